@@ -1,0 +1,121 @@
+/// Bytes that can be read at any offset: a file, an entry of an archive, a part of a mail.
+///
+/// Every view takes one and every file of the tree gives one, so views compose. Reads from several threads at a time
+/// are right.
+public protocol ByteSource: AnyObject, Sendable {
+  /// In bytes, exact.
+  var size: Int64 { get }
+
+  /// Fills `buffer` from `offset` on and gives the bytes written: fewer than asked only at the end of the source.
+  ///
+  /// Throws `Fault.later` when `patience` is immediate and the bytes take long to make.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int
+
+  /// Where these bytes lie in a file as they are, or nil when they have to be made.
+  func extent(at offset: Int64, count: Int) -> Extent?
+
+  /// Throws when the bytes are not those that were opened any more.
+  func verify() throws(Fault)
+
+  /// Says that the next reads will likely start at `offset`; a source may work ahead, on a thread that may wait.
+  /// Gives whether there is such work to do.
+  func expectsRead(at offset: Int64) -> Bool
+
+  /// Makes ready what is likely to be read from `offset` on. Blocks.
+  func prepare(at offset: Int64)
+}
+
+extension ByteSource {
+  public func extent(at offset: Int64, count: Int) -> Extent? { nil }
+  public func verify() throws(Fault) {}
+  public func expectsRead(at offset: Int64) -> Bool { false }
+  public func prepare(at offset: Int64) {}
+
+  /// The bytes of a range, all of them. Blocks. Throws a damaged fault when the source ends before.
+  public func bytes(at offset: Int64, count: Int) throws(Fault) -> [UInt8] {
+    var outcome = Result<Int, Fault>.success(0)
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      do throws(Fault) {
+        let got = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, .blocking)
+        outcome = .success(got)
+        initialized = got
+      } catch { outcome = .failure(error) }
+    }
+    let got = try outcome.get()
+    guard got == count else {
+      throw Fault(.damaged, "expected \(count) bytes, found \(got)", atByte: offset)
+    }
+    return bytes
+  }
+}
+
+/// A descriptor that is open while `body` runs.
+public protocol DescriptorHolder: AnyObject, Sendable {
+  func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result
+}
+
+/// A stretch of a file.
+public struct Extent: Sendable {
+  public let holder: any DescriptorHolder
+  public let offset: Int64
+  public let count: Int
+
+  public init(holder: any DescriptorHolder, offset: Int64, count: Int) {
+    self.holder = holder
+    self.offset = offset
+    self.count = count
+  }
+}
+
+/// A range of another source.
+public final class ByteRange: ByteSource {
+  private let source: any ByteSource
+  private let start: Int64
+  public let size: Int64
+
+  /// `start` and `size` must lie within `source`: checked by the caller, and again by each read.
+  public init(of source: any ByteSource, start: Int64, size: Int64) {
+    self.source = source
+    self.start = start
+    self.size = size
+  }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+    -> Int
+  {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+    let got = unsafe try source.read(into: part, at: start + offset, patience)
+    guard got == wanted else {
+      throw Fault(.damaged, "expected \(wanted) bytes, found \(got)", atByte: start + offset)
+    }
+    return got
+  }
+
+  public func extent(at offset: Int64, count: Int) -> Extent? {
+    guard offset >= 0, offset < size else { return nil }
+    return source.extent(at: start + offset, count: Int(min(Int64(count), size - offset)))
+  }
+
+  public func verify() throws(Fault) { try source.verify() }
+  public func expectsRead(at offset: Int64) -> Bool { source.expectsRead(at: start + offset) }
+  public func prepare(at offset: Int64) { source.prepare(at: start + offset) }
+}
+
+/// Bytes in memory.
+public final class ByteArraySource: ByteSource {
+  private let bytes: [UInt8]
+  public var size: Int64 { Int64(bytes.count) }
+
+  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+    -> Int
+  {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = min(buffer.count, bytes.count - Int(offset))
+    unsafe buffer.copyBytes(from: bytes[Int(offset)..<Int(offset) + wanted])
+    return wanted
+  }
+}

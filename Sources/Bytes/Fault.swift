@@ -1,0 +1,48 @@
+/// Why bytes could not be had or were not what they should be.
+public struct Fault: Error, Sendable, Equatable {
+  public enum Kind: Sendable, Equatable {
+    /// Not at once: ask again with `Patience.blocking`, on a thread that may wait.
+    case later
+    /// The bytes break the format's rules.
+    case damaged
+    /// The file is not the one that was opened any more.
+    case changed
+    /// Well formed, but beyond what can be decoded here.
+    case unsupported
+    /// A password is missing or wrong.
+    case locked
+    /// A limit against hostile input was passed.
+    case limit
+    /// A system call failed with this errno.
+    case system(Int32)
+  }
+
+  public var kind: Kind
+  /// What was expected and what was found, as the end of a sentence that starts with the file's name.
+  public var reason: String
+  /// Where, in bytes from the start of the source; nil where there is no such place.
+  public var offset: Int64?
+
+  public init(_ kind: Kind, _ reason: String = "", atByte offset: Int64? = nil) {
+    self.kind = kind
+    self.reason = reason
+    self.offset = offset
+  }
+
+  public static let later = Fault(.later)
+}
+
+extension Fault: CustomStringConvertible {
+  public var description: String {
+    guard let offset else { return reason }
+    return "\(reason) (at byte \(offset))"
+  }
+}
+
+/// Whether the caller may be made to wait.
+public enum Patience: Sendable {
+  /// The caller answers the kernel and must not wait: what takes long throws `Fault.later` instead.
+  case immediate
+  /// The caller is a worker thread.
+  case blocking
+}

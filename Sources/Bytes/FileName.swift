@@ -1,0 +1,99 @@
+/// One component of a path: any bytes but `/` and NUL, as Linux has it; no encoding is assumed.
+public struct FileName: Sendable {
+  /// With the NUL that system calls want at the end.
+  private let terminated: [UInt8]
+
+  public init(_ bytes: some Sequence<UInt8>) {
+    var terminated = [UInt8]()
+    terminated.reserveCapacity(bytes.underestimatedCount + 1)
+    terminated.append(contentsOf: bytes)
+    terminated.append(0)
+    self.terminated = terminated
+  }
+
+  public init(_ string: String) { self.init(string.utf8) }
+
+  /// A copy of a NUL-terminated string.
+  public init(_ pointer: UnsafePointer<CChar>) {
+    var count = 0
+    while unsafe pointer[count] != 0 { count += 1 }
+    unsafe self.init(UnsafeRawBufferPointer(start: pointer, count: count))
+  }
+
+  public var bytes: ArraySlice<UInt8> { terminated.dropLast() }
+  /// In bytes.
+  public var count: Int { terminated.count - 1 }
+
+  public func withCString<Result, Failure: Error>(
+    _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // CChar and UInt8 have one layout; the array is never empty.
+    var outcome: Swift.Result<Result, Failure>?
+    unsafe terminated.withUnsafeBytes { buffer in
+      let pointer = unsafe buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
+      do throws(Failure) { outcome = unsafe .success(try body(pointer)) } catch { outcome = .failure(error) }
+    }
+    return try outcome!.get()
+  }
+
+  /// For people: bytes that are not UTF-8 are shown as U+FFFD.
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension FileName: Hashable {
+  public static func == (one: FileName, other: FileName) -> Bool { one.terminated == other.terminated }
+
+  public func hash(into hasher: inout Hasher) {
+    unsafe terminated.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+  }
+}
+
+extension FileName: ExpressibleByStringLiteral {
+  public init(stringLiteral value: StaticString) { self.init(value.description) }
+}
+
+extension FileName {
+  /// The bytes behind the last dot, in lower-case ASCII; nil when there is no dot or only a leading one.
+  public var fileExtension: String? {
+    guard let dot = terminated.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
+    let tail = terminated[(dot + 1)..<(terminated.count - 1)]
+    guard !tail.isEmpty, tail.count <= 16 else { return nil }
+    return String(decoding: tail.map { $0 >= 65 && $0 <= 90 ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// The name without `suffix`; nil when it does not end so or nothing would be left.
+  public func dropping(suffix: StaticString) -> FileName? {
+    let length = suffix.utf8CodeUnitCount
+    guard count > length else { return nil }
+    let start = count - length
+    for index in 0..<length where unsafe terminated[start + index] != suffix.utf8Start[index] { return nil }
+    return FileName(terminated[0..<start])
+  }
+
+  /// Whether the extension is one of `extensions`, which are lower case; allocates nothing.
+  public func hasExtension(in extensions: Set<FileExtension>) -> Bool {
+    guard let dot = terminated.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return false }
+    guard let found = FileExtension(terminated[(dot + 1)..<(terminated.count - 1)]) else { return false }
+    return extensions.contains(found)
+  }
+
+  public func appending(_ suffix: StaticString) -> FileName {
+    unsafe FileName(Array(bytes) + UnsafeBufferPointer(start: suffix.utf8Start, count: suffix.utf8CodeUnitCount))
+  }
+}
+
+/// A file extension of one to eight bytes, lower-cased (ASCII), in one word.
+public struct FileExtension: Hashable, Sendable {
+  private let packed: UInt64
+
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard !bytes.isEmpty, bytes.count <= 8 else { return nil }
+    packed = bytes.reduce(0) { $0 << 8 | UInt64($1 >= 65 && $1 <= 90 ? $1 | 0x20 : $1) }
+  }
+}
+
+extension FileExtension: ExpressibleByStringLiteral {
+  public init(stringLiteral value: StaticString) {
+    packed = value.description.utf8.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

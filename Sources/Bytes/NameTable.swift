@@ -1,0 +1,78 @@
+/// Finds numbered things by their folder and name: an open-addressed table of 32-bit numbers.
+///
+/// Names stay where they are; the table asks its user to compare and to hash again. Keyed by Swift's per-process hash, so
+/// that hostile input cannot choose names that collide. Not for two threads at a time.
+public struct NameTable: Sendable {
+  /// Numbers plus one; 0 is free. The count is a power of two, and at most two thirds are taken.
+  private var slots: [UInt32]
+  private var taken = 0
+
+  public init(expecting count: Int) {
+    var size = 16
+    while size / 3 * 2 < count { size *= 2 }
+    slots = Array(repeating: 0, count: size)
+  }
+
+  public static func hash(_ parent: UInt32, _ name: ArraySlice<UInt8>) -> Int {
+    var hasher = Hasher()
+    hasher.combine(parent)
+    unsafe name.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+
+  /// The number for which `matches` holds among those that hash alike.
+  public func find(_ hash: Int, where matches: (UInt32) -> Bool) -> UInt32? {
+    var index = hash & (slots.count - 1)
+    while slots[index] != 0 {
+      if matches(slots[index] - 1) { return slots[index] - 1 }
+      index = (index + 1) & (slots.count - 1)
+    }
+    return nil
+  }
+
+  /// Whether the table must be made anew, larger, before the next insertion.
+  public var isFull: Bool { taken >= slots.count / 3 * 2 }
+
+  /// A table of twice the size with the same numbers.
+  public func grown(rehash: (UInt32) -> Int) -> NameTable {
+    var larger = NameTable(expecting: slots.count / 3 * 2 + 1)
+    for value in slots where value != 0 { larger.place(value, rehash(value - 1)) }
+    larger.taken = taken
+    return larger
+  }
+
+  /// Adds a number that is not in the table, which must not be full.
+  public mutating func insert(_ number: UInt32, _ hash: Int) {
+    precondition(!isFull)
+    place(number + 1, hash)
+    taken += 1
+  }
+
+  private mutating func place(_ value: UInt32, _ hash: Int) {
+    var index = hash & (slots.count - 1)
+    while slots[index] != 0 { index = (index + 1) & (slots.count - 1) }
+    slots[index] = value
+  }
+
+  /// Takes a number out and moves those behind it up, so that no search meets a hole.
+  public mutating func remove(_ number: UInt32, _ hash: Int, rehash: (UInt32) -> Int) {
+    let mask = slots.count - 1
+    var hole = hash & mask
+    while slots[hole] != number + 1 {
+      if slots[hole] == 0 { return }
+      hole = (hole + 1) & mask
+    }
+    taken -= 1
+    var next = (hole + 1) & mask
+    while slots[next] != 0 {
+      let home = rehash(slots[next] - 1) & mask
+      // May move when its home does not lie cyclically within (hole, next].
+      if (next &- home) & mask >= (next &- hole) & mask {
+        slots[hole] = slots[next]
+        hole = next
+      }
+      next = (next + 1) & mask
+    }
+    slots[hole] = 0
+  }
+}

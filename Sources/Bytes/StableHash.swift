@@ -1,0 +1,37 @@
+/// A 64-bit hash that is the same on every machine and in every run: inode numbers and cache keys come from it.
+///
+/// Not keyed and not cryptographic: nothing may rest on its being hard to collide.
+public struct StableHash: Sendable {
+  public private(set) var value: UInt64
+
+  public init(seed: UInt64 = 0x9E37_79B9_7F4A_7C15) { value = seed }
+
+  public mutating func combine(_ word: UInt64) {
+    // One step of SplitMix64 over the running value.
+    var mixed = (value ^ word) &+ 0x9E37_79B9_7F4A_7C15
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    value = mixed ^ (mixed >> 31)
+  }
+
+  public mutating func combine(_ bytes: some Sequence<UInt8>) {
+    var word: UInt64 = 0
+    var count: UInt64 = 0
+    for byte in bytes {
+      word = word << 8 | UInt64(byte)
+      count += 1
+      if count & 7 == 0 {
+        combine(word)
+        word = 0
+      }
+    }
+    combine(word)
+    combine(count)
+  }
+
+  public func adding(_ word: UInt64) -> StableHash {
+    var copy = self
+    copy.combine(word)
+    return copy
+  }
+}

@@ -1,0 +1,11 @@
+/// A point in time, since the Unix epoch, in UTC.
+public struct Timestamp: Hashable, Sendable {
+  public var seconds: Int64
+  /// 0 to 999,999,999.
+  public var nanoseconds: Int32
+
+  public init(seconds: Int64, nanoseconds: Int32 = 0) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+}

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// What Swift's Glibc module leaves out, because it is Linux only, variadic, a macro, or marked unavailable.
+// Each returns what the call returns and leaves errno alone.
+
+/// openat2(2): glibc has no wrapper; `syscall` is variadic.
+int ffmount_openat2(int folder, const char *path, uint64_t flags, uint64_t resolve);
+/// getdents64(2): hidden behind _GNU_SOURCE.
+ssize_t ffmount_getdents64(int folder, void *buffer, size_t count);
+/// xattr(7), not following a link in the last component: <sys/xattr.h> is not in Swift's Glibc.
+ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_t count);
+ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
+/// fork(2): unavailable in Swift. Called once, before any second thread exists.
+pid_t ffmount_fork(void);
+/// syslog(3) is variadic.
+void ffmount_syslog(int priority, const char *line);
+void ffmount_openlog(const char *name);
+/// Calls `line` with each message that libfuse logs: a va_list cannot be read from Swift.
+void ffmount_format(char *buffer, size_t count, const char *format, va_list arguments);
+/// <sys/sysmacros.h> and <fcntl.h> macros and values hidden behind _GNU_SOURCE.
+extern const int ffmount_O_PATH, ffmount_O_NOATIME;
+extern const uint64_t ffmount_RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS, ffmount_RESOLVE_NO_MAGICLINKS;

@@ -1,0 +1,256 @@
+public import Bytes
+internal import Synchronization
+
+/// The bytes that a Deflate stream stands for, at any offset.
+///
+/// The stream is decoded in stretches of a mebibyte. The first pass goes front to back, checks the CRC and notes restart
+/// points; after it any stretch is decoded from the point before it. Stretches decoded last are kept, so that the
+/// kernel's readahead may come in any order.
+public final class InflatedSource: ByteSource {
+  public let size: Int64
+  private let compressed: any ByteSource
+  private let crc: UInt32
+  private let cache: StretchCache
+  private let frontier: Mutex<Frontier>
+  /// One thread decodes a stretch, others who want the same one wait for it. Taken before `frontier`, never after.
+  private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
+
+  private static let stretchSize = 1 << 20
+  /// Entries up to this size are decoded at once, by whoever asks.
+  private static let promptSize: Int64 = 256 << 10
+  private static let inputSize = 128 << 10
+  /// Restart points take at most this much memory for one source; past it every other one is dropped.
+  private static let pointsCost = 8 << 20
+
+  /// The first pass through the stream.
+  fileprivate struct Frontier: ~Copyable {
+    var stream = Stream(inflater: Inflater(), inputOffset: 0)
+    /// The next stretch to decode.
+    var next: Int64 = 0
+    var crc = CRC32()
+    /// By the stretch that starts there; every `spacing`-th is kept.
+    var points: [Int64: RestartPoint] = [:]
+    var spacing: Int64 = 1
+    var cost = 0
+    var fault: Fault?
+  }
+
+  /// `size` and `crc` are what the decoded bytes must have; `compressed` is the stream, and may be longer than it.
+  public init(of compressed: any ByteSource, size: Int64, crc: UInt32, cache: StretchCache) {
+    self.compressed = compressed
+    self.size = size
+    self.crc = crc
+    self.cache = cache
+    frontier = Mutex(Frontier())
+  }
+
+  deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<stretchCount) }
+
+  private var stretchCount: Int64 { (size + Int64(Self.stretchSize) - 1) / Int64(Self.stretchSize) }
+
+  private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
+
+  public func verify() throws(Fault) { try compressed.verify() }
+
+  public func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    if offset == 0, wanted == Int(size), size <= Self.promptSize {
+      unsafe try decodeWhole(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
+      return wanted
+    }
+    var done = 0
+    while done < wanted {
+      let place = offset + Int64(done)
+      let stretch = try stretch(place / Int64(Self.stretchSize), patience)
+      let start = Int(place % Int64(Self.stretchSize))
+      let part = min(wanted - done, stretch.bytes.count - start)
+      let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + part])
+      unsafe target.copyBytes(from: stretch.bytes[start..<start + part])
+      done += part
+    }
+    return done
+  }
+
+  public func expectsRead(at offset: Int64) -> Bool {
+    let index = offset / Int64(Self.stretchSize)
+    // Half a stretch ahead of a reader who is in the last stretch that was decoded.
+    guard offset % Int64(Self.stretchSize) >= Int64(Self.stretchSize / 4), index + 1 < stretchCount else {
+      return false
+    }
+    return !cache.holds(key(index + 1))
+      && (frontier.withLockIfAvailable { $0.next == index + 1 && $0.fault == nil } ?? false)
+  }
+
+  public func prepare(at offset: Int64) {
+    // A fault shows itself again to the reader it concerns.
+    _ = try? stretch(offset / Int64(Self.stretchSize) + 1, .blocking)
+  }
+
+  /// A small entry, straight into the reader's buffer.
+  private func decodeWhole(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) {
+    let input = try compressed.bytes(at: 0, count: Int(compressed.size))
+    var outcome = Result<Int, Fault>.success(0)
+    unsafe input.withUnsafeBytes { input in
+      do throws(Fault) { outcome = unsafe .success(try Inflater.inflateWhole(input, into: buffer)) } catch {
+        outcome = .failure(error)
+      }
+    }
+    let produced = try outcome.get()
+    guard produced == buffer.count else { throw endsEarly(produced) }
+    var sum = CRC32()
+    unsafe sum.update(UnsafeRawBufferPointer(buffer))
+    guard sum.value == crc else { throw mismatch(sum.value) }
+  }
+
+  private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch {
+    if let found = cache.find(key(index)) { return found }
+    if patience == .immediate && size > Self.promptSize { throw .later }
+    let turn = turns[Int(index % Int64(turns.count))]
+    turn.lock()
+    defer { turn.unlock() }
+    if let found = cache.find(key(index)) { return found }
+    var start = startingPoint(for: index)
+    if start == nil {
+      if let made = try advanceFrontier(to: index) { return made }
+      // Another thread took the first pass beyond while this one waited for it.
+      start = startingPoint(for: index)
+    }
+    guard let start else { throw Fault(.changed, "the first pass went back") }
+    var stream = Stream(inflater: Inflater(at: start.point), inputOffset: start.point.inputOffset)
+    var current = start.index
+    while true {
+      let stretch = try decode(current, &stream)
+      if current == index {
+        cache.insert(stretch, for: key(index))
+        return stretch
+      }
+      current += 1
+    }
+  }
+
+  /// The nearest restart point at or before a stretch that the first pass has been through; nil when it has not.
+  private func startingPoint(for index: Int64) -> (index: Int64, point: RestartPoint)? {
+    let found = frontier.withLock { frontier -> (index: Int64, point: RestartPoint?)? in
+      guard index < frontier.next else { return nil }
+      let start = index / frontier.spacing * frontier.spacing
+      return (start, frontier.points[start])
+    }
+    guard let found else { return nil }
+    return (found.index, found.point ?? Inflater().restartPoint(inputOffset: 0))
+  }
+
+  private func advanceFrontier(to index: Int64) throws(Fault) -> Stretch? {
+    var outcome = Result<Stretch?, Fault>.success(nil)
+    frontier.withLock { frontier in
+      do throws(Fault) { outcome = .success(try advance(&frontier, to: index)) } catch { outcome = .failure(error) }
+    }
+    return try outcome.get()
+  }
+
+  private func advance(_ frontier: inout Frontier, to index: Int64) throws(Fault) -> Stretch? {
+    if let fault = frontier.fault { throw fault }
+    do throws(Fault) {
+      while true {
+        let current = frontier.next
+        if current > index { return cache.find(key(index)) }
+        let stretch = try decode(current, &frontier.stream)
+        unsafe stretch.bytes.withUnsafeBytes { unsafe frontier.crc.update($0) }
+        if current + 1 == stretchCount, frontier.crc.value != crc { throw mismatch(frontier.crc.value) }
+        frontier.next += 1
+        frontier.note(at: frontier.next, atMost: Self.pointsCost)
+        cache.insert(stretch, for: key(current))
+        if current == index { return stretch }
+      }
+    } catch {
+      if error.kind == .damaged { frontier.fault = error }
+      throw error
+    }
+  }
+
+  private func decode(_ index: Int64, _ stream: inout Stream) throws(Fault) -> Stretch {
+    let wanted = Int(min(Int64(Self.stretchSize), size - index * Int64(Self.stretchSize)))
+    let bytes = try stream.next(wanted, from: compressed, inputSize: Self.inputSize)
+    guard bytes.count == wanted else { throw endsEarly(Int(index) * Self.stretchSize + bytes.count) }
+    if index + 1 == stretchCount, try !stream.isAtEnd(compressed) {
+      throw Fault(.damaged, "expected \(size) bytes of inflated data, found more")
+    }
+    return Stretch(bytes)
+  }
+
+  private func endsEarly(_ produced: Int) -> Fault {
+    Fault(.damaged, "expected \(size) bytes of inflated data, found an end after \(produced)")
+  }
+
+  private func mismatch(_ found: UInt32) -> Fault {
+    Fault(.damaged, "expected CRC-32 \(String(crc, radix: 16)), found \(String(found, radix: 16))")
+  }
+}
+
+extension InflatedSource.Frontier {
+  /// Keeps the place where stretch `index` starts; past the budget every other point goes.
+  fileprivate mutating func note(at index: Int64, atMost limit: Int) {
+    guard index % spacing == 0 else { return }
+    let point = stream.inflater.restartPoint(inputOffset: stream.inputOffset)
+    points[index] = point
+    cost += point.cost
+    while cost > limit {
+      spacing *= 2
+      for (key, point) in points where key % spacing != 0 {
+        points[key] = nil
+        cost -= point.cost
+      }
+    }
+  }
+}
+
+/// A decoder and its place in the compressed bytes.
+private struct Stream: ~Copyable, Sendable {
+  var inflater: Inflater
+  /// The next compressed byte that the decoder wants.
+  var inputOffset: Int64
+  var isFinished = false
+
+  init(inflater: consuming Inflater, inputOffset: Int64) {
+    self.inflater = inflater
+    self.inputOffset = inputOffset
+  }
+
+  /// The next `count` bytes of output, fewer only where the stream ends.
+  mutating func next(_ count: Int, from source: any ByteSource, inputSize: Int) throws(Fault) -> [UInt8] {
+    var fault: Fault?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      do throws(Fault) {
+        unsafe try fill(UnsafeMutableRawBufferPointer(buffer), &initialized, from: source, inputSize: inputSize)
+      } catch { fault = error }
+    }
+    if let fault { throw fault }
+    return bytes
+  }
+
+  private mutating func fill(
+    _ output: UnsafeMutableRawBufferPointer, _ done: inout Int, from source: any ByteSource, inputSize: Int
+  ) throws(Fault) {
+    let input = UnsafeMutableRawBufferPointer.allocate(byteCount: inputSize, alignment: 16)
+    defer { unsafe input.deallocate() }
+    while done < output.count, !isFinished {
+      let available = unsafe try source.read(into: input, at: inputOffset, .blocking)
+      let filled = unsafe UnsafeRawBufferPointer(rebasing: input[..<available])
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: output[done...])
+      let progress = unsafe try inflater.inflate(filled, into: rest)
+      inputOffset += Int64(progress.consumed)
+      done += progress.produced
+      isFinished = progress.isFinished
+      // No input left and nothing more comes out: the stream is cut off.
+      if progress.consumed == 0 && progress.produced == 0 { return }
+    }
+  }
+
+  /// Whether the stream ends here; may consume its last, empty blocks.
+  mutating func isAtEnd(_ source: any ByteSource) throws(Fault) -> Bool {
+    if isFinished { return true }
+    return try next(1, from: source, inputSize: 4096).isEmpty && isFinished
+  }
+}

@@ -1,0 +1,71 @@
+internal import Synchronization
+
+/// A run of decoded bytes.
+final class Stretch: Sendable {
+  let bytes: [UInt8]
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// The stretches decoded last, of all sources together, up to a number of bytes.
+public final class StretchCache: Sendable {
+  struct Key: Hashable {
+    var source: ObjectIdentifier
+    var index: Int64
+  }
+
+  fileprivate struct State {
+    var held: [Key: (stretch: Stretch, usedAt: UInt64)] = [:]
+    var clock: UInt64 = 0
+    var size = 0
+  }
+
+  private let state = Mutex(State())
+  private let capacity: Int
+
+  /// `capacity` in bytes.
+  public init(capacity: Int) { self.capacity = capacity }
+
+  func find(_ key: Key) -> Stretch? {
+    state.withLock { state in
+      guard let found = state.held.index(forKey: key) else { return nil }
+      state.clock += 1
+      state.held.values[found].usedAt = state.clock
+      return state.held.values[found].stretch
+    }
+  }
+
+  func holds(_ key: Key) -> Bool { state.withLock { $0.held[key] != nil } }
+
+  func insert(_ stretch: Stretch, for key: Key) {
+    state.withLock { state in
+      state.clock += 1
+      if let old = state.held.updateValue((stretch, state.clock), forKey: key) { state.size -= old.stretch.bytes.count }
+      state.size += stretch.bytes.count
+      guard state.size > capacity else { return }
+      // Down to three quarters, so that the sort is paid once for many insertions.
+      for (key, value) in state.held.sorted(by: { $0.value.usedAt < $1.value.usedAt }) {
+        guard state.size > capacity / 4 * 3 else { break }
+        state.held[key] = nil
+        state.size -= value.stretch.bytes.count
+      }
+    }
+  }
+
+  /// Forgets what `source` put in, before its identifier can be another's.
+  func removeAll(of source: ObjectIdentifier, indices: Range<Int64>) {
+    state.withLock { state in
+      guard !state.held.isEmpty else { return }
+      if Int64(state.held.count) < Int64(indices.count) {
+        for key in state.held.keys where key.source == source { state.remove(key) }
+      } else {
+        for index in indices { state.remove(Key(source: source, index: index)) }
+      }
+    }
+  }
+}
+
+extension StretchCache.State {
+  fileprivate mutating func remove(_ key: StretchCache.Key) {
+    if let old = held.removeValue(forKey: key) { size -= old.stretch.bytes.count }
+  }
+}

@@ -1,0 +1,94 @@
+public import Bytes
+internal import CPosix
+internal import Glibc
+
+/// An open file descriptor, closed with its owner.
+public struct Descriptor: ~Copyable, Sendable {
+  public let raw: Int32
+
+  /// Takes ownership of `raw`.
+  public init(owning raw: Int32) { self.raw = raw }
+
+  deinit { _ = close(raw) }
+
+  /// Gives the ownership away.
+  public consuming func release() -> Int32 {
+    let raw = raw
+    discard self
+    return raw
+  }
+}
+
+/// Runs a system call again while it says EINTR; another failure is thrown with its errno and `call`'s name.
+@inline(__always)
+func systemCall<Value: FixedWidthInteger>(
+  _ call: @autoclosure () -> StaticString, _ body: () -> Value
+) throws(Fault) -> Value {
+  while true {
+    let value = body()
+    if value != -1 { return value }
+    let code = errno
+    if code != EINTR { throw Fault(.system(code), call().description) }
+  }
+}
+
+extension Descriptor {
+  /// What to open a file for.
+  public enum Purpose: Sendable {
+    case reading
+    case listing
+    /// Only as the place that other paths start from.
+    case place
+  }
+
+  /// Opens `path`, which may pass through links: for the command line, not for names inside a tree.
+  public static func open(path: String, for purpose: Purpose) throws(Fault) -> Descriptor {
+    let flags = purpose.flags
+    return Descriptor(owning: try systemCall("open") { unsafe Glibc.open(path, flags) })
+  }
+
+  /// Opens `path`, names joined by `/`, below `folder`: never through a link, never out of it.
+  ///
+  /// Reading leaves the access time alone where the system lets this process do so, and never waits for a fifo's other
+  /// end.
+  public static func open(below folder: Int32, path: FileName, for purpose: Purpose) throws(Fault) -> Descriptor {
+    let resolve = ffmount_RESOLVE_BENEATH | ffmount_RESOLVE_NO_SYMLINKS
+    let flags = UInt64(UInt32(bitPattern: purpose.flags | O_NOFOLLOW))
+    let quiet = purpose == .place ? 0 : UInt64(ffmount_O_NOATIME)
+    let raw = unsafe try path.withCString { (path) throws(Fault) in
+      do throws(Fault) {
+        return try systemCall("openat2") { unsafe ffmount_openat2(folder, path, flags | quiet, resolve) }
+      } catch  where error.kind == .system(EPERM) && quiet != 0 {
+        // O_NOATIME is for the file's owner alone.
+        return try systemCall("openat2") { unsafe ffmount_openat2(folder, path, flags, resolve) }
+      }
+    }
+    return Descriptor(owning: raw)
+  }
+
+  public func status() throws(Fault) -> FileStatus { try FileStatus(of: raw) }
+}
+
+extension Descriptor.Purpose {
+  var flags: Int32 {
+    switch self {
+    case .reading: O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    case .listing: O_RDONLY | O_CLOEXEC | O_DIRECTORY
+    case .place: ffmount_O_PATH | O_CLOEXEC
+    }
+  }
+}
+
+/// Fills `buffer` from `offset` on; fewer bytes only at the end of the file. Blocks on the disk.
+func readFully(
+  _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+) throws(Fault) -> Int {
+  var done = 0
+  while done < buffer.count {
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+    let got = try systemCall("pread") { unsafe pread(descriptor, rest.baseAddress!, rest.count, off_t(offset) + done) }
+    if got == 0 { break }
+    done += got
+  }
+  return done
+}

@@ -1,0 +1,132 @@
+public import Bytes
+internal import Glibc
+internal import Synchronization
+
+/// Keeps a bounded number of descriptors open for any number of files.
+///
+/// A file's descriptor may be closed whenever nobody uses it, and is opened again on its next use, so that a tree of a
+/// million files and a limit of 64 descriptors go together.
+public final class DescriptorPool: Sendable {
+  fileprivate struct Slot {
+    var owner: ObjectIdentifier?
+    var descriptor: Int32 = -1
+    var users = 0
+    var wasUsed = false
+  }
+
+  fileprivate struct State {
+    var slots: [Slot]
+    /// The clock's hand: the next slot to look at for a victim.
+    var hand = 0
+  }
+
+  fileprivate let state: Mutex<State>
+
+  /// Keeps at most `capacity` descriptors while they are idle.
+  public init(capacity: Int) {
+    state = Mutex(State(slots: Array(repeating: Slot(), count: max(1, capacity))))
+  }
+
+  /// A pool that leaves `reserve` of the process's limit to everything else; raises the soft limit to the hard one.
+  public static func fittingProcess(reserve: Int, atMost most: Int = 4096) -> DescriptorPool {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+      return DescriptorPool(capacity: 16)
+    }
+    limit.rlim_cur = limit.rlim_max
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return DescriptorPool(capacity: min(most, max(4, Int(clamping: limit.rlim_max) - reserve)))
+  }
+}
+
+/// A file that is open when it is used.
+public final class PooledDescriptor: DescriptorHolder {
+  private let pool: DescriptorPool
+  private let reopen: @Sendable () throws(Fault) -> Descriptor
+  /// Where the descriptor was put last; only a hint, the slot's owner decides. −1: never.
+  private let slot = Atomic<Int>(-1)
+
+  /// `reopen` opens the file, whenever there is need; it must give the same file each time or throw.
+  public init(_ pool: DescriptorPool, reopen: @escaping @Sendable () throws(Fault) -> Descriptor) {
+    self.pool = pool
+    self.reopen = reopen
+  }
+
+  /// Puts a descriptor that is open already into the pool.
+  public convenience init(
+    _ pool: DescriptorPool, opened: consuming Descriptor, reopen: @escaping @Sendable () throws(Fault) -> Descriptor
+  ) {
+    self.init(pool, reopen: reopen)
+    if !adopt(opened.raw, users: 0) { return }
+    _ = opened.release()
+  }
+
+  deinit {
+    let index = slot.load(ordering: .relaxed)
+    guard index >= 0 else { return }
+    let own = ObjectIdentifier(self)
+    let stale = pool.state.withLock { state -> Int32 in
+      guard state.slots[index].owner == own else { return -1 }
+      let descriptor = state.slots[index].descriptor
+      state.slots[index] = DescriptorPool.Slot()
+      return descriptor
+    }
+    if stale >= 0 { _ = close(stale) }
+  }
+
+  public func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result {
+    if let (index, descriptor) = borrow() {
+      defer { giveBack(index) }
+      return try body(descriptor)
+    }
+    let opened = try reopen()
+    if adopt(opened.raw, users: 1) {
+      let descriptor = opened.release()
+      defer { giveBack(slot.load(ordering: .relaxed)) }
+      return try body(descriptor)
+    }
+    // Every slot is in use at this moment: this descriptor lives only as long as the call.
+    return try body(opened.raw)
+  }
+
+  private func borrow() -> (slot: Int, descriptor: Int32)? {
+    let index = slot.load(ordering: .relaxed)
+    guard index >= 0 else { return nil }
+    let own = ObjectIdentifier(self)
+    return pool.state.withLock { state in
+      guard state.slots[index].owner == own else { return nil }
+      state.slots[index].users += 1
+      state.slots[index].wasUsed = true
+      return (index, state.slots[index].descriptor)
+    }
+  }
+
+  private func giveBack(_ index: Int) { pool.state.withLock { $0.slots[index].users -= 1 } }
+
+  /// Puts `descriptor` in a slot that nobody uses; gives false when there is none or another thread was faster.
+  private func adopt(_ descriptor: Int32, users: Int) -> Bool {
+    let own = ObjectIdentifier(self)
+    var stale: Int32 = -1
+    let adopted = pool.state.withLock { state -> Bool in
+      let present = slot.load(ordering: .relaxed)
+      if present >= 0, state.slots[present].owner == own { return false }
+      // Two rounds: the first may only clear the marks of recent use.
+      for _ in 0..<(2 * state.slots.count) {
+        let index = state.hand
+        state.hand = (index + 1) % state.slots.count
+        guard state.slots[index].users == 0 else { continue }
+        if state.slots[index].wasUsed {
+          state.slots[index].wasUsed = false
+          continue
+        }
+        stale = state.slots[index].descriptor
+        state.slots[index] = DescriptorPool.Slot(owner: own, descriptor: descriptor, users: users, wasUsed: true)
+        slot.store(index, ordering: .relaxed)
+        return true
+      }
+      return false
+    }
+    if stale >= 0 { _ = close(stale) }
+    return adopted
+  }
+}

@@ -1,0 +1,63 @@
+public import Bytes
+internal import CPosix
+internal import Glibc
+
+/// The extended attributes of a name in a folder, links not followed.
+public enum ExtendedAttributes {
+  /// Throws ENODATA when there is none of that name.
+  public static func value(_ attribute: FileName, of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
+    let path = path(of: name, in: folder)
+    return unsafe try attribute.withCString { (attribute) throws(Fault) in
+      unsafe try fetch("lgetxattr") { unsafe ffmount_lgetxattr(path, attribute, $0, $1) }
+    }
+  }
+
+  /// NUL-terminated names, one after the other.
+  public static func names(of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
+    let path = path(of: name, in: folder)
+    return unsafe try fetch("llistxattr") {
+      unsafe ffmount_llistxattr(path, $0?.assumingMemoryBound(to: CChar.self), $1)
+    }
+  }
+
+  /// These calls take no folder; the way there through /proc follows no link of the source.
+  private static func path(of name: FileName, in folder: Int32) -> [CChar] {
+    var path = "/proc/self/fd/\(folder)/".utf8.map { CChar($0) }
+    for byte in name.bytes { path.append(CChar(bitPattern: byte)) }
+    path.append(0)
+    return path
+  }
+
+  private static func fetch(
+    _ call: StaticString, _ body: (UnsafeMutableRawPointer?, Int) -> Int
+  ) throws(Fault) -> [UInt8] {
+    // XATTR_SIZE_MAX and XATTR_LIST_MAX are both this.
+    let limit = 64 << 10
+    let size = try systemCall(call) { body(nil, 0) }
+    guard size > 0 else { return [] }
+    return unsafe try filling(min(limit, size + 64), call) { unsafe body($0.baseAddress, $0.count) }
+  }
+}
+
+/// The target of a symbolic link, as it is recorded.
+public func linkTarget(of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
+  unsafe try filling(Int(PATH_MAX), "readlinkat") { buffer in
+    unsafe name.withCString { name in
+      unsafe readlinkat(folder, name, buffer.baseAddress!.assumingMemoryBound(to: CChar.self), buffer.count)
+    }
+  }
+}
+
+/// The bytes that a system call writes into a buffer of `capacity`; it says how many.
+private func filling(
+  _ capacity: Int, _ call: StaticString, _ body: (UnsafeMutableRawBufferPointer) -> Int
+) throws(Fault) -> [UInt8] {
+  var fault: Fault?
+  let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, initialized in
+    do throws(Fault) {
+      initialized = try systemCall(call) { unsafe body(UnsafeMutableRawBufferPointer(buffer)) }
+    } catch { fault = error }
+  }
+  if let fault { throw fault }
+  return bytes
+}

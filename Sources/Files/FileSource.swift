@@ -1,0 +1,49 @@
+public import Bytes
+internal import Glibc
+
+/// An open regular file as bytes.
+public final class FileSource: ByteSource {
+  private let descriptor: PooledDescriptor
+  /// The file's state when it was opened.
+  public let opened: FileStatus
+  /// Whether a change of the file is a fault: so for what is read out of it, not for the file itself.
+  private let isPinned: Bool
+
+  public var size: Int64 { opened.size }
+
+  public init(_ descriptor: PooledDescriptor, opened: FileStatus, isPinned: Bool) {
+    self.descriptor = descriptor
+    self.opened = opened
+    self.isPinned = isPinned
+  }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+    -> Int
+  {
+    let pinned = isPinned ? opened : nil
+    return try descriptor.withDescriptor { (descriptor) throws(Fault) in
+      let count = unsafe try readFully(descriptor, into: buffer, at: offset)
+      // After the read: what came before a change that shows now is whole.
+      try FileSource.check(descriptor, against: pinned)
+      return count
+    }
+  }
+
+  public func extent(at offset: Int64, count: Int) -> Extent? {
+    Extent(holder: descriptor, offset: offset, count: count)
+  }
+
+  public func verify() throws(Fault) {
+    guard isPinned else { return }
+    let opened = opened
+    try descriptor.withDescriptor { (descriptor) throws(Fault) in
+      try FileSource.check(descriptor, against: opened)
+    }
+  }
+
+  private static func check(_ descriptor: Int32, against opened: FileStatus?) throws(Fault) {
+    guard let opened else { return }
+    let now = try FileStatus(of: descriptor)
+    guard now.revision == opened.revision else { throw Fault(.changed, "the file changed while it was open") }
+  }
+}

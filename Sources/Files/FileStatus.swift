@@ -1,0 +1,46 @@
+public import Bytes
+public import Glibc
+
+/// What stat(2) says of a file.
+public struct FileStatus: Sendable {
+  public let raw: stat
+
+  public init(of descriptor: Int32) throws(Fault) {
+    var raw = stat()
+    _ = try systemCall("fstat") { unsafe fstat(descriptor, &raw) }
+    self.raw = raw
+  }
+
+  /// Of a name in a folder, not following a link.
+  public init(of name: FileName, in folder: Int32) throws(Fault) {
+    var raw = stat()
+    _ = unsafe try name.withCString { (name) throws(Fault) in
+      try systemCall("fstatat") { unsafe fstatat(folder, name, &raw, AT_SYMLINK_NOFOLLOW) }
+    }
+    self.raw = raw
+  }
+
+  public var device: UInt64 { UInt64(raw.st_dev) }
+  public var inode: UInt64 { UInt64(raw.st_ino) }
+  public var size: Int64 { Int64(raw.st_size) }
+  public var type: mode_t { raw.st_mode & S_IFMT }
+  public var modified: Timestamp { Timestamp(raw.st_mtim) }
+  public var accessed: Timestamp { Timestamp(raw.st_atim) }
+  public var changed: Timestamp { Timestamp(raw.st_ctim) }
+
+  /// Names this state of this file: another file, size or time of change gives another value.
+  public var revision: UInt64 {
+    var hash = StableHash()
+    hash.combine(device)
+    hash.combine(inode)
+    hash.combine(UInt64(bitPattern: size))
+    hash.combine(UInt64(bitPattern: modified.seconds))
+    hash.combine(UInt64(UInt32(bitPattern: modified.nanoseconds)))
+    return hash.value
+  }
+}
+
+extension Timestamp {
+  public init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec)) }
+  public var timespec: timespec { Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
+}

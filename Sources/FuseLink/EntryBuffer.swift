@@ -1,0 +1,61 @@
+public import CFuse3
+
+/// The answer to one readdir or readdirplus.
+@safe public struct EntryBuffer: ~Copyable {
+  private let request: fuse_req_t
+  private let memory: UnsafeMutableRawBufferPointer
+  private var count = 0
+  /// The nodes whose lookups the kernel has not counted yet.
+  fileprivate var nodes: [UInt64] = []
+  /// Whether the kernel wants each name's node too.
+  public let wantsNodes: Bool
+
+  /// `request` must outlive the buffer: it is only read for its protocol version.
+  init(_ request: borrowing Request, capacity: Int, wantsNodes: Bool) {
+    unsafe self.request = request.raw
+    unsafe memory = .allocate(byteCount: capacity, alignment: 8)
+    self.wantsNodes = wantsNodes
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  /// Whether one more name fits.
+  public func hasRoom(nameCount: Int) -> Bool {
+    // FUSE_NAME_OFFSET and FUSE_NAME_OFFSET_DIRENTPLUS, and alignment to 8.
+    let header = wantsNodes ? 152 : 24
+    return unsafe count + (header + nameCount + 7) / 8 * 8 <= memory.count
+  }
+
+  /// Adds a name; there must be room. `cookie` is what the kernel goes on with behind it.
+  public mutating func append(_ name: UnsafePointer<CChar>, _ status: stat, cookie: UInt64) {
+    var status = status
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...])
+    count += unsafe fuse_add_direntry(
+      request, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &status, off_t(cookie))
+  }
+
+  /// Adds a name with its node, whose lookup is counted; node number 0 says that the name is all there is.
+  public mutating func append(_ name: UnsafePointer<CChar>, _ node: Request.Node, cookie: UInt64) {
+    if node.id != 0 { nodes.append(node.id) }
+    var entry = node.parameters
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...])
+    count += unsafe fuse_add_direntry_plus(
+      request, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &entry, off_t(cookie))
+  }
+
+  public var isEmpty: Bool { count == 0 }
+
+  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+}
+
+extension Request {
+  public borrowing func entryBuffer(capacity: Int, wantsNodes: Bool) -> EntryBuffer {
+    EntryBuffer(self, capacity: capacity, wantsNodes: wantsNodes)
+  }
+
+  /// Answers readdir. When nobody waits any more the kernel has counted no lookup: then `uncounted` gets each node.
+  public consuming func reply(_ entries: consuming EntryBuffer, uncounted: (UInt64) -> Void) {
+    if unsafe reply(bytes: entries.bytes) { return }
+    for node in entries.nodes { uncounted(node) }
+  }
+}

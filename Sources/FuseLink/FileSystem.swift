@@ -1,0 +1,22 @@
+/// What answers the kernel. Each method is called on one of libfuse's threads, several at a time, and must not wait; the
+/// request may be kept and answered from another thread.
+public protocol FileSystem: AnyObject, Sendable {
+  /// The mount answers from now on.
+  func started()
+
+  func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
+  func forget(_ node: UInt64, _ count: UInt64)
+  func attributes(_ request: consuming Request, _ node: UInt64)
+  func linkTarget(_ request: consuming Request, _ node: UInt64)
+
+  func open(_ request: consuming Request, _ node: UInt64, flags: Int32)
+  func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
+
+  func openFolder(_ request: consuming Request, _ node: UInt64)
+  func readFolder(
+    _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool)
+
+  func extendedAttribute(_ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int)
+  func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int)
+  func statistics(_ request: consuming Request)
+}

@@ -1,0 +1,117 @@
+internal import CFuse3
+internal import Glibc
+
+/// The C side of `FileSystem`: each thunk finds the file system in libfuse's user pointer and calls one method.
+enum Operations {
+  static func table() -> fuse_lowlevel_ops {
+    var table = fuse_lowlevel_ops()
+    unsafe table.`init` = { user, connection in
+      guard let user = unsafe user, let connection = unsafe connection else { return }
+      unsafe Operations.negotiate(connection)
+      unsafe Operations.fileSystem(user).started()
+    }
+    unsafe table.lookup = { request, parent, name in
+      guard let request = unsafe request, let name = unsafe name else { return }
+      unsafe Operations.fileSystem(request).lookUp(Request(request), name, in: parent)
+    }
+    unsafe table.forget = { request, node, count in
+      guard let request = unsafe request else { return }
+      unsafe Operations.fileSystem(request).forget(node, count)
+      unsafe fuse_reply_none(request)
+    }
+    unsafe table.forget_multi = { request, count, forgets in
+      guard let request = unsafe request, let forgets = unsafe forgets else { return }
+      let fileSystem = unsafe Operations.fileSystem(request)
+      for unsafeforget in unsafe UnsafeBufferPointer(start: forgets, count: count) {
+        fileSystem.forget(forget.ino, forget.nlookup)
+      }
+      unsafe fuse_reply_none(request)
+    }
+    unsafe table.getattr = { request, node, _ in
+      guard let request = unsafe request else { return }
+      unsafe Operations.fileSystem(request).attributes(Request(request), node)
+    }
+    unsafe table.readlink = { request, node in
+      guard let request = unsafe request else { return }
+      unsafe Operations.fileSystem(request).linkTarget(Request(request), node)
+    }
+    unsafe table.open = { request, node, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      unsafe Operations.fileSystem(request).open(Request(request), node, flags: info.pointee.flags)
+    }
+    unsafe table.read = { request, _, count, offset, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      unsafe Operations.fileSystem(request).read(
+        Request(request), Operations.handle(info), offset: Int64(offset), count: count)
+    }
+    unsafe table.release = { request, _, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      unsafe Operations.release(info)
+      _ = unsafe fuse_reply_err(request, 0)
+    }
+    unsafe table.opendir = { request, node, _ in
+      guard let request = unsafe request else { return }
+      unsafe Operations.fileSystem(request).openFolder(Request(request), node)
+    }
+    unsafe table.readdir = { request, _, capacity, offset, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      unsafe Operations.fileSystem(request).readFolder(
+        Request(request), Operations.handle(info), after: UInt64(offset), capacity: capacity, wantsNodes: false)
+    }
+    unsafe table.readdirplus = { request, _, capacity, offset, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      unsafe Operations.fileSystem(request).readFolder(
+        Request(request), Operations.handle(info), after: UInt64(offset), capacity: capacity, wantsNodes: true)
+    }
+    unsafe table.releasedir = { request, _, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      unsafe Operations.release(info)
+      _ = unsafe fuse_reply_err(request, 0)
+    }
+    unsafe table.getxattr = { request, node, name, capacity in
+      guard let request = unsafe request, let name = unsafe name else { return }
+      unsafe Operations.fileSystem(request).extendedAttribute(Request(request), name, of: node, capacity: capacity)
+    }
+    unsafe table.listxattr = { request, node, capacity in
+      guard let request = unsafe request else { return }
+      unsafe Operations.fileSystem(request).extendedAttributeNames(Request(request), node, capacity: capacity)
+    }
+    unsafe table.statfs = { request, _ in
+      guard let request = unsafe request else { return }
+      unsafe Operations.fileSystem(request).statistics(Request(request))
+    }
+    return table
+  }
+
+  private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
+    let capable = unsafe connection.pointee.capable
+    for wanted in [
+      FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_MOVE, FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_READDIRPLUS,
+      FUSE_CAP_READDIRPLUS_AUTO, FUSE_CAP_AUTO_INVAL_DATA, FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_ASYNC_READ,
+    ] where capable & UInt32(wanted) != 0 {
+      unsafe connection.pointee.want |= UInt32(wanted)
+    }
+    // Readahead in flight at a time; the default of 12 leaves the wire idle.
+    unsafe connection.pointee.max_background = 64
+  }
+
+  private static func fileSystem(_ user: UnsafeMutableRawPointer) -> any FileSystem {
+    unsafe Unmanaged<Session.Anchor>.fromOpaque(user).takeUnretainedValue().fileSystem
+  }
+
+  private static func fileSystem(_ request: fuse_req_t) -> any FileSystem {
+    // Given to fuse_session_new, never nil.
+    unsafe fileSystem(fuse_req_userdata(request)!)
+  }
+
+  private static func handle(_ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject {
+    unsafe reference(info).takeUnretainedValue()
+  }
+
+  private static func release(_ info: UnsafeMutablePointer<fuse_file_info>) { unsafe reference(info).release() }
+
+  private static func reference(_ info: UnsafeMutablePointer<fuse_file_info>) -> Unmanaged<AnyObject> {
+    // What Request.reply(handle:) put there.
+    unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(info.pointee.fh))!)
+  }
+}

@@ -1,0 +1,127 @@
+public import CFuse3
+internal import Glibc
+
+/// A question of the kernel's that waits for its answer.
+///
+/// Each way to answer consumes the request; one that is dropped is answered EIO. So none is forgotten or answered twice.
+@safe public struct Request: ~Copyable, @unchecked Sendable {
+  // Sendable: libfuse lets any thread answer.
+  let raw: fuse_req_t
+
+  init(_ raw: fuse_req_t) { unsafe self.raw = raw }
+
+  deinit { _ = unsafe fuse_reply_err(raw, EIO) }
+
+  private consuming func take() -> fuse_req_t {
+    let raw = unsafe raw
+    discard self
+    return unsafe raw
+  }
+
+  /// Whether the process that asks was interrupted and wants no answer any more.
+  public var isInterrupted: Bool { unsafe fuse_req_interrupted(raw) != 0 }
+
+  /// Answers with an errno; 0 is success without a value.
+  public consuming func reply(error: Int32) { _ = unsafe fuse_reply_err(take(), error) }
+
+  /// What the kernel may remember of a node.
+  public struct Node: Sendable {
+    public var id: UInt64
+    public var generation: UInt64
+    public var status: stat
+    /// For how long name and attributes stay right; in seconds.
+    public var lifetime: Double
+
+    public init(id: UInt64, generation: UInt64, status: stat, lifetime: Double) {
+      self.id = id
+      self.generation = generation
+      self.status = status
+      self.lifetime = lifetime
+    }
+
+    var parameters: fuse_entry_param {
+      var entry = fuse_entry_param()
+      entry.ino = id
+      entry.generation = generation
+      entry.attr = status
+      entry.attr_timeout = lifetime
+      entry.entry_timeout = lifetime
+      return entry
+    }
+  }
+
+  /// Answers lookup. Gives false when nobody waits any more: then the kernel has not counted the lookup.
+  public consuming func reply(_ node: Node) -> Bool {
+    var entry = node.parameters
+    return unsafe fuse_reply_entry(take(), &entry) == 0
+  }
+
+  public consuming func reply(_ status: stat, lifetime seconds: Double) {
+    var status = status
+    _ = unsafe fuse_reply_attr(take(), &status, seconds)
+  }
+
+  public consuming func reply(linkTarget target: [UInt8]) {
+    let terminated = target.map { CChar(bitPattern: $0) } + [0]
+    _ = unsafe fuse_reply_readlink(take(), terminated)
+  }
+
+  /// What the kernel may do with an opened file or folder.
+  public struct OpenOptions: Sendable {
+    /// Its cached pages are still right.
+    public var keepsCache = false
+    /// It may keep a folder's listing.
+    public var cachesListing = false
+
+    public init(keepsCache: Bool = false, cachesListing: Bool = false) {
+      self.keepsCache = keepsCache
+      self.cachesListing = cachesListing
+    }
+  }
+
+  /// Answers open; `handle` comes back with each request for it until it is released.
+  public consuming func reply(handle: AnyObject, _ options: OpenOptions) {
+    var info = fuse_file_info()
+    info.keep_cache = options.keepsCache ? 1 : 0
+    info.cache_readdir = options.cachesListing ? 1 : 0
+    // A file that is only read has nothing to flush: one message less per close.
+    info.noflush = 1
+    let reference = unsafe Unmanaged.passRetained(handle)
+    unsafe info.fh = UInt64(UInt(bitPattern: reference.toOpaque()))
+    // The caller was interrupted: no release will come.
+    if unsafe fuse_reply_open(take(), &info) != 0 { unsafe reference.release() }
+  }
+
+  @discardableResult
+  public consuming func reply(bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe fuse_reply_buf(take(), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count) == 0
+  }
+
+  public consuming func reply(bytes: [UInt8]) {
+    let raw = unsafe take()
+    unsafe bytes.withUnsafeBytes {
+      _ = unsafe fuse_reply_buf(raw, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+  }
+
+  /// Answers with bytes that lie in a file, moved by the kernel where it can.
+  public consuming func reply(descriptor: Int32, offset: Int64, count: Int) {
+    _ = unsafe ffmount_reply_descriptor(take(), descriptor, off_t(offset), count)
+  }
+
+  public consuming func reply(_ statistics: statvfs) {
+    var statistics = statistics
+    _ = unsafe fuse_reply_statfs(take(), &statistics)
+  }
+
+  /// Answers getxattr and listxattr: the value, or its size where the caller asks with a capacity of 0.
+  public consuming func reply(attribute value: [UInt8], capacity: Int) {
+    if capacity == 0 {
+      _ = unsafe fuse_reply_xattr(take(), value.count)
+    } else if value.count > capacity {
+      reply(error: ERANGE)
+    } else {
+      reply(bytes: value)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+internal import CFuse3
+internal import CPosix
+internal import Glibc
+internal import Synchronization
+
+/// A mounted file system, from mount to unmount.
+@safe public final class Session: @unchecked Sendable {
+  // Sendable: libfuse's session may be told to end and sent notifications from any thread.
+
+  /// Keeps the file system alive while C code holds a pointer.
+  final class Anchor: Sendable {
+    let fileSystem: any FileSystem
+    init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
+  }
+
+  private let raw: OpaquePointer
+  private let anchor: Anchor
+  private let isMounted = Mutex(false)
+
+  public struct Failure: Error, Sendable {
+    /// What libfuse said, one line.
+    public let reason: String
+  }
+
+  /// Prepares a session; `options` are those of libfuse and the kernel, as for `-o`.
+  public init(_ fileSystem: any FileSystem, options: [String], isDebugging: Bool) throws(Failure) {
+    LibfuseLog.install()
+    var words = ["ffmount"]
+    if isDebugging { words.append("-d") }
+    if !options.isEmpty { words += ["-o", options.joined(separator: ",")] }
+    let anchor = Anchor(fileSystem)
+    let user = unsafe Unmanaged.passUnretained(anchor).toOpaque()
+    var pointers = unsafe words.map { unsafe strdup($0) }
+    defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
+    let session = unsafe pointers.withUnsafeMutableBufferPointer { pointers -> OpaquePointer? in
+      var arguments = unsafe fuse_args(argc: Int32(pointers.count), argv: pointers.baseAddress, allocated: 0)
+      defer { unsafe fuse_opt_free_args(&arguments) }
+      var table = Operations.table()
+      return unsafe fuse_session_new(&arguments, &table, MemoryLayout<fuse_lowlevel_ops>.size, user)
+    }
+    guard let session = unsafe session else { throw Failure(reason: LibfuseLog.last ?? "libfuse refused the options") }
+    unsafe raw = session
+    self.anchor = anchor
+  }
+
+  /// Mounts; the kernel's questions wait until `run`.
+  public func mount(at path: String) throws(Failure) {
+    guard unsafe fuse_session_mount(raw, path) == 0 else {
+      throw Failure(reason: LibfuseLog.last ?? "mount failed")
+    }
+    isMounted.withLock { $0 = true }
+  }
+
+  /// Answers the kernel until the mount is gone or a SIGINT, SIGTERM or SIGHUP comes; gives what ended it, 0 for an
+  /// unmount. Blocks. `threads` is at most how many answer at a time; 1 is without any but this one.
+  public func run(threads: Int) -> Int32 {
+    _ = unsafe fuse_set_signal_handlers(raw)
+    defer { unsafe fuse_remove_signal_handlers(raw) }
+    if threads == 1 { return unsafe fuse_session_loop(raw) }
+    let configuration = unsafe fuse_loop_cfg_create()
+    defer { unsafe fuse_loop_cfg_destroy(configuration) }
+    unsafe fuse_loop_cfg_set_max_threads(configuration, UInt32(threads))
+    unsafe fuse_loop_cfg_set_idle_threads(configuration, UInt32(threads))
+    return unsafe ffmount_session_loop_mt(raw, configuration)
+  }
+
+  /// Takes the mount away; nothing happens when it is gone already.
+  public func unmount() {
+    let was = isMounted.withLock { mounted in
+      defer { mounted = false }
+      return mounted
+    }
+    if was { unsafe fuse_session_unmount(raw) }
+  }
+
+  deinit {
+    unmount()
+    unsafe fuse_session_destroy(raw)
+  }
+
+  // MARK: Notifications. None may be sent from within an answer: the kernel holds locks that the answer ends.
+
+  /// Makes the kernel forget a name. Blocks while that folder is being looked into.
+  public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
+    _ = unsafe fuse_lowlevel_notify_inval_entry(raw, folder, name, strlen(name))
+  }
+}

@@ -1,0 +1,305 @@
+internal import Bytes
+public import FuseLink
+public import Glibc
+public import Logging
+internal import Synchronization
+public import Tree
+
+/// Answers the kernel's questions from a tree: the thin layer between FuseLink and Tree.
+///
+/// A question is tried at once on libfuse's thread. If its answer takes long, the request is parked and a worker answers.
+public final class MountedTree: FileSystem {
+  private let tree: Tree
+  private let options: Options
+  let failures: FailureLog
+  private let workers: Workers
+  /// Sends notifications: one thread, because each may wait for the kernel.
+  private let notifier = Workers(count: 1)
+  private let session = Mutex<Session?>(nil)
+  private let lookups = Atomic<Int>(0)
+
+  public struct Options: Sendable {
+    /// What every file and folder is said to belong to, instead of what it does.
+    public var owner: UInt32?
+    public var group: UInt32?
+    /// Permission bits taken away from every file and folder.
+    public var umask: UInt16 = 0
+    /// How many nodes the kernel may know before it is asked to forget some.
+    public var nodeLimit = 100_000
+    public var workers = 4
+    /// Called once the kernel has been answered.
+    public var started: @Sendable () -> Void = {}
+    /// What statfs(2) says of the source.
+    public var statistics: @Sendable () -> statvfs? = { nil }
+
+    public init() {}
+  }
+
+  public init(_ tree: Tree, _ options: Options, logger: Logger) {
+    self.tree = tree
+    self.options = options
+    failures = FailureLog(logger)
+    workers = Workers(count: options.workers)
+  }
+
+  /// Gives the session that notifications go through.
+  public func attach(_ session: Session) { self.session.withLock { $0 = session } }
+
+  /// Ends the threads; must come before the session's end.
+  public func stop() {
+    workers.stop()
+    notifier.stop()
+    session.withLock { $0 = nil }
+  }
+
+  public func started() { options.started() }
+
+  // MARK: Answering
+
+  private func answer<Value>(
+    _ request: consuming Request, _ node: UInt64,
+    _ work: @escaping @Sendable (Patience) throws(Fault) -> Value,
+    undo: @escaping @Sendable (Value) -> Void = { _ in },
+    _ reply: @escaping @Sendable (consuming Request, Value) -> Void
+  ) {
+    do throws(Fault) {
+      reply(request, try work(.immediate))
+    } catch {
+      guard error == .later else { return fail(request, error, node) }
+      let parked = ParkedRequest(request)
+      workers.submit { [self] in
+        do throws(Fault) {
+          let value = try work(.blocking)
+          if let request = parked.take() { reply(request, value) } else { undo(value) }
+        } catch { if let request = parked.take() { fail(request, error, node) } }
+      }
+    }
+  }
+
+  private func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
+    if fault.concernsContent { failures.log(fault, tree.path(node)) }
+    request.reply(error: fault.errno)
+  }
+
+  private func status(_ attributes: Attributes) -> stat {
+    var status = stat(attributes)
+    if let owner = options.owner { status.st_uid = owner }
+    if let group = options.group { status.st_gid = group }
+    if attributes.kind != .link { status.st_mode &= ~mode_t(options.umask) }
+    return status
+  }
+
+  private func node(_ entry: Tree.Entry) -> Request.Node {
+    Request.Node(
+      id: entry.node, generation: entry.generation, status: status(entry.attributes), lifetime: entry.lifetime)
+  }
+
+  // MARK: Names
+
+  public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
+    let name = unsafe FileName(name)
+    let tree = tree
+    answer(request, folder) { (patience) throws(Fault) in
+      try tree.lookUp(name, in: folder, patience)
+    } undo: { entry in
+      tree.forget(entry.node, 1)
+    } _: { [self] request, entry in
+      if !request.reply(node(entry)) { tree.forget(entry.node, 1) }
+    }
+    trim()
+  }
+
+  public func forget(_ node: UInt64, _ count: UInt64) { tree.forget(node, count) }
+
+  /// Every now and then, has the kernel forget what it has not needed for long.
+  private func trim() {
+    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024), tree.nodeCount > options.nodeLimit
+    else { return }
+    notifier.submit { [self] in
+      guard let session = session.withLock({ $0 }) else { return }
+      for (folder, name) in tree.surplus(over: options.nodeLimit) {
+        unsafe name.withCString { unsafe session.invalidate($0, in: folder) }
+      }
+    }
+  }
+
+  // MARK: Nodes
+
+  public func attributes(_ request: consuming Request, _ node: UInt64) {
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.attributes(node, patience)
+    } _: { [self] request, found in
+      request.reply(status(found.0), lifetime: found.lifetime)
+    }
+  }
+
+  public func linkTarget(_ request: consuming Request, _ node: UInt64) {
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.linkTarget(node, patience)
+    } _: { request, target in
+      request.reply(linkTarget: target)
+    }
+  }
+
+  public func extendedAttribute(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int
+  ) {
+    let name = unsafe FileName(name)
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.extendedAttribute(name, of: node, patience)
+    } _: { request, value in
+      request.reply(attribute: value, capacity: capacity)
+    }
+  }
+
+  public func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int) {
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.extendedAttributeNames(node, patience)
+    } _: { request, names in
+      request.reply(attribute: names, capacity: capacity)
+    }
+  }
+
+  public func statistics(_ request: consuming Request) {
+    guard let statistics = options.statistics() else { return request.reply(error: EIO) }
+    request.reply(statistics)
+  }
+
+  // MARK: Files
+
+  private final class Handle: Sendable {
+    let file: Tree.OpenFile
+    let node: UInt64
+
+    init(_ file: Tree.OpenFile, _ node: UInt64) {
+      self.file = file
+      self.node = node
+    }
+  }
+
+  public func open(_ request: consuming Request, _ node: UInt64, flags: Int32) {
+    guard flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 else { return request.reply(error: EROFS) }
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.open(node, patience)
+    } _: { request, file in
+      request.reply(handle: Handle(file, node), .init(keepsCache: file.keepsCache))
+    }
+  }
+
+  /// Shorter reads are copied: moving pages between descriptors costs more system calls than it spares.
+  private static let smallestMove = 64 << 10
+
+  public func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int) {
+    guard let handle = handle as? Handle else { return request.reply(error: EBADF) }
+    let source = handle.file.source
+    if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count) {
+      return move(extent, of: source, request, handle.node)
+    }
+    answer(request, handle.node) { (patience) throws(Fault) in
+      try ReadBuffer(source, at: offset, count: count, patience)
+    } _: { [workers] request, buffer in
+      unsafe request.reply(bytes: buffer.bytes)
+      if source.expectsRead(at: offset) { workers.submit { source.prepare(at: offset) } }
+    }
+  }
+
+  private func move(
+    _ extent: Extent, of source: any ByteSource, _ request: consuming Request, _ node: UInt64
+  ) {
+    var request: Request? = consume request
+    do throws(Fault) {
+      // Before and not after: once moved, the bytes cannot be called back.
+      try source.verify()
+      try extent.holder.withDescriptor { (descriptor) throws(Fault) in
+        request.take()?.reply(descriptor: descriptor, offset: extent.offset, count: extent.count)
+      }
+    } catch {
+      if let request = request.take() { fail(request, error, node) }
+    }
+  }
+
+  // MARK: Folders
+
+  public func openFolder(_ request: consuming Request, _ node: UInt64) {
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.openFolder(node, patience)
+    } _: { request, reader in
+      request.reply(handle: reader, .init(keepsCache: reader.isImmutable, cachesListing: reader.isImmutable))
+    }
+  }
+
+  public func readFolder(
+    _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool
+  ) {
+    guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
+    var entries = request.entryBuffer(capacity: capacity, wantsNodes: wantsNodes)
+    do throws(Fault) {
+      try fill(&entries, from: reader, after: cookie, .immediate)
+      return reply(request, entries)
+    } catch {
+      guard error == .later else { return fail(request, error, Tree.root) }
+    }
+    let parked = ParkedRequest(request)
+    workers.submit { [self] in
+      guard let request = parked.take() else { return }
+      var entries = request.entryBuffer(capacity: capacity, wantsNodes: wantsNodes)
+      do throws(Fault) {
+        try fill(&entries, from: reader, after: cookie, .blocking)
+        reply(request, entries)
+      } catch { fail(request, error, Tree.root) }
+    }
+  }
+
+  private func reply(_ request: consuming Request, _ entries: consuming EntryBuffer) {
+    let tree = tree
+    request.reply(entries) { tree.forget($0, 1) }
+    trim()
+  }
+
+  private func fill(
+    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, _ patience: Patience
+  ) throws(Fault) {
+    try reader.read(after: cookie, patience) { (row) throws(Fault) in
+      guard entries.hasRoom(nameCount: row.name.count) else { return false }
+      var named = stat()
+      named.st_ino = ino_t(row.inode)
+      named.st_mode = row.kind.mode
+      guard entries.wantsNodes else {
+        unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
+        return true
+      }
+      // `.` and `..` come without a node, and so does a name that has just vanished.
+      let isSelf = row.cookie <= 2
+      let entry = isSelf ? nil : try reader.entry(row, patience)
+      if entry == nil && !isSelf { return true }
+      let node = entry.map { self.node($0) } ?? Request.Node(id: 0, generation: 0, status: named, lifetime: 0)
+      unsafe row.name.withCString { unsafe entries.append($0, node, cookie: row.cookie) }
+      return true
+    }
+  }
+}
+
+/// The bytes of one answer.
+@safe private final class ReadBuffer: @unchecked Sendable {
+  // Sendable: written once, before anybody else sees it.
+  let bytes: UnsafeRawBufferPointer
+
+  init(_ source: any ByteSource, at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    do throws(Fault) {
+      let filled = unsafe try source.read(into: memory, at: offset, patience)
+      unsafe bytes = UnsafeRawBufferPointer(rebasing: memory[..<filled])
+    } catch {
+      unsafe memory.deallocate()
+      throw error
+    }
+  }
+
+  deinit { unsafe bytes.deallocate() }
+}

@@ -1,0 +1,148 @@
+internal import Bytes
+internal import Synchronization
+internal import Zip
+
+/// A file, folder or link in an archive; node 0 is the view itself.
+final class ArchiveItem: Item {
+  private let archive: Archive
+  /// The archive's tree; only the root does without until it is asked for.
+  private let tree: ZipArchive?
+  private let index: UInt32
+  let kind: Kind
+
+  var isImmutable: Bool { true }
+  var inode: UInt64 { ArchiveItem.inode(archive, index) }
+
+  init(_ archive: Archive, _ tree: ZipArchive?, _ index: UInt32) {
+    self.archive = archive
+    self.tree = tree
+    self.index = index
+    kind = tree.map { Kind($0.node(index).kind) } ?? .folder
+  }
+
+  private static func inode(_ archive: Archive, _ index: UInt32) -> UInt64 {
+    // The top bit keeps clear of the real files' numbers.
+    StableHash(seed: archive.revision).adding(UInt64(index)).value | 1 << 63
+  }
+
+  private func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
+    if let tree { return tree }
+    return try archive.tree(patience)
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    guard let tree, index != ZipArchive.root else {
+      return archive.attributes.view(inode: inode, kind: .folder, size: 0)
+    }
+    return ArchiveItem.attributes(archive, tree, index)
+  }
+
+  private static func attributes(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) -> Attributes {
+    let node = tree.node(index)
+    return Attributes(
+      inode: inode(archive, index), kind: Kind(node.kind), permissions: node.kind == .link ? 0o777 : node.permissions,
+      links: 1, owner: archive.attributes.owner, group: archive.attributes.group, size: node.size,
+      allocated: node.size / 512 + (node.size % 512 == 0 ? 0 : 1), accessed: node.modified, modified: node.modified,
+      changed: node.modified)
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let tree = try tree(patience)
+    guard let child = tree.child(of: index, named: name) else { return nil }
+    return Found(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    guard kind == .folder else { throw .notFolder }
+    return ArchiveListing(archive, try tree(patience), index)
+  }
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    guard kind == .file else { throw kind == .folder ? .isFolder : .notLink }
+    do throws(Fault) {
+      return NotingSource(try tree(patience).open(index), archive, index)
+    } catch {
+      archive.note(error, at: index)
+      throw error
+    }
+  }
+
+  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
+    guard kind == .link else { throw .notLink }
+    let bytes = try tree(patience).open(index)
+    return try bytes.bytes(at: 0, count: Int(bytes.size))
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    var fault: Fault?
+    do throws(Fault) {
+      let tree = try tree(patience)
+      fault = index == ZipArchive.root ? tree.fault : tree.fault(of: index) ?? archive.fault(at: index)
+    } catch {
+      guard error.concernsContent else { throw error }
+      fault = error
+    }
+    return Provenance(
+      source: archive.path, view: "contents", state: fault == nil ? .exact : .failed,
+      error: fault.map { "\(archive.path): \($0.description)" })
+  }
+
+  fileprivate final class ArchiveListing: Listing {
+    private let archive: Archive
+    private let tree: ZipArchive
+    private let index: UInt32
+
+    init(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) {
+      self.archive = archive
+      self.tree = tree
+      self.index = index
+    }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      let children = tree.children(of: index)
+      guard place >= 0, place < children.count else { return [] }
+      let start = children.startIndex + Int(place)
+      return children[start...].prefix(128).enumerated().map { position, child in
+        ListedEntry(
+          name: FileName(tree.name(of: child)), inode: ArchiveItem.inode(archive, child),
+          kind: Kind(tree.node(child).kind), next: place + Int64(position) + 1)
+      }
+    }
+  }
+}
+
+extension Kind {
+  fileprivate init(_ kind: ZipNode.Kind) {
+    switch kind {
+    case .file: self = .file
+    case .folder: self = .folder
+    case .link: self = .link
+    }
+  }
+}
+
+/// An entry's bytes; what goes wrong is remembered for `user.ffmount.error`.
+private final class NotingSource: ByteSource {
+  private let source: any ByteSource
+  private let archive: Archive
+  private let index: UInt32
+  var size: Int64 { source.size }
+
+  init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32) {
+    self.source = source
+    self.archive = archive
+    self.index = index
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    do throws(Fault) { return unsafe try source.read(into: buffer, at: offset, patience) } catch {
+      archive.note(error, at: index)
+      throw error
+    }
+  }
+
+  func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
+  func verify() throws(Fault) { try source.verify() }
+  func expectsRead(at offset: Int64) -> Bool { source.expectsRead(at: offset) }
+  func prepare(at offset: Int64) { source.prepare(at: offset) }
+}

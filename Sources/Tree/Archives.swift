@@ -1,0 +1,124 @@
+internal import Bytes
+internal import Codecs
+internal import Synchronization
+internal import Zip
+
+/// The archives in use, by the state of the file that they were read from.
+final class Archives: Sendable {
+  private struct Reference: Sendable {
+    weak var archive: Archive?
+  }
+
+  private struct State {
+    var archives: [UInt64: Reference] = [:]
+    /// Trees that stay although nobody uses them now, the one used last at the end.
+    var kept: [(tree: ZipArchive, cost: Int)] = []
+  }
+
+  private let state = Mutex(State())
+  let decoded: StretchCache
+
+  /// The cost of the trees that are kept for nobody, in nodes.
+  private static let keptCost = 100_000
+
+  init(decoded: StretchCache) { self.decoded = decoded }
+
+  func archive(of source: Source) -> Archive {
+    let revision = source.revision
+    return state.withLock { state in
+      if let archive = state.archives[revision]?.archive { return archive }
+      let archive = Archive(source, revision: revision, in: self)
+      state.archives[revision] = Reference(archive: archive)
+      if state.archives.count.isMultiple(of: 1024) {
+        state.archives = state.archives.filter { $0.value.archive != nil }
+      }
+      return archive
+    }
+  }
+
+  /// Keeps a tree for a while.
+  func keep(_ tree: ZipArchive) {
+    state.withLock { state in
+      state.kept.removeAll { $0.tree === tree }
+      state.kept.append((tree, tree.count))
+      var cost = state.kept.reduce(0) { $0 + $1.cost }
+      while cost > Self.keptCost, state.kept.count > 1 { cost -= state.kept.removeFirst().cost }
+    }
+  }
+}
+
+/// A file that is a ZIP archive, or should be one, in one state.
+final class Archive: Sendable {
+  let revision: UInt64
+  let attributes: Attributes
+  /// Below the mountpoint.
+  let path: String
+  private let source: Source
+  private let archives: Archives
+
+  private struct State {
+    weak var tree: ZipArchive?
+    var fault: Fault?
+    var isArchive: Bool?
+    /// What reading an entry ran into, by its node.
+    var faults: [UInt32: Fault] = [:]
+  }
+
+  private let state = Mutex(State())
+  private let turn = TurnLock()
+
+  init(_ source: Source, revision: UInt64, in archives: Archives) {
+    self.source = source
+    self.revision = revision
+    self.archives = archives
+    attributes = source.attributes
+    path = source.path
+  }
+
+  /// The tree; reading it takes long the first time.
+  func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
+    if let known = try known() { return known }
+    if patience == .immediate { throw .later }
+    turn.lock()
+    defer { turn.unlock() }
+    if let known = try known() { return known }
+    do throws(Fault) {
+      let bytes = try source.open(.blocking)
+      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: archives.decoded)
+      // A file that changed meanwhile gave a mixture.
+      try bytes.verify()
+      state.withLock { $0.tree = tree }
+      archives.keep(tree)
+      return tree
+    } catch {
+      // What the system refused now it may grant later; what the bytes say stays.
+      if error.concernsContent { state.withLock { $0.fault = error } }
+      throw error
+    }
+  }
+
+  private func known() throws(Fault) -> ZipArchive? {
+    let (tree, fault) = state.withLock { ($0.tree, $0.fault) }
+    if let fault { throw fault }
+    return tree
+  }
+
+  /// Whether the content is a ZIP archive's, whatever the name says.
+  func isArchive(_ patience: Patience) throws(Fault) -> Bool {
+    if let known = state.withLock({ $0.isArchive }) { return known }
+    if patience == .immediate { throw .later }
+    let isArchive = try ZipArchive.isArchive(source.open(.blocking))
+    state.withLock { $0.isArchive = isArchive }
+    return isArchive
+  }
+
+  func note(_ fault: Fault, at node: UInt32) {
+    guard fault.concernsContent else { return }
+    state.withLock { state in
+      // One reason an entry is plenty, and no archive may fill the memory with them.
+      if state.faults.count < 4096 { state.faults[node] = fault }
+    }
+  }
+
+  func fault(at node: UInt32) -> Fault? { state.withLock { node == ZipArchive.root ? $0.fault : $0.faults[node] } }
+}

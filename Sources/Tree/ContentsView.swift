@@ -1,0 +1,46 @@
+internal import Bytes
+internal import Codecs
+internal import Zip
+
+/// `NAME.contents/`: the tree inside a ZIP archive.
+struct ContentsView: View {
+  let name = "contents"
+  private let listed: Set<FileExtension>
+  private let listsUnnamed: Bool
+  private let archives: Archives
+
+  private static let suffix: StaticString = ".contents"
+  /// ZIPs that people think of as archives.
+  private static let usual: Set<FileExtension> = ["zip", "cbz", "zipx"]
+  /// ZIPs that people think of as something else.
+  private static let byName: Set<FileExtension> = [
+    "jar", "war", "ear", "aar", "apk", "ipa", "whl", "egg", "xpi", "crx", "nupkg", "vsix", "kmz", "epub",
+    "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "pptx", "pptm", "potx", "odt", "ods", "odp", "odg", "ott",
+  ]
+
+  init(listing: ViewListing, decodedCache: Int) {
+    listed = listing.extensions(Self.usual, byName: Self.byName)
+    listsUnnamed = !listing.isOff && listed.contains("zip")
+    archives = Archives(decoded: StretchCache(capacity: decodedCache))
+  }
+
+  func listedName(beside file: FileName) -> FileName? {
+    file.hasExtension(in: listed) ? file.appending(Self.suffix) : nil
+  }
+
+  func listedName(beside file: FileName, startingWith head: ArraySlice<UInt8>) -> FileName? {
+    listsUnnamed && ZipArchive.isStart(head) ? file.appending(Self.suffix) : nil
+  }
+
+  func request(for name: FileName) -> ViewRequest? {
+    name.dropping(suffix: Self.suffix).map { ViewRequest(source: $0) }
+  }
+
+  func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    let archive = archives.archive(of: source)
+    // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
+    if !source.name.hasExtension(in: listed), try !archive.isArchive(patience) { return nil }
+    let root = ArchiveItem(archive, nil, ZipArchive.root)
+    return Found(root, try root.attributes(patience))
+  }
+}

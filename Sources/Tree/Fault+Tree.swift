@@ -1,0 +1,21 @@
+public import Bytes
+internal import Glibc
+
+extension Fault {
+  public static let notFound = Fault(.system(ENOENT))
+  public static let notFolder = Fault(.system(ENOTDIR))
+  public static let isFolder = Fault(.system(EISDIR))
+  public static let notLink = Fault(.system(EINVAL))
+  public static let notOpened = Fault(.system(ENXIO))
+  public static let noAttribute = Fault(.system(ENODATA))
+  public static let notSupported = Fault(.system(EOPNOTSUPP))
+  public static let stale = Fault(.system(ESTALE))
+
+  /// Whether it speaks of what a file contains, and so belongs in the log and in `user.ffmount.error`.
+  public var concernsContent: Bool {
+    switch kind {
+    case .damaged, .changed, .unsupported, .locked, .limit: true
+    case .later, .system: false
+    }
+  }
+}

@@ -1,0 +1,73 @@
+public import Bytes
+internal import Files
+
+/// The root of a mount whose SOURCE is one file: its first folder view, of the file's present state.
+public final class FileRoot: Item {
+  private let folder: RealFolder
+  private let name: FileName
+  private let view: any View
+  public let inode: UInt64
+  public var kind: Kind { .folder }
+  public var isImmutable: Bool { false }
+
+  /// `name` is a file in `root`; `preferred` names a view. Throws when the file has no view that is a folder, or what keeps
+  /// the view from being read. Blocks.
+  public init(_ name: FileName, in root: RealRoot, views: Views, preferred: String?) throws(Fault) {
+    folder = try RealFolder(root: root)
+    self.name = name
+    let source = try FileRoot.source(name, in: folder)
+    var chosen: (view: any View, inode: UInt64)?
+    for view in views.all where preferred == nil || view.name == preferred {
+      guard let found = try view.item(of: source, ViewRequest(source: name), .blocking), found.item.kind == .folder
+      else { continue }
+      // A view by the file's extension may promise what the content does not hold.
+      _ = try found.item.listing(.blocking)
+      chosen = (view, found.item.inode)
+      break
+    }
+    guard let chosen else { throw Fault(.unsupported, "it has no view that is a folder") }
+    view = chosen.view
+    inode = chosen.inode
+  }
+
+  private static func source(_ name: FileName, in folder: RealFolder) throws(Fault) -> Source {
+    guard let found = try folder.child(named: name, .blocking) else { throw .notFound }
+    return Source(
+      item: found.item, attributes: found.attributes, name: name,
+      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0))
+  }
+
+  private func current(_ patience: Patience) throws(Fault) -> Found {
+    let source = try FileRoot.source(name, in: folder)
+    guard let found = try view.item(of: source, ViewRequest(source: name), patience) else {
+      throw Fault(.damaged, "the file is not what it was")
+    }
+    return found
+  }
+
+  public func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    var attributes = try current(patience).attributes
+    // The root keeps its number whatever becomes of the file.
+    attributes.inode = inode
+    return attributes
+  }
+
+  public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    try current(patience).item.child(named: name, patience)
+  }
+
+  public func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    try current(patience).item.listing(patience)
+  }
+
+  public func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    try current(patience).item.provenance(patience)
+  }
+}
+
+extension Tree {
+  /// A mirror of the folder `root`.
+  public convenience init(mirroring root: RealRoot, views: Views) throws(Fault) {
+    self.init(root: try RealFolder(root: root), views: views)
+  }
+}

@@ -1,0 +1,132 @@
+public import Bytes
+
+/// What sort of thing stands at a place in the tree.
+public enum Kind: UInt8, Sendable {
+  case file
+  case folder
+  case link
+  case fifo
+  case socket
+  case characterDevice
+  case blockDevice
+}
+
+/// What stat(2) shows of an item.
+public struct Attributes: Sendable {
+  public var inode: UInt64
+  public var kind: Kind
+  /// Permission, set-id and sticky bits.
+  public var permissions: UInt16
+  public var links: UInt32
+  public var owner: UInt32
+  public var group: UInt32
+  /// In bytes.
+  public var size: Int64
+  /// In units of 512 bytes.
+  public var allocated: Int64
+  public var accessed: Timestamp
+  public var modified: Timestamp
+  public var changed: Timestamp
+  /// What device a device file stands for.
+  public var device: UInt64 = 0
+}
+
+/// Something that can stand in the tree: a real file, an entry of an archive, a view.
+///
+/// Items are cheap to make and know nothing of their neighbours' views: `Tree` adds those. What an item cannot do, it does not
+/// implement. Every method may be called by several threads at a time; those that take a `Patience` throw `Fault.later`
+/// rather than make an impatient caller wait.
+public protocol Item: AnyObject, Sendable {
+  /// Stable over remounts of an unchanged source, and another one for another item.
+  var inode: UInt64 { get }
+  var kind: Kind { get }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes
+
+  /// A file's bytes. With `pinned`, a change of the file is a fault from then on.
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource
+
+  /// A link's target, as recorded.
+  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8]
+
+  /// What stands in a folder under a name; nil when nothing does.
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found?
+
+  /// Starts reading a folder's names.
+  func listing(_ patience: Patience) throws(Fault) -> any Listing
+
+  /// The attributes of xattr(7) that the item has of its own.
+  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8]
+  /// NUL-terminated names.
+  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8]
+
+  /// What names this state of the item's bytes: another one when they change.
+  func revision(_ attributes: Attributes) -> UInt64
+
+  /// Whether nothing below or in the item can change while it exists.
+  var isImmutable: Bool { get }
+
+  /// What the tree says of an item that it made, as `user.ffmount.*`; nil for what simply exists.
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance?
+}
+
+/// An item and its attributes, which come together from one system call.
+public struct Found: Sendable {
+  public let item: any Item
+  public let attributes: Attributes
+
+  public init(_ item: any Item, _ attributes: Attributes) {
+    self.item = item
+    self.attributes = attributes
+  }
+}
+
+/// Where a virtual item comes from and how it is.
+public struct Provenance: Sendable {
+  public enum State: String, Sendable {
+    case exact
+    case estimate
+    case failed
+  }
+
+  /// The source's path below the mountpoint.
+  public var source: String
+  public var view: String
+  public var state: State
+  /// One sentence; nil when all is well.
+  public var error: String?
+}
+
+/// A reading of a folder's names.
+public protocol Listing: AnyObject, Sendable {
+  /// Some names that follow `place`, which is 0 or an entry's `next`; none at the end.
+  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry]
+}
+
+public struct ListedEntry: Sendable {
+  public let name: FileName
+  public let inode: UInt64
+  public let kind: Kind
+  /// The place behind this entry.
+  public let next: Int64
+
+  public init(name: FileName, inode: UInt64, kind: Kind, next: Int64) {
+    self.name = name
+    self.inode = inode
+    self.kind = kind
+    self.next = next
+  }
+}
+
+extension Item {
+  public func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    throw kind == .folder ? .isFolder : .notOpened
+  }
+  public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }
+  public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? { throw .notFolder }
+  public func listing(_ patience: Patience) throws(Fault) -> any Listing { throw .notFolder }
+  public func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] { throw .noAttribute }
+  public func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { [] }
+  public func revision(_ attributes: Attributes) -> UInt64 { inode }
+  public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
+}

@@ -1,0 +1,166 @@
+internal import Bytes
+internal import Synchronization
+
+/// An item that the kernel knows by a number.
+final class Node: Sendable {
+  let id: UInt32
+  /// Tells this node from an earlier one of the same number.
+  let generation: UInt64
+  /// The folder it was looked up in; nil for the root.
+  let parent: Node?
+  let name: FileName
+  let item: any Item
+  /// How many archives deep it lies.
+  let depth: Int
+  /// The state of the file that the kernel's page cache holds, as far as known; 0: none.
+  let cachedRevision = Atomic<UInt64>(0)
+
+  init(id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int) {
+    self.id = id
+    self.generation = generation
+    self.parent = parent
+    self.name = name
+    self.item = item
+    self.depth = depth
+  }
+
+  /// Below the mountpoint, for people.
+  func path(to child: FileName? = nil) -> String {
+    var names = child.map { [$0.text] } ?? []
+    var node = self
+    while let parent = node.parent {
+      names.append(node.name.text)
+      node = parent
+    }
+    return names.reversed().joined(separator: "/")
+  }
+}
+
+/// The nodes that the kernel holds references to.
+///
+/// The kernel counts its lookups and gives them back with forget; a node lives while its count is above zero. Everything
+/// is under one lock, which is never held while an item is asked for anything.
+final class NodeTable: Sendable {
+  fileprivate struct Slot {
+    var node: Node?
+    var lookups: UInt64 = 0
+  }
+
+  fileprivate struct State {
+    /// By node number; 0 is never used, 1 is the root.
+    var slots: [Slot]
+    var free: [UInt32] = []
+    var names = NameTable(expecting: 0)
+    var generation: UInt64 = 1
+    var count = 1
+    /// The next slot to offer for eviction.
+    var hand = 2
+  }
+
+  private let state: Mutex<State>
+  let root: Node
+
+  init(root item: any Item) {
+    root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0)
+    state = Mutex(State(slots: [Slot(), Slot(node: root, lookups: 1)]))
+  }
+
+  var count: Int { state.withLock { $0.count } }
+
+  func node(_ id: UInt64) throws(Fault) -> Node {
+    let node = state.withLock { state in id < UInt64(state.slots.count) ? state.slots[Int(id)].node : nil }
+    guard let node else { throw .stale }
+    return node
+  }
+
+  /// The node for what was found under a name, one lookup added: the present one if it is of the same item, else a new one.
+  func lookUp(_ parent: Node, _ name: FileName, _ item: any Item, depth: Int) -> Node {
+    let hash = NameTable.hash(parent.id, name.bytes)
+    return state.withLock { state in
+      if let id = state.find(parent, name, hash), let node = state.slots[Int(id)].node {
+        if node.item.inode == item.inode && node.item.kind == item.kind {
+          state.slots[Int(id)].lookups += 1
+          return node
+        }
+        // Another file took the name: the old node goes on until the kernel forgets it, without one.
+        state.removeName(node)
+      }
+      return state.add(parent, name, item, depth: depth, hash)
+    }
+  }
+
+  func forget(_ id: UInt64, _ count: UInt64) {
+    // The node is released outside of the lock.
+    var released: Node?
+    state.withLock { state in
+      guard id > 1, id < UInt64(state.slots.count), let node = state.slots[Int(id)].node else { return }
+      let lookups = state.slots[Int(id)].lookups
+      guard lookups <= count else {
+        state.slots[Int(id)].lookups = lookups - count
+        return
+      }
+      released = node
+      state.removeName(node)
+      state.slots[Int(id)] = Slot()
+      state.free.append(node.id)
+      state.count -= 1
+    }
+    _ = released
+  }
+
+  /// Some nodes, those seen longest ago first, for the kernel to let go; none unless there are more than `limit`.
+  func surplus(over limit: Int) -> [Node] {
+    state.withLock { state in
+      guard state.count > limit else { return [] }
+      var wanted = state.count - limit / 8 * 7
+      var nodes: [Node] = []
+      for _ in 0..<state.slots.count where wanted > 0 {
+        if state.hand >= state.slots.count { state.hand = 2 }
+        if let node = state.slots[state.hand].node {
+          nodes.append(node)
+          wanted -= 1
+        }
+        state.hand += 1
+      }
+      return nodes
+    }
+  }
+}
+
+extension NodeTable.State {
+  fileprivate func find(_ parent: Node, _ name: FileName, _ hash: Int) -> UInt32? {
+    names.find(hash) { id in
+      guard let node = slots[Int(id)].node else { return false }
+      return node.parent === parent && node.name == name
+    }
+  }
+
+  private static func hash(_ id: UInt32, _ slots: [NodeTable.Slot]) -> Int {
+    guard let node = slots[Int(id)].node, let parent = node.parent else { return 0 }
+    return NameTable.hash(parent.id, node.name.bytes)
+  }
+
+  fileprivate mutating func removeName(_ node: Node) {
+    guard let parent = node.parent else { return }
+    names.remove(node.id, NameTable.hash(parent.id, node.name.bytes)) { [slots] in Self.hash($0, slots) }
+  }
+
+  fileprivate mutating func add(
+    _ parent: Node, _ name: FileName, _ item: any Item, depth: Int, _ hash: Int
+  ) -> Node {
+    let id: UInt32
+    if let reused = free.popLast() {
+      id = reused
+    } else {
+      id = UInt32(slots.count)
+      slots.append(NodeTable.Slot())
+    }
+    generation += 1
+    let node = Node(id: id, generation: generation, parent: parent, name: name, item: item, depth: depth)
+    slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1)
+    if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
+    names.insert(id, hash)
+    count += 1
+    return node
+  }
+}

@@ -1,0 +1,221 @@
+public import Bytes
+public import Files
+public import Glibc
+
+/// The source folder on disk, and what all of its files share.
+public final class RealRoot: Sendable {
+  let descriptor: Descriptor
+  let device: UInt64
+  public let pool: DescriptorPool
+
+  /// Takes the folder that is open as `descriptor` for the top of the tree.
+  public init(_ descriptor: consuming Descriptor, pool: DescriptorPool) throws(Fault) {
+    device = try descriptor.status().device
+    self.descriptor = descriptor
+    self.pool = pool
+  }
+
+  /// What statfs(2) says of the file system that the source lies on.
+  public func statistics() -> statvfs? {
+    var statistics = statvfs()
+    guard unsafe fstatvfs(descriptor.raw, &statistics) == 0 else { return nil }
+    return statistics
+  }
+
+  /// A file's own inode number; one of another file system, mounted below the source, must not meet it.
+  func inode(_ status: FileStatus) -> UInt64 {
+    if status.device == device { return status.inode }
+    return StableHash().adding(status.device).adding(status.inode).value | 1 << 63
+  }
+}
+
+/// The way from the root to a real folder: names, so that no descriptor has to stay open.
+final class RealPath: Sendable {
+  let root: RealRoot
+  private let parent: RealPath?
+  private let name: FileName
+  /// The folder that was found there; another one in its place later is not it.
+  private let device: UInt64
+  private let inode: UInt64
+
+  init(root: RealRoot) throws(Fault) {
+    let status = try root.descriptor.status()
+    self.root = root
+    parent = nil
+    name = "."
+    device = status.device
+    inode = status.inode
+  }
+
+  init(_ parent: RealPath, _ name: FileName, _ status: FileStatus) {
+    root = parent.root
+    self.parent = parent
+    self.name = name
+    device = status.device
+    inode = status.inode
+  }
+
+  func open(for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
+    var names: [FileName] = []
+    var step = self
+    while let parent = step.parent {
+      names.append(step.name)
+      step = parent
+    }
+    var opened: Descriptor?
+    // One system call takes a path of at most PATH_MAX; a deeper folder needs several.
+    while let first = names.popLast() {
+      var path = Array(first.bytes)
+      while let next = names.last, path.count + 1 + next.count < Int(PATH_MAX) {
+        path.append(UInt8(ascii: "/"))
+        path.append(contentsOf: next.bytes)
+        names.removeLast()
+      }
+      let from = opened?.raw ?? root.descriptor.raw
+      opened = try Descriptor.open(below: from, path: FileName(path), for: names.isEmpty ? purpose : .place)
+    }
+    guard let result = opened.take() else {
+      return try Descriptor.open(below: root.descriptor.raw, path: name, for: purpose)
+    }
+    let status = try result.status()
+    guard status.inode == inode, status.device == device else { throw .stale }
+    return result
+  }
+}
+
+/// A folder of the source.
+final class RealFolder: Item {
+  let path: RealPath
+  let inode: UInt64
+  /// Open only as a place to start from.
+  let place: PooledDescriptor
+  var kind: Kind { .folder }
+  var isImmutable: Bool { false }
+
+  init(_ path: RealPath, inode: UInt64) {
+    self.path = path
+    self.inode = inode
+    place = PooledDescriptor(path.root.pool) { () throws(Fault) in try path.open(for: .place) }
+  }
+
+  convenience init(root: RealRoot) throws(Fault) {
+    try self.init(RealPath(root: root), inode: root.inode(root.descriptor.status()))
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    let status = try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
+    return Attributes(status, inode: inode)
+  }
+
+  func status(of name: FileName) throws(Fault) -> FileStatus {
+    try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
+  }
+
+  /// Opens a file of this folder.
+  func open(_ name: FileName, for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
+    var opened: Descriptor?
+    try place.withDescriptor { (place) throws(Fault) in
+      opened = try Descriptor.open(below: place, path: name, for: purpose)
+    }
+    guard let result = opened.take() else { throw .stale }
+    return result
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let status: FileStatus
+    do throws(Fault) { status = try self.status(of: name) } catch {
+      if error.kind == .system(ENOENT) { return nil }
+      throw error
+    }
+    let inode = path.root.inode(status)
+    let item: any Item =
+      status.type == S_IFDIR
+      ? RealFolder(RealPath(path, name, status), inode: inode)
+      : RealFile(self, name, inode: inode, kind: Kind(status.type))
+    return Found(item, Attributes(status, inode: inode))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    let path = path
+    let opened = try path.open(for: .listing)
+    return RealListing(
+      PooledDescriptor(path.root.pool, opened: opened) { () throws(Fault) in try path.open(for: .listing) }, self)
+  }
+
+  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+    try extendedAttribute(name, of: ".")
+  }
+
+  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { try extendedAttributeNames(of: ".") }
+
+  func extendedAttribute(_ attribute: FileName, of name: FileName) throws(Fault) -> [UInt8] {
+    try place.withDescriptor { (descriptor) throws(Fault) in
+      try ExtendedAttributes.value(attribute, of: name, in: descriptor)
+    }
+  }
+
+  func extendedAttributeNames(of name: FileName) throws(Fault) -> [UInt8] {
+    try place.withDescriptor { (descriptor) throws(Fault) in try ExtendedAttributes.names(of: name, in: descriptor) }
+  }
+}
+
+private final class RealListing: Listing {
+  private let descriptor: PooledDescriptor
+  private let folder: RealFolder
+
+  init(_ descriptor: PooledDescriptor, _ folder: RealFolder) {
+    self.descriptor = descriptor
+    self.folder = folder
+  }
+
+  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    var block = try descriptor.withDescriptor { (descriptor) throws(Fault) in
+      try DirectoryBlock(of: descriptor, from: place)
+    }
+    var entries: [ListedEntry] = []
+    while let entry = try block.next() {
+      let kind: Kind
+      switch Int32(entry.type) {
+      case Int32(DT_REG): kind = .file
+      case Int32(DT_DIR): kind = .folder
+      case Int32(DT_LNK): kind = .link
+      case Int32(DT_FIFO): kind = .fifo
+      case Int32(DT_SOCK): kind = .socket
+      case Int32(DT_CHR): kind = .characterDevice
+      case Int32(DT_BLK): kind = .blockDevice
+      default:
+        // Not said by this file system; a name that is gone already is left out.
+        guard let status = try? folder.status(of: entry.name) else { continue }
+        kind = Kind(status.type)
+      }
+      entries.append(ListedEntry(name: entry.name, inode: entry.inode, kind: kind, next: entry.next))
+    }
+    // Nothing but `.` and `..` in a block that was not the last.
+    if entries.isEmpty, let last = block.last, last != place { return try self.entries(after: last, patience) }
+    return entries
+  }
+}
+
+extension Kind {
+  init(_ type: mode_t) {
+    switch type {
+    case S_IFDIR: self = .folder
+    case S_IFLNK: self = .link
+    case S_IFIFO: self = .fifo
+    case S_IFSOCK: self = .socket
+    case S_IFCHR: self = .characterDevice
+    case S_IFBLK: self = .blockDevice
+    default: self = .file
+    }
+  }
+}
+
+extension Attributes {
+  init(_ status: FileStatus, inode: UInt64) {
+    let raw = status.raw
+    self.init(
+      inode: inode, kind: Kind(status.type), permissions: UInt16(raw.st_mode & 0o7777), links: UInt32(raw.st_nlink),
+      owner: raw.st_uid, group: raw.st_gid, size: status.size, allocated: Int64(raw.st_blocks),
+      accessed: status.accessed, modified: status.modified, changed: status.changed, device: UInt64(raw.st_rdev))
+  }
+}

@@ -1,0 +1,184 @@
+public import Bytes
+internal import Synchronization
+
+/// What a mount shows: real things, and beside each file its views.
+///
+/// Knows nothing of FUSE: nodes are numbers, failures are `Fault`s. Every method may be called by several threads at a time.
+/// With `Patience.immediate` none waits for more than the file system below; it throws `Fault.later` instead.
+public final class Tree: Sendable {
+  let views: Views
+  private let nodes: NodeTable
+  private let sniffed = SniffedFiles()
+
+  /// The root's number.
+  public static let root: UInt64 = 1
+
+  public init(root: any Item, views: Views) {
+    self.views = views
+    nodes = NodeTable(root: root)
+  }
+
+  /// What the kernel may remember of a name, and for how long.
+  public struct Entry: Sendable {
+    public let node: UInt64
+    public let generation: UInt64
+    public let attributes: Attributes
+    /// How long name and attributes stay right without asking; in seconds.
+    public let lifetime: Double
+  }
+
+  /// How long the kernel may believe what it knows of real files: changes show within this time.
+  private static let volatileLifetime = 0.5
+  /// For what cannot change while its node exists.
+  private static let endlessLifetime = 86400.0
+
+  // MARK: Names
+
+  /// Finds a name in a folder and counts one lookup, which `forget` gives back. Throws ENOENT when nothing is there.
+  public func lookUp(_ name: FileName, in parent: UInt64, _ patience: Patience) throws(Fault) -> Entry {
+    let folder = try nodes.node(parent)
+    guard let (found, depth) = try find(name, in: folder, patience) else { throw .notFound }
+    return entry(found, depth, name, in: folder)
+  }
+
+  func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
+    let node = nodes.lookUp(folder, name, found.item, depth: depth)
+    return Entry(
+      node: UInt64(node.id), generation: node.generation, attributes: found.attributes, lifetime: lifetime(node))
+  }
+
+  /// Below a folder that can change, names can; a view's root hangs on a real file's state.
+  private func lifetime(_ node: Node) -> Double {
+    node.item.isImmutable && (node.parent?.item.isImmutable ?? false) ? Self.endlessLifetime : Self.volatileLifetime
+  }
+
+  public func forget(_ node: UInt64, _ count: UInt64) { nodes.forget(node, count) }
+
+  /// What stands under a name, a thing that exists before any view; with how many archives deep it lies.
+  func find(_ name: FileName, in folder: Node, _ patience: Patience) throws(Fault) -> (Found, depth: Int)? {
+    if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
+    for view in views.all {
+      guard let request = view.request(for: name),
+        // The source may be a view itself; each step takes off a part of the name, so this ends.
+        let (source, depth) = try find(request.source, in: folder, patience), source.attributes.kind == .file
+      else { continue }
+      let described = Source(
+        item: source.item, attributes: source.attributes, name: request.source, folder: folder)
+      if let found = try view.item(of: described, request, patience) { return (found, depth + 1) }
+    }
+    return nil
+  }
+
+  /// The names that a listing shows beside a file of `folder`; empty where a real thing has the name.
+  func listedViews(beside name: FileName, in folder: Node, _ patience: Patience) throws(Fault) -> [FileName] {
+    guard folder.depth < views.depth else { return [] }
+    var names: [FileName] = []
+    for view in views.all {
+      if let listed = view.listedName(beside: name) { names.append(listed) }
+    }
+    if names.isEmpty, name.fileExtension == nil {
+      let head = try head(of: name, in: folder, patience)
+      for view in views.all {
+        if let listed = view.listedName(beside: name, startingWith: head) { names.append(listed) }
+      }
+    }
+    var free: [FileName] = []
+    for name in names where name.count <= 255 {
+      if try folder.item.child(named: name, patience) == nil { free.append(name) }
+    }
+    return free
+  }
+
+  /// A file's first bytes, none if it cannot be read.
+  private func head(of name: FileName, in folder: Node, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+    guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
+      found.attributes.size > 0
+    else { return [] }
+    return try sniffed.head(of: found, patience)
+  }
+
+  // MARK: Nodes
+
+  public func attributes(_ id: UInt64, _ patience: Patience) throws(Fault) -> (Attributes, lifetime: Double) {
+    let node = try nodes.node(id)
+    return (try node.item.attributes(patience), lifetime(node))
+  }
+
+  public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
+    try nodes.node(id).item.linkTarget(patience)
+  }
+
+  /// A file that is open.
+  public struct OpenFile: Sendable {
+    public let source: any ByteSource
+    /// Whether the kernel's cached pages are still this file's.
+    public let keepsCache: Bool
+    /// For people and the log: the path below the mountpoint.
+    public let path: @Sendable () -> String
+  }
+
+  public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
+    let node = try nodes.node(id)
+    let source = try node.item.open(pinned: false, patience)
+    let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
+    let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
+    return OpenFile(source: source, keepsCache: before == revision, path: { node.path() })
+  }
+
+  public func openFolder(_ id: UInt64, _ patience: Patience) throws(Fault) -> FolderReader {
+    let node = try nodes.node(id)
+    return FolderReader(self, node, try node.item.listing(patience))
+  }
+
+  /// Below the mountpoint, for people; a question mark for an unknown node.
+  public func path(_ id: UInt64) -> String { (try? nodes.node(id).path()) ?? "?" }
+
+  // MARK: Memory
+
+  /// Names for the kernel to forget, because more nodes than `limit` are known: a folder's number and a name in it.
+  public func surplus(over limit: Int) -> [(folder: UInt64, name: FileName)] {
+    nodes.surplus(over: limit).compactMap { node in node.parent.map { (UInt64($0.id), node.name) } }
+  }
+
+  public var nodeCount: Int { nodes.count }
+
+  // MARK: Extended attributes
+
+  private static let prefix = "user.ffmount."
+
+  public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
+    // Access control lists would need the kernel to enforce them. Said so, `ls -l` asks once a mount and not once a file.
+    if name == "system.posix_acl_access" || name == "system.posix_acl_default" { throw .notSupported }
+    let node = try nodes.node(id)
+    let text = name.text
+    guard text.hasPrefix(Self.prefix) else { return try node.item.extendedAttribute(name, patience) }
+    guard let provenance = try node.item.provenance(patience),
+      let value = provenance[String(text.dropFirst(Self.prefix.count))]
+    else { return try node.item.extendedAttribute(name, patience) }
+    return Array(value.utf8)
+  }
+
+  /// NUL-terminated names.
+  public func extendedAttributeNames(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
+    let node = try nodes.node(id)
+    var names = try node.item.extendedAttributeNames(patience)
+    if let provenance = try node.item.provenance(patience) {
+      for key in Provenance.keys where provenance[key] != nil { names += Array("\(Self.prefix)\(key)\0".utf8) }
+    }
+    return names
+  }
+}
+
+extension Provenance {
+  static let keys = ["source", "view", "state", "error"]
+
+  subscript(key: String) -> String? {
+    switch key {
+    case "source": source
+    case "view": view
+    case "state": state.rawValue
+    case "error": error
+    default: nil
+    }
+  }
+}

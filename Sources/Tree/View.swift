@@ -1,0 +1,89 @@
+public import Bytes
+
+/// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
+///
+/// A view is one small type, registered in `Views`. It works on any file at any depth: what it gets are bytes.
+public protocol View: Sendable {
+  /// For `user.ffmount.view`: `contents`.
+  var name: String { get }
+
+  /// The view's name beside a file of that name, if a listing shows it; decided by the extension alone.
+  func listedName(beside file: FileName) -> FileName?
+
+  /// The view's name beside a file without an extension, if its first bytes say that a listing should show it.
+  func listedName(beside file: FileName, startingWith head: ArraySlice<UInt8>) -> FileName?
+
+  /// The file whose view `name` would be, and what of it; nil when it is no name of this view's.
+  func request(for name: FileName) -> ViewRequest?
+
+  /// The view of a file; nil when its content is not for this view.
+  func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found?
+}
+
+/// A view's name, taken apart.
+public struct ViewRequest: Sendable {
+  /// The file that the view is of, in the same folder.
+  public var source: FileName
+  /// The modifiers between the source's name and the view's, as written.
+  public var modifiers: String
+
+  public init(source: FileName, modifiers: String = "") {
+    self.source = source
+    self.modifiers = modifiers
+  }
+}
+
+/// A file that a view is asked for.
+public struct Source: Sendable {
+  public let item: any Item
+  public let attributes: Attributes
+  public let name: FileName
+  /// The folder that holds it.
+  let folder: Node
+
+  /// Names this state of the file.
+  public var revision: UInt64 { item.revision(attributes) }
+  /// Below the mountpoint, for people.
+  public var path: String { folder.path(to: name) }
+
+  /// The file's bytes; a change of the file is a fault from then on.
+  public func open(_ patience: Patience) throws(Fault) -> any ByteSource { try item.open(pinned: true, patience) }
+}
+
+extension Attributes {
+  /// A view's: its source's owner, times and permissions, less what a read-only folder or file cannot have.
+  public func view(inode: UInt64, kind: Kind, size: Int64) -> Attributes {
+    let readable = permissions & 0o444
+    return Attributes(
+      inode: inode, kind: kind, permissions: kind == .folder ? readable | readable >> 2 : readable, links: 1,
+      owner: owner, group: group, size: size, allocated: (size + 511) / 512, accessed: accessed, modified: modified,
+      changed: changed)
+  }
+}
+
+/// Which views there are and which of them a listing shows.
+public struct Views: Sendable {
+  public let all: [any View]
+  /// How many archives deep a listing shows views.
+  public let depth: Int
+
+  /// The one place where views are registered.
+  public init(listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 32 << 20) {
+    all = [ContentsView(listing: listing, decodedCache: cache)]
+    self.depth = depth
+  }
+}
+
+/// What `-o views=` changes about listings; names keep working.
+public struct ViewListing: Sendable {
+  public var isOff = false
+  public var added: Set<FileExtension> = []
+  public var removed: Set<FileExtension> = []
+
+  public init() {}
+
+  /// What of a view's extensions a listing shows.
+  func extensions(_ usual: Set<FileExtension>, byName: Set<FileExtension> = []) -> Set<FileExtension> {
+    isOff ? [] : usual.union(byName.intersection(added)).subtracting(removed)
+  }
+}

@@ -1,0 +1,69 @@
+internal import Bytes
+
+/// Reads a central directory front to back in blocks, however long it is.
+struct CentralDirectory {
+  private let source: any ByteSource
+  private var block: [UInt8] = []
+  private var position = 0
+  /// Of the block's first byte.
+  private var blockOffset: Int64
+  private let end: Int64
+  private var clock = DOSClock()
+  private var names = NameDecoder()
+
+  private static let blockSize = 256 << 10
+  /// Name, extra fields and comment have at most 64 KiB each.
+  private static let longestHeader = CentralHeader.fixedSize + 3 * 0xffff
+
+  struct Entry {
+    let header: CentralHeader
+    /// In UTF-8, as recorded: `EntryName` makes it safe.
+    let path: ArraySlice<UInt8>
+  }
+
+  init(_ source: any ByteSource, _ end: EndOfCentralDirectory) {
+    self.source = source
+    blockOffset = end.directoryOffset
+    self.end = end.directoryOffset + end.directorySize
+  }
+
+  /// The next entry; nil at the directory's end. Blocks now and then.
+  mutating func next() throws(Fault) -> Entry? {
+    if block.count - position < Self.longestHeader, blockOffset + Int64(block.count) < end { try refill() }
+    guard block.count - position > 0 else { return nil }
+    var clock = clock
+    let found = try header(&clock)
+    self.clock = clock
+    guard let (header, size) = found else {
+      // Zeros or a digital signature (APPNOTE 4.3.13) may fill the rest.
+      let rest = block[position...].prefix(4)
+      if rest.elementsEqual([0x50, 0x4b, 5, 5]) || block[position...].allSatisfy({ $0 == 0 }) { return nil }
+      throw Fault(.damaged, "expected a central directory header", atByte: blockOffset + Int64(position))
+    }
+    let start = position
+    position += size
+    let path =
+      if header.unicodeNameCount > 0 {
+        names.utf8(block[(start + header.unicodeNameStart)...].prefix(header.unicodeNameCount), isUTF8: true)
+      } else {
+        names.utf8(block[(start + header.nameStart)...].prefix(header.nameCount), isUTF8: header.isNameUTF8)
+      }
+    return Entry(header: header, path: path)
+  }
+
+  private func header(_ clock: inout DOSClock) throws(Fault) -> (header: CentralHeader, size: Int)? {
+    let bytes = unsafe block.span.bytes
+    var reader = ByteReader(bytes.extracting(position..<bytes.byteCount), originByte: blockOffset + Int64(position))
+    guard let header = try reader.centralHeader(&clock) else { return nil }
+    return (header, reader.position)
+  }
+
+  private mutating func refill() throws(Fault) {
+    let kept = block[position...]
+    let offset = blockOffset + Int64(position) + Int64(kept.count)
+    let count = Int(min(Int64(Self.blockSize), end - offset))
+    block = try Array(kept) + source.bytes(at: offset, count: count)
+    blockOffset += Int64(position)
+    position = 0
+  }
+}

@@ -1,0 +1,132 @@
+internal import Bytes
+
+/// One file's record in the central directory (APPNOTE 4.3.12), its extra fields taken in.
+struct CentralHeader: Sendable {
+  var madeByHost: UInt8 = 0
+  var flags: UInt16 = 0
+  var method: UInt16 = 0
+  var crc: UInt32 = 0
+  var compressedSize: Int64 = 0
+  var size: Int64 = 0
+  /// As recorded: bytes before the archive are not counted.
+  var localHeaderOffset: Int64 = 0
+  var externalAttributes: UInt32 = 0
+  var modified = Timestamp(seconds: 0)
+  var nameStart = 0
+  var nameCount = 0
+  /// A UTF-8 name from the Info-ZIP Unicode Path extra field (0x7075): where it lies in the record's bytes.
+  var unicodeNameStart = 0
+  var unicodeNameCount = 0
+
+  static let signature: UInt32 = 0x0201_4b50
+  /// Without the name, extra fields and comment.
+  static let fixedSize = 46
+
+  var isEncrypted: Bool { flags & 1 != 0 }
+  var isNameUTF8: Bool { flags & 0x800 != 0 }
+  /// The host numbers whose upper attribute half is a Unix mode: Unix, macOS (3, 19), and BeOS (16).
+  var isUnix: Bool { madeByHost == 3 || madeByHost == 19 || madeByHost == 16 }
+  var unixMode: UInt32 { externalAttributes >> 16 }
+}
+
+extension ByteReader {
+  /// Reads a central directory record and leaves the cursor behind it; nil at anything else.
+  @_lifetime(self: copy self)
+  mutating func centralHeader(_ clock: inout DOSClock) throws(Fault) -> CentralHeader? {
+    guard remaining >= CentralHeader.fixedSize else { return nil }
+    guard try u32() == CentralHeader.signature else { return nil }
+    var header = CentralHeader()
+    header.madeByHost = UInt8(try u16() >> 8)
+    try skip(2)
+    header.flags = try u16()
+    header.method = try u16()
+    let time = try u16()
+    let date = try u16()
+    header.crc = try u32()
+    let compressed = try u32()
+    let size = try u32()
+    header.nameCount = Int(try u16())
+    let extraCount = Int(try u16())
+    let commentCount = Int(try u16())
+    try skip(4)
+    header.externalAttributes = try u32()
+    let offset = try u32()
+    header.nameStart = position
+    try skip(header.nameCount)
+    header.compressedSize = Int64(compressed)
+    header.size = Int64(size)
+    header.localHeaderOffset = Int64(offset)
+    header.modified = clock.timestamp(date: date, time: time)
+    let extraStart = position
+    let name = bytes.extracting(header.nameStart..<header.nameStart + header.nameCount)
+    var extra = ByteReader(try slice(extraCount))
+    extra.readExtraFields(into: &header, name: name, extraStart: extraStart)
+    try skip(commentCount)
+    return header
+  }
+
+  /// Takes in what the extra fields say (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is cut off ends the reading.
+  @_lifetime(self: copy self)
+  fileprivate mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
+    do throws(Fault) {
+      var timeRank = 0
+      while remaining >= 4 {
+        let kind = try u16()
+        let count = Int(try u16())
+        let start = extraStart + position
+        var field = ByteReader(try slice(count))
+        switch kind {
+        case 0x0001: try field.zip64(into: &header)
+        case 0x5455 where timeRank < 3:
+          if try field.u8() & 1 != 0 {
+            header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try field.u32())))
+            timeRank = 3
+          }
+        case 0x000a where timeRank < 2:
+          if let time = try field.ntfsTime() {
+            header.modified = time
+            timeRank = 2
+          }
+        case 0x5855 where timeRank < 1, 0x000d where timeRank < 1:
+          try field.skip(4)
+          header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try field.u32())))
+          timeRank = 1
+        case 0x7075:
+          guard try field.u8() == 1, try field.u32() == name.crc32 else { continue }
+          header.unicodeNameStart = start + 5
+          header.unicodeNameCount = field.remaining
+        default: break
+        }
+      }
+    } catch {
+      // A field that is too short says nothing; the fixed part stands.
+    }
+  }
+
+  /// The 64-bit values, in order, of the fields that are at their limit (APPNOTE 4.5.3).
+  @_lifetime(self: copy self)
+  fileprivate mutating func zip64(into header: inout CentralHeader) throws(Fault) {
+    if header.size == 0xffff_ffff { header.size = Int64(clamping: try u64()) }
+    if header.compressedSize == 0xffff_ffff { header.compressedSize = Int64(clamping: try u64()) }
+    if header.localHeaderOffset == 0xffff_ffff { header.localHeaderOffset = Int64(clamping: try u64()) }
+  }
+
+  /// The NTFS extra field's time of modification, in 100 ns since 1601.
+  @_lifetime(self: copy self)
+  fileprivate mutating func ntfsTime() throws(Fault) -> Timestamp? {
+    try skip(4)
+    while remaining >= 4 {
+      let tag = try u16()
+      let count = Int(try u16())
+      guard tag == 1, count >= 8 else {
+        try skip(count)
+        continue
+      }
+      let ticks = try u64()
+      let secondsTo1970: Int64 = 11_644_473_600
+      return Timestamp(
+        seconds: Int64(ticks / 10_000_000) - secondsTo1970, nanoseconds: Int32(ticks % 10_000_000) * 100)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,25 @@
+internal import Bytes
+internal import Glibc
+
+/// Turns MS-DOS dates and times (APPNOTE 4.4.6), which are local time without a zone, into points in time.
+struct DOSClock: Sendable {
+  // mktime is dear and archives hold runs of files of one hour: the hour's start is kept.
+  private var hour: UInt32 = .max
+  private var hourStart: Int64 = 0
+
+  mutating func timestamp(date: UInt16, time: UInt16) -> Timestamp {
+    let key = UInt32(date) << 5 | UInt32(time >> 11)
+    if key != hour {
+      var parts = unsafe tm()
+      unsafe parts.tm_year = Int32(date >> 9) + 80
+      // Month and day 0 appear in archives made without a date: they mean the first.
+      unsafe parts.tm_mon = max(0, Int32(date >> 5 & 15) - 1)
+      unsafe parts.tm_mday = max(1, Int32(date & 31))
+      unsafe parts.tm_hour = Int32(time >> 11)
+      unsafe parts.tm_isdst = -1
+      hourStart = unsafe Int64(mktime(&parts))
+      hour = key
+    }
+    return Timestamp(seconds: hourStart + Int64(time >> 5 & 63) * 60 + Int64(time & 31) * 2)
+  }
+}

@@ -1,0 +1,139 @@
+internal import Bytes
+
+/// Where the central directory lies (APPNOTE 4.3.14 to 4.3.16).
+struct EndOfCentralDirectory: Sendable {
+  /// From the start of the source, bytes before the archive included.
+  var directoryOffset: Int64
+  var directorySize: Int64
+  /// As claimed; may be wrong, or right only in its low 16 bits.
+  var entryCount: UInt64
+  /// What every offset in the archive is short of: the bytes put before it.
+  var prefix: Int64
+
+  private static let signature: UInt32 = 0x0605_4b50
+  private static let zip64Signature: UInt32 = 0x0606_4b50
+  private static let zip64LocatorSignature: UInt32 = 0x0706_4b50
+  private static let size = 22
+  /// How far from the end the record is looked for: a comment's 64 KiB, then junk.
+  private static let searched: Int64 = 1 << 20
+
+  /// Finds the record, from the end backwards, that leads to a central directory. Blocks.
+  static func find(in source: any ByteSource) throws(Fault) -> EndOfCentralDirectory {
+    let window = min(source.size, searched)
+    guard window >= size else {
+      throw Fault(.damaged, "expected a ZIP archive of at least \(size) bytes, found \(source.size)", atByte: 0)
+    }
+    var near = min(window, 65_557)
+    // The usual comment's reach first: most archives end without even that.
+    while true {
+      let start = source.size - near
+      let tail = try source.bytes(at: start, count: Int(near))
+      for position in candidates(in: tail) {
+        if let found = try read(tail, at: position, startByte: start, of: source) { return found }
+      }
+      guard near < window else { break }
+      near = window
+    }
+    throw Fault(.damaged, "expected an end of central directory record, found none", atByte: source.size - window)
+  }
+
+  /// Where the signature stands, last first; those whose comment ends with the file come before all others.
+  private static func candidates(in tail: [UInt8]) -> [Int] {
+    var fitting: [Int] = []
+    var others: [Int] = []
+    var position = tail.count - size
+    while position >= 0 {
+      if tail[position] == 0x50, tail[position + 1] == 0x4b, tail[position + 2] == 5, tail[position + 3] == 6 {
+        let comment = Int(tail[position + 20]) | Int(tail[position + 21]) << 8
+        if position + size + comment == tail.count { fitting.append(position) } else { others.append(position) }
+      }
+      position -= 1
+    }
+    return fitting + others.prefix(64)
+  }
+
+  private static func read(
+    _ tail: [UInt8], at position: Int, startByte start: Int64, of source: any ByteSource
+  ) throws(Fault) -> EndOfCentralDirectory? {
+    let bytes = unsafe tail.span.bytes
+    var reader = ByteReader(bytes.extracting(position..<bytes.byteCount), originByte: start + Int64(position))
+    try reader.skip(10)
+    let count = try reader.u16()
+    let size = try reader.u32()
+    let offset = try reader.u32()
+    let recordOffset = start + Int64(position)
+
+    var found = EndOfCentralDirectory(
+      directoryOffset: Int64(offset), directorySize: Int64(size), entryCount: UInt64(count), prefix: 0)
+    var directoryEnd = recordOffset
+    if let zip64 = try zip64(before: recordOffset, of: source) {
+      // Any field may be the larger record's; where the smaller one is not at its limit, both agree in sound archives.
+      if count == 0xffff { found.entryCount = zip64.entryCount }
+      if size == 0xffff_ffff { found.directorySize = zip64.directorySize }
+      if offset == 0xffff_ffff { found.directoryOffset = zip64.directoryOffset }
+      directoryEnd = zip64.recordOffset
+    }
+    return try found.placed(endingAt: directoryEnd, in: source)
+  }
+
+  private struct Zip64: Sendable {
+    var directoryOffset: Int64
+    var directorySize: Int64
+    var entryCount: UInt64
+    var recordOffset: Int64
+  }
+
+  private static func zip64(before recordOffset: Int64, of source: any ByteSource) throws(Fault) -> Zip64? {
+    let locatorSize: Int64 = 20
+    guard recordOffset >= locatorSize else { return nil }
+    let locator = try source.bytes(at: recordOffset - locatorSize, count: Int(locatorSize))
+    let locatorBytes = unsafe locator.span.bytes
+    var reader = ByteReader(locatorBytes)
+    guard try reader.u32() == zip64LocatorSignature else { return nil }
+    try reader.skip(4)
+    let claimed = Int64(clamping: try reader.u64())
+    // Bytes before the archive move the record; then it usually stands right before its locator.
+    for offset in [claimed, recordOffset - locatorSize - 56]
+    where offset >= 0 && offset <= recordOffset - locatorSize - 56 {
+      let record = try source.bytes(at: offset, count: 56)
+      let recordBytes = unsafe record.span.bytes
+      var reader = ByteReader(recordBytes)
+      guard try reader.u32() == zip64Signature else { continue }
+      try reader.skip(28)
+      let count = try reader.u64()
+      let size = Int64(clamping: try reader.u64())
+      let directory = Int64(clamping: try reader.u64())
+      return Zip64(directoryOffset: directory, directorySize: size, entryCount: count, recordOffset: offset)
+    }
+    return nil
+  }
+
+  /// The same with the prefix found, or nil when no central directory is there.
+  private func placed(endingAt end: Int64, in source: any ByteSource) throws(Fault) -> EndOfCentralDirectory? {
+    if directorySize == 0 && entryCount == 0 {
+      return directoryOffset <= end ? self : nil
+    }
+    let (claimedEnd, overflow) = directoryOffset.addingReportingOverflow(directorySize)
+    if !overflow, claimedEnd <= end, try isHeader(at: directoryOffset, in: source) { return self }
+    // With bytes before the archive, the directory still ends where the records after it start.
+    let actual = end - directorySize
+    if actual >= directoryOffset, try isHeader(at: actual, in: source) {
+      var moved = self
+      moved.prefix = actual - directoryOffset
+      moved.directoryOffset = actual
+      return moved
+    }
+    // The size may be wrong and the offset right.
+    if directoryOffset < end, try isHeader(at: directoryOffset, in: source) {
+      var resized = self
+      resized.directorySize = end - directoryOffset
+      return resized
+    }
+    return nil
+  }
+
+  private func isHeader(at offset: Int64, in source: any ByteSource) throws(Fault) -> Bool {
+    guard offset >= 0, offset <= source.size - 4 else { return false }
+    return try source.bytes(at: offset, count: 4) == [0x50, 0x4b, 1, 2]
+  }
+}

@@ -1,0 +1,97 @@
+public import Bytes
+public import Codecs
+
+/// A ZIP archive's tree, and the bytes of its entries.
+public final class ZipArchive: Sendable {
+  private let source: any ByteSource
+  private let tree: ZipTree
+  private let cache: StretchCache
+  /// What kept a part of the central directory from being read; what came before it is in the tree.
+  public let fault: Fault?
+
+  public static let root = ZipTree.root
+
+  /// Reads the central directory of `source`. Blocks; takes time and memory in proportion to the number of entries.
+  ///
+  /// Throws when `source` is not a ZIP archive, or nothing of it can be read. A folder that has no entry of its own has the
+  /// time of the first entry in it, the root `modified`.
+  public init(_ source: any ByteSource, modified: Timestamp, cache: StretchCache) throws(Fault) {
+    self.source = source
+    self.cache = cache
+    let end = try EndOfCentralDirectory.find(in: source)
+    var tree = ZipTree(
+      // A header takes at least 46 bytes, whatever the count claims.
+      expecting: Int(min(end.directorySize / Int64(CentralHeader.fixedSize), Int64(clamping: end.entryCount))),
+      rootModified: modified)
+    var links: [UInt32] = []
+    var fault: Fault?
+    do throws(Fault) {
+      var directory = CentralDirectory(source, end)
+      while let entry = try directory.next() {
+        let node = ZipNode(entry.header, prefix: end.prefix, isFolderName: entry.path.last == 0x2f)
+        let isLink = node.kind == .link
+        try tree.add(node, path: entry.path)
+        if isLink { links.append(UInt32(tree.nodes.count - 1)) }
+      }
+    } catch {
+      guard error.kind == .damaged || error.kind == .limit, tree.nodes.count > 1 else { throw error }
+      fault = error
+    }
+    try tree.finish()
+    self.fault = fault
+    for link in links where !ZipArchive.staysInside(link, in: tree, of: source, cache) {
+      tree.update(link) { $0.kind = .file }
+    }
+    self.tree = tree
+  }
+
+  public func node(_ index: UInt32) -> ZipNode { tree.nodes[Int(index)] }
+  public func name(of index: UInt32) -> ArraySlice<UInt8> { tree.name(of: index) }
+  /// In the archive's order. O(1).
+  public func children(of index: UInt32) -> ArraySlice<UInt32> { tree.children(of: index) }
+  public func parent(of index: UInt32) -> UInt32 { tree.nodes[Int(index)].parent }
+
+  /// O(1).
+  public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }
+
+  /// The bytes of a file or of a link's target. Blocks on one small read; throws when they cannot be had at all.
+  public func open(_ index: UInt32) throws(Fault) -> any ByteSource {
+    try ZipArchive.open(tree.nodes[Int(index)], of: source, cache)
+  }
+
+  /// What reading a file will run into, as far as the central directory says; nil when it looks sound.
+  public func fault(of index: UInt32) -> Fault? {
+    do throws(Fault) {
+      try tree.nodes[Int(index)].checkReadable()
+      return nil
+    } catch { return error }
+  }
+
+  /// Throws when the archive is not the one that was opened any more.
+  public func verify() throws(Fault) { try source.verify() }
+}
+
+extension ZipArchive {
+  /// How many nodes the tree has, the root included.
+  public var count: Int { tree.nodes.count }
+
+  /// Whether a file that starts with these bytes is likely an archive: a local header, or an empty archive's end.
+  public static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
+    head.starts(with: [0x50, 0x4b, 3, 4]) || head.starts(with: [0x50, 0x4b, 5, 6])
+      || head.starts(with: [0x50, 0x4b, 7, 8, 0x50, 0x4b])
+  }
+
+  /// Whether `source` has a central directory. Blocks on the file's start, and on its last mebibyte where that is no
+  /// archive's.
+  public static func isArchive(_ source: any ByteSource) throws(Fault) -> Bool {
+    guard source.size >= 22 else { return false }
+    if try isStart(source.bytes(at: 0, count: 6)[...]) { return true }
+    do throws(Fault) {
+      _ = try EndOfCentralDirectory.find(in: source)
+      return true
+    } catch {
+      if error.kind == .damaged { return false }
+      throw error
+    }
+  }
+}

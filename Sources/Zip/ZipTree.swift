@@ -1,0 +1,142 @@
+internal import Bytes
+
+/// The tree that a central directory stands for, while it is being built and after.
+///
+/// Folders come first, so that where a file and a folder have one name the folder keeps it; then every file whose name is
+/// free; then the others, under numbered names.
+struct ZipTree: Sendable {
+  private(set) var nodes: [ZipNode]
+  private var names: [UInt8] = []
+  /// Every folder's children, one folder after the other.
+  private var order: [UInt32] = []
+  private var table: NameTable
+  private var waiting: [UInt32] = []
+
+  static let root: UInt32 = 0
+  private static let folderPermissions: UInt16 = 0o755
+
+  init(expecting count: Int, rootModified: Timestamp) {
+    table = NameTable(expecting: count)
+    nodes = [ZipNode(kind: .folder, modified: rootModified, permissions: Self.folderPermissions, size: 0)]
+    nodes.reserveCapacity(count + 1)
+  }
+
+  func name(of node: UInt32) -> ArraySlice<UInt8> {
+    let start = Int(nodes[Int(node)].nameStart)
+    return names[start..<start + Int(nodes[Int(node)].nameCount)]
+  }
+
+  func child(of parent: UInt32, named name: ArraySlice<UInt8>) -> UInt32? {
+    table.find(NameTable.hash(parent, name)) { nodes[Int($0)].parent == parent && self.name(of: $0) == name }
+  }
+
+  /// In the archive's order.
+  func children(of folder: UInt32) -> ArraySlice<UInt32> {
+    let node = nodes[Int(folder)]
+    return order[Int(node.childStart)..<Int(node.childStart) + Int(node.childCount)]
+  }
+
+  // MARK: Building
+
+  /// Adds an entry by its UTF-8 path; throws when the tree is full.
+  mutating func add(_ node: ZipNode, path: ArraySlice<UInt8>) throws(Fault) {
+    var (components, _) = EntryName.components(of: path)
+    if path.count > EntryName.longestPath {
+      components = [ArraySlice("Too Deep".utf8), components.last ?? [0x3f]]
+    }
+    if node.kind == .folder {
+      let folder = try folder(at: components, modified: node.modified)
+      // What an entry of its own says replaces what was assumed when a file inside came first.
+      nodes[Int(folder)].modified = node.modified
+      nodes[Int(folder)].permissions = node.permissions
+      return
+    }
+    var node = node
+    node.parent = try folder(at: components.dropLast(), modified: node.modified)
+    try waiting.append(append(node, named: components.last ?? [0x3f]))
+  }
+
+  /// Finds a folder or makes it, with those above it.
+  private mutating func folder(at components: some Sequence<ArraySlice<UInt8>>, modified: Timestamp) throws(Fault)
+    -> UInt32
+  {
+    var folder = Self.root
+    for component in components {
+      if let found = child(of: folder, named: component) {
+        folder = found
+        continue
+      }
+      var node = ZipNode(kind: .folder, modified: modified, permissions: Self.folderPermissions, size: 0)
+      node.parent = folder
+      folder = try append(node, named: component)
+      index(folder)
+    }
+    return folder
+  }
+
+  private mutating func append(_ node: ZipNode, named name: ArraySlice<UInt8>) throws(Fault) -> UInt32 {
+    guard nodes.count < Int(UInt32.max) - 1, names.count < Int(UInt32.max) - 256 else {
+      throw Fault(.limit, "more than 4 GiB of names")
+    }
+    var node = node
+    node.nameStart = UInt32(names.count)
+    node.nameCount = UInt16(name.count)
+    names.append(contentsOf: name)
+    nodes.append(node)
+    return UInt32(nodes.count - 1)
+  }
+
+  private mutating func index(_ node: UInt32) {
+    if table.isFull { table = table.grown { NameTable.hash(nodes[Int($0)].parent, name(of: $0)) } }
+    table.insert(node, NameTable.hash(nodes[Int(node)].parent, name(of: node)))
+  }
+
+  /// Gives every file its final name and every folder its children.
+  mutating func finish() throws(Fault) {
+    var clashing: [UInt32] = []
+    for node in waiting {
+      if child(of: nodes[Int(node)].parent, named: name(of: node)) == nil { index(node) } else { clashing.append(node) }
+    }
+    waiting = []
+    // The next number to try, by the node that has the plain name: a hundred thousand of one name must not be quadratic.
+    var counters: [UInt32: Int] = [:]
+    for node in clashing {
+      let parent = nodes[Int(node)].parent
+      let plain = name(of: node)
+      guard let holder = child(of: parent, named: plain) else { continue }
+      var number = counters[holder, default: 1]
+      var numbered = EntryName.numbered(plain, number)
+      while child(of: parent, named: numbered[...]) != nil {
+        number += 1
+        numbered = EntryName.numbered(plain, number)
+      }
+      counters[holder] = number + 1
+      guard names.count < Int(UInt32.max) - 256 else { throw Fault(.limit, "more than 4 GiB of names") }
+      nodes[Int(node)].nameStart = UInt32(names.count)
+      nodes[Int(node)].nameCount = UInt16(numbered.count)
+      names.append(contentsOf: numbered)
+      index(node)
+    }
+    arrange()
+  }
+
+  /// Sorts the nodes by folder, keeping the archive's order within each.
+  private mutating func arrange() {
+    for node in nodes.dropFirst() { nodes[Int(node.parent)].childCount += 1 }
+    var start: UInt32 = 0
+    for index in nodes.indices {
+      nodes[index].childStart = start
+      start += nodes[index].childCount
+    }
+    order = Array(repeating: 0, count: nodes.count - 1)
+    var filled = [UInt32](repeating: 0, count: nodes.count)
+    for index in nodes.indices.dropFirst() {
+      let parent = Int(nodes[index].parent)
+      order[Int(nodes[parent].childStart + filled[parent])] = UInt32(index)
+      filled[parent] += 1
+    }
+  }
+
+  /// Changes a node in place; its name and folder must stay.
+  mutating func update(_ node: UInt32, _ change: (inout ZipNode) -> Void) { change(&nodes[Int(node)]) }
+}

@@ -1,0 +1,66 @@
+import CPosix
+import Glibc
+
+/// Puts the serving process in the background, with its result told to the one that waits at the prompt.
+enum Background {
+  /// Runs `body` in a child process; this process ends when the child calls `ready`, or fails with the child's refusal.
+  ///
+  /// Must be called before the process has a second thread.
+  static func run(_ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void) throws {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
+    let (reading, writing) = (ends[0], ends[1])
+    let child = ffmount_fork()
+    if child < 0 { throw Refusal(.failure, "cannot start in the background: \(describe(errno)) (use -f)") }
+    if child > 0 {
+      close(writing)
+      try wait(reading)
+      return
+    }
+    close(reading)
+    _ = setsid()
+    do {
+      try body {
+        detach()
+        report(writing, .success, "")
+      }
+      _exit(ExitStatus.success.rawValue)
+    } catch let refusal as Refusal {
+      report(writing, refusal.status, refusal.sentence)
+    } catch { report(writing, .failure, "\(error)") }
+    _exit(ExitStatus.failure.rawValue)
+  }
+
+  /// Lets go of the terminal and the current folder.
+  private static func detach() {
+    _ = unsafe chdir("/")
+    let null = unsafe open("/dev/null", O_RDWR)
+    guard null >= 0 else { return }
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { _ = dup2(null, descriptor) }
+    if null > STDERR_FILENO { close(null) }
+  }
+
+  /// A status byte, then a sentence.
+  private static func report(_ pipe: Int32, _ status: ExitStatus, _ sentence: String) {
+    let message = [UInt8(status.rawValue)] + Array(sentence.utf8)
+    _ = unsafe message.withUnsafeBytes { unsafe write(pipe, $0.baseAddress, $0.count) }
+    close(pipe)
+  }
+
+  private static func wait(_ pipe: Int32) throws {
+    var message: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe read(pipe, &buffer, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { break }
+      message += buffer[..<count]
+    }
+    guard let first = message.first, let status = ExitStatus(rawValue: Int32(first)) else {
+      throw Refusal(.failure, "the background process ended before it was ready (use -f to see why)")
+    }
+    if status != .success { throw Refusal(status, String(decoding: message.dropFirst(), as: UTF8.self)) }
+  }
+}
+
+func describe(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

@@ -1,0 +1,75 @@
+import ArgumentParser
+import Files
+import Glibc
+
+@main
+struct FFMount: ParsableCommand {
+  static let versionText = "ffmount 0.1.0"
+
+  static let configuration = CommandConfiguration(
+    commandName: "ffmount",
+    abstract: "Shows a folder with what is locked inside its files: beside each archive, the tree in it.",
+    discussion: """
+      Everything of SOURCE is at MOUNTPOINT as it is, read-only; NAME.zip has NAME.zip.contents/ beside it. SOURCE may be \
+      one archive: then its tree is what is mounted. Unmount with: fusermount3 -u MOUNTPOINT
+      """,
+    version: versionText)
+
+  @Argument(help: "The folder or file to show.", completion: .file())
+  var source: String
+
+  @Argument(help: "An empty folder to show it on.", completion: .directory)
+  var mountpoint: String
+
+  @Option(
+    name: .customShort("o", allowingJoined: true),
+    help: ArgumentHelp("Mount options, separated by commas (see man ffmount).", valueName: "options"))
+  var options: [String] = []
+
+  @Flag(name: .customShort("f"), help: "Stay in the foreground and log to standard error.")
+  var foreground = false
+
+  @Flag(name: .customShort("d"), help: "Like -f, and show the FUSE protocol.")
+  var debug = false
+
+  @Flag(name: .customShort("s"), help: "Answer with a single thread.")
+  var singleThreaded = false
+
+  @Flag(name: .customShort("V"), help: .hidden)
+  var showsVersion = false
+
+  func validate() throws { _ = try MountOptions(options) }
+
+  func run() throws {
+    var options = try MountOptions(options)
+    if singleThreaded { options.threads = 1 }
+    do {
+      let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
+      if foreground || debug {
+        try plan.serve(isDebugging: debug, logsToTerminal: true) {}
+      } else {
+        try Background.run { ready in try plan.serve(isDebugging: false, logsToTerminal: false, ready: ready) }
+      }
+    } catch let refusal as Refusal {
+      Terminal.complain(refusal.sentence)
+      throw ExitCode(refusal.status.rawValue)
+    }
+  }
+
+  static func main() {
+    // `-V` needs no SOURCE; argument-parser would ask for one first.
+    if CommandLine.arguments.dropFirst().contains("-V") {
+      print(versionText)
+      return
+    }
+    main(nil)
+  }
+}
+
+enum Terminal {
+  /// One line to standard error.
+  static func complain(_ sentence: String) {
+    let line = Array("ffmount: \(sentence)\n".utf8)
+    _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import Bytes
+import Tree
+
+/// What `-o` says, in the words that FUSE users know.
+struct MountOptions {
+  var allowsOthers = false
+  var allowsRoot = false
+  var unmountsAutomatically = false
+  var permitsNonempty = false
+  var owner: UInt32?
+  var group: UInt32?
+  var umask: UInt16 = 0
+  var name: String?
+  var threads = 10
+  var listing = ViewListing()
+  var depth = 4
+  var view: String?
+  /// Options for the kernel and libfuse as they are.
+  var kernel: [String] = []
+
+  /// Words of mount(8) and fstab(5) that mean nothing here, or nothing that is not so anyway.
+  private static let ignored: Set<String> = [
+    "rw", "ro", "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
+    "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime",
+    "lazytime", "nolazytime", "mand", "nomand", "silent", "loud", "default_permissions",
+  ]
+  private static let kernelFlags: Set<String> = ["suid", "nosuid", "dev", "nodev", "exec", "noexec"]
+
+  init(_ words: [String]) throws {
+    for list in words {
+      for option in MountOptions.split(list) where !option.isEmpty { try take(option) }
+    }
+  }
+
+  /// At commas; `\,` is a comma in a value.
+  private static func split(_ list: String) -> [String] {
+    var options = [""]
+    var isEscaped = false
+    for character in list {
+      if isEscaped {
+        options[options.count - 1].append(character)
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else if character == "," {
+        options.append("")
+      } else {
+        options[options.count - 1].append(character)
+      }
+    }
+    return options
+  }
+
+  private mutating func take(_ option: String) throws {
+    let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let name = parts[0]
+    if name.hasPrefix("x-") || name.hasPrefix("X-") || Self.ignored.contains(option) { return }
+    if Self.kernelFlags.contains(option) { return kernel.append(option) }
+    guard parts.count == 2 else { return try take(flag: option) }
+    let value = parts[1]
+    switch name {
+    case "uid": owner = try number(name, value, UInt32.self)
+    case "gid": group = try number(name, value, UInt32.self)
+    case "umask":
+      guard let bits = UInt16(value, radix: 8), bits <= 0o777 else {
+        throw ValidationError("-o umask=\(value): expected octal permission bits such as 022")
+      }
+      umask = bits
+    case "fsname": self.name = value
+    case "subtype", "comment", "max_read", "max_idle_threads": break
+    case "max_threads":
+      threads = try number(name, value, Int.self)
+      guard threads >= 1, threads <= 1024 else {
+        throw ValidationError("-o max_threads=\(value): expected 1 to 1024")
+      }
+    case "depth":
+      depth = try number(name, value, Int.self)
+      guard depth >= 0, depth <= 64 else { throw ValidationError("-o depth=\(value): expected 0 to 64") }
+    case "view": view = value
+    case "views": try take(views: value)
+    default: throw unknown(option)
+    }
+  }
+
+  private mutating func take(flag option: String) throws {
+    switch option {
+    case "allow_other": allowsOthers = true
+    case "allow_root": allowsRoot = true
+    case "auto_unmount": unmountsAutomatically = true
+    case "nonempty": permitsNonempty = true
+    default: throw unknown(option)
+    }
+  }
+
+  /// `none`, `+docx`, `-zip`; several are joined by `:` or follow in another `views=`.
+  private mutating func take(views value: String) throws {
+    for word in value.split(separator: ":") {
+      if word == "none" {
+        listing.isOff = true
+        continue
+      }
+      guard let sign = word.first, sign == "+" || sign == "-", let kind = FileExtension(Array(word.dropFirst().utf8))
+      else {
+        throw ValidationError("-o views=\(value): expected none, or extensions to add and leave out such as +docx:-pdf")
+      }
+      if sign == "+" { listing.added.insert(kind) } else { listing.removed.insert(kind) }
+    }
+  }
+
+  private func number<Value: FixedWidthInteger>(_ name: String, _ value: String, _: Value.Type) throws -> Value {
+    guard let number = Value(value) else { throw ValidationError("-o \(name)=\(value): expected a number") }
+    return number
+  }
+
+  private func unknown(_ option: String) -> ValidationError {
+    ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
+  }
+
+  /// What libfuse is told.
+  func forSession(source: String) -> [String] {
+    let name = (name ?? source).replacing(",", with: "\\,")
+    var options = ["ro", "default_permissions", "fsname=\(name)", "subtype=ffmount"] + kernel
+    if allowsOthers { options.append("allow_other") }
+    if allowsRoot { options.append("allow_root") }
+    if unmountsAutomatically { options.append("auto_unmount") }
+    return options
+  }
+}
+
+extension String {
+  fileprivate func replacing(_ character: Character, with text: String) -> String {
+    reduce(into: "") { $1 == character ? $0 += text : $0.append($1) }
+  }
+}

@@ -1,0 +1,63 @@
+import Bytes
+import Files
+import FuseLink
+import Glibc
+import Logging
+import Mount
+import Tree
+
+extension MountPlan {
+  /// Mounts and answers until the mount is gone or a signal ends it. Blocks.
+  func serve(isDebugging: Bool, logsToTerminal: Bool, ready: @escaping @Sendable () -> Void) throws {
+    var logger = Logger(label: "ffmount") { label -> any LogHandler in
+      if logsToTerminal { return TerminalLogHandler() }
+      return SyslogHandler(label: label)
+    }
+    logger.logLevel = .info
+    let (tree, root) = try makeTree()
+
+    var settings = MountedTree.Options()
+    settings.owner = options.owner
+    settings.group = options.group
+    settings.umask = options.umask
+    settings.workers = max(2, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    settings.started = ready
+    settings.statistics = { root.statistics() }
+    let mounted = MountedTree(tree, settings, logger: logger)
+
+    let session: Session
+    do throws(Session.Failure) {
+      session = try Session(mounted, options: options.forSession(source: source), isDebugging: isDebugging)
+      try session.mount(at: mountpoint)
+    } catch {
+      throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)")
+    }
+    mounted.attach(session)
+    let ending = session.run(threads: options.threads)
+    // Readers get an error now and not a wait: first no more questions, then no more answers, then no more session.
+    session.unmount()
+    mounted.stop()
+    if ending < 0 { logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending))") }
+  }
+
+  private func makeTree() throws -> (Tree, RealRoot) {
+    let views = Views(listing: options.listing, depth: options.depth)
+    // Threads' pipes and wake-ups, standard streams, /dev/fuse and the log come first.
+    let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads)
+    do throws(Fault) {
+      let slash = source.lastIndex(of: "/") ?? source.startIndex
+      let folder = isFolder ? source : slash == source.startIndex ? "/" : String(source[..<slash])
+      let root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: pool)
+      if isFolder { return (try Tree(mirroring: root, views: views), root) }
+      let name = FileName(source[source.index(after: slash)...].utf8)
+      let top = try FileRoot(name, in: root, views: views, preferred: options.view)
+      return (Tree(root: top, views: views), root)
+    } catch {
+      if case .system(let code) = error.kind {
+        throw Refusal(.sourceMissing, "cannot show \(source): \(describe(code)) (check its permissions)")
+      }
+      throw Refusal(
+        .sourceUnsuitable, "cannot show \(source): \(error) (mount the folder it is in to get the file as it is)")
+    }
+  }
+}

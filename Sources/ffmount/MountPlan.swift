@@ -1,0 +1,164 @@
+import Files
+import Glibc
+
+/// What is to be mounted where: checked, so that what can be refused is refused before anything is done.
+struct MountPlan {
+  /// Absolute, without links.
+  let source: String
+  let isFolder: Bool
+  let mountpoint: String
+  let options: MountOptions
+
+  init(source: String, mountpoint: String, _ options: MountOptions) throws {
+    self.options = options
+    self.source = try MountPlan.resolve(source: source)
+    let status = try MountPlan.status(of: self.source) { code in
+      Refusal(.sourceMissing, "cannot show \(source): \(describe(code)) (check the path)")
+    }
+    isFolder = status.st_mode & S_IFMT == S_IFDIR
+    guard isFolder || status.st_mode & S_IFMT == S_IFREG else {
+      throw Refusal(.sourceUnsuitable, "cannot show \(source): neither a folder nor a file (give one of those)")
+    }
+    guard unsafe access(self.source, isFolder ? R_OK | X_OK : R_OK) == 0 else {
+      throw Refusal(.sourceMissing, "cannot show \(source): \(describe(errno)) (check its permissions)")
+    }
+    self.mountpoint = try MountPlan.resolve(mountpoint: mountpoint)
+    try checkApart(mountpoint)
+    try checkMountpoint(mountpoint)
+    try checkFuse()
+  }
+
+  private static func resolve(source: String) throws -> String {
+    guard let resolved = unsafe realpath(source, nil) else {
+      throw Refusal(.sourceMissing, "cannot show \(source): \(describe(errno)) (check the path)")
+    }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+
+  private static func resolve(mountpoint: String) throws -> String {
+    if let resolved = unsafe realpath(mountpoint, nil) {
+      defer { unsafe free(resolved) }
+      return unsafe String(cString: resolved)
+    }
+    let code = errno
+    if code == ENOTCONN, let path = detachDead(mountpoint) { return path }
+    let advice = code == ENOENT ? "make it with: mkdir -p \(mountpoint)" : "check the path and its permissions"
+    throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
+  }
+
+  /// Clears away the mount that a killed ffmount left behind; gives the folder's path.
+  private static func detachDead(_ mountpoint: String) -> String? {
+    var path = mountpoint
+    while path.count > 1, path.last == "/" { path.removeLast() }
+    // realpath cannot pass a dead mount: its parent can be resolved.
+    let slash = path.lastIndex(of: "/")
+    let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    guard let resolved = unsafe realpath(parent, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    let folder = unsafe String(cString: resolved)
+    let full = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+    guard MountTable().topmost(on: full)?.type == "fuse.ffmount", Fusermount.detach(full) else { return nil }
+    var status = stat()
+    return unsafe stat(full, &status) == 0 ? full : nil
+  }
+
+  private static func status(of path: String, _ refusal: (Int32) -> Refusal) throws -> stat {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw refusal(errno) }
+    return status
+  }
+
+  private func checkApart(_ given: String) throws {
+    func isInside(_ inner: String, _ outer: String) -> Bool {
+      inner == outer || inner.hasPrefix(outer.hasSuffix("/") ? outer : outer + "/")
+    }
+    let advice = "use a mountpoint elsewhere, so that the mount does not show itself"
+    if isInside(mountpoint, source) {
+      throw Refusal(.mountpointUnusable, "cannot mount on \(given): it is inside the source \(source) (\(advice))")
+    }
+    if isInside(source, mountpoint) {
+      throw Refusal(.mountpointUnusable, "cannot mount on \(given): the source \(source) is inside it (\(advice))")
+    }
+  }
+
+  private func checkMountpoint(_ given: String) throws {
+    let status = try MountPlan.status(of: mountpoint) { code in
+      Refusal(.mountpointUnusable, "cannot mount on \(given): \(describe(code)) (check the path)")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw Refusal(.mountpointUnusable, "cannot mount on \(given): not a folder (give an empty folder)")
+    }
+    if let mount = MountTable().topmost(on: mountpoint), mount.type.hasPrefix("fuse") {
+      throw Refusal(
+        .mountpointUnusable,
+        "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: fusermount3 -u \(given))")
+    }
+    if !options.permitsNonempty, !MountPlan.isEmpty(mountpoint) {
+      throw Refusal(
+        .mountpointUnusable, "cannot mount on \(given): not empty (use -o nonempty, or an empty folder)")
+    }
+  }
+
+  private static func isEmpty(_ path: String) -> Bool {
+    guard let folder = unsafe opendir(path) else { return true }
+    defer { unsafe closedir(folder) }
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      if name != [0x2e] && name != [0x2e, 0x2e] { return false }
+    }
+    return true
+  }
+
+  private func checkFuse() throws {
+    guard unsafe access("/dev/fuse", F_OK) == 0 else {
+      throw Refusal(
+        .fuseUnavailable,
+        "cannot mount: no /dev/fuse (load the kernel module with: modprobe fuse; in a container, pass the device in)")
+    }
+    guard unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {
+      throw Refusal(.fuseUnavailable, "cannot mount: /dev/fuse: \(describe(errno)) (ask for access to it)")
+    }
+    // root mounts by itself; everybody else, and auto_unmount, needs the helper.
+    if geteuid() != 0 || options.unmountsAutomatically, Fusermount.path == nil {
+      throw Refusal(.fuseUnavailable, "cannot mount: no fusermount3 (install it with: apt install fuse3)")
+    }
+    if geteuid() != 0, options.allowsOthers || options.allowsRoot, !MountPlan.permitsOthers {
+      throw Refusal(
+        .fuseUnavailable,
+        "cannot mount: -o allow_other and allow_root are root's alone (or put user_allow_other in /etc/fuse.conf)")
+    }
+  }
+
+  private static var permitsOthers: Bool {
+    guard let file = unsafe fopen("/etc/fuse.conf", "r") else { return false }
+    defer { unsafe fclose(file) }
+    var buffer = [CChar](repeating: 0, count: 512)
+    while unsafe fgets(&buffer, Int32(buffer.count), file) != nil {
+      let line = buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
+      if line.starts(with: "user_allow_other".utf8) { return true }
+    }
+    return false
+  }
+}
+
+/// The set-uid helper that mounts and unmounts for users.
+enum Fusermount {
+  static var path: String? {
+    ["/usr/bin/fusermount3", "/bin/fusermount3", "/usr/local/bin/fusermount3"].first { unsafe access($0, X_OK) == 0 }
+  }
+
+  /// Takes a mount away, in use or not.
+  static func detach(_ mountpoint: String) -> Bool {
+    guard let path else { return false }
+    let words: [String] = [path, "-u", "-z", "--", mountpoint]
+    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+    var child = pid_t()
+    guard unsafe posix_spawn(&child, path, nil, nil, &arguments, environ) == 0 else { return false }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0 { if errno != EINTR { return false } }
+    return status == 0
+  }
+}

@@ -1,0 +1,133 @@
+"""Readers that time themselves, so that Python's own start is not measured.
+
+Each prints its wall seconds, its CPU seconds and, where it can, a checksum of what it read.
+Run as a program: it imports nothing of the other modules.
+"""
+
+import ctypes
+import ctypes.util
+import importlib
+import os
+import random
+import struct
+import sys
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+
+
+def stat(source: str, root: str, count: str) -> tuple[float, float, str]:
+    """Mean seconds for os.stat of `count` files, each for the first time; names come from `source`."""
+    names = [
+        os.path.join(os.path.relpath(folder, source), name)
+        for folder, _, files in sorted(os.walk(source))
+        for name in sorted(files)
+    ]
+    chosen = random.Random(5).sample(names, min(int(count), len(names)))
+    paths = [os.path.normpath(os.path.join(root, name)) for name in chosen]
+    for folder in {os.path.dirname(path) for path in paths}:
+        os.stat(folder)
+
+    # What the loop and a system call cost without a file system.
+    null = os.open(os.devnull, os.O_RDONLY)
+    wall, cpu = time.perf_counter(), time.process_time()
+    for _ in paths:
+        os.fstat(null)
+    empty_wall, empty_cpu = time.perf_counter() - wall, time.process_time() - cpu
+
+    size = 0
+    wall, cpu = time.perf_counter(), time.process_time()
+    for path in paths:
+        size += os.stat(path).st_size
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return (wall - empty_wall) / len(paths), (cpu - empty_cpu) / len(paths), f"{size:x}"
+
+
+def pread(path: str, seed: str, count: str, size: str) -> tuple[float, float, str]:
+    """Reads at random offsets of a file; of one at the root of a mount, the kernel has cached nothing."""
+    file = os.open(path, os.O_RDONLY)
+    if os.path.ismount(os.path.dirname(path)):
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    noise, end = random.Random(int(seed)), os.fstat(file).st_size - int(size)
+    offsets = [noise.randrange(end) for _ in range(int(count))]
+    crc = 0
+    wall, cpu = time.perf_counter(), time.process_time()
+    for offset in offsets:
+        crc = zlib.crc32(os.pread(file, int(size), offset), crc)
+    return time.perf_counter() - wall, time.process_time() - cpu, f"{crc:x}"
+
+
+def inflate(library: str, path: str) -> tuple[float, float, str]:
+    """Inflates the first entry of an archive in process."""
+    entry = zipfile.ZipFile(path).infolist()[0]
+    with open(path, "rb") as file:
+        file.seek(entry.header_offset + 26)
+        name_size, extra_size = struct.unpack("<HH", file.read(4))
+        file.seek(name_size + extra_size, os.SEEK_CUR)
+        packed = file.read(entry.compress_size)
+    work = {"zlib": _stream, "isal": _stream, "libdeflate": _libdeflate}[library](library, packed, entry)
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    size = work()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    if size != entry.file_size:
+        sys.exit(f"{library}: {size} bytes of {entry.file_size}")
+    return wall, cpu, ""
+
+
+def _stream(library: str, packed: bytes, _: zipfile.ZipInfo) -> Callable[[], int]:
+    codec = importlib.import_module("zlib" if library == "zlib" else "isal.isal_zlib")
+
+    def work() -> int:
+        inflater, size, step = codec.decompressobj(-15), 0, 1 << 16
+        for offset in range(0, len(packed), step):
+            size += len(inflater.decompress(packed[offset : offset + step]))
+        return size
+
+    return work
+
+
+def _libdeflate(_: str, packed: bytes, entry: zipfile.ZipInfo) -> Callable[[], int]:
+    library = ctypes.CDLL(ctypes.util.find_library("deflate") or "libdeflate.so.0")
+    library.libdeflate_alloc_decompressor.restype = ctypes.c_void_p
+    pointer, number = ctypes.c_void_p, ctypes.c_size_t
+    inflate_all = library.libdeflate_deflate_decompress
+    inflate_all.argtypes = [pointer, ctypes.c_char_p, number, pointer, number, pointer]
+    inflater = library.libdeflate_alloc_decompressor()
+    output = ctypes.create_string_buffer(entry.file_size)
+    ctypes.memset(output, 1, len(output))  # A limit does not include page faults.
+    actual = ctypes.c_size_t()
+
+    def work() -> int:
+        failed = inflate_all(
+            inflater, packed, len(packed), output, len(output), ctypes.byref(actual)
+        )
+        return -1 if failed else actual.value
+
+    return work
+
+
+def replaced(archive: str, view: str) -> tuple[float, float, str]:
+    """How long after an archive was replaced its new tree is seen."""
+
+    def write(path: str, name: str) -> None:
+        with zipfile.ZipFile(path, "w") as target:
+            target.writestr(name, name)
+
+    write(archive, "before")
+    if os.listdir(view) != ["before"]:
+        sys.exit(f"{view} shows {os.listdir(view)}")
+    write(archive + ".new", "after")
+    os.replace(archive + ".new", archive)
+    wall, cpu = time.perf_counter(), time.process_time()
+    while os.listdir(view) != ["after"]:
+        if time.perf_counter() - wall > 10:
+            sys.exit("not seen within ten seconds")
+        time.sleep(0.001)
+    return time.perf_counter() - wall, time.process_time() - cpu, ""
+
+
+if __name__ == "__main__":
+    client = {"stat": stat, "pread": pread, "inflate": inflate, "replaced": replaced}[sys.argv[1]]
+    print(*client(*sys.argv[2:]))
