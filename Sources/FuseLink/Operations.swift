@@ -22,7 +22,8 @@ enum Operations {
     unsafe table.forget_multi = { request, count, forgets in
       guard let request = unsafe request, let forgets = unsafe forgets else { return }
       let fileSystem = unsafe Operations.fileSystem(request)
-      for unsafeforget in unsafe UnsafeBufferPointer(start: forgets, count: count) {
+      for index in 0..<count {
+        let forget = unsafe forgets[index]
         fileSystem.forget(forget.ino, forget.nlookup)
       }
       unsafe fuse_reply_none(request)

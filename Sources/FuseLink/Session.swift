@@ -31,7 +31,7 @@ internal import Synchronization
     let anchor = Anchor(fileSystem)
     let user = unsafe Unmanaged.passUnretained(anchor).toOpaque()
     var pointers = unsafe words.map { unsafe strdup($0) }
-    defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
+    defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
     let session = unsafe pointers.withUnsafeMutableBufferPointer { pointers -> OpaquePointer? in
       var arguments = unsafe fuse_args(argc: Int32(pointers.count), argv: pointers.baseAddress, allocated: 0)
       defer { unsafe fuse_opt_free_args(&arguments) }

@@ -130,6 +130,6 @@ struct MountOptions {
 
 extension String {
   fileprivate func replacing(_ character: Character, with text: String) -> String {
-    reduce(into: "") { $1 == character ? $0 += text : $0.append($1) }
+    split(separator: character, omittingEmptySubsequences: false).joined(separator: text)
   }
 }

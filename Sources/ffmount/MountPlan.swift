@@ -154,7 +154,7 @@ enum Fusermount {
     guard let path else { return false }
     let words: [String] = [path, "-u", "-z", "--", mountpoint]
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
     var child = pid_t()
     guard unsafe posix_spawn(&child, path, nil, nil, &arguments, environ) == 0 else { return false }
     var status: Int32 = 0
