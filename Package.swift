@@ -11,6 +11,8 @@ let strict: [SwiftSetting] = [
   .enableExperimentalFeature("Lifetimes"),
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
+  // Small generic functions are called across modules on every request.
+  .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
 /// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree.
@@ -45,5 +47,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
+
+    .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "TreeTests", dependencies: ["Bytes", "Files", "Tree", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]
 )

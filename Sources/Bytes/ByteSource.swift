@@ -17,6 +17,9 @@ public protocol ByteSource: AnyObject, Sendable {
   /// Throws when the bytes are not those that were opened any more.
   func verify() throws(Fault)
 
+  /// Must be called before a range is read by its extent; throws when it should not be.
+  func willMove(at offset: Int64, count: Int) throws(Fault)
+
   /// Says that the next reads will likely start at `offset`; a source may work ahead, on a thread that may wait.
   /// Gives whether there is such work to do.
   func expectsRead(at offset: Int64) -> Bool
@@ -28,15 +31,16 @@ public protocol ByteSource: AnyObject, Sendable {
 extension ByteSource {
   public func extent(at offset: Int64, count: Int) -> Extent? { nil }
   public func verify() throws(Fault) {}
+  public func willMove(at offset: Int64, count: Int) throws(Fault) { try verify() }
   public func expectsRead(at offset: Int64) -> Bool { false }
   public func prepare(at offset: Int64) {}
 
-  /// The bytes of a range, all of them. Blocks. Throws a damaged fault when the source ends before.
-  public func bytes(at offset: Int64, count: Int) throws(Fault) -> [UInt8] {
+  /// The bytes of a range, all of them. Throws a damaged fault when the source ends before.
+  public func bytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
     var outcome = Result<Int, Fault>.success(0)
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {
-        let got = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, .blocking)
+        let got = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, patience)
         outcome = .success(got)
         initialized = got
       } catch { outcome = .failure(error) }
@@ -99,6 +103,7 @@ public final class ByteRange: ByteSource {
   }
 
   public func verify() throws(Fault) { try source.verify() }
+  public func willMove(at offset: Int64, count: Int) throws(Fault) { try source.willMove(at: start + offset, count: count) }
   public func expectsRead(at offset: Int64) -> Bool { source.expectsRead(at: start + offset) }
   public func prepare(at offset: Int64) { source.prepare(at: start + offset) }
 }

@@ -3,12 +3,13 @@ public struct FileName: Sendable {
   /// With the NUL that system calls want at the end.
   private let terminated: [UInt8]
 
-  public init(_ bytes: some Sequence<UInt8>) {
-    var terminated = [UInt8]()
-    terminated.reserveCapacity(bytes.underestimatedCount + 1)
-    terminated.append(contentsOf: bytes)
-    terminated.append(0)
-    self.terminated = terminated
+  public init(_ bytes: some Collection<UInt8>) {
+    let count = bytes.count
+    terminated = unsafe [UInt8](unsafeUninitializedCapacity: count + 1) { buffer, initialized in
+      _ = unsafe buffer.initialize(from: bytes)
+      unsafe buffer.initializeElement(at: count, to: 0)
+      initialized = count + 1
+    }
   }
 
   public init(_ string: String) { self.init(string.utf8) }
@@ -53,13 +54,8 @@ extension FileName: ExpressibleByStringLiteral {
 }
 
 extension FileName {
-  /// The bytes behind the last dot, in lower-case ASCII; nil when there is no dot or only a leading one.
-  public var fileExtension: String? {
-    guard let dot = terminated.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
-    let tail = terminated[(dot + 1)..<(terminated.count - 1)]
-    guard !tail.isEmpty, tail.count <= 16 else { return nil }
-    return String(decoding: tail.map { $0 >= 65 && $0 <= 90 ? $0 | 0x20 : $0 }, as: UTF8.self)
-  }
+  /// What stands behind the last dot; nil when there is no dot or only a leading one.
+  public var fileExtension: FileExtension? { FileExtension(ofName: bytes) }
 
   /// The name without `suffix`; nil when it does not end so or nothing would be left.
   public func dropping(suffix: StaticString) -> FileName? {
@@ -70,30 +66,29 @@ extension FileName {
     return FileName(terminated[0..<start])
   }
 
-  /// Whether the extension is one of `extensions`, which are lower case; allocates nothing.
-  public func hasExtension(in extensions: Set<FileExtension>) -> Bool {
-    guard let dot = terminated.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return false }
-    guard let found = FileExtension(terminated[(dot + 1)..<(terminated.count - 1)]) else { return false }
-    return extensions.contains(found)
-  }
-
   public func appending(_ suffix: StaticString) -> FileName {
     unsafe FileName(Array(bytes) + UnsafeBufferPointer(start: suffix.utf8Start, count: suffix.utf8CodeUnitCount))
   }
 }
 
-/// A file extension of one to eight bytes, lower-cased (ASCII), in one word.
+/// A file extension, lower-cased (ASCII), in one word; all of those over eight bytes are one, which is nobody's.
 public struct FileExtension: Hashable, Sendable {
   private let packed: UInt64
 
-  public init?(_ bytes: some Collection<UInt8>) {
-    guard !bytes.isEmpty, bytes.count <= 8 else { return nil }
-    packed = bytes.reduce(0) { $0 << 8 | UInt64($1 >= 65 && $1 <= 90 ? $1 | 0x20 : $1) }
+  public init(_ bytes: some Collection<UInt8>) {
+    packed = bytes.count > 8 ? 0 : bytes.reduce(0) { $0 << 8 | UInt64($1 >= 65 && $1 <= 90 ? $1 | 0x20 : $1) }
+  }
+}
+
+extension FileExtension {
+  init?(ofName name: ArraySlice<UInt8>) {
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex, dot + 1 < name.endIndex else {
+      return nil
+    }
+    self.init(name[(dot + 1)...])
   }
 }
 
 extension FileExtension: ExpressibleByStringLiteral {
-  public init(stringLiteral value: StaticString) {
-    packed = value.description.utf8.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-  }
+  public init(stringLiteral value: StaticString) { self.init(value.description.utf8) }
 }

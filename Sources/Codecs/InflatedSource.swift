@@ -46,7 +46,7 @@ public final class InflatedSource: ByteSource {
 
   deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<stretchCount) }
 
-  private var stretchCount: Int64 { (size + Int64(Self.stretchSize) - 1) / Int64(Self.stretchSize) }
+  private var stretchCount: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.stretchSize) + 1 }
 
   private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
 
@@ -57,8 +57,8 @@ public final class InflatedSource: ByteSource {
   ) throws(Fault) -> Int {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
-    if offset == 0, wanted == Int(size), size <= Self.promptSize {
-      unsafe try decodeWhole(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
+    if offset == 0, wanted == Int(size), size <= Self.promptSize, compressed.size <= 2 * Self.promptSize {
+      unsafe try decodeWhole(patience, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
       return wanted
     }
     var done = 0
@@ -90,8 +90,8 @@ public final class InflatedSource: ByteSource {
   }
 
   /// A small entry, straight into the reader's buffer.
-  private func decodeWhole(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) {
-    let input = try compressed.bytes(at: 0, count: Int(compressed.size))
+  private func decodeWhole(_ patience: Patience, into buffer: UnsafeMutableRawBufferPointer) throws(Fault) {
+    let input = try compressed.bytes(at: 0, count: Int(compressed.size), patience)
     var outcome = Result<Int, Fault>.success(0)
     unsafe input.withUnsafeBytes { input in
       do throws(Fault) { outcome = unsafe .success(try Inflater.inflateWhole(input, into: buffer)) } catch {
@@ -107,7 +107,7 @@ public final class InflatedSource: ByteSource {
 
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch {
     if let found = cache.find(key(index)) { return found }
-    if patience == .immediate && size > Self.promptSize { throw .later }
+    if patience == .immediate { throw .later }
     let turn = turns[Int(index % Int64(turns.count))]
     turn.lock()
     defer { turn.unlock() }
@@ -156,7 +156,13 @@ public final class InflatedSource: ByteSource {
       while true {
         let current = frontier.next
         if current > index { return cache.find(key(index)) }
-        let stretch = try decode(current, &frontier.stream)
+        let stretch: Stretch
+        do throws(Fault) { stretch = try decode(current, &frontier.stream) } catch {
+          // The decoder stands somewhere in the middle. What was no fault of the data's may work another time: then from
+          // the start.
+          if error.kind != .damaged { frontier = Frontier() }
+          throw error
+        }
         unsafe stretch.bytes.withUnsafeBytes { unsafe frontier.crc.update($0) }
         if current + 1 == stretchCount, frontier.crc.value != crc { throw mismatch(frontier.crc.value) }
         frontier.next += 1

@@ -5,21 +5,21 @@ internal import Glibc
 /// One buffer of a folder's names, as getdents64(2) gives them.
 public struct DirectoryBlock: Sendable {
   private let bytes: [UInt8]
-  private let count: Int
   private var position = 0
 
-  /// The names of `descriptor` that follow the place `offset`, which is 0 or an entry's `next`. Blocks.
-  public init(of descriptor: Int32, from offset: Int64, capacity: Int = 32 << 10) throws(Fault) {
-    _ = try systemCall("lseek") { lseek(descriptor, off_t(offset), SEEK_SET) }
-    var bytes = [UInt8](repeating: 0, count: capacity)
-    count = try systemCall("getdents64") {
-      unsafe bytes.withUnsafeMutableBytes { unsafe ffmount_getdents64(descriptor, $0.baseAddress!, $0.count) }
+  /// The names of `descriptor` that follow the place `offset`, which is 0 or an entry's `next`, or, when it is nil, those
+  /// that follow the last block. Blocks.
+  ///
+  /// A seek costs ext4 all it had read ahead, even one to where it is.
+  public init(of descriptor: Int32, from offset: Int64?, capacity: Int = 32 << 10) throws(Fault) {
+    if let offset { _ = try systemCall("lseek") { lseek(descriptor, off_t(offset), SEEK_SET) } }
+    bytes = unsafe try filling(capacity, "getdents64") {
+      unsafe ffmount_getdents64(descriptor, $0.baseAddress!, $0.count)
     }
-    self.bytes = bytes
   }
 
   public struct Entry: Sendable {
-    public let name: FileName
+    public let name: ListedName
     public let inode: UInt64
     /// DT_REG, DT_DIR …; DT_UNKNOWN where the file system does not say.
     public let type: UInt8
@@ -27,31 +27,37 @@ public struct DirectoryBlock: Sendable {
     public let next: Int64
   }
 
+  /// About how many names are left.
+  public var estimatedCount: Int { (bytes.count - position) / 32 }
+
   /// The place behind what was read of the block so far; nil before that.
   public private(set) var last: Int64?
 
   /// The next name but `.` and `..`; nil at the end of the block.
   public mutating func next() throws(Fault) -> Entry? {
-    while position < count {
-      // struct linux_dirent64: u64 inode, s64 offset, u16 length, u8 type, name.
+    while position < bytes.count {
+      // struct linux_dirent64: u64 inode, s64 offset, u16 length, u8 type, name with a NUL.
       let (inode, next, length, type) = try fields()
       let header = 19
+      guard length > header, position + length <= bytes.count else { throw Fault(.damaged, "a bad folder entry") }
+      let start = position + header
       last = next
-      guard length > header, position + length <= count else { throw Fault(.damaged, "a bad folder entry") }
-      let tail = bytes[(position + header)..<(position + length)]
-      self.position += length
-      let name = tail.prefix { $0 != 0 }
-      if name.elementsEqual([UInt8(ascii: ".")]) || name.elementsEqual([UInt8(ascii: "."), UInt8(ascii: ".")]) {
+      position += length
+      guard let end = bytes[start..<position].firstIndex(of: 0) else {
+        throw Fault(.damaged, "a folder entry without an end")
+      }
+      let count = end - start
+      if bytes[start] == UInt8(ascii: "."), count == 1 || (count == 2 && bytes[start + 1] == UInt8(ascii: ".")) {
         continue
       }
-      return Entry(name: FileName(name), inode: inode, type: type, next: next)
+      return Entry(name: ListedName(in: bytes, start..<end), inode: inode, type: type, next: next)
     }
     return nil
   }
 
   private func fields() throws(Fault) -> (inode: UInt64, next: Int64, length: Int, type: UInt8) {
     let block = unsafe bytes.span.bytes
-    var reader = ByteReader(block.extracting(position..<count))
+    var reader = ByteReader(block.extracting(position..<bytes.count))
     return (try reader.u64(), Int64(bitPattern: try reader.u64()), Int(try reader.u16()), try reader.u8())
   }
 }

@@ -49,7 +49,7 @@ public func linkTarget(of name: FileName, in folder: Int32) throws(Fault) -> [UI
 }
 
 /// The bytes that a system call writes into a buffer of `capacity`; it says how many.
-private func filling(
+func filling(
   _ capacity: Int, _ call: StaticString, _ body: (UnsafeMutableRawBufferPointer) -> Int
 ) throws(Fault) -> [UInt8] {
   var fault: Fault?

@@ -7,13 +7,18 @@ public import CFuse3
   private var count = 0
   /// The nodes whose lookups the kernel has not counted yet.
   fileprivate var nodes: [UInt64] = []
-  /// Whether the kernel wants each name's node too.
+  /// Whether the answer has readdirplus's form.
+  private let isPlus: Bool
+  /// Whether each name should come with its node.
   public let wantsNodes: Bool
+  /// How many names came without one.
+  public private(set) var bareCount = 0
 
   /// `request` must outlive the buffer: it is only read for its protocol version.
-  init(_ request: borrowing Request, capacity: Int, wantsNodes: Bool) {
+  init(_ request: borrowing Request, capacity: Int, isPlus: Bool, wantsNodes: Bool) {
     unsafe self.request = request.raw
     unsafe memory = .allocate(byteCount: capacity, alignment: 8)
+    self.isPlus = isPlus
     self.wantsNodes = wantsNodes
   }
 
@@ -22,21 +27,32 @@ public import CFuse3
   /// Whether one more name fits.
   public func hasRoom(nameCount: Int) -> Bool {
     // FUSE_NAME_OFFSET and FUSE_NAME_OFFSET_DIRENTPLUS, and alignment to 8.
-    let header = wantsNodes ? 152 : 24
+    let header = isPlus ? 152 : 24
     return unsafe count + (header + nameCount + 7) / 8 * 8 <= memory.count
   }
 
-  /// Adds a name; there must be room. `cookie` is what the kernel goes on with behind it.
+  /// Adds a name without a node; there must be room. `cookie` is what the kernel goes on with behind it.
   public mutating func append(_ name: UnsafePointer<CChar>, _ status: stat, cookie: UInt64) {
-    var status = status
-    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...])
-    count += unsafe fuse_add_direntry(
-      request, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &status, off_t(cookie))
+    bareCount += 1
+    if isPlus {
+      // Node 0 says that the name is all there is.
+      let node = Request.Node(id: 0, generation: 0, status: status, lifetime: 0)
+      unsafe appendPlus(name, node, cookie: cookie)
+    } else {
+      var status = status
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...])
+      count += unsafe fuse_add_direntry(
+        request, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &status, off_t(cookie))
+    }
   }
 
-  /// Adds a name with its node, whose lookup is counted; node number 0 says that the name is all there is.
+  /// Adds a name with its node, whose lookup is counted; there must be room, and the buffer readdirplus's.
   public mutating func append(_ name: UnsafePointer<CChar>, _ node: Request.Node, cookie: UInt64) {
-    if node.id != 0 { nodes.append(node.id) }
+    nodes.append(node.id)
+    unsafe appendPlus(name, node, cookie: cookie)
+  }
+
+  private mutating func appendPlus(_ name: UnsafePointer<CChar>, _ node: Request.Node, cookie: UInt64) {
     var entry = node.parameters
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...])
     count += unsafe fuse_add_direntry_plus(
@@ -49,8 +65,8 @@ public import CFuse3
 }
 
 extension Request {
-  public borrowing func entryBuffer(capacity: Int, wantsNodes: Bool) -> EntryBuffer {
-    EntryBuffer(self, capacity: capacity, wantsNodes: wantsNodes)
+  public borrowing func entryBuffer(capacity: Int, isPlus: Bool, wantsNodes: Bool) -> EntryBuffer {
+    EntryBuffer(self, capacity: capacity, isPlus: isPlus, wantsNodes: wantsNodes)
   }
 
   /// Answers readdir. When nobody waits any more the kernel has counted no lookup: then `uncounted` gets each node.

@@ -88,10 +88,12 @@ enum Operations {
     let capable = unsafe connection.pointee.capable
     for wanted in [
       FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_MOVE, FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_READDIRPLUS,
-      FUSE_CAP_READDIRPLUS_AUTO, FUSE_CAP_AUTO_INVAL_DATA, FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_ASYNC_READ,
+      FUSE_CAP_AUTO_INVAL_DATA, FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_ASYNC_READ,
     ] where capable & UInt32(wanted) != 0 {
       unsafe connection.pointee.want |= UInt32(wanted)
     }
+    // The kernel's own guess, nodes with the first names of a folder only, is worse than the file system's.
+    unsafe connection.pointee.want &= ~UInt32(FUSE_CAP_READDIRPLUS_AUTO)
     // Readahead in flight at a time; the default of 12 leaves the wire idle.
     unsafe connection.pointee.max_background = 64
   }

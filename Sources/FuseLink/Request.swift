@@ -21,6 +21,9 @@ internal import Glibc
   /// Whether the process that asks was interrupted and wants no answer any more.
   public var isInterrupted: Bool { unsafe fuse_req_interrupted(raw) != 0 }
 
+  /// The thread that asks.
+  public var process: Int32 { unsafe fuse_req_ctx(raw).pointee.pid }
+
   /// Answers with an errno; 0 is success without a value.
   public consuming func reply(error: Int32) { _ = unsafe fuse_reply_err(take(), error) }
 

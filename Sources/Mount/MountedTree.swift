@@ -17,6 +17,7 @@ public final class MountedTree: FileSystem {
   private let notifier = Workers(count: 1)
   private let session = Mutex<Session?>(nil)
   private let lookups = Atomic<Int>(0)
+  private let habits = ListingHabits()
 
   public struct Options: Sendable {
     /// What every file and folder is said to belong to, instead of what it does.
@@ -24,8 +25,8 @@ public final class MountedTree: FileSystem {
     public var group: UInt32?
     /// Permission bits taken away from every file and folder.
     public var umask: UInt16 = 0
-    /// How many nodes the kernel may know before it is asked to forget some.
-    public var nodeLimit = 100_000
+    /// How many nodes that can change the kernel may know before it is asked to forget some.
+    public var nodeLimit = 65_536
     public var workers = 4
     /// Called once the kernel has been answered.
     public var started: @Sendable () -> Void = {}
@@ -104,6 +105,7 @@ public final class MountedTree: FileSystem {
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
+      if entry.attributes.kind != .folder { habits.noteLookup(by: request.process) }
       if !request.reply(node(entry)) { tree.forget(entry.node, 1) }
     }
     trim()
@@ -113,7 +115,7 @@ public final class MountedTree: FileSystem {
 
   /// Every now and then, has the kernel forget what it has not needed for long.
   private func trim() {
-    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024), tree.nodeCount > options.nodeLimit
+    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024), tree.hasSurplus(over: options.nodeLimit)
     else { return }
     notifier.submit { [self] in
       guard let session = session.withLock({ $0 }) else { return }
@@ -198,7 +200,7 @@ public final class MountedTree: FileSystem {
     guard let handle = handle as? Handle else { return request.reply(error: EBADF) }
     let source = handle.file.source
     if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count) {
-      return move(extent, of: source, request, handle.node)
+      return move(extent, of: source, at: offset, request, handle.node)
     }
     answer(request, handle.node) { (patience) throws(Fault) in
       try ReadBuffer(source, at: offset, count: count, patience)
@@ -209,12 +211,12 @@ public final class MountedTree: FileSystem {
   }
 
   private func move(
-    _ extent: Extent, of source: any ByteSource, _ request: consuming Request, _ node: UInt64
+    _ extent: Extent, of source: any ByteSource, at offset: Int64, _ request: consuming Request, _ node: UInt64
   ) {
     var request: Request? = consume request
     do throws(Fault) {
       // Before and not after: once moved, the bytes cannot be called back.
-      try source.verify()
+      try source.willMove(at: offset, count: extent.count)
       try extent.holder.withDescriptor { (descriptor) throws(Fault) in
         request.take()?.reply(descriptor: descriptor, offset: extent.offset, count: extent.count)
       }
@@ -238,17 +240,20 @@ public final class MountedTree: FileSystem {
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool
   ) {
     guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
-    var entries = request.entryBuffer(capacity: capacity, wantsNodes: wantsNodes)
+    let givesNodes =
+      wantsNodes && (reader.isImmutable || habits.wantsNodes(process: request.process, isStart: cookie == 0))
+    var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes, wantsNodes: givesNodes)
     do throws(Fault) {
       try fill(&entries, from: reader, after: cookie, .immediate)
-      return reply(request, entries)
+      reply(request, entries)
+      return reader.prepare()
     } catch {
       guard error == .later else { return fail(request, error, Tree.root) }
     }
     let parked = ParkedRequest(request)
     workers.submit { [self] in
       guard let request = parked.take() else { return }
-      var entries = request.entryBuffer(capacity: capacity, wantsNodes: wantsNodes)
+      var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes, wantsNodes: givesNodes)
       do throws(Fault) {
         try fill(&entries, from: reader, after: cookie, .blocking)
         reply(request, entries)
@@ -258,6 +263,7 @@ public final class MountedTree: FileSystem {
 
   private func reply(_ request: consuming Request, _ entries: consuming EntryBuffer) {
     let tree = tree
+    habits.noteNames(entries.bareCount, to: request.process)
     request.reply(entries) { tree.forget($0, 1) }
     trim()
   }
@@ -270,16 +276,14 @@ public final class MountedTree: FileSystem {
       var named = stat()
       named.st_ino = ino_t(row.inode)
       named.st_mode = row.kind.mode
-      guard entries.wantsNodes else {
+      // `.` and `..` come without a node; a name that has just vanished is left out.
+      guard entries.wantsNodes, row.cookie > 2 else {
         unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
         return true
       }
-      // `.` and `..` come without a node, and so does a name that has just vanished.
-      let isSelf = row.cookie <= 2
-      let entry = isSelf ? nil : try reader.entry(row, patience)
-      if entry == nil && !isSelf { return true }
-      let node = entry.map { self.node($0) } ?? Request.Node(id: 0, generation: 0, status: named, lifetime: 0)
-      unsafe row.name.withCString { unsafe entries.append($0, node, cookie: row.cookie) }
+      if let entry = try reader.entry(row, patience) {
+        unsafe row.name.withCString { unsafe entries.append($0, node(entry), cookie: row.cookie) }
+      }
       return true
     }
   }

@@ -60,7 +60,7 @@ final class ArchiveItem: Item {
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw kind == .folder ? .isFolder : .notLink }
     do throws(Fault) {
-      return NotingSource(try tree(patience).open(index), archive, index)
+      return NotingSource(try tree(patience).open(index, patience), archive, index)
     } catch {
       archive.note(error, at: index)
       throw error
@@ -69,8 +69,8 @@ final class ArchiveItem: Item {
 
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
     guard kind == .link else { throw .notLink }
-    let bytes = try tree(patience).open(index)
-    return try bytes.bytes(at: 0, count: Int(bytes.size))
+    let bytes = try tree(patience).open(index, patience)
+    return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
@@ -102,9 +102,18 @@ final class ArchiveItem: Item {
       let children = tree.children(of: index)
       guard place >= 0, place < children.count else { return [] }
       let start = children.startIndex + Int(place)
-      return children[start...].prefix(128).enumerated().map { position, child in
+      let part = children[start...].prefix(256)
+      var block: [UInt8] = []
+      var ranges: [Range<Int>] = []
+      for child in part {
+        let name = tree.name(of: child)
+        ranges.append(block.count..<block.count + name.count)
+        block += name
+        block.append(0)
+      }
+      return part.enumerated().map { position, child in
         ListedEntry(
-          name: FileName(tree.name(of: child)), inode: ArchiveItem.inode(archive, child),
+          name: ListedName(in: block, ranges[position]), inode: ArchiveItem.inode(archive, child),
           kind: Kind(tree.node(child).kind), next: place + Int64(position) + 1)
       }
     }
@@ -143,6 +152,14 @@ private final class NotingSource: ByteSource {
 
   func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
   func verify() throws(Fault) { try source.verify() }
+
+  func willMove(at offset: Int64, count: Int) throws(Fault) {
+    do throws(Fault) { try source.willMove(at: offset, count: count) } catch {
+      archive.note(error, at: index)
+      throw error
+    }
+  }
+
   func expectsRead(at offset: Int64) -> Bool { source.expectsRead(at: offset) }
   func prepare(at offset: Int64) { source.prepare(at: offset) }
 }

@@ -3,14 +3,20 @@ internal import Codecs
 internal import Synchronization
 internal import Zip
 
-/// The archives in use, by the state of the file that they were read from.
+/// The archives in use, by the file that they were read from, its place and its state.
 final class Archives: Sendable {
+  private struct Key: Hashable {
+    let revision: UInt64
+    let folder: UInt64
+    let name: FileName
+  }
+
   private struct Reference: Sendable {
     weak var archive: Archive?
   }
 
   private struct State {
-    var archives: [UInt64: Reference] = [:]
+    var archives: [Key: Reference] = [:]
     /// Trees that stay although nobody uses them now, the one used last at the end.
     var kept: [(tree: ZipArchive, cost: Int)] = []
   }
@@ -25,10 +31,11 @@ final class Archives: Sendable {
 
   func archive(of source: Source) -> Archive {
     let revision = source.revision
+    let key = Key(revision: revision, folder: source.folder.item.inode, name: source.name)
     return state.withLock { state in
-      if let archive = state.archives[revision]?.archive { return archive }
+      if let archive = state.archives[key]?.archive { return archive }
       let archive = Archive(source, revision: revision, in: self)
-      state.archives[revision] = Reference(archive: archive)
+      state.archives[key] = Reference(archive: archive)
       if state.archives.count.isMultiple(of: 1024) {
         state.archives = state.archives.filter { $0.value.archive != nil }
       }

@@ -5,7 +5,7 @@ internal import Zip
 /// `NAME.contents/`: the tree inside a ZIP archive.
 struct ContentsView: View {
   let name = "contents"
-  private let listed: Set<FileExtension>
+  let listedExtensions: Set<FileExtension>
   private let listsUnnamed: Bool
   private let archives: Archives
 
@@ -19,14 +19,12 @@ struct ContentsView: View {
   ]
 
   init(listing: ViewListing, decodedCache: Int) {
-    listed = listing.extensions(Self.usual, byName: Self.byName)
-    listsUnnamed = !listing.isOff && listed.contains("zip")
+    listedExtensions = listing.extensions(Self.usual, byName: Self.byName)
+    listsUnnamed = !listing.isOff && listedExtensions.contains("zip")
     archives = Archives(decoded: StretchCache(capacity: decodedCache))
   }
 
-  func listedName(beside file: FileName) -> FileName? {
-    file.hasExtension(in: listed) ? file.appending(Self.suffix) : nil
-  }
+  func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
   func listedName(beside file: FileName, startingWith head: ArraySlice<UInt8>) -> FileName? {
     listsUnnamed && ZipArchive.isStart(head) ? file.appending(Self.suffix) : nil
@@ -39,7 +37,8 @@ struct ContentsView: View {
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let archive = archives.archive(of: source)
     // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
-    if !source.name.hasExtension(in: listed), try !archive.isArchive(patience) { return nil }
+    let isListed = source.name.fileExtension.map { listedExtensions.contains($0) } ?? false
+    if !isListed, try !archive.isArchive(patience) { return nil }
     let root = ArchiveItem(archive, nil, ZipArchive.root)
     return Found(root, try root.attributes(patience))
   }

@@ -5,7 +5,7 @@ internal import Synchronization
 public final class FolderReader: Sendable {
   /// A name in a folder.
   public struct Row: Sendable {
-    public let name: FileName
+    public let name: ListedName
     public let inode: UInt64
     public let kind: Kind
     /// To go on behind this row; never 0.
@@ -20,12 +20,17 @@ public final class FolderReader: Sendable {
   public var isImmutable: Bool { node.item.isImmutable }
 
   private struct State {
-    /// The rows that come next.
-    var rows: [Row] = []
-    var next = 0
-    /// The cookie that the row at `next` follows.
+    /// A block of the listing, the next of its entries, and the views of the one before that.
+    var entries: [ListedEntry] = []
+    var nextEntry = 0
+    var views: ArraySlice<FileName> = []
+    /// The block after it, when it has been read already.
+    var ahead: [ListedEntry]?
+    /// The row that was offered and not taken.
+    var refused: Row?
+    /// The cookie of the last row that was taken.
     var cookie: UInt64 = 0
-    /// Where the listing goes on when the rows are used up.
+    /// Where the listing goes on behind the block.
     var place: Int64 = 0
     /// Where each block read so far started, so that a cookie can be gone back to.
     var blocks: [(cookie: UInt64, place: Int64)] = []
@@ -49,9 +54,11 @@ public final class FolderReader: Sendable {
       do throws(Fault) {
         try seek(&state, cookie)
         while let row = try next(&state, patience) {
-          guard try take(row) else { return }
+          guard try take(row) else {
+            state.refused = row
+            return
+          }
           taken = true
-          state.next += 1
           state.cookie = row.cookie
         }
       } catch { if !taken { fault = error } }
@@ -59,55 +66,55 @@ public final class FolderReader: Sendable {
     if let fault { throw fault }
   }
 
+  /// Reads on while the answer is on its way, so that the next one has less to wait for. May block on the disk.
+  public func prepare() {
+    state.withLock { state in
+      guard state.cookie > 2, state.ahead == nil, state.entries.count - state.nextEntry < 256, !state.entries.isEmpty
+      else { return }
+      // What goes wrong now shows again when it is asked for.
+      do throws(Fault) { state.ahead = try listing.entries(after: state.place, .immediate) } catch {}
+    }
+  }
+
   /// What `row` stands for, one lookup counted; nil when it has vanished.
   public func entry(_ row: Row, _ patience: Patience) throws(Fault) -> Tree.Entry? {
-    guard let (found, depth) = try tree.find(row.name, in: node, patience) else { return nil }
-    return tree.entry(found, depth, row.name, in: node)
+    let name = row.name.fileName
+    guard let (found, depth) = try tree.find(name, in: node, patience) else { return nil }
+    return tree.entry(found, depth, name, in: node)
   }
 
   private func seek(_ state: inout State, _ cookie: UInt64) throws(Fault) {
     if state.cookie == cookie { return }
     // Back to the block that holds the row, then on within it.
     let block = state.blocks.last { $0.cookie <= cookie } ?? (0, 0)
-    state.rows = []
-    state.next = 0
-    state.cookie = block.cookie
-    state.place = block.place
-    while state.cookie < cookie, let row = try next(&state, .blocking) {
-      state.next += 1
-      state.cookie = row.cookie
-    }
+    let blocks = state.blocks
+    state = State(cookie: block.cookie, place: block.place, blocks: blocks)
+    while state.cookie < cookie, let row = try next(&state, .blocking) { state.cookie = row.cookie }
   }
 
+  /// The row behind the last one taken; the caller takes it or puts it back as refused.
   private func next(_ state: inout State, _ patience: Patience) throws(Fault) -> Row? {
-    while state.next >= state.rows.count {
-      let start = state.cookie
-      var cookie = start
-      var rows: [Row] = []
-      func add(_ name: FileName, _ inode: UInt64, _ kind: Kind) {
-        cookie += 1
-        rows.append(Row(name: name, inode: inode, kind: kind, cookie: cookie))
-      }
-      let entries = try listing.entries(after: state.place, patience)
-      if start == 0 {
-        add(".", node.item.inode, .folder)
-        add("..", node.parent?.item.inode ?? node.item.inode, .folder)
-      } else if entries.isEmpty {
-        return nil
-      }
-      for entry in entries {
-        add(entry.name, entry.inode, entry.kind)
-        guard entry.kind == .file else { continue }
-        for view in try tree.listedViews(beside: entry.name, in: node, patience) {
-          // The number that a lookup would give costs more than a listing may: any but 0 serves.
-          add(view, .max, .folder)
-        }
-      }
-      if state.blocks.last.map({ $0.cookie < start }) ?? true { state.blocks.append((start, state.place)) }
-      state.rows = rows
-      state.next = 0
-      state.place = entries.last?.next ?? state.place
+    if let row = state.refused.take() { return row }
+    let cookie = state.cookie + 1
+    if cookie == 1 { return Row(name: ListedName("."), inode: node.item.inode, kind: .folder, cookie: cookie) }
+    if cookie == 2 {
+      return Row(name: ListedName(".."), inode: node.parent?.item.inode ?? node.item.inode, kind: .folder, cookie: cookie)
     }
-    return state.rows[state.next]
+    // The number that a look-up would give costs more than a listing may: any but 0 serves.
+    if let view = state.views.popFirst() { return Row(name: ListedName(view), inode: .max, kind: .folder, cookie: cookie) }
+    if state.nextEntry == state.entries.count {
+      let ahead = state.ahead.take()
+      let entries = if let ahead { ahead } else { try listing.entries(after: state.place, patience) }
+      guard let last = entries.last else { return nil }
+      if state.blocks.last.map({ $0.cookie < state.cookie }) ?? true { state.blocks.append((state.cookie, state.place)) }
+      state.entries = entries
+      state.nextEntry = 0
+      state.place = last.next
+    }
+    let entry = state.entries[state.nextEntry]
+    // May throw: only then on to the next entry.
+    if entry.kind == .file { state.views = try tree.listedViews(beside: entry.name, in: node, patience)[...] }
+    state.nextEntry += 1
+    return Row(name: entry.name, inode: entry.inode, kind: entry.kind, cookie: cookie)
   }
 }

@@ -104,13 +104,13 @@ public protocol Listing: AnyObject, Sendable {
 }
 
 public struct ListedEntry: Sendable {
-  public let name: FileName
+  public let name: ListedName
   public let inode: UInt64
   public let kind: Kind
   /// The place behind this entry.
   public let next: Int64
 
-  public init(name: FileName, inode: UInt64, kind: Kind, next: Int64) {
+  public init(name: ListedName, inode: UInt64, kind: Kind, next: Int64) {
     self.name = name
     self.inode = inode
     self.kind = kind

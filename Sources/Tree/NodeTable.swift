@@ -53,6 +53,8 @@ final class NodeTable: Sendable {
     var names = NameTable(expecting: 0)
     var generation: UInt64 = 1
     var count = 1
+    /// Of those, how many can change; the others cost less and are worth more.
+    var changingCount = 1
     /// The next slot to offer for eviction.
     var hand = 2
   }
@@ -104,19 +106,24 @@ final class NodeTable: Sendable {
       state.slots[Int(id)] = Slot()
       state.free.append(node.id)
       state.count -= 1
+      if !node.item.isImmutable { state.changingCount -= 1 }
     }
     _ = released
   }
 
-  /// Some nodes, those seen longest ago first, for the kernel to let go; none unless there are more than `limit`.
+  /// Some nodes for the kernel to let go, roughly those seen longest ago first; none unless there are more than `limit`
+  /// that can change, or four times as many in all. Folders stay: a process may stand in one.
   func surplus(over limit: Int) -> [Node] {
     state.withLock { state in
-      guard state.count > limit else { return [] }
-      var wanted = state.count - limit / 8 * 7
+      let onlyChanging = state.changingCount > limit
+      guard onlyChanging || state.count > 4 * limit else { return [] }
+      var wanted = onlyChanging ? state.changingCount - limit / 8 * 7 : state.count - limit / 2 * 7
       var nodes: [Node] = []
       for _ in 0..<state.slots.count where wanted > 0 {
         if state.hand >= state.slots.count { state.hand = 2 }
-        if let node = state.slots[state.hand].node {
+        if let node = state.slots[state.hand].node, node.item.kind != .folder,
+          !(onlyChanging && node.item.isImmutable)
+        {
           nodes.append(node)
           wanted -= 1
         }
@@ -125,6 +132,8 @@ final class NodeTable: Sendable {
       return nodes
     }
   }
+
+  func hasSurplus(over limit: Int) -> Bool { state.withLock { $0.changingCount > limit || $0.count > 4 * limit } }
 }
 
 extension NodeTable.State {
@@ -161,6 +170,7 @@ extension NodeTable.State {
     if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
     names.insert(id, hash)
     count += 1
+    if !item.isImmutable { changingCount += 1 }
     return node
   }
 }

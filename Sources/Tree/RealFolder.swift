@@ -1,6 +1,7 @@
 public import Bytes
 public import Files
 public import Glibc
+internal import Synchronization
 
 /// The source folder on disk, and what all of its files share.
 public final class RealRoot: Sendable {
@@ -135,12 +136,7 @@ final class RealFolder: Item {
     return Found(item, Attributes(status, inode: inode))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    let path = path
-    let opened = try path.open(for: .listing)
-    return RealListing(
-      PooledDescriptor(path.root.pool, opened: opened) { () throws(Fault) in try path.open(for: .listing) }, self)
-  }
+  func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }
 
   func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
     try extendedAttribute(name, of: ".")
@@ -162,17 +158,32 @@ final class RealFolder: Item {
 private final class RealListing: Listing {
   private let descriptor: PooledDescriptor
   private let folder: RealFolder
+  /// Where the descriptor stands.
+  private let position: Position
 
-  init(_ descriptor: PooledDescriptor, _ folder: RealFolder) {
-    self.descriptor = descriptor
-    self.folder = folder
+  private final class Position: Sendable {
+    let place = Atomic<Int64>(0)
   }
 
+  init(_ folder: RealFolder) throws(Fault) {
+    let (path, position) = (folder.path, Position())
+    self.folder = folder
+    self.position = position
+    descriptor = PooledDescriptor(path.root.pool, opened: try path.open(for: .listing)) { () throws(Fault) in
+      position.place.store(0, ordering: .relaxed)
+      return try path.open(for: .listing)
+    }
+  }
+
+  // Not for two threads at a time: the folder's reader sees to that.
   func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    let position = position
     var block = try descriptor.withDescriptor { (descriptor) throws(Fault) in
-      try DirectoryBlock(of: descriptor, from: place)
+      let isThere = position.place.load(ordering: .relaxed) == place
+      return try DirectoryBlock(of: descriptor, from: isThere ? nil : place)
     }
     var entries: [ListedEntry] = []
+    entries.reserveCapacity(block.estimatedCount)
     while let entry = try block.next() {
       let kind: Kind
       switch Int32(entry.type) {
@@ -185,11 +196,12 @@ private final class RealListing: Listing {
       case Int32(DT_BLK): kind = .blockDevice
       default:
         // Not said by this file system; a name that is gone already is left out.
-        guard let status = try? folder.status(of: entry.name) else { continue }
+        guard let status = try? folder.status(of: entry.name.fileName) else { continue }
         kind = Kind(status.type)
       }
       entries.append(ListedEntry(name: entry.name, inode: entry.inode, kind: kind, next: entry.next))
     }
+    position.place.store(block.last ?? place, ordering: .relaxed)
     // Nothing but `.` and `..` in a block that was not the last.
     if entries.isEmpty, let last = block.last, last != place { return try self.entries(after: last, patience) }
     return entries

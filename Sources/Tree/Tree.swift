@@ -70,18 +70,23 @@ public final class Tree: Sendable {
   }
 
   /// The names that a listing shows beside a file of `folder`; empty where a real thing has the name.
-  func listedViews(beside name: FileName, in folder: Node, _ patience: Patience) throws(Fault) -> [FileName] {
+  func listedViews(beside listed: ListedName, in folder: Node, _ patience: Patience) throws(Fault) -> [FileName] {
     guard folder.depth < views.depth else { return [] }
     var names: [FileName] = []
-    for view in views.all {
-      if let listed = view.listedName(beside: name) { names.append(listed) }
-    }
-    if names.isEmpty, name.fileExtension == nil {
+    if let fileExtension = listed.fileExtension {
+      guard views.listsAny(of: fileExtension) else { return [] }
+      let name = listed.fileName
+      for view in views.all where view.listedExtensions.contains(fileExtension) {
+        names.append(view.listedName(beside: name))
+      }
+    } else {
+      let name = listed.fileName
       let head = try head(of: name, in: folder, patience)
-      for view in views.all {
+      for view in views.all where !head.isEmpty {
         if let listed = view.listedName(beside: name, startingWith: head) { names.append(listed) }
       }
     }
+    if names.isEmpty { return names }
     var free: [FileName] = []
     for name in names where name.count <= 255 {
       if try folder.item.child(named: name, patience) == nil { free.append(name) }
@@ -135,20 +140,27 @@ public final class Tree: Sendable {
 
   // MARK: Memory
 
-  /// Names for the kernel to forget, because more nodes than `limit` are known: a folder's number and a name in it.
+  /// Names for the kernel to forget, because more nodes than `limit` that can change are known, or four times that in all: a folder's number and a name in it.
   public func surplus(over limit: Int) -> [(folder: UInt64, name: FileName)] {
     nodes.surplus(over: limit).compactMap { node in node.parent.map { (UInt64($0.id), node.name) } }
   }
+
+  /// Whether `surplus` would name any.
+  public func hasSurplus(over limit: Int) -> Bool { nodes.hasSurplus(over: limit) }
 
   public var nodeCount: Int { nodes.count }
 
   // MARK: Extended attributes
 
   private static let prefix = "user.ffmount."
+  private static let foreignAttributes: Set<FileName> = [
+    "system.posix_acl_access", "system.posix_acl_default", "security.selinux",
+  ]
 
   public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
-    // Access control lists would need the kernel to enforce them. Said so, `ls -l` asks once a mount and not once a file.
-    if name == "system.posix_acl_access" || name == "system.posix_acl_default" { throw .notSupported }
+    // Not this mount's: lists that the kernel would have to enforce, a label that it gives itself. Said so, `ls -l` asks
+    // once a mount and not twice a file.
+    if Self.foreignAttributes.contains(name) { throw .notSupported }
     let node = try nodes.node(id)
     let text = name.text
     guard text.hasPrefix(Self.prefix) else { return try node.item.extendedAttribute(name, patience) }

@@ -7,8 +7,11 @@ public protocol View: Sendable {
   /// For `user.ffmount.view`: `contents`.
   var name: String { get }
 
-  /// The view's name beside a file of that name, if a listing shows it; decided by the extension alone.
-  func listedName(beside file: FileName) -> FileName?
+  /// The extensions of the files that a listing shows this view beside.
+  var listedExtensions: Set<FileExtension> { get }
+
+  /// The view's name beside a file with one of those extensions.
+  func listedName(beside file: FileName) -> FileName
 
   /// The view's name beside a file without an extension, if its first bytes say that a listing should show it.
   func listedName(beside file: FileName, startingWith head: ArraySlice<UInt8>) -> FileName?
@@ -66,12 +69,17 @@ public struct Views: Sendable {
   public let all: [any View]
   /// How many archives deep a listing shows views.
   public let depth: Int
+  private let listed: Set<FileExtension>
 
   /// The one place where views are registered.
   public init(listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 32 << 20) {
     all = [ContentsView(listing: listing, decodedCache: cache)]
     self.depth = depth
+    listed = all.reduce(into: []) { $0.formUnion($1.listedExtensions) }
   }
+
+  /// Whether a listing shows any view beside a file with this extension.
+  func listsAny(of fileExtension: FileExtension) -> Bool { listed.contains(fileExtension) }
 }
 
 /// What `-o views=` changes about listings; names keep working.

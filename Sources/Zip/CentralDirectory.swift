@@ -7,6 +7,7 @@ struct CentralDirectory {
   private var position = 0
   /// Of the block's first byte.
   private var blockOffset: Int64
+  private let claimedEnd: Int64
   private let end: Int64
   private var clock = DOSClock()
   private var names = NameDecoder()
@@ -24,7 +25,8 @@ struct CentralDirectory {
   init(_ source: any ByteSource, _ end: EndOfCentralDirectory) {
     self.source = source
     blockOffset = end.directoryOffset
-    self.end = end.directoryOffset + end.directorySize
+    claimedEnd = end.directoryOffset + end.directorySize
+    self.end = end.recordsOffset
   }
 
   /// The next entry; nil at the directory's end. Blocks now and then.
@@ -35,9 +37,8 @@ struct CentralDirectory {
     let found = try header(&clock)
     self.clock = clock
     guard let (header, size) = found else {
-      // Zeros or a digital signature (APPNOTE 4.3.13) may fill the rest.
-      let rest = block[position...].prefix(4)
-      if rest.elementsEqual([0x50, 0x4b, 5, 5]) || block[position...].allSatisfy({ $0 == 0 }) { return nil }
+      // Behind the claimed end a digital signature (APPNOTE 4.3.13) or anything may fill the rest, and before it zeros.
+      if blockOffset + Int64(position) >= claimedEnd || block[position...].allSatisfy({ $0 == 0 }) { return nil }
       throw Fault(.damaged, "expected a central directory header", atByte: blockOffset + Int64(position))
     }
     let start = position

@@ -65,41 +65,42 @@ extension ByteReader {
     return header
   }
 
-  /// Takes in what the extra fields say (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is cut off ends the reading.
+  /// Takes in what the extra fields say (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is too short says nothing.
   @_lifetime(self: copy self)
   fileprivate mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
-    do throws(Fault) {
-      var timeRank = 0
-      while remaining >= 4 {
-        let kind = try u16()
-        let count = Int(try u16())
-        let start = extraStart + position
-        var field = ByteReader(try slice(count))
-        switch kind {
-        case 0x0001: try field.zip64(into: &header)
-        case 0x5455 where timeRank < 3:
-          if try field.u8() & 1 != 0 {
-            header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try field.u32())))
-            timeRank = 3
-          }
-        case 0x000a where timeRank < 2:
-          if let time = try field.ntfsTime() {
-            header.modified = time
-            timeRank = 2
-          }
-        case 0x5855 where timeRank < 1, 0x000d where timeRank < 1:
-          try field.skip(4)
-          header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try field.u32())))
-          timeRank = 1
-        case 0x7075:
-          guard try field.u8() == 1, try field.u32() == name.crc32 else { continue }
-          header.unicodeNameStart = start + 5
-          header.unicodeNameCount = field.remaining
-        default: break
-        }
-      }
-    } catch {
-      // A field that is too short says nothing; the fixed part stands.
+    var timeRank = 0
+    while remaining >= 4, let kind = try? u16(), let count = try? u16() {
+      let start = extraStart + position
+      guard let bytes = try? slice(Int(count)) else { return }
+      var field = ByteReader(bytes)
+      try? field.readExtraField(kind, into: &header, name: name, start: start, &timeRank)
+    }
+  }
+
+  /// Of several times the best counts: UT is UTC in whole seconds and what most write, then NTFS, then the old Unix ones.
+  @_lifetime(self: copy self)
+  private mutating func readExtraField(
+    _ kind: UInt16, into header: inout CentralHeader, name: RawSpan, start: Int, _ timeRank: inout Int
+  ) throws(Fault) {
+    switch kind {
+    case 0x0001: try zip64(into: &header)
+    case 0x5455 where timeRank < 3:
+      guard try u8() & 1 != 0 else { return }
+      header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try u32())))
+      timeRank = 3
+    case 0x000a where timeRank < 2:
+      guard let time = try ntfsTime() else { return }
+      header.modified = time
+      timeRank = 2
+    case 0x5855 where timeRank < 1, 0x000d where timeRank < 1:
+      try skip(4)
+      header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try u32())))
+      timeRank = 1
+    case 0x7075:
+      guard try u8() == 1, try u32() == name.crc32 else { return }
+      header.unicodeNameStart = start + 5
+      header.unicodeNameCount = remaining
+    default: break
     }
   }
 

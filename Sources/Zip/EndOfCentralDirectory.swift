@@ -5,6 +5,8 @@ struct EndOfCentralDirectory: Sendable {
   /// From the start of the source, bytes before the archive included.
   var directoryOffset: Int64
   var directorySize: Int64
+  /// Where the records behind the directory start: it may be longer than claimed, but not beyond.
+  var recordsOffset: Int64
   /// As claimed; may be wrong, or right only in its low 16 bits.
   var entryCount: UInt64
   /// What every offset in the archive is short of: the bytes put before it.
@@ -24,16 +26,21 @@ struct EndOfCentralDirectory: Sendable {
       throw Fault(.damaged, "expected a ZIP archive of at least \(size) bytes, found \(source.size)", atByte: 0)
     }
     var near = min(window, 65_557)
+    // A record of no entries may be chance bytes in a comment: it counts only where no other leads to a directory.
+    var empty: EndOfCentralDirectory?
     // The usual comment's reach first: most archives end without even that.
     while true {
       let start = source.size - near
       let tail = try source.bytes(at: start, count: Int(near))
       for position in candidates(in: tail) {
-        if let found = try read(tail, at: position, startByte: start, of: source) { return found }
+        guard let found = try read(tail, at: position, startByte: start, of: source) else { continue }
+        if found.directorySize > 0 { return found }
+        empty = empty ?? found
       }
       guard near < window else { break }
       near = window
     }
+    if let empty { return empty }
     throw Fault(.damaged, "expected an end of central directory record, found none", atByte: source.size - window)
   }
 
@@ -64,16 +71,16 @@ struct EndOfCentralDirectory: Sendable {
     let recordOffset = start + Int64(position)
 
     var found = EndOfCentralDirectory(
-      directoryOffset: Int64(offset), directorySize: Int64(size), entryCount: UInt64(count), prefix: 0)
-    var directoryEnd = recordOffset
+      directoryOffset: Int64(offset), directorySize: Int64(size), recordsOffset: recordOffset,
+      entryCount: UInt64(count), prefix: 0)
     if let zip64 = try zip64(before: recordOffset, of: source) {
       // Any field may be the larger record's; where the smaller one is not at its limit, both agree in sound archives.
       if count == 0xffff { found.entryCount = zip64.entryCount }
       if size == 0xffff_ffff { found.directorySize = zip64.directorySize }
       if offset == 0xffff_ffff { found.directoryOffset = zip64.directoryOffset }
-      directoryEnd = zip64.recordOffset
+      found.recordsOffset = zip64.recordOffset
     }
-    return try found.placed(endingAt: directoryEnd, in: source)
+    return try found.placed(endingAt: found.recordsOffset, in: source)
   }
 
   private struct Zip64: Sendable {
@@ -113,9 +120,7 @@ struct EndOfCentralDirectory: Sendable {
     if directorySize == 0 && entryCount == 0 {
       return directoryOffset <= end ? self : nil
     }
-    let (claimedEnd, overflow) = directoryOffset.addingReportingOverflow(directorySize)
-    if !overflow, claimedEnd <= end, try isHeader(at: directoryOffset, in: source) { return self }
-    // With bytes before the archive, the directory still ends where the records after it start.
+    // The directory ends where the records after it start; what it lies behind its claimed offset was put before it.
     let actual = end - directorySize
     if actual >= directoryOffset, try isHeader(at: actual, in: source) {
       var moved = self
@@ -123,6 +128,8 @@ struct EndOfCentralDirectory: Sendable {
       moved.directoryOffset = actual
       return moved
     }
+    let (claimedEnd, overflow) = directoryOffset.addingReportingOverflow(directorySize)
+    if !overflow, claimedEnd <= end, try isHeader(at: directoryOffset, in: source) { return self }
     // The size may be wrong and the offset right.
     if directoryOffset < end, try isHeader(at: directoryOffset, in: source) {
       var resized = self

@@ -43,9 +43,11 @@ extension ZipArchive {
   private static let localSignature: UInt32 = 0x0403_4b50
   private static let localSize = 30
 
-  static func open(_ node: ZipNode, of source: any ByteSource, _ cache: StretchCache) throws(Fault) -> any ByteSource {
+  static func open(
+    _ node: ZipNode, of source: any ByteSource, _ cache: StretchCache, _ patience: Patience
+  ) throws(Fault) -> any ByteSource {
     try node.checkReadable()
-    let start = try dataOffset(of: node, in: source)
+    let start = try dataOffset(of: node, in: source, patience)
     guard node.compressedSize <= source.size - start else {
       throw Fault(
         .damaged, "expected \(node.compressedSize) bytes of data, found \(source.size - start)", atByte: start)
@@ -59,12 +61,14 @@ extension ZipArchive {
   }
 
   /// Where the entry's data starts: its local header says how long that is itself (APPNOTE 4.3.7).
-  private static func dataOffset(of node: ZipNode, in source: any ByteSource) throws(Fault) -> Int64 {
+  private static func dataOffset(
+    of node: ZipNode, in source: any ByteSource, _ patience: Patience
+  ) throws(Fault) -> Int64 {
     let offset = node.localHeaderOffset
     guard offset >= 0, offset <= source.size - Int64(localSize) else {
       throw Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
     }
-    let header = try source.bytes(at: offset, count: localSize)
+    let header = try source.bytes(at: offset, count: localSize, patience)
     let bytes = unsafe header.span.bytes
     var reader = ByteReader(bytes, originByte: offset)
     guard try reader.u32() == localSignature else {
@@ -79,23 +83,28 @@ extension ZipArchive {
   }
 
   /// Whether a link's target is a relative path that never climbs above the archive's root.
+  ///
+  /// Going up is right only through folders of the tree: behind another link, `..` may be anywhere.
   static func staysInside(_ link: UInt32, in tree: ZipTree, of source: any ByteSource, _ cache: StretchCache) -> Bool {
     let node = tree.nodes[Int(link)]
     guard node.size > 0, node.size <= Int64(EntryName.longestPath),
-      let bytes = try? open(node, of: source, cache),
+      let bytes = try? open(node, of: source, cache, .blocking),
       let target = try? bytes.bytes(at: 0, count: Int(node.size)),
       target.first != 0x2f, !target.contains(0)
     else { return false }
-    // How many folders deep the link's own folder is.
-    var depth = 0
-    var folder = node.parent
-    while folder != root {
-      depth += 1
-      folder = tree.nodes[Int(folder)].parent
-    }
+    // nil: past a link or a name that is not there.
+    var place: UInt32? = node.parent
     for component in target.split(separator: 0x2f) where component != [0x2e] {
-      depth += component == [0x2e, 0x2e] ? -1 : 1
-      if depth < 0 { return false }
+      if component == [0x2e, 0x2e] {
+        guard let folder = place, folder != root else { return false }
+        place = tree.nodes[Int(folder)].parent
+      } else if let folder = place, let child = tree.child(of: folder, named: component),
+        tree.nodes[Int(child)].kind == .folder
+      {
+        place = child
+      } else {
+        place = nil
+      }
     }
     return true
   }

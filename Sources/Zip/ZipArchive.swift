@@ -1,11 +1,14 @@
 public import Bytes
 public import Codecs
+internal import Synchronization
 
 /// A ZIP archive's tree, and the bytes of its entries.
 public final class ZipArchive: Sendable {
   private let source: any ByteSource
   private let tree: ZipTree
   private let cache: StretchCache
+  /// The stored entries whose CRC was found right.
+  private let passed = Mutex<Set<UInt32>>([])
   /// What kept a part of the central directory from being read; what came before it is in the tree.
   public let fault: Fault?
 
@@ -20,8 +23,8 @@ public final class ZipArchive: Sendable {
     self.cache = cache
     let end = try EndOfCentralDirectory.find(in: source)
     var tree = ZipTree(
-      // A header takes at least 46 bytes, whatever the count claims.
-      expecting: Int(min(end.directorySize / Int64(CentralHeader.fixedSize), Int64(clamping: end.entryCount))),
+      // Only a start: neither the count nor the size can be believed.
+      expecting: Int(clamping: min(end.entryCount, 65_536)),
       rootModified: modified)
     var links: [UInt32] = []
     var fault: Fault?
@@ -54,9 +57,15 @@ public final class ZipArchive: Sendable {
   /// O(1).
   public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }
 
-  /// The bytes of a file or of a link's target. Blocks on one small read; throws when they cannot be had at all.
-  public func open(_ index: UInt32) throws(Fault) -> any ByteSource {
-    try ZipArchive.open(tree.nodes[Int(index)], of: source, cache)
+  /// The bytes of a file or of a link's target; takes one small read. Throws when they cannot be had at all.
+  public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+    let data = try ZipArchive.open(tree.nodes[Int(index)], of: source, cache, patience)
+    guard let stored = data as? ByteRange else { return data }
+    let isPassed = passed.withLock { $0.contains(index) }
+    return StoredSource(stored, crc: tree.nodes[Int(index)].crc, isPassed: isPassed) { [weak self] in
+      // A bounded memory of what needs no second sum.
+      self?.passed.withLock { if $0.count < 65_536 { $0.insert(index) } }
+    }
   }
 
   /// What reading a file will run into, as far as the central directory says; nil when it looks sound.

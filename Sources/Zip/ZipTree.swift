@@ -98,26 +98,36 @@ struct ZipTree: Sendable {
       if child(of: nodes[Int(node)].parent, named: name(of: node)) == nil { index(node) } else { clashing.append(node) }
     }
     waiting = []
-    // The next number to try, by the node that has the plain name: a hundred thousand of one name must not be quadratic.
-    var counters: [UInt32: Int] = [:]
+    // The next number to try, by folder and the name that numbers are put into, as cut for the first of them: a hundred
+    // thousand of one name must not be quadratic, nor of long names that differ only in what is cut off.
+    var counters: [NumberedName: Int] = [:]
     for node in clashing {
       let parent = nodes[Int(node)].parent
-      let plain = name(of: node)
-      guard let holder = child(of: parent, named: plain) else { continue }
-      var number = counters[holder, default: 1]
-      var numbered = EntryName.numbered(plain, number)
+      let plain = Array(name(of: node))
+      let key = NumberedName(folder: parent, name: EntryName.numbered(plain[...], 1))
+      var number = counters[key, default: 1]
+      var numbered = EntryName.numbered(plain[...], number)
       while child(of: parent, named: numbered[...]) != nil {
         number += 1
-        numbered = EntryName.numbered(plain, number)
+        numbered = EntryName.numbered(plain[...], number)
       }
-      counters[holder] = number + 1
-      guard names.count < Int(UInt32.max) - 256 else { throw Fault(.limit, "more than 4 GiB of names") }
-      nodes[Int(node)].nameStart = UInt32(names.count)
-      nodes[Int(node)].nameCount = UInt16(numbered.count)
-      names.append(contentsOf: numbered)
+      counters[key] = number + 1
+      try rename(node, numbered)
       index(node)
     }
     arrange()
+  }
+
+  private struct NumberedName: Hashable {
+    let folder: UInt32
+    let name: [UInt8]
+  }
+
+  private mutating func rename(_ node: UInt32, _ name: [UInt8]) throws(Fault) {
+    guard names.count < Int(UInt32.max) - 256 else { throw Fault(.limit, "more than 4 GiB of names") }
+    nodes[Int(node)].nameStart = UInt32(names.count)
+    nodes[Int(node)].nameCount = UInt16(name.count)
+    names.append(contentsOf: name)
   }
 
   /// Sorts the nodes by folder, keeping the archive's order within each.

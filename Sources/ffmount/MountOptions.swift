@@ -100,10 +100,10 @@ struct MountOptions {
         listing.isOff = true
         continue
       }
-      guard let sign = word.first, sign == "+" || sign == "-", let kind = FileExtension(Array(word.dropFirst().utf8))
-      else {
+      guard let sign = word.first, sign == "+" || sign == "-", word.count > 1 else {
         throw ValidationError("-o views=\(value): expected none, or extensions to add and leave out such as +docx:-pdf")
       }
+      let kind = FileExtension(word.dropFirst().utf8)
       if sign == "+" { listing.added.insert(kind) } else { listing.removed.insert(kind) }
     }
   }

@@ -1,0 +1,46 @@
+internal import Synchronization
+
+/// Which processes stat what they list.
+///
+/// A name with its node costs a system call below; a node that the kernel has to ask for afterwards costs a round trip, ten
+/// times as much. `find` wants names alone, `ls -l` wants all of them: a process is given names first and nodes from its
+/// next listing on, once it was seen to ask.
+final class ListingHabits: Sendable {
+  private struct Habit {
+    var bareNames = 0
+    var lookups = 0
+    /// It went on to another folder without having asked for what it was shown.
+    var wantsNamesOnly = false
+    var wantsNodes: Bool { lookups > 4 && lookups * 8 > bareNames }
+  }
+
+  private let habits = Mutex<[Int32: Habit]>([:])
+
+  /// After so many names without nodes in one folder the bet is off: too much would be lost on a process that asks later.
+  private static let bareLimit = 4096
+  private static let remembered = 256
+
+  /// Whether to give nodes with the next names.
+  func wantsNodes(process: Int32, isStart: Bool) -> Bool {
+    habits.withLock { habits in
+      guard let index = habits.index(forKey: process) else { return false }
+      if habits.values[index].wantsNodes { return true }
+      if isStart && habits.values[index].bareNames > 0 { habits.values[index].wantsNamesOnly = true }
+      return !habits.values[index].wantsNamesOnly && habits.values[index].bareNames >= Self.bareLimit
+    }
+  }
+
+  func noteNames(_ count: Int, to process: Int32) {
+    habits.withLock { habits in
+      if habits.count >= Self.remembered { habits.removeAll(keepingCapacity: true) }
+      habits[process, default: Habit()].bareNames += count
+    }
+  }
+
+  func noteLookup(by process: Int32) {
+    habits.withLock { habits in
+      // Only those who list: everybody else's look-ups say nothing.
+      if let index = habits.index(forKey: process) { habits.values[index].lookups += 1 }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HarnessTests {
+  @Test func statusAndOutputAreTheChilds() async throws {
+    let result = try await shell("echo out; echo err >&2; exit 7")
+    #expect(result.status == 7)
+    #expect(result.text == "out\n")
+    #expect(result.errors == "err\n")
+  }
+
+  @Test func slowChildIsKilledWithItsChildren() async throws {
+    let start = ContinuousClock.now
+    await #expect(throws: MountChild.Failure.self) { try await shell("sleep 30 & sleep 30", limit: 0.2) }
+    #expect(ContinuousClock.now - start < .seconds(5))
+  }
+
+  @Test func mountIsGoneAfterAThrow() async throws {
+    try await withScratch { scratch in
+      await #expect(throws: CancellationError.self) {
+        try await withMount(scratch) { _ in throw CancellationError() }
+      }
+      #expect(!MountProcess.isMounted(scratch.mountpoint))
+    }
+  }
+}

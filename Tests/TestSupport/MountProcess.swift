@@ -1,0 +1,126 @@
+internal import Glibc
+
+/// ffmount in the foreground as a child process, and its mount.
+public struct MountProcess: Sendable {
+  public let mountpoint: String
+  public let daemon: MountChild
+
+  /// The program under test: FFMOUNT_BINARY, else the debug build's.
+  public static let binary =
+    unsafe getenv("FFMOUNT_BINARY").map { unsafe String(cString: $0) }
+    ?? MountScratch.package + "/.build/debug/ffmount"
+
+  /// Starts ffmount behind `prefix` and waits until the mount is there; throws with what it said when it ends instead.
+  ///
+  /// The caller has to `stop` it, which `withMount` does.
+  public init(
+    _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
+    environment: [String: String] = [:]
+  ) async throws {
+    self.mountpoint = mountpoint
+    let before = MountProcess.count(mountpoint)
+    daemon = try MountChild(
+      prefix + [MountProcess.binary, "-f"] + options + [source, mountpoint], environment: environment)
+    let start = ContinuousClock.now
+    while MountProcess.count(mountpoint) <= before {
+      if let status = daemon.status {
+        throw MountChild.Failure("ffmount ended with status \(status) before it mounted: \(daemon.saidSoFar)")
+      }
+      if Task.isCancelled || ContinuousClock.now - start > .seconds(20) {
+        daemon.killNow()
+        throw MountChild.Failure("ffmount did not mount within 20 s: \(daemon.saidSoFar)")
+      }
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  /// How many mounts lie on a folder; paths of tests hold nothing that mountinfo escapes. Touches no mount.
+  private static func count(_ mountpoint: String) -> Int {
+    guard let file = unsafe fopen("/proc/self/mountinfo", "re") else { return 0 }
+    defer { _ = unsafe fclose(file) }
+    var line = [CChar](repeating: 0, count: 16384)
+    var count = 0
+    while unsafe fgets(&line, Int32(line.count), file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if text.split(separator: " ").dropFirst(4).first.map({ $0 == mountpoint }) ?? false { count += 1 }
+    }
+    return count
+  }
+
+  public static func isMounted(_ mountpoint: String) -> Bool { count(mountpoint) > 0 }
+
+  public var isMounted: Bool { MountProcess.isMounted(mountpoint) }
+
+  /// Unmounts, by force if need be, and reaps the daemon; gives its exit status, nil when it had to be killed.
+  @discardableResult
+  public func stop() -> Int32? {
+    MountProcess.unmount(mountpoint)
+    for _ in 0..<1000 where daemon.isRunning { _ = usleep(5_000) }
+    if let status = daemon.status { return status }
+    daemon.killNow()
+    MountProcess.unmount(mountpoint)
+    return nil
+  }
+
+  /// Takes every mount off a folder. Blocks for a few seconds at most.
+  public static func unmount(_ mountpoint: String) {
+    for attempt in 0..<4 where isMounted(mountpoint) {
+      let words = ["fusermount3", "-u"] + (attempt == 0 ? [] : ["-z"]) + ["--", mountpoint]
+      guard let child = try? MountChild(words) else { continue }
+      for _ in 0..<1000 where child.isRunning { _ = usleep(5_000) }
+      if child.isRunning { child.killNow() }
+    }
+  }
+}
+
+/// Mounts SOURCE for `body`; unmounts and reaps whatever happens. Throws when the daemon did not end well by itself.
+public func withMount<Value>(
+  _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
+  environment: [String: String] = [:], endsWith expected: Int32? = 0,
+  _ body: (MountProcess) async throws -> Value
+) async throws -> Value {
+  let mount = try await MountProcess(
+    source, at: mountpoint, options: options, prefix: prefix, environment: environment)
+  let value: Value
+  do { value = try await body(mount) } catch {
+    mount.stop()
+    throw error
+  }
+  let status = mount.stop()
+  guard expected == nil || status == expected else {
+    throw MountChild.Failure(
+      "ffmount ended with \(status.map { "status \($0)" } ?? "SIGKILL, it hung"): \(mount.daemon.saidSoFar.suffix(2000))")
+  }
+  return value
+}
+
+/// Mounts a scratch folder's `source` on its `mnt`.
+public func withMount<Value>(
+  _ scratch: MountScratch, options: [String] = [], prefix: [String] = [], environment: [String: String] = [:],
+  endsWith expected: Int32? = 0, _ body: (MountProcess) async throws -> Value
+) async throws -> Value {
+  try await withMount(
+    scratch.source, at: scratch.mountpoint, options: options, prefix: prefix, environment: environment,
+    endsWith: expected, body)
+}
+
+/// What the kernel says of a daemon.
+public struct MountFootprint: Sendable, CustomStringConvertible {
+  public let descriptors: Int
+  public let threads: Int
+  /// Resident, in KiB.
+  public let memory: Int
+
+  public init(of pid: Int32) async throws {
+    let result = try await shell(
+      "ls /proc/$1/fd | wc -l; sed -n 's/^Threads:[^0-9]*//p; s/^VmRSS:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$1/status",
+      "\(pid)")
+    let numbers = result.lines.compactMap { line in Int(line.filter { !$0.isWhitespace }) }
+    guard numbers.count == 3 else { throw MountChild.Failure("no footprint of \(pid): \(result.text)") }
+    descriptors = numbers[0]
+    memory = numbers[1]
+    threads = numbers[2]
+  }
+
+  public var description: String { "\(descriptors) descriptors, \(threads) threads, \(memory) KiB" }
+}

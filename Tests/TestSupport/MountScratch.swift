@@ -1,0 +1,81 @@
+internal import Glibc
+
+/// A folder of its own for one test, below TMPDIR: what runs the tests cleans up there.
+public struct MountScratch: Sendable {
+  public let path: String
+
+  /// TMPDIR without links, as mountinfo will name what lies in it.
+  static let temporary: String = {
+    let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    guard let resolved = unsafe realpath(given, nil) else { return "/tmp" }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }()
+
+  /// The project's top folder.
+  public static let package = String(#filePath.dropLast("/Tests/TestSupport/MountScratch.swift".count))
+
+  /// The system's own interpreter: the one in PATH may be a slow wrapper.
+  public static let python = unsafe access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3"
+
+  public static let isRoot = geteuid() == 0
+
+  public static func has(_ program: String) -> Bool {
+    let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
+    return path.split(separator: ":").contains { unsafe access("\($0)/\(program)", X_OK) == 0 }
+  }
+
+  public init() throws {
+    var template = Array("\(Self.temporary)/mounted.XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw MountChild.Failure("mkdtemp: errno \(errno)") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    for name in ["source", "mnt"] { _ = unsafe mkdir("\(path)/\(name)", 0o755) }
+  }
+
+  public var source: String { path + "/source" }
+  public var mountpoint: String { path + "/mnt" }
+
+  /// Writes a file below SOURCE, and the folders that lead there.
+  public func write(_ name: String, _ bytes: [UInt8]) throws {
+    let full = "\(source)/\(name)"
+    var folder = source
+    for part in name.split(separator: "/").dropLast() {
+      folder += "/\(part)"
+      _ = unsafe mkdir(folder, 0o755)
+    }
+    let file = unsafe open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard file >= 0 else { throw MountChild.Failure("open \(full): errno \(errno)") }
+    defer { _ = close(file) }
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress! + done, $0.count - done) }
+      guard count > 0 else { throw MountChild.Failure("write \(full): errno \(errno)") }
+      done += count
+    }
+  }
+
+  public func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
+  public func write(_ name: String, _ archive: ZipFixture) throws { try write(name, archive.bytes()) }
+
+  /// Removes everything, but nothing that is mounted.
+  func remove() {
+    guard
+      let child = try? MountChild(
+        ["/bin/bash", "-c", "chmod -R u+rwX -- \"$1\" 2>/dev/null; rm -rf --one-file-system -- \"$1\"", "bash", path])
+    else { return }
+    for _ in 0..<6000 where child.isRunning { _ = usleep(5_000) }
+  }
+}
+
+/// Gives `body` a folder that is gone afterwards.
+public func withScratch<Value>(_ body: (MountScratch) async throws -> Value) async throws -> Value {
+  let scratch = try MountScratch()
+  do {
+    let value = try await body(scratch)
+    scratch.remove()
+    return value
+  } catch {
+    scratch.remove()
+    throw error
+  }
+}
