@@ -115,7 +115,8 @@ public final class MountedTree: FileSystem {
 
   /// Every now and then, has the kernel forget what it has not needed for long.
   private func trim() {
-    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024), tree.hasSurplus(over: options.nodeLimit)
+    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024),
+      tree.hasSurplus(over: options.nodeLimit)
     else { return }
     notifier.submit { [self] in
       guard let session = session.withLock({ $0 }) else { return }
@@ -206,7 +207,11 @@ public final class MountedTree: FileSystem {
       try ReadBuffer(source, at: offset, count: count, patience)
     } _: { [workers] request, buffer in
       unsafe request.reply(bytes: buffer.bytes)
-      if source.expectsRead(at: offset) { workers.submit { source.prepare(at: offset) } }
+      switch source.workAhead(of: offset) {
+      case .none: break
+      case .short: source.prepare(at: offset)
+      case .long: workers.submit { source.prepare(at: offset) }
+      }
     }
   }
 

@@ -54,6 +54,22 @@ public final class ZipArchive: Sendable {
   public func children(of index: UInt32) -> ArraySlice<UInt32> { tree.children(of: index) }
   public func parent(of index: UInt32) -> UInt32 { tree.nodes[Int(index)].parent }
 
+  /// The entry after this one in its folder, in the archive's order. O(log n).
+  public func sibling(after index: UInt32) -> UInt32? {
+    let siblings = tree.children(of: tree.nodes[Int(index)].parent)
+    // Children are in the order of their numbers.
+    var low = siblings.startIndex
+    var high = siblings.endIndex
+    while low < high {
+      let middle = low + (high - low) / 2
+      if siblings[middle] <= index { low = middle + 1 } else { high = middle }
+    }
+    return low < siblings.endIndex ? siblings[low] : nil
+  }
+
+  /// Whether an entry is decoded when it is opened.
+  public func isPrompt(_ index: UInt32) -> Bool { ZipArchive.isPrompt(tree.nodes[Int(index)]) }
+
   /// O(1).
   public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }
 
