@@ -80,8 +80,10 @@ public final class InflatedSource: ByteSource {
   }
 
   public func prepare(at offset: Int64) {
+    let index = offset / Int64(Self.stretchSize) + 1
+    guard offset >= 0, index < stretchCount else { return }
     // A fault shows itself again to the reader it concerns.
-    _ = try? stretch(offset / Int64(Self.stretchSize) + 1, .blocking)
+    _ = try? stretch(index, .blocking)
   }
 
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch {

@@ -128,10 +128,11 @@ public final class MountedTree: FileSystem {
 
   // MARK: Nodes
 
-  public func attributes(_ request: consuming Request, _ node: UInt64) {
+  public func attributes(_ request: consuming Request, _ node: UInt64, _ handle: AnyObject?) {
     let tree = tree
+    let file = (handle as? Handle)?.file
     answer(request, node) { (patience) throws(Fault) in
-      try tree.attributes(node, patience)
+      if let file { try tree.attributes(node, of: file, patience) } else { try tree.attributes(node, patience) }
     } _: { [self] request, found in
       request.reply(status(found.0), lifetime: found.lifetime)
     }

@@ -75,6 +75,8 @@ final class ArchiveItem: Item {
     return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
 
+  func checkCurrent() throws(Fault) { try archive.checkCurrent() }
+
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var fault: Fault?
     do throws(Fault) {

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Codecs
+internal import Files
 internal import Synchronization
 internal import Zip
 
@@ -76,6 +77,8 @@ final class Archive: Sendable {
 
   private let state = Mutex(State())
   private let turn = TurnLock()
+  /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
+  private let checkedAt = Atomic<UInt64>(0)
 
   init(_ source: Source, revision: UInt64, in archives: Archives) {
     self.source = source
@@ -135,6 +138,20 @@ final class Archive: Sendable {
     let isSequence = before.0 != ZipArchive.root && tree.sibling(after: before.0) == node
     if let bytes = before.1 { return (bytes, true) }
     return (try tree.open(node, patience), isSequence)
+  }
+
+  /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most.
+  func checkCurrent() throws(Fault) {
+    let now = monotonicNanoseconds()
+    guard now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
+    try source.item.checkCurrent()
+    let attributes: Attributes
+    do throws(Fault) { attributes = try source.item.attributes(.immediate) } catch {
+      // Gone, or another file in its place.
+      throw .stale
+    }
+    guard source.item.revision(attributes) == revision else { throw .stale }
+    checkedAt.store(now, ordering: .relaxed)
   }
 
   /// The entry behind `node`, if it is worth decoding before it is asked for.

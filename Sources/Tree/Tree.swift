@@ -1,4 +1,5 @@
 public import Bytes
+internal import Files
 internal import Synchronization
 
 /// What a mount shows: real things, and beside each file its views.
@@ -109,6 +110,16 @@ public final class Tree: Sendable {
     return (try node.item.attributes(patience), lifetime(node))
   }
 
+  /// The attributes of a file that is open, though its name may be gone or another's by now.
+  public func attributes(_ id: UInt64, of file: OpenFile, _ patience: Patience) throws(Fault) -> (
+    Attributes, lifetime: Double
+  ) {
+    do throws(Fault) { return try attributes(id, patience) } catch {
+      guard error.isAboutName, let opened = file.source as? FileSource else { throw error }
+      return (Attributes(try opened.status(), inode: try nodes.node(id).item.inode), 0)
+    }
+  }
+
   public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
     try nodes.node(id).item.linkTarget(patience)
   }
@@ -124,6 +135,7 @@ public final class Tree: Sendable {
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
+    try node.item.checkCurrent()
     let source = try node.item.open(pinned: false, patience)
     let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
@@ -132,6 +144,7 @@ public final class Tree: Sendable {
 
   public func openFolder(_ id: UInt64, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
+    try node.item.checkCurrent()
     return FolderReader(self, node, try node.item.listing(patience))
   }
 

@@ -59,9 +59,10 @@ extension ByteReader {
     header.modified = clock.timestamp(date: date, time: time)
     let extraStart = position
     let name = bytes.extracting(header.nameStart..<header.nameStart + header.nameCount)
-    var extra = ByteReader(try slice(extraCount))
+    // What the directory's end cuts off was not needed to have the entry.
+    var extra = ByteReader(try slice(min(extraCount, remaining)))
     extra.readExtraFields(into: &header, name: name, extraStart: extraStart)
-    try skip(commentCount)
+    try skip(min(commentCount, remaining))
     return header
   }
 
