@@ -38,7 +38,11 @@ public final class Tree: Sendable {
   /// Finds a name in a folder and counts one lookup, which `forget` gives back. Throws ENOENT when nothing is there.
   public func lookUp(_ name: FileName, in parent: UInt64, _ patience: Patience) throws(Fault) -> Entry {
     let folder = try nodes.node(parent)
-    guard let (found, depth) = try find(name, in: folder, patience) else { throw .notFound }
+    guard let (found, depth) = try find(name, in: folder, patience) else {
+      // Perhaps it is in the folder's successor.
+      try folder.item.checkCurrent()
+      throw .notFound
+    }
     return entry(found, depth, name, in: folder)
   }
 

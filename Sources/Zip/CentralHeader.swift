@@ -68,7 +68,7 @@ extension ByteReader {
 
   /// Takes in what the extra fields say (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is too short says nothing.
   @_lifetime(self: copy self)
-  fileprivate mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
+  mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
     var timeRank = 0
     while remaining >= 4, let kind = try? u16(), let count = try? u16() {
       let start = extraStart + position

@@ -18,10 +18,9 @@ struct ZipTree: Sendable {
   static let root: UInt32 = 0
   private static let folderPermissions: UInt16 = 0o755
 
-  init(expecting count: Int, rootModified: Timestamp) {
-    table = NameTable(expecting: count)
+  init(rootModified: Timestamp) {
+    table = NameTable(expecting: 0)
     nodes = [ZipNode(kind: .folder, modified: rootModified, permissions: Self.folderPermissions, size: 0)]
-    nodes.reserveCapacity(count + 1)
   }
 
   func name(of node: UInt32) -> ArraySlice<UInt8> {
@@ -44,6 +43,13 @@ struct ZipTree: Sendable {
   }
 
   // MARK: Building
+
+  /// Adds an entry whose offsets are short of `prefix` bytes; a link's number goes to `links`.
+  mutating func add(_ entry: CentralDirectory.Entry, prefix: Int64, _ links: inout [UInt32]) throws(Fault) {
+    let node = ZipNode(entry.header, prefix: prefix, isFolderName: entry.path.last == 0x2f)
+    try add(node, path: entry.path)
+    if node.kind == .link { links.append(UInt32(nodes.count - 1)) }
+  }
 
   /// Adds an entry by its UTF-8 path; throws when the tree is full.
   mutating func add(_ node: ZipNode, path: ArraySlice<UInt8>) throws(Fault) {
