@@ -17,6 +17,7 @@ extension MountPlan {
     logger.logLevel = .info
     // Ten threads that rarely allocate at the same time need no ten heaps.
     ffmount_limit_arenas(2)
+    Session.blockSignals()
     let (tree, root) = try makeTree()
 
     var settings = MountedTree.Options()
@@ -37,8 +38,7 @@ extension MountPlan {
     }
     mounted.attach(session)
     let ending = session.run(threads: options.threads)
-    // Readers get an error now and not a wait: first no more questions, then no more answers, then no more session.
-    session.unmount()
+    // First no more questions, then no more answers, then no more session.
     mounted.stop()
     if ending < 0 { logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending))") }
   }
