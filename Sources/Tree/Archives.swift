@@ -25,8 +25,9 @@ final class Archives: Sendable {
   private let state = Mutex(State())
   let decoded: StretchCache
 
-  /// The cost of the trees that are kept for nobody, in nodes.
-  private static let keptCost = 100_000
+  /// What may be kept for nobody: nodes in all, and archives, each of which holds a descriptor.
+  private static let keptNodes = 100_000
+  private static let keptArchives = 32
 
   init(decoded: StretchCache) { self.decoded = decoded }
 
@@ -49,8 +50,10 @@ final class Archives: Sendable {
     state.withLock { state in
       state.kept.removeAll { $0.archive === archive }
       state.kept.append((archive, tree))
-      var cost = state.kept.reduce(0) { $0 + $1.tree.count }
-      while cost > Self.keptCost, state.kept.count > 1 { cost -= state.kept.removeFirst().tree.count }
+      var nodes = state.kept.reduce(0) { $0 + $1.tree.count }
+      while nodes > Self.keptNodes || state.kept.count > Self.keptArchives, state.kept.count > 1 {
+        nodes -= state.kept.removeFirst().tree.count
+      }
     }
   }
 }

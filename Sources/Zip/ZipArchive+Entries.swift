@@ -75,6 +75,8 @@ extension ZipArchive {
     _ node: ZipNode, of source: any ByteSource, _ patience: Patience
   ) throws(Fault) -> [UInt8] {
     let size = Int(node.compressedSize)
+    // Some write not even an empty block for an empty file.
+    if size == 0 && node.size == 0 { return [] }
     var (bytes, start) = try localHeader(of: node, in: source, followedBy: size, patience)
     if bytes.count - start < size {
       // The local name or extra fields are longer than the central ones.
