@@ -65,7 +65,9 @@ final class Archive: Sendable {
   /// Below the mountpoint.
   let path: String
   private let source: Source
-  private let archives: Archives
+  /// Keeps this archive, so this must not keep it.
+  private weak let archives: Archives?
+  private let decoded: StretchCache
 
   private struct State {
     weak var tree: ZipArchive?
@@ -87,6 +89,7 @@ final class Archive: Sendable {
     self.source = source
     self.revision = revision
     self.archives = archives
+    decoded = archives.decoded
     attributes = source.attributes
     path = source.path
   }
@@ -100,11 +103,11 @@ final class Archive: Sendable {
     if let known = try known() { return known }
     do throws(Fault) {
       let bytes = try source.open(.blocking)
-      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: archives.decoded)
+      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: decoded)
       // A file that changed meanwhile gave a mixture.
       try bytes.verify()
       state.withLock { $0.tree = tree }
-      archives.keep(self, tree)
+      archives?.keep(self, tree)
       return tree
     } catch {
       // What the system refused now it may grant later; what the bytes say stays.

@@ -77,7 +77,7 @@ struct LocalHeaderScan {
       let block = try source.bytes(at: place, count: count)
       var position = 0
       while position + 16 <= count {
-        guard let found = block[position..<(count - 12)].firstIndex(of: 0x50) else { break }
+        guard let found = block[position..<(count - 15)].firstIndex(of: 0x50) else { break }
         position = found + 1
         guard block[found..<found + 4].elementsEqual(Self.descriptorSignature) else { continue }
         let distance = place + Int64(found) - start

@@ -57,19 +57,19 @@ extension ZipArchive {
   ) throws(Fault) -> any ByteSource {
     do throws(Fault) { return try openCentral(node, of: source, cache, patience) } catch {
       guard error.kind == .damaged || error.kind == .unsupported, node.flags & 1 == 0, node.size <= promptSize,
-        let local = try? localHeader(of: node, in: source, followedBy: 0, patience)
+        let local = try? localHeader(of: node, in: source, followedBy: 0, patience, isDoubted: true)
       else { throw error }
       var other = node
       other.method = local.method
       if local.compressedSize > 0 { other.compressedSize = local.compressedSize }
       guard other.method == 8, other.compressedSize <= promptSize else {
-        guard other.method == 0, node.method != 0 else { throw error }
+        guard other.method == 0 else { throw error }
         let start = node.localHeaderOffset + Int64(local.dataStart)
         let stored = try? source.bytes(at: start, count: Int(node.size), patience)
         guard let stored, checksum(stored) == node.crc else { throw error }
         return ByteArraySource(stored)
       }
-      guard let decoded = try? decodeWhole(other, of: source, patience) else { throw error }
+      guard let decoded = try? decodeWhole(other, of: source, patience, isDoubted: true) else { throw error }
       return ByteArraySource(decoded)
     }
   }
@@ -95,12 +95,12 @@ extension ZipArchive {
   }
 
   private static func decodeWhole(
-    _ node: ZipNode, of source: any ByteSource, _ patience: Patience
+    _ node: ZipNode, of source: any ByteSource, _ patience: Patience, isDoubted: Bool = false
   ) throws(Fault) -> [UInt8] {
     let size = Int(node.compressedSize)
     // Some write not even an empty block for an empty file.
     if size == 0 && node.size == 0 { return [] }
-    let header = try localHeader(of: node, in: source, followedBy: size, patience)
+    let header = try localHeader(of: node, in: source, followedBy: size, patience, isDoubted: isDoubted)
     var (bytes, start) = (header.bytes, header.dataStart)
     if bytes.count - start < size {
       // The local name or extra fields are longer than the central ones.
@@ -136,8 +136,10 @@ extension ZipArchive {
   }
 
   /// The entry's local header (APPNOTE 4.3.7), read together with about `count` bytes behind it.
+  ///
+  /// In a doubted one the signature may be missing: the CRC has the last word.
   private static func localHeader(
-    of node: ZipNode, in source: any ByteSource, followedBy count: Int, _ patience: Patience
+    of node: ZipNode, in source: any ByteSource, followedBy count: Int, _ patience: Patience, isDoubted: Bool = false
   ) throws(Fault) -> LocalHeader {
     let offset = node.localHeaderOffset
     guard offset >= 0, offset <= source.size - Int64(localSize) else {
@@ -148,7 +150,7 @@ extension ZipArchive {
     let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
     let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes, originByte: offset)
-    guard try reader.u32() == localSignature else {
+    guard try reader.u32() == localSignature || isDoubted else {
       throw Fault(.damaged, "expected a local header's signature", atByte: offset)
     }
     try reader.skip(4)

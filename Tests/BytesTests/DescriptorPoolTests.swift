@@ -7,14 +7,6 @@ import Testing
 @testable import Files
 
 @Suite struct DescriptorPoolTests {
-  /// The descriptors of this process that lead into a folder; other tests' do not count.
-  private static func openFiles(in folder: SourceFolder) throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasPrefix(folder.path)
-        ?? false
-    }
-  }
-
   private static func content(_ index: Int) -> [UInt8] { Array("content of file \(index)".utf8) }
 
   private static func file(_ index: Int, in folder: SourceFolder, _ pool: DescriptorPool) throws -> FileSource {
@@ -32,14 +24,14 @@ import Testing
 
   @Test func counterOfDescriptorsWorks() throws {
     let folder = try Self.makeFolder(2)
-    #expect(try Self.openFiles(in: folder) == 0)
+    #expect(try folder.openDescriptors() == 0)
     do {
       let one = try Descriptor.open(path: folder.path + "/f0", for: .reading)
       let other = try Descriptor.open(path: folder.path + "/f1", for: .reading)
-      #expect(try Self.openFiles(in: folder) == 2)
+      #expect(try folder.openDescriptors() == 2)
       _ = (one.raw, other.raw)
     }
-    #expect(try Self.openFiles(in: folder) == 0)
+    #expect(try folder.openDescriptors() == 0)
   }
 
   @Test(arguments: [1, 2, 3, 16]) func manyFilesShareFewDescriptors(capacity: Int) throws {
@@ -52,10 +44,10 @@ import Testing
         let index = numbers.below(files.count)
         #expect(try files[index].readThrough() == Self.content(index))
       }
-      let open = try Self.openFiles(in: folder)
+      let open = try folder.openDescriptors()
       #expect(open >= 1 && open <= capacity)
     }
-    #expect(try Self.openFiles(in: folder) == 0)
+    #expect(try folder.openDescriptors() == 0)
   }
 
   @Test func threadsShareOneDescriptor() throws {
@@ -70,16 +62,16 @@ import Testing
           guard try files[index].readThrough() == Self.content(index) else { throw Fault(.damaged, "file \(index)") }
         }
       }
-      #expect(try Self.openFiles(in: folder) <= 2)
+      #expect(try folder.openDescriptors() <= 2)
     }
-    #expect(try Self.openFiles(in: folder) == 0)
+    #expect(try folder.openDescriptors() == 0)
   }
 
   @Test func filesThatComeAndGoLeaveNoDescriptor() throws {
     let folder = try Self.makeFolder(10)
     let pool = DescriptorPool(capacity: 4)
     for round in 0..<200 { _ = try Self.file(round % 10, in: folder, pool).readThrough() }
-    #expect(try Self.openFiles(in: folder) == 0)
+    #expect(try folder.openDescriptors() == 0)
   }
 
   @Test func descriptorInUseIsNotTakenAway() throws {
@@ -98,7 +90,7 @@ import Testing
         #expect(first.inode != second.inode)
       }
     }
-    #expect(try Self.openFiles(in: folder) <= 1)
+    #expect(try folder.openDescriptors() <= 1)
   }
 
   @Test func openedDescriptorIsAdopted() throws {
@@ -119,7 +111,7 @@ import Testing
       _ = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
       #expect(reopened.withLock { $0 } == 1)
     }
-    #expect(try Self.openFiles(in: folder) == 0)
+    #expect(try folder.openDescriptors() == 0)
   }
 
   @Test func failureToOpenIsThrownAndLeavesNothing() throws {

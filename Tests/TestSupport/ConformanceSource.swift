@@ -93,6 +93,13 @@ public final class SourceFolder: Sendable {
     try ZipStream.python("import os; os.setxattr('\(path)/\(file)', '\(name)', b'\(value)')") != nil
   }
 
+  /// How many descriptors of this process lead into the folder or to it.
+  public func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasPrefix(path) ?? false
+    }
+  }
+
   /// As lstat(2) says.
   public func status(_ name: FileName) throws -> FileTreeStatus {
     var raw = Foundation.stat()

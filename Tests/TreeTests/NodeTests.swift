@@ -118,6 +118,22 @@ import Testing
     for node in nodes { tree.forget(node, 1) }
   }
 
+  @Test func aTreeThatIsLetGoClosesEverything() throws {
+    let source = try SourceFolder()
+    let inner = ZipFixture(ZipFixtureEntry("in.txt", "inside"))
+    try source.makeFolder("d")
+    for name in ["a.zip", "d/b.zip"] {
+      try source.write(FileName(name), ZipFixture(ZipFixtureEntry("inner.zip", inner.bytes())))
+    }
+    do {
+      let walker = try TreeInProcess(source)
+      for path in try walker.walk() where path.bytes.last != 0x2f { _ = try walker.readAll(path) }
+      // The counter works.
+      #expect(try source.openDescriptors() > 1)
+    }
+    #expect(try source.openDescriptors() == 0)
+  }
+
   @Test func archivesAreNotReadByWhoMustNotWait() throws {
     let (_, walker) = try Self.makeTree()
     let tree = walker.tree

@@ -76,6 +76,15 @@ struct TreeShape: CustomTestStringConvertible, Sendable {
           $0.localExtra = ZipExtra.field(0xcafe, Array(repeating: 7, count: 60_000))
         }, ZipFixtureEntry("b", "y").deflated()), ["a = x", "b = y"]),
     TreeShape(
+      "the local header is right where only it leads to the recorded checksum",
+      ZipFixture(
+        ZipFixtureEntry("a", "content").deflated().with { $0.claimedCompressedSize = 5 },
+        ZipFixtureEntry("b", "content").deflated().with { $0.claimedCompressedSize = 0 },
+        ZipFixtureEntry("c", "content").with { $0.claimedCompressedSize = 3 },
+        ZipFixtureEntry("d", "content").with { $0.localSignature = 0 },
+        ZipFixtureEntry("e", "content").deflated().with { $0.localSignature = 0 }),
+      ["a = content", "b = content", "c = content", "d = content", "e = content"]),
+    TreeShape(
       "an empty file may be deflated to something or to nothing",
       ZipFixture(ZipFixtureEntry("a", "").deflated(), ZipFixtureEntry("b", "").deflated(as: [])), ["a = ", "b = "]),
     TreeShape(
