@@ -23,11 +23,10 @@ public protocol ByteSource: AnyObject, Sendable {
   /// Must be called before a range is read by its extent; throws when it should not be.
   func willMove(at offset: Int64, count: Int) throws(Fault)
 
-  /// Says that the next reads will likely start at `offset`; a source may work ahead, on a thread that may wait.
-  /// Gives whether there is such work to do.
-  func expectsRead(at offset: Int64) -> Bool
+  /// What there is to make ready now that a reader has come to `offset`.
+  func workAhead(of offset: Int64) -> WorkAhead
 
-  /// Makes ready what is likely to be read from `offset` on. Blocks.
+  /// Does that work. Blocks.
   func prepare(at offset: Int64)
 }
 
@@ -35,7 +34,7 @@ extension ByteSource {
   public func extent(at offset: Int64, count: Int) -> Extent? { nil }
   public func verify() throws(Fault) {}
   public func willMove(at offset: Int64, count: Int) throws(Fault) { try verify() }
-  public func expectsRead(at offset: Int64) -> Bool { false }
+  public func workAhead(of offset: Int64) -> WorkAhead { .none }
   public func prepare(at offset: Int64) {}
 
   /// The bytes of a range, all of them. Throws a damaged fault when the source ends before.
@@ -54,6 +53,15 @@ extension ByteSource {
     }
     return bytes
   }
+}
+
+/// Work that a source can do before it is asked for.
+public enum WorkAhead: Sendable {
+  case none
+  /// Some microseconds: best done at once, by the thread that has just answered.
+  case short
+  /// Longer: for a worker.
+  case long
 }
 
 /// A descriptor that is open while `body` runs.
@@ -110,8 +118,10 @@ public final class ByteRange: ByteSource {
   }
 
   public func verify() throws(Fault) { try source.verify() }
-  public func willMove(at offset: Int64, count: Int) throws(Fault) { try source.willMove(at: start + offset, count: count) }
-  public func expectsRead(at offset: Int64) -> Bool { source.expectsRead(at: start + offset) }
+  public func willMove(at offset: Int64, count: Int) throws(Fault) {
+    try source.willMove(at: start + offset, count: count)
+  }
+  public func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: start + offset) }
   public func prepare(at offset: Int64) { source.prepare(at: start + offset) }
 }
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -24,6 +25,8 @@ ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count) { return llistxattr(path, list, count); }
 
 pid_t ffmount_fork(void) { return fork(); }
+
+void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
 
 void ffmount_syslog(int priority, const char *line) { syslog(priority, "%s", line); }
 

@@ -16,15 +16,14 @@ public final class InflatedSource: ByteSource {
   private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
 
   private static let stretchSize = 1 << 20
-  /// Entries up to this size are decoded at once, by whoever asks.
-  private static let promptSize: Int64 = 256 << 10
   private static let inputSize = 128 << 10
   /// Restart points take at most this much memory for one source; past it every other one is dropped.
   private static let pointsCost = 8 << 20
 
   /// The first pass through the stream.
   fileprivate struct Frontier: ~Copyable {
-    var stream = Stream(inflater: Inflater(), inputOffset: 0)
+    /// nil before it has begun.
+    var stream: Stream?
     /// The next stretch to decode.
     var next: Int64 = 0
     var crc = CRC32()
@@ -57,10 +56,6 @@ public final class InflatedSource: ByteSource {
   ) throws(Fault) -> Int {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
-    if offset == 0, wanted == Int(size), size <= Self.promptSize, compressed.size <= 2 * Self.promptSize {
-      unsafe try decodeWhole(patience, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
-      return wanted
-    }
     var done = 0
     while done < wanted {
       let place = offset + Int64(done)
@@ -74,35 +69,21 @@ public final class InflatedSource: ByteSource {
     return done
   }
 
-  public func expectsRead(at offset: Int64) -> Bool {
+  public func workAhead(of offset: Int64) -> WorkAhead {
     let index = offset / Int64(Self.stretchSize)
-    // Half a stretch ahead of a reader who is in the last stretch that was decoded.
-    guard offset % Int64(Self.stretchSize) >= Int64(Self.stretchSize / 4), index + 1 < stretchCount else {
-      return false
-    }
-    return !cache.holds(key(index + 1))
-      && (frontier.withLockIfAvailable { $0.next == index + 1 && $0.fault == nil } ?? false)
+    // From a quarter of the stretch on that was decoded last.
+    guard offset % Int64(Self.stretchSize) >= Int64(Self.stretchSize / 4), index + 1 < stretchCount,
+      !cache.holds(key(index + 1)),
+      frontier.withLockIfAvailable({ $0.next == index + 1 && $0.fault == nil }) ?? false
+    else { return .none }
+    return .long
   }
 
   public func prepare(at offset: Int64) {
+    let index = offset / Int64(Self.stretchSize) + 1
+    guard offset >= 0, index < stretchCount else { return }
     // A fault shows itself again to the reader it concerns.
-    _ = try? stretch(offset / Int64(Self.stretchSize) + 1, .blocking)
-  }
-
-  /// A small entry, straight into the reader's buffer.
-  private func decodeWhole(_ patience: Patience, into buffer: UnsafeMutableRawBufferPointer) throws(Fault) {
-    let input = try compressed.bytes(at: 0, count: Int(compressed.size), patience)
-    var outcome = Result<Int, Fault>.success(0)
-    unsafe input.withUnsafeBytes { input in
-      do throws(Fault) { outcome = unsafe .success(try Inflater.inflateWhole(input, into: buffer)) } catch {
-        outcome = .failure(error)
-      }
-    }
-    let produced = try outcome.get()
-    guard produced == buffer.count else { throw endsEarly(produced) }
-    var sum = CRC32()
-    unsafe sum.update(UnsafeRawBufferPointer(buffer))
-    guard sum.value == crc else { throw mismatch(sum.value) }
+    _ = try? stretch(index, .blocking)
   }
 
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch {
@@ -157,14 +138,14 @@ public final class InflatedSource: ByteSource {
         let current = frontier.next
         if current > index { return cache.find(key(index)) }
         let stretch: Stretch
-        do throws(Fault) { stretch = try decode(current, &frontier.stream) } catch {
+        do throws(Fault) { stretch = try decodeNext(&frontier) } catch {
           // The decoder stands somewhere in the middle. What was no fault of the data's may work another time: then from
           // the start.
           if error.kind != .damaged { frontier = Frontier() }
           throw error
         }
         unsafe stretch.bytes.withUnsafeBytes { unsafe frontier.crc.update($0) }
-        if current + 1 == stretchCount, frontier.crc.value != crc { throw mismatch(frontier.crc.value) }
+        if current + 1 == stretchCount, frontier.crc.value != crc { throw Fault(crc: crc, found: frontier.crc.value) }
         frontier.next += 1
         frontier.note(at: frontier.next, atMost: Self.pointsCost)
         cache.insert(stretch, for: key(current))
@@ -174,6 +155,13 @@ public final class InflatedSource: ByteSource {
       if error.kind == .damaged { frontier.fault = error }
       throw error
     }
+  }
+
+  private func decodeNext(_ frontier: inout Frontier) throws(Fault) -> Stretch {
+    var stream = frontier.stream.take() ?? Stream(inflater: Inflater(), inputOffset: 0)
+    let stretch = try decode(frontier.next, &stream)
+    frontier.stream = consume stream
+    return stretch
   }
 
   private func decode(_ index: Int64, _ stream: inout Stream) throws(Fault) -> Stretch {
@@ -189,17 +177,13 @@ public final class InflatedSource: ByteSource {
   private func endsEarly(_ produced: Int) -> Fault {
     Fault(.damaged, "expected \(size) bytes of inflated data, found an end after \(produced)")
   }
-
-  private func mismatch(_ found: UInt32) -> Fault {
-    Fault(.damaged, "expected CRC-32 \(String(crc, radix: 16)), found \(String(found, radix: 16))")
-  }
 }
 
 extension InflatedSource.Frontier {
   /// Keeps the place where stretch `index` starts; past the budget every other point goes.
   fileprivate mutating func note(at index: Int64, atMost limit: Int) {
     guard index % spacing == 0 else { return }
-    let point = stream.inflater.restartPoint(inputOffset: stream.inputOffset)
+    guard let point = stream?.restartPoint else { return }
     points[index] = point
     cost += point.cost
     while cost > limit {
@@ -223,6 +207,8 @@ private struct Stream: ~Copyable, Sendable {
     self.inflater = inflater
     self.inputOffset = inputOffset
   }
+
+  var restartPoint: RestartPoint { inflater.restartPoint(inputOffset: inputOffset) }
 
   /// The next `count` bytes of output, fewer only where the stream ends.
   mutating func next(_ count: Int, from source: any ByteSource, inputSize: Int) throws(Fault) -> [UInt8] {

@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 internal import CIsal
 
 /// A Deflate (RFC 1951) decoder that stops at any byte of its output and can be put back there later.
@@ -45,7 +45,7 @@ internal import CIsal
     return progress
   }
 
-  private static func describe(_ status: Int32) -> String {
+  fileprivate static func describe(_ status: Int32) -> String {
     switch status {
     case ISAL_INVALID_BLOCK: "an invalid block header"
     case ISAL_INVALID_SYMBOL: "an invalid symbol"
@@ -53,18 +53,33 @@ internal import CIsal
     default: "error \(status)"
     }
   }
+}
 
-  /// Decodes a whole stream whose output fits `output`; gives the bytes produced.
-  static func inflateWhole(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(Fault)
-    -> Int
-  {
-    var inflater = Inflater()
-    let progress = unsafe try inflater.inflate(input, into: output)
-    guard progress.isFinished else {
-      let found = progress.produced < output.count ? "an end after \(progress.produced) bytes" : "more"
-      throw Fault(.damaged, "expected \(output.count) bytes of inflated data, found \(found)")
-    }
-    return progress.produced
+/// Decodes a whole Deflate stream that stands for exactly `size` bytes; a stream that does not is damaged. O(size).
+public func inflate(_ stream: UnsafeRawBufferPointer, toSize size: Int) throws(Fault) -> [UInt8] {
+  precondition(stream.count < Int32.max && size < Int32.max)
+  var status = ISAL_DECOMP_OK
+  var isFinished = false
+  let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+    // A large struct on the heap, of which a stateless call reads only what is set here.
+    let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
+    defer { unsafe state.deallocate() }
+    unsafe isal_inflate_init(state)
+    unsafe state.pointee.next_in = UnsafeMutablePointer(
+      mutating: stream.baseAddress?.assumingMemoryBound(to: UInt8.self))
+    unsafe state.pointee.avail_in = UInt32(stream.count)
+    unsafe state.pointee.next_out = buffer.baseAddress
+    unsafe state.pointee.avail_out = UInt32(size)
+    status = unsafe isal_inflate_stateless(state)
+    isFinished = unsafe state.pointee.block_state == ISAL_BLOCK_FINISH
+    initialized = unsafe size - Int(state.pointee.avail_out)
+  }
+  switch status {
+  case ISAL_DECOMP_OK where isFinished && bytes.count == size: return bytes
+  case ISAL_OUT_OVERFLOW: throw Fault(.damaged, "expected \(size) bytes of inflated data, found more")
+  case ISAL_DECOMP_OK, ISAL_END_INPUT:
+    throw Fault(.damaged, "expected \(size) bytes of inflated data, found an end after \(bytes.count)")
+  default: throw Fault(.damaged, "expected Deflate data, found \(Inflater.describe(status))")
   }
 }
 

@@ -40,6 +40,11 @@ public final class FileSource: ByteSource {
     }
   }
 
+  /// The file's present state, whatever its name leads to by now.
+  public func status() throws(Fault) -> FileStatus {
+    try descriptor.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
+  }
+
   public func extent(at offset: Int64, count: Int) -> Extent? {
     Extent(holder: descriptor, offset: offset, count: count)
   }

@@ -61,3 +61,10 @@ extension Timestamp {
   public init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec)) }
   public var timespec: timespec { Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
 }
+
+/// The monotonic clock's time.
+public func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}

@@ -28,9 +28,10 @@ enum Operations {
       }
       unsafe fuse_reply_none(request)
     }
-    unsafe table.getattr = { request, node, _ in
+    unsafe table.getattr = { request, node, info in
       guard let request = unsafe request else { return }
-      unsafe Operations.fileSystem(request).attributes(Request(request), node)
+      let handle = unsafe info.map { unsafe Operations.handle($0) }
+      unsafe Operations.fileSystem(request).attributes(Request(request), node, handle)
     }
     unsafe table.readlink = { request, node in
       guard let request = unsafe request else { return }

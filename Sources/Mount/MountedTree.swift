@@ -115,7 +115,8 @@ public final class MountedTree: FileSystem {
 
   /// Every now and then, has the kernel forget what it has not needed for long.
   private func trim() {
-    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024), tree.hasSurplus(over: options.nodeLimit)
+    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024),
+      tree.hasSurplus(over: options.nodeLimit)
     else { return }
     notifier.submit { [self] in
       guard let session = session.withLock({ $0 }) else { return }
@@ -127,10 +128,11 @@ public final class MountedTree: FileSystem {
 
   // MARK: Nodes
 
-  public func attributes(_ request: consuming Request, _ node: UInt64) {
+  public func attributes(_ request: consuming Request, _ node: UInt64, _ handle: AnyObject?) {
     let tree = tree
+    let file = (handle as? Handle)?.file
     answer(request, node) { (patience) throws(Fault) in
-      try tree.attributes(node, patience)
+      if let file { try tree.attributes(node, of: file, patience) } else { try tree.attributes(node, patience) }
     } _: { [self] request, found in
       request.reply(status(found.0), lifetime: found.lifetime)
     }
@@ -206,7 +208,11 @@ public final class MountedTree: FileSystem {
       try ReadBuffer(source, at: offset, count: count, patience)
     } _: { [workers] request, buffer in
       unsafe request.reply(bytes: buffer.bytes)
-      if source.expectsRead(at: offset) { workers.submit { source.prepare(at: offset) } }
+      switch source.workAhead(of: offset) {
+      case .none: break
+      case .short: source.prepare(at: offset)
+      case .long: workers.submit { source.prepare(at: offset) }
+      }
     }
   }
 

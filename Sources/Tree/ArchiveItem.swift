@@ -60,7 +60,9 @@ final class ArchiveItem: Item {
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw kind == .folder ? .isFolder : .notLink }
     do throws(Fault) {
-      return NotingSource(try tree(patience).open(index, patience), archive, index)
+      let tree = try tree(patience)
+      let (bytes, isSequence) = try archive.open(index, of: tree, patience)
+      return NotingSource(bytes, archive, tree, index, isSequence: isSequence)
     } catch {
       archive.note(error, at: index)
       throw error
@@ -72,6 +74,8 @@ final class ArchiveItem: Item {
     let bytes = try tree(patience).open(index, patience)
     return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
+
+  func checkCurrent() throws(Fault) { try archive.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var fault: Fault?
@@ -130,36 +134,51 @@ extension Kind {
   }
 }
 
-/// An entry's bytes; what goes wrong is remembered for `user.ffmount.error`.
+/// An entry's bytes; what goes wrong is remembered for `user.ffmount.error`, and who reads entry after entry finds the next
+/// one decoded.
 private final class NotingSource: ByteSource {
   private let source: any ByteSource
   private let archive: Archive
+  private let tree: ZipArchive
   private let index: UInt32
+  private let isSequence: Bool
   var size: Int64 { source.size }
 
-  init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32) {
+  init(_ source: any ByteSource, _ archive: Archive, _ tree: ZipArchive, _ index: UInt32, isSequence: Bool) {
     self.source = source
     self.archive = archive
+    self.tree = tree
     self.index = index
+    self.isSequence = isSequence
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    do throws(Fault) { return unsafe try source.read(into: buffer, at: offset, patience) } catch {
+  private func noting<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    do throws(Fault) { return try body() } catch {
       archive.note(error, at: index)
       throw error
     }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    try noting { () throws(Fault) in unsafe try source.read(into: buffer, at: offset, patience) }
   }
 
   func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
   func verify() throws(Fault) { try source.verify() }
 
   func willMove(at offset: Int64, count: Int) throws(Fault) {
-    do throws(Fault) { try source.willMove(at: offset, count: count) } catch {
-      archive.note(error, at: index)
-      throw error
-    }
+    try noting { () throws(Fault) in try source.willMove(at: offset, count: count) }
   }
 
-  func expectsRead(at offset: Int64) -> Bool { source.expectsRead(at: offset) }
-  func prepare(at offset: Int64) { source.prepare(at: offset) }
+  func workAhead(of offset: Int64) -> WorkAhead {
+    if isSequence, offset == 0, archive.next(after: index, of: tree) != nil { return .short }
+    return source.workAhead(of: offset)
+  }
+
+  func prepare(at offset: Int64) {
+    if isSequence, offset == 0, let next = archive.next(after: index, of: tree) {
+      return archive.decodeAhead(next, of: tree)
+    }
+    source.prepare(at: offset)
+  }
 }

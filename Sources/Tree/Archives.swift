@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Codecs
+internal import Files
 internal import Synchronization
 internal import Zip
 
@@ -17,8 +18,8 @@ final class Archives: Sendable {
 
   private struct State {
     var archives: [Key: Reference] = [:]
-    /// Trees that stay although nobody uses them now, the one used last at the end.
-    var kept: [(tree: ZipArchive, cost: Int)] = []
+    /// Those that stay, with their trees, although nobody uses them now; the one used last at the end.
+    var kept: [(archive: Archive, tree: ZipArchive)] = []
   }
 
   private let state = Mutex(State())
@@ -43,13 +44,13 @@ final class Archives: Sendable {
     }
   }
 
-  /// Keeps a tree for a while.
-  func keep(_ tree: ZipArchive) {
+  /// Keeps an archive and its tree for a while.
+  func keep(_ archive: Archive, _ tree: ZipArchive) {
     state.withLock { state in
-      state.kept.removeAll { $0.tree === tree }
-      state.kept.append((tree, tree.count))
-      var cost = state.kept.reduce(0) { $0 + $1.cost }
-      while cost > Self.keptCost, state.kept.count > 1 { cost -= state.kept.removeFirst().cost }
+      state.kept.removeAll { $0.archive === archive }
+      state.kept.append((archive, tree))
+      var cost = state.kept.reduce(0) { $0 + $1.tree.count }
+      while cost > Self.keptCost, state.kept.count > 1 { cost -= state.kept.removeFirst().tree.count }
     }
   }
 }
@@ -67,12 +68,17 @@ final class Archive: Sendable {
     weak var tree: ZipArchive?
     var fault: Fault?
     var isArchive: Bool?
+    /// The entry opened last, and the one behind it, decoded already.
+    var lastOpened: UInt32 = 0
+    var ahead: (node: UInt32, bytes: any ByteSource)?
     /// What reading an entry ran into, by its node.
     var faults: [UInt32: Fault] = [:]
   }
 
   private let state = Mutex(State())
   private let turn = TurnLock()
+  /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
+  private let checkedAt = Atomic<UInt64>(0)
 
   init(_ source: Source, revision: UInt64, in archives: Archives) {
     self.source = source
@@ -95,7 +101,7 @@ final class Archive: Sendable {
       // A file that changed meanwhile gave a mixture.
       try bytes.verify()
       state.withLock { $0.tree = tree }
-      archives.keep(tree)
+      archives.keep(self, tree)
       return tree
     } catch {
       // What the system refused now it may grant later; what the bytes say stays.
@@ -117,6 +123,49 @@ final class Archive: Sendable {
     let isArchive = try ZipArchive.isArchive(source.open(.blocking))
     state.withLock { $0.isArchive = isArchive }
     return isArchive
+  }
+
+  /// Opens an entry, which may have been decoded ahead; gives whether the entry before it was opened last.
+  func open(
+    _ node: UInt32, of tree: ZipArchive, _ patience: Patience
+  ) throws(Fault) -> (bytes: any ByteSource, isSequence: Bool) {
+    let before = state.withLock { state in
+      let ahead = state.ahead?.node == node ? state.ahead.take() : nil
+      let last = state.lastOpened
+      state.lastOpened = node
+      return (last, ahead?.bytes)
+    }
+    let isSequence = before.0 != ZipArchive.root && tree.sibling(after: before.0) == node
+    if let bytes = before.1 { return (bytes, true) }
+    return (try tree.open(node, patience), isSequence)
+  }
+
+  /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most.
+  func checkCurrent() throws(Fault) {
+    let now = monotonicNanoseconds()
+    guard now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
+    try source.item.checkCurrent()
+    let attributes: Attributes
+    do throws(Fault) { attributes = try source.item.attributes(.immediate) } catch {
+      // Gone, or another file in its place.
+      throw .stale
+    }
+    guard source.item.revision(attributes) == revision else { throw .stale }
+    checkedAt.store(now, ordering: .relaxed)
+  }
+
+  /// The entry behind `node`, if it is worth decoding before it is asked for.
+  func next(after node: UInt32, of tree: ZipArchive) -> UInt32? {
+    guard let next = tree.sibling(after: node), tree.isPrompt(next), state.withLock({ $0.ahead?.node != next }) else {
+      return nil
+    }
+    return next
+  }
+
+  func decodeAhead(_ node: UInt32, of tree: ZipArchive) {
+    // A fault shows itself again when the entry is opened.
+    guard let bytes = try? tree.open(node, .immediate) else { return }
+    state.withLock { $0.ahead = (node, bytes) }
   }
 
   func note(_ fault: Fault, at node: UInt32) {

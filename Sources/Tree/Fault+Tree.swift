@@ -11,6 +11,9 @@ extension Fault {
   public static let notSupported = Fault(.system(EOPNOTSUPP))
   public static let stale = Fault(.system(ESTALE))
 
+  /// Whether a name led nowhere, or to something else than before.
+  var isAboutName: Bool { kind == .system(ENOENT) || kind == .system(ESTALE) || kind == .system(ENOTDIR) }
+
   /// Whether it speaks of what a file contains, and so belongs in the log and in `user.ffmount.error`.
   public var concernsContent: Bool {
     switch kind {

@@ -96,17 +96,21 @@ public final class FolderReader: Sendable {
   private func next(_ state: inout State, _ patience: Patience) throws(Fault) -> Row? {
     if let row = state.refused.take() { return row }
     let cookie = state.cookie + 1
-    if cookie == 1 { return Row(name: ListedName("."), inode: node.item.inode, kind: .folder, cookie: cookie) }
-    if cookie == 2 {
-      return Row(name: ListedName(".."), inode: node.parent?.item.inode ?? node.item.inode, kind: .folder, cookie: cookie)
+    if cookie <= 2 {
+      let item = cookie == 1 ? node.item : node.parent?.item ?? node.item
+      return Row(name: ListedName(cookie == 1 ? "." : ".."), inode: item.inode, kind: .folder, cookie: cookie)
     }
     // The number that a look-up would give costs more than a listing may: any but 0 serves.
-    if let view = state.views.popFirst() { return Row(name: ListedName(view), inode: .max, kind: .folder, cookie: cookie) }
+    if let view = state.views.popFirst() {
+      return Row(name: ListedName(view), inode: .max, kind: .folder, cookie: cookie)
+    }
     if state.nextEntry == state.entries.count {
       let ahead = state.ahead.take()
       let entries = if let ahead { ahead } else { try listing.entries(after: state.place, patience) }
       guard let last = entries.last else { return nil }
-      if state.blocks.last.map({ $0.cookie < state.cookie }) ?? true { state.blocks.append((state.cookie, state.place)) }
+      if state.blocks.last.map({ $0.cookie < state.cookie }) ?? true {
+        state.blocks.append((state.cookie, state.place))
+      }
       state.entries = entries
       state.nextEntry = 0
       state.place = last.next

@@ -66,6 +66,10 @@ public protocol Item: AnyObject, Sendable {
   /// Whether nothing below or in the item can change while it exists.
   var isImmutable: Bool { get }
 
+  /// Throws ESTALE when the item was made from a state of a file that is not the present one: the kernel then looks the
+  /// whole path up again.
+  func checkCurrent() throws(Fault)
+
   /// What the tree says of an item that it made, as `user.ffmount.*`; nil for what simply exists.
   func provenance(_ patience: Patience) throws(Fault) -> Provenance?
 }
@@ -128,5 +132,6 @@ extension Item {
   public func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] { throw .noAttribute }
   public func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { [] }
   public func revision(_ attributes: Attributes) -> UInt64 { inode }
+  public func checkCurrent() throws(Fault) {}
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
 }

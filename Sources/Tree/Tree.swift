@@ -1,4 +1,5 @@
 public import Bytes
+internal import Files
 internal import Synchronization
 
 /// What a mount shows: real things, and beside each file its views.
@@ -37,7 +38,11 @@ public final class Tree: Sendable {
   /// Finds a name in a folder and counts one lookup, which `forget` gives back. Throws ENOENT when nothing is there.
   public func lookUp(_ name: FileName, in parent: UInt64, _ patience: Patience) throws(Fault) -> Entry {
     let folder = try nodes.node(parent)
-    guard let (found, depth) = try find(name, in: folder, patience) else { throw .notFound }
+    guard let (found, depth) = try find(name, in: folder, patience) else {
+      // Perhaps it is in the folder's successor.
+      try folder.item.checkCurrent()
+      throw .notFound
+    }
     return entry(found, depth, name, in: folder)
   }
 
@@ -109,6 +114,16 @@ public final class Tree: Sendable {
     return (try node.item.attributes(patience), lifetime(node))
   }
 
+  /// The attributes of a file that is open, though its name may be gone or another's by now.
+  public func attributes(_ id: UInt64, of file: OpenFile, _ patience: Patience) throws(Fault) -> (
+    Attributes, lifetime: Double
+  ) {
+    do throws(Fault) { return try attributes(id, patience) } catch {
+      guard error.isAboutName, let opened = file.source as? FileSource else { throw error }
+      return (Attributes(try opened.status(), inode: try nodes.node(id).item.inode), 0)
+    }
+  }
+
   public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
     try nodes.node(id).item.linkTarget(patience)
   }
@@ -124,6 +139,7 @@ public final class Tree: Sendable {
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
+    try node.item.checkCurrent()
     let source = try node.item.open(pinned: false, patience)
     let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
@@ -132,6 +148,7 @@ public final class Tree: Sendable {
 
   public func openFolder(_ id: UInt64, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
+    try node.item.checkCurrent()
     return FolderReader(self, node, try node.item.listing(patience))
   }
 

@@ -72,7 +72,7 @@ public struct Views: Sendable {
   private let listed: Set<FileExtension>
 
   /// The one place where views are registered.
-  public init(listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 32 << 20) {
+  public init(listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20) {
     all = [ContentsView(listing: listing, decodedCache: cache)]
     self.depth = depth
     listed = all.reduce(into: []) { $0.formUnion($1.listedExtensions) }

@@ -59,15 +59,16 @@ extension ByteReader {
     header.modified = clock.timestamp(date: date, time: time)
     let extraStart = position
     let name = bytes.extracting(header.nameStart..<header.nameStart + header.nameCount)
-    var extra = ByteReader(try slice(extraCount))
+    // What the directory's end cuts off was not needed to have the entry.
+    var extra = ByteReader(try slice(min(extraCount, remaining)))
     extra.readExtraFields(into: &header, name: name, extraStart: extraStart)
-    try skip(commentCount)
+    try skip(min(commentCount, remaining))
     return header
   }
 
   /// Takes in what the extra fields say (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is too short says nothing.
   @_lifetime(self: copy self)
-  fileprivate mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
+  mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
     var timeRank = 0
     while remaining >= 4, let kind = try? u16(), let count = try? u16() {
       let start = extraStart + position

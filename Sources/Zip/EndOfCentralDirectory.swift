@@ -74,11 +74,16 @@ struct EndOfCentralDirectory: Sendable {
       directoryOffset: Int64(offset), directorySize: Int64(size), recordsOffset: recordOffset,
       entryCount: UInt64(count), prefix: 0)
     if let zip64 = try zip64(before: recordOffset, of: source) {
-      // Any field may be the larger record's; where the smaller one is not at its limit, both agree in sound archives.
+      found.recordsOffset = zip64.recordOffset
+      var large = found
+      large.entryCount = zip64.entryCount
+      large.directorySize = zip64.directorySize
+      large.directoryOffset = zip64.directoryOffset
+      if let placed = try large.placed(endingAt: zip64.recordOffset, in: source) { return placed }
+      // Not what the larger record says: then only what the smaller one leaves to it.
       if count == 0xffff { found.entryCount = zip64.entryCount }
       if size == 0xffff_ffff { found.directorySize = zip64.directorySize }
       if offset == 0xffff_ffff { found.directoryOffset = zip64.directoryOffset }
-      found.recordsOffset = zip64.recordOffset
     }
     return try found.placed(endingAt: found.recordsOffset, in: source)
   }

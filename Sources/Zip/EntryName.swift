@@ -25,7 +25,16 @@ enum EntryName {
     return (rest.split(separator: 0x2f, omittingEmptySubsequences: false).map(safe), isFolder)
   }
 
+  /// Whether a component can stay as it is.
+  static func isSafe(_ component: ArraySlice<UInt8>) -> Bool {
+    guard let first = component.first, component.count <= longestComponent, first != 0x2e || component.count > 2 else {
+      return false
+    }
+    return !component.contains { $0 < 0x20 || $0 == 0x7f }
+  }
+
   private static func safe(_ component: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    if isSafe(component) { return component }
     if component.isEmpty { return [0x3f] }
     if component.count <= 2, component.allSatisfy({ $0 == 0x2e }) { return [0x3f] }
     var result = component

@@ -74,9 +74,7 @@ final class StoredSource: ByteSource {
       check.next += Int64(got)
     }
     guard check.next == size else { return }
-    guard check.crc.value == crc else {
-      throw Fault(.damaged, "expected CRC-32 \(String(crc, radix: 16)), found \(String(check.crc.value, radix: 16))")
-    }
+    guard check.crc.value == crc else { throw Fault(crc: crc, found: check.crc.value) }
     check.isPassed = true
     passed()
   }

@@ -43,11 +43,22 @@ extension ZipArchive {
   private static let localSignature: UInt32 = 0x0403_4b50
   private static let localSize = 30
 
+  /// An entry's data up to this size are read and decoded when it is opened: one system call in all.
+  private static let promptSize: Int64 = 128 << 10
+
+  static func isPrompt(_ node: ZipNode) -> Bool {
+    node.kind != .folder && node.method == 8 && node.size <= promptSize && node.compressedSize <= promptSize
+  }
+
   static func open(
     _ node: ZipNode, of source: any ByteSource, _ cache: StretchCache, _ patience: Patience
   ) throws(Fault) -> any ByteSource {
     try node.checkReadable()
-    let start = try dataOffset(of: node, in: source, patience)
+    if isPrompt(node) {
+      return ByteArraySource(try decodeWhole(node, of: source, patience))
+    }
+    let header = try localHeader(of: node, in: source, followedBy: 0, patience)
+    let start = node.localHeaderOffset + Int64(header.dataStart)
     guard node.compressedSize <= source.size - start else {
       throw Fault(
         .damaged, "expected \(node.compressedSize) bytes of data, found \(source.size - start)", atByte: start)
@@ -60,26 +71,53 @@ extension ZipArchive {
     return data
   }
 
-  /// Where the entry's data starts: its local header says how long that is itself (APPNOTE 4.3.7).
-  private static func dataOffset(
-    of node: ZipNode, in source: any ByteSource, _ patience: Patience
-  ) throws(Fault) -> Int64 {
+  private static func decodeWhole(
+    _ node: ZipNode, of source: any ByteSource, _ patience: Patience
+  ) throws(Fault) -> [UInt8] {
+    let size = Int(node.compressedSize)
+    var (bytes, start) = try localHeader(of: node, in: source, followedBy: size, patience)
+    if bytes.count - start < size {
+      // The local name or extra fields are longer than the central ones.
+      bytes = try source.bytes(at: node.localHeaderOffset + Int64(start), count: size, patience)
+      start = 0
+    }
+    var outcome = Result<[UInt8], Fault>.success([])
+    unsafe bytes.withUnsafeBytes { bytes in
+      let stream = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
+      do throws(Fault) { outcome = unsafe .success(try inflate(stream, toSize: Int(node.size))) } catch {
+        outcome = .failure(error)
+      }
+    }
+    let decoded = try outcome.get()
+    var sum = CRC32()
+    unsafe decoded.withUnsafeBytes { unsafe sum.update($0) }
+    guard sum.value == node.crc else { throw Fault(crc: node.crc, found: sum.value) }
+    return decoded
+  }
+
+  /// The entry's local header, with as many bytes behind it as there are, up to about `count`, and where its data start
+  /// among them: the header says how long it is itself (APPNOTE 4.3.7).
+  private static func localHeader(
+    of node: ZipNode, in source: any ByteSource, followedBy count: Int, _ patience: Patience
+  ) throws(Fault) -> (bytes: [UInt8], dataStart: Int) {
     let offset = node.localHeaderOffset
     guard offset >= 0, offset <= source.size - Int64(localSize) else {
       throw Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
     }
-    let header = try source.bytes(at: offset, count: localSize, patience)
-    let bytes = unsafe header.span.bytes
+    // Names are mostly the central ones, and extra fields short.
+    let wanted = localSize + (count == 0 ? 0 : Int(node.nameCount) + 64 + count)
+    let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
+    let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes, originByte: offset)
     guard try reader.u32() == localSignature else {
       throw Fault(.damaged, "expected a local header's signature", atByte: offset)
     }
     try reader.skip(22)
-    let nameCount = Int64(try reader.u16())
-    let extraCount = Int64(try reader.u16())
-    let start = offset + Int64(localSize) + nameCount + extraCount
-    guard start <= source.size else { throw Fault(.damaged, "expected data behind the local header", atByte: offset) }
-    return start
+    let start = localSize + Int(try reader.u16()) + Int(try reader.u16())
+    guard Int64(start) <= source.size - offset else {
+      throw Fault(.damaged, "expected data behind the local header", atByte: offset)
+    }
+    return (block, start)
   }
 
   /// Whether a link's target is a relative path that never climbs above the archive's root.

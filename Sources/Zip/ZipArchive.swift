@@ -21,24 +21,22 @@ public final class ZipArchive: Sendable {
   public init(_ source: any ByteSource, modified: Timestamp, cache: StretchCache) throws(Fault) {
     self.source = source
     self.cache = cache
-    let end = try EndOfCentralDirectory.find(in: source)
-    var tree = ZipTree(
-      // Only a start: neither the count nor the size can be believed.
-      expecting: Int(clamping: min(end.entryCount, 65_536)),
-      rootModified: modified)
+    var tree = ZipTree(rootModified: modified)
     var links: [UInt32] = []
     var fault: Fault?
     do throws(Fault) {
+      let end = try EndOfCentralDirectory.find(in: source)
       var directory = CentralDirectory(source, end)
-      while let entry = try directory.next() {
-        let node = ZipNode(entry.header, prefix: end.prefix, isFolderName: entry.path.last == 0x2f)
-        let isLink = node.kind == .link
-        try tree.add(node, path: entry.path)
-        if isLink { links.append(UInt32(tree.nodes.count - 1)) }
-      }
+      while let entry = try directory.next() { try tree.add(entry, prefix: end.prefix, &links) }
     } catch {
-      guard error.kind == .damaged || error.kind == .limit, tree.nodes.count > 1 else { throw error }
+      guard error.kind == .damaged || error.kind == .limit else { throw error }
       fault = error
+      if tree.nodes.count == 1 {
+        // Nothing of a directory: what can be made out without one.
+        var scan = LocalHeaderScan(source)
+        while let entry = try scan.next() { try tree.add(entry, prefix: 0, &links) }
+        guard tree.nodes.count > 1 else { throw error }
+      }
     }
     try tree.finish()
     self.fault = fault
@@ -53,6 +51,22 @@ public final class ZipArchive: Sendable {
   /// In the archive's order. O(1).
   public func children(of index: UInt32) -> ArraySlice<UInt32> { tree.children(of: index) }
   public func parent(of index: UInt32) -> UInt32 { tree.nodes[Int(index)].parent }
+
+  /// The entry after this one in its folder, in the archive's order. O(log n).
+  public func sibling(after index: UInt32) -> UInt32? {
+    let siblings = tree.children(of: tree.nodes[Int(index)].parent)
+    // Children are in the order of their numbers.
+    var low = siblings.startIndex
+    var high = siblings.endIndex
+    while low < high {
+      let middle = low + (high - low) / 2
+      if siblings[middle] <= index { low = middle + 1 } else { high = middle }
+    }
+    return low < siblings.endIndex ? siblings[low] : nil
+  }
+
+  /// Whether an entry is decoded when it is opened.
+  public func isPrompt(_ index: UInt32) -> Bool { ZipArchive.isPrompt(tree.nodes[Int(index)]) }
 
   /// O(1).
   public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }

@@ -11,14 +11,16 @@ struct ZipTree: Sendable {
   private var order: [UInt32] = []
   private var table: NameTable
   private var waiting: [UInt32] = []
+  /// The folder of the file added last, and what its path was recorded as.
+  private var lastFolder = root
+  private var lastFolderPath: [UInt8] = [0]
 
   static let root: UInt32 = 0
   private static let folderPermissions: UInt16 = 0o755
 
-  init(expecting count: Int, rootModified: Timestamp) {
-    table = NameTable(expecting: count)
+  init(rootModified: Timestamp) {
+    table = NameTable(expecting: 0)
     nodes = [ZipNode(kind: .folder, modified: rootModified, permissions: Self.folderPermissions, size: 0)]
-    nodes.reserveCapacity(count + 1)
   }
 
   func name(of node: UInt32) -> ArraySlice<UInt8> {
@@ -27,7 +29,11 @@ struct ZipTree: Sendable {
   }
 
   func child(of parent: UInt32, named name: ArraySlice<UInt8>) -> UInt32? {
-    table.find(NameTable.hash(parent, name)) { nodes[Int($0)].parent == parent && self.name(of: $0) == name }
+    find(NameTable.hash(parent, name), parent, name)
+  }
+
+  private func find(_ hash: Int, _ parent: UInt32, _ name: ArraySlice<UInt8>) -> UInt32? {
+    table.find(hash) { nodes[Int($0)].parent == parent && self.name(of: $0) == name }
   }
 
   /// In the archive's order.
@@ -38,8 +44,23 @@ struct ZipTree: Sendable {
 
   // MARK: Building
 
+  /// Adds an entry whose offsets are short of `prefix` bytes; a link's number goes to `links`.
+  mutating func add(_ entry: CentralDirectory.Entry, prefix: Int64, _ links: inout [UInt32]) throws(Fault) {
+    let node = ZipNode(entry.header, prefix: prefix, isFolderName: entry.path.last == 0x2f)
+    try add(node, path: entry.path)
+    if node.kind == .link { links.append(UInt32(nodes.count - 1)) }
+  }
+
   /// Adds an entry by its UTF-8 path; throws when the tree is full.
   mutating func add(_ node: ZipNode, path: ArraySlice<UInt8>) throws(Fault) {
+    if node.kind != .folder, let slash = path.lastIndex(of: 0x2f), path[..<slash] == lastFolderPath[...],
+      EntryName.isSafe(path[(slash + 1)...])
+    {
+      // The usual case: the folder of the entry before.
+      var node = node
+      node.parent = lastFolder
+      return try waiting.append(append(node, named: path[(slash + 1)...]))
+    }
     var (components, _) = EntryName.components(of: path)
     if path.count > EntryName.longestPath {
       components = [ArraySlice("Too Deep".utf8), components.last ?? [0x3f]]
@@ -54,6 +75,10 @@ struct ZipTree: Sendable {
     var node = node
     node.parent = try folder(at: components.dropLast(), modified: node.modified)
     try waiting.append(append(node, named: components.last ?? [0x3f]))
+    if let slash = path.lastIndex(of: 0x2f), path.count <= EntryName.longestPath / 2 {
+      lastFolderPath = Array(path[..<slash])
+      lastFolder = node.parent
+    }
   }
 
   /// Finds a folder or makes it, with those above it.
@@ -86,16 +111,18 @@ struct ZipTree: Sendable {
     return UInt32(nodes.count - 1)
   }
 
-  private mutating func index(_ node: UInt32) {
+  private mutating func index(_ node: UInt32, _ hash: Int? = nil) {
     if table.isFull { table = table.grown { NameTable.hash(nodes[Int($0)].parent, name(of: $0)) } }
-    table.insert(node, NameTable.hash(nodes[Int(node)].parent, name(of: node)))
+    table.insert(node, hash ?? NameTable.hash(nodes[Int(node)].parent, name(of: node)))
   }
 
   /// Gives every file its final name and every folder its children.
   mutating func finish() throws(Fault) {
     var clashing: [UInt32] = []
     for node in waiting {
-      if child(of: nodes[Int(node)].parent, named: name(of: node)) == nil { index(node) } else { clashing.append(node) }
+      let (parent, name) = (nodes[Int(node)].parent, name(of: node))
+      let hash = NameTable.hash(parent, name)
+      if find(hash, parent, name) == nil { index(node, hash) } else { clashing.append(node) }
     }
     waiting = []
     // The next number to try, by folder and the name that numbers are put into, as cut for the first of them: a hundred

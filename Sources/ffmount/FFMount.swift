@@ -22,7 +22,7 @@ struct FFMount: ParsableCommand {
   var mountpoint: String
 
   @Option(
-    name: .customShort("o", allowingJoined: true),
+    name: .customShort("o"),
     help: ArgumentHelp("Mount options, separated by commas (see man ffmount).", valueName: "options"))
   var options: [String] = []
 
@@ -57,12 +57,14 @@ struct FFMount: ParsableCommand {
   }
 
   static func main() {
+    let arguments = CommandLine.arguments.dropFirst()
     // `-V` needs no SOURCE; argument-parser would ask for one first.
-    if CommandLine.arguments.dropFirst().contains("-V") {
+    if arguments.contains("-V") {
       print(versionText)
       return
     }
-    main(nil)
+    // `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
+    main(arguments.flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
   }
 }
 

@@ -1,4 +1,5 @@
 import Bytes
+import CPosix
 import Files
 import FuseLink
 import Glibc
@@ -14,6 +15,8 @@ extension MountPlan {
       return SyslogHandler(label: label)
     }
     logger.logLevel = .info
+    // Ten threads that rarely allocate at the same time need no ten heaps.
+    ffmount_limit_arenas(2)
     let (tree, root) = try makeTree()
 
     var settings = MountedTree.Options()

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HarnessTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct HarnessTests {
   @Test func statusAndOutputAreTheChilds() async throws {
     let result = try await shell("echo out; echo err >&2; exit 7")
     #expect(result.status == 7)

@@ -28,14 +28,18 @@ public final class MountChild: Sendable {
     public init(_ description: String) { self.description = description }
   }
 
-  /// Starts `words[0]`, looked for in PATH. `environment` is added to the process's own.
-  public init(_ words: [String], environment: [String: String] = [:]) throws {
+  /// Starts `words[0]`, looked for in PATH. `environment` is added to the process's own; `channel` is to be its standard
+  /// input and output.
+  public init(
+    _ words: [String], environment: [String: String] = [:], channel: (input: Int32, output: Int32)? = nil
+  ) throws {
     name = words.joined(separator: " ")
     output = try MountChild.unnamedFile()
     errors = try MountChild.unnamedFile()
     let settings = environment.map { "\($0.key)=\($0.value)" }
     // env(1) sets what is to be set and finds the program; it becomes that program.
-    pid = try MountChild.spawn(["/usr/bin/env", "--"] + settings + words, output, errors)
+    pid = try MountChild.spawn(
+      ["/usr/bin/env", "--"] + settings + words, input: channel?.input, channel?.output ?? output, errors)
   }
 
   deinit {
@@ -53,11 +57,15 @@ public final class MountChild: Sendable {
     return file
   }
 
-  private static func spawn(_ words: [String], _ output: Int32, _ errors: Int32) throws -> Int32 {
+  private static func spawn(_ words: [String], input: Int32?, _ output: Int32, _ errors: Int32) throws -> Int32 {
     var actions = unsafe posix_spawn_file_actions_t()
     _ = unsafe posix_spawn_file_actions_init(&actions)
     defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
-    _ = unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    if let input {
+      _ = unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    } else {
+      _ = unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    }
     _ = unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     _ = unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
     var attributes = posix_spawnattr_t()

@@ -4,11 +4,23 @@ internal import Glibc
 public struct MountProcess: Sendable {
   public let mountpoint: String
   public let daemon: MountChild
+  private let wasMounted: Bool
 
   /// The program under test: FFMOUNT_BINARY, else the debug build's.
   public static let binary =
     unsafe getenv("FFMOUNT_BINARY").map { unsafe String(cString: $0) }
     ?? MountScratch.package + "/.build/debug/ffmount"
+
+  /// Starts ffmount behind `prefix`, without waiting.
+  private init(
+    starting source: String, at mountpoint: String, options: [String], prefix: [String], environment: [String: String]
+  ) throws {
+    self.mountpoint = mountpoint
+    // A dead mount may be in the way: then only an answer tells.
+    wasMounted = MountProcess.isMounted(mountpoint)
+    daemon = try MountChild(
+      prefix + [MountProcess.binary, "-f"] + options + [source, mountpoint], environment: environment)
+  }
 
   /// Starts ffmount behind `prefix` and waits until the mount is there; throws with what it said when it ends instead.
   ///
@@ -17,21 +29,31 @@ public struct MountProcess: Sendable {
     _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
     environment: [String: String] = [:]
   ) async throws {
-    self.mountpoint = mountpoint
-    let before = MountProcess.count(mountpoint)
-    daemon = try MountChild(
-      prefix + [MountProcess.binary, "-f"] + options + [source, mountpoint], environment: environment)
+    try self.init(starting: source, at: mountpoint, options: options, prefix: prefix, environment: environment)
     let start = ContinuousClock.now
-    while MountProcess.count(mountpoint) <= before {
-      if let status = daemon.status {
-        throw MountChild.Failure("ffmount ended with status \(status) before it mounted: \(daemon.saidSoFar)")
-      }
-      if Task.isCancelled || ContinuousClock.now - start > .seconds(20) {
-        daemon.killNow()
-        throw MountChild.Failure("ffmount did not mount within 20 s: \(daemon.saidSoFar)")
-      }
-      try? await Task.sleep(for: .milliseconds(2))
+    while try !isReady(since: start) { try? await Task.sleep(for: .milliseconds(2)) }
+  }
+
+  /// The same, blocking.
+  public init(blockingOn source: String, at mountpoint: String, options: [String] = []) throws {
+    try self.init(starting: source, at: mountpoint, options: options, prefix: [], environment: [:])
+    let start = ContinuousClock.now
+    while try !isReady(since: start) { _ = usleep(2000) }
+  }
+
+  private func isReady(since start: ContinuousClock.Instant) throws -> Bool {
+    if let status = daemon.status {
+      throw MountChild.Failure("ffmount ended with status \(status) before it mounted: \(daemon.saidSoFar)")
     }
+    if Task.isCancelled || ContinuousClock.now - start > .seconds(20) {
+      stop()
+      throw MountChild.Failure("ffmount did not mount within 20 s: \(daemon.saidSoFar)")
+    }
+    guard isMounted else { return false }
+    guard wasMounted else { return true }
+    guard let child = try? MountChild(["stat", "-f", "--", mountpoint]) else { return false }
+    for _ in 0..<400 where child.isRunning { _ = usleep(5000) }
+    return child.status == 0
   }
 
   /// How many mounts lie on a folder; paths of tests hold nothing that mountinfo escapes. Touches no mount.
@@ -74,6 +96,7 @@ public struct MountProcess: Sendable {
 }
 
 /// Mounts SOURCE for `body`; unmounts and reaps whatever happens. Throws when the daemon did not end well by itself.
+@discardableResult
 public func withMount<Value>(
   _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
   environment: [String: String] = [:], endsWith expected: Int32? = 0,
@@ -83,10 +106,10 @@ public func withMount<Value>(
     source, at: mountpoint, options: options, prefix: prefix, environment: environment)
   let value: Value
   do { value = try await body(mount) } catch {
-    mount.stop()
+    await offThread { _ = mount.stop() }
     throw error
   }
-  let status = mount.stop()
+  let status = await offThread { mount.stop() }
   guard expected == nil || status == expected else {
     throw MountChild.Failure(
       "ffmount ended with \(status.map { "status \($0)" } ?? "SIGKILL, it hung"): \(mount.daemon.saidSoFar.suffix(2000))")
@@ -95,6 +118,7 @@ public func withMount<Value>(
 }
 
 /// Mounts a scratch folder's `source` on its `mnt`.
+@discardableResult
 public func withMount<Value>(
   _ scratch: MountScratch, options: [String] = [], prefix: [String] = [], environment: [String: String] = [:],
   endsWith expected: Int32? = 0, _ body: (MountProcess) async throws -> Value

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Glibc
 
 /// A folder of its own for one test, below TMPDIR: what runs the tests cleans up there.
@@ -58,7 +59,7 @@ public struct MountScratch: Sendable {
   public func write(_ name: String, _ archive: ZipFixture) throws { try write(name, archive.bytes()) }
 
   /// Removes everything, but nothing that is mounted.
-  func remove() {
+  public func remove() {
     guard
       let child = try? MountChild(
         ["/bin/bash", "-c", "chmod -R u+rwX -- \"$1\" 2>/dev/null; rm -rf --one-file-system -- \"$1\"", "bash", path])
@@ -67,15 +68,21 @@ public struct MountScratch: Sendable {
   }
 }
 
+/// Runs what blocks on a thread that no test needs; not cut short when the test is.
+public func offThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+  await withCheckedContinuation { done in DispatchQueue.global().async { done.resume(returning: body()) } }
+}
+
 /// Gives `body` a folder that is gone afterwards.
+@discardableResult
 public func withScratch<Value>(_ body: (MountScratch) async throws -> Value) async throws -> Value {
   let scratch = try MountScratch()
   do {
     let value = try await body(scratch)
-    scratch.remove()
+    await offThread { scratch.remove() }
     return value
   } catch {
-    scratch.remove()
+    await offThread { scratch.remove() }
     throw error
   }
 }

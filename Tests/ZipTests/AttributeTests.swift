@@ -23,13 +23,19 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
   @Test(arguments: modes + times) func attributesAreAsRecorded(_ attribute: AttributeCase) throws {
     let archive = try ZipArchive(ZipFixture(attribute.entry))
     let node = archive.node(try #require(archive.children(of: ZipArchive.root).first))
-    if let permissions = attribute.permissions { #expect(String(node.permissions, radix: 8) == String(permissions, radix: 8)) }
+    if let permissions = attribute.permissions {
+      #expect(String(node.permissions, radix: 8) == String(permissions, radix: 8))
+    }
     if let modified = attribute.modified { #expect(node.modified == modified) }
   }
 
   @Test func impliedFolderHasTheTimeOfTheFirstEntryInIt() throws {
-    let early = ZipFixtureEntry("a/b/one", "1").with { $0.centralExtra = ZipExtra.extendedTimestamp(modified: 1_000_000) }
-    let late = ZipFixtureEntry("a/b/two", "2").with { $0.centralExtra = ZipExtra.extendedTimestamp(modified: 2_000_000) }
+    let early = ZipFixtureEntry("a/b/one", "1").with {
+      $0.centralExtra = ZipExtra.extendedTimestamp(modified: 1_000_000)
+    }
+    let late = ZipFixtureEntry("a/b/two", "2").with {
+      $0.centralExtra = ZipExtra.extendedTimestamp(modified: 2_000_000)
+    }
     let archive = try ZipArchive(ZipFixture(early, late))
     #expect(archive.node(try #require(archive.find("a"))).modified.seconds == 1_000_000)
     #expect(archive.node(try #require(archive.find("a/b"))).modified.seconds == 1_000_000)
@@ -50,22 +56,29 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
   static let modes: [AttributeCase] = [
     AttributeCase("a Unix mode is kept", ZipFixtureEntry("a", "x").unix(mode: 0o100600), permissions: 0o600),
     AttributeCase("a Unix program stays one", ZipFixtureEntry("a", "x").unix(mode: 0o100755), permissions: 0o755),
-    AttributeCase("a Unix mode without a type is kept", ZipFixtureEntry("a", "x").unix(mode: 0o640), permissions: 0o640),
+    AttributeCase(
+      "a Unix mode without a type is kept", ZipFixtureEntry("a", "x").unix(mode: 0o640), permissions: 0o640),
     AttributeCase("a Unix folder's mode is kept", ZipFixtureEntry("a/").unix(mode: 0o040700), permissions: 0o700),
-    AttributeCase("macOS modes are Unix modes",
+    AttributeCase(
+      "macOS modes are Unix modes",
       ZipFixtureEntry("a", "x").unix(mode: 0o100711).with { $0.host = .macOS }, permissions: 0o711),
     AttributeCase("no mode on Unix is the default", ZipFixtureEntry("a", "x").unix(mode: 0), permissions: 0o644),
     AttributeCase("a DOS file has the default", ZipFixtureEntry("a", "x"), permissions: 0o644),
-    AttributeCase("a read-only DOS file has the default",
+    AttributeCase(
+      "a read-only DOS file has the default",
       ZipFixtureEntry("a", "x").with { $0.externalAttributes = 1 }, permissions: 0o644),
-    AttributeCase("a DOS folder has the default",
+    AttributeCase(
+      "a DOS folder has the default",
       ZipFixtureEntry("a/").with { $0.externalAttributes = 0x10 }, permissions: 0o755),
-    AttributeCase("a DOS file keeps recorded rights to execute",
+    AttributeCase(
+      "a DOS file keeps recorded rights to execute",
       ZipFixtureEntry("a", "x").with { $0.externalAttributes = 0o100700 << 16 }, permissions: 0o744),
   ]
 
   /// A local date and time as a point in time.
-  private static func local(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int) -> Timestamp {
+  private static func local(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int)
+    -> Timestamp
+  {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = .current
     let date = calendar.date(
@@ -87,28 +100,40 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
 
   static let times: [AttributeCase] = [
     AttributeCase("DOS times are local", dated(dosDate, dosTime), modified: local(2024, 5, 3, 12, 34, 56)),
-    AttributeCase("DOS times in winter are local", dated(44 << 9 | 1 << 5 | 3, 0), modified: local(2024, 1, 3, 0, 0, 0)),
+    AttributeCase(
+      "DOS times in winter are local", dated(44 << 9 | 1 << 5 | 3, 0), modified: local(2024, 1, 3, 0, 0, 0)),
     AttributeCase("no DOS date is its first day", dated(0, 0), modified: local(1980, 1, 1, 0, 0, 0)),
-    AttributeCase("the last DOS date is read", dated(127 << 9 | 12 << 5 | 31, 23 << 11 | 59 << 5 | 29),
+    AttributeCase(
+      "the last DOS date is read", dated(127 << 9 | 12 << 5 | 31, 23 << 11 | 59 << 5 | 29),
       modified: local(2107, 12, 31, 23, 59, 58)),
-    AttributeCase("the extended timestamp is exact", dated(dosDate, dosTime, ZipExtra.extendedTimestamp(modified: 1_234_567_891)),
+    AttributeCase(
+      "the extended timestamp is exact", dated(dosDate, dosTime, ZipExtra.extendedTimestamp(modified: 1_234_567_891)),
       modified: Timestamp(seconds: 1_234_567_891)),
-    AttributeCase("a time before 1970 is kept", dated(dosDate, dosTime, ZipExtra.extendedTimestamp(modified: -86_401)),
+    AttributeCase(
+      "a time before 1970 is kept", dated(dosDate, dosTime, ZipExtra.extendedTimestamp(modified: -86_401)),
       modified: Timestamp(seconds: -86_401)),
-    AttributeCase("an extended timestamp without a time of modification says nothing",
+    AttributeCase(
+      "an extended timestamp without a time of modification says nothing",
       dated(dosDate, dosTime, ZipExtra.field(0x5455, [2, 1, 2, 3, 4])), modified: local(2024, 5, 3, 12, 34, 56)),
-    AttributeCase("NTFS times have fractions",
-      dated(dosDate, dosTime, ZipExtra.ntfs(modified: ZipExtra.ntfsTicks(seconds: 1_600_000_000, hundredNanoseconds: 1_234_567))),
+    AttributeCase(
+      "NTFS times have fractions",
+      dated(
+        dosDate, dosTime,
+        ZipExtra.ntfs(modified: ZipExtra.ntfsTicks(seconds: 1_600_000_000, hundredNanoseconds: 1_234_567))),
       modified: Timestamp(seconds: 1_600_000_000, nanoseconds: 123_456_700)),
-    AttributeCase("NTFS times before 1970 are kept",
+    AttributeCase(
+      "NTFS times before 1970 are kept",
       dated(dosDate, dosTime, ZipExtra.ntfs(modified: ZipExtra.ntfsTicks(seconds: -10, hundredNanoseconds: 5_000_000))),
       modified: Timestamp(seconds: -10, nanoseconds: 500_000_000)),
-    AttributeCase("Info-ZIP's first Unix field has the time", dated(dosDate, dosTime, ZipExtra.unix1(modified: 987_654_321)),
+    AttributeCase(
+      "Info-ZIP's first Unix field has the time", dated(dosDate, dosTime, ZipExtra.unix1(modified: 987_654_321)),
       modified: Timestamp(seconds: 987_654_321)),
-    AttributeCase("a field that is too short does not hide the next",
+    AttributeCase(
+      "a field that is too short does not hide the next",
       dated(dosDate, dosTime, ZipExtra.field(0x5455, [1, 2]) + ZipExtra.unix1(modified: 987_654_321)),
       modified: Timestamp(seconds: 987_654_321)),
-    AttributeCase("a field that is cut off says nothing", dated(dosDate, dosTime, [0x55, 0x54, 99, 0, 1]),
+    AttributeCase(
+      "a field that is cut off says nothing", dated(dosDate, dosTime, [0x55, 0x54, 99, 0, 1]),
       modified: local(2024, 5, 3, 12, 34, 56)),
   ]
 }

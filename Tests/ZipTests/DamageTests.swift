@@ -61,40 +61,50 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
 
   static let entries: [BadEntry] = [
     BadEntry("encrypted", .locked, bad { $0.flags = 1 }),
-    BadEntry("encrypted by AES", .locked, bad {
-      $0.flags = 1
-      $0.method = 99
-    }),
+    BadEntry(
+      "encrypted by AES", .locked,
+      bad {
+        $0.flags = 1
+        $0.method = 99
+      }),
     BadEntry("an unknown method", .unsupported, bad { $0.method = 77 }),
     BadEntry("no local header", .damaged, bad { $0.localSignature = 0 }),
     BadEntry("an offset past the end", .damaged, bad { $0.claimedOffset = 999_999 }),
     BadEntry("an offset past all ends", .damaged, bad { $0.claimedOffset = .max }),
     BadEntry("an offset at the largest signed number", .damaged, bad { $0.claimedOffset = UInt64(Int64.max) - 10 }),
-    BadEntry("stored, and more claimed than there is", .damaged, bad {
-      $0.claimedSize = 100_000
-      $0.claimedCompressedSize = 100_000
-    }),
+    BadEntry(
+      "stored, and more claimed than there is", .damaged,
+      bad {
+        $0.claimedSize = 100_000
+        $0.claimedCompressedSize = 100_000
+      }),
     BadEntry("stored, and two sizes", .damaged, bad { $0.claimedSize = 3 }),
     BadEntry("stored, and another size than its data", .damaged, bad { $0.claimedCompressedSize = 3 }),
     BadEntry("stored, with a wrong CRC", .damaged, bad { $0.claimedCRC = 1 }),
-    BadEntry("stored and long, with a wrong CRC", .damaged,
+    BadEntry(
+      "stored and long, with a wrong CRC", .damaged,
       ZipFixtureEntry("bad", long).with { $0.claimedCRC = 1 }),
     BadEntry("deflated, with a wrong CRC", .damaged, bad { $0.claimedCRC = 1 }.deflated()),
-    BadEntry("deflated and long, with a wrong CRC", .damaged,
+    BadEntry(
+      "deflated and long, with a wrong CRC", .damaged,
       ZipFixtureEntry("bad", long).with { $0.claimedCRC = 1 }.deflated()),
     BadEntry("deflated, and less than claimed", .damaged, bad { $0.claimedSize = 8 }.deflated()),
     BadEntry("deflated, and more than claimed", .damaged, bad { $0.claimedSize = 6 }.deflated()),
-    BadEntry("deflated and long, and less than claimed", .damaged,
+    BadEntry(
+      "deflated and long, and less than claimed", .damaged,
       ZipFixtureEntry("bad", long).with { $0.claimedSize = 1_500_001 }.deflated()),
-    BadEntry("deflated and long, and more than claimed", .damaged,
+    BadEntry(
+      "deflated and long, and more than claimed", .damaged,
       ZipFixtureEntry("bad", long).with { $0.claimedSize = 1_499_999 }.deflated()),
-    BadEntry("deflated, and a stretch more than claimed", .damaged,
+    BadEntry(
+      "deflated, and a stretch more than claimed", .damaged,
       ZipFixtureEntry("bad", long).with { $0.claimedSize = 1 << 20 }.deflated()),
     BadEntry("deflated, and its data cut off", .damaged, bad { $0.claimedCompressedSize = 5 }.deflated()),
     BadEntry("deflated, and no data", .damaged, bad { $0.claimedCompressedSize = 0 }.deflated()),
     BadEntry("deflated, and no Deflate data", .damaged, bad { _ in }.deflated(as: [0xff, 0xff, 0xff, 0xff])),
     BadEntry("deflated, and a petabyte claimed", .damaged, bad { $0.claimedSize = 1 << 50 }.deflated()),
-    BadEntry("deflated, and the largest signed number claimed", .damaged,
+    BadEntry(
+      "deflated, and the largest signed number claimed", .damaged,
       bad { $0.claimedSize = UInt64(Int64.max) }.deflated()),
     BadEntry("deflated, and the largest number claimed", .damaged, bad { $0.claimedSize = .max }.deflated()),
   ]

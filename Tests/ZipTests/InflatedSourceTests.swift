@@ -70,11 +70,13 @@ struct InflatedSourceTests {
     let stream = try name.stream()
     let source = source(stream, cache: 4 << 20)
     var bytes: [UInt8] = []
-    try onThreads(1) { _ in for offset in stride(from: 0, to: stream.plain.count, by: 1 << 19) { source.prepare(at: Int64(offset)) } }
+    try onThreads(1) { _ in
+      for offset in stride(from: 0, to: stream.plain.count, by: 1 << 19) { source.prepare(at: Int64(offset)) }
+    }
     while bytes.count < stream.plain.count {
       let offset = Int64(bytes.count)
       bytes += try source.partialBytes(at: offset, count: 128 << 10)
-      if source.expectsRead(at: offset) { source.prepare(at: offset) }
+      if source.workAhead(of: offset) != .none { source.prepare(at: offset) }
     }
     #expect(areSame(bytes, stream.plain[...]))
   }
@@ -150,7 +152,9 @@ struct InflatedSourceTests {
     #expect(areSame(try source.partialBytes(at: 5, count: 10, .immediate), stream.plain[5..<15]))
   }
 
-  @Test(arguments: [0, 1, 1000, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 2 << 20])
+  @Test(arguments: [
+    0, 1, 1000, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 2 << 20,
+  ])
   func everySizeAroundTheLimitsReadsRight(size: Int) throws {
     let plain = Array(try StreamName.all[0].stream().plain[..<size])
     let source = InflatedSource(

@@ -54,9 +54,9 @@ import Zip
   @Test func longNamesThatAreCutAlikeAreNotQuadratic() throws {
     // Each twice; the numbered second ones are all alike up to where they are cut.
     let stem = String(repeating: "n", count: 250)
-    let names = (0..<20_000).map { stem + String($0 + 10_000) }
+    let names = (0..<4000).map { stem + String($0 + 10_000) }
     let archive = try ZipArchive(bytes: Self.archive(of: names + names))
-    #expect(archive.count == 40_001)
+    #expect(archive.count == 8001)
   }
 
   @Test func deepFoldersStayUsable() throws {

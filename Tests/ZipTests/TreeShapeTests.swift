@@ -44,94 +44,125 @@ struct TreeShape: CustomTestStringConvertible, Sendable {
     TreeShape("empty folders stay", names: ["a/", "b/c/"], ["a/", "b/", "b/c/"]),
     TreeShape("a folder named twice is one", names: ["a/", "a/x", "a/"], ["a/", "a/x = x"]),
     TreeShape("a folder by mode needs no slash", ZipFixture(ZipFixtureEntry("a").unix(mode: 0o040755)), ["a/"]),
-    TreeShape("case and composition tell names apart", names: ["a", "A", "\u{e9}", "e\u{301}"],
+    TreeShape(
+      "case and composition tell names apart", names: ["a", "A", "\u{e9}", "e\u{301}"],
       ["a = x", "A = x", "\u{e9} = x", "e\u{301} = x"]),
     TreeShape("backslashes stay", names: ["a\\b", "C:\\x"], ["a\\b = x", "C:\\x = x"]),
-    TreeShape("dots inside names stay", names: ["...", "..a", "a..", ".a"],
+    TreeShape(
+      "dots inside names stay", names: ["...", "..a", "a..", ".a"],
       ["... = x", "..a = x", "a.. = x", ".a = x"]),
     TreeShape("deflated entries are inflated", ZipFixture(ZipFixtureEntry("a", "hello").deflated()), ["a = hello"]),
-    TreeShape("sizes behind the data are not needed",
+    TreeShape(
+      "sizes behind the data are not needed",
       ZipFixture(
         ZipFixtureEntry("a", "one").deflated().with { $0.hasDataDescriptor = true },
         ZipFixtureEntry("b", "two").deflated().with {
           $0.hasDataDescriptor = true
           $0.hasDescriptorSignature = false
         }, ZipFixtureEntry("c", "three").with { $0.hasDataDescriptor = true }), ["a = one", "b = two", "c = three"]),
-    TreeShape("the central directory is right where the local header differs",
+    TreeShape(
+      "the central directory is right where the local header differs",
       ZipFixture(ZipFixtureEntry("right", "x").with { $0.localName = Array("something else".utf8) }), ["right = x"]),
-    TreeShape("local extra fields are skipped",
-      ZipFixture(ZipFixtureEntry("a", "x").with { $0.localExtra = ZipExtra.field(0xcafe, Array(repeating: 7, count: 99)) }),
+    TreeShape(
+      "local extra fields are skipped",
+      ZipFixture(
+        ZipFixtureEntry("a", "x").with { $0.localExtra = ZipExtra.field(0xcafe, Array(repeating: 7, count: 99)) }),
       ["a = x"]),
-    TreeShape("comments of entries are skipped",
-      ZipFixture(ZipFixtureEntry("a", "x").with { $0.comment = Array("PK\u{1}\u{2} a comment".utf8) }, ZipFixtureEntry("b", "y")),
+    TreeShape(
+      "comments of entries are skipped",
+      ZipFixture(
+        ZipFixtureEntry("a", "x").with { $0.comment = Array("PK\u{1}\u{2} a comment".utf8) }, ZipFixtureEntry("b", "y")),
       ["a = x", "b = y"]),
   ]
 
   static let hostile: [TreeShape] = [
     TreeShape("leading slashes are stripped", names: ["/a", "//b", "/c/d"], ["a = x", "b = x", "c/", "c/d = x"]),
-    TreeShape("leading ./ and ../ are stripped", names: ["../../a", "./b", "/../c", "./../d/e"],
+    TreeShape(
+      "leading ./ and ../ are stripped", names: ["../../a", "./b", "/../c", "./../d/e"],
       ["a = x", "b = x", "c = x", "d/", "d/e = x"]),
-    TreeShape("inner dots become a question mark", names: ["a/../b", "c/./d"],
+    TreeShape(
+      "inner dots become a question mark", names: ["a/../b", "c/./d"],
       ["a/", "a/?/", "a/?/b = x", "c/", "c/?/", "c/?/d = x"]),
     TreeShape("an empty inner component becomes a question mark", names: ["a//b"], ["a/", "a/?/", "a/?/b = x"]),
     TreeShape("a name of dots alone becomes a question mark", names: ["..", "a/.."], ["? = x", "a/", "a/? = x"]),
     TreeShape("a file without a name is a question mark", names: [""], ["? = x"]),
     TreeShape("an entry for the root adds nothing", names: ["/", "./", "../", "a"], ["a = x"]),
-    TreeShape("control characters become question marks", names: ["a\u{0}b", "c\u{1f}\n\u{7f}d"],
+    TreeShape(
+      "control characters become question marks", names: ["a\u{0}b", "c\u{1f}\n\u{7f}d"],
       ["a?b = x", "c???d = x"]),
-    TreeShape("a long component is cut", names: [String(repeating: "n", count: 300)],
+    TreeShape(
+      "a long component is cut", names: [String(repeating: "n", count: 300)],
       [String(repeating: "n", count: 255) + " = x"]),
-    TreeShape("a long component is cut where a character ends", names: [String(repeating: "é", count: 128)],
+    TreeShape(
+      "a long component is cut where a character ends", names: [String(repeating: "é", count: 128)],
       [String(repeating: "é", count: 127) + " = x"]),
-    TreeShape("a component of 255 bytes stays", names: [String(repeating: "n", count: 255)],
+    TreeShape(
+      "a component of 255 bytes stays", names: [String(repeating: "n", count: 255)],
       [String(repeating: "n", count: 255) + " = x"]),
-    TreeShape("a path over PATH_MAX goes under Too Deep",
+    TreeShape(
+      "a path over PATH_MAX goes under Too Deep",
       names: [String(repeating: "abcdefg/", count: 600) + "leaf", "a"], ["Too Deep/", "Too Deep/leaf = x", "a = x"]),
-    TreeShape("a folder over PATH_MAX goes under Too Deep",
+    TreeShape(
+      "a folder over PATH_MAX goes under Too Deep",
       names: [String(repeating: "abcdefg/", count: 600) + "leaf/"], ["Too Deep/", "Too Deep/leaf/"]),
   ]
 
   static let collisions: [TreeShape] = [
-    TreeShape("files of one name are numbered", names: ["pet", "pet", "pet"], ["pet = x", "pet (1) = x", "pet (2) = x"]),
-    TreeShape("the number comes before the extension", names: ["a.txt", "a.txt", "b.tar.gz", "b.tar.gz"],
+    TreeShape(
+      "files of one name are numbered", names: ["pet", "pet", "pet"], ["pet = x", "pet (1) = x", "pet (2) = x"]),
+    TreeShape(
+      "the number comes before the extension", names: ["a.txt", "a.txt", "b.tar.gz", "b.tar.gz"],
       ["a.txt = x", "a (1).txt = x", "b.tar.gz = x", "b (1).tar.gz = x"]),
     TreeShape("a leading dot is no extension", names: [".bashrc", ".bashrc"], [".bashrc = x", ".bashrc (1) = x"]),
     TreeShape("a folder keeps its name", names: ["pet", "pet/cat"], ["pet (1) = x", "pet/", "pet/cat = x"]),
-    TreeShape("a folder keeps its name in any order", names: ["pet/cat", "pet"], ["pet/", "pet/cat = x", "pet (1) = x"]),
-    TreeShape("names that are really there are not taken", names: ["pet", "pet", "pet (1)"],
+    TreeShape(
+      "a folder keeps its name in any order", names: ["pet/cat", "pet"], ["pet/", "pet/cat = x", "pet (1) = x"]),
+    TreeShape(
+      "names that are really there are not taken", names: ["pet", "pet", "pet (1)"],
       ["pet = x", "pet (2) = x", "pet (1) = x"]),
-    TreeShape("numbers count in each folder", names: ["a/x", "b/x", "a/x", "b/x"],
+    TreeShape(
+      "numbers count in each folder", names: ["a/x", "b/x", "a/x", "b/x"],
       ["a/", "a/x = x", "a/x (1) = x", "b/", "b/x = x", "b/x (1) = x"]),
     TreeShape("names that become alike are numbered", names: ["a", "/a", "./a"], ["a = x", "a (1) = x", "a (2) = x"]),
-    TreeShape("a numbered long name still fits",
+    TreeShape(
+      "a numbered long name still fits",
       names: [String(repeating: "n", count: 255), String(repeating: "n", count: 256)],
       [String(repeating: "n", count: 255) + " = x", String(repeating: "n", count: 251) + " (1) = x"]),
-    TreeShape("question marks are numbered too", names: ["a/../b", "a/./b"], ["a/", "a/?/", "a/?/b = x", "a/?/b (1) = x"]),
-    TreeShape("a link and a file of one name both stay",
+    TreeShape(
+      "question marks are numbered too", names: ["a/../b", "a/./b"], ["a/", "a/?/", "a/?/b = x", "a/?/b (1) = x"]),
+    TreeShape(
+      "a link and a file of one name both stay",
       ZipFixture(ZipFixtureEntry("a", "x"), .link("a", to: "b")), ["a = x", "a (1) -> b"]),
   ]
 
   static let links: [TreeShape] = [
-    TreeShape("a link inside is a link",
+    TreeShape(
+      "a link inside is a link",
       ZipFixture(.link("a", to: "b"), .link("d/e/up", to: "../../a"), .link("d/dot", to: "./e/../e")),
       ["a -> b", "d/", "d/e/", "d/e/up -> ../../a", "d/dot -> ./e/../e"]),
     TreeShape("a link whose target is missing is a link", ZipFixture(.link("a", to: "gone")), ["a -> gone"]),
-    TreeShape("a deflated link is a link",
+    TreeShape(
+      "a deflated link is a link",
       ZipFixture(ZipFixtureEntry("a", "b").unix(mode: 0o120777).deflated()), ["a -> b"]),
     TreeShape("an absolute link is a file", ZipFixture(.link("a", to: "/etc/passwd")), ["a = /etc/passwd"]),
-    TreeShape("a link that climbs out is a file",
+    TreeShape(
+      "a link that climbs out is a file",
       ZipFixture(.link("a", to: "../x"), .link("d/b", to: "../../x"), .link("d/c", to: "e/../../../d/x")),
       ["a = ../x", "d/", "d/b = ../../x", "d/c = e/../../../d/x"]),
-    TreeShape("a link that climbs out by way of another link is a file",
+    TreeShape(
+      "a link that climbs out by way of another link is a file",
       ZipFixture(.link("up", to: "."), .link("x", to: "up/../secret"), .link("y", to: "up/up/../../secret")),
       ["up -> .", "x = up/../secret", "y = up/up/../../secret"]),
     TreeShape("an empty link is a file", ZipFixture(.link("a", to: "")), ["a = "]),
     TreeShape("a link with a NUL in it is a file", ZipFixture(.link("a", to: "b\0c")), ["a = b\0c"]),
-    TreeShape("a link longer than a path is a file",
+    TreeShape(
+      "a link longer than a path is a file",
       ZipFixture(.link("a", to: String(repeating: "n/", count: 2100))), ["a = " + String(repeating: "n/", count: 2100)]),
-    TreeShape("a link from a host without links is a file",
+    TreeShape(
+      "a link from a host without links is a file",
       ZipFixture(ZipFixtureEntry("a", "b").with { $0.externalAttributes = 0o120777 << 16 }), ["a = b"]),
-    TreeShape("an encrypted link is a locked file",
+    TreeShape(
+      "an encrypted link is a locked file",
       ZipFixture(ZipFixtureEntry.link("a", to: "b").with { $0.flags = 1 }), ["a ! locked"]),
   ]
 }

@@ -17,6 +17,8 @@ ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
 /// fork(2): unavailable in Swift. Called once, before any second thread exists.
 pid_t ffmount_fork(void);
+/// mallopt(3) is in no header of Swift's Glibc: at most so many malloc arenas, each of which keeps what it once had.
+void ffmount_limit_arenas(int count);
 /// syslog(3) is variadic.
 void ffmount_syslog(int priority, const char *line);
 void ffmount_openlog(const char *name);

@@ -1,0 +1,111 @@
+internal import Bytes
+
+/// Finds entries by their local headers (APPNOTE 4.3.7), front to back: for an archive whose end is lost.
+struct LocalHeaderScan {
+  private let source: any ByteSource
+  /// Where the next header is expected.
+  private var offset: Int64 = 0
+  private var clock = DOSClock()
+  private var names = NameDecoder()
+
+  private static let fixedSize = 30
+  private static let signature: [UInt8] = [0x50, 0x4b, 3, 4]
+  /// A data descriptor (4.3.9) with its signature; 8 bytes longer when the sizes are of 64 bits.
+  private static let descriptorSignature: [UInt8] = [0x50, 0x4b, 7, 8]
+  private static let blockSize = 256 << 10
+
+  init(_ source: any ByteSource) { self.source = source }
+
+  /// The next entry whose data are all there; nil at the end of what can be made out. Blocks.
+  mutating func next() throws(Fault) -> CentralDirectory.Entry? {
+    guard offset <= source.size - Int64(Self.fixedSize) else { return nil }
+    guard let (start, count) = try header() else { return nil }
+    let bytes = try source.bytes(at: offset, count: count)
+    guard var header = try? LocalHeaderScan.parse(bytes, &clock) else { return nil }
+    header.localHeaderOffset = offset
+    if header.flags & 8 != 0, header.compressedSize == 0 {
+      // The sizes stand behind the data: where those end, only the next signature tells.
+      guard try findDescriptor(for: &header, from: start) else { return nil }
+    } else {
+      guard header.compressedSize <= source.size - start else { return nil }
+      offset = start + header.compressedSize
+    }
+    try skipDescriptor()
+    let path = names.utf8(bytes[header.nameStart...].prefix(header.nameCount), isUTF8: header.isNameUTF8)
+    return CentralDirectory.Entry(header: header, path: path)
+  }
+
+  /// Where the data of the entry at `offset` start, and how long its header is; nil when no header is there.
+  private func header() throws(Fault) -> (dataStart: Int64, count: Int)? {
+    let fixed = try source.bytes(at: offset, count: Self.fixedSize)
+    guard fixed.starts(with: Self.signature) else { return nil }
+    let count = Self.fixedSize + (Int(fixed[26]) | Int(fixed[27]) << 8) + (Int(fixed[28]) | Int(fixed[29]) << 8)
+    guard Int64(count) <= source.size - offset else { return nil }
+    return (offset + Int64(count), count)
+  }
+
+  private static func parse(_ bytes: [UInt8], _ clock: inout DOSClock) throws(Fault) -> CentralHeader {
+    let span = unsafe bytes.span.bytes
+    var reader = ByteReader(span)
+    var header = CentralHeader()
+    try reader.skip(6)
+    header.flags = try reader.u16()
+    header.method = try reader.u16()
+    let time = try reader.u16()
+    let date = try reader.u16()
+    header.modified = clock.timestamp(date: date, time: time)
+    header.crc = try reader.u32()
+    header.compressedSize = Int64(try reader.u32())
+    header.size = Int64(try reader.u32())
+    header.nameStart = fixedSize
+    header.nameCount = Int(try reader.u16())
+    let extraCount = Int(try reader.u16())
+    try reader.skip(header.nameCount)
+    let name = span.extracting(header.nameStart..<header.nameStart + header.nameCount)
+    var extra = ByteReader(try reader.slice(extraCount))
+    extra.readExtraFields(into: &header, name: name, extraStart: fixedSize + header.nameCount)
+    return header
+  }
+
+  /// Looks for the data descriptor that fits the distance from the data's start; leaves `offset` at it.
+  private mutating func findDescriptor(for header: inout CentralHeader, from start: Int64) throws(Fault) -> Bool {
+    var place = start
+    while place <= source.size - 16 {
+      let count = Int(min(Int64(Self.blockSize), source.size - place))
+      let block = try source.bytes(at: place, count: count)
+      var position = 0
+      while position + 16 <= count {
+        guard let found = block[position..<(count - 12)].firstIndex(of: 0x50) else { break }
+        position = found + 1
+        guard block[found..<found + 4].elementsEqual(Self.descriptorSignature) else { continue }
+        let distance = place + Int64(found) - start
+        if Int64(Self.u32(block, found + 8)) == distance & 0xffff_ffff {
+          header.crc = Self.u32(block, found + 4)
+          header.compressedSize = distance
+          header.size = Int64(Self.u32(block, found + 12))
+          offset = start + distance
+          return true
+        }
+      }
+      if count < Self.blockSize { return false }
+      // A descriptor may lie across the edge.
+      place += Int64(count - 16)
+    }
+    return false
+  }
+
+  private mutating func skipDescriptor() throws(Fault) {
+    guard offset <= source.size - 4, try source.bytes(at: offset, count: 4) == Self.descriptorSignature else { return }
+    for size: Int64 in [16, 24] where offset + size <= source.size - 4 {
+      if try source.bytes(at: offset + size, count: 2) == [0x50, 0x4b] {
+        offset += size
+        return
+      }
+    }
+    offset = source.size
+  }
+
+  private static func u32(_ bytes: [UInt8], _ index: Int) -> UInt32 {
+    (0..<4).reduce(0) { $0 | UInt32(bytes[index + $1]) << (8 * UInt32($1)) }
+  }
+}
