@@ -87,6 +87,7 @@ public final class Index: Sendable {
 
   /// Like `flush`; then lets go of the file, and every call after finds nothing.
   public func finish(within limit: Duration) {
+    guard folder != nil, !isUnused else { return }
     // On the writer's thread, since a slow disk must not keep the caller.
     writer.submit(cost: 0) { [self] in
       let file = state.withLock { state in
@@ -97,6 +98,8 @@ public final class Index: Sendable {
     }
     flush(within: limit)
   }
+
+  private var isUnused: Bool { state.withLock { $0.file == nil } && !writer.isUsed }
 
   // MARK: Failure
 

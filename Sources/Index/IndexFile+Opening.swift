@@ -24,6 +24,7 @@ extension IndexFile {
   /// Opens the file in `folder`; makes it anew when it is missing, damaged or not ours.
   static func open(in folder: String) throws -> (file: IndexFile, wasRemade: Bool) {
     try makeFolder(folder)
+    try checkOwner(folder)
     let lock = try FolderLock(folder)
     defer { lock.release() }
     let path = "\(folder)/\(name)"
@@ -137,19 +138,18 @@ extension IndexFile {
   }
 
   private static func makeFolder(_ path: String) throws {
-    if unsafe mkdir(path, 0o700) != 0 {
-      switch errno {
-      case EEXIST: break
-      case ENOENT:
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { throw IndexFailure.passing }
-        try makeFolder(String(path[..<slash]))
-        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw IndexFailure.passing }
-      default: throw IndexFailure.passing
-      }
+    if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw IndexFailure.passing
     }
+    try makeFolder(String(path[..<slash]))
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw IndexFailure.passing }
+  }
+
+  /// In another user's folder nothing is kept: there is no telling what becomes of it.
+  private static func checkOwner(_ path: String) throws {
     var status = stat()
-    // Below another user's home, as under sudo, ours would be files that the user cannot use.
-    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw IndexFailure.passing }
+    guard unsafe stat(path, &status) == 0, status.st_uid == geteuid() else { throw IndexFailure.passing }
   }
 }
 

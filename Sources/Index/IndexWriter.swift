@@ -30,6 +30,8 @@ final class IndexWriter: Sendable {
     }
   }
 
+  var isUsed: Bool { state.withLock { $0.queue != nil } }
+
   /// Waits for all that was submitted before.
   func wait(atMost limit: Duration) -> Bool {
     guard let queue = state.withLock({ $0.queue }) else { return true }
