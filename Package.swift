@@ -15,13 +15,14 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree.
+/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree and Index below it.
 let package = Package(
   name: "ffmount",
   products: [.executable(name: "ffmount", targets: ["ffmount"])],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
@@ -32,7 +33,14 @@ let package = Package(
     .target(name: "Files", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
     .target(name: "Codecs", dependencies: ["Bytes", "CIsal"], swiftSettings: strict),
     .target(name: "Zip", dependencies: ["Bytes", "Codecs"], swiftSettings: strict),
-    .target(name: "Tree", dependencies: ["Bytes", "Files", "Zip"], swiftSettings: strict),
+    .target(
+      name: "Index",
+      dependencies: [
+        "Bytes",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ], swiftSettings: strict),
+    .target(name: "Tree", dependencies: ["Bytes", "Files", "Codecs", "Zip", "Index"], swiftSettings: strict),
     .target(name: "FuseLink", dependencies: ["CFuse3", "CPosix"], swiftSettings: strict),
     .target(
       name: "Mount",
@@ -43,15 +51,14 @@ let package = Package(
     .executableTarget(
       name: "ffmount",
       dependencies: [
-        "Bytes", "Files", "Tree", "FuseLink", "Mount", "CPosix",
+        "Bytes", "Files", "Index", "Tree", "FuseLink", "Mount", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
-    .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "TreeTests", dependencies: ["Bytes", "Files", "Tree", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]
 )

@@ -6,6 +6,9 @@ public protocol ByteSource: AnyObject, Sendable {
   /// In bytes, exact.
   var size: Int64 { get }
 
+  /// Names the bytes from one mount to the next; nil where nothing does for sure.
+  var identity: ByteIdentity? { get }
+
   /// Fills `buffer` from `offset` on and gives the bytes written: fewer than asked only at the end of the source.
   ///
   /// Throws `Fault.later` when `patience` is immediate and the bytes take long to make.
@@ -90,6 +93,10 @@ public final class ByteRange: ByteSource {
     self.source = source
     self.start = start
     self.size = size
+  }
+
+  public var identity: ByteIdentity? {
+    source.identity?.adding(.range, UInt64(bitPattern: start), UInt64(bitPattern: size))
   }
 
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)

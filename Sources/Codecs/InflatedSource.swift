@@ -5,20 +5,30 @@ internal import Synchronization
 ///
 /// The stream is decoded in stretches of a mebibyte. The first pass goes front to back, checks the CRC and notes restart
 /// points; after it any stretch is decoded from the point before it. Stretches decoded last are kept, so that the
-/// kernel's readahead may come in any order.
+/// kernel's readahead may come in any order. The points of a long stream are kept in a store, too: what is far ahead of the
+/// first pass is decoded from there.
 public final class InflatedSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
   private let crc: UInt32
   private let cache: StretchCache
+  private let log: RestartLog?
   private let frontier: Mutex<Frontier>
   /// One thread decodes a stretch, others who want the same one wait for it. Taken before `frontier`, never after.
   private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
 
   private static let stretchSize = 1 << 20
   private static let inputSize = 128 << 10
-  /// Restart points take at most this much memory for one source; past it every other one is dropped.
+  /// Restart points take at most this much memory for one source; past it every other one is dropped. Where the others are
+  /// in a store, less will do.
   private static let pointsCost = 8 << 20
+  private static let pointsCostWithLog = 2 << 20
+  /// Shorter streams are decoded again sooner than their points are read back.
+  private static let loggedSize: Int64 = 8 << 20
+  /// The first pass goes on for a reader this much ahead of it: that is the kernel's readahead out of order.
+  private static let readahead: Int64 = 2
+  /// Decodes at most this much from a stored point; past it the first pass goes on, and notes points.
+  private static let longestRun: Int64 = 32
 
   /// The first pass through the stream.
   fileprivate struct Frontier: ~Copyable {
@@ -40,8 +50,19 @@ public final class InflatedSource: ByteSource {
     self.size = size
     self.crc = crc
     self.cache = cache
+    let identity = compressed.identity.map { InflatedSource.identity(of: $0, size, crc) }
+    log =
+      if size >= Self.loggedSize, let store = cache.restarts, let identity {
+        RestartLog(store, of: identity, streamSize: compressed.size)
+      } else { nil }
     frontier = Mutex(Frontier())
   }
+
+  private static func identity(of compressed: ByteIdentity, _ size: Int64, _ crc: UInt32) -> ByteIdentity {
+    compressed.adding(.inflate, UInt64(bitPattern: size), UInt64(crc))
+  }
+
+  public var identity: ByteIdentity? { compressed.identity.map { InflatedSource.identity(of: $0, size, crc) } }
 
   deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<stretchCount) }
 
@@ -93,13 +114,23 @@ public final class InflatedSource: ByteSource {
     turn.lock()
     defer { turn.unlock() }
     if let found = cache.find(key(index)) { return found }
-    var start = startingPoint(for: index)
-    if start == nil {
-      if let made = try advanceFrontier(to: index) { return made }
-      // Another thread took the first pass beyond while this one waited for it.
-      start = startingPoint(for: index)
+    // Each round that ends without a stretch leaves fewer ways: a stored point is distrusted once, and another thread may
+    // have taken the first pass beyond while this one waited for it.
+    for _ in 0..<3 {
+      guard let start = startingPoint(for: index) else {
+        if let made = try advanceFrontier(to: index) { return made }
+        continue
+      }
+      do throws(Fault) { return try decode(index, from: start) } catch {
+        // Of the point and the stream, the point is the one that can be done without.
+        guard start.isStored, error.kind == .damaged else { throw error }
+        log?.distrust()
+      }
     }
-    guard let start else { throw Fault(.changed, "the first pass went back") }
+    throw Fault(.changed, "the first pass went back")
+  }
+
+  private func decode(_ index: Int64, from start: Start) throws(Fault) -> Stretch {
     var stream = Stream(inflater: Inflater(at: start.point), inputOffset: start.point.inputOffset)
     var current = start.index
     while true {
@@ -112,15 +143,27 @@ public final class InflatedSource: ByteSource {
     }
   }
 
-  /// The nearest restart point at or before a stretch that the first pass has been through; nil when it has not.
-  private func startingPoint(for index: Int64) -> (index: Int64, point: RestartPoint)? {
-    let found = frontier.withLock { frontier -> (index: Int64, point: RestartPoint?)? in
-      guard index < frontier.next else { return nil }
+  private struct Start {
+    var index: Int64
+    var point: RestartPoint
+    var isStored = false
+  }
+
+  /// The nearest restart point at or before a stretch; nil when the first pass has to come there first.
+  private func startingPoint(for index: Int64) -> Start? {
+    let (next, noted) = frontier.withLock { frontier -> (Int64, (index: Int64, point: RestartPoint?)) in
       let start = index / frontier.spacing * frontier.spacing
-      return (start, frontier.points[start])
+      return (frontier.next, (start, frontier.points[start]))
     }
-    guard let found else { return nil }
-    return (found.index, found.point ?? Inflater().restartPoint(inputOffset: 0))
+    let isBehind = index < next
+    if let log, isBehind ? noted.index < index : index > next + Self.readahead {
+      let first = max(isBehind ? noted.index + 1 : next + 1, index - Self.longestRun)
+      if let stored = log.last(in: first...index) {
+        return Start(index: stored.place, point: stored.point, isStored: true)
+      }
+    }
+    guard isBehind else { return nil }
+    return Start(index: noted.index, point: noted.point ?? Inflater().restartPoint(inputOffset: 0))
   }
 
   private func advanceFrontier(to index: Int64) throws(Fault) -> Stretch? {
@@ -147,14 +190,28 @@ public final class InflatedSource: ByteSource {
         unsafe stretch.bytes.withUnsafeBytes { unsafe frontier.crc.update($0) }
         if current + 1 == stretchCount, frontier.crc.value != crc { throw Fault(crc: crc, found: frontier.crc.value) }
         frontier.next += 1
-        frontier.note(at: frontier.next, atMost: Self.pointsCost)
+        note(&frontier)
         cache.insert(stretch, for: key(current))
         if current == index { return stretch }
       }
     } catch {
-      if error.kind == .damaged { frontier.fault = error }
+      if error.kind == .damaged {
+        frontier.fault = error
+        log?.distrust()
+      }
       throw error
     }
+  }
+
+  /// Keeps the place that the first pass has come to.
+  private func note(_ frontier: inout Frontier) {
+    if frontier.next == stretchCount {
+      log?.finish()
+      return
+    }
+    let point = frontier.note(at: frontier.next, atMost: log == nil ? Self.pointsCost : Self.pointsCostWithLog)
+    guard let log else { return }
+    log.note(at: frontier.next) { point ?? frontier.stream?.restartPoint }
   }
 
   private func decodeNext(_ frontier: inout Frontier) throws(Fault) -> Stretch {
@@ -180,10 +237,10 @@ public final class InflatedSource: ByteSource {
 }
 
 extension InflatedSource.Frontier {
-  /// Keeps the place where stretch `index` starts; past the budget every other point goes.
-  fileprivate mutating func note(at index: Int64, atMost limit: Int) {
-    guard index % spacing == 0 else { return }
-    guard let point = stream?.restartPoint else { return }
+  /// Keeps the place where stretch `index` starts, when it is one of those to be kept, and gives it then; past the budget
+  /// every other point goes.
+  fileprivate mutating func note(at index: Int64, atMost limit: Int) -> RestartPoint? {
+    guard index % spacing == 0, let point = stream?.restartPoint else { return nil }
     points[index] = point
     cost += point.cost
     while cost > limit {
@@ -193,6 +250,7 @@ extension InflatedSource.Frontier {
         cost -= point.cost
       }
     }
+    return point
   }
 }
 

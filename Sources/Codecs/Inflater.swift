@@ -6,10 +6,13 @@ internal import CIsal
 /// The work is ISA-L's. Not for use by two threads at a time.
 @safe struct Inflater: ~Copyable, @unchecked Sendable {
   // Sendable: the memory is this value's own.
-  private let state: UnsafeMutablePointer<inflate_state>
+  let state: UnsafeMutablePointer<inflate_state>
 
   init() {
     unsafe state = .allocate(capacity: 1)
+    // Restart points copy what ISA-L leaves alone, too, and what was in this memory before is no one else's business.
+    unsafe UnsafeMutableRawPointer(state).initializeMemory(
+      as: UInt8.self, repeating: 0, count: Inflater.memorySizes.lowerBound)
     unsafe isal_inflate_init(state)
   }
 
@@ -88,19 +91,27 @@ struct RestartPoint: Sendable {
   /// The next byte of the compressed stream that the decoder wants.
   let inputOffset: Int64
   /// The decoder's registers and Huffman tables, then the window of the last 32 KiB of output.
-  fileprivate let memory: [UInt8]
+  let memory: [UInt8]
 
   /// In bytes, what keeping this point costs.
   var cost: Int { memory.count }
 }
 
 extension Inflater {
-  /// Everything of the state before the output window, whose unused end is not worth keeping.
-  private static var headSize: Int { ffmount_inflate_head_size() }
+  /// Of a restart point, in bytes: everything of the state before the output window, and that as far as it is used.
+  static var memorySizes: ClosedRange<Int> {
+    let head = ffmount_inflate_head_size()
+    return head...head + ffmount_inflate_window_size()
+  }
 
   /// The place reached; `inputOffset` is that of the first byte not consumed.
   func restartPoint(inputOffset: Int64) -> RestartPoint {
-    let count = unsafe Inflater.headSize + Int(state.pointee.tmp_out_valid)
+    // Of use to the caller of the last step alone.
+    unsafe state.pointee.next_in = nil
+    unsafe state.pointee.avail_in = 0
+    unsafe state.pointee.next_out = nil
+    unsafe state.pointee.avail_out = 0
+    let count = unsafe Inflater.memorySizes.lowerBound + Int(state.pointee.tmp_out_valid)
     return RestartPoint(
       inputOffset: inputOffset, memory: unsafe Array(UnsafeRawBufferPointer(start: state, count: count)))
   }
@@ -109,7 +120,8 @@ extension Inflater {
     unsafe state = .allocate(capacity: 1)
     unsafe isal_inflate_init(state)
     unsafe point.memory.withUnsafeBytes { memory in
-      unsafe UnsafeMutableRawPointer(state).copyMemory(from: memory.baseAddress!, byteCount: memory.count)
+      guard let base = memory.baseAddress else { return }
+      unsafe UnsafeMutableRawPointer(state).copyMemory(from: base, byteCount: memory.count)
     }
   }
 }

@@ -6,7 +6,8 @@ final class Stretch: Sendable {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// The stretches decoded last, of all sources together, up to a number of bytes.
+/// What decoded sources share: the stretches decoded last, of all together up to a number of bytes, and where their restart
+/// points are kept.
 public final class StretchCache: Sendable {
   struct Key: Hashable {
     var source: ObjectIdentifier
@@ -21,9 +22,14 @@ public final class StretchCache: Sendable {
 
   private let state = Mutex(State())
   private let capacity: Int
+  /// nil: restart points live no longer than the source that made them.
+  let restarts: (any RestartStore)?
 
   /// `capacity` in bytes.
-  public init(capacity: Int) { self.capacity = capacity }
+  public init(capacity: Int, restarts: (any RestartStore)? = nil) {
+    self.capacity = capacity
+    self.restarts = restarts
+  }
 
   func find(_ key: Key) -> Stretch? {
     state.withLock { state in

@@ -8,6 +8,8 @@ public final class FileSource: ByteSource {
   public let opened: FileStatus
   /// Whether a change of the file is a fault: so for what is read out of it, not for the file itself.
   private let isPinned: Bool
+  /// Whether any later change of the file will show in its time.
+  private let isSettled: Bool
 
   public var size: Int64 { opened.size }
 
@@ -15,6 +17,15 @@ public final class FileSource: ByteSource {
     self.descriptor = descriptor
     self.opened = opened
     self.isPinned = isPinned
+    isSettled = isPinned && opened.isSettled(at: .now)
+  }
+
+  /// nil for a file that was written to just before it was opened, too: while the clock of its time stands still, it may
+  /// change again and not show it. And for one that may change unnoticed while it is open.
+  public var identity: ByteIdentity? {
+    guard isPinned, isSettled else { return nil }
+    return ByteIdentity(
+      device: opened.device, inode: opened.inode, size: opened.size, modified: opened.modified)
   }
 
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)

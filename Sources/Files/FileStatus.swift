@@ -40,7 +40,24 @@ public struct FileStatus: Sendable {
   }
 }
 
+extension FileStatus {
+  /// Whether a change after `now` gives the file another time than it has.
+  ///
+  /// Kernels count file times in ticks of up to 10 ms, some file systems in whole or even seconds.
+  func isSettled(at now: Timestamp) -> Bool {
+    let age = Double(now.seconds) - Double(modified.seconds) + Double(now.nanoseconds - modified.nanoseconds) / 1e9
+    // A time to come is no later change's either.
+    return abs(age) > (modified.nanoseconds == 0 ? 2 : 0.02)
+  }
+}
+
 extension Timestamp {
+  static var now: Timestamp {
+    var time = Glibc.timespec()
+    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(time)
+  }
+
   public init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec)) }
   public var timespec: timespec { Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
 }

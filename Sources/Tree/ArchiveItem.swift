@@ -144,6 +144,7 @@ private final class NotingSource: ByteSource {
   private let index: UInt32
   private let isSequence: Bool
   var size: Int64 { source.size }
+  var identity: ByteIdentity? { source.identity }
 
   init(_ source: any ByteSource, _ archive: Archive, _ tree: ZipArchive, _ index: UInt32, isSequence: Bool) {
     self.source = source

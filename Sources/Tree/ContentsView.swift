@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Codecs
+internal import Index
 internal import Zip
 
 /// `NAME.contents/`: the tree inside a ZIP archive.
@@ -19,10 +20,11 @@ struct ContentsView: View {
     "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "pptx", "pptm", "potx", "odt", "ods", "odp", "odg", "ott",
   ]
 
-  init(listing: ViewListing, decodedCache: Int) {
+  init(listing: ViewListing, decodedCache: Int, index: Index?) {
     listedExtensions = listing.extensions(Self.usual, byName: Self.byName)
     listsUnnamed = !listing.isOff && listedExtensions.contains("zip")
-    archives = Archives(decoded: StretchCache(capacity: decodedCache))
+    let restarts = index.map { IndexedRestarts(index: $0) }
+    archives = Archives(decoded: StretchCache(capacity: decodedCache, restarts: restarts))
   }
 
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }

@@ -1,4 +1,5 @@
 public import Bytes
+public import Index
 
 /// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
 ///
@@ -74,9 +75,11 @@ public struct Views: Sendable {
   public let depth: Int
   private let listed: Set<FileExtension>
 
-  /// The one place where views are registered.
-  public init(listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20) {
-    all = [ContentsView(listing: listing, decodedCache: cache)]
+  /// The one place where views are registered. `index` keeps what is dear to find out; nil: nothing outlives the mount.
+  public init(
+    listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil
+  ) {
+    all = [ContentsView(listing: listing, decodedCache: cache, index: index)]
     self.depth = depth
     listed = all.reduce(into: []) { $0.formUnion($1.listedExtensions) }
   }

@@ -10,6 +10,7 @@ final class StoredSource: ByteSource {
   private let passed: @Sendable () -> Void
   private let check: Mutex<Check>
   var size: Int64 { data.size }
+  var identity: ByteIdentity? { data.identity }
 
   private struct Check {
     /// Up to where the CRC is summed up.

@@ -3,6 +3,7 @@ import CPosix
 import Files
 import FuseLink
 import Glibc
+import Index
 import Logging
 import Mount
 import Tree
@@ -18,7 +19,8 @@ extension MountPlan {
     // Ten threads that rarely allocate at the same time need no ten heaps.
     ffmount_limit_arenas(2)
     Session.blockSignals()
-    let (tree, root) = try makeTree()
+    let index = Index(folder: CacheFolder.path(awayFrom: mountpoint))
+    let (tree, root) = try makeTree(index)
 
     var settings = MountedTree.Options()
     settings.owner = options.owner
@@ -40,11 +42,12 @@ extension MountPlan {
     let ending = session.run(threads: options.threads)
     // First no more questions, then no more answers, then no more session.
     mounted.stop()
+    index.finish(within: .seconds(2))
     if ending < 0 { logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending))") }
   }
 
-  private func makeTree() throws -> (Tree, RealRoot) {
-    let views = Views(listing: options.listing, depth: options.depth)
+  private func makeTree(_ index: Index) throws -> (Tree, RealRoot) {
+    let views = Views(listing: options.listing, depth: options.depth, index: index)
     // Threads' pipes and wake-ups, standard streams, /dev/fuse and the log come first.
     let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads)
     do throws(Fault) {

@@ -1,0 +1,134 @@
+public import Bytes
+internal import Synchronization
+
+/// Keeps restart points of streams from one mount to the next. What cannot be kept is done without: nothing throws.
+public protocol RestartStore: Sendable {
+  /// The last point of a stream in a range of places. Blocks on the disk, not on what `note` has still to do.
+  func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint?
+
+  /// Calls `make` later, on a thread of the store's own, and keeps the points. O(1); may drop them instead.
+  ///
+  /// `cost` is what waiting costs, in bytes of memory.
+  func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint])
+
+  /// Forgets all points of a stream, those too that `note` was given before. O(1).
+  func forget(_ stream: ByteIdentity)
+}
+
+/// A restart point as it is kept.
+public struct StoredRestartPoint: Sendable {
+  /// In stretches from the stream's start.
+  public var place: Int64
+  /// Of this version, and good for this machine's decoder alone.
+  public var image: [UInt8]
+
+  public init(place: Int64, image: [UInt8]) {
+    self.place = place
+    self.image = image
+  }
+
+  /// A point of another version is no use and must not be given back. The first use costs some microseconds.
+  public static var version: UInt64 { RestartPoint.imageVersion }
+}
+
+/// One stream's points in a store: written in batches while the first pass goes on, read back one by one.
+final class RestartLog: Sendable {
+  private let store: any RestartStore
+  private let stream: ByteIdentity
+  /// In bytes, of the compressed stream.
+  private let streamSize: Int64
+
+  private struct State {
+    /// Noted and not handed over yet.
+    var batch: [(place: Int64, point: RestartPoint)] = []
+    /// Read last, the one used last at the end.
+    var loaded: [(place: Int64, point: RestartPoint)] = []
+    /// Points led astray: no more of them are read.
+    var isDistrusted = false
+  }
+
+  private let state = Mutex(State())
+  private let recorded = Recorded()
+
+  /// Up to where the store has the stream's points; asked for once, on the store's thread.
+  private final class Recorded: Sendable {
+    let place = Mutex<Int64?>(nil)
+  }
+
+  private static let batchSize = 16
+  private static let loadedAtMost = 4
+
+  init(_ store: any RestartStore, of stream: ByteIdentity, streamSize: Int64) {
+    self.store = store
+    self.stream = stream
+    self.streamSize = streamSize
+  }
+
+  deinit { handOver(state.withLock { $0.batch }) }
+
+  /// Notes the point at the start of a stretch; `make` is not called when the store has it. Does not wait for the store.
+  func note(at place: Int64, _ make: () -> RestartPoint?) {
+    if let last = recorded.place.withLockIfAvailable({ $0 }) ?? nil, place <= last { return }
+    guard let point = make() else { return }
+    let batch = state.withLock { state -> [(place: Int64, point: RestartPoint)] in
+      guard !state.isDistrusted else { return [] }
+      state.batch.append((place, point))
+      return state.batch.count < Self.batchSize ? [] : take(&state.batch)
+    }
+    handOver(batch)
+  }
+
+  /// Hands over what is left when the stream has come to its end.
+  func finish() { handOver(state.withLock { take(&$0.batch) }) }
+
+  private func take(_ batch: inout [(place: Int64, point: RestartPoint)]) -> [(place: Int64, point: RestartPoint)] {
+    defer { batch = [] }
+    return batch
+  }
+
+  private func handOver(_ batch: [(place: Int64, point: RestartPoint)]) {
+    guard !batch.isEmpty else { return }
+    store.note(of: stream, cost: batch.reduce(0) { $0 + $1.point.cost }) { [store, stream, recorded] in
+      let last = recorded.place.withLock { place in
+        let known = place ?? store.last(of: stream, in: 0...(.max))?.place ?? -1
+        place = max(known, batch.last?.place ?? -1)
+        return known
+      }
+      return batch.compactMap { place, point in
+        place <= last ? nil : point.image.map { StoredRestartPoint(place: place, image: $0) }
+      }
+    }
+  }
+
+  /// The last point of a range. Blocks on the disk.
+  func last(in places: ClosedRange<Int64>) -> (place: Int64, point: RestartPoint)? {
+    let (isDistrusted, known) = state.withLock { state -> (Bool, (place: Int64, point: RestartPoint)?) in
+      guard let index = state.loaded.firstIndex(where: { $0.place == places.upperBound }) else {
+        return (state.isDistrusted, nil)
+      }
+      let found = state.loaded.remove(at: index)
+      state.loaded.append(found)
+      return (state.isDistrusted, found)
+    }
+    if isDistrusted { return nil }
+    if let known { return known }
+    guard let stored = store.last(of: stream, in: places), places.contains(stored.place),
+      let point = RestartPoint(image: stored.image), point.inputOffset <= streamSize
+    else { return nil }
+    state.withLock { state in
+      if state.loaded.count >= Self.loadedAtMost { state.loaded.removeFirst() }
+      state.loaded.append((stored.place, point))
+    }
+    return (stored.place, point)
+  }
+
+  /// Does without the stream's points from now on, since they or the stream are damaged.
+  func distrust() {
+    state.withLock { state in
+      state.isDistrusted = true
+      state.loaded = []
+      state.batch = []
+    }
+    store.forget(stream)
+  }
+}

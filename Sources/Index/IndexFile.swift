@@ -1,0 +1,221 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import Synchronization
+
+/// The open file. Throws GRDB's errors, which `IndexFailure` sorts.
+///
+/// Two connections, so that a reader does not wait for a batch that is written.
+final class IndexFile: Sendable {
+  private let path: String
+  private let inode: UInt64
+  private let writer: DatabaseQueue
+  private let reader: DatabaseQueue
+  /// Sources read since their time of use was written, by their row.
+  private let touched = Mutex<Set<Int64>>([])
+
+  /// A source's time of use is right within this, in seconds: reading is not to mean writing.
+  private static let useAccuracy: Int64 = 600
+
+  init(path: String, inode: UInt64, writer: DatabaseQueue, reader: DatabaseQueue) {
+    self.path = path
+    self.inode = inode
+    self.writer = writer
+    self.reader = reader
+  }
+
+  /// Whether the name still leads to this file: a user may have cleared the cache, another process made it anew.
+  var isInPlace: Bool { IndexFile.inode(of: path) == inode }
+
+  private static var now: Int64 { Int64(time(nil)) }
+
+  // MARK: Reading
+
+  func records(
+    of source: [UInt8], _ kind: IndexKind, from first: [UInt8], through last: [UInt8], descending: Bool,
+    atMost limit: Int
+  ) throws -> [IndexRecord] {
+    var records: [IndexRecord] = []
+    var damaged: [[UInt8]] = []
+    try reader.inDatabase { database in
+      let statement = try database.cachedStatement(
+        sql: """
+          SELECT source.id, source.usedAt, record.key, record.checksum, record.value
+          FROM record JOIN source ON source.id = record.source
+          WHERE source.identity = ? AND kind = ? AND key BETWEEN ? AND ? AND version = ?
+          ORDER BY key \(descending ? "DESC" : "ASC")
+          """)
+      let arguments: StatementArguments = [
+        source.blob, kind.number, first.blob, last.blob, Int64(bitPattern: kind.version),
+      ]
+      let rows = try Row.fetchCursor(statement, arguments: arguments)
+      while records.count < limit, let row = try rows.next() {
+        if records.isEmpty { touch(try row.number(0), usedAt: try row.number(1)) }
+        let record = try IndexRecord(key: row.bytes(2), value: row.bytes(4))
+        if try record.checksum(of: source, kind) == row.number(3) {
+          records.append(record)
+        } else {
+          damaged.append(record.key)
+        }
+      }
+    }
+    // Out of the way of what will be stored in its place.
+    if !damaged.isEmpty { try forget(damaged, of: source, kind) }
+    return records
+  }
+
+  private func touch(_ source: Int64, usedAt: Int64) {
+    if abs(IndexFile.now - usedAt) > IndexFile.useAccuracy { touched.withLock { _ = $0.insert(source) } }
+  }
+
+  // MARK: Writing
+
+  /// Gives false when there is no room for the records.
+  func store(_ records: [IndexRecord], _ kind: IndexKind, of source: [UInt8], atMost maximumSize: Int64) throws -> Bool
+  {
+    let size = records.reduce(Int64(0)) { $0 + Int64($1.key.count + $1.value.count + 40) }
+    return try writer.inDatabase { database in
+      guard try makeRoom(in: database, for: size, atMost: maximumSize, sparing: source) else { return false }
+      try database.inTransaction(.immediate) {
+        let row = try IndexFile.row(of: source, in: database)
+        let statement = try database.cachedStatement(
+          sql: "INSERT OR REPLACE INTO record(source, kind, key, version, checksum, value) VALUES(?, ?, ?, ?, ?, ?)")
+        for record in records {
+          statement.setUncheckedArguments([
+            row, kind.number, record.key.blob, Int64(bitPattern: kind.version), record.checksum(of: source, kind),
+            record.value.blob,
+          ])
+          try statement.execute()
+        }
+        return .commit
+      }
+      return true
+    }
+  }
+
+  /// The source's row, which is used now.
+  private static func row(of source: [UInt8], in database: Database) throws -> Int64 {
+    let row = try Int64.fetchOne(
+      database,
+      sql: """
+        INSERT INTO source(identity, usedAt) VALUES(?, ?)
+        ON CONFLICT(identity) DO UPDATE SET usedAt = excluded.usedAt RETURNING id
+        """, arguments: [source.blob, now])
+    guard let row else { throw IndexFailure.damage }
+    return row
+  }
+
+  func forget(_ source: [UInt8]) throws {
+    try writer.inDatabase { database in
+      let row = try Int64.fetchOne(
+        database, sql: "SELECT id FROM source WHERE identity = ?", arguments: [source.blob])
+      if let row { try IndexFile.remove(row, from: database) }
+    }
+  }
+
+  func forget(_ source: [UInt8], _ kind: IndexKind, from first: [UInt8], through last: [UInt8]) throws {
+    try writer.inDatabase { database in
+      try database.execute(
+        sql: """
+          DELETE FROM record WHERE source = (SELECT id FROM source WHERE identity = ?) AND kind = ?
+          AND key BETWEEN ? AND ?
+          """, arguments: [source.blob, kind.number, first.blob, last.blob])
+    }
+  }
+
+  private func forget(_ keys: [[UInt8]], of source: [UInt8], _ kind: IndexKind) throws {
+    for key in keys { try forget(source, kind, from: key, through: key) }
+  }
+
+  // MARK: Room
+
+  /// Forgets the sources not used for longest until `size` more bytes fit. Gives false when they do not even then.
+  private func makeRoom(
+    in database: Database, for size: Int64, atMost maximumSize: Int64, sparing source: [UInt8]
+  ) throws -> Bool {
+    guard try IndexFile.size(of: database) + size > maximumSize else { return true }
+    try writeUse(in: database)
+    // A little more than is needed, so that not every batch has to.
+    let goal = maximumSize / 10 * 9 - size
+    while try IndexFile.size(of: database) > goal {
+      let oldest = try Int64.fetchOne(
+        database, sql: "SELECT id FROM source WHERE identity <> ? ORDER BY usedAt, id LIMIT 1",
+        arguments: [source.blob])
+      guard let oldest else { break }
+      try IndexFile.remove(oldest, from: database)
+    }
+    // Freed pages go back to the disk, not too many at a time.
+    try database.execute(sql: "PRAGMA incremental_vacuum(4096)")
+    return try IndexFile.size(of: database) + size <= maximumSize
+  }
+
+  /// In bytes, of the pages that hold something.
+  private static func size(of database: Database) throws -> Int64 {
+    let size = try Int64.fetchOne(
+      database,
+      sql: """
+        SELECT (page_count - freelist_count) * page_size
+        FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+        """)
+    guard let size else { throw IndexFailure.damage }
+    return size
+  }
+
+  private static let removedAtOnce = 2000
+
+  /// In steps, so that the log stays short and other processes get their turn.
+  private static func remove(_ source: Int64, from database: Database) throws {
+    repeat {
+      try database.execute(
+        sql: """
+          DELETE FROM record WHERE (source, kind, key) IN
+          (SELECT source, kind, key FROM record WHERE source = ? LIMIT \(removedAtOnce))
+          """, arguments: [source])
+    } while database.changesCount == removedAtOnce
+    // What another process has put in meanwhile goes with the source.
+    try database.inTransaction(.immediate) {
+      try database.execute(sql: "DELETE FROM record WHERE source = ?", arguments: [source])
+      try database.execute(sql: "DELETE FROM source WHERE id = ?", arguments: [source])
+      return .commit
+    }
+  }
+
+  private func writeUse(in database: Database) throws {
+    for source in touched.withLock({ $0 }) {
+      try database.execute(sql: "UPDATE source SET usedAt = ? WHERE id = ?", arguments: [IndexFile.now, source])
+    }
+    touched.withLock { $0.removeAll() }
+  }
+
+  // MARK: The end
+
+  func close() {
+    try? writer.inDatabase { database in try writeUse(in: database) }
+    try? reader.close()
+    try? writer.close()
+  }
+
+  /// Has the next one who opens the file make it anew.
+  func condemn() {
+    try? reader.close()
+    try? writer.close()
+    IndexFile.condemn(path, inode)
+  }
+}
+
+extension [UInt8] {
+  /// As SQLite takes it.
+  fileprivate var blob: Data { Data(self) }
+}
+
+extension Row {
+  fileprivate func bytes(_ index: Int) throws -> [UInt8] {
+    try withUnsafeData(atIndex: index) { data in data.map { [UInt8]($0) } ?? [] }
+  }
+
+  /// GRDB's own subscript traps where a damaged file has something else than a number.
+  fileprivate func number(_ index: Int) throws -> Int64 {
+    guard let number = Int64.fromDatabaseValue(self[index]) else { throw IndexFailure.damage }
+    return number
+  }
+}
