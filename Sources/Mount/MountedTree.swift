@@ -16,7 +16,7 @@ public final class MountedTree: FileSystem {
   /// Sends notifications: one thread, because each may wait for the kernel.
   private let notifier = Workers(count: 1)
   private let session = Mutex<Session?>(nil)
-  private let lookups = Atomic<Int>(0)
+  private let isTrimming = Atomic<Bool>(false)
   private let habits = ListingHabits()
 
   public struct Options: Sendable {
@@ -113,12 +113,11 @@ public final class MountedTree: FileSystem {
 
   public func forget(_ node: UInt64, _ count: UInt64) { tree.forget(node, count) }
 
-  /// Every now and then, has the kernel forget what it has not needed for long.
+  /// Has the kernel forget what it has not needed for long, when it knows too much.
   private func trim() {
-    guard lookups.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: 1024),
-      tree.hasSurplus(over: options.nodeLimit)
-    else { return }
+    guard tree.hasSurplus(over: options.nodeLimit), !isTrimming.exchange(true, ordering: .relaxed) else { return }
     notifier.submit { [self] in
+      defer { isTrimming.store(false, ordering: .relaxed) }
       guard let session = session.withLock({ $0 }) else { return }
       for (folder, name) in tree.surplus(over: options.nodeLimit) {
         unsafe name.withCString { unsafe session.invalidate($0, in: folder) }

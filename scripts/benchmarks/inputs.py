@@ -154,7 +154,7 @@ def _write_files(folder: Path, count: int, smallest: int, largest: int, seed: in
     folder.mkdir()
     directory = os.open(folder, os.O_DIRECTORY)
     for number in range(count):
-        file = os.open(f"f{number:06}", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=directory)
+        file = os.open(f"f{number:06}.txt", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=directory)
         os.write(file, data[: noise.randint(smallest, largest)])
         os.close(file)
     os.close(directory)
