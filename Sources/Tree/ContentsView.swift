@@ -22,7 +22,8 @@ struct ContentsView: View {
   init(listing: ViewListing, decodedCache: Int, index: Index?) {
     listedExtensions = listing.extensions(Self.usual, byName: Self.byName)
     listsUnnamed = !listing.isOff && listedExtensions.contains("zip")
-    archives = Archives(decoded: StretchCache(capacity: decodedCache, restarts: index.map { IndexedRestarts(index: $0) }))
+    let restarts = index.map { IndexedRestarts(index: $0) }
+    archives = Archives(decoded: StretchCache(capacity: decodedCache, restarts: restarts))
   }
 
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
