@@ -57,6 +57,9 @@ let package = Package(
       ], swiftSettings: strict),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Tree", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),

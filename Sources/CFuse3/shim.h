@@ -6,11 +6,6 @@
 #include <fuse_lowlevel.h>
 #include <fuse_log.h>
 
-// C, because fuse_session_loop_mt is a macro that picks a versioned symbol.
-static inline int ffmount_session_loop_mt(struct fuse_session *session, struct fuse_loop_config *config) {
-  return fuse_session_loop_mt(session, config);
-}
-
 // C, because a bufvec ends in an array of one that Swift sees as a tuple.
 static inline int ffmount_reply_descriptor(fuse_req_t request, int descriptor, off_t offset, size_t count) {
   struct fuse_bufvec buffers = FUSE_BUFVEC_INIT(count);

@@ -27,8 +27,21 @@ public final class DescriptorPool: Sendable {
     state = Mutex(State(slots: Array(repeating: Slot(), count: max(1, capacity))))
   }
 
+  /// Closes a quarter of the descriptors that nobody uses at this moment; gives whether there was one.
+  func closeIdle() -> Bool {
+    let stale = state.withLock { state -> [Int32] in
+      let idle = state.slots.indices.filter { state.slots[$0].owner != nil && state.slots[$0].users == 0 }
+      return idle.prefix(idle.count / 4 + 1).map { index in
+        defer { state.slots[index] = Slot() }
+        return state.slots[index].descriptor
+      }
+    }
+    for descriptor in stale { _ = close(descriptor) }
+    return !stale.isEmpty
+  }
+
   /// A pool that leaves `reserve` of the process's limit to everything else; raises the soft limit to the hard one.
-  public static func fittingProcess(reserve: Int, atMost most: Int = 4096) -> DescriptorPool {
+  public static func fittingProcess(reserve: Int, atMost most: Int = 512) -> DescriptorPool {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
       return DescriptorPool(capacity: 16)
@@ -79,7 +92,7 @@ public final class PooledDescriptor: DescriptorHolder {
       defer { giveBack(index) }
       return try body(descriptor)
     }
-    let opened = try reopen()
+    let opened = try open()
     if adopt(opened.raw, users: 1) {
       let descriptor = opened.release()
       defer { giveBack(slot.load(ordering: .relaxed)) }
@@ -87,6 +100,14 @@ public final class PooledDescriptor: DescriptorHolder {
     }
     // Every slot is in use at this moment: this descriptor lives only as long as the call.
     return try body(opened.raw)
+  }
+
+  private func open() throws(Fault) -> Descriptor {
+    do throws(Fault) { return try reopen() } catch {
+      // Others in this process took more of the limit than was set aside for them.
+      guard error.kind == .system(EMFILE), pool.closeIdle() else { throw error }
+      return try reopen()
+    }
   }
 
   private func borrow() -> (slot: Int, descriptor: Int32)? {

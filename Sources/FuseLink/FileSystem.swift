@@ -6,8 +6,7 @@ public protocol FileSystem: AnyObject, Sendable {
 
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
   func forget(_ node: UInt64, _ count: UInt64)
-  /// `handle` is that of the file that is asked about, when it is an open one.
-  func attributes(_ request: consuming Request, _ node: UInt64, _ handle: AnyObject?)
+  func attributes(_ request: consuming Request, _ node: UInt64)
   func linkTarget(_ request: consuming Request, _ node: UInt64)
 
   func open(_ request: consuming Request, _ node: UInt64, flags: Int32)

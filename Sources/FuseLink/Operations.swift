@@ -28,10 +28,9 @@ enum Operations {
       }
       unsafe fuse_reply_none(request)
     }
-    unsafe table.getattr = { request, node, info in
+    unsafe table.getattr = { request, node, _ in
       guard let request = unsafe request else { return }
-      let handle = unsafe info.map { unsafe Operations.handle($0) }
-      unsafe Operations.fileSystem(request).attributes(Request(request), node, handle)
+      unsafe Operations.fileSystem(request).attributes(Request(request), node)
     }
     unsafe table.readlink = { request, node in
       guard let request = unsafe request else { return }

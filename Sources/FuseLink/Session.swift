@@ -51,17 +51,19 @@ internal import Synchronization
     isMounted.withLock { $0 = true }
   }
 
-  /// Answers the kernel until the mount is gone or a SIGINT, SIGTERM or SIGHUP comes; gives what ended it, 0 for an
-  /// unmount. Blocks. `threads` is at most how many answer at a time; 1 is without any but this one.
+  /// Blocks the signals that end a mount in the calling thread and those it starts: to be called before any is.
+  public static func blockSignals() { Readers.blockSignals() }
+
+  /// Answers the kernel until the mount is gone or a SIGINT, SIGTERM or SIGHUP comes, then takes the mount away; gives 0, or
+  /// the errno, negative, that the connection broke with. Blocks. `threads` is at most how many answer at a time.
   public func run(threads: Int) -> Int32 {
-    _ = unsafe fuse_set_signal_handlers(raw)
-    defer { unsafe fuse_remove_signal_handlers(raw) }
-    if threads == 1 { return unsafe fuse_session_loop(raw) }
-    let configuration = unsafe fuse_loop_cfg_create()
-    defer { unsafe fuse_loop_cfg_destroy(configuration) }
-    unsafe fuse_loop_cfg_set_max_threads(configuration, UInt32(threads))
-    unsafe fuse_loop_cfg_set_idle_threads(configuration, UInt32(threads))
-    return unsafe ffmount_session_loop_mt(raw, configuration)
+    let readers = unsafe Readers(raw, limit: threads)
+    readers.start()
+    _ = readers.waitForEnd()
+    unsafe fuse_session_exit(raw)
+    let result = readers.stop()
+    unmount()
+    return result
   }
 
   /// Takes the mount away; nothing happens when it is gone already.

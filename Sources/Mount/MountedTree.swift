@@ -128,11 +128,10 @@ public final class MountedTree: FileSystem {
 
   // MARK: Nodes
 
-  public func attributes(_ request: consuming Request, _ node: UInt64, _ handle: AnyObject?) {
+  public func attributes(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
-    let file = (handle as? Handle)?.file
     answer(request, node) { (patience) throws(Fault) in
-      if let file { try tree.attributes(node, of: file, patience) } else { try tree.attributes(node, patience) }
+      try tree.attributes(node, patience)
     } _: { [self] request, found in
       request.reply(status(found.0), lifetime: found.lifetime)
     }

@@ -81,7 +81,8 @@ final class ArchiveItem: Item {
     var fault: Fault?
     do throws(Fault) {
       let tree = try tree(patience)
-      fault = index == ZipArchive.root ? tree.fault : tree.fault(of: index) ?? archive.fault(at: index)
+      fault = index == ZipArchive.root ? tree.fault : archive.fault(at: index)
+      if fault == nil, index != ZipArchive.root { fault = try tree.fault(of: index, patience) }
     } catch {
       guard error.concernsContent else { throw error }
       fault = error

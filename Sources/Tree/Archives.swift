@@ -25,8 +25,9 @@ final class Archives: Sendable {
   private let state = Mutex(State())
   let decoded: StretchCache
 
-  /// The cost of the trees that are kept for nobody, in nodes.
-  private static let keptCost = 100_000
+  /// What may be kept for nobody: nodes in all, and archives, each of which holds a descriptor.
+  private static let keptNodes = 100_000
+  private static let keptArchives = 32
 
   init(decoded: StretchCache) { self.decoded = decoded }
 
@@ -49,8 +50,10 @@ final class Archives: Sendable {
     state.withLock { state in
       state.kept.removeAll { $0.archive === archive }
       state.kept.append((archive, tree))
-      var cost = state.kept.reduce(0) { $0 + $1.tree.count }
-      while cost > Self.keptCost, state.kept.count > 1 { cost -= state.kept.removeFirst().tree.count }
+      var nodes = state.kept.reduce(0) { $0 + $1.tree.count }
+      while nodes > Self.keptNodes || state.kept.count > Self.keptArchives, state.kept.count > 1 {
+        nodes -= state.kept.removeFirst().tree.count
+      }
     }
   }
 }
@@ -62,7 +65,9 @@ final class Archive: Sendable {
   /// Below the mountpoint.
   let path: String
   private let source: Source
-  private let archives: Archives
+  /// Keeps this archive, so this must not keep it.
+  private weak let archives: Archives?
+  private let decoded: StretchCache
 
   private struct State {
     weak var tree: ZipArchive?
@@ -84,6 +89,7 @@ final class Archive: Sendable {
     self.source = source
     self.revision = revision
     self.archives = archives
+    decoded = archives.decoded
     attributes = source.attributes
     path = source.path
   }
@@ -97,11 +103,11 @@ final class Archive: Sendable {
     if let known = try known() { return known }
     do throws(Fault) {
       let bytes = try source.open(.blocking)
-      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: archives.decoded)
+      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: decoded)
       // A file that changed meanwhile gave a mixture.
       try bytes.verify()
       state.withLock { $0.tree = tree }
-      archives.keep(self, tree)
+      archives?.keep(self, tree)
       return tree
     } catch {
       // What the system refused now it may grant later; what the bytes say stays.

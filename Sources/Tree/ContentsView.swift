@@ -7,6 +7,7 @@ internal import Zip
 struct ContentsView: View {
   let name = "contents"
   let listedExtensions: Set<FileExtension>
+  var possibleExtensions: Set<FileExtension> { Self.usual.union(Self.byName) }
   private let listsUnnamed: Bool
   private let archives: Archives
 

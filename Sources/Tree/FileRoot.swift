@@ -25,7 +25,9 @@ public final class FileRoot: Item {
       chosen = (view, found.item.inode)
       break
     }
-    guard let chosen else { throw Fault(.unsupported, "it has no view that is a folder") }
+    guard let chosen else {
+      throw Fault(.unsupported, "it has no view \(preferred.map { "named \($0)" } ?? "that is a folder")")
+    }
     view = chosen.view
     inode = chosen.inode
   }

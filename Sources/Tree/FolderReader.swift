@@ -100,9 +100,11 @@ public final class FolderReader: Sendable {
       let item = cookie == 1 ? node.item : node.parent?.item ?? node.item
       return Row(name: ListedName(cookie == 1 ? "." : ".."), inode: item.inode, kind: .folder, cookie: cookie)
     }
-    // The number that a look-up would give costs more than a listing may: any but 0 serves.
-    if let view = state.views.popFirst() {
-      return Row(name: ListedName(view), inode: .max, kind: .folder, cookie: cookie)
+    if let view = state.views.first {
+      let found = try tree.find(view, in: node, patience)?.0
+      state.views.removeFirst()
+      // Any number but 0 serves for a view that has just vanished.
+      return Row(name: ListedName(view), inode: found?.item.inode ?? .max, kind: .folder, cookie: cookie)
     }
     if state.nextEntry == state.entries.count {
       let ahead = state.ahead.take()

@@ -10,6 +10,12 @@ public final class Tree: Sendable {
   let views: Views
   private let nodes: NodeTable
   private let sniffed = SniffedFiles()
+  /// Real files that may be open, by their node.
+  private let opened = Mutex<[UInt32: Opened]>([:])
+
+  private struct Opened: Sendable {
+    weak var file: FileSource?
+  }
 
   /// The root's number.
   public static let root: UInt64 = 1
@@ -111,16 +117,10 @@ public final class Tree: Sendable {
 
   public func attributes(_ id: UInt64, _ patience: Patience) throws(Fault) -> (Attributes, lifetime: Double) {
     let node = try nodes.node(id)
-    return (try node.item.attributes(patience), lifetime(node))
-  }
-
-  /// The attributes of a file that is open, though its name may be gone or another's by now.
-  public func attributes(_ id: UInt64, of file: OpenFile, _ patience: Patience) throws(Fault) -> (
-    Attributes, lifetime: Double
-  ) {
-    do throws(Fault) { return try attributes(id, patience) } catch {
-      guard error.isAboutName, let opened = file.source as? FileSource else { throw error }
-      return (Attributes(try opened.status(), inode: try nodes.node(id).item.inode), 0)
+    do throws(Fault) { return (try node.item.attributes(patience), lifetime(node)) } catch {
+      // The name is gone, or another file's by now: who has the file open still has it.
+      guard error.isAboutName, let file = opened.withLock({ $0[node.id]?.file }) else { throw error }
+      return (Attributes(try file.status(), inode: node.item.inode), 0)
     }
   }
 
@@ -141,6 +141,12 @@ public final class Tree: Sendable {
     let node = try nodes.node(id)
     try node.item.checkCurrent()
     let source = try node.item.open(pinned: false, patience)
+    if let file = source as? FileSource {
+      opened.withLock { opened in
+        if opened.count.isMultiple(of: 256) { opened = opened.filter { $0.value.file != nil } }
+        opened[node.id] = Opened(file: file)
+      }
+    }
     let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(source: source, keepsCache: before == revision, path: { node.path() })

@@ -11,6 +11,9 @@ public protocol View: Sendable {
   /// The extensions of the files that a listing shows this view beside.
   var listedExtensions: Set<FileExtension> { get }
 
+  /// Those that it could be shown beside, if `-o views=` says so.
+  var possibleExtensions: Set<FileExtension> { get }
+
   /// The view's name beside a file with one of those extensions.
   func listedName(beside file: FileName) -> FileName
 
@@ -79,6 +82,11 @@ public struct Views: Sendable {
     all = [ContentsView(listing: listing, decodedCache: cache, index: index)]
     self.depth = depth
     listed = all.reduce(into: []) { $0.formUnion($1.listedExtensions) }
+  }
+
+  /// Whether some view can be listed beside files with this extension: what `-o views=` may name.
+  public func knows(_ fileExtension: FileExtension) -> Bool {
+    all.contains { $0.possibleExtensions.contains(fileExtension) }
   }
 
   /// Whether a listing shows any view beside a file with this extension.

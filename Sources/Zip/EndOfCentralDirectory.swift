@@ -28,11 +28,13 @@ struct EndOfCentralDirectory: Sendable {
     var near = min(window, 65_557)
     // A record of no entries may be chance bytes in a comment: it counts only where no other leads to a directory.
     var empty: EndOfCentralDirectory?
+    var recordOffset: Int64?
     // The usual comment's reach first: most archives end without even that.
     while true {
       let start = source.size - near
       let tail = try source.bytes(at: start, count: Int(near))
       for position in candidates(in: tail) {
+        recordOffset = recordOffset ?? start + Int64(position)
         guard let found = try read(tail, at: position, startByte: start, of: source) else { continue }
         if found.directorySize > 0 { return found }
         empty = empty ?? found
@@ -41,7 +43,10 @@ struct EndOfCentralDirectory: Sendable {
       near = window
     }
     if let empty { return empty }
-    throw Fault(.damaged, "expected an end of central directory record, found none", atByte: source.size - window)
+    guard let recordOffset else {
+      throw Fault(.damaged, "expected an end of central directory record in the last \(window) bytes, found none")
+    }
+    throw Fault(.damaged, "expected an end record that leads to a central directory", atByte: recordOffset)
   }
 
   /// Where the signature stands, last first; those whose comment ends with the file come before all others.

@@ -13,6 +13,8 @@ struct LocalHeaderScan {
   /// A data descriptor (4.3.9) with its signature; 8 bytes longer when the sizes are of 64 bits.
   private static let descriptorSignature: [UInt8] = [0x50, 0x4b, 7, 8]
   private static let blockSize = 256 << 10
+  /// How many bytes may be searched for descriptors, of all entries together; those with sizes of their own cost none.
+  private var budget: Int64 = 256 << 20
 
   init(_ source: any ByteSource) { self.source = source }
 
@@ -70,12 +72,12 @@ struct LocalHeaderScan {
   /// Looks for the data descriptor that fits the distance from the data's start; leaves `offset` at it.
   private mutating func findDescriptor(for header: inout CentralHeader, from start: Int64) throws(Fault) -> Bool {
     var place = start
-    while place <= source.size - 16 {
+    while place <= source.size - 16, budget > 0 {
       let count = Int(min(Int64(Self.blockSize), source.size - place))
       let block = try source.bytes(at: place, count: count)
       var position = 0
       while position + 16 <= count {
-        guard let found = block[position..<(count - 12)].firstIndex(of: 0x50) else { break }
+        guard let found = block[position..<(count - 15)].firstIndex(of: 0x50) else { break }
         position = found + 1
         guard block[found..<found + 4].elementsEqual(Self.descriptorSignature) else { continue }
         let distance = place + Int64(found) - start
@@ -87,6 +89,7 @@ struct LocalHeaderScan {
           return true
         }
       }
+      budget -= Int64(count)
       if count < Self.blockSize { return false }
       // A descriptor may lie across the edge.
       place += Int64(count - 16)

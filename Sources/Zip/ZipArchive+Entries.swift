@@ -50,32 +50,58 @@ extension ZipArchive {
     node.kind != .folder && node.method == 8 && node.size <= promptSize && node.compressedSize <= promptSize
   }
 
+  /// Opens an entry as the central directory describes it. Where that leads to nothing right and the local header says
+  /// otherwise, a small entry is tried by that: its CRC, the central one, tells which to believe.
   static func open(
     _ node: ZipNode, of source: any ByteSource, _ cache: StretchCache, _ patience: Patience
   ) throws(Fault) -> any ByteSource {
-    try node.checkReadable()
-    if isPrompt(node) {
-      return ByteArraySource(try decodeWhole(node, of: source, patience))
+    do throws(Fault) { return try openCentral(node, of: source, cache, patience) } catch {
+      guard error.kind == .damaged || error.kind == .unsupported, node.flags & 1 == 0, node.size <= promptSize,
+        let local = try? localHeader(of: node, in: source, followedBy: 0, patience, isDoubted: true)
+      else { throw error }
+      var other = node
+      other.method = local.method
+      if local.compressedSize > 0 { other.compressedSize = local.compressedSize }
+      guard other.method == 8, other.compressedSize <= promptSize else {
+        guard other.method == 0 else { throw error }
+        let start = node.localHeaderOffset + Int64(local.dataStart)
+        let stored = try? source.bytes(at: start, count: Int(node.size), patience)
+        guard let stored, checksum(stored) == node.crc else { throw error }
+        return ByteArraySource(stored)
+      }
+      guard let decoded = try? decodeWhole(other, of: source, patience, isDoubted: true) else { throw error }
+      return ByteArraySource(decoded)
     }
+  }
+
+  private static func openCentral(
+    _ node: ZipNode, of source: any ByteSource, _ cache: StretchCache, _ patience: Patience
+  ) throws(Fault) -> any ByteSource {
+    try node.checkReadable()
+    if isPrompt(node) { return ByteArraySource(try decodeWhole(node, of: source, patience)) }
     let header = try localHeader(of: node, in: source, followedBy: 0, patience)
     let start = node.localHeaderOffset + Int64(header.dataStart)
-    guard node.compressedSize <= source.size - start else {
-      throw Fault(
-        .damaged, "expected \(node.compressedSize) bytes of data, found \(source.size - start)", atByte: start)
+    // What a stored entry has beyond its size is not its own.
+    let count = node.method == 0 ? min(node.compressedSize, node.size) : node.compressedSize
+    guard count <= source.size - start else {
+      throw Fault(.damaged, "expected \(count) bytes of data, found \(source.size - start)", atByte: start)
     }
-    let data = ByteRange(of: source, start: start, size: node.compressedSize)
+    let data = ByteRange(of: source, start: start, size: count)
     if node.method == 8 { return InflatedSource(of: data, size: node.size, crc: node.crc, cache: cache) }
-    guard node.compressedSize == node.size else {
-      throw Fault(.damaged, "expected \(node.size) stored bytes, found \(node.compressedSize)", atByte: start)
+    guard count == node.size else {
+      throw Fault(.damaged, "expected \(node.size) stored bytes, found \(count)", atByte: start)
     }
     return data
   }
 
   private static func decodeWhole(
-    _ node: ZipNode, of source: any ByteSource, _ patience: Patience
+    _ node: ZipNode, of source: any ByteSource, _ patience: Patience, isDoubted: Bool = false
   ) throws(Fault) -> [UInt8] {
     let size = Int(node.compressedSize)
-    var (bytes, start) = try localHeader(of: node, in: source, followedBy: size, patience)
+    // Some write not even an empty block for an empty file.
+    if size == 0 && node.size == 0 { return [] }
+    let header = try localHeader(of: node, in: source, followedBy: size, patience, isDoubted: isDoubted)
+    var (bytes, start) = (header.bytes, header.dataStart)
     if bytes.count - start < size {
       // The local name or extra fields are longer than the central ones.
       bytes = try source.bytes(at: node.localHeaderOffset + Int64(start), count: size, patience)
@@ -89,17 +115,32 @@ extension ZipArchive {
       }
     }
     let decoded = try outcome.get()
-    var sum = CRC32()
-    unsafe decoded.withUnsafeBytes { unsafe sum.update($0) }
-    guard sum.value == node.crc else { throw Fault(crc: node.crc, found: sum.value) }
+    let sum = checksum(decoded)
+    guard sum == node.crc else { throw Fault(crc: node.crc, found: sum) }
     return decoded
   }
 
-  /// The entry's local header, with as many bytes behind it as there are, up to about `count`, and where its data start
-  /// among them: the header says how long it is itself (APPNOTE 4.3.7).
+  private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+    var sum = CRC32()
+    unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
+    return sum.value
+  }
+
+  private struct LocalHeader {
+    /// With as many bytes behind it as were asked for and are there, roughly.
+    var bytes: [UInt8]
+    /// Among those bytes: the header says how long it is itself.
+    var dataStart: Int
+    var method: UInt16
+    var compressedSize: Int64
+  }
+
+  /// The entry's local header (APPNOTE 4.3.7), read together with about `count` bytes behind it.
+  ///
+  /// In a doubted one the signature may be missing: the CRC has the last word.
   private static func localHeader(
-    of node: ZipNode, in source: any ByteSource, followedBy count: Int, _ patience: Patience
-  ) throws(Fault) -> (bytes: [UInt8], dataStart: Int) {
+    of node: ZipNode, in source: any ByteSource, followedBy count: Int, _ patience: Patience, isDoubted: Bool = false
+  ) throws(Fault) -> LocalHeader {
     let offset = node.localHeaderOffset
     guard offset >= 0, offset <= source.size - Int64(localSize) else {
       throw Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
@@ -109,15 +150,19 @@ extension ZipArchive {
     let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
     let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes, originByte: offset)
-    guard try reader.u32() == localSignature else {
+    guard try reader.u32() == localSignature || isDoubted else {
       throw Fault(.damaged, "expected a local header's signature", atByte: offset)
     }
-    try reader.skip(22)
+    try reader.skip(4)
+    let method = try reader.u16()
+    try reader.skip(8)
+    let compressedSize = try reader.u32()
+    try reader.skip(4)
     let start = localSize + Int(try reader.u16()) + Int(try reader.u16())
     guard Int64(start) <= source.size - offset else {
       throw Fault(.damaged, "expected data behind the local header", atByte: offset)
     }
-    return (block, start)
+    return LocalHeader(bytes: block, dataStart: start, method: method, compressedSize: Int64(compressedSize))
   }
 
   /// Whether a link's target is a relative path that never climbs above the archive's root.

@@ -41,7 +41,11 @@ public final class ZipArchive: Sendable {
     try tree.finish()
     self.fault = fault
     for link in links where !ZipArchive.staysInside(link, in: tree, of: source, cache) {
-      tree.update(link) { $0.kind = .file }
+      // A text file that holds the target.
+      tree.update(link) {
+        $0.kind = .file
+        $0.permissions = 0o644
+      }
     }
     self.tree = tree
   }
@@ -82,12 +86,14 @@ public final class ZipArchive: Sendable {
     }
   }
 
-  /// What reading a file will run into, as far as the central directory says; nil when it looks sound.
-  public func fault(of index: UInt32) -> Fault? {
-    do throws(Fault) {
-      try tree.nodes[Int(index)].checkReadable()
-      return nil
-    } catch { return error }
+  /// What keeps a file from being opened; nil when it looks sound.
+  public func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
+    guard tree.nodes[Int(index)].kind == .file else { return nil }
+    do throws(Fault) { _ = try open(index, patience) } catch {
+      if error == .later { throw error }
+      return error
+    }
+    return nil
   }
 
   /// Throws when the archive is not the one that was opened any more.

@@ -13,7 +13,7 @@ struct ZipTree: Sendable {
   private var waiting: [UInt32] = []
   /// The folder of the file added last, and what its path was recorded as.
   private var lastFolder = root
-  private var lastFolderPath: [UInt8] = [0]
+  private var lastFolderPath: [UInt8]?
 
   static let root: UInt32 = 0
   private static let folderPermissions: UInt16 = 0o755
@@ -53,7 +53,8 @@ struct ZipTree: Sendable {
 
   /// Adds an entry by its UTF-8 path; throws when the tree is full.
   mutating func add(_ node: ZipNode, path: ArraySlice<UInt8>) throws(Fault) {
-    if node.kind != .folder, let slash = path.lastIndex(of: 0x2f), path[..<slash] == lastFolderPath[...],
+    if node.kind != .folder, let lastFolderPath, let slash = path.lastIndex(of: 0x2f),
+      path[..<slash] == lastFolderPath[...],
       EntryName.isSafe(path[(slash + 1)...])
     {
       // The usual case: the folder of the entry before.

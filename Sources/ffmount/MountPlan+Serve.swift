@@ -18,6 +18,7 @@ extension MountPlan {
     logger.logLevel = .info
     // Ten threads that rarely allocate at the same time need no ten heaps.
     ffmount_limit_arenas(2)
+    Session.blockSignals()
     let index = Index(folder: CacheFolder.path(awayFrom: mountpoint))
     let (tree, root) = try makeTree(index)
 
@@ -39,8 +40,7 @@ extension MountPlan {
     }
     mounted.attach(session)
     let ending = session.run(threads: options.threads)
-    // Readers get an error now and not a wait: first no more questions, then no more answers, then no more session.
-    session.unmount()
+    // First no more questions, then no more answers, then no more session.
     mounted.stop()
     index.finish(within: .seconds(2))
     if ending < 0 { logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending))") }

@@ -37,18 +37,26 @@ struct MountPlan {
   }
 
   private static func resolve(mountpoint: String) throws -> String {
-    if let resolved = unsafe realpath(mountpoint, nil) {
+    let resolved = unsafe realpath(mountpoint, nil)
+    let code = errno
+    if let path = detachDead(mountpoint) { return path }
+    if let resolved = unsafe resolved {
       defer { unsafe free(resolved) }
       return unsafe String(cString: resolved)
     }
-    let code = errno
-    if code == ENOTCONN, let path = detachDead(mountpoint) { return path }
     let advice = code == ENOENT ? "make it with: mkdir -p \(mountpoint)" : "check the path and its permissions"
     throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
   }
 
-  /// Clears away the mount that a killed ffmount left behind; gives the folder's path.
+  /// Clears away the mount that a killed ffmount left behind; gives the folder's path, or nil when there is none.
   private static func detachDead(_ mountpoint: String) -> String? {
+    // Opening asks the daemon, whatever the kernel still has cached of its folder.
+    let descriptor = unsafe open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor >= 0 {
+      close(descriptor)
+      return nil
+    }
+    guard errno == ENOTCONN || errno == ECONNABORTED else { return nil }
     var path = mountpoint
     while path.count > 1, path.last == "/" { path.removeLast() }
     // realpath cannot pass a dead mount: its parent can be resolved.

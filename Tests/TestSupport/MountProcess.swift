@@ -51,7 +51,9 @@ public struct MountProcess: Sendable {
     }
     guard isMounted else { return false }
     guard wasMounted else { return true }
-    guard let child = try? MountChild(["stat", "-f", "--", mountpoint]) else { return false }
+    // FUSE_SUPER_MAGIC: between the dead mount and the new one, the bare folder answers too.
+    let test = "[ \"$(stat -f -c %t -- \"$1\")\" = 65735546 ]"
+    guard let child = try? MountChild(["/bin/bash", "-c", test, "bash", mountpoint]) else { return false }
     for _ in 0..<400 where child.isRunning { _ = usleep(5000) }
     return child.status == 0
   }
@@ -112,7 +114,8 @@ public func withMount<Value>(
   let status = await offThread { mount.stop() }
   guard expected == nil || status == expected else {
     throw MountChild.Failure(
-      "ffmount ended with \(status.map { "status \($0)" } ?? "SIGKILL, it hung"): \(mount.daemon.saidSoFar.suffix(2000))")
+      "ffmount ended with \(status.map { "status \($0)" } ?? "SIGKILL, it hung"): \(mount.daemon.saidSoFar.suffix(2000))"
+    )
   }
   return value
 }

@@ -4,9 +4,10 @@ import Foundation
 public struct ZipStream: Sendable, CustomStringConvertible {
   public let description: String
   public let plain: [UInt8]
-  public let compressed: [UInt8]
   /// Of the plain bytes.
   public let crc: UInt32
+  public let compressed: [UInt8]
+  public let compressedCRC: UInt32
 
   /// How a stream of a few mebibytes is made, in Python: each line appends to `out` from `plain`.
   public static let recipes: [(name: String, code: String)] = [
@@ -32,7 +33,8 @@ public struct ZipStream: Sendable, CustomStringConvertible {
         else: plain += b"".join(random.choices(words, k=3000))
     plain = bytes(plain[:(5 << 20) + 12345])
     def write(data):
-        sys.stdout.buffer.write(len(data).to_bytes(8, "little") + data)
+        head = len(data).to_bytes(8, "little") + zlib.crc32(data).to_bytes(4, "little")
+        sys.stdout.buffer.write(head + data)
     def deflate(level, strategy=zlib.Z_DEFAULT_STRATEGY):
         z = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
         return z.compress(plain) + z.flush()
@@ -49,17 +51,19 @@ public struct ZipStream: Sendable, CustomStringConvertible {
     var code = prelude + "\nwrite(plain)\n"
     for recipe in recipes { code += recipe.code + "\nwrite(out)\n" }
     guard let output = try python(code) else { return [] }
-    var parts: [[UInt8]] = []
+    var parts: [(bytes: [UInt8], crc: UInt32)] = []
     var rest = output[...]
-    while rest.count >= 8 {
+    while rest.count >= 12 {
       let count = rest.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
-      parts.append(Array(rest.dropFirst(8).prefix(count)))
-      rest = rest.dropFirst(8 + count)
+      let crc = rest.dropFirst(8).prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+      parts.append((Array(rest.dropFirst(12).prefix(count)), crc))
+      rest = rest.dropFirst(12 + count)
     }
     guard parts.count == recipes.count + 1 else { return [] }
-    let crc = ZipChecksum.crc32(parts[0])
-    return zip(recipes, parts.dropFirst()).map { recipe, compressed in
-      ZipStream(description: recipe.name, plain: parts[0], compressed: compressed, crc: crc)
+    return zip(recipes, parts.dropFirst()).map { recipe, part in
+      ZipStream(
+        description: recipe.name, plain: parts[0].bytes, crc: parts[0].crc, compressed: part.bytes,
+        compressedCRC: part.crc)
     }
   }
 

@@ -101,13 +101,7 @@ import Zip
     let bytes = [UInt8](repeating: 0x41, count: count)
     let fault = #expect(throws: Fault.self) { try ZipArchive(bytes: bytes) }
     #expect(fault?.kind == .damaged)
-    #expect(fault?.offset != nil)
-  }
-
-  @Test func archiveWithoutItsEndIsDamaged() throws {
-    let bytes = Self.two.bytes()
-    let fault = #expect(throws: Fault.self) { try ZipArchive(bytes: Array(bytes.dropLast(23))) }
-    #expect(fault?.kind == .damaged)
+    #expect(fault?.reason.isEmpty == false)
   }
 
   @Test func directoryThatBreaksOffKeepsWhatCameBefore() throws {

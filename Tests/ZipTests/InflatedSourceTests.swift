@@ -85,7 +85,7 @@ struct InflatedSourceTests {
     let stream = try name.stream()
     let outer = ZipDeflate.stored(stream.compressed)
     let middle = InflatedSource(
-      of: ByteArraySource(outer), size: Int64(stream.compressed.count), crc: ZipChecksum.crc32(stream.compressed),
+      of: ByteArraySource(outer), size: Int64(stream.compressed.count), crc: stream.compressedCRC,
       cache: StretchCache(capacity: 1 << 20))
     try checkRandomReads(source(stream, cache: 1 << 20, compressed: middle), stream.plain, seed: 4, count: 60)
   }
@@ -93,7 +93,7 @@ struct InflatedSourceTests {
   @Test(arguments: StreamName.all) func truncatedStreamFaultsAndNeverGivesShortData(_ name: StreamName) throws {
     let stream = try name.stream()
     var numbers = SeededNumbers(seed: 5)
-    for _ in 0..<6 {
+    for _ in 0..<4 {
       let kept = numbers.below(stream.compressed.count)
       let source = source(stream, cache: 8 << 20, compressed: ByteArraySource(Array(stream.compressed[..<kept])))
       checkNothingIsShort(source, stream.plain.count)
@@ -105,7 +105,7 @@ struct InflatedSourceTests {
   @Test(arguments: StreamName.all) func corruptStreamFaultsOrReadsRight(_ name: StreamName) throws {
     let stream = try name.stream()
     var numbers = SeededNumbers(seed: 6)
-    for _ in 0..<6 {
+    for _ in 0..<4 {
       var compressed = stream.compressed
       compressed[numbers.below(compressed.count)] ^= 1 << UInt8(numbers.below(8))
       let source = source(stream, cache: 8 << 20, compressed: ByteArraySource(compressed))

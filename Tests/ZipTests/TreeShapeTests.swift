@@ -69,6 +69,25 @@ struct TreeShape: CustomTestStringConvertible, Sendable {
         ZipFixtureEntry("a", "x").with { $0.localExtra = ZipExtra.field(0xcafe, Array(repeating: 7, count: 99)) }),
       ["a = x"]),
     TreeShape(
+      "local names and extra fields may be longer than the central ones",
+      ZipFixture(
+        ZipFixtureEntry("a", "x").deflated().with {
+          $0.localName = Array(repeating: 0x6e, count: 3000)
+          $0.localExtra = ZipExtra.field(0xcafe, Array(repeating: 7, count: 60_000))
+        }, ZipFixtureEntry("b", "y").deflated()), ["a = x", "b = y"]),
+    TreeShape(
+      "the local header is right where only it leads to the recorded checksum",
+      ZipFixture(
+        ZipFixtureEntry("a", "content").deflated().with { $0.claimedCompressedSize = 5 },
+        ZipFixtureEntry("b", "content").deflated().with { $0.claimedCompressedSize = 0 },
+        ZipFixtureEntry("c", "content").with { $0.claimedCompressedSize = 3 },
+        ZipFixtureEntry("d", "content").with { $0.localSignature = 0 },
+        ZipFixtureEntry("e", "content").deflated().with { $0.localSignature = 0 }),
+      ["a = content", "b = content", "c = content", "d = content", "e = content"]),
+    TreeShape(
+      "an empty file may be deflated to something or to nothing",
+      ZipFixture(ZipFixtureEntry("a", "").deflated(), ZipFixtureEntry("b", "").deflated(as: [])), ["a = ", "b = "]),
+    TreeShape(
       "comments of entries are skipped",
       ZipFixture(
         ZipFixtureEntry("a", "x").with { $0.comment = Array("PK\u{1}\u{2} a comment".utf8) }, ZipFixtureEntry("b", "y")),

@@ -1,0 +1,57 @@
+import Bytes
+import TestSupport
+import Testing
+
+@Suite struct ByteSourceTests {
+  private static let bytes = Array(UInt8(0)..<100)
+
+  @Test func arrayGivesWhatIsThere() throws {
+    let source = ByteArraySource(Self.bytes)
+    #expect(source.size == 100)
+    #expect(try source.partialBytes(at: 98, count: 10) == [98, 99])
+    for offset in [100, 101, Int64.max, -1, Int64.min] {
+      #expect(try source.partialBytes(at: offset, count: 10).isEmpty)
+    }
+    #expect(throws: Fault.self) { try source.bytes(at: 98, count: 3) }
+  }
+
+  @Test func rangeStaysInItsBounds() throws {
+    let range = ByteRange(of: ByteArraySource(Self.bytes), start: 10, size: 20)
+    #expect(try range.readThrough() == Array(10..<30))
+    #expect(try range.partialBytes(at: 19, count: 10) == [29])
+    for offset in [20, 21, Int64.max, -1, Int64.min] { #expect(try range.partialBytes(at: offset, count: 10).isEmpty) }
+    #expect(try ByteRange(of: range, start: 5, size: 2).readThrough() == [15, 16])
+  }
+
+  @Test func rangePastItsSourceIsDamaged() throws {
+    let range = ByteRange(of: ByteArraySource(Self.bytes), start: 90, size: 20)
+    #expect(try range.partialBytes(at: 0, count: 10) == Array(90..<100))
+    let fault = #expect(throws: Fault.self) { try range.partialBytes(at: 5, count: 10) }
+    #expect(fault?.kind == .damaged && fault?.offset == 95)
+  }
+
+  @Test func rangeOfAFileIsAPieceOfTheFile() throws {
+    let range = ByteRange(of: ExtentSource(size: 1000), start: 100, size: 50)
+    let inner = ByteRange(of: range, start: 10, size: 5)
+    let extent = try #require(inner.extent(at: 2, count: 100))
+    #expect(extent.offset == 112 && extent.count == 3)
+    #expect(inner.extent(at: 5, count: 1) == nil && inner.extent(at: -1, count: 1) == nil)
+  }
+
+  @Test func faultsSayWhere() {
+    #expect(Fault(.damaged, "bad", atByte: 7).description == "bad (at byte 7)")
+    #expect(Fault(.damaged, "bad").description == "bad")
+  }
+}
+
+/// A source that lies in a file, of which nothing is read.
+private final class ExtentSource: ByteSource, DescriptorHolder {
+  let size: Int64
+  init(size: Int64) { self.size = size }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    0
+  }
+  func extent(at offset: Int64, count: Int) -> Extent? { Extent(holder: self, offset: offset, count: count) }
+  func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result { try body(-1) }
+}

@@ -1,0 +1,152 @@
+import Bytes
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Files
+
+@Suite struct DescriptorPoolTests {
+  private static func content(_ index: Int) -> [UInt8] { Array("content of file \(index)".utf8) }
+
+  private static func file(_ index: Int, in folder: SourceFolder, _ pool: DescriptorPool) throws -> FileSource {
+    let path = "\(folder.path)/f\(index)"
+    let descriptor = PooledDescriptor(pool) { () throws(Fault) in try Descriptor.open(path: path, for: .reading) }
+    let status = try descriptor.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
+    return FileSource(descriptor, opened: status, isPinned: true)
+  }
+
+  private static func makeFolder(_ count: Int) throws -> SourceFolder {
+    let folder = try SourceFolder()
+    for index in 0..<count { try folder.write(FileName("f\(index)"), content(index)) }
+    return folder
+  }
+
+  @Test func counterOfDescriptorsWorks() throws {
+    let folder = try Self.makeFolder(2)
+    #expect(try folder.openDescriptors() == 0)
+    do {
+      let one = try Descriptor.open(path: folder.path + "/f0", for: .reading)
+      let other = try Descriptor.open(path: folder.path + "/f1", for: .reading)
+      #expect(try folder.openDescriptors() == 2)
+      _ = (one.raw, other.raw)
+    }
+    #expect(try folder.openDescriptors() == 0)
+  }
+
+  @Test(arguments: [1, 2, 3, 16]) func manyFilesShareFewDescriptors(capacity: Int) throws {
+    let folder = try Self.makeFolder(100)
+    do {
+      let pool = DescriptorPool(capacity: capacity)
+      let files = try (0..<100).map { try Self.file($0, in: folder, pool) }
+      var numbers = SeededNumbers(seed: 1)
+      for _ in 0..<1000 {
+        let index = numbers.below(files.count)
+        #expect(try files[index].readThrough() == Self.content(index))
+      }
+      let open = try folder.openDescriptors()
+      #expect(open >= 1 && open <= capacity)
+    }
+    #expect(try folder.openDescriptors() == 0)
+  }
+
+  @Test func threadsShareOneDescriptor() throws {
+    let folder = try Self.makeFolder(20)
+    do {
+      let pool = DescriptorPool(capacity: 2)
+      let files = try (0..<20).map { try Self.file($0, in: folder, pool) }
+      try onThreads(8) { thread in
+        var numbers = SeededNumbers(seed: UInt64(thread))
+        for _ in 0..<300 {
+          let index = numbers.below(files.count)
+          guard try files[index].readThrough() == Self.content(index) else { throw Fault(.damaged, "file \(index)") }
+        }
+      }
+      #expect(try folder.openDescriptors() <= 2)
+    }
+    #expect(try folder.openDescriptors() == 0)
+  }
+
+  @Test func filesThatComeAndGoLeaveNoDescriptor() throws {
+    let folder = try Self.makeFolder(10)
+    let pool = DescriptorPool(capacity: 4)
+    for round in 0..<200 { _ = try Self.file(round % 10, in: folder, pool).readThrough() }
+    #expect(try folder.openDescriptors() == 0)
+  }
+
+  @Test func descriptorInUseIsNotTakenAway() throws {
+    let folder = try Self.makeFolder(3)
+    let pool = DescriptorPool(capacity: 1)
+    let paths = (0..<3).map { "\(folder.path)/f\($0)" }
+    let files = paths.map { path in
+      PooledDescriptor(pool) { () throws(Fault) in try Descriptor.open(path: path, for: .reading) }
+    }
+    try files[0].withDescriptor { (one) throws(Fault) in
+      try files[1].withDescriptor { (other) throws(Fault) in
+        #expect(one != other)
+        let inner = try files[0].withDescriptor { (again) throws(Fault) in again }
+        #expect(inner == one)
+        let (first, second) = (try FileStatus(of: one), try FileStatus(of: other))
+        #expect(first.inode != second.inode)
+      }
+    }
+    #expect(try folder.openDescriptors() <= 1)
+  }
+
+  @Test func openedDescriptorIsAdopted() throws {
+    let folder = try Self.makeFolder(1)
+    let path = folder.path + "/f0"
+    do {
+      let reopened = Mutex(0)
+      let pool = DescriptorPool(capacity: 1)
+      let file = PooledDescriptor(pool, opened: try Descriptor.open(path: path, for: .reading)) { () throws(Fault) in
+        reopened.withLock { $0 += 1 }
+        return try Descriptor.open(path: path, for: .reading)
+      }
+      _ = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
+      #expect(reopened.withLock { $0 } == 0)
+      // Pushed out, and opened again.
+      let other = PooledDescriptor(pool) { () throws(Fault) in try Descriptor.open(path: path, for: .reading) }
+      _ = try other.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
+      _ = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
+      #expect(reopened.withLock { $0 } == 1)
+    }
+    #expect(try folder.openDescriptors() == 0)
+  }
+
+  @Test func failureToOpenIsThrownAndLeavesNothing() throws {
+    let folder = try Self.makeFolder(1)
+    let pool = DescriptorPool(capacity: 1)
+    let path = folder.path + "/gone"
+    let file = PooledDescriptor(pool) { () throws(Fault) in try Descriptor.open(path: path, for: .reading) }
+    for _ in 0..<3 {
+      #expect(throws: Fault(.system(ENOENT), "open")) { try file.withDescriptor { (raw) throws(Fault) in raw } }
+    }
+    let good = try Self.file(0, in: folder, pool)
+    #expect(throws: Fault.stale1) { try good.holder { () throws(Fault) in throw Fault.stale1 } }
+    #expect(try good.readThrough() == Self.content(0))
+  }
+
+  @Test func pinnedFileThatChangedIsAFault() throws {
+    let folder = try Self.makeFolder(2)
+    let pool = DescriptorPool(capacity: 2)
+    let file = try Self.file(0, in: folder, pool)
+    try file.verify()
+    try folder.write("f0", "something longer than before")
+    let fault = #expect(throws: Fault.self) { try file.readThrough() }
+    #expect(fault?.kind == .changed)
+    #expect(throws: Fault.self) { try file.verify() }
+  }
+}
+
+extension Fault {
+  fileprivate static let stale1 = Fault(.system(ESTALE))
+}
+
+extension FileSource {
+  /// Runs `body` while the file is open.
+  fileprivate func holder(_ body: () throws(Fault) -> Void) throws(Fault) {
+    guard let extent = extent(at: 0, count: 1) else { return }
+    try extent.holder.withDescriptor { (_) throws(Fault) in try body() }
+  }
+}

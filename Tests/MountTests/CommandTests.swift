@@ -1,0 +1,375 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// The command line as FUSE users know it.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct CommandTests {
+  // MARK: What is refused
+
+  struct Refusal: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    /// `S` and `M` stand for the scratch folder's source and mountpoint, `T` for the folder itself.
+    let words: [String]
+    let status: Int32
+    /// All must be in the sentence.
+    let says: [String]
+
+    init(_ description: String, _ words: [String], _ status: Int32, _ says: String...) {
+      testDescription = description
+      self.words = words
+      self.status = status
+      self.says = says
+    }
+  }
+
+  static let refusals = [
+    Refusal("no arguments", [], 64, "Missing expected argument"),
+    Refusal("one argument", ["S"], 64, "mountpoint"),
+    Refusal("three arguments", ["S", "M", "T"], 64, "T"),
+    Refusal("unknown flag", ["--frobnicate", "S", "M"], 64, "--frobnicate"),
+    Refusal("unknown option", ["-o", "frobnicate", "S", "M"], 64, "frobnicate"),
+    Refusal("unknown option among known ones", ["-o", "ro,frobnicate=1,uid=1", "S", "M"], 64, "frobnicate=1"),
+    Refusal("bad uid", ["-o", "uid=me", "S", "M"], 64, "uid=me", "number"),
+    Refusal("negative gid", ["-o", "gid=-5", "S", "M"], 64, "gid=-5"),
+    Refusal("too large uid", ["-o", "uid=4294967296", "S", "M"], 64, "uid=4294967296"),
+    Refusal("bad umask", ["-o", "umask=999", "S", "M"], 64, "umask=999", "octal"),
+    Refusal("no threads", ["-o", "max_threads=0", "S", "M"], 64, "max_threads=0"),
+    Refusal("bad depth", ["-o", "depth=deep", "S", "M"], 64, "depth=deep"),
+    Refusal("bad views", ["-o", "views=docx", "S", "M"], 64, "views=docx"),
+    Refusal("missing source", ["T/nothing", "M"], 66, "T/nothing", "No such file or directory"),
+    Refusal(
+      "missing mountpoint", ["S", "T/nothing"], 73, "T/nothing", "No such file or directory", "mkdir -p T/nothing"),
+    Refusal("file as mountpoint", ["S", "S/text.txt"], 73, "S/text.txt"),
+    Refusal("file elsewhere as mountpoint", ["S", "T/file"], 73, "T/file", "not a folder"),
+    Refusal("mountpoint not empty", ["S", "T/full"], 73, "T/full", "not empty", "nonempty"),
+    Refusal("mountpoint inside the source", ["S", "S/folder"], 73, "S/folder", "inside the source"),
+    Refusal("mountpoint inside the source, by dots", ["S", "S/../source/folder"], 73, "inside the source"),
+    Refusal("mountpoint inside the source, by a link", ["S", "T/link/folder"], 73, "inside the source"),
+    Refusal("source inside the mountpoint", ["-o", "nonempty", "S", "T"], 73, "S", "inside it"),
+    Refusal("source and mountpoint one", ["-o", "nonempty", "S", "S"], 73, "inside"),
+    Refusal("source a text", ["S/text.txt", "M"], 65, "S/text.txt", "folder"),
+    Refusal("source a broken archive", ["S/broken.zip", "M"], 65, "S/broken.zip", "expected"),
+    Refusal("source a fifo", ["S/fifo", "M"], 65, "S/fifo"),
+    Refusal("unknown view", ["-o", "view=pages", "S/good.zip", "M"], 65, "S/good.zip"),
+  ]
+
+  @Test(arguments: refusals, [true, false])
+  func refusalSaysWhyAndEndsWithItsStatus(_ refusal: Refusal, inForeground: Bool) async throws {
+    try await withScratch { scratch in
+      try await fill(scratch)
+      func real(_ word: String) -> String {
+        guard let first = word.split(separator: "/").first, first.count == 1 || word.contains(" ") else { return word }
+        switch first {
+        case "S": return scratch.source + word.dropFirst()
+        case "M": return scratch.mountpoint + word.dropFirst()
+        case "T": return scratch.path + word.dropFirst()
+        default: return word
+        }
+      }
+      let words = (inForeground ? ["-f"] : []) + refusal.words.map(real)
+      let result = try await MountChild([MountProcess.binary] + words).wait(atMost: 10)
+      #expect(!MountProcess.isMounted(scratch.mountpoint))
+      await offThread { MountProcess.unmount(scratch.mountpoint) }
+      #expect(result.status == refusal.status)
+      #expect(result.text == "")
+      for word in refusal.says {
+        let said = word.split(separator: " ").map { real(String($0)) }.joined(separator: " ")
+        #expect(result.errors.contains(said), "\(result.errors)")
+      }
+      // One sentence; usage may follow where the command line is wrong.
+      if refusal.status != 64 {
+        #expect(result.errors.hasPrefix("ffmount: "))
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+      }
+    }
+  }
+
+  private func fill(_ scratch: MountScratch) async throws {
+    try scratch.write("text.txt", "just text, and long enough to be more than a header")
+    try scratch.write("broken.zip", "this is no archive, whatever its name says")
+    try scratch.write("good.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+    try scratch.write("folder/file", "x")
+    let made = try await shell(
+      "cd \"$1\"; mkfifo source/fifo; mkdir full; touch full/x file; ln -s source link", scratch.path)
+    #expect(made.status == 0)
+  }
+
+  @Test func busyMountpointIsRefused() async throws {
+    try await withScratch { scratch in
+      try scratch.write("file", "x")
+      try await withMount(scratch) { mount in
+        let second = try await run(MountProcess.binary, scratch.source, scratch.mountpoint, limit: 10)
+        #expect(second.status == 73)
+        #expect(
+          second.errors.contains("in use") && second.errors.contains("fusermount3 -u \(scratch.mountpoint)"),
+          "\(second.errors)")
+        #expect(try await run("cat", mount.mountpoint + "/file").text == "x")
+      }
+    }
+  }
+
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"))) func unreadableSourceIsRefused() async throws
+  {
+    try await withScratch { scratch in
+      let made = try await shell(
+        "cd \"$1\"; chmod 755 .; mkdir locked; chmod 700 locked; cp \"$2\" ffmount; chmod 755 ffmount", scratch.path,
+        MountProcess.binary)
+      #expect(made.status == 0)
+      let result = try await run(
+        "setpriv", "--reuid=65534", "--clear-groups", "--", scratch.path + "/ffmount", scratch.path + "/locked",
+        scratch.mountpoint, limit: 10)
+      // 127: this machine's libraries or folders are not for everybody.
+      guard result.status != 127, !result.errors.contains("setpriv") else { return }
+      #expect(result.status == 66)
+      #expect(result.errors.contains("Permission denied"), "\(result.errors)")
+    }
+  }
+
+  @Test func nonemptyPermitsAFullMountpoint() async throws {
+    try await withScratch { scratch in
+      try scratch.write("file", "x")
+      _ = try await shell("touch \"$1/below\"", scratch.mountpoint)
+      try await withMount(scratch, options: ["-o", "nonempty"]) { (mount) async throws in
+        #expect(try await run("ls", mount.mountpoint).text == "file\n")
+      }
+      #expect(try await run("ls", scratch.mountpoint).text == "below\n")
+    }
+  }
+
+  // MARK: What is told
+
+  @Test(arguments: ["-V", "--version"]) func version(_ flag: String) async throws {
+    let result = try await run(MountProcess.binary, flag, limit: 10)
+    #expect(result.status == 0)
+    #expect(result.text.wholeMatch(of: /ffmount \d+\.\d+\.\d+\n/) != nil, "\(result.text)")
+    #expect(result.errors == "")
+  }
+
+  @Test(arguments: ["-h", "--help"]) func help(_ flag: String) async throws {
+    let result = try await run(MountProcess.binary, flag, limit: 10)
+    #expect(result.status == 0)
+    for word in ["SOURCE", "MOUNTPOINT", "-o", "-f", "-d", "-s", "-V", "-h", "fusermount3 -u"] {
+      #expect(result.text.uppercased().contains(word.uppercased()), "\(word) in \(result.text)")
+    }
+    #expect(result.errors == "")
+  }
+
+  // MARK: In the background
+
+  /// The daemons that serve a mountpoint.
+  private func daemons(_ mountpoint: String) async throws -> [Int32] {
+    let found = try await shell(
+      """
+      for process in /proc/[0-9]*; do
+        [ "$(cat "$process/comm")" = ffmount ] && tr '\\0' '\\n' <"$process/cmdline" | grep -qxF -e "$1" && echo "${process#/proc/}"
+      done 2>/dev/null
+      true
+      """, mountpoint)
+    return found.lines.compactMap { Int32($0) }
+  }
+
+  /// The daemon goes with its mount.
+  private func expectNoDaemon(_ mountpoint: String) async throws {
+    var left = try await daemons(mountpoint)
+    for _ in 0..<50 where !left.isEmpty {
+      try await Task.sleep(for: .milliseconds(50))
+      left = try await daemons(mountpoint)
+    }
+    #expect(left.isEmpty)
+    for pid in left { _ = kill(pid, SIGKILL) }
+  }
+
+  private func withDaemon(
+    _ words: [String], at mountpoint: String, _ body: (Int32) async throws -> Void
+  ) async throws {
+    let result = try await MountChild(words).wait(atMost: 20)
+    do {
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(result.text + result.errors == "")
+      #expect(MountProcess.isMounted(mountpoint))
+      let running = try await daemons(mountpoint)
+      try #require(running.count == 1)
+      try await body(running[0])
+      await offThread { MountProcess.unmount(mountpoint) }
+      try await expectNoDaemon(mountpoint)
+    } catch {
+      await offThread { MountProcess.unmount(mountpoint) }
+      for pid in (try? await daemons(mountpoint)) ?? [] { _ = kill(pid, SIGKILL) }
+      throw error
+    }
+  }
+
+  @Test func backgroundReturnsWhenTheMountAnswers() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+      // Relative paths and a link: the daemon works in another folder.
+      let words = [
+        "/bin/bash", "-c", "cd \"$1\" && ln -s mnt there && exec \"$2\" source ./there", "bash", scratch.path,
+        MountProcess.binary,
+      ]
+      let result = try await MountChild(words).wait(atMost: 20)
+      #expect(result.status == 0)
+      #expect(try await run("cat", scratch.mountpoint + "/a.zip.contents/in.txt").text == "inside")
+      #expect(MountProcess.isMounted(scratch.mountpoint))
+      await offThread { MountProcess.unmount(scratch.mountpoint) }
+      #expect(!MountProcess.isMounted(scratch.mountpoint))
+    }
+  }
+
+  @Test func daemonLetsGoOfWhereItWasStarted() async throws {
+    try await withScratch { scratch in
+      try scratch.write("file", "x")
+      try await withDaemon([MountProcess.binary, scratch.source, scratch.mountpoint], at: scratch.mountpoint) { pid in
+        #expect(try await run("cat", scratch.mountpoint + "/file").text == "x")
+        let facts = try await shell(
+          "readlink /proc/$1/cwd /proc/$1/fd/0 /proc/$1/fd/1 /proc/$1/fd/2; ps -o sid= -p $1 | tr -d ' '", "\(pid)")
+        #expect(facts.lines == ["/", "/dev/null", "/dev/null", "/dev/null", "\(pid)"])
+      }
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func signalEndsTheDaemon(_ signal: Int32) async throws {
+    try await withScratch { scratch in
+      try await withDaemon([MountProcess.binary, scratch.source, scratch.mountpoint], at: scratch.mountpoint) { pid in
+        _ = kill(pid, signal)
+        for _ in 0..<100 where MountProcess.isMounted(scratch.mountpoint) {
+          try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(!MountProcess.isMounted(scratch.mountpoint))
+      }
+    }
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP], [false, true])
+  func signalUnmountsInTheForeground(_ signal: Int32, withAnOpenFile: Bool) async throws {
+    try await withScratch { scratch in
+      try scratch.write("file", String(repeating: "x", count: 1 << 20))
+      try await withMount(scratch) { mount in
+        var reader: MountChild?
+        if withAnOpenFile {
+          reader = try MountChild([
+            "/bin/bash", "-c", "exec <\"$1/file\"; head -c 10; sleep 30", "bash", mount.mountpoint,
+          ])
+          try await Task.sleep(for: .milliseconds(200))
+        }
+        mount.daemon.send(signal)
+        let result = try await mount.daemon.wait(atMost: 10)
+        #expect(result.status == 0)
+        #expect(!mount.isMounted)
+        reader?.killNow()
+      }
+      #expect(try await run("ls", scratch.mountpoint).text == "")
+    }
+  }
+
+  // MARK: Options
+
+  @Test func ownersAndUmaskAreAsTold() async throws {
+    try await withScratch { scratch in
+      try scratch.write("file", "x")
+      try scratch.write("folder/a.zip", ZipFixture(ZipFixtureEntry("in", "x").unix(mode: 0o100755)))
+      _ = try await shell("chmod 777 \"$1/folder\"; chmod 666 \"$1/file\"; ln -s file \"$1/link\"", scratch.source)
+      try await withMount(scratch, options: ["-o", "uid=1234,gid=4321", "-o", "umask=027"]) { mount in
+        let found = try await shell(
+          "cd \"$1\"; stat -c '%n %u %g %a' . file folder link folder/a.zip.contents folder/a.zip.contents/in",
+          mount.mountpoint)
+        #expect(
+          found.lines == [
+            ". 1234 4321 750", "file 1234 4321 640", "folder 1234 4321 750", "link 1234 4321 777",
+            "folder/a.zip.contents 1234 4321 550", "folder/a.zip.contents/in 1234 4321 750",
+          ])
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ["-s"], ["-o", "max_threads=1"], ["-o", "max_threads=3"], ["-d"],
+    ["-o", "ro,noauto,user,_netdev,x-systemd.automount,nofail,defaults,noatime,nosuid,nodev,comment=x"],
+    ["-oro,fsname=some\\,where", "-onoexec"],
+  ]) func optionsServe(_ options: [String]) async throws {
+    try await withScratch { scratch in
+      for number in 0..<8 {
+        try scratch.write("f\(number)", String(repeating: "\(number)", count: 100_000))
+        try scratch.write(
+          "z\(number).zip", ZipFixture(ZipFixtureEntry("in", String(repeating: "\(number)", count: 50_000)).deflated()))
+      }
+      try await withMount(scratch, options: options) { mount in
+        let lines = "cd \"$1\"; ls; printf '%s\\n' f* | xargs -P 8 -I{} cksum {} | sort"
+        let (native, mounted) = (try await shell(lines, scratch.source), try await shell(lines, mount.mountpoint))
+        #expect(mounted.lines.filter { !$0.hasSuffix(".contents") } == native.lines)
+        let zips = try await shell(
+          "cd \"$1\"; printf '%s\\n' z*.contents/in | xargs -P 8 -I{} sh -c 'tr -d 0-7 <{} | wc -c; wc -c <{}' | sort | uniq -c",
+          mount.mountpoint)
+        #expect(zips.text.split(whereSeparator: \.isWhitespace) == ["8", "0", "8", "50000"])
+        if options[0].contains("fsname") {
+          #expect(try await run("findmnt", "-n", "-o", "SOURCE", mount.mountpoint).text == "some,where\n")
+        }
+        if options == ["-d"] { #expect(mount.daemon.saidSoFar.uppercased().contains("READDIR")) }
+      }
+    }
+  }
+
+  @Test func mountpointShowsTheSourceAsItsDevice() async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch) { mount in
+        let found = try await run("findmnt", "-n", "-r", "-o", "FSTYPE,SOURCE,OPTIONS", mount.mountpoint)
+        let words = found.text.split(whereSeparator: \.isWhitespace).map(String.init)
+        #expect(words.count == 3)
+        #expect(words.first == "fuse.ffmount")
+        #expect(words.dropFirst().first == scratch.source)
+        #expect(words.last?.split(separator: ",").contains("ro") ?? false)
+      }
+    }
+  }
+
+  /// What /etc/fstab needs. mount(8) looks for programs in the system's folders alone, so in a mount table of its own
+  /// this test puts ffmount there.
+  @Test(
+    .enabled(if: MountScratch.isRoot && MountScratch.has("mount.fuse3") && MountScratch.has("unshare")),
+    arguments: [false, true]) func mountCommandAndFstabWork(fromTable: Bool) async throws
+  {
+    try await withScratch { scratch in
+      try scratch.write("file", "x")
+      let result = try await shell(
+        """
+        cd "$1" && mkdir bin && cp "$2" bin/ffmount && exec unshare -m bash -c '
+          mount --bind bin /usr/local/bin || exit 90
+          options=ro,allow_other,noauto,user,_netdev,nofail,x-systemd.idle-timeout=60,uid=1000,gid=1001,umask=022
+          if [ "$2" = true ]; then
+            printf "%s %s fuse.ffmount %s 0 0\n" "$1/source" "$1/mnt" "$options" >fstab
+            mount -T fstab "$1/mnt" || exit
+          else
+            mount -t fuse.ffmount "$1/source" "$1/mnt" -o "$options" || exit
+          fi
+          stat -c "%u %g %a" mnt/file
+          findmnt -n -o FSTYPE mnt
+          umount mnt && ls mnt' bash "$1" "$3"
+        """, scratch.path, MountProcess.binary, "\(fromTable)")
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(result.lines == ["1000 1001 644", "fuse.ffmount"])
+      try await expectNoDaemon(scratch.mountpoint)
+    }
+  }
+
+  @Test func sourceMayBeOneFile() async throws {
+    try await withScratch { scratch in
+      try scratch.write(
+        "a.zip",
+        ZipFixture(
+          ZipFixtureEntry("folder/in.txt", "inside"),
+          ZipFixtureEntry("inner.zip", ZipFixture(ZipFixtureEntry("x", "deep")).bytes())))
+      try scratch.write("tool.bin", ZipFixture(ZipFixtureEntry("x", "by content")))
+      try await withMount(scratch.source + "/a.zip", at: scratch.mountpoint) { mount in
+        let found = try await shell(
+          "cd \"$1\"; find . | sort; cat folder/in.txt inner.zip.contents/x", mount.mountpoint)
+        #expect(
+          found.text
+            == ".\n./folder\n./folder/in.txt\n./inner.zip\n./inner.zip.contents\n./inner.zip.contents/x\ninsidedeep")
+      }
+      try await withMount(scratch.source + "/tool.bin", at: scratch.mountpoint, options: ["-o", "view=contents"]) {
+        (mount) async throws in
+        #expect(try await run("cat", mount.mountpoint + "/x").text == "by content")
+      }
+    }
+  }
+}

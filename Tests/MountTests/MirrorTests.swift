@@ -1,0 +1,140 @@
+import TestSupport
+import Testing
+
+/// Everything real is there as it is.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct MirrorTests {
+  @Test func everyAttributeOfEveryOddFileIsTheSources() async throws {
+    try await withScratch { scratch in
+      try await script("make_odd_tree.py", scratch.source)
+      try await withMount(scratch) { mount in
+        try await script("compare_trees.py", scratch.source, mount.mountpoint)
+        // A second time, from the kernel's caches.
+        try await script("compare_trees.py", scratch.source + "/odd", mount.mountpoint + "/odd")
+        try await script("refused_writes.py", mount.mountpoint, "odd/attributes/file", "odd/attributes")
+        try await checkTools(scratch, mount)
+      }
+      let rest = try await run("find", scratch.source, "-newer", scratch.source + "/repo/run.sh", "-name", "new*")
+      #expect(!rest.text.contains("/new\n"))
+    }
+  }
+
+  /// What people use must see no difference; each line gives the same natively and mounted.
+  private static let sameOutput = [
+    "find plain repo -printf '%p %y %m %s %T@ %n %i %l\\n' | sort",
+    "find plain -type f -print0 | sort -z | xargs -0 sha1sum",
+    "tar --sort=name --numeric-owner -c plain | sha1sum",
+    "grep -rc needle3 plain | sort; grep -rlZ 'line 499' plain | tr '\\0' '\\n' | sort",
+    "du -a plain | sort -k 2; du -s --apparent-size repo",
+    "file plain/picture.png plain/folder*/text.txt plain/link plain/empty odd/fifo odd/socket",
+    "stat -c '%n %A %U %G %s %y %t:%T' odd/fifo odd/socket odd/l* odd/null 2>&1",
+    "wc -c plain/*/*.bin; cat plain/*/*.txt | md5sum; head -c 100 plain/hard | od -c; tail -c 50 plain/folder*/9.bin | od -c",
+    "ls -lR --time-style=full-iso plain",
+    "cd repo; git log --oneline; git fsck 2>&1; git diff; git ls-files -s",
+  ]
+
+  private func checkTools(_ scratch: MountScratch, _ mount: MountProcess) async throws {
+    for line in Self.sameOutput {
+      let lines = "export GIT_CONFIG_NOSYSTEM=1 HOME=/nonexistent LC_ALL=C.UTF-8; cd \"$1\" && \(line)"
+      let native = try await shell(lines, scratch.source)
+      let mounted = try await shell(lines, mount.mountpoint)
+      #expect(!native.bytes.isEmpty)
+      // `ls` and `file` name the folder where they were told to start nowhere.
+      #expect(native.text == mounted.text, "\(line)")
+      #expect(native.errors == mounted.errors, "\(line)")
+    }
+    let diff = try await run("diff", "-r", "--no-dereference", scratch.source + "/plain", mount.mountpoint + "/plain")
+    #expect(diff.status == 0)
+    #expect(diff.text + diff.errors == "")
+    let status = try await shell(
+      "GIT_CONFIG_NOSYSTEM=1 HOME=/nonexistent git -C \"$1\" status --porcelain", mount.mountpoint + "/repo")
+    #expect(status.status == 0)
+    #expect(status.text + status.errors == "")
+
+    let copies = scratch.path + "/copies"
+    let rsync = "mkdir -p \"$2\"; rsync -aH --checksum --itemize-changes \"$1/plain\" \"$1/repo\" \"$2\""
+    let first = try await shell(rsync, mount.mountpoint, copies)
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(first.lines.count > 200)
+    let second = try await shell(rsync, mount.mountpoint, copies)
+    #expect(second.status == 0)
+    #expect(second.text == "", "the second rsync transfers nothing")
+    let copy = try await shell("cp -a \"$1\" \"$2\"", mount.mountpoint + "/plain", copies + "/cp")
+    #expect(copy.status == 0, "\(copy.errors)")
+    try await script("compare_trees.py", "--copy", scratch.source + "/plain", copies + "/cp")
+    try await script("compare_trees.py", "--copy", scratch.source + "/plain", copies + "/plain")
+  }
+
+  @Test func folderOfAHundredThousandEntriesListsExactly() async throws {
+    try await withScratch { scratch in
+      // Links to a few files: quick to make.
+      let made = try await shell(
+        """
+        mkdir "$1/many" && cd "$1/many" && exec "$2" -c '
+        import os
+        for number in range(5): open(f"../{number}", "w").close()
+        for number in range(1, 100_001): os.link(f"../{number % 5}", f"entry {number:06}.txt")'
+        """, scratch.source, MountScratch.python)
+      #expect(made.status == 0)
+      try await withMount(scratch) { mount in
+        let lines = "LC_ALL=C ls -U -1 \"$1/many\" | tee >(wc -l >&2) | sort | sha1sum"
+        let native = try await shell(lines, scratch.source)
+        let mounted = try await shell(lines, mount.mountpoint)
+        #expect(native.text == mounted.text)
+        #expect(mounted.errors == "100000\n")
+        let byName = try await shell(
+          "cd \"$1/many\" && stat -c %n 'entry 000001.txt' 'entry 100000.txt'", mount.mountpoint)
+        #expect(byName.status == 0)
+        #expect(try await run("stat", mount.mountpoint + "/many/entry 100001.txt").status == 1)
+      }
+    }
+  }
+
+  /// readdir with seekdir and telldir, and rewinddir after a change, as file servers use them.
+  @Test func folderCanBeReadFromAnyPlace() async throws {
+    try await withScratch { scratch in
+      for number in 0..<150 { try scratch.write("\(number).zip", "") }
+      try await withMount(scratch) { mount in
+        try await script("seek_folder.py", mount.mountpoint, "300")
+      }
+    }
+  }
+
+  @Test func statfsIsTheSources() async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch) { mount in
+        let native = try await run("stat", "-f", "-c", "%b %s %S %l", scratch.source)
+        let mounted = try await run("stat", "-f", "-c", "%b %s %S %l", mount.mountpoint)
+        #expect(mounted.text == native.text)
+        let listed = try await run("findmnt", "-n", "-o", "FSTYPE,SOURCE", "--list", mount.mountpoint)
+        #expect(listed.text.split(separator: " ").map(String.init) == ["fuse.ffmount", scratch.source + "\n"])
+      }
+    }
+  }
+
+  @Test func fifoAndSocketAreShownButNotServed() async throws {
+    try await withScratch { scratch in
+      _ = try await run("mkfifo", scratch.source + "/fifo")
+      try await withMount(scratch) { mount in
+        // Opening must not reach the source's own fifo: its writer there would wait for a reader here.
+        let read = try await shell(
+          "timeout 0.3 cat \"$1/fifo\" & sleep 0.1; timeout 0.1 bash -c 'echo x > \"$0/fifo\"' \"$2\"; echo $?",
+          mount.mountpoint, scratch.source)
+        #expect(read.text == "124\n")
+      }
+    }
+  }
+
+  @Test func linksLeadWhereTheySayAndNeverOutOnTheirOwn() async throws {
+    try await withScratch { scratch in
+      try scratch.write("inside/file", "x")
+      _ = try await shell(
+        "cd \"$1\"; ln -s inside to; ln -s /etc/hostname out; ln -s ../../../../../../../../etc up; mkdir d; "
+          + "ln -s ../inside/file d/file", scratch.source)
+      try await withMount(scratch) { mount in
+        let found = try await shell(
+          "cd \"$1\"; readlink to out up d/file; cat to/file d/file; find . -type l | wc -l", mount.mountpoint)
+        #expect(found.text == "inside\n/etc/hostname\n../../../../../../../../etc\n../inside/file\nxx4\n")
+      }
+    }
+  }
+}

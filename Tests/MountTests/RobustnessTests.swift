@@ -1,0 +1,204 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What may happen to a mount, and what must not come of it.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RobustnessTests {
+  private func makeLarge(_ scratch: MountScratch) async throws {
+    try await script("read_anyhow.py", "make", "3", "\(8 << 20)", scratch.source + "/m.deflated.zip")
+    _ = try await shell("head -c 30000000 /dev/urandom >\"$1/large\"", scratch.source)
+  }
+
+  /// Programs that read again and again, until something fails.
+  private func startReaders(_ mountpoint: String, _ count: Int = 4) throws -> [MountChild] {
+    try (0..<count).map { _ in
+      try MountChild(
+        [
+          "/bin/bash", "-c",
+          "while cat \"$1/large\" \"$1/m.deflated.zip.contents/m\" && ls -R \"$1\"; do :; done >/dev/null", "bash",
+          mountpoint,
+        ])
+    }
+  }
+
+  @Test func killedDaemonLeavesNothingInTheWay() async throws {
+    try await withScratch { scratch in
+      try await makeLarge(scratch)
+      try await withMount(scratch, endsWith: nil) { mount in
+        let readers = try startReaders(mount.mountpoint)
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(readers.filter(\.isRunning).count == readers.count)
+        mount.daemon.send(SIGKILL)
+        for reader in readers { _ = try await reader.wait(atMost: 5) }
+        #expect(try await mount.daemon.wait(atMost: 5).status == -SIGKILL)
+        #expect(mount.isMounted, "the dead mount lies there")
+        try await withMount(scratch) { again in
+          let compared = try await run("cmp", scratch.source + "/large", again.mountpoint + "/large")
+          #expect(compared.status == 0)
+        }
+      }
+      #expect(!MountProcess.isMounted(scratch.mountpoint))
+    }
+  }
+
+  @Test func killedDaemonUnmountsItselfWhenTold() async throws {
+    try await withScratch { scratch in
+      try await makeLarge(scratch)
+      try await withMount(scratch, options: ["-o", "auto_unmount"], endsWith: nil) { mount in
+        #expect(try await run("ls", mount.mountpoint).status == 0)
+        mount.daemon.send(SIGKILL)
+        for _ in 0..<100 where mount.isMounted { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(!mount.isMounted)
+      }
+    }
+  }
+
+  @Test func lazyUnmountLetsReadersEnd() async throws {
+    try await withScratch { scratch in
+      try await makeLarge(scratch)
+      try await withMount(scratch) { mount in
+        let reader = try MountChild(
+          [
+            "/bin/bash", "-c",
+            "exec <\"$1/large\" 3<\"$1/m.deflated.zip.contents/m\"; head -c 1000 <&3 | wc -c; sleep 1; cat | wc -c; cat <&3 | wc -c",
+            "bash", mount.mountpoint,
+          ])
+        try await Task.sleep(for: .milliseconds(400))
+        let busy = try await run("fusermount3", "-u", mount.mountpoint)
+        #expect(busy.status != 0, "in use")
+        #expect(try await run("ls", mount.mountpoint).status == 0, "and still there")
+        #expect(try await run("fusermount3", "-u", "-z", mount.mountpoint).status == 0)
+        #expect(!mount.isMounted)
+        let result = try await reader.wait(atMost: 20)
+        // `head` takes a buffer.
+        #expect(
+          result.lines.first == "1000" && result.lines.dropFirst().first == "30000000", "\(result.text)\(result.errors)"
+        )
+        #expect(result.lines.last.flatMap { Int($0) } ?? 0 > 8_000_000)
+        #expect(try await mount.daemon.wait(atMost: 10).status == 0)
+      }
+    }
+  }
+
+  @Test func signalWhileReadersAreActiveEndsAtOnce() async throws {
+    try await withScratch { scratch in
+      try await makeLarge(scratch)
+      try await withMount(scratch) { mount in
+        let readers = try startReaders(mount.mountpoint)
+        try await Task.sleep(for: .milliseconds(400))
+        mount.daemon.send(SIGTERM)
+        #expect(try await mount.daemon.wait(atMost: 10).status == 0)
+        #expect(!mount.isMounted)
+        for reader in readers { _ = try await reader.wait(atMost: 5) }
+      }
+    }
+  }
+
+  @Test func thirtyProcessesComeAndGo() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside").deflated()))
+      for _ in 0..<30 {
+        try await withMount(scratch) { mount in
+          let found = try await shell("cat \"$1/a.zip.contents/in.txt\"; ls \"$1\"", mount.mountpoint)
+          #expect(found.text == "insidea.zip\na.zip.contents\n")
+        }
+      }
+      #expect(!MountProcess.isMounted(scratch.mountpoint))
+    }
+  }
+
+  @Test func oneDaemonHoldsNothingAfterAThousandCycles() async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch) { mount in
+        try await script(
+          "cycles.py", scratch.source, mount.mountpoint, "\(mount.daemon.pid)", "1000", limit: 55)
+      }
+    }
+  }
+
+  @Test func sixtyFourDescriptorsServeSixtyFourReaders() async throws {
+    try await withScratch { scratch in
+      try await script("crowd.py", "make", scratch.source)
+      try await withMount(scratch, prefix: ["/bin/bash", "-c", "ulimit -n 64; exec \"$@\"", "bash"]) { mount in
+        try await script("crowd.py", "read", mount.mountpoint)
+        let footprint = try await MountFootprint(of: mount.daemon.pid)
+        #expect(footprint.descriptors <= 64)
+        let native = try await shell(
+          "cd \"$1\"; find . -type f -print0 | sort -z | xargs -0 sha1sum | sha1sum", scratch.source)
+        let mounted = try await shell(
+          "cd \"$1\"; find . -name '*.contents' -prune -o -type f -print0 | sort -z | xargs -0 sha1sum | sha1sum",
+          mount.mountpoint)
+        #expect(native.text == mounted.text)
+      }
+    }
+  }
+
+  @Test func interruptedReadersHarmNobody() async throws {
+    try await withScratch { scratch in
+      try await makeLarge(scratch)
+      try await withMount(scratch) { mount in
+        for round in 0..<30 {
+          let reader = try MountChild(
+            [
+              "/bin/bash", "-c",
+              "exec cat \"$1/m.deflated.zip.contents/m\" \"$1/large\" \"$1/m.deflated.zip.contents/m\" >/dev/null",
+              "bash", mount.mountpoint,
+            ])
+          try await Task.sleep(for: .milliseconds(5 + 4 * round))
+          reader.send(round.isMultiple(of: 3) ? SIGKILL : SIGINT)
+          _ = try await reader.wait(atMost: 5)
+        }
+        try await script(
+          "read_anyhow.py", "sequential", "3", "\(8 << 20)", mount.mountpoint + "/m.deflated.zip.contents/m")
+        let compared = try await run("cmp", scratch.source + "/large", mount.mountpoint + "/large")
+        #expect(compared.status == 0)
+        let footprint = try await MountFootprint(of: mount.daemon.pid)
+        #expect(footprint.threads < 30 && footprint.descriptors < 60, "\(footprint)")
+      }
+    }
+  }
+
+  @Test func sourceFolderThatIsDeletedOrMovedCostsNoMore() async throws {
+    try await withScratch { scratch in
+      try scratch.write("folder/file", "x")
+      try await withMount(scratch) { mount in
+        _ = try await run("ls", mount.mountpoint + "/folder")
+        _ = try await run("mv", scratch.source, scratch.path + "/moved")
+        try await Task.sleep(for: .milliseconds(1100))
+        // The mount is of the folder, wherever it goes.
+        #expect(try await run("cat", mount.mountpoint + "/folder/file").text == "x")
+        _ = try await run("rm", "-r", scratch.path + "/moved")
+        try await Task.sleep(for: .milliseconds(1100))
+        let gone = try await run("cat", mount.mountpoint + "/folder/file")
+        #expect(gone.status == 1)
+        #expect(try await run("ls", mount.mountpoint).text == "")
+      }
+    }
+  }
+
+  /// One long conversion must not keep the others from their answers.
+  @Test func slowAnswersDoNotHoldUpQuickOnes() async throws {
+    try await withScratch { scratch in
+      try await script("read_anyhow.py", "make", "3", "\(96 << 20)", scratch.source + "/m.deflated.zip")
+      try scratch.write("file", "x")
+      try await withMount(scratch) { mount in
+        // The last byte of many megabytes, asked for by more processes than there are threads.
+        let slow = try (0..<24).map { _ in
+          try MountChild(["tail", "-c", "1", mount.mountpoint + "/m.deflated.zip.contents/m"])
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        let start = ContinuousClock.now
+        for _ in 0..<5 {
+          let quick = try await run("cat", mount.mountpoint + "/file")
+          #expect(quick.text == "x")
+        }
+        let took = ContinuousClock.now - start
+        #expect(took < .seconds(2), "\(took)")
+        for reader in slow {
+          let result = try await reader.wait(atMost: 40)
+          #expect(result.status == 0)
+        }
+      }
+    }
+  }
+}

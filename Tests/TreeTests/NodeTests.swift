@@ -1,0 +1,178 @@
+import Bytes
+import Files
+import TestSupport
+import Testing
+
+@testable import Tree
+
+@Suite struct NodeTests {
+  /// A tree of files, folders and archives in one another.
+  private static func makeTree() throws -> (source: SourceFolder, tree: TreeInProcess) {
+    let source = try SourceFolder()
+    try source.makeFolder("d")
+    for name in ["a.txt", "d/b.txt"] { try source.write(FileName(name), name) }
+    let inner = ZipFixture(ZipFixtureEntry("in.txt", "inside"), ZipFixtureEntry("d/x", "x"))
+    try source.write(
+      "a.zip", ZipFixture(ZipFixtureEntry("inner.zip", inner.bytes()).deflated(), ZipFixtureEntry("t", "t")))
+    return (source, try TreeInProcess(source))
+  }
+
+  @Test func lookUpsCountAndForgetGivesBack() throws {
+    let (_, walker) = try Self.makeTree()
+    let tree = walker.tree
+    let before = tree.nodeCount
+    let folder = try tree.lookUp("d", in: Tree.root, .blocking)
+    // The counter moves, or what follows would show nothing.
+    #expect(tree.nodeCount == before + 1)
+    let file = try tree.lookUp("b.txt", in: folder.node, .blocking)
+    let again = try tree.lookUp("b.txt", in: folder.node, .blocking)
+    #expect(again.node == file.node && again.generation == file.generation)
+    #expect(tree.nodeCount == before + 2)
+    tree.forget(file.node, 1)
+    #expect(tree.nodeCount == before + 2)
+    _ = try tree.attributes(file.node, .blocking)
+    tree.forget(file.node, 1)
+    #expect(tree.nodeCount == before + 1)
+    #expect(throws: Fault.stale) { try tree.attributes(file.node, .blocking) }
+    tree.forget(folder.node, 1)
+    #expect(tree.nodeCount == before)
+  }
+
+  @Test func failedLookUpCountsNothing() throws {
+    let (_, walker) = try Self.makeTree()
+    let before = walker.tree.nodeCount
+    #expect(throws: Fault.notFound) { try walker.tree.lookUp("gone", in: Tree.root, .blocking) }
+    #expect(throws: Fault.stale) { try walker.tree.lookUp("a.txt", in: 999, .blocking) }
+    #expect(walker.tree.nodeCount == before)
+  }
+
+  @Test func aWalkThroughEverythingLeavesNoNode() throws {
+    let (_, walker) = try Self.makeTree()
+    let before = walker.tree.nodeCount
+    let first = try walker.walk()
+    #expect(first.count == 11)
+    #expect(walker.tree.nodeCount == before)
+  }
+
+  @Test func rootIsNeverForgotten() throws {
+    let (_, walker) = try Self.makeTree()
+    walker.tree.forget(Tree.root, 1_000_000)
+    #expect(try walker.tree.attributes(Tree.root, .blocking).0.kind == .folder)
+  }
+
+  @Test func usedNumberComesBackUnderAnotherGeneration() throws {
+    let (_, walker) = try Self.makeTree()
+    let tree = walker.tree
+    let one = try tree.lookUp("a.txt", in: Tree.root, .blocking)
+    tree.forget(one.node, 1)
+    let other = try tree.lookUp("a.zip", in: Tree.root, .blocking)
+    #expect(other.node != one.node || other.generation != one.generation)
+  }
+
+  @Test func replacedFileIsAnotherNode() throws {
+    let (source, walker) = try Self.makeTree()
+    let tree = walker.tree
+    let old = try tree.lookUp("a.txt", in: Tree.root, .blocking)
+    // Beside the old one, so that it cannot get its number.
+    try source.write("new", "new")
+    try source.rename("new", to: "a.txt")
+    let new = try tree.lookUp("a.txt", in: Tree.root, .blocking)
+    #expect(new.node != old.node)
+    #expect(throws: Fault.stale) { try tree.attributes(old.node, .blocking) }
+    tree.forget(old.node, 1)
+    #expect(try tree.attributes(new.node, .blocking).0.size == 3)
+    tree.forget(new.node, 1)
+  }
+
+  @Test func manyLookUpsInAnyOrderAreGivenBackExactly() throws {
+    let source = try SourceFolder()
+    for index in 0..<300 { try source.write(FileName("f\(index)"), "x") }
+    let tree = try TreeInProcess(source).tree
+    let before = tree.nodeCount
+    try onThreads(8) { thread in
+      var numbers = SeededNumbers(seed: UInt64(thread))
+      var held: [UInt64] = []
+      for _ in 0..<1000 {
+        if held.isEmpty || numbers.below(5) < 3 {
+          let name = FileName("f\(numbers.below(300))")
+          let entry = try tree.lookUp(name, in: Tree.root, .blocking)
+          held.append(entry.node)
+        } else {
+          tree.forget(held.remove(at: numbers.below(held.count)), 1)
+        }
+      }
+      for node in held { tree.forget(node, 1) }
+    }
+    #expect(tree.nodeCount == before)
+  }
+
+  @Test func surplusNamesNodesThatAreThere() throws {
+    let source = try SourceFolder()
+    for index in 0..<100 { try source.write(FileName("f\(index)"), "x") }
+    let tree = try TreeInProcess(source).tree
+    let nodes = try (0..<100).map { try tree.lookUp(FileName("f\($0)"), in: Tree.root, .blocking).node }
+    #expect(tree.surplus(over: 1000).isEmpty)
+    let surplus = tree.surplus(over: 40)
+    #expect(surplus.count >= 60 && surplus.allSatisfy { $0.folder == Tree.root })
+    #expect(Set(surplus.map(\.name)).count == surplus.count)
+    for node in nodes { tree.forget(node, 1) }
+  }
+
+  @Test func aTreeThatIsLetGoClosesEverything() throws {
+    let source = try SourceFolder()
+    let inner = ZipFixture(ZipFixtureEntry("in.txt", "inside"))
+    try source.makeFolder("d")
+    for name in ["a.zip", "d/b.zip"] {
+      try source.write(FileName(name), ZipFixture(ZipFixtureEntry("inner.zip", inner.bytes())))
+    }
+    do {
+      let walker = try TreeInProcess(source)
+      for path in try walker.walk() where path.bytes.last != 0x2f { _ = try walker.readAll(path) }
+      // The counter works.
+      #expect(try source.openDescriptors() > 1)
+    }
+    #expect(try source.openDescriptors() == 0)
+  }
+
+  @Test func archivesAreNotReadByWhoMustNotWait() throws {
+    let (_, walker) = try Self.makeTree()
+    let tree = walker.tree
+    // A listed view is there without a look inside.
+    let view = try tree.lookUp("a.zip.contents", in: Tree.root, .immediate)
+    _ = try tree.attributes(view.node, .immediate)
+    #expect(throws: Fault.later) { _ = try tree.openFolder(view.node, .immediate) }
+    _ = try tree.openFolder(view.node, .blocking)
+    _ = try tree.openFolder(view.node, .immediate)
+    tree.forget(view.node, 1)
+  }
+
+  @Test func unchangedFileKeepsItsCache() throws {
+    let (source, walker) = try Self.makeTree()
+    let tree = walker.tree
+    let entry = try tree.lookUp("a.txt", in: Tree.root, .blocking)
+    #expect(try !tree.open(entry.node, .blocking).keepsCache)
+    #expect(try tree.open(entry.node, .blocking).keepsCache)
+    try source.write("a.txt", "changed, and longer")
+    #expect(try !tree.open(entry.node, .blocking).keepsCache)
+    tree.forget(entry.node, 1)
+  }
+
+  @Test func openEntryNeverMixesTwoArchives() throws {
+    let source = try SourceFolder()
+    func archive(_ byte: UInt8) -> [UInt8] {
+      ZipFixture(ZipFixtureEntry("stored", [UInt8](repeating: byte, count: 500_000))).bytes()
+    }
+    try source.write("a.zip", archive(1))
+    let walker = try TreeInProcess(source, keepsNodes: true)
+    try walker.withNode("a.zip.contents/stored") { node in
+      let file = try walker.tree.open(node, .blocking)
+      let head = try file.source.partialBytes(at: 0, count: 1000)
+      #expect(head == Array(repeating: 1, count: 1000))
+      // The same size in place: only the time tells.
+      try source.write("a.zip", archive(2))
+      try source.setModified("a.zip", Timestamp(seconds: 5))
+      #expect(throws: Fault.self) { try file.source.partialBytes(at: 1000, count: 1000) }
+    }
+    #expect(try walker.read("a.zip.contents/stored", at: 1000, count: 3) == [2, 2, 2])
+  }
+}
