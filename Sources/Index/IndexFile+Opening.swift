@@ -28,15 +28,14 @@ extension IndexFile {
     let lock = try FolderLock(folder)
     defer { lock.release() }
     let path = "\(folder)/\(name)"
-    if let inode = inode(of: path) {
+    let inode = inode(of: path)
+    if let inode {
       do { return (try open(path, inode), false) } catch {
         guard IndexFailure(error) == .damage else { throw error }
       }
-      try make(path)
-      return (try openNew(path), true)
     }
     try make(path)
-    return (try openNew(path), false)
+    return (try openNew(path), inode != nil)
   }
 
   private static func openNew(_ path: String) throws -> IndexFile {

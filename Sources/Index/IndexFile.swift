@@ -37,6 +37,7 @@ final class IndexFile: Sendable {
   ) throws -> [IndexRecord] {
     var records: [IndexRecord] = []
     var damaged: [[UInt8]] = []
+    let seed = kind.seed(of: source)
     try reader.inDatabase { database in
       let statement = try database.cachedStatement(
         sql: """
@@ -52,7 +53,7 @@ final class IndexFile: Sendable {
       while records.count < limit, let row = try rows.next() {
         if records.isEmpty { touch(try row.number(0), usedAt: try row.number(1)) }
         let record = try IndexRecord(key: row.bytes(2), value: row.bytes(4))
-        if try record.checksum(of: source, kind) == row.number(3) {
+        if try record.checksum(from: seed) == row.number(3) {
           records.append(record)
         } else {
           damaged.append(record.key)
@@ -74,6 +75,7 @@ final class IndexFile: Sendable {
   func store(_ records: [IndexRecord], _ kind: IndexKind, of source: [UInt8], atMost maximumSize: Int64) throws -> Bool
   {
     let size = records.reduce(Int64(0)) { $0 + Int64($1.key.count + $1.value.count + 40) }
+    let seed = kind.seed(of: source)
     return try writer.inDatabase { database in
       guard try makeRoom(in: database, for: size, atMost: maximumSize, sparing: source) else { return false }
       try database.inTransaction(.immediate) {
@@ -82,7 +84,7 @@ final class IndexFile: Sendable {
           sql: "INSERT OR REPLACE INTO record(source, kind, key, version, checksum, value) VALUES(?, ?, ?, ?, ?, ?)")
         for record in records {
           statement.setUncheckedArguments([
-            row, kind.number, record.key.blob, Int64(bitPattern: kind.version), record.checksum(of: source, kind),
+            row, kind.number, record.key.blob, Int64(bitPattern: kind.version), record.checksum(from: seed),
             record.value.blob,
           ])
           try statement.execute()

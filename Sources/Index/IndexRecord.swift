@@ -23,17 +23,27 @@ public struct IndexRecord: Hashable, Sendable {
   }
 }
 
+extension IndexKind {
+  /// Where the checksums of a source's records of this kind start from.
+  func seed(of source: [UInt8]) -> StableHash {
+    var hash = StableHash(seed: UInt64(number)).adding(version)
+    hash.combine(words: source)
+    return hash
+  }
+}
+
 extension IndexRecord {
   /// Over the value and all that it is found by, so that neither can change unnoticed.
-  func checksum(of source: [UInt8], _ kind: IndexKind) -> Int64 {
-    var hash = StableHash(seed: UInt64(kind.number)).adding(kind.version)
-    for bytes in [source, key, value] { hash.combine(words: bytes) }
+  func checksum(from seed: StableHash) -> Int64 {
+    var hash = seed
+    hash.combine(words: key)
+    hash.combine(words: value)
     return Int64(bitPattern: hash.value)
   }
 }
 
 extension StableHash {
-  /// Eight bytes a step: a change of any one of them changes the hash for sure.
+  /// Eight bytes a step: a change within any one step changes the hash for sure.
   fileprivate mutating func combine(words bytes: [UInt8]) {
     let span = unsafe bytes.span.bytes
     var place = 0
@@ -41,7 +51,12 @@ extension StableHash {
       combine(unsafe UInt64(littleEndian: span.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)))
       place += 8
     }
-    combine(bytes[place...])
+    var rest: UInt64 = 0
+    while place < bytes.count {
+      rest = rest << 8 | UInt64(bytes[place])
+      place += 1
+    }
+    combine(rest)
     combine(UInt64(bytes.count))
   }
 }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// The index's own thread: work in turn, of which only so much may wait.
@@ -13,6 +14,7 @@ final class IndexWriter: Sendable {
   private let state = Mutex(State())
 
   private static let costAtMost = 24 << 20
+  private static let niceness: Int32 = 5
 
   /// Gives false when the work is not taken, because too much waits.
   @discardableResult
@@ -23,6 +25,8 @@ final class IndexWriter: Sendable {
       let queue = state.queue ?? DispatchQueue(label: "ffmount.index", qos: .utility)
       state.queue = queue
       queue.async { [self] in
+        // Who reads from the mount comes first; the thread that runs this is the library's, and nobody else's.
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         work()
         self.state.withLock { $0.cost -= cost }
       }

@@ -1,0 +1,184 @@
+import Foundation
+import Index
+import TestSupport
+import Testing
+
+/// Whatever becomes of the file, calls answer, and a file that cannot be used gives way to one that can.
+@Suite struct IndexDamageTests {
+  /// A file with 400 values of 3 KB.
+  private func filled(_ scratch: borrowing IndexScratch) throws -> [[UInt8]] {
+    var numbers = SeededNumbers(seed: 4)
+    let values = (0..<400).map { _ in numbers.bytes(3000) }
+    let index = Index(folder: scratch.path)
+    for start in stride(from: 0, to: 400, by: 20) {
+      let records = (start..<start + 20).map { IndexRecord(key: [UInt8($0 / 20), UInt8($0 % 20)], value: values[$0]) }
+      #expect(index.store(records, Index.kind, of: [1]))
+    }
+    index.end()
+    return values
+  }
+
+  @Test(arguments: ["nothing", "text", "a header only", "zeros", "half", "cut short", "a folder"])
+  func fileThatIsNoneIsMadeAnew(_ what: String) throws {
+    let scratch = try IndexScratch()
+    _ = try filled(scratch)
+    let whole = try scratch.read()
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: scratch.file + suffix) }
+    switch what {
+    case "nothing": try scratch.write([])
+    case "text": try scratch.write(Array(repeating: 0x61, count: 50_000))
+    case "a header only": try scratch.write(Array(whole[..<100]))
+    case "zeros": try scratch.write(Array(repeating: 0, count: whole.count))
+    case "half": try scratch.write(Array(whole[..<(whole.count / 2)]))
+    case "cut short": try scratch.write(Array(whole[..<(whole.count - 5000)]))
+    default:
+      try FileManager.default.removeItem(atPath: scratch.file)
+      try FileManager.default.createDirectory(atPath: scratch.file, withIntermediateDirectories: false)
+    }
+    let index = Index(folder: scratch.path)
+    _ = index.records(of: [1], Index.kind, from: [0], through: [255])
+    var isKept = false
+    for _ in 0..<4 where !isKept { isKept = index.keeps() }
+    // Only a folder is not taken away.
+    #expect(isKept == (what != "a folder"))
+    index.end()
+    #expect(Index(folder: scratch.path).has() == isKept)
+  }
+
+  @Test(arguments: 0..<60) func flippedBytesNeverGiveWrongValues(round: Int) throws {
+    let scratch = try IndexScratch()
+    let values = try filled(scratch)
+    var numbers = SeededNumbers(seed: UInt64(round))
+    var bytes = try scratch.read()
+    let count = round % 3 == 0 ? 1 : 1 + numbers.below(40)
+    for _ in 0..<count { bytes[numbers.below(round % 2 == 0 ? bytes.count : 20_000)] ^= UInt8(1 + numbers.below(255)) }
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: scratch.file + suffix) }
+    try scratch.write(bytes)
+    let index = Index(folder: scratch.path)
+    for number in 0..<400 {
+      let found = index.value(of: [1], Index.kind, [UInt8(number / 20), UInt8(number % 20)])
+      if let found, found != values[number] { Issue.record("value \(number) is wrong") }
+    }
+    for record in index.records(of: [1], Index.kind, from: [0], through: [255]) {
+      #expect(record.value == values[Int(record.key[0]) * 20 + Int(record.key[1])])
+    }
+    var isKept = false
+    for _ in 0..<5 where !isKept { isKept = index.keeps() }
+    #expect(isKept)
+  }
+
+  @Test(arguments: [
+    "PRAGMA user_version = 99", "PRAGMA application_id = 5", "DROP TABLE record",
+    "PRAGMA journal_mode = DELETE", "DROP TABLE record; CREATE TABLE record(a)",
+  ])
+  func foreignFileIsMadeAnew(_ change: String) async throws {
+    let scratch = try IndexScratch()
+    _ = try filled(scratch)
+    let result = try await shell("sqlite3 \"$1\" \"$2\"", scratch.file, change)
+    try #require(result.status == 0, "\(result.errors)")
+    let index = Index(folder: scratch.path)
+    _ = index.has()
+    #expect(index.keeps())
+    #expect(index.value(of: [1], Index.kind, [3, 3]) == nil)
+  }
+
+  @Test func fileTakenAwayIsMadeAgain() throws {
+    let scratch = try IndexScratch()
+    let one = Index(folder: scratch.path)
+    let other = Index(folder: scratch.path)
+    #expect(one.keeps() && other.has())
+    try FileManager.default.removeItem(atPath: scratch.path)
+    #expect(one.value(of: [1], Index.kind, [2]) == nil)
+    #expect(one.keeps())
+    #expect(other.has())
+    other.end()
+    one.end()
+    #expect(Index(folder: scratch.path).has())
+  }
+
+  @Test func lockedFileIsDoneWithout() async throws {
+    let scratch = try IndexScratch()
+    _ = try filled(scratch)
+    let code = """
+      import sqlite3, sys, time
+      database = sqlite3.connect(sys.argv[1], isolation_level=None)
+      database.execute("PRAGMA locking_mode = EXCLUSIVE")
+      database.execute("BEGIN EXCLUSIVE")
+      database.execute("UPDATE source SET usedAt = usedAt")
+      print("holding", file=sys.stderr, flush=True)
+      time.sleep(30)
+      """
+    let holder = try MountChild([MountScratch.python, "-c", code, scratch.file])
+    for _ in 0..<1000 where !holder.saidSoFar.contains("holding") { try await Task.sleep(for: .milliseconds(5)) }
+    try #require(holder.saidSoFar == "holding\n", "\(holder.saidSoFar)")
+    let index = Index(folder: scratch.path)
+    let start = ContinuousClock.now
+    #expect(index.value(of: [1], Index.kind, [0, 0])?.count == nil)
+    #expect(!index.keeps())
+    // One wait stands for the calls that follow it.
+    for _ in 0..<100 { #expect(index.value(of: [1], Index.kind, [0, 0])?.count == nil) }
+    #expect(ContinuousClock.now - start < .seconds(8))
+    holder.killNow()
+    var found: [UInt8]?
+    for _ in 0..<100 where found == nil {
+      try await Task.sleep(for: .milliseconds(100))
+      found = index.value(of: [1], Index.kind, [0, 0])
+    }
+    #expect(found?.count == 3000)
+  }
+
+  @Test func noFolderIsDoneWithout() throws {
+    let scratch = try IndexScratch()
+    try scratch.write([1, 2, 3])
+    for folder in [nil, "/proc/none/such", scratch.file, scratch.file + "/below", ""] {
+      let index = Index(folder: folder)
+      #expect(!index.keeps())
+      #expect(index.records(of: [1], Index.kind, from: [0], through: [9]).isEmpty)
+      index.forget([1])
+      index.later(cost: 1) { $0.forget([1]) }
+      index.end()
+    }
+  }
+
+  /// Gives `body` a small file system of its own.
+  private func onSmallDisk(_ size: String, _ body: (_ path: String) async throws -> Void) async throws {
+    try await withScratch { scratch in
+      let mounted = try await run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", scratch.mountpoint)
+      guard mounted.status == 0 else { return }
+      do { try await body(scratch.mountpoint) } catch {
+        _ = try await run("umount", "-l", scratch.mountpoint)
+        throw error
+      }
+      _ = try await run("umount", "-l", scratch.mountpoint)
+    }
+  }
+
+  @Test(.enabled(if: MountScratch.isRoot)) func fullDiskIsDoneWithout() async throws {
+    for size in ["8k", "40k", "100k", "600k"] {
+      try await onSmallDisk(size) { path in
+        let index = Index(folder: path)
+        let value = [UInt8](repeating: 5, count: 20_000)
+        var kept = 0
+        for key in UInt8(0)..<60 where index.keeps([1], [key], value) { kept += 1 }
+        #expect(kept < 60)
+        index.end()
+        let again = Index(folder: path)
+        for record in again.records(of: [1], Index.kind, from: [0], through: [255]) { #expect(record.value == value) }
+        again.end()
+      }
+    }
+  }
+
+  @Test(.enabled(if: MountScratch.isRoot)) func readOnlyFolderIsDoneWithout() async throws {
+    try await onSmallDisk("4m") { path in
+      let filled = Index(folder: path)
+      #expect(filled.keeps())
+      filled.end()
+      _ = try await run("mount", "-o", "remount,ro", path)
+      let index = Index(folder: path)
+      _ = index.has()
+      #expect(!index.keeps())
+      index.end()
+    }
+  }
+}

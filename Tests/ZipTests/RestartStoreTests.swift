@@ -1,0 +1,322 @@
+import Bytes
+import Codecs
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// A store in memory, which keeps what is handed over when `settle` is called.
+private final class MemoryStore: RestartStore {
+  struct State {
+    var images: [ByteIdentity: [Int64: [UInt8]]] = [:]
+    var waiting: [(ByteIdentity, @Sendable () -> [StoredRestartPoint])] = []
+  }
+  private let state = Mutex(State())
+
+  func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint? {
+    state.withLock { state in
+      guard let images = state.images[stream], let place = images.keys.filter({ places.contains($0) }).max(),
+        let image = images[place]
+      else { return nil }
+      return StoredRestartPoint(place: place, image: image)
+    }
+  }
+
+  func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint]) {
+    state.withLock { $0.waiting.append((stream, make)) }
+  }
+
+  func forget(_ stream: ByteIdentity) {
+    state.withLock { state in
+      state.images[stream] = nil
+      state.waiting.removeAll { $0.0 == stream }
+    }
+  }
+
+  func settle() {
+    for (stream, make) in state.withLock({ $0.waiting }) {
+      for point in make() { state.withLock { $0.images[stream, default: [:]][point.place] = point.image } }
+    }
+    state.withLock { $0.waiting = [] }
+  }
+
+  var places: [Int64] { state.withLock { $0.images.values.flatMap(\.keys).sorted() } }
+  var streams: Int { state.withLock { $0.images.count } }
+  /// In bytes, of all images.
+  var size: Int { state.withLock { $0.images.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } } } }
+
+  func change(_ body: (Int64, [UInt8]) -> [UInt8]?) {
+    state.withLock { state in
+      for (stream, images) in state.images {
+        for (place, image) in images { state.images[stream]?[place] = body(place, image) }
+      }
+    }
+  }
+}
+
+/// Counts what is read of a stream that says who it is.
+private final class CountingSource: ByteSource {
+  private let bytes: [UInt8]
+  private let count = Mutex(0)
+  let identity: ByteIdentity?
+  var size: Int64 { Int64(bytes.count) }
+
+  init(_ bytes: [UInt8], inode: UInt64?) {
+    self.bytes = bytes
+    identity = inode.map {
+      ByteIdentity(device: 1, inode: $0, size: Int64(bytes.count), modified: Timestamp(seconds: 5))
+    }
+  }
+
+  var read: Int { count.withLock { $0 } }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard offset < size else { return 0 }
+    let wanted = min(buffer.count, bytes.count - Int(offset))
+    unsafe buffer.copyBytes(from: bytes[Int(offset)..<Int(offset) + wanted])
+    count.withLock { $0 += wanted }
+    return wanted
+  }
+}
+
+/// Streams of 20 MiB, made once.
+struct LongStream: CustomTestStringConvertible, Sendable {
+  let testDescription: String
+  let code: String
+
+  static let all = [
+    LongStream(testDescription: "level 1", code: "out = deflate(1)"),
+    LongStream(testDescription: "level 9", code: "out = deflate(9)"),
+    LongStream(testDescription: "stored blocks", code: "out = deflate(0)"),
+    LongStream(testDescription: "fixed Huffman codes", code: "out = deflate(6, zlib.Z_FIXED)"),
+    LongStream(testDescription: "Huffman codes without copies", code: "out = deflate(6, zlib.Z_HUFFMAN_ONLY)"),
+    LongStream(testDescription: "a sync flush every 777 bytes", code: "out = flushed(zlib.Z_SYNC_FLUSH, 777)"),
+  ]
+
+  private static let made: (plain: [UInt8], crc: UInt32, streams: [[UInt8]])? = {
+    let prelude = """
+      import random, sys, zlib
+      random.seed(11)
+      words = [random.randbytes(random.randrange(2, 12)) for _ in range(3000)]
+      plain = bytearray()
+      while len(plain) < 20 << 20:
+          kind = random.randrange(40)
+          if kind == 0: plain += random.randbytes(random.randrange(90000))
+          elif kind == 1: plain += bytes([random.randrange(256)]) * random.randrange(200000)
+          else: plain += b"".join(random.choices(words, k=9000))
+      plain = bytes(plain[:(20 << 20) + 12345])
+      def write(data):
+          sys.stdout.buffer.write(len(data).to_bytes(8, "little") + data)
+      def deflate(level, strategy=zlib.Z_DEFAULT_STRATEGY):
+          z = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+          return z.compress(plain) + z.flush()
+      def flushed(mode, every):
+          z = zlib.compressobj(6, zlib.DEFLATED, -15)
+          parts = []
+          for at in range(0, len(plain), every):
+              parts += [z.compress(plain[at:at + every]), z.flush(mode)]
+          return b"".join(parts) + z.flush()
+      write(plain)
+      write(zlib.crc32(plain).to_bytes(4, "little"))
+
+      """
+    let code = prelude + all.map { $0.code + "\nwrite(out)\n" }.joined()
+    guard let output = try? ZipStream.python(code) else { return nil }
+    var parts: [[UInt8]] = []
+    var rest = output[...]
+    func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
+    while rest.count >= 8 {
+      let count = number(rest.prefix(8))
+      parts.append(Array(rest.dropFirst(8).prefix(count)))
+      rest = rest.dropFirst(8 + count)
+    }
+    guard parts.count == all.count + 2 else { return nil }
+    return (parts[0], UInt32(number(parts[1][...])), Array(parts[2...]))
+  }()
+
+  static var isPythonThere: Bool { made != nil }
+  static func plain() throws -> [UInt8] { try #require(made).plain }
+  static func crc() throws -> UInt32 { try #require(made).crc }
+
+  func compressed() throws -> [UInt8] {
+    let index = try #require(LongStream.all.firstIndex { $0.testDescription == testDescription })
+    return try #require(LongStream.made).streams[index]
+  }
+}
+
+@Suite(.enabled("python3 is there") { LongStream.isPythonThere }, .serialized)
+struct RestartStoreTests {
+  /// A source as after a mount: nothing of it in memory.
+  private func mounted(
+    _ stream: LongStream, _ store: MemoryStore, inode: UInt64? = 7, damage: ((inout [UInt8]) -> Void)? = nil
+  ) throws -> (InflatedSource, CountingSource) {
+    var bytes = try stream.compressed()
+    damage?(&bytes)
+    let compressed = CountingSource(bytes, inode: inode)
+    let source = InflatedSource(
+      of: compressed, size: Int64(try LongStream.plain().count), crc: try LongStream.crc(),
+      cache: StretchCache(capacity: 2 << 20, restarts: store))
+    return (source, compressed)
+  }
+
+  private func store(after stream: LongStream) throws -> MemoryStore {
+    let store = MemoryStore()
+    let (source, _) = try mounted(stream, store)
+    _ = try source.readThrough(step: 1 << 20)
+    store.settle()
+    return store
+  }
+
+  private func check(_ source: InflatedSource, at offsets: [Int], count: Int = 9000) throws {
+    let plain = try LongStream.plain()
+    for offset in offsets {
+      let got = try source.partialBytes(at: Int64(offset), count: count)
+      guard areSame(got, plain[offset..<min(plain.count, offset + count)]) else {
+        Issue.record("\(count) bytes at \(offset) are not what was compressed")
+        return
+      }
+    }
+  }
+
+  private func offsets(seed: UInt64, count: Int) throws -> [Int] {
+    var numbers = SeededNumbers(seed: seed)
+    let size = try LongStream.plain().count
+    // Far from the start, where the first pass would go on.
+    return (0..<count).map { _ in (5 << 20) + numbers.below(size - (5 << 20)) }
+  }
+
+  @Test(arguments: LongStream.all) func everyMebibyteHasAPoint(_ stream: LongStream) throws {
+    #expect(try store(after: stream).places == Array(1...20))
+  }
+
+  @Test(arguments: LongStream.all) func readsAfterARemountAreRightAndDoNotStartFromTheStart(_ stream: LongStream) throws
+  {
+    let store = try store(after: stream)
+    for offset in try offsets(seed: 1, count: 12) {
+      let (source, compressed) = try mounted(stream, store)
+      try check(source, at: [offset], count: 100)
+      // At most two stretches and what is read ahead of the decoder.
+      #expect(compressed.read <= compressed.size / 20 * 2 + (1 << 20))
+    }
+    let (source, _) = try mounted(stream, store)
+    try check(source, at: offsets(seed: 2, count: 60))
+  }
+
+  @Test(arguments: LongStream.all) func readingThroughAfterARemountChecksTheSum(_ stream: LongStream) throws {
+    let store = try store(after: stream)
+    let (sound, _) = try mounted(stream, store)
+    #expect(areSame(try sound.readThrough(), try LongStream.plain()[...]))
+    store.settle()
+    #expect(store.places == Array(1...20))
+
+    let wrongSum = InflatedSource(
+      of: CountingSource(try stream.compressed(), inode: 7), size: Int64(try LongStream.plain().count), crc: 1,
+      cache: StretchCache(capacity: 1 << 20, restarts: store))
+    #expect(throws: Fault.self) { _ = try wrongSum.readThrough() }
+    store.settle()
+    // Another sum is another stream, and what does not have its sum leaves nothing behind.
+    #expect(store.streams == 1)
+  }
+
+  @Test func halfAPassIsOfUse() throws {
+    let stream = LongStream.all[0]
+    let store = MemoryStore()
+    do {
+      let (source, _) = try mounted(stream, store)
+      for place in 0..<10 { _ = try source.partialBytes(at: Int64(place) << 20, count: 10) }
+    }
+    store.settle()
+    #expect(store.places == Array(1...10))
+    let (source, compressed) = try mounted(stream, store)
+    try check(source, at: [9 << 20], count: 100)
+    #expect(compressed.read < compressed.size / 8)
+    try check(source, at: offsets(seed: 3, count: 30))
+    #expect(areSame(try source.readThrough(), try LongStream.plain()[...]))
+    store.settle()
+    #expect(store.places == Array(1...20))
+  }
+
+  @Test(arguments: LongStream.all) func damagedImagesNeverGiveWrongBytes(_ stream: LongStream) throws {
+    // A store notices what changed; here it does not, so that what the decoder itself refuses shows.
+    var numbers = SeededNumbers(seed: 8)
+    for round in 0..<6 {
+      let store = try store(after: stream)
+      store.change { _, image in
+        switch round {
+        case 0: []
+        case 1: Array(image.prefix(numbers.below(image.count)))
+        case 2: Array(repeating: 0, count: image.count)
+        case 3: Array(image.prefix(12)) + numbers.bytes(image.count - 12)
+        // The offset and the size, which nothing else checks.
+        case 4: Array(repeating: 0xff, count: 12) + image[12...]
+        default: Array(repeating: 0xff, count: 8) + image[8...]
+        }
+      }
+      let (source, _) = try mounted(stream, store)
+      try check(source, at: offsets(seed: 20 + UInt64(round), count: 10))
+    }
+  }
+
+  @Test(arguments: LongStream.all) func flippedBitsInImagesReachNoForeignMemory(_ stream: LongStream) throws {
+    let sound = try store(after: stream)
+    var numbers = SeededNumbers(seed: 9)
+    // Bytes may be wrong then, since only the index's sum would tell; but reads end, in order or with a fault.
+    for _ in 0..<20 {
+      let store = sound
+      store.change { _, image in
+        var image = image
+        for _ in 0..<4 { image[numbers.below(image.count)] ^= 1 << UInt8(numbers.below(8)) }
+        return image
+      }
+      let (source, _) = try mounted(stream, store)
+      for offset in try offsets(seed: numbers.next(), count: 4) {
+        _ = try? source.partialBytes(at: Int64(offset), count: 300_000)
+      }
+    }
+  }
+
+  @Test func damageAheadOfAPointIsFoundFromTheStart() throws {
+    let stream = LongStream.all[0]
+    let store = try store(after: stream)
+    // Same identity, as when a disk goes bad: reading from a point must end in a fault.
+    let (source, _) = try mounted(stream, store) { bytes in
+      for place in bytes.count / 2..<bytes.count / 2 + 4000 { bytes[place] = 0xff }
+    }
+    #expect(throws: Fault.self) { _ = try source.readThrough() }
+    #expect(store.places.isEmpty)
+  }
+
+  @Test func nothingIsKeptOfWhatHasNoNameOrIsShort() throws {
+    let store = MemoryStore()
+    let (nameless, _) = try mounted(LongStream.all[0], store, inode: nil)
+    _ = try nameless.readThrough(step: 1 << 20)
+    let short = Array(try LongStream.plain().prefix(5 << 20))
+    let source = InflatedSource(
+      of: CountingSource(ZipDeflate.stored(short), inode: 9), size: Int64(short.count),
+      crc: ZipChecksum.crc32(short), cache: StretchCache(capacity: 1 << 20, restarts: store))
+    _ = try source.readThrough(step: 1 << 20)
+    store.settle()
+    #expect(store.places.isEmpty)
+  }
+
+  @Test func anotherFileFindsNothing() throws {
+    let stream = LongStream.all[0]
+    let store = try store(after: stream)
+    let (other, compressed) = try mounted(stream, store, inode: 8)
+    try check(other, at: [18 << 20], count: 100)
+    #expect(compressed.read > compressed.size / 20 * 17)
+  }
+
+  @Test func eightThreadsReadRightWhilePointsAreKept() throws {
+    let stream = LongStream.all[0]
+    let store = MemoryStore()
+    let (source, _) = try mounted(stream, store)
+    try onThreads(8) { thread in
+      try check(source, at: offsets(seed: 30 + UInt64(thread), count: 20))
+      store.settle()
+    }
+    store.settle()
+    let (again, _) = try mounted(stream, store)
+    try onThreads(8) { thread in try check(again, at: offsets(seed: 50 + UInt64(thread), count: 20)) }
+  }
+}
