@@ -27,11 +27,16 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .systemLibrary(name: "CIsal", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+    .systemLibrary(name: "CBzip2", providers: [.apt(["libbz2-dev"])]),
+    .systemLibrary(name: "CLzma", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CPosix"),
 
     .target(name: "Bytes", swiftSettings: strict),
     .target(name: "Files", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
-    .target(name: "Codecs", dependencies: ["Bytes", "CIsal"], swiftSettings: strict),
+    .target(
+      name: "Codecs", dependencies: ["Bytes", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL"], swiftSettings: strict),
     .target(name: "Zip", dependencies: ["Bytes", "Codecs"], swiftSettings: strict),
     .target(
       name: "Index",
@@ -51,7 +56,7 @@ let package = Package(
     .executableTarget(
       name: "ffmount",
       dependencies: [
-        "Bytes", "Files", "Index", "Tree", "FuseLink", "Mount", "CPosix",
+        "Bytes", "Files", "Index", "Zip", "Tree", "FuseLink", "Mount", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),

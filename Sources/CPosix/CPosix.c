@@ -36,6 +36,6 @@ void ffmount_format(char *buffer, size_t count, const char *format, va_list argu
   vsnprintf(buffer, count, format, arguments);
 }
 
-const int ffmount_O_PATH = O_PATH, ffmount_O_NOATIME = O_NOATIME;
+const int ffmount_O_PATH = O_PATH, ffmount_O_NOATIME = O_NOATIME, ffmount_O_TMPFILE = O_TMPFILE;
 const uint64_t ffmount_RESOLVE_BENEATH = RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS = RESOLVE_NO_SYMLINKS,
                ffmount_RESOLVE_NO_MAGICLINKS = RESOLVE_NO_MAGICLINKS;

@@ -10,7 +10,7 @@ internal import Synchronization
 public final class InflatedSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
-  private let crc: UInt32
+  private let crc: UInt32?
   private let cache: StretchCache
   private let log: RestartLog?
   private let frontier: Mutex<Frontier>
@@ -44,8 +44,8 @@ public final class InflatedSource: ByteSource {
     var fault: Fault?
   }
 
-  /// `size` and `crc` are what the decoded bytes must have; `compressed` is the stream, and may be longer than it.
-  public init(of compressed: any ByteSource, size: Int64, crc: UInt32, cache: StretchCache) {
+  /// `size` and, unless it is nil, `crc` are what the decoded bytes must have; `compressed` is the stream, and may be longer than it.
+  public init(of compressed: any ByteSource, size: Int64, crc: UInt32?, cache: StretchCache) {
     self.compressed = compressed
     self.size = size
     self.crc = crc
@@ -58,8 +58,8 @@ public final class InflatedSource: ByteSource {
     frontier = Mutex(Frontier())
   }
 
-  private static func identity(of compressed: ByteIdentity, _ size: Int64, _ crc: UInt32) -> ByteIdentity {
-    compressed.adding(.inflate, UInt64(bitPattern: size), UInt64(crc))
+  private static func identity(of compressed: ByteIdentity, _ size: Int64, _ crc: UInt32?) -> ByteIdentity {
+    compressed.adding(.inflate, UInt64(bitPattern: size), UInt64(crc ?? 0))
   }
 
   public var identity: ByteIdentity? { compressed.identity.map { InflatedSource.identity(of: $0, size, crc) } }
@@ -188,7 +188,9 @@ public final class InflatedSource: ByteSource {
           throw error
         }
         unsafe stretch.bytes.withUnsafeBytes { unsafe frontier.crc.update($0) }
-        if current + 1 == stretchCount, frontier.crc.value != crc { throw Fault(crc: crc, found: frontier.crc.value) }
+        if current + 1 == stretchCount, let crc, frontier.crc.value != crc {
+          throw Fault(crc: crc, found: frontier.crc.value)
+        }
         frontier.next += 1
         note(&frontier)
         cache.insert(stretch, for: key(current))

@@ -24,12 +24,16 @@ final class Archives: Sendable {
 
   private let state = Mutex(State())
   let decoded: StretchCache
+  let options: ZipOptions
 
   /// What may be kept for nobody: nodes in all, and archives, each of which holds a descriptor.
   private static let keptNodes = 100_000
   private static let keptArchives = 32
 
-  init(decoded: StretchCache) { self.decoded = decoded }
+  init(decoded: StretchCache, _ options: ZipOptions) {
+    self.decoded = decoded
+    self.options = options
+  }
 
   func archive(of source: Source) -> Archive {
     let revision = source.revision
@@ -68,6 +72,7 @@ final class Archive: Sendable {
   /// Keeps this archive, so this must not keep it.
   private weak let archives: Archives?
   private let decoded: StretchCache
+  private let options: ZipOptions
 
   private struct State {
     weak var tree: ZipArchive?
@@ -90,6 +95,7 @@ final class Archive: Sendable {
     self.revision = revision
     self.archives = archives
     decoded = archives.decoded
+    options = archives.options
     attributes = source.attributes
     path = source.path
   }
@@ -103,7 +109,7 @@ final class Archive: Sendable {
     if let known = try known() { return known }
     do throws(Fault) {
       let bytes = try source.open(.blocking)
-      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: decoded)
+      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: decoded, options: options)
       // A file that changed meanwhile gave a mixture.
       try bytes.verify()
       state.withLock { $0.tree = tree }

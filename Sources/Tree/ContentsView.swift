@@ -20,11 +20,11 @@ struct ContentsView: View {
     "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "pptx", "pptm", "potx", "odt", "ods", "odp", "odg", "ott",
   ]
 
-  init(listing: ViewListing, decodedCache: Int, index: Index?) {
+  init(listing: ViewListing, decodedCache: Int, index: Index?, _ options: ZipOptions) {
     listedExtensions = listing.extensions(Self.usual, byName: Self.byName)
     listsUnnamed = !listing.isOff && listedExtensions.contains("zip")
     let restarts = index.map { IndexedRestarts(index: $0) }
-    archives = Archives(decoded: StretchCache(capacity: decodedCache, restarts: restarts))
+    archives = Archives(decoded: StretchCache(capacity: decodedCache, restarts: restarts), options)
   }
 
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }

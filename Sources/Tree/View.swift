@@ -1,5 +1,7 @@
 public import Bytes
+internal import Files
 public import Index
+public import Zip
 
 /// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
 ///
@@ -76,10 +78,14 @@ public struct Views: Sendable {
   private let listed: Set<FileExtension>
 
   /// The one place where views are registered. `index` keeps what is dear to find out; nil: nothing outlives the mount.
+  /// What can only be decoded front to back is kept in files without names in the folder `spools`, if it is given.
   public init(
-    listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil
+    listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
+    zip: ZipOptions = ZipOptions(), spools: String? = nil
   ) {
-    all = [ContentsView(listing: listing, decodedCache: cache, index: index)]
+    var zip = zip
+    if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
+    all = [ContentsView(listing: listing, decodedCache: cache, index: index, zip)]
     self.depth = depth
     listed = all.reduce(into: []) { $0.formUnion($1.listedExtensions) }
   }

@@ -17,6 +17,10 @@ struct CentralHeader: Sendable {
   /// A UTF-8 name from the Info-ZIP Unicode Path extra field (0x7075): where it lies in the record's bytes.
   var unicodeNameStart = 0
   var unicodeNameCount = 0
+  /// From the AES extra field (0x9901): 1 to 3 for keys of 128 to 256 bits, and the method below the encryption.
+  var aesStrength: UInt8 = 0
+  var aesVersion: UInt8 = 0
+  var aesMethod: UInt16 = 0
 
   static let signature: UInt32 = 0x0201_4b50
   /// Without the name, extra fields and comment.
@@ -101,6 +105,12 @@ extension ByteReader {
       guard try u8() == 1, try u32() == name.crc32 else { return }
       header.unicodeNameStart = start + 5
       header.unicodeNameCount = remaining
+    case 0x9901:
+      let version = try u16()
+      try skip(2)
+      header.aesStrength = try u8()
+      header.aesMethod = try u16()
+      header.aesVersion = UInt8(clamping: version)
     default: break
     }
   }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A stored entry's bytes, where they lie. The CRC is summed up along the way, and the read that completes it fails when it
 /// is wrong; reads that leave out a part go unchecked.
 final class StoredSource: ByteSource {
-  private let data: ByteRange
+  private let data: any ByteSource
   private let crc: UInt32
   private let passed: @Sendable () -> Void
   private let check: Mutex<Check>
@@ -25,7 +25,7 @@ final class StoredSource: ByteSource {
   private static let blockSize = 256 << 10
 
   /// `isPassed` says that the CRC was found right before; `passed` is called when it is.
-  init(_ data: ByteRange, crc: UInt32, isPassed: Bool, passed: @escaping @Sendable () -> Void) {
+  init(_ data: any ByteSource, crc: UInt32, isPassed: Bool, passed: @escaping @Sendable () -> Void) {
     self.data = data
     self.crc = crc
     self.passed = passed

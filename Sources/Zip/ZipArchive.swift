@@ -6,7 +6,9 @@ internal import Synchronization
 public final class ZipArchive: Sendable {
   private let source: any ByteSource
   private let tree: ZipTree
-  private let cache: StretchCache
+  private let reader: EntryReader
+  /// The bytes of entries that somebody has open, so that nobody decodes what another does.
+  private let opened = Mutex<[UInt32: OpenedEntry]>([:])
   /// The stored entries whose CRC was found right.
   private let passed = Mutex<Set<UInt32>>([])
   /// What kept a part of the central directory from being read; what came before it is in the tree.
@@ -18,9 +20,11 @@ public final class ZipArchive: Sendable {
   ///
   /// Throws when `source` is not a ZIP archive, or nothing of it can be read. A folder that has no entry of its own has the
   /// time of the first entry in it, the root `modified`.
-  public init(_ source: any ByteSource, modified: Timestamp, cache: StretchCache) throws(Fault) {
+  public init(
+    _ source: any ByteSource, modified: Timestamp, cache: StretchCache, options: ZipOptions = ZipOptions()
+  ) throws(Fault) {
     self.source = source
-    self.cache = cache
+    reader = EntryReader(source, cache, options)
     var tree = ZipTree(rootModified: modified)
     var links: [UInt32] = []
     var fault: Fault?
@@ -40,7 +44,7 @@ public final class ZipArchive: Sendable {
     }
     try tree.finish()
     self.fault = fault
-    for link in links where !ZipArchive.staysInside(link, in: tree, of: source, cache) {
+    for link in links where !ZipArchive.staysInside(link, in: tree, reader) {
       // A text file that holds the target.
       tree.update(link) {
         $0.kind = .file
@@ -70,19 +74,37 @@ public final class ZipArchive: Sendable {
   }
 
   /// Whether an entry is decoded when it is opened.
-  public func isPrompt(_ index: UInt32) -> Bool { ZipArchive.isPrompt(tree.nodes[Int(index)]) }
+  public func isPrompt(_ index: UInt32) -> Bool { EntryReader.isPrompt(tree.nodes[Int(index)]) }
 
   /// O(1).
   public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }
 
   /// The bytes of a file or of a link's target; takes one small read. Throws when they cannot be had at all.
   public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
-    let data = try ZipArchive.open(tree.nodes[Int(index)], of: source, cache, patience)
-    guard let stored = data as? ByteRange else { return data }
+    if let opened = opened.withLock({ $0[index]?.bytes }) { return opened }
+    let node = tree.nodes[Int(index)]
+    let data = try reader.open(node, patience)
+    if data is ByteArraySource { return data }
+    if node.method != 0 || node.encryption.leavesOutCRC { return share(data, index) }
     let isPassed = passed.withLock { $0.contains(index) }
-    return StoredSource(stored, crc: tree.nodes[Int(index)].crc, isPassed: isPassed) { [weak self] in
+    let stored = StoredSource(data, crc: node.crc, isPassed: isPassed) { [weak self] in
       // A bounded memory of what needs no second sum.
       self?.passed.withLock { if $0.count < 65_536 { $0.insert(index) } }
+    }
+    return node.encryption == .none ? stored : share(stored, index)
+  }
+
+  private struct OpenedEntry {
+    weak var bytes: (any ByteSource)?
+  }
+
+  /// What another thread opened meanwhile, else `bytes`, which others will find from now on.
+  private func share(_ bytes: any ByteSource, _ index: UInt32) -> any ByteSource {
+    opened.withLock { opened in
+      if let present = opened[index]?.bytes { return present }
+      if opened.count >= 1024 { opened = opened.filter { $0.value.bytes != nil } }
+      opened[index] = OpenedEntry(bytes: bytes)
+      return bytes
     }
   }
 

@@ -9,12 +9,14 @@ public struct ZipNode: Sendable {
   }
 
   public internal(set) var kind: Kind
+  var encryption = Encryption.none
   public internal(set) var modified: Timestamp
   /// Permission bits.
   public internal(set) var permissions: UInt16
   /// In bytes; 0 for a folder, a link's target's length.
   public internal(set) var size: Int64
 
+  /// How its bytes are compressed, below any encryption (APPNOTE 4.4.5).
   var method: UInt16 = 0
   var flags: UInt16 = 0
   var crc: UInt32 = 0

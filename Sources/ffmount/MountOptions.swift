@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bytes
 import Tree
+import Zip
 
 /// What `-o` says, in the words that FUSE users know.
 struct MountOptions {
@@ -16,6 +17,7 @@ struct MountOptions {
   var listing = ViewListing()
   var depth = 4
   var view: String?
+  var zip = ZipOptions()
   /// Options for the kernel and libfuse as they are.
   var kernel: [String] = []
 
@@ -79,6 +81,16 @@ struct MountOptions {
       guard depth >= 0, depth <= 64 else { throw ValidationError("-o depth=\(value): expected 0 to 64") }
     case "view": view = value
     case "views": try take(views: value)
+    case "password_file": zip.passwords = try PasswordFile.passwords(at: value)
+    case "max_ratio":
+      zip.largestRatio = try number(name, value, Int64.self)
+      guard zip.largestRatio >= 1 else { throw ValidationError("-o max_ratio=\(value): expected 1 or more") }
+    case "max_size": zip.largestSize = try size(name, value)
+    case "symlinks":
+      guard value == "all" || value == "inside" else {
+        throw ValidationError("-o symlinks=\(value): expected all or inside")
+      }
+      zip.showsAllLinks = value == "all"
     default: throw unknown(option)
     }
   }
@@ -114,6 +126,17 @@ struct MountOptions {
   private func number<Value: FixedWidthInteger>(_ name: String, _ value: String, _: Value.Type) throws -> Value {
     guard let number = Value(value) else { throw ValidationError("-o \(name)=\(value): expected a number") }
     return number
+  }
+
+  /// A number of bytes, with K, M, G or T for powers of 1024.
+  private func size(_ name: String, _ value: String) throws -> Int64 {
+    let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+    let unit = value.last.flatMap { units[Character($0.uppercased())] }
+    let number = Int64(unit == nil ? value[...] : value.dropLast())
+    guard let number, number >= 0, number <= Int64.max / (unit ?? 1) else {
+      throw ValidationError("-o \(name)=\(value): expected a number of bytes such as 500M or 10G")
+    }
+    return number * (unit ?? 1)
   }
 
   private func unknown(_ option: String) -> ValidationError {

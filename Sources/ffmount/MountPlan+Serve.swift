@@ -46,8 +46,15 @@ extension MountPlan {
     if ending < 0 { logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending))") }
   }
 
+  /// Where large temporary files go: /tmp may be memory.
+  private static var spoolFolder: String {
+    let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
+    return given.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
+  }
+
   private func makeTree(_ index: Index) throws -> (Tree, RealRoot) {
-    let views = Views(listing: options.listing, depth: options.depth, index: index)
+    let views = Views(
+      listing: options.listing, depth: options.depth, index: index, zip: options.zip, spools: MountPlan.spoolFolder)
     // Threads' pipes and wake-ups, standard streams, /dev/fuse and the log come first.
     let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads)
     do throws(Fault) {

@@ -25,5 +25,5 @@ void ffmount_openlog(const char *name);
 /// Calls `line` with each message that libfuse logs: a va_list cannot be read from Swift.
 void ffmount_format(char *buffer, size_t count, const char *format, va_list arguments);
 /// <sys/sysmacros.h> and <fcntl.h> macros and values hidden behind _GNU_SOURCE.
-extern const int ffmount_O_PATH, ffmount_O_NOATIME;
+extern const int ffmount_O_PATH, ffmount_O_NOATIME, ffmount_O_TMPFILE;
 extern const uint64_t ffmount_RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS, ffmount_RESOLVE_NO_MAGICLINKS;

@@ -1,0 +1,130 @@
+internal import Bytes
+internal import COpenSSL
+
+/// The keys that WinZip's AES encryption makes of a password and an entry's salt.
+public struct AESKeys: Sendable {
+  let cipher: [UInt8]
+  let authentication: [UInt8]
+  /// Tells, all but surely, a wrong password.
+  public let verifier: [UInt8]
+
+  /// In bytes, as `saltSize(bits:)` of its kind of key.
+  public var saltSize: Int { cipher.count / 2 }
+
+  public static let verifierSize = 2
+  /// The authentication code's, behind the data.
+  public static let codeSize = 10
+
+  /// The bytes before the verifier and the data, for keys of 128, 192 or 256 `bits`.
+  public static func saltSize(bits: Int) -> Int { bits / 16 }
+
+  /// Takes about half a millisecond: PBKDF2 with a thousand rounds of HMAC-SHA1. nil only when libcrypto fails.
+  public init?(password: [UInt8], salt: [UInt8], bits: Int) {
+    let keySize = bits / 8
+    var made = [UInt8](repeating: 0, count: 2 * keySize + Self.verifierSize)
+    let text = password.map { CChar(bitPattern: $0) }
+    let status = unsafe PKCS5_PBKDF2_HMAC(
+      text, Int32(text.count), salt, Int32(salt.count), 1000, EVP_sha1(), Int32(made.count), &made)
+    guard status == 1 else { return nil }
+    cipher = Array(made[..<keySize])
+    authentication = Array(made[keySize..<2 * keySize])
+    verifier = Array(made[(2 * keySize)...])
+  }
+}
+
+/// AES in counter mode with a little-endian counter from 1 on, as WinZip has it. One thread at a time.
+@safe struct AESCounter: ~Copyable {
+  private let context: OpaquePointer
+
+  /// Keystream made at a time, in bytes.
+  private static let batch = 4096
+  static let blockSize = 16
+
+  init(key: [UInt8]) throws(Fault) {
+    guard let context = unsafe EVP_CIPHER_CTX_new() else { throw Fault(.limit, "no memory for an AES decoder") }
+    let cipher = unsafe key.count == 16 ? EVP_aes_128_ecb() : key.count == 24 ? EVP_aes_192_ecb() : EVP_aes_256_ecb()
+    guard unsafe EVP_EncryptInit_ex2(context, cipher, key, nil, nil) == 1 else {
+      unsafe EVP_CIPHER_CTX_free(context)
+      throw Fault(.unsupported, "libcrypto has no AES")
+    }
+    _ = unsafe EVP_CIPHER_CTX_set_padding(context, 0)
+    unsafe self.context = context
+  }
+
+  deinit { unsafe EVP_CIPHER_CTX_free(context) }
+
+  /// Decrypts the bytes that start at `offset` where they are.
+  func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
+    unsafe try withUnsafeTemporaryAllocation(byteCount: 2 * Self.batch, alignment: 16) { (memory) throws(Fault) in
+      let counters = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<Self.batch])
+      let stream = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[Self.batch...])
+      var done = 0
+      while done < bytes.count {
+        let place = offset + Int64(done)
+        let skipped = Int(place % Int64(Self.blockSize))
+        let count = min(Self.batch - skipped, bytes.count - done)
+        let blocks = (skipped + count + Self.blockSize - 1) / Self.blockSize
+        try unsafe fill(stream, counters, from: UInt64(place / Int64(Self.blockSize)) + 1, blocks: blocks)
+        for index in 0..<count { unsafe bytes[done + index] ^= stream[skipped + index] }
+        done += count
+      }
+    }
+  }
+
+  private func fill(
+    _ stream: UnsafeMutableRawBufferPointer, _ counters: UnsafeMutableRawBufferPointer, from first: UInt64, blocks: Int
+  ) throws(Fault) {
+    for index in 0..<blocks {
+      unsafe counters.storeBytes(
+        of: (first &+ UInt64(index)).littleEndian, toByteOffset: index * Self.blockSize, as: UInt64.self)
+      unsafe counters.storeBytes(of: 0, toByteOffset: index * Self.blockSize + 8, as: UInt64.self)
+    }
+    var written: Int32 = 0
+    let status = unsafe EVP_EncryptUpdate(
+      context, stream.assumingMemoryBound(to: UInt8.self).baseAddress, &written,
+      counters.assumingMemoryBound(to: UInt8.self).baseAddress, Int32(blocks * Self.blockSize))
+    guard status == 1, Int(written) == blocks * Self.blockSize else {
+      throw Fault(.unsupported, "libcrypto failed to decrypt")
+    }
+  }
+}
+
+/// HMAC-SHA1 of bytes that come in pieces. One thread at a time.
+@safe struct HMACSHA1: ~Copyable, @unchecked Sendable {
+  // Sendable: the context is this value's own.
+  private let context: OpaquePointer
+
+  init(key: [UInt8]) throws(Fault) {
+    guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else {
+      throw Fault(.unsupported, "libcrypto has no HMAC")
+    }
+    defer { unsafe EVP_MAC_free(algorithm) }
+    guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { throw Fault(.limit, "no memory for an HMAC") }
+    var digest = Array("SHA1".utf8CString)
+    let status = unsafe digest.withUnsafeMutableBufferPointer { name in
+      var parameters = unsafe [
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0), OSSL_PARAM_construct_end(),
+      ]
+      return unsafe EVP_MAC_init(context, key, key.count, &parameters)
+    }
+    guard status == 1 else {
+      unsafe EVP_MAC_CTX_free(context)
+      throw Fault(.unsupported, "libcrypto has no HMAC-SHA1")
+    }
+    unsafe self.context = context
+  }
+
+  deinit { unsafe EVP_MAC_CTX_free(context) }
+
+  mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    _ = unsafe EVP_MAC_update(context, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count)
+  }
+
+  /// The code; to be asked for once.
+  mutating func finish() -> [UInt8] {
+    var code = [UInt8](repeating: 0, count: 20)
+    var count = 0
+    guard unsafe EVP_MAC_final(context, &code, &count, code.count) == 1 else { return [] }
+    return Array(code[..<count])
+  }
+}

@@ -1,0 +1,71 @@
+internal import Bytes
+
+/// A decoder and its place in the compressed bytes.
+struct DecodedStream: Sendable {
+  private let source: any ByteSource
+  private let compression: Compression
+  private let size: Int64
+  private var decoder: any StreamDecoder
+  /// The next compressed byte that the decoder wants.
+  private var inputOffset: Int64 = 0
+  private var isFinished = false
+
+  private static let inputSize = 128 << 10
+
+  /// `size` is what should come out in all.
+  init(_ source: any ByteSource, _ compression: Compression, size: Int64) throws(Fault) {
+    self.source = source
+    self.compression = compression
+    self.size = size
+    decoder = try compression.makeDecoder(size: size)
+  }
+
+  /// The next `count` bytes of output, fewer only where the stream ends. Blocks.
+  mutating func next(_ count: Int) throws(Fault) -> [UInt8] { try next(count, joining: compression.joinsStreams) }
+
+  /// Whether the stream ends here; may consume its last, empty blocks. What follows the stream is nobody's.
+  mutating func isAtEnd() throws(Fault) -> Bool {
+    if isFinished { return true }
+    return try next(1, joining: false).isEmpty && isFinished
+  }
+
+  private mutating func next(_ count: Int, joining joins: Bool) throws(Fault) -> [UInt8] {
+    var fault: Fault?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      do throws(Fault) {
+        unsafe try fill(UnsafeMutableRawBufferPointer(buffer), &initialized, joining: joins)
+      } catch { fault = error }
+    }
+    if let fault { throw fault }
+    return bytes
+  }
+
+  private mutating func fill(
+    _ output: UnsafeMutableRawBufferPointer, _ done: inout Int, joining joins: Bool
+  ) throws(Fault) {
+    let input = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.inputSize, alignment: 16)
+    defer { unsafe input.deallocate() }
+    while done < output.count {
+      if isFinished {
+        guard joins, inputOffset < source.size else { return }
+        decoder = try compression.makeDecoder(size: size)
+        isFinished = false
+      }
+      let available = unsafe try source.read(into: input, at: inputOffset, .blocking)
+      var used = 0
+      let before = done
+      while done < output.count, !isFinished {
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: input[used..<available])
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: output[done...])
+        let progress = unsafe try decoder.decode(rest, into: room)
+        used += progress.consumed
+        done += progress.produced
+        isFinished = progress.isFinished
+        if progress.consumed == 0 && progress.produced == 0 { break }
+      }
+      inputOffset += Int64(used)
+      // Nothing taken and nothing given, with all that is left to take: the stream is cut off.
+      if used == 0 && done == before { return }
+    }
+  }
+}

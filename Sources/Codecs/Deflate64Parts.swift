@@ -1,0 +1,193 @@
+internal import Bytes
+
+/// Takes bits off an input, lowest first.
+struct BitReader {
+  /// The next byte of the input that is not in `bits` yet.
+  var position = 0
+  private var bits: UInt64 = 0
+  private(set) var count = 0
+
+  /// A new input starts, at the first byte that was not consumed of the last.
+  mutating func start() { position = 0 }
+
+  /// Gives whole bytes back to the input; gives how many bytes of it are consumed.
+  mutating func finish() -> Int {
+    giveBack()
+    return position
+  }
+
+  mutating func giveBack() {
+    let whole = min(count >> 3, position)
+    position -= whole
+    count -= whole << 3
+    bits &= (1 << UInt64(count)) &- 1
+  }
+
+  func bytesLeft(_ input: RawSpan) -> Int { input.byteCount - position }
+
+  /// Makes it 56 bits or more, fewer only at the input's end.
+  @inline(__always)
+  mutating func refill(_ input: RawSpan) {
+    if position &+ 8 <= input.byteCount {
+      // Any bit pattern is a value of an integer.
+      let word = unsafe input.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+      bits |= UInt64(littleEndian: word) &<< UInt64(count)
+      let taken = (63 &- count) &>> 3
+      position &+= taken
+      count &+= taken &<< 3
+      return
+    }
+    while count <= 56, position < input.byteCount {
+      bits |= UInt64(input.byte(at: position)) &<< UInt64(count)
+      position += 1
+      count += 8
+    }
+  }
+
+  /// The next bits, zeros behind the end, without taking them.
+  @inline(__always)
+  func peek(_ width: Int) -> Int { Int(truncatingIfNeeded: bits & ((1 &<< UInt64(width)) &- 1)) }
+
+  /// Takes bits that are there.
+  @inline(__always)
+  mutating func drop(_ width: Int) {
+    bits &>>= UInt64(width)
+    count &-= width
+  }
+
+  /// nil when so many are not there.
+  @inline(__always)
+  mutating func take(_ width: Int) -> Int? {
+    guard width <= count else { return nil }
+    let value = peek(width)
+    drop(width)
+    return value
+  }
+
+  /// Skips to the next whole byte.
+  mutating func align() { drop(count & 7) }
+}
+
+/// A canonical Huffman code (RFC 1951, 3.2.2).
+struct HuffmanCode {
+  /// By the next ten bits: the symbol times 16, plus the length of its code; 0 for a longer one, or none.
+  private var table = [UInt16](repeating: 0, count: 1 << quickBits)
+  /// By length: how many codes there are.
+  private var counts = [Int](repeating: 0, count: longest + 1)
+  /// In the order of their codes.
+  private var symbols: [UInt16] = []
+
+  private static let quickBits = 10
+  private static let longest = 15
+
+  /// Throws for lengths that no code can have. Some bits may stand for no symbol: a block that uses none is sound.
+  mutating func build(_ lengths: some Collection<UInt8>) throws(Fault) {
+    for index in counts.indices { counts[index] = 0 }
+    for length in lengths { counts[Int(length)] += 1 }
+    counts[0] = 0
+    var offsets = [Int](repeating: 0, count: Self.longest + 2)
+    var codes = [Int](repeating: 0, count: Self.longest + 2)
+    for length in 1...Self.longest {
+      offsets[length + 1] = offsets[length] + counts[length]
+      codes[length + 1] = (codes[length] + counts[length]) << 1
+      guard codes[length] + counts[length] <= 1 << length else {
+        throw Fault(.damaged, "expected Deflate64 data, found too many codes of one length")
+      }
+    }
+    symbols = [UInt16](repeating: 0, count: offsets[Self.longest + 1])
+    for index in table.indices { table[index] = 0 }
+    var symbol: UInt16 = 0
+    for length in lengths {
+      let length = Int(length)
+      if length > 0 {
+        symbols[offsets[length]] = symbol
+        offsets[length] += 1
+        if length <= Self.quickBits { enter(symbol, codes[length], length) }
+        codes[length] += 1
+      }
+      symbol += 1
+    }
+  }
+
+  /// Puts a short code, whose first bit is the lowest of the input's, everywhere it can stand.
+  private mutating func enter(_ symbol: UInt16, _ code: Int, _ length: Int) {
+    var reversed = 0
+    for bit in 0..<length where code >> bit & 1 == 1 { reversed |= 1 << (length - 1 - bit) }
+    for index in stride(from: reversed, to: 1 << Self.quickBits, by: 1 << length) {
+      table[index] = symbol << 4 | UInt16(length)
+    }
+  }
+
+  /// The next symbol; nil when its bits are not all there. Throws when they stand for none.
+  @inline(__always)
+  func decode(_ bits: inout BitReader) throws(Fault) -> Int? {
+    let entry = Int(table[bits.peek(Self.quickBits)])
+    guard entry != 0 else { return try decodeLong(&bits) }
+    guard entry & 15 <= bits.count else { return nil }
+    bits.drop(entry & 15)
+    return entry >> 4
+  }
+
+  private func decodeLong(_ bits: inout BitReader) throws(Fault) -> Int? {
+    let all = bits.peek(Self.longest)
+    var code = 0
+    var first = 0
+    var index = 0
+    for length in 1...Self.longest {
+      guard length <= bits.count else { return nil }
+      code |= all >> (length - 1) & 1
+      if code - first < counts[length] {
+        bits.drop(length)
+        return Int(symbols[index + code - first])
+      }
+      index += counts[length]
+      first = (first + counts[length]) << 1
+      code <<= 1
+    }
+    throw Fault(.damaged, "expected Deflate64 data, found an invalid symbol")
+  }
+}
+
+/// The last 64 KiB of output at least, and room for more behind them.
+struct Deflate64Window {
+  private(set) var bytes = [UInt8](repeating: 0, count: reach * 5)
+  /// Behind the last byte of output.
+  private(set) var end = 0
+
+  private static let reach = 64 << 10
+
+  var capacity: Int { bytes.count }
+  /// How far back a copy may reach.
+  var filled: Int { end }
+
+  /// Moves the window to the front when there is no room behind it.
+  mutating func makeRoom() {
+    guard end == bytes.count else { return }
+    bytes.replaceSubrange(0..<Self.reach, with: bytes[(bytes.count - Self.reach)...])
+    end = Self.reach
+  }
+
+  @inline(__always)
+  mutating func append(_ byte: UInt8) {
+    bytes[end] = byte
+    end &+= 1
+  }
+
+  mutating func append(_ span: RawSpan) {
+    for index in 0..<span.byteCount { append(span.byte(at: index)) }
+  }
+
+  /// Appends `count` bytes that start `distance` back, where a copy may run into what it writes.
+  @inline(__always)
+  mutating func copy(_ count: Int, from distance: Int) {
+    var source = end &- distance
+    precondition(source >= 0 && count >= 0 && end &+ count <= bytes.count)
+    var target = end
+    end &+= count
+    while target < end {
+      bytes[target] = bytes[source]
+      target &+= 1
+      source &+= 1
+    }
+  }
+}

@@ -1,0 +1,124 @@
+internal import Bytes
+internal import CLzma
+
+/// One of liblzma's decoders, set up by its owner.
+@safe private struct LZMAStream: ~Copyable, @unchecked Sendable {
+  // Sendable: the memory is this value's own. The library remembers nothing of its address, but it must not be copied.
+  private let stream: UnsafeMutablePointer<lzma_stream>
+
+  init(_ setUp: (UnsafeMutablePointer<lzma_stream>) -> lzma_ret) throws(Fault) {
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: ffmount_lzma_stream())
+    let status = unsafe setUp(stream)
+    guard status == LZMA_OK else {
+      unsafe stream.deallocate()
+      throw LZMAStream.fault(status)
+    }
+  }
+
+  deinit {
+    unsafe lzma_end(stream)
+    unsafe stream.deallocate()
+  }
+
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) throws(Fault) -> StreamProgress {
+    unsafe stream.pointee.next_in = input.assumingMemoryBound(to: UInt8.self).baseAddress
+    unsafe stream.pointee.avail_in = input.count
+    unsafe stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
+    unsafe stream.pointee.avail_out = output.count
+    let status = unsafe lzma_code(stream, LZMA_RUN)
+    switch status {
+    // No progress: the caller sees that by the counts.
+    case LZMA_OK, LZMA_STREAM_END, LZMA_BUF_ERROR: break
+    default: throw LZMAStream.fault(status)
+    }
+    return unsafe StreamProgress(
+      input.count, left: stream.pointee.avail_in, output.count, left: stream.pointee.avail_out,
+      isFinished: status == LZMA_STREAM_END)
+  }
+
+  private static func fault(_ status: lzma_ret) -> Fault {
+    switch status {
+    case LZMA_MEM_ERROR: Fault(.limit, "no memory for an LZMA decoder")
+    case LZMA_MEMLIMIT_ERROR:
+      Fault(.limit, "the LZMA data need a dictionary over \(Compression.largestXZMemory >> 20) MiB")
+    case LZMA_OPTIONS_ERROR: Fault(.unsupported, "expected LZMA options that are known")
+    case LZMA_FORMAT_ERROR: Fault(.damaged, "expected LZMA data, found none")
+    default: Fault(.damaged, "expected LZMA data, found error \(status.rawValue)")
+    }
+  }
+}
+
+/// Decodes one .xz stream.
+final class XZDecoder: StreamDecoder {
+  private let stream: LZMAStream
+
+  init() throws(Fault) {
+    stream = unsafe try LZMAStream { unsafe lzma_stream_decoder($0, Compression.largestXZMemory, 0) }
+  }
+
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) throws(Fault) -> StreamProgress {
+    unsafe try stream.decode(input, into: output)
+  }
+}
+
+/// Decodes an LZMA stream as ZIP has it (APPNOTE 5.8): two bytes of version, two of the properties' size, the properties,
+/// the stream.
+@safe final class LZMADecoder: StreamDecoder, @unchecked Sendable {
+  // Sendable: as for any decoder, one thread at a time.
+  private var stream: LZMAStream?
+  private let size: Int64
+  private let endsWithMark: Bool
+
+  private static let headerSize = 4
+  private static let propertiesSize = 5
+
+  init(size: Int64, endsWithMark: Bool) {
+    self.size = size
+    self.endsWithMark = endsWithMark
+  }
+
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) throws(Fault) -> StreamProgress {
+    if stream != nil { return unsafe try run(input, into: output) }
+    let count = Self.headerSize + Self.propertiesSize
+    guard input.count >= count else { return StreamProgress() }
+    guard unsafe input[2] == Self.propertiesSize, unsafe input[3] == 0 else {
+      throw Fault(.damaged, "expected \(Self.propertiesSize) bytes of LZMA properties")
+    }
+    // The stream's parameters as a .lzma file's header has them, for which liblzma has a limit on memory.
+    var header = unsafe Array(input[Self.headerSize..<count])
+    shrinkDictionary(&header)
+    let known = endsWithMark ? Int64(-1) : size
+    for shift in 0..<8 { header.append(UInt8(truncatingIfNeeded: known >> (8 * Int64(shift)))) }
+    stream = unsafe try LZMAStream { unsafe lzma_alone_decoder($0, Compression.largestXZMemory) }
+    var progress = StreamProgress()
+    var fault: Fault?
+    unsafe header.withUnsafeBytes { header in
+      let nothing = unsafe UnsafeMutableRawBufferPointer(rebasing: output[..<0])
+      do throws(Fault) { progress = unsafe try run(header, into: nothing) } catch { fault = error }
+    }
+    if let fault { throw fault }
+    return StreamProgress(consumed: count, produced: 0, isFinished: progress.isFinished)
+  }
+
+  /// A dictionary never needs to be larger than all of the output.
+  private func shrinkDictionary(_ properties: inout [UInt8]) {
+    let asked = properties[1...4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let needed = UInt32(clamping: max(4096, size))
+    guard needed < asked else { return }
+    for index in 0..<4 { properties[1 + index] = UInt8(truncatingIfNeeded: needed >> (8 * UInt32(index))) }
+  }
+
+  private func run(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) throws(Fault) -> StreamProgress {
+    guard stream != nil else { return StreamProgress() }
+    return unsafe try stream!.decode(input, into: output)
+  }
+}

@@ -1,0 +1,234 @@
+public import Bytes
+internal import Synchronization
+
+/// The bytes that a compressed stream stands for which can only be decoded front to back, at any offset.
+///
+/// What was decoded once is kept in a spool, so that a second reader, or one who goes back, costs no decoding. Where there
+/// is no room for one, stretches are kept in memory, and those that are gone are decoded again from the start.
+public final class SpooledSource: ByteSource {
+  public let size: Int64
+  private let compressed: any ByteSource
+  private let compression: Compression
+  private let crc: UInt32?
+  private let cache: StretchCache
+  private let makeSpool: SpoolMaker
+  /// Held while decoding. Taken before `made`, never after.
+  private let pass: Mutex<Pass>
+  private let made = Mutex(Made())
+
+  static let stretchSize = 1 << 20
+
+  /// The decoder on its way through the stream.
+  private struct Pass {
+    /// nil before the first read, and when all is decoded.
+    var stream: DecodedStream?
+    /// The next stretch to decode.
+    var next: Int64 = 0
+    var crc = CRC32()
+    var hasTriedSpool = false
+  }
+
+  private struct Made {
+    var spool: (any Spool)?
+    /// Up to where the spool is filled, in bytes.
+    var spooled: Int64 = 0
+    var fault: Fault?
+  }
+
+  /// `size` and, unless it is nil, `crc` are what the decoded bytes must have; `compressed` may be longer than its stream.
+  public init(
+    of compressed: any ByteSource, _ compression: Compression, size: Int64, crc: UInt32?, cache: StretchCache,
+    spool: @escaping SpoolMaker
+  ) {
+    self.compressed = compressed
+    self.compression = compression
+    self.size = size
+    self.crc = crc
+    self.cache = cache
+    makeSpool = spool
+    pass = Mutex(Pass())
+  }
+
+  deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<stretchCount) }
+
+  private var stretchCount: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.stretchSize) + 1 }
+
+  private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
+
+  public func verify() throws(Fault) { try compressed.verify() }
+
+  public func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    var done = 0
+    while done < wanted {
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<wanted])
+      done += unsafe try readPart(into: rest, at: offset + Int64(done), patience)
+    }
+    return wanted
+  }
+
+  /// Some of the bytes at `offset`, within one stretch.
+  private func readPart(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    let index = offset / Int64(Self.stretchSize)
+    let end = min(size, (index + 1) * Int64(Self.stretchSize))
+    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(min(Int64(buffer.count), end - offset))])
+    if let spool = spool(upTo: offset + Int64(part.count)) {
+      unsafe try spool.read(into: part, at: offset)
+      return part.count
+    }
+    if let stretch = try stretch(index, patience) {
+      let start = Int(offset % Int64(Self.stretchSize))
+      unsafe part.copyBytes(from: stretch.bytes[start..<start + part.count])
+      return part.count
+    }
+    guard let spool = spool(upTo: offset + Int64(part.count)) else { throw Fault(.changed, "the spool is gone") }
+    unsafe try spool.read(into: part, at: offset)
+    return part.count
+  }
+
+  private func spool(upTo end: Int64) -> (any Spool)? { made.withLock { $0.spooled >= end ? $0.spool : nil } }
+
+  public func extent(at offset: Int64, count: Int) -> Extent? {
+    guard offset >= 0, offset < size else { return nil }
+    let count = Int(min(Int64(count), size - offset))
+    return spool(upTo: offset + Int64(count)).map { Extent(holder: $0, offset: offset, count: count) }
+  }
+
+  public func workAhead(of offset: Int64) -> WorkAhead {
+    guard offset >= 0, offset < size else { return .none }
+    let behind = made.withLock { made -> Int64? in
+      made.fault == nil && made.spool != nil && made.spooled < size ? made.spooled - offset : nil
+    }
+    // A reader who is near the end of what is decoded wants the next stretch soon.
+    guard let behind, behind > 0, behind <= 2 * Int64(Self.stretchSize) else { return .none }
+    return pass.withLockIfAvailable { _ in true } ?? false ? .long : .none
+  }
+
+  public func prepare(at offset: Int64) {
+    let next = made.withLock { $0.spooled }
+    // A fault shows itself again to the reader it concerns.
+    if next < size { _ = try? stretch(next / Int64(Self.stretchSize), .blocking) }
+  }
+
+  /// A stretch that is kept in memory, or decoded now; nil when it is in the spool.
+  private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch? {
+    if let found = cache.find(key(index)) { return found }
+    if patience == .immediate { throw .later }
+    var outcome = Result<Stretch?, Fault>.success(nil)
+    pass.withLock { pass in
+      do throws(Fault) { outcome = .success(try advance(&pass, to: index)) } catch { outcome = .failure(error) }
+    }
+    return try outcome.get()
+  }
+
+  private func advance(_ pass: inout Pass, to index: Int64) throws(Fault) -> Stretch? {
+    let (spooled, known) = made.withLock { ($0.spool == nil ? 0 : $0.spooled, $0.fault) }
+    // Another thread may have decoded it meanwhile.
+    if spooled > index * Int64(Self.stretchSize) { return nil }
+    if let found = cache.find(key(index)) { return found }
+    if let known { throw known }
+    if index < pass.next { pass = Pass(hasTriedSpool: true) }
+    do throws(Fault) {
+      while true {
+        let stretch = try decodeNext(&pass)
+        let current = pass.next - 1
+        if !keep(stretch, current, &pass) { cache.insert(stretch, for: key(current)) }
+        if current == index { return stretch }
+      }
+    } catch {
+      // The decoder stands somewhere in the middle. What was no fault of the data's may work another time.
+      if error.concernsData { made.withLock { $0.fault = error } } else { startAgain(&pass) }
+      throw error
+    }
+  }
+
+  /// From the start, and what is in the spool is found there still.
+  private func startAgain(_ pass: inout Pass) { pass = Pass(hasTriedSpool: pass.hasTriedSpool) }
+
+  private func decodeNext(_ pass: inout Pass) throws(Fault) -> Stretch {
+    var stream: DecodedStream
+    if let begun = pass.stream {
+      stream = begun
+    } else {
+      stream = try DecodedStream(compressed, compression, size: size)
+    }
+    let wanted = Int(min(Int64(Self.stretchSize), size - pass.next * Int64(Self.stretchSize)))
+    let bytes = try stream.next(wanted)
+    guard bytes.count == wanted else {
+      let found = pass.next * Int64(Self.stretchSize) + Int64(bytes.count)
+      throw Fault(.damaged, "expected \(size) decoded bytes, found an end after \(found)")
+    }
+    unsafe bytes.withUnsafeBytes { unsafe pass.crc.update($0) }
+    pass.next += 1
+    if pass.next < stretchCount {
+      pass.stream = stream
+      return Stretch(bytes)
+    }
+    // The decoder's memory is not needed any more.
+    pass.stream = nil
+    guard try stream.isAtEnd() else { throw Fault(.damaged, "expected \(size) decoded bytes, found more") }
+    if let crc, pass.crc.value != crc { throw Fault(crc: crc, found: pass.crc.value) }
+    return Stretch(bytes)
+  }
+
+  /// Puts a stretch in the spool; gives false when there is none, or no room.
+  private func keep(_ stretch: Stretch, _ index: Int64, _ pass: inout Pass) -> Bool {
+    if !pass.hasTriedSpool {
+      pass.hasTriedSpool = true
+      let spool = makeSpool()
+      made.withLock { $0.spool = spool }
+    }
+    let offset = index * Int64(Self.stretchSize)
+    let (spool, spooled) = made.withLock { ($0.spool, $0.spooled) }
+    guard let spool else { return false }
+    // Decoded again after a passing fault.
+    if spooled > offset { return true }
+    do throws(Fault) {
+      var fault: Fault?
+      unsafe stretch.bytes.withUnsafeBytes { bytes in
+        do throws(Fault) { unsafe try spool.write(bytes, at: offset) } catch { fault = error }
+      }
+      if let fault { throw fault }
+      made.withLock { $0.spooled = offset + Int64(stretch.bytes.count) }
+      return true
+    } catch {
+      // No room: it is given back to others, and what was in there is decoded again when it is asked for.
+      made.withLock { made in
+        made.spool = nil
+        made.spooled = 0
+      }
+      return false
+    }
+  }
+}
+
+extension Fault {
+  /// Whether the same data will have it again.
+  fileprivate var concernsData: Bool {
+    switch kind {
+    case .damaged, .unsupported, .limit, .locked: true
+    case .later, .changed, .system: false
+    }
+  }
+}
+
+/// Decodes a compressed source of up to a few hundred KiB; the result has `size` bytes and that CRC. Blocks.
+public func decodeWhole(
+  _ compressed: any ByteSource, _ compression: Compression, size: Int, crc: UInt32?
+) throws(Fault) -> [UInt8] {
+  var stream = try DecodedStream(compressed, compression, size: Int64(size))
+  let bytes = try stream.next(size)
+  guard bytes.count == size else {
+    throw Fault(.damaged, "expected \(size) decoded bytes, found an end after \(bytes.count)")
+  }
+  guard try stream.isAtEnd() else { throw Fault(.damaged, "expected \(size) decoded bytes, found more") }
+  var sum = CRC32()
+  unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
+  if let crc, sum.value != crc { throw Fault(crc: crc, found: sum.value) }
+  return bytes
+}

@@ -1,0 +1,138 @@
+public import Bytes
+internal import Synchronization
+
+/// The three keys of ZIP's first encryption (APPNOTE 6.1) at one place of the data.
+public struct ZipCryptoKeys: Sendable {
+  private var first: UInt32 = 0x1234_5678
+  private var second: UInt32 = 0x2345_6789
+  private var third: UInt32 = 0x3456_7890
+
+  /// How many encrypted bytes come before the data.
+  public static let headerSize = 12
+
+  private static let table: [UInt32] = (0..<256).map { index in
+    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xedb8_8320 : value >> 1 }
+  }
+
+  public init(password: [UInt8]) {
+    let table = Self.table
+    for byte in password { update(byte, table) }
+  }
+
+  @inline(__always)
+  private mutating func update(_ plain: UInt8, _ table: [UInt32]) {
+    first = table[Int(UInt8(truncatingIfNeeded: first) ^ plain)] ^ first >> 8
+    second = (second &+ first & 0xff) &* 134_775_813 &+ 1
+    third = table[Int(UInt8(truncatingIfNeeded: third) ^ UInt8(truncatingIfNeeded: second >> 24))] ^ third >> 8
+  }
+
+  /// Turns encrypted bytes into plain ones where they are.
+  public mutating func decrypt(_ bytes: UnsafeMutableRawBufferPointer) {
+    let table = Self.table
+    var keys = self
+    for index in bytes.indices {
+      let mix = (keys.third | 2) & 0xffff
+      let plain = unsafe bytes[index] ^ UInt8(truncatingIfNeeded: mix &* (mix ^ 1) >> 8)
+      unsafe bytes[index] = plain
+      keys.update(plain, table)
+    }
+    self = keys
+  }
+}
+
+/// Decrypts another source. The keys' state is noted along the way, so that a second access anywhere costs little.
+public final class ZipCryptoSource: ByteSource {
+  public let size: Int64
+  private let encrypted: any ByteSource
+  /// How far apart states are noted, in bytes.
+  private let spacing: Int64
+  private let state: Mutex<State>
+
+  private struct State {
+    /// At each multiple of the spacing that was reached.
+    var noted: [ZipCryptoKeys]
+    /// Where the last read ended.
+    var last: Place
+  }
+
+  private struct Place {
+    var offset: Int64
+    var keys: ZipCryptoKeys
+  }
+
+  private static let mostNotes: Int64 = 1 << 16
+  /// What may be decrypted for nothing while the kernel waits.
+  private static let promptDistance: Int64 = 1 << 20
+
+  /// `encrypted` is what follows the header, `keys` the state behind that.
+  public init(of encrypted: any ByteSource, keys: ZipCryptoKeys) {
+    self.encrypted = encrypted
+    size = encrypted.size
+    var spacing: Int64 = 256 << 10
+    while size / spacing > Self.mostNotes { spacing *= 2 }
+    self.spacing = spacing
+    state = Mutex(State(noted: [keys], last: Place(offset: 0, keys: keys)))
+  }
+
+  /// None: nothing of what was encrypted may outlive the mount on a disk.
+  public var identity: ByteIdentity? { nil }
+
+  public func verify() throws(Fault) { try encrypted.verify() }
+
+  public func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    var place = start(for: offset)
+    if patience == .immediate, offset - place.offset > Self.promptDistance { throw .later }
+    if place.offset < offset { try pass(&place, to: offset, patience) }
+    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+    let got = unsafe try encrypted.read(into: part, at: offset, patience)
+    guard got == wanted else { throw Fault(.damaged, "expected \(wanted) encrypted bytes, found \(got)") }
+    unsafe decrypt(part, &place)
+    let end = place
+    state.withLock { $0.last = end }
+    return wanted
+  }
+
+  /// The nearest place before `offset` whose keys are known.
+  private func start(for offset: Int64) -> Place {
+    state.withLock { state in
+      let index = min(Int(offset / spacing), state.noted.count - 1)
+      let noted = Place(offset: Int64(index) * spacing, keys: state.noted[index])
+      return state.last.offset <= offset && state.last.offset > noted.offset ? state.last : noted
+    }
+  }
+
+  /// Decrypts what lies between.
+  private func pass(_ place: inout Place, to offset: Int64, _ patience: Patience) throws(Fault) {
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    defer { unsafe block.deallocate() }
+    while place.offset < offset {
+      let count = Int(min(Int64(block.count), offset - place.offset))
+      let part = unsafe UnsafeMutableRawBufferPointer(rebasing: block[..<count])
+      let got = unsafe try encrypted.read(into: part, at: place.offset, patience)
+      guard got == count else { throw Fault(.damaged, "expected \(count) encrypted bytes, found \(got)") }
+      unsafe decrypt(part, &place)
+    }
+  }
+
+  private func decrypt(_ bytes: UnsafeMutableRawBufferPointer, _ place: inout Place) {
+    var done = 0
+    while done < bytes.count {
+      let toNote = Int(spacing - place.offset % spacing)
+      let count = min(toNote, bytes.count - done)
+      unsafe place.keys.decrypt(UnsafeMutableRawBufferPointer(rebasing: bytes[done..<done + count]))
+      place.offset += Int64(count)
+      done += count
+      if count == toNote { note(place) }
+    }
+  }
+
+  private func note(_ place: Place) {
+    state.withLock { state in
+      if place.offset / spacing == Int64(state.noted.count) { state.noted.append(place.keys) }
+    }
+  }
+}

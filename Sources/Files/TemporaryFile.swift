@@ -1,0 +1,49 @@
+public import Bytes
+internal import CPosix
+internal import Glibc
+
+/// A file without a name, whose room on the disk is given back with this object.
+public final class TemporaryFile: DescriptorHolder {
+  private let descriptor: Descriptor
+
+  /// Makes one in `folder`. Throws when that cannot be written to.
+  public init(in folder: String) throws(Fault) {
+    let flags = ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC
+    do throws(Fault) {
+      descriptor = Descriptor(owning: try systemCall("open") { unsafe open(folder, flags, 0o600) })
+    } catch {
+      // Not every file system has files without names.
+      guard error.kind == .system(EOPNOTSUPP) || error.kind == .system(EISDIR) else { throw error }
+      descriptor = try TemporaryFile.unnamed(in: folder)
+    }
+  }
+
+  private static func unnamed(in folder: String) throws(Fault) -> Descriptor {
+    var template = Array("\(folder)/ffmount.XXXXXX".utf8CString)
+    let opened = Descriptor(owning: try systemCall("mkstemp") { unsafe mkstemp(&template) })
+    _ = fcntl(opened.raw, F_SETFD, FD_CLOEXEC)
+    _ = try systemCall("unlink") { unsafe unlink(template) }
+    return opened
+  }
+
+  public func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result {
+    try body(descriptor.raw)
+  }
+
+  /// Throws when there is no room. Blocks on the disk.
+  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Fault) {
+    var done = 0
+    while done < bytes.count {
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+      done += try systemCall("pwrite") {
+        unsafe pwrite(descriptor.raw, rest.baseAddress!, rest.count, off_t(offset) + done)
+      }
+    }
+  }
+
+  /// Fills `buffer` with what was written before. Blocks on the disk.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
+    let got = unsafe try readFully(descriptor.raw, into: buffer, at: offset)
+    guard got == buffer.count else { throw Fault(.system(EIO), "a temporary file is shorter than what was written") }
+  }
+}

@@ -1,0 +1,5 @@
+internal import Bytes
+public import Codecs
+public import Files
+
+extension TemporaryFile: Spool {}

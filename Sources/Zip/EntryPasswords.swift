@@ -1,0 +1,173 @@
+internal import Bytes
+internal import Codecs
+internal import Synchronization
+
+/// How an entry is encrypted.
+enum Encryption: Equatable, Sendable {
+  case none
+  /// APPNOTE 6.1.
+  case zipCrypto
+  /// WinZip's; `version` 2 records no CRC.
+  case aes(bits: UInt16, version: UInt8)
+  /// Method 99 without a word about how.
+  case unknownAES
+  /// APPNOTE 7.
+  case strong
+
+  var leavesOutCRC: Bool {
+    if case .aes(_, 2) = self { return true }
+    return false
+  }
+
+  init(_ header: CentralHeader) {
+    // Bit 13: what the headers say is masked.
+    if header.flags & 0x2040 != 0, header.isEncrypted {
+      self = .strong
+    } else if !header.isEncrypted {
+      self = .none
+    } else if header.method != 99 {
+      self = .zipCrypto
+    } else if (1...3).contains(header.aesStrength) {
+      self = .aes(bits: 64 + 64 * UInt16(header.aesStrength), version: header.aesVersion)
+    } else {
+      self = .unknownAES
+    }
+  }
+}
+
+/// Finds the password of each entry among those that were given.
+final class EntryPasswords: Sendable {
+  private let passwords: [[UInt8]]
+  private let state = Mutex(State())
+
+  private enum Key: Sendable {
+    case zipCrypto(ZipCryptoKeys)
+    case aes(AESKeys)
+  }
+
+  private struct State {
+    /// By the offset of the entry's local header.
+    var found: [Int64: Key] = [:]
+    /// The password that fitted last is likely to fit again.
+    var last = 0
+  }
+
+  private static let mostFound = 16_384
+
+  struct Locked {
+    let node: ZipNode
+    let data: ByteRange
+    /// The DOS time in the local header.
+    let recordedTime: UInt16
+  }
+
+  init(_ passwords: [[UInt8]]) { self.passwords = passwords }
+
+  static func noneFits(atByte offset: Int64) -> Fault {
+    Fault(
+      .locked, "the entry is encrypted and no password fits (use -o password_file=FILE)", atByte: offset)
+  }
+
+  /// Decrypts an entry and gives what `decode` makes of it. Throws a locked fault when no password fits.
+  func open(
+    _ locked: Locked, _ patience: Patience, _ decode: (any ByteSource) throws(Fault) -> any ByteSource
+  ) throws(Fault) -> any ByteSource {
+    let place = locked.node.localHeaderOffset
+    if let key = state.withLock({ $0.found[place] }) { return try decode(plain(locked, key)) }
+    // Trying takes half a millisecond a password.
+    if patience == .immediate { throw .later }
+    let candidates = try candidates(for: locked)
+    guard let first = candidates.first else { throw EntryPasswords.noneFits(atByte: place) }
+    var chosen = first
+    // One in 256 wrong passwords passes ZipCrypto's check: only the content tells.
+    if candidates.count > 1, case .zipCrypto = first.key {
+      for candidate in candidates {
+        guard let bytes = try? decode(plain(locked, candidate.key)),
+          try isRight(bytes, locked.node)
+        else { continue }
+        chosen = candidate
+        break
+      }
+    }
+    let source = try decode(plain(locked, chosen.key))
+    state.withLock { state in
+      state.last = chosen.index
+      if state.found.count >= Self.mostFound { state.found.removeAll() }
+      state.found[place] = chosen.key
+    }
+    return source
+  }
+
+  /// The passwords whose check fits, with the keys they make; no more than the first for AES.
+  private func candidates(for locked: Locked) throws(Fault) -> [(index: Int, key: Key)] {
+    let last = state.withLock { $0.last }
+    let order = [last] + passwords.indices.filter { $0 != last }
+    var fitting: [(index: Int, key: Key)] = []
+    for index in order where index < passwords.count {
+      guard let key = try key(locked, passwords[index]) else { continue }
+      fitting.append((index, key))
+      if case .aes = key { break }
+    }
+    return fitting
+  }
+
+  private func key(_ locked: Locked, _ password: [UInt8]) throws(Fault) -> Key? {
+    switch locked.node.encryption {
+    case .aes(let bits, _):
+      let saltSize = AESKeys.saltSize(bits: Int(bits))
+      let head = try locked.data.bytes(at: 0, count: saltSize + AESKeys.verifierSize)
+      guard let keys = AESKeys(password: password, salt: Array(head[..<saltSize]), bits: Int(bits)),
+        keys.verifier == Array(head[saltSize...])
+      else { return nil }
+      return .aes(keys)
+    default:
+      var head = try locked.data.bytes(at: 0, count: ZipCryptoKeys.headerSize)
+      var keys = ZipCryptoKeys(password: password)
+      unsafe head.withUnsafeMutableBytes { unsafe keys.decrypt($0) }
+      let check = head[ZipCryptoKeys.headerSize - 1]
+      // With a data descriptor the CRC is not known when the header is written: most take the time instead.
+      let isStreamed = locked.node.flags & 8 != 0
+      guard check == UInt8(locked.node.crc >> 24) || isStreamed && check == UInt8(locked.recordedTime >> 8) else {
+        return nil
+      }
+      return .zipCrypto(keys)
+    }
+  }
+
+  private func plain(_ locked: Locked, _ key: Key) throws(Fault) -> any ByteSource {
+    switch key {
+    case .zipCrypto(let keys):
+      let start = Int64(ZipCryptoKeys.headerSize)
+      return ZipCryptoSource(
+        of: ByteRange(of: locked.data, start: start, size: locked.data.size - start), keys: keys)
+    case .aes(let keys):
+      let start = Int64(keys.saltSize + AESKeys.verifierSize)
+      let size = locked.data.size - start - Int64(AESKeys.codeSize)
+      guard size >= 0 else {
+        throw Fault(.damaged, "expected an authentication code", atByte: locked.node.localHeaderOffset)
+      }
+      let code = try locked.data.bytes(at: start + size, count: AESKeys.codeSize)
+      return try AESSource(of: ByteRange(of: locked.data, start: start, size: size), keys: keys, code: code)
+    }
+  }
+
+  /// Whether all of an entry's bytes can be had and have its CRC.
+  private func isRight(_ bytes: any ByteSource, _ node: ZipNode) throws(Fault) -> Bool {
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+    defer { unsafe block.deallocate() }
+    var sum = CRC32()
+    var offset: Int64 = 0
+    do throws(Fault) {
+      while offset < bytes.size {
+        let got = unsafe try bytes.read(into: block, at: offset, .blocking)
+        if got == 0 { break }
+        unsafe sum.update(UnsafeRawBufferPointer(rebasing: block[..<got]))
+        offset += Int64(got)
+      }
+    } catch {
+      if error.kind == .damaged { return false }
+      throw error
+    }
+    return offset == node.size && sum.value == node.crc
+  }
+}

@@ -1,0 +1,208 @@
+internal import Bytes
+internal import Codecs
+internal import Synchronization
+
+/// Opens entries: finds an entry's bytes in the archive, decrypts and decodes them.
+final class EntryReader: Sendable {
+  let source: any ByteSource
+  let options: ZipOptions
+  private let cache: StretchCache
+  private let passwords: EntryPasswords
+
+  private static let localSignature: UInt32 = 0x0403_4b50
+  private static let localSize = 30
+  /// An entry's data up to this size are read and decoded when it is opened: one system call in all.
+  private static let promptSize: Int64 = 128 << 10
+  /// An entry up to this size needs no spool.
+  private static let wholeSize: Int64 = 256 << 10
+
+  init(_ source: any ByteSource, _ cache: StretchCache, _ options: ZipOptions) {
+    self.source = source
+    self.cache = cache
+    self.options = options
+    passwords = EntryPasswords(options.passwords)
+  }
+
+  static func isPrompt(_ node: ZipNode) -> Bool {
+    node.kind != .folder && node.method == 8 && node.encryption == .none && node.size <= promptSize
+      && node.compressedSize <= promptSize
+  }
+
+  /// The entry's bytes as the central directory describes it; a stored entry's CRC is not checked yet. Takes one small read,
+  /// more for an encrypted or small one.
+  ///
+  /// Where that leads to nothing right and the local header says otherwise, a small entry is tried by that: its CRC, the
+  /// central one, tells which to believe.
+  func open(_ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
+    do throws(Fault) { return try openCentral(node, patience) } catch {
+      guard error.kind == .damaged || error.kind == .unsupported, node.encryption == .none,
+        node.size <= Self.promptSize,
+        let local = try? localHeader(of: node, followedBy: 0, patience, isDoubted: true)
+      else { throw error }
+      var other = node
+      other.method = local.method
+      if local.compressedSize > 0 { other.compressedSize = local.compressedSize }
+      guard other.method == 8, other.compressedSize <= Self.promptSize else {
+        guard other.method == 0 else { throw error }
+        let start = node.localHeaderOffset + Int64(local.dataStart)
+        let stored = try? source.bytes(at: start, count: Int(node.size), patience)
+        guard let stored, EntryReader.checksum(stored) == node.crc else { throw error }
+        return ByteArraySource(stored)
+      }
+      guard let decoded = try? inflateWhole(other, patience, isDoubted: true) else { throw error }
+      return ByteArraySource(decoded)
+    }
+  }
+
+  private func openCentral(_ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
+    try check(node)
+    if EntryReader.isPrompt(node) { return ByteArraySource(try inflateWhole(node, patience)) }
+    let header = try localHeader(of: node, followedBy: 0, patience)
+    let start = node.localHeaderOffset + Int64(header.dataStart)
+    // What a stored entry has beyond its size is not its own.
+    let isPlain = node.method == 0 && node.encryption == .none
+    let count = isPlain ? min(node.compressedSize, node.size) : node.compressedSize
+    guard count <= source.size - start else {
+      throw Fault(.damaged, "expected \(count) bytes of data, found \(source.size - start)", atByte: start)
+    }
+    let data = ByteRange(of: source, start: start, size: count)
+    if node.encryption == .none { return try decoded(data, node, patience) }
+    let locked = EntryPasswords.Locked(node: node, data: data, recordedTime: header.time)
+    return try passwords.open(locked, patience) { (plain) throws(Fault) in try decoded(plain, node, patience) }
+  }
+
+  /// What an entry's bytes stand for.
+  private func decoded(_ data: any ByteSource, _ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
+    let crc = node.encryption.leavesOutCRC ? nil : node.crc
+    if node.method == 8 { return InflatedSource(of: data, size: node.size, crc: crc, cache: cache) }
+    guard let compression = node.compression else {
+      guard data.size == node.size else {
+        throw Fault(.damaged, "expected \(node.size) stored bytes, found \(data.size)", atByte: node.localHeaderOffset)
+      }
+      return data
+    }
+    guard node.size <= Self.wholeSize else {
+      return SpooledSource(of: data, compression, size: node.size, crc: crc, cache: cache, spool: options.spool)
+    }
+    if patience == .immediate { throw .later }
+    return ByteArraySource(try decodeWhole(data, compression, size: Int(node.size), crc: crc))
+  }
+
+  private func inflateWhole(
+    _ node: ZipNode, _ patience: Patience, isDoubted: Bool = false
+  ) throws(Fault) -> [UInt8] {
+    let size = Int(node.compressedSize)
+    // Some write not even an empty block for an empty file.
+    if size == 0 && node.size == 0 { return [] }
+    let header = try localHeader(of: node, followedBy: size, patience, isDoubted: isDoubted)
+    var (bytes, start) = (header.bytes, header.dataStart)
+    if bytes.count - start < size {
+      // The local name or extra fields are longer than the central ones.
+      bytes = try source.bytes(at: node.localHeaderOffset + Int64(start), count: size, patience)
+      start = 0
+    }
+    var outcome = Result<[UInt8], Fault>.success([])
+    unsafe bytes.withUnsafeBytes { bytes in
+      let stream = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
+      do throws(Fault) { outcome = unsafe .success(try inflate(stream, toSize: Int(node.size))) } catch {
+        outcome = .failure(error)
+      }
+    }
+    let decoded = try outcome.get()
+    let sum = EntryReader.checksum(decoded)
+    guard sum == node.crc else { throw Fault(crc: node.crc, found: sum) }
+    return decoded
+  }
+
+  private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+    var sum = CRC32()
+    unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
+    return sum.value
+  }
+
+  private struct LocalHeader {
+    /// With as many bytes behind it as were asked for and are there, roughly.
+    var bytes: [UInt8]
+    /// Among those bytes: the header says how long it is itself.
+    var dataStart: Int
+    var method: UInt16
+    /// In DOS's way.
+    var time: UInt16
+    var compressedSize: Int64
+  }
+
+  /// The entry's local header (APPNOTE 4.3.7), read together with about `count` bytes behind it.
+  ///
+  /// In a doubted one the signature may be missing: the CRC has the last word.
+  private func localHeader(
+    of node: ZipNode, followedBy count: Int, _ patience: Patience, isDoubted: Bool = false
+  ) throws(Fault) -> LocalHeader {
+    let offset = node.localHeaderOffset
+    guard offset >= 0, offset <= source.size - Int64(Self.localSize) else {
+      throw Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
+    }
+    // Names are mostly the central ones, and extra fields short.
+    let wanted = Self.localSize + (count == 0 ? 0 : Int(node.nameCount) + 64 + count)
+    let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
+    let bytes = unsafe block.span.bytes
+    var reader = ByteReader(bytes, originByte: offset)
+    guard try reader.u32() == Self.localSignature || isDoubted else {
+      throw Fault(.damaged, "expected a local header's signature", atByte: offset)
+    }
+    try reader.skip(4)
+    let method = try reader.u16()
+    let time = try reader.u16()
+    try reader.skip(6)
+    let compressedSize = try reader.u32()
+    try reader.skip(4)
+    let start = Self.localSize + Int(try reader.u16()) + Int(try reader.u16())
+    guard Int64(start) <= source.size - offset else {
+      throw Fault(.damaged, "expected data behind the local header", atByte: offset)
+    }
+    return LocalHeader(
+      bytes: block, dataStart: start, method: method, time: time, compressedSize: Int64(compressedSize))
+  }
+}
+
+extension EntryReader {
+  /// Throws when the entry cannot be read, or must not be, for a reason that its header alone shows.
+  func check(_ node: ZipNode) throws(Fault) {
+    let offset = node.localHeaderOffset
+    switch node.encryption {
+    case .none: break
+    case .strong: throw Fault(.unsupported, "PKWARE's strong encryption is not supported", atByte: offset)
+    case _ where options.passwords.isEmpty: throw EntryPasswords.noneFits(atByte: offset)
+    case .unknownAES: throw Fault(.damaged, "expected an AES extra field that says how it is encrypted", atByte: offset)
+    case .zipCrypto, .aes: break
+    }
+    guard node.method == 0 || node.method == 8 || node.compression != nil else {
+      throw Fault(
+        .unsupported, "expected compression method 0, 8, 9, 12, 14, 93 or 95, found \(node.method)", atByte: offset)
+    }
+    guard node.size <= options.largestSize else {
+      throw Fault(
+        .limit, "it claims \(node.size) bytes, over the limit of \(options.largestSize) (-o max_size=)", atByte: offset)
+    }
+    let (allowed, isAny) = node.compressedSize.multipliedReportingOverflow(by: options.largestRatio)
+    guard isAny || node.size <= max(allowed, ZipOptions.ratioMatters) else {
+      throw Fault(
+        .limit,
+        "it claims \(node.size) bytes in \(node.compressedSize), over the limit of \(options.largestRatio):1 (-o max_ratio=)",
+        atByte: offset)
+    }
+  }
+}
+
+extension ZipNode {
+  /// What decodes it, beside ISA-L; nil for a stored or inflated entry, and for a method that nothing here decodes.
+  fileprivate var compression: Compression? {
+    switch method {
+    case 9: .deflate64
+    case 12: .bzip2
+    case 14: .lzma(endsWithMark: flags & 2 != 0)
+    case 20, 93: .zstd
+    case 95: .xz
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,22 @@
+public import Codecs
+
+/// What a user may say about reading archives.
+public struct ZipOptions: Sendable {
+  /// Tried on every encrypted entry, in this order.
+  public var passwords: [[UInt8]] = []
+  /// How names that are not UTF-8 are encoded, by iconv's name; nil means to find out.
+  public var charset: String?
+  /// An entry of a mebibyte or more that claims to expand further is not read.
+  public var largestRatio: Int64 = 1000
+  /// An entry that claims to hold more bytes is not read.
+  public var largestSize: Int64 = 1 << 40
+  /// Whether links that leave the archive are links too.
+  public var showsAllLinks = false
+  /// Where what was dear to decode is kept.
+  public var spool: SpoolMaker = { nil }
+
+  public init() {}
+
+  /// Entries below it may have any ratio, in bytes.
+  static let ratioMatters: Int64 = 1 << 20
+}
