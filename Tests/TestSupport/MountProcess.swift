@@ -18,8 +18,11 @@ public struct MountProcess: Sendable {
     self.mountpoint = mountpoint
     // A dead mount may be in the way: then only an answer tells.
     wasMounted = MountProcess.isMounted(mountpoint)
+    // The user's own cache is no place for what tests leave.
+    let cache = ["XDG_CACHE_HOME": MountScratch.temporary + "/cache"]
     daemon = try MountChild(
-      prefix + [MountProcess.binary, "-f"] + options + [source, mountpoint], environment: environment)
+      prefix + [MountProcess.binary, "-f"] + options + [source, mountpoint],
+      environment: cache.merging(environment) { _, given in given })
   }
 
   /// Starts ffmount behind `prefix` and waits until the mount is there; throws with what it said when it ends instead.
