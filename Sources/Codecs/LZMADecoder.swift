@@ -100,11 +100,11 @@ final class XZDecoder: StreamDecoder {
     var progress = StreamProgress()
     var fault: Fault?
     unsafe header.withUnsafeBytes { header in
-      let nothing = unsafe UnsafeMutableRawBufferPointer(rebasing: output[..<0])
-      do throws(Fault) { progress = unsafe try run(header, into: nothing) } catch { fault = error }
+      // liblzma takes nothing in without room for output, though these bytes stand for none.
+      do throws(Fault) { progress = unsafe try run(header, into: output) } catch { fault = error }
     }
     if let fault { throw fault }
-    return StreamProgress(consumed: count, produced: 0, isFinished: progress.isFinished)
+    return StreamProgress(consumed: count, produced: progress.produced, isFinished: progress.isFinished)
   }
 
   /// A dictionary never needs to be larger than all of the output.

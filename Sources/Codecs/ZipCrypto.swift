@@ -32,7 +32,7 @@ public struct ZipCryptoKeys: Sendable {
     var keys = self
     for index in bytes.indices {
       let mix = (keys.third | 2) & 0xffff
-      let plain = unsafe bytes[index] ^ UInt8(truncatingIfNeeded: mix &* (mix ^ 1) >> 8)
+      let plain = unsafe bytes[index] ^ UInt8(truncatingIfNeeded: (mix &* (mix ^ 1)) >> 8)
       unsafe bytes[index] = plain
       keys.update(plain, table)
     }

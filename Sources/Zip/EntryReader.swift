@@ -184,7 +184,7 @@ extension EntryReader {
         .limit, "it claims \(node.size) bytes, over the limit of \(options.largestSize) (-o max_size=)", atByte: offset)
     }
     let (allowed, isAny) = node.compressedSize.multipliedReportingOverflow(by: options.largestRatio)
-    guard isAny || node.size <= max(allowed, ZipOptions.ratioMatters) else {
+    guard node.method == 0 || isAny || node.size <= max(allowed, ZipOptions.ratioMatters) else {
       throw Fault(
         .limit,
         "it claims \(node.size) bytes in \(node.compressedSize), over the limit of \(options.largestRatio):1 (-o max_ratio=)",

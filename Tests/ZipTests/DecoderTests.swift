@@ -1,0 +1,154 @@
+import Bytes
+import Codecs
+import Synchronization
+import TestSupport
+import Testing
+import Zip
+
+@Suite(.enabled("python3 and 7z are there") { !MadeArchive.all.isEmpty })
+struct DecoderTests {
+  private func archive(_ made: MadeArchive, spool: @escaping SpoolMaker = { MemorySpool() }) throws -> ZipArchive {
+    var options = ZipOptions()
+    options.passwords = [Array("wrong".utf8), Array(made.password.utf8)]
+    options.spool = spool
+    return try ZipArchive(
+      ByteArraySource(made.bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 2 << 20),
+      options: options)
+  }
+
+  @Test func everyProgramIsThere() { #expect(MadeArchive.all.count >= 20) }
+
+  @Test(arguments: MadeArchive.all) func everyEntryReadsRight(_ made: MadeArchive) throws {
+    let archive = try archive(made)
+    for (name, content) in MadeArchive.contents {
+      let node = try #require(archive.find(name))
+      #expect(areSame(try archive.content(of: node), content[...]), "\(name)")
+    }
+  }
+
+  @Test(arguments: MadeArchive.all) func anyOffsetReadsRight(_ made: MadeArchive) throws {
+    for spool: SpoolMaker in [{ MemorySpool() }, { nil }, { MemorySpool(capacity: 1 << 20) }] {
+      let archive = try archive(made, spool: spool)
+      let source = try archive.open(#require(archive.find("long")), .blocking)
+      let plain = try #require(MadeArchive.contents["long"])
+      var numbers = SeededNumbers(seed: 5)
+      for _ in 0..<8 {
+        let offset = numbers.below(plain.count)
+        let length = numbers.below(200_000)
+        let got = try source.partialBytes(at: Int64(offset), count: length)
+        #expect(areSame(got, plain[offset..<min(plain.count, offset + length)]))
+      }
+      #expect(areSame(try source.readThrough(), plain[...]))
+    }
+  }
+
+  @Test(arguments: MadeArchive.all) func sixThreadsReadRight(_ made: MadeArchive) throws {
+    let archive = try archive(made)
+    let plain = try #require(MadeArchive.contents["long"])
+    let node = try #require(archive.find("long"))
+    try onThreads(6) { thread in
+      let source = try archive.open(node, .blocking)
+      var numbers = SeededNumbers(seed: UInt64(thread))
+      for _ in 0..<8 {
+        let offset = numbers.below(plain.count)
+        let got = try source.partialBytes(at: Int64(offset), count: 70_000)
+        #expect(areSame(got, plain[offset..<min(plain.count, offset + 70_000)]))
+      }
+    }
+  }
+
+  @Test(arguments: MadeArchive.all) func damagedDataIsNeverGivenAsRight(_ made: MadeArchive) throws {
+    let plain = try #require(MadeArchive.contents["long"])
+    var numbers = SeededNumbers(seed: 8)
+    for _ in 0..<3 {
+      var bytes = made.bytes
+      // Somewhere in the middle of the long entry, which comes first and is nearly all.
+      let place = 200 + numbers.below(bytes.count / 2)
+      bytes[place] ^= 1 << UInt8(numbers.below(8))
+      let damaged = MadeArchive(testDescription: "", bytes: bytes, password: made.password)
+      let archive = try archive(damaged)
+      do {
+        let got = try archive.content(of: #require(archive.find("long")))
+        #expect(areSame(got, plain[...]))
+      } catch let fault as Fault { #expect(fault.kind == .damaged) }
+    }
+  }
+
+  private func isHeader(_ bytes: [UInt8], at place: Int) -> Bool {
+    bytes[place...].starts(with: [0x50, 0x4b, 1, 2]) && bytes[(place + 46)...].starts(with: "long".utf8)
+  }
+
+  @Test(arguments: MadeArchive.all) func sizeThatIsNotSoIsDamaged(_ made: MadeArchive) throws {
+    for change in [-1, 1, -900_000, 1 << 20] {
+      var bytes = made.bytes
+      let header = try #require(bytes.indices.dropLast(50).last { isHeader(bytes, at: $0) })
+      let size = UInt32(try #require(MadeArchive.contents["long"]).count + change)
+      for index in 0..<4 { bytes[header + 24 + index] = UInt8(truncatingIfNeeded: size >> (8 * UInt32(index))) }
+      let archive = try archive(MadeArchive(testDescription: "", bytes: bytes, password: made.password))
+      let fault = #expect(throws: Fault.self) { _ = try archive.content(of: #require(archive.find("long"))) }
+      #expect(fault?.kind == .damaged)
+    }
+  }
+
+  @Test(arguments: MadeArchive.open) func longEntryIsNotDecodedByWhoMustNotWait(_ made: MadeArchive) throws {
+    let archive = try archive(made)
+    let source = try archive.open(#require(archive.find("long")), .immediate)
+    #expect(throws: Fault.later) { try source.partialBytes(at: 0, count: 10, .immediate) }
+    _ = try source.partialBytes(at: 0, count: 10)
+    #expect(try source.partialBytes(at: 5, count: 3, .immediate) == Array(try #require(MadeArchive.contents["long"])[5..<8]))
+  }
+
+  @Test func secondReaderDecodesNothing() throws {
+    let made = try #require(MadeArchive.open.first { $0.testDescription == "bzip2 by 7z" })
+    let counting = FailingSource(ByteArraySource(made.bytes)) { _, _ in nil }
+    var options = ZipOptions()
+    options.spool = { MemorySpool() }
+    let archive = try ZipArchive(
+      counting, modified: ZipArchive.testTime, cache: StretchCache(capacity: 0), options: options)
+    let node = try #require(archive.find("long"))
+    let first = try archive.open(node, .blocking)
+    _ = try first.readThrough()
+    let before = counting.readCount
+    let second = try archive.open(node, .blocking)
+    _ = try second.readThrough()
+    #expect(counting.readCount == before)
+    #expect(second.extent(at: 0, count: 1000)?.count == 1000)
+    #expect(second.workAhead(of: 0) == .none)
+  }
+
+  @Test func hostileDictionariesAreRefused() throws {
+    // A .xz stream whose block asks for 1.5 GiB, as `xz --lzma2=dict=1536MiB` writes it, and a Zstandard frame with 2 GiB.
+    let zstd: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0, 0]
+    let entry = ZipFixtureEntry("a", [UInt8](repeating: 0, count: 400_000)).with {
+      $0.method = 93
+      $0.data = zstd + [UInt8](repeating: 1, count: 1000)
+    }
+    let archive = try ZipArchive(ZipFixture(entry))
+    let fault = #expect(throws: Fault.self) { _ = try archive.content(of: 1) }
+    #expect(fault?.kind == .limit)
+  }
+}
+
+/// A spool in memory, which may be full at some point.
+final class MemorySpool: Spool {
+  private let bytes = Mutex<[UInt8]>([])
+  private let capacity: Int
+
+  init(capacity: Int = .max) { self.capacity = capacity }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Fault) {
+    let isFull = self.bytes.withLock { held in
+      guard Int(offset) + bytes.count <= capacity else { return true }
+      #expect(held.count == Int(offset))
+      held += unsafe Array(bytes)
+      return false
+    }
+    if isFull { throw Fault(.system(28), "write") }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
+    bytes.withLock { unsafe buffer.copyBytes(from: $0[Int(offset)..<Int(offset) + buffer.count]) }
+  }
+
+  func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result { try body(-1) }
+}
