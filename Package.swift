@@ -36,7 +36,8 @@ let package = Package(
     .target(name: "Bytes", swiftSettings: strict),
     .target(name: "Files", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
     .target(
-      name: "Codecs", dependencies: ["Bytes", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL"], swiftSettings: strict),
+      name: "Codecs", dependencies: ["Bytes", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
+      swiftSettings: strict),
     .target(name: "Zip", dependencies: ["Bytes", "Codecs"], swiftSettings: strict),
     .target(
       name: "Index",

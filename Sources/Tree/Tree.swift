@@ -139,8 +139,7 @@ public final class Tree: Sendable {
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
-    try node.item.checkCurrent()
-    let source = try node.item.open(pinned: false, patience)
+    let source = try current(node) { () throws(Fault) in try node.item.open(pinned: false, patience) }
     if let file = source as? FileSource {
       opened.withLock { opened in
         if opened.count.isMultiple(of: 256) { opened = opened.filter { $0.value.file != nil } }
@@ -152,10 +151,19 @@ public final class Tree: Sendable {
     return OpenFile(source: source, keepsCache: before == revision, path: { node.path() })
   }
 
+  /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of
+  /// another.
+  private func current<Result>(_ node: Node, _ open: () throws(Fault) -> Result) throws(Fault) -> Result {
+    try node.item.checkCurrent()
+    do throws(Fault) { return try open() } catch {
+      throw error.kind == .changed ? .stale : error
+    }
+  }
+
   public func openFolder(_ id: UInt64, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
-    try node.item.checkCurrent()
-    return FolderReader(self, node, try node.item.listing(patience))
+    let listing = try current(node) { () throws(Fault) in try node.item.listing(patience) }
+    return FolderReader(self, node, listing)
   }
 
   /// Below the mountpoint, for people; a question mark for an unknown node.

@@ -10,7 +10,7 @@ struct CentralDirectory {
   private let claimedEnd: Int64
   private let end: Int64
   private var clock = DOSClock()
-  private var names = NameDecoder()
+  private let names: NameDecoder
 
   private static let blockSize = 256 << 10
   /// Name, extra fields and comment have at most 64 KiB each.
@@ -22,8 +22,9 @@ struct CentralDirectory {
     let path: ArraySlice<UInt8>
   }
 
-  init(_ source: any ByteSource, _ end: EndOfCentralDirectory) {
+  init(_ source: any ByteSource, _ end: EndOfCentralDirectory, _ names: NameDecoder) {
     self.source = source
+    self.names = names
     blockOffset = end.directoryOffset
     claimedEnd = end.directoryOffset + end.directorySize
     self.end = end.recordsOffset

@@ -25,26 +25,27 @@ public final class ZipArchive: Sendable {
   ) throws(Fault) {
     self.source = source
     reader = EntryReader(source, cache, options)
+    let names = NameDecoder(charset: options.charset)
     var tree = ZipTree(rootModified: modified)
     var links: [UInt32] = []
     var fault: Fault?
     do throws(Fault) {
       let end = try EndOfCentralDirectory.find(in: source)
-      var directory = CentralDirectory(source, end)
+      var directory = CentralDirectory(source, end, names)
       while let entry = try directory.next() { try tree.add(entry, prefix: end.prefix, &links) }
     } catch {
       guard error.kind == .damaged || error.kind == .limit else { throw error }
       fault = error
       if tree.nodes.count == 1 {
         // Nothing of a directory: what can be made out without one.
-        var scan = LocalHeaderScan(source)
+        var scan = LocalHeaderScan(source, names)
         while let entry = try scan.next() { try tree.add(entry, prefix: 0, &links) }
         guard tree.nodes.count > 1 else { throw error }
       }
     }
     try tree.finish()
     self.fault = fault
-    for link in links where !ZipArchive.staysInside(link, in: tree, reader) {
+    for link in links where !options.showsAllLinks && !ZipArchive.staysInside(link, in: tree, reader) {
       // A text file that holds the target.
       tree.update(link) {
         $0.kind = .file

@@ -4,8 +4,8 @@ public import Codecs
 public struct ZipOptions: Sendable {
   /// Tried on every encrypted entry, in this order.
   public var passwords: [[UInt8]] = []
-  /// How names that are not UTF-8 are encoded, by iconv's name; nil means to find out.
-  public var charset: String?
+  /// How names that are not UTF-8 are encoded; nil for code page 437.
+  public var charset: Charset?
   /// An entry of a mebibyte or more that claims to expand further is not read.
   public var largestRatio: Int64 = 1000
   /// An entry that claims to hold more bytes is not read.

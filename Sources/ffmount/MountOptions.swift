@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bytes
+import Codecs
 import Tree
 import Zip
 
@@ -86,6 +87,11 @@ struct MountOptions {
       zip.largestRatio = try number(name, value, Int64.self)
       guard zip.largestRatio >= 1 else { throw ValidationError("-o max_ratio=\(value): expected 1 or more") }
     case "max_size": zip.largestSize = try size(name, value)
+    case "charset":
+      guard let charset = Charset(value) else {
+        throw ValidationError("-o charset=\(value): no such character set (iconv -l lists them)")
+      }
+      zip.charset = charset
     case "symlinks":
       guard value == "all" || value == "inside" else {
         throw ValidationError("-o symlinks=\(value): expected all or inside")

@@ -106,7 +106,7 @@ import Testing
       database.execute("BEGIN EXCLUSIVE")
       database.execute("UPDATE source SET usedAt = usedAt")
       print("holding", file=sys.stderr, flush=True)
-      time.sleep(30)
+      time.sleep(600)
       """
     let holder = try MountChild([MountScratch.python, "-c", code, scratch.file])
     for _ in 0..<1000 where !holder.saidSoFar.contains("holding") { try await Task.sleep(for: .milliseconds(5)) }
