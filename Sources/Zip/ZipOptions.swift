@@ -7,7 +7,9 @@ public struct ZipOptions: Sendable {
   /// How names that are not UTF-8 are encoded; nil for code page 437.
   public var charset: Charset?
   /// An entry of a mebibyte or more that claims to expand further is not read.
-  public var largestRatio: Int64 = 1000
+  ///
+  /// Deflate itself reaches 1032:1, and a disk image of zeros is no bomb: the limit lies above that.
+  public var largestRatio: Int64 = 1100
   /// An entry that claims to hold more bytes is not read.
   public var largestSize: Int64 = 1 << 40
   /// Whether links that leave the archive are links too.

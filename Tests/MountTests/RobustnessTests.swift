@@ -47,7 +47,7 @@ import Testing
       try await withMount(scratch, options: ["-o", "auto_unmount"], endsWith: nil) { mount in
         #expect(try await run("ls", mount.mountpoint).status == 0)
         mount.daemon.send(SIGKILL)
-        for _ in 0..<100 where mount.isMounted { try await Task.sleep(for: .milliseconds(50)) }
+        for _ in 0..<400 where mount.isMounted { try await Task.sleep(for: .milliseconds(50)) }
         #expect(!mount.isMounted)
       }
     }
