@@ -6,7 +6,7 @@ struct LocalHeaderScan {
   /// Where the next header is expected.
   private var offset: Int64 = 0
   private var clock = DOSClock()
-  private var names = NameDecoder()
+  private let names: NameDecoder
 
   private static let fixedSize = 30
   private static let signature: [UInt8] = [0x50, 0x4b, 3, 4]
@@ -16,7 +16,10 @@ struct LocalHeaderScan {
   /// How many bytes may be searched for descriptors, of all entries together; those with sizes of their own cost none.
   private var budget: Int64 = 256 << 20
 
-  init(_ source: any ByteSource) { self.source = source }
+  init(_ source: any ByteSource, _ names: NameDecoder) {
+    self.source = source
+    self.names = names
+  }
 
   /// The next entry whose data are all there; nil at the end of what can be made out. Blocks.
   mutating func next() throws(Fault) -> CentralDirectory.Entry? {

@@ -17,6 +17,9 @@ public struct ZipOptions: Sendable {
 
   public init() {}
 
+  /// Whether names can be decoded from a character set, by iconv's name.
+  public static func knows(charset: String) -> Bool { CharsetConverter(charset) != nil }
+
   /// Entries below it may have any ratio, in bytes.
   static let ratioMatters: Int64 = 1 << 20
 }

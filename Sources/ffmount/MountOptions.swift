@@ -81,6 +81,11 @@ struct MountOptions {
       guard depth >= 0, depth <= 64 else { throw ValidationError("-o depth=\(value): expected 0 to 64") }
     case "view": view = value
     case "views": try take(views: value)
+    case "charset":
+      guard ZipOptions.knows(charset: value) else {
+        throw ValidationError("-o charset=\(value): no such character set (see those there are with: iconv -l)")
+      }
+      zip.charset = value
     case "password_file": zip.passwords = try PasswordFile.passwords(at: value)
     case "max_ratio":
       zip.largestRatio = try number(name, value, Int64.self)

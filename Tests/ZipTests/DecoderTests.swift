@@ -95,7 +95,8 @@ struct DecoderTests {
     let source = try archive.open(#require(archive.find("long")), .immediate)
     #expect(throws: Fault.later) { try source.partialBytes(at: 0, count: 10, .immediate) }
     _ = try source.partialBytes(at: 0, count: 10)
-    #expect(try source.partialBytes(at: 5, count: 3, .immediate) == Array(try #require(MadeArchive.contents["long"])[5..<8]))
+    #expect(
+      try source.partialBytes(at: 5, count: 3, .immediate) == Array(try #require(MadeArchive.contents["long"])[5..<8]))
   }
 
   @Test func secondReaderDecodesNothing() throws {
