@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <iconv.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -40,13 +39,3 @@ void ffmount_format(char *buffer, size_t count, const char *format, va_list argu
 const int ffmount_O_PATH = O_PATH, ffmount_O_NOATIME = O_NOATIME, ffmount_O_TMPFILE = O_TMPFILE;
 const uint64_t ffmount_RESOLVE_BENEATH = RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS = RESOLVE_NO_SYMLINKS,
                ffmount_RESOLVE_NO_MAGICLINKS = RESOLVE_NO_MAGICLINKS;
-
-ssize_t ffmount_utf8(const char *charset, const char *input, size_t count, char *output, size_t capacity) {
-  iconv_t converter = iconv_open("UTF-8", charset);
-  if (converter == (iconv_t)-1) return -1;
-  char *from = (char *)input, *to = output;
-  size_t rest = capacity;
-  size_t result = iconv(converter, &from, &count, &to, &rest);
-  iconv_close(converter);
-  return result == (size_t)-1 ? -1 : (ssize_t)(capacity - rest);
-}

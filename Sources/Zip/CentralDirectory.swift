@@ -20,6 +20,8 @@ struct CentralDirectory {
     let header: CentralHeader
     /// In UTF-8, as recorded: `EntryName` makes it safe.
     let path: ArraySlice<UInt8>
+    /// What a PKWARE link leads to, in UTF-8; empty for all else.
+    var linkTarget: ArraySlice<UInt8> = []
   }
 
   init(_ source: any ByteSource, _ end: EndOfCentralDirectory, _ names: NameDecoder) {
@@ -50,7 +52,9 @@ struct CentralDirectory {
       } else {
         names.utf8(block[(start + header.nameStart)...].prefix(header.nameCount), isUTF8: header.isNameUTF8)
       }
-    return Entry(header: header, path: path)
+    guard header.linkTargetCount > 0 else { return Entry(header: header, path: path) }
+    let target = block[(start + header.linkTargetStart)...].prefix(header.linkTargetCount)
+    return Entry(header: header, path: path, linkTarget: names.utf8(target, isUTF8: header.isNameUTF8))
   }
 
   private func header(_ clock: inout DOSClock) throws(Fault) -> (header: CentralHeader, size: Int)? {

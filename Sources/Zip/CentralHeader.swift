@@ -17,6 +17,9 @@ struct CentralHeader: Sendable {
   /// A UTF-8 name from the Info-ZIP Unicode Path extra field (0x7075): where it lies in the record's bytes.
   var unicodeNameStart = 0
   var unicodeNameCount = 0
+  /// The variable part of PKWARE's Unix extra field (0x000d): a link's target, or a device's numbers.
+  var linkTargetStart = 0
+  var linkTargetCount = 0
   /// From the AES extra field (0x9901): 1 to 3 for keys of 128 to 256 bits, and the method below the encryption.
   var aesStrength: UInt8 = 0
   var aesVersion: UInt8 = 0
@@ -31,6 +34,14 @@ struct CentralHeader: Sendable {
   /// The host numbers whose upper attribute half is a Unix mode: Unix, macOS (3, 19), and BeOS (16).
   var isUnix: Bool { madeByHost == 3 || madeByHost == 19 || madeByHost == 16 }
   var unixMode: UInt32 { externalAttributes >> 16 }
+  /// Without data of its own: where it leads is in the extra field.
+  var isPKWARELink: Bool {
+    let type = unixMode & 0o170000
+    return linkTargetCount > 0 && size == 0 && isUnix && (type == 0o120000 || type == 0o100000 || type == 0)
+  }
+  /// A symbolic link's type in the mode says so from any host that leaves that half alone otherwise: some programs do not
+  /// care what host they put.
+  var isLink: Bool { [0, 3, 7, 10, 11, 14, 16, 19].contains(madeByHost) && unixMode & 0o170000 == 0o120000 }
 }
 
 extension ByteReader {
@@ -97,10 +108,17 @@ extension ByteReader {
       guard let time = try ntfsTime() else { return }
       header.modified = time
       timeRank = 2
-    case 0x5855 where timeRank < 1, 0x000d where timeRank < 1:
+    case 0x5855, 0x000d:
       try skip(4)
-      header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try u32())))
-      timeRank = 1
+      let time = Int64(Int32(bitPattern: try u32()))
+      if timeRank < 1 {
+        header.modified = Timestamp(seconds: time)
+        timeRank = 1
+      }
+      guard kind == 0x000d else { return }
+      try skip(4)
+      header.linkTargetStart = start + position
+      header.linkTargetCount = remaining
     case 0x7075:
       guard try u8() == 1, try u32() == name.crc32 else { return }
       header.unicodeNameStart = start + 5

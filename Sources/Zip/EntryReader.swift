@@ -6,6 +6,8 @@ internal import Synchronization
 final class EntryReader: Sendable {
   let source: any ByteSource
   let options: ZipOptions
+  /// Where the central directory starts.
+  private let end: Int64
   private let cache: StretchCache
   private let passwords: EntryPasswords
 
@@ -16,8 +18,9 @@ final class EntryReader: Sendable {
   /// An entry up to this size needs no spool.
   private static let wholeSize: Int64 = 256 << 10
 
-  init(_ source: any ByteSource, _ cache: StretchCache, _ options: ZipOptions) {
+  init(_ source: any ByteSource, endingAt end: Int64, _ cache: StretchCache, _ options: ZipOptions) {
     self.source = source
+    self.end = end
     self.cache = cache
     self.options = options
     passwords = EntryPasswords(options.passwords)
@@ -62,8 +65,10 @@ final class EntryReader: Sendable {
     // What a stored entry has beyond its size is not its own.
     let isPlain = node.method == 0 && node.encryption == .none
     let count = isPlain ? min(node.compressedSize, node.size) : node.compressedSize
-    guard count <= source.size - start else {
-      throw Fault(.damaged, "expected \(count) bytes of data, found \(source.size - start)", atByte: start)
+    // Data behind the directory are odd, data into it are not an entry's.
+    let most = (start <= end ? end : source.size) - start
+    guard count <= most else {
+      throw Fault(.damaged, "expected \(count) bytes of data, found \(most)", atByte: start)
     }
     let data = ByteRange(of: source, start: start, size: count)
     if node.encryption == .none { return try decoded(data, node, patience) }

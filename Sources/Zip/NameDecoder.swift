@@ -1,28 +1,27 @@
-internal import Codecs
-
 /// Turns recorded names into UTF-8 (APPNOTE appendix D).
-struct NameDecoder: Sendable {
-  /// What names that are not UTF-8 are written in; nil for code page 437.
-  private let charset: Charset?
+final class NameDecoder {
+  private let converter: CharsetConverter?
+  private let fallback = CharsetConverter(usual)
+  /// The first names that are not UTF-8, to find their character set by.
+  private(set) var sample: [[UInt8]] = []
+  private var sampleSize = 0
 
-  init(charset: Charset?) { self.charset = charset }
+  /// What names are in that do not say.
+  static let usual = "CP437"
+  private static let largestSample = 32 << 10
 
-  /// What the upper half of code page 437 stands for.
-  private static let codePage437 = Array(
-    """
-    ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
-    └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{A0}
-    """.unicodeScalars.map { Array(String($0).utf8) })
+  /// `charset` is iconv's name of what names are in that are not UTF-8; nil is code page 437.
+  init(charset: String? = nil) { converter = charset.flatMap { CharsetConverter($0) } }
 
-  /// `name` itself when it is UTF-8, flagged or not, as what is written today is; else read in the set that was named, or as
-  /// code page 437.
+  /// `name` itself when it is UTF-8, flagged or not, as what is written today is.
   func utf8(_ name: ArraySlice<UInt8>, isUTF8: Bool) -> ArraySlice<UInt8> {
     if name.allSatisfy({ $0 < 0x80 }) || String(validating: name, as: UTF8.self) != nil { return name }
-    if let named = charset?.utf8(name) { return named[...] }
-    var converted: [UInt8] = []
-    for byte in name {
-      if byte < 0x80 { converted.append(byte) } else { converted += Self.codePage437[Int(byte) - 0x80] }
+    if sampleSize < Self.largestSample {
+      sample.append(Array(name))
+      sampleSize += name.count
     }
-    return converted[...]
+    if let converted = converter?.utf8(name) ?? fallback?.utf8(name) { return converted[...] }
+    // No iconv: nothing is lost but what the bytes mean.
+    return Array(name.flatMap { Array(String(Unicode.Scalar($0)).utf8) })[...]
   }
 }

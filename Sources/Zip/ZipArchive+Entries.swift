@@ -6,7 +6,7 @@ extension ZipNode {
     let kind: Kind =
       if isFolderName || (type == 0o040000 && header.size == 0) {
         .folder
-      } else if type == 0o120000 {
+      } else if header.isLink {
         .link
       } else {
         .file
@@ -32,18 +32,24 @@ extension ZipNode {
 }
 
 extension ZipArchive {
+  /// What a link leads to; nil when no link could.
+  static func target(of link: UInt32, in tree: ZipTree, _ reader: EntryReader) -> [UInt8]? {
+    let node = tree.nodes[Int(link)]
+    guard node.size > 0, node.size <= Int64(EntryName.longestPath) else { return nil }
+    var target = tree.targets[link]
+    if target == nil, let bytes = try? reader.open(node, .blocking) {
+      target = try? bytes.bytes(at: 0, count: Int(node.size))
+    }
+    return target.flatMap { $0.contains(0) ? nil : $0 }
+  }
+
   /// Whether a link's target is a relative path that never climbs above the archive's root.
   ///
   /// Going up is right only through folders of the tree: behind another link, `..` may be anywhere.
-  static func staysInside(_ link: UInt32, in tree: ZipTree, _ reader: EntryReader) -> Bool {
-    let node = tree.nodes[Int(link)]
-    guard node.size > 0, node.size <= Int64(EntryName.longestPath),
-      let bytes = try? reader.open(node, .blocking),
-      let target = try? bytes.bytes(at: 0, count: Int(node.size)),
-      target.first != 0x2f, !target.contains(0)
-    else { return false }
+  static func staysInside(_ target: [UInt8], from folder: UInt32, in tree: ZipTree) -> Bool {
+    if target.first == 0x2f { return false }
     // nil: past a link or a name that is not there.
-    var place: UInt32? = node.parent
+    var place: UInt32? = folder
     for component in target.split(separator: 0x2f) where component != [0x2e] {
       if component == [0x2e, 0x2e] {
         guard let folder = place, folder != root else { return false }

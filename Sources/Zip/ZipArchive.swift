@@ -7,6 +7,8 @@ public final class ZipArchive: Sendable {
   private let source: any ByteSource
   private let tree: ZipTree
   private let reader: EntryReader
+  /// Entries that are not read because their data are another's, too: that other, by node.
+  private let overlaps: [UInt32: UInt32]
   /// The bytes of entries that somebody has open, so that nobody decodes what another does.
   private let opened = Mutex<[UInt32: OpenedEntry]>([:])
   /// The stored entries whose CRC was found right.
@@ -24,28 +26,18 @@ public final class ZipArchive: Sendable {
     _ source: any ByteSource, modified: Timestamp, cache: StretchCache, options: ZipOptions = ZipOptions()
   ) throws(Fault) {
     self.source = source
-    reader = EntryReader(source, cache, options)
-    let names = NameDecoder(charset: options.charset)
-    var tree = ZipTree(rootModified: modified)
-    var links: [UInt32] = []
-    var fault: Fault?
-    do throws(Fault) {
-      let end = try EndOfCentralDirectory.find(in: source)
-      var directory = CentralDirectory(source, end, names)
-      while let entry = try directory.next() { try tree.add(entry, prefix: end.prefix, &links) }
-    } catch {
-      guard error.kind == .damaged || error.kind == .limit else { throw error }
-      fault = error
-      if tree.nodes.count == 1 {
-        // Nothing of a directory: what can be made out without one.
-        var scan = LocalHeaderScan(source, names)
-        while let entry = try scan.next() { try tree.add(entry, prefix: 0, &links) }
-        guard tree.nodes.count > 1 else { throw error }
+    let reading = try DirectoryReading(source, modified: modified, charset: options.charset)
+    var tree = reading.tree
+    fault = reading.fault
+    var overlaps = tree.overlaps(before: reading.dataEnd)
+    let reader = EntryReader(source, endingAt: reading.dataEnd, cache, options)
+    tree.resolveHardLinks(&overlaps)
+    for link in reading.links {
+      if overlaps[link] == nil, let target = ZipArchive.target(of: link, in: tree, reader),
+        options.showsAllLinks || ZipArchive.staysInside(target, from: tree.nodes[Int(link)].parent, in: tree)
+      {
+        continue
       }
-    }
-    try tree.finish()
-    self.fault = fault
-    for link in links where !options.showsAllLinks && !ZipArchive.staysInside(link, in: tree, reader) {
       // A text file that holds the target.
       tree.update(link) {
         $0.kind = .file
@@ -53,6 +45,8 @@ public final class ZipArchive: Sendable {
       }
     }
     self.tree = tree
+    self.overlaps = overlaps
+    self.reader = reader
   }
 
   public func node(_ index: UInt32) -> ZipNode { tree.nodes[Int(index)] }
@@ -84,6 +78,12 @@ public final class ZipArchive: Sendable {
   public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
     if let opened = opened.withLock({ $0[index]?.bytes }) { return opened }
     let node = tree.nodes[Int(index)]
+    // A symbolic link that leaves the archive may be a file by now.
+    if let target = tree.targets[index] { return ByteArraySource(target) }
+    if let other = overlaps[index] {
+      let name = String(decoding: tree.name(of: other), as: UTF8.self)
+      throw Fault(.damaged, "its data overlap those of \(name)", atByte: node.localHeaderOffset)
+    }
     let data = try reader.open(node, patience)
     if data is ByteArraySource { return data }
     if node.method != 0 || node.encryption.leavesOutCRC { return share(data, index) }

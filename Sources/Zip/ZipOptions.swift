@@ -4,8 +4,8 @@ public import Codecs
 public struct ZipOptions: Sendable {
   /// Tried on every encrypted entry, in this order.
   public var passwords: [[UInt8]] = []
-  /// How names that are not UTF-8 are encoded; nil for code page 437.
-  public var charset: Charset?
+  /// How names that are not UTF-8 are encoded, by iconv's name; nil means to find out.
+  public var charset: String?
   /// An entry of a mebibyte or more that claims to expand further is not read.
   ///
   /// Deflate itself reaches 1032:1, and a disk image of zeros is no bomb: the limit lies above that.
@@ -18,6 +18,9 @@ public struct ZipOptions: Sendable {
   public var spool: SpoolMaker = { nil }
 
   public init() {}
+
+  /// Whether names can be decoded from a character set, by iconv's name.
+  public static func knows(charset: String) -> Bool { CharsetConverter(charset) != nil }
 
   /// Entries below it may have any ratio, in bytes.
   static let ratioMatters: Int64 = 1 << 20

@@ -11,6 +11,8 @@ struct ZipTree: Sendable {
   private var order: [UInt32] = []
   private var table: NameTable
   private var waiting: [UInt32] = []
+  /// What PKWARE's links lead to, by node: a symbolic link's target, or until it is resolved a hard link's path.
+  private(set) var targets: [UInt32: [UInt8]] = [:]
   /// The folder of the file added last, and what its path was recorded as.
   private var lastFolder = root
   private var lastFolderPath: [UInt8]?
@@ -46,8 +48,11 @@ struct ZipTree: Sendable {
 
   /// Adds an entry whose offsets are short of `prefix` bytes; a link's number goes to `links`.
   mutating func add(_ entry: CentralDirectory.Entry, prefix: Int64, _ links: inout [UInt32]) throws(Fault) {
-    let node = ZipNode(entry.header, prefix: prefix, isFolderName: entry.path.last == 0x2f)
+    var node = ZipNode(entry.header, prefix: prefix, isFolderName: entry.path.last == 0x2f)
+    let isPKWARELink = entry.header.isPKWARELink && node.kind != .folder
+    if isPKWARELink { node.size = Int64(entry.linkTarget.count) }
     try add(node, path: entry.path)
+    if isPKWARELink { targets[UInt32(nodes.count - 1)] = Array(entry.linkTarget) }
     if node.kind == .link { links.append(UInt32(nodes.count - 1)) }
   }
 
@@ -174,6 +179,9 @@ struct ZipTree: Sendable {
       filled[parent] += 1
     }
   }
+
+  /// Forgets where a hard link leads, once it has the data of that.
+  mutating func dropTarget(of link: UInt32) { targets[link] = nil }
 
   /// Changes a node in place; its name and folder must stay.
   mutating func update(_ node: UInt32, _ change: (inout ZipNode) -> Void) { change(&nodes[Int(node)]) }

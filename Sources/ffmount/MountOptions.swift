@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bytes
-import Codecs
 import Tree
 import Zip
 
@@ -82,16 +81,16 @@ struct MountOptions {
       guard depth >= 0, depth <= 64 else { throw ValidationError("-o depth=\(value): expected 0 to 64") }
     case "view": view = value
     case "views": try take(views: value)
+    case "charset":
+      guard ZipOptions.knows(charset: value) else {
+        throw ValidationError("-o charset=\(value): no such character set (see those there are with: iconv -l)")
+      }
+      zip.charset = value
     case "password_file": zip.passwords = try PasswordFile.passwords(at: value)
     case "max_ratio":
       zip.largestRatio = try number(name, value, Int64.self)
       guard zip.largestRatio >= 1 else { throw ValidationError("-o max_ratio=\(value): expected 1 or more") }
     case "max_size": zip.largestSize = try size(name, value)
-    case "charset":
-      guard let charset = Charset(value) else {
-        throw ValidationError("-o charset=\(value): no such character set (iconv -l lists them)")
-      }
-      zip.charset = charset
     case "symlinks":
       guard value == "all" || value == "inside" else {
         throw ValidationError("-o symlinks=\(value): expected all or inside")

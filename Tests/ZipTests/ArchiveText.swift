@@ -11,6 +11,18 @@ extension ZipArchive {
     try self.init(bytes: fixture.bytes(), cache: cache)
   }
 
+  convenience init(_ fixture: ZipFixture, charset: String?) throws {
+    var options = ZipOptions()
+    options.charset = charset
+    try self.init(fixture, options)
+  }
+
+  convenience init(_ fixture: ZipFixture, _ options: ZipOptions) throws {
+    try self.init(
+      ByteArraySource(fixture.bytes()), modified: Self.testTime, cache: StretchCache(capacity: 4 << 20),
+      options: options)
+  }
+
   convenience init(bytes: [UInt8], cache: StretchCache = StretchCache(capacity: 4 << 20)) throws {
     try self.init(ByteArraySource(bytes), modified: Self.testTime, cache: cache)
   }

@@ -21,7 +21,8 @@ import Zip
       + "αßΓπΣσ\u{b5}τΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}"
     #expect(expected.unicodeScalars.count == 128)
     for (byte, scalar) in zip(upper, expected.unicodeScalars) {
-      #expect(try name(of: ZipFixtureEntry([0x61, byte, 0x7a])) == "a\(scalar)z")
+      let entry = ZipFixtureEntry([0x61, byte, 0x7a])
+      #expect(try ZipArchive(ZipFixture(entry), charset: "CP437").lines() == ["a\(scalar)z = "])
     }
   }
 

@@ -27,7 +27,3 @@ void ffmount_format(char *buffer, size_t count, const char *format, va_list argu
 /// <sys/sysmacros.h> and <fcntl.h> macros and values hidden behind _GNU_SOURCE.
 extern const int ffmount_O_PATH, ffmount_O_NOATIME, ffmount_O_TMPFILE;
 extern const uint64_t ffmount_RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS, ffmount_RESOLVE_NO_MAGICLINKS;
-
-/// iconv(3), whose header is not in Swift's Glibc: `input` of a character set as UTF-8; gives the bytes written, or -1 when
-/// the set is unknown or the bytes are not of it.
-ssize_t ffmount_utf8(const char *charset, const char *input, size_t count, char *output, size_t capacity);

@@ -1,0 +1,45 @@
+internal import Bytes
+
+/// An archive's central directory made a tree, or what can be made out without one.
+struct DirectoryReading {
+  private(set) var tree: ZipTree
+  /// The symbolic links, by node.
+  private(set) var links: [UInt32] = []
+  /// Where the central directory starts; without one, all there is are entries.
+  private(set) var dataEnd: Int64
+  private(set) var fault: Fault?
+
+  /// Throws when nothing of an archive can be read. Blocks.
+  ///
+  /// `charset` is of the names that do not say; when it is nil and there are such names, they are read again in the one that
+  /// all of them together look like.
+  init(_ source: any ByteSource, modified: Timestamp, charset: String?) throws(Fault) {
+    let names = NameDecoder(charset: charset)
+    try self.init(source, modified: modified, names)
+    guard charset == nil, !names.sample.isEmpty else { return }
+    let guess = CharsetGuess.charset(of: names.sample)
+    if guess != NameDecoder.usual { try self.init(source, modified: modified, NameDecoder(charset: guess)) }
+  }
+
+  private init(_ source: any ByteSource, modified: Timestamp, _ names: NameDecoder) throws(Fault) {
+    tree = ZipTree(rootModified: modified)
+    dataEnd = source.size
+    do throws(Fault) {
+      let end = try EndOfCentralDirectory.find(in: source)
+      dataEnd = end.directoryOffset
+      var directory = CentralDirectory(source, end, names)
+      while let entry = try directory.next() { try tree.add(entry, prefix: end.prefix, &links) }
+    } catch {
+      guard error.kind == .damaged || error.kind == .limit else { throw error }
+      fault = error
+      if tree.nodes.count == 1 {
+        // Nothing of a directory: what can be made out without one.
+        dataEnd = source.size
+        var scan = LocalHeaderScan(source, names)
+        while let entry = try scan.next() { try tree.add(entry, prefix: 0, &links) }
+        guard tree.nodes.count > 1 else { throw error }
+      }
+    }
+    try tree.finish()
+  }
+}

@@ -1,0 +1,38 @@
+internal import Bytes
+
+extension ZipTree {
+  /// Gives each of PKWARE's hard links the data of the file that it is; one whose file is not there has none.
+  mutating func resolveHardLinks(_ overlaps: inout [UInt32: UInt32]) {
+    for (link, path) in targets.sorted(by: { $0.key < $1.key }) where nodes[Int(link)].kind == .file {
+      let file = file(at: path, from: ZipTree.root) ?? file(at: path, from: nodes[Int(link)].parent)
+      dropTarget(of: link)
+      // A link to a link that comes later leads in circles, or to one that this will not wait for.
+      guard let file, file != link, targets[file] == nil else {
+        // Nowhere: reading it will say so.
+        update(link) { $0.localHeaderOffset = -1 }
+        continue
+      }
+      let node = nodes[Int(file)]
+      update(link) { $0.takeData(of: node) }
+      overlaps[link] = overlaps[file]
+    }
+  }
+
+  private func file(at path: [UInt8], from folder: UInt32) -> UInt32? {
+    let components = EntryName.components(of: path[...]).components
+    let found = components.reduce(folder as UInt32?) { place, name in place.flatMap { child(of: $0, named: name) } }
+    return found.flatMap { nodes[Int($0)].kind == .file ? $0 : nil }
+  }
+}
+
+extension ZipNode {
+  fileprivate mutating func takeData(of other: ZipNode) {
+    size = other.size
+    method = other.method
+    flags = other.flags
+    crc = other.crc
+    compressedSize = other.compressedSize
+    localHeaderOffset = other.localHeaderOffset
+    encryption = other.encryption
+  }
+}

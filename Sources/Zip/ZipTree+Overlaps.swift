@@ -1,0 +1,48 @@
+internal import Bytes
+
+extension ZipTree {
+  /// Finds the entries whose data overlap those of one that starts before them, in the archive's order where they start
+  /// alike: by node, the other's node. What is left does not overlap, and so cannot stand for more than is there.
+  ///
+  /// An entry that claims to run past `end`, where the central directory starts, is bad itself and costs no other. O(n) for
+  /// archives written front to back, else O(n log n).
+  func overlaps(before end: Int64) -> [UInt32: UInt32] {
+    if isInOrder { return [:] }
+    var entries: [UInt32] = []
+    for (index, node) in nodes.enumerated() where node.hasData { entries.append(UInt32(index)) }
+    entries.sort { one, other in
+      let (first, second) = (nodes[Int(one)].localHeaderOffset, nodes[Int(other)].localHeaderOffset)
+      return first == second ? one < other : first < second
+    }
+    var found: [UInt32: UInt32] = [:]
+    var reached: (end: Int64, by: UInt32) = (0, 0)
+    for entry in entries {
+      let node = nodes[Int(entry)]
+      if node.localHeaderOffset < reached.end {
+        found[entry] = reached.by
+      } else if node.dataEnd <= end || node.localHeaderOffset >= end {
+        reached = (node.dataEnd, entry)
+      }
+    }
+    return found
+  }
+
+  private var isInOrder: Bool {
+    var reached: Int64 = 0
+    for node in nodes where node.hasData {
+      guard node.localHeaderOffset >= reached else { return false }
+      reached = node.dataEnd
+    }
+    return true
+  }
+}
+
+extension ZipNode {
+  fileprivate var hasData: Bool { kind != .folder && localHeaderOffset >= 0 }
+
+  /// Where its data end at the least: how long the local header is, only it tells.
+  fileprivate var dataEnd: Int64 {
+    let (end, overflow) = localHeaderOffset.addingReportingOverflow(compressedSize)
+    return overflow || end > .max - 30 ? .max : end + 30
+  }
+}

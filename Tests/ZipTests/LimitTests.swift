@@ -1,0 +1,87 @@
+import Bytes
+import TestSupport
+import Testing
+import Zip
+
+@Suite struct LimitTests {
+  private func fault(_ archive: ZipArchive, _ name: String) throws -> Fault? {
+    do throws(Fault) {
+      _ = try archive.content(of: archive.find(name) ?? 0)
+      return nil
+    } catch { return error }
+  }
+
+  private let zeros = ZipFixtureEntry("zeros", [UInt8](repeating: 0, count: 4 << 20)).deflated(
+    as: ZipDeflate.zeros(4 << 20))
+
+  @Test func ratioIsLimited() throws {
+    var options = ZipOptions()
+    options.largestRatio = 100
+    let fixture = ZipFixture(zeros, ZipFixtureEntry("good", "x"))
+    let archive = try ZipArchive(fixture, options)
+    let found = try fault(archive, "zeros")
+    #expect(found?.kind == .limit)
+    #expect(found?.reason.contains("\(4 << 20)") == true && found?.reason.contains("100:1") == true)
+    #expect(archive.node(1).size == 4 << 20)
+    #expect(try fault(archive, "good") == nil)
+    options.largestRatio = 2000
+    #expect(try fault(ZipArchive(fixture, options), "zeros") == nil)
+  }
+
+  @Test func shortEntriesMayHaveAnyRatio() throws {
+    var options = ZipOptions()
+    options.largestRatio = 2
+    let short = ZipFixtureEntry("zeros", [UInt8](repeating: 0, count: 1 << 20)).deflated(as: ZipDeflate.zeros(1 << 20))
+    #expect(try fault(ZipArchive(ZipFixture(short), options), "zeros") == nil)
+  }
+
+  @Test func sizeIsLimited() throws {
+    var options = ZipOptions()
+    options.largestSize = 10
+    let archive = try ZipArchive(
+      ZipFixture(ZipFixtureEntry("a", "0123456789"), ZipFixtureEntry("b", "0123456789+")), options)
+    #expect(try fault(archive, "a") == nil)
+    #expect(try fault(archive, "b")?.kind == .limit)
+  }
+
+  @Test func dataBelongToOneEntryAlone() throws {
+    // The second and fourth start where the first does; the directory claims more of the third than there is.
+    var entries = ["a", "b", "c", "d"].map { ZipFixtureEntry($0, "content of \($0)") }
+    entries[1].claimedOffset = 0
+    entries[3].claimedOffset = 0
+    let archive = try ZipArchive(ZipFixture(entries))
+    #expect(archive.lines() == ["a = content of a", "b ! damaged", "c = content of c", "d ! damaged"])
+    #expect(try fault(archive, "b")?.reason == "its data overlap those of a")
+  }
+
+  @Test func entryInsideAnotherIsNotRead() throws {
+    let inner = ZipFixture(ZipFixtureEntry("x", "inner"))
+    let outer = ZipFixtureEntry("outer", inner.bytes())
+    let layout = ZipFixture(outer).layout()
+    var quoted = ZipFixtureEntry("x", "inner")
+    quoted.claimedOffset = UInt64(layout.data[0])
+    let archive = try ZipArchive(ZipFixture(outer, quoted))
+    #expect(try fault(archive, "outer") == nil)
+    #expect(try fault(archive, "x")?.kind == .damaged)
+  }
+
+  @Test func entryThatClaimsTooMuchCostsNoOther() throws {
+    let greedy = ZipFixtureEntry("greedy", [UInt8](repeating: 7, count: 200_000)).deflated().with {
+      $0.claimedCompressedSize = 1 << 30
+    }
+    let archive = try ZipArchive(ZipFixture(greedy, ZipFixtureEntry("a", "1"), ZipFixtureEntry("b", "2")))
+    #expect(try fault(archive, "greedy")?.kind == .damaged)
+    #expect(try fault(archive, "a") == nil)
+    #expect(try fault(archive, "b") == nil)
+  }
+
+  @Test func orderOfTheDirectoryIsFree() throws {
+    let layout = ZipFixture(ZipFixtureEntry("a", "1"), ZipFixtureEntry("b", "2")).layout()
+    var entries = [ZipFixtureEntry("b", "1"), ZipFixtureEntry("a", "2")]
+    entries[0].claimedOffset = UInt64(layout.localHeaders[1])
+    entries[1].claimedOffset = UInt64(layout.localHeaders[0])
+    entries[0].claimedCRC = ZipChecksum.crc32([0x32])
+    entries[1].claimedCRC = ZipChecksum.crc32([0x31])
+    #expect(try ZipArchive(ZipFixture(entries)).lines() == ["b = 2", "a = 1"])
+  }
+}

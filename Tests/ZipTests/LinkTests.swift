@@ -1,0 +1,62 @@
+import TestSupport
+import Testing
+import Zip
+
+@Suite struct LinkTests {
+  /// PKWARE's Unix extra field.
+  private func unix(_ target: String) -> [UInt8] {
+    ZipExtra.field(0x000d, [UInt8](repeating: 0, count: 12) + Array(target.utf8))
+  }
+
+  private func link(_ name: String, to target: String, mode: UInt32) -> ZipFixtureEntry {
+    ZipFixtureEntry(name).unix(mode: mode).with { $0.centralExtra = unix(target) }
+  }
+
+  @Test func symbolicLinksOfPKWARELeadWhereTheFieldSays() throws {
+    let archive = try ZipArchive(
+      ZipFixture(
+        link("a", to: "d/b", mode: 0o120777), ZipFixtureEntry("d/b", "x"), link("out", to: "../x", mode: 0o120777)))
+    #expect(archive.lines() == ["a -> d/b", "d/", "d/b = x", "out = ../x"])
+    #expect(archive.node(1).size == 3)
+  }
+
+  @Test func hardLinksOfPKWAREAreTheFile() throws {
+    let archive = try ZipArchive(
+      ZipFixture(
+        ZipFixtureEntry("d/b", "content").deflated().unix(mode: 0o100644), link("d/c", to: "d/b", mode: 0o100644),
+        link("near", to: "d/c", mode: 0o100644), link("gone", to: "nowhere", mode: 0o100644)))
+    #expect(archive.lines() == ["d/", "d/b = content", "d/c = content", "near = content", "gone ! damaged"])
+  }
+
+  @Test func hardLinksInCirclesEnd() throws {
+    let archive = try ZipArchive(
+      ZipFixture(
+        link("a", to: "b", mode: 0o100644), link("b", to: "a", mode: 0o100644), link("c", to: "c", mode: 0o100644)))
+    #expect(archive.lines() == ["a ! damaged", "b ! damaged", "c ! damaged"])
+  }
+
+  @Test func aFileWithTheFieldAndDataIsAFile() throws {
+    let entry = ZipFixtureEntry("a", "x").unix(mode: 0o100644).with { $0.centralExtra = unix("b") }
+    #expect(try ZipArchive(ZipFixture(entry)).lines() == ["a = x"])
+  }
+
+  @Test func linksFromOtherHostsAreLinks() throws {
+    for host: ZipFixtureEntry.Host in [.dos, .ntfs, .macOS] {
+      let entry = ZipFixtureEntry("a", "b").with {
+        $0.host = host
+        $0.externalAttributes = 0o120777 << 16
+      }
+      #expect(try ZipArchive(ZipFixture(entry)).lines() == ["a -> b"])
+    }
+  }
+
+  @Test func allLinksAreLinksWhenAskedFor() throws {
+    var options = ZipOptions()
+    options.showsAllLinks = true
+    let fixture = ZipFixture(
+      .link("a", to: "/etc/passwd"), .link("b", to: "../x"), .link("c", to: ""), .link("d", to: "x\0y"),
+      link("e", to: "../y", mode: 0o120777))
+    #expect(
+      try ZipArchive(fixture, options).lines() == ["a -> /etc/passwd", "b -> ../x", "c = ", "d = x\0y", "e -> ../y"])
+  }
+}
