@@ -26,7 +26,7 @@ public final class MountedTree: FileSystem {
     /// Permission bits taken away from every file and folder.
     public var umask: UInt16 = 0
     /// How many nodes that can change the kernel may know before it is asked to forget some.
-    public var nodeLimit = 65_536
+    public var nodeLimit = 24_576
     public var workers = 4
     /// Called once the kernel has been answered.
     public var started: @Sendable () -> Void = {}

@@ -112,12 +112,12 @@ final class NodeTable: Sendable {
   }
 
   /// Some nodes for the kernel to let go, roughly those seen longest ago first; none unless there are more than `limit`
-  /// that can change, or four times as many in all. Folders stay: a process may stand in one.
+  /// that can change, or eight times as many in all. Folders stay: a process may stand in one.
   func surplus(over limit: Int) -> [Node] {
     state.withLock { state in
       let onlyChanging = state.changingCount > limit
-      guard onlyChanging || state.count > 4 * limit else { return [] }
-      var wanted = onlyChanging ? state.changingCount - limit / 8 * 7 : state.count - limit / 2 * 7
+      guard onlyChanging || state.count > 8 * limit else { return [] }
+      var wanted = onlyChanging ? state.changingCount - limit / 8 * 7 : state.count - 7 * limit
       var nodes: [Node] = []
       for _ in 0..<state.slots.count where wanted > 0 {
         if state.hand >= state.slots.count { state.hand = 2 }
@@ -133,7 +133,7 @@ final class NodeTable: Sendable {
     }
   }
 
-  func hasSurplus(over limit: Int) -> Bool { state.withLock { $0.changingCount > limit || $0.count > 4 * limit } }
+  func hasSurplus(over limit: Int) -> Bool { state.withLock { $0.changingCount > limit || $0.count > 8 * limit } }
 }
 
 extension NodeTable.State {
