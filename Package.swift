@@ -15,7 +15,8 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree and Index below it.
+/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree, Mail and
+/// Index below it, and Text below the formats.
 let package = Package(
   name: "ffmount",
   products: [.executable(name: "ffmount", targets: ["ffmount"])],
@@ -38,7 +39,9 @@ let package = Package(
     .target(
       name: "Codecs", dependencies: ["Bytes", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
       swiftSettings: strict),
-    .target(name: "Zip", dependencies: ["Bytes", "Codecs"], swiftSettings: strict),
+    .target(name: "Text", swiftSettings: strict),
+    .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text"], swiftSettings: strict),
+    .target(name: "Mail", dependencies: ["Bytes", "Text"], swiftSettings: strict),
     .target(
       name: "Index",
       dependencies: [
@@ -67,6 +70,7 @@ let package = Package(
     .testTarget(
       name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Tree", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]

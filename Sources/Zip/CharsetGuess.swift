@@ -1,3 +1,5 @@
+internal import Text
+
 /// Finds the character set that names were written in, by what they look like in each.
 enum CharsetGuess {
   /// Those that ZIP programs have used; of equals the first.

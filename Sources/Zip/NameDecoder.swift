@@ -1,3 +1,5 @@
+internal import Text
+
 /// Turns recorded names into UTF-8 (APPNOTE appendix D).
 final class NameDecoder {
   private let converter: CharsetConverter?

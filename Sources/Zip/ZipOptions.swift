@@ -1,4 +1,5 @@
 public import Codecs
+internal import Text
 
 /// What a user may say about reading archives.
 public struct ZipOptions: Sendable {

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Text
 
 /// The tree that a central directory stands for, while it is being built and after.
 ///
@@ -60,7 +61,7 @@ struct ZipTree: Sendable {
   mutating func add(_ node: ZipNode, path: ArraySlice<UInt8>) throws(Fault) {
     if node.kind != .folder, let lastFolderPath, let slash = path.lastIndex(of: 0x2f),
       path[..<slash] == lastFolderPath[...],
-      EntryName.isSafe(path[(slash + 1)...])
+      SafeName.isSafe(path[(slash + 1)...])
     {
       // The usual case: the folder of the entry before.
       var node = node
@@ -137,12 +138,12 @@ struct ZipTree: Sendable {
     for node in clashing {
       let parent = nodes[Int(node)].parent
       let plain = Array(name(of: node))
-      let key = NumberedName(folder: parent, name: EntryName.numbered(plain[...], 1))
+      let key = NumberedName(folder: parent, name: SafeName.numbered(plain[...], 1))
       var number = counters[key, default: 1]
-      var numbered = EntryName.numbered(plain[...], number)
+      var numbered = SafeName.numbered(plain[...], number)
       while child(of: parent, named: numbered[...]) != nil {
         number += 1
-        numbered = EntryName.numbered(plain[...], number)
+        numbered = SafeName.numbered(plain[...], number)
       }
       counters[key] = number + 1
       try rename(node, numbered)

@@ -1,13 +1,12 @@
-internal import Bytes
 internal import Glibc
 
 /// Turns text of one character set into UTF-8, by iconv. One thread at a time.
-@safe final class CharsetConverter {
-  let name: String
+@safe public final class CharsetConverter {
+  public let name: String
   private let descriptor: iconv_t
 
   /// nil for a name that iconv does not know.
-  init?(_ name: String) {
+  public init?(_ name: String) {
     // -1 in the guise of a pointer is no descriptor.
     guard let descriptor = unsafe iconv_open("UTF-8", name), Int(bitPattern: descriptor) != -1 else {
       return nil
@@ -19,7 +18,7 @@ internal import Glibc
   deinit { _ = unsafe iconv_close(descriptor) }
 
   /// nil for bytes that stand for nothing.
-  func utf8(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+  public func utf8(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var input = text.map { CChar(bitPattern: $0) }
     // Two bytes of GB18030 or one of a code page become three at most.
     var output = [CChar](repeating: 0, count: 4 * input.count + 4)

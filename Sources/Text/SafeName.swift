@@ -1,0 +1,50 @@
+/// What becomes of a name that a file records, so that it can be a name in the tree.
+public enum SafeName {
+  /// NAME_MAX.
+  public static let longest = 255
+
+  /// Whether a name can stay as it is.
+  public static func isSafe(_ name: ArraySlice<UInt8>) -> Bool {
+    guard let first = name.first, name.count <= longest, first != 0x2e || name.count > 2 else { return false }
+    return !name.contains { $0 < 0x20 || $0 == 0x7f }
+  }
+
+  /// A UTF-8 name without `/`, made safe: an empty one, `.` and `..` become `?`, so does each NUL or control character,
+  /// and what is too long is cut.
+  public static func safe(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    if isSafe(name) { return name }
+    if name.isEmpty { return [0x3f] }
+    if name.count <= 2, name.allSatisfy({ $0 == 0x2e }) { return [0x3f] }
+    var result = name
+    if name.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+      result = ArraySlice(name.map { $0 < 0x20 || $0 == 0x7f ? 0x3f : $0 })
+    }
+    return cut(result, to: longest)
+  }
+
+  /// The first `limit` bytes or fewer, ending where a character ends.
+  public static func cut(_ name: ArraySlice<UInt8>, to limit: Int) -> ArraySlice<UInt8> {
+    guard name.count > limit else { return name }
+    var end = name.startIndex + limit
+    // A UTF-8 character has at most three continuation bytes.
+    for _ in 0..<3 where end > name.startIndex && name[end] & 0xC0 == 0x80 { end -= 1 }
+    return name[..<end]
+  }
+
+  /// `name` with ` (number)` before its extension, `.tar.gz` counted as one, cut to fit.
+  public static func numbered(_ name: ArraySlice<UInt8>, _ number: Int) -> [UInt8] {
+    var stem = name
+    var tail: ArraySlice<UInt8> = []
+    if let dot = name.lastIndex(of: 0x2e), dot > name.startIndex, name.endIndex - dot <= 64 {
+      stem = name[..<dot]
+      tail = name[dot...]
+      let tar: [UInt8] = Array(".tar".utf8)
+      if stem.count > tar.count, stem.suffix(tar.count).elementsEqual(tar) {
+        stem = stem.dropLast(tar.count)
+        tail = name[(dot - tar.count)...]
+      }
+    }
+    let mark = Array(" (\(number))".utf8)
+    return Array(cut(stem, to: longest - mark.count - tail.count)) + mark + Array(tail)
+  }
+}
