@@ -12,6 +12,6 @@ static inline int ffmount_reply_descriptor(fuse_req_t request, int descriptor, o
   buffers.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
   buffers.buf[0].fd = descriptor;
   buffers.buf[0].pos = offset;
-  return fuse_reply_data(request, &buffers, FUSE_BUF_SPLICE_MOVE);
+  return fuse_reply_data(request, &buffers, 0);
 }
 

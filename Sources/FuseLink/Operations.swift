@@ -87,7 +87,7 @@ enum Operations {
   private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
     let capable = unsafe connection.pointee.capable
     for wanted in [
-      FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_MOVE, FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_READDIRPLUS,
+      FUSE_CAP_SPLICE_WRITE, FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_READDIRPLUS,
       FUSE_CAP_AUTO_INVAL_DATA, FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_ASYNC_READ,
     ] where capable & UInt32(wanted) != 0 {
       unsafe connection.pointee.want |= UInt32(wanted)

@@ -75,7 +75,8 @@ public struct Views: Sendable {
   public let all: [any View]
   /// How many archives deep a listing shows views.
   public let depth: Int
-  private let listed: Set<FileExtension>
+  /// A few: looking through them costs less than hashing, for every name of every listing.
+  private let listed: [FileExtension]
 
   /// The one place where views are registered. `index` keeps what is dear to find out; nil: nothing outlives the mount.
   /// What can only be decoded front to back is kept in files without names in the folder `spools`, if it is given.
@@ -87,7 +88,7 @@ public struct Views: Sendable {
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     all = [ContentsView(listing: listing, decodedCache: cache, index: index, zip)]
     self.depth = depth
-    listed = all.reduce(into: []) { $0.formUnion($1.listedExtensions) }
+    listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }
 
   /// Whether some view can be listed beside files with this extension: what `-o views=` may name.
