@@ -1,6 +1,6 @@
 import Bytes
 import Codecs
-import Synchronization
+import Fuzzing
 import TestSupport
 import Testing
 import Zip
@@ -128,28 +128,4 @@ struct DecoderTests {
     let fault = #expect(throws: Fault.self) { _ = try archive.content(of: 1) }
     #expect(fault?.kind == .limit)
   }
-}
-
-/// A spool in memory, which may be full at some point.
-final class MemorySpool: Spool {
-  private let bytes = Mutex<[UInt8]>([])
-  private let capacity: Int
-
-  init(capacity: Int = .max) { self.capacity = capacity }
-
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Fault) {
-    let isFull = self.bytes.withLock { held in
-      guard Int(offset) + bytes.count <= capacity else { return true }
-      #expect(held.count == Int(offset))
-      held += unsafe Array(bytes)
-      return false
-    }
-    if isFull { throw Fault(.system(28), "write") }
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
-    bytes.withLock { unsafe buffer.copyBytes(from: $0[Int(offset)..<Int(offset) + buffer.count]) }
-  }
-
-  func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result { try body(-1) }
 }
