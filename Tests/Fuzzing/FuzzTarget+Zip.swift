@@ -22,7 +22,7 @@ private enum ZipSeeds {
     [
       ZipFixture(
         ZipFixtureEntry("a/b.txt", text), ZipFixtureEntry("a/b.txt", text).deflated(), ZipFixtureEntry("empty/"),
-        .link("l", to: "a/b.txt"), .link("up", to: "../x")
+        .link("l", to: "a/b.txt"), .link("up", to: "../x"), ZipFixtureEntry("nothing")
       ).bytes(),
       ZipFixture(
         ZipFixtureEntry("zeros", [UInt8](repeating: 0, count: 3000)).deflated(as: ZipDeflate.zeros(3000)),

@@ -42,8 +42,9 @@ struct DecoderTests {
     }
   }
 
-  @Test(arguments: MadeArchive.all) func sixThreadsReadRight(_ made: MadeArchive) throws {
-    let archive = try archive(made)
+  @Test(arguments: MadeArchive.all, [Int.max, 1 << 20])
+  func sixThreadsReadRight(_ made: MadeArchive, spool capacity: Int) throws {
+    let archive = try archive(made) { MemorySpool(capacity: capacity) }
     let plain = try #require(MadeArchive.contents["long"])
     let node = try #require(archive.find("long"))
     try onThreads(6) { thread in
