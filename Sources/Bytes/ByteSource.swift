@@ -37,6 +37,14 @@ extension ByteSource {
   public func workAhead(of offset: Int64) -> WorkAhead { .none }
   public func prepare(at offset: Int64) {}
 
+  /// Fills all of `buffer`. Throws a damaged fault when the source ends before.
+  public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
+    let got = unsafe try read(into: buffer, at: offset, patience)
+    guard got == buffer.count else {
+      throw Fault(.damaged, "expected \(buffer.count) bytes, found \(got)", atByte: offset)
+    }
+  }
+
   /// The bytes of a range, all of them. Throws a damaged fault when the source ends before.
   public func bytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
     var outcome = Result<Int, Fault>.success(0)
@@ -105,11 +113,8 @@ public final class ByteRange: ByteSource {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-    let got = unsafe try source.read(into: part, at: start + offset, patience)
-    guard got == wanted else {
-      throw Fault(.damaged, "expected \(wanted) bytes, found \(got)", atByte: start + offset)
-    }
-    return got
+    unsafe try source.fill(part, at: start + offset, patience)
+    return wanted
   }
 
   public func extent(at offset: Int64, count: Int) -> Extent? {

@@ -101,11 +101,14 @@ public struct AESKeys: Sendable {
     defer { unsafe EVP_MAC_free(algorithm) }
     guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { throw Fault(.limit, "no memory for an HMAC") }
     var digest = Array("SHA1".utf8CString)
-    let status = unsafe digest.withUnsafeMutableBufferPointer { name in
-      var parameters = unsafe [
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0), OSSL_PARAM_construct_end(),
-      ]
-      return unsafe EVP_MAC_init(context, key, key.count, &parameters)
+    // A parameter holds on to its name and value, which have to outlast it.
+    let status = unsafe OSSL_MAC_PARAM_DIGEST.withCString { name in
+      unsafe digest.withUnsafeMutableBufferPointer { value in
+        var parameters = unsafe [
+          OSSL_PARAM_construct_utf8_string(name, value.baseAddress, 0), OSSL_PARAM_construct_end(),
+        ]
+        return unsafe EVP_MAC_init(context, key, key.count, &parameters)
+      }
     }
     guard status == 1 else {
       unsafe EVP_MAC_CTX_free(context)

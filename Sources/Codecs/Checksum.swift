@@ -13,6 +13,18 @@ public struct CRC32: Sendable {
   }
 }
 
+/// The CRC-32 that a source should have.
+public struct CRC32Sum: RunningSum {
+  private var crc = CRC32()
+  private let expected: UInt32
+
+  public init(expected: UInt32) { self.expected = expected }
+
+  public mutating func update(_ bytes: UnsafeRawBufferPointer) { unsafe crc.update(bytes) }
+
+  public func finish() -> Fault? { crc.value == expected ? nil : Fault(crc: expected, found: crc.value) }
+}
+
 extension Fault {
   /// Bytes that do not have the CRC-32 they should.
   public init(crc expected: UInt32, found: UInt32) {

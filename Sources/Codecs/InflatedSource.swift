@@ -11,13 +11,12 @@ public final class InflatedSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
   private let crc: UInt32?
-  private let cache: StretchCache
+  private let stretches: Stretches
   private let log: RestartLog?
   private let frontier: Mutex<Frontier>
   /// One thread decodes a stretch, others who want the same one wait for it. Taken before `frontier`, never after.
   private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
 
-  private static let stretchSize = 1 << 20
   private static let inputSize = 128 << 10
   /// Restart points take at most this much memory for one source; past it every other one is dropped. Where the others are
   /// in a store, less will do.
@@ -49,7 +48,7 @@ public final class InflatedSource: ByteSource {
     self.compressed = compressed
     self.size = size
     self.crc = crc
-    self.cache = cache
+    stretches = Stretches(size: size, cache)
     let identity = compressed.identity.map { InflatedSource.identity(of: $0, size, crc) }
     log =
       if size >= Self.loggedSize, let store = cache.restarts, let identity {
@@ -64,56 +63,40 @@ public final class InflatedSource: ByteSource {
 
   public var identity: ByteIdentity? { compressed.identity.map { InflatedSource.identity(of: $0, size, crc) } }
 
-  deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<stretchCount) }
-
-  private var stretchCount: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.stretchSize) + 1 }
-
-  private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
-
   public func verify() throws(Fault) { try compressed.verify() }
 
   public func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
   ) throws(Fault) -> Int {
-    guard offset >= 0, offset < size else { return 0 }
-    let wanted = Int(min(Int64(buffer.count), size - offset))
-    var done = 0
-    while done < wanted {
-      let place = offset + Int64(done)
-      let stretch = try stretch(place / Int64(Self.stretchSize), patience)
-      let start = Int(place % Int64(Self.stretchSize))
-      let part = min(wanted - done, stretch.bytes.count - start)
-      let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + part])
-      unsafe target.copyBytes(from: stretch.bytes[start..<start + part])
-      done += part
+    unsafe try stretches.read(into: buffer, at: offset) { (part, index, start) throws(Fault) in
+      unsafe try stretch(index, patience).copy(to: part, from: start)
     }
-    return done
   }
 
   public func workAhead(of offset: Int64) -> WorkAhead {
-    let index = offset / Int64(Self.stretchSize)
+    let index = offset / Int64(Stretches.length)
     // From a quarter of the stretch on that was decoded last.
-    guard offset % Int64(Self.stretchSize) >= Int64(Self.stretchSize / 4), index + 1 < stretchCount,
-      !cache.holds(key(index + 1)),
+    guard offset % Int64(Stretches.length) >= Int64(Stretches.length / 4), index + 1 < stretches.count,
+      !stretches.holds(index + 1),
       frontier.withLockIfAvailable({ $0.next == index + 1 && $0.fault == nil }) ?? false
     else { return .none }
     return .long
   }
 
   public func prepare(at offset: Int64) {
-    let index = offset / Int64(Self.stretchSize) + 1
-    guard offset >= 0, index < stretchCount else { return }
+    let index = offset / Int64(Stretches.length) + 1
+    guard offset >= 0, index < stretches.count else { return }
     // A fault shows itself again to the reader it concerns.
     _ = try? stretch(index, .blocking)
   }
 
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch {
-    if let found = cache.find(key(index)) { return found }
+    if let found = stretches.find(index) { return found }
     if patience == .immediate { throw .later }
     let turn = turns[Int(index % Int64(turns.count))]
     turn.lock()
     defer { turn.unlock() }
-    if let found = cache.find(key(index)) { return found }
+    if let found = stretches.find(index) { return found }
     // Each round that ends without a stretch leaves fewer ways: a stored point is distrusted once, and another thread may
     // have taken the first pass beyond while this one waited for it.
     for _ in 0..<3 {
@@ -136,7 +119,7 @@ public final class InflatedSource: ByteSource {
     while true {
       let stretch = try decode(current, &stream)
       if current == index {
-        cache.insert(stretch, for: key(index))
+        stretches.insert(stretch, at: index)
         return stretch
       }
       current += 1
@@ -179,7 +162,7 @@ public final class InflatedSource: ByteSource {
     do throws(Fault) {
       while true {
         let current = frontier.next
-        if current > index { return cache.find(key(index)) }
+        if current > index { return stretches.find(index) }
         let stretch: Stretch
         do throws(Fault) { stretch = try decodeNext(&frontier) } catch {
           // The decoder stands somewhere in the middle. What was no fault of the data's may work another time: then from
@@ -188,12 +171,12 @@ public final class InflatedSource: ByteSource {
           throw error
         }
         unsafe stretch.bytes.withUnsafeBytes { unsafe frontier.crc.update($0) }
-        if current + 1 == stretchCount, let crc, frontier.crc.value != crc {
+        if current + 1 == stretches.count, let crc, frontier.crc.value != crc {
           throw Fault(crc: crc, found: frontier.crc.value)
         }
         frontier.next += 1
         note(&frontier)
-        cache.insert(stretch, for: key(current))
+        stretches.insert(stretch, at: current)
         if current == index { return stretch }
       }
     } catch {
@@ -207,7 +190,7 @@ public final class InflatedSource: ByteSource {
 
   /// Keeps the place that the first pass has come to.
   private func note(_ frontier: inout Frontier) {
-    if frontier.next == stretchCount {
+    if frontier.next == stretches.count {
       log?.finish()
       return
     }
@@ -224,10 +207,10 @@ public final class InflatedSource: ByteSource {
   }
 
   private func decode(_ index: Int64, _ stream: inout Stream) throws(Fault) -> Stretch {
-    let wanted = Int(min(Int64(Self.stretchSize), size - index * Int64(Self.stretchSize)))
+    let wanted = stretches.length(of: index)
     let bytes = try stream.next(wanted, from: compressed, inputSize: Self.inputSize)
-    guard bytes.count == wanted else { throw endsEarly(Int(index) * Self.stretchSize + bytes.count) }
-    if index + 1 == stretchCount, try !stream.isAtEnd(compressed) {
+    guard bytes.count == wanted else { throw endsEarly(Int(index) * Stretches.length + bytes.count) }
+    if index + 1 == stretches.count, try !stream.isAtEnd(compressed) {
       throw Fault(.damaged, "expected \(size) bytes of inflated data, found more")
     }
     return Stretch(bytes)

@@ -10,13 +10,11 @@ public final class SpooledSource: ByteSource {
   private let compressed: any ByteSource
   private let compression: Compression
   private let crc: UInt32?
-  private let cache: StretchCache
+  private let stretches: Stretches
   private let makeSpool: SpoolMaker
   /// Held while decoding. Taken before `made`, never after.
   private let pass: Mutex<Pass>
   private let made = Mutex(Made())
-
-  static let stretchSize = 1 << 20
 
   /// The decoder on its way through the stream.
   private struct Pass {
@@ -44,51 +42,24 @@ public final class SpooledSource: ByteSource {
     self.compression = compression
     self.size = size
     self.crc = crc
-    self.cache = cache
+    stretches = Stretches(size: size, cache)
     makeSpool = spool
     pass = Mutex(Pass())
   }
-
-  deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<stretchCount) }
-
-  private var stretchCount: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.stretchSize) + 1 }
-
-  private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
 
   public func verify() throws(Fault) { try compressed.verify() }
 
   public func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
   ) throws(Fault) -> Int {
-    guard offset >= 0, offset < size else { return 0 }
-    let wanted = Int(min(Int64(buffer.count), size - offset))
-    var done = 0
-    while done < wanted {
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<wanted])
-      done += unsafe try readPart(into: rest, at: offset + Int64(done), patience)
+    unsafe try stretches.read(into: buffer, at: offset) { (part, index, start) throws(Fault) in
+      let place = index * Int64(Stretches.length) + Int64(start)
+      // What was in the spool a moment ago may be gone with it, once: then it is decoded again.
+      while true {
+        if let spool = spool(upTo: place + Int64(part.count)) { return unsafe try spool.read(into: part, at: place) }
+        if let stretch = try stretch(index, patience) { return unsafe stretch.copy(to: part, from: start) }
+      }
     }
-    return wanted
-  }
-
-  /// Some of the bytes at `offset`, within one stretch.
-  private func readPart(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
-  ) throws(Fault) -> Int {
-    let index = offset / Int64(Self.stretchSize)
-    let end = min(size, (index + 1) * Int64(Self.stretchSize))
-    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(min(Int64(buffer.count), end - offset))])
-    if let spool = spool(upTo: offset + Int64(part.count)) {
-      unsafe try spool.read(into: part, at: offset)
-      return part.count
-    }
-    if let stretch = try stretch(index, patience) {
-      let start = Int(offset % Int64(Self.stretchSize))
-      unsafe part.copyBytes(from: stretch.bytes[start..<start + part.count])
-      return part.count
-    }
-    guard let spool = spool(upTo: offset + Int64(part.count)) else { throw Fault(.changed, "the spool is gone") }
-    unsafe try spool.read(into: part, at: offset)
-    return part.count
   }
 
   private func spool(upTo end: Int64) -> (any Spool)? { made.withLock { $0.spooled >= end ? $0.spool : nil } }
@@ -105,19 +76,19 @@ public final class SpooledSource: ByteSource {
       made.fault == nil && made.spool != nil && made.spooled < size ? made.spooled - offset : nil
     }
     // A reader who is near the end of what is decoded wants the next stretch soon.
-    guard let behind, behind > 0, behind <= 2 * Int64(Self.stretchSize) else { return .none }
+    guard let behind, behind > 0, behind <= 2 * Int64(Stretches.length) else { return .none }
     return pass.withLockIfAvailable { _ in true } ?? false ? .long : .none
   }
 
   public func prepare(at offset: Int64) {
     let next = made.withLock { $0.spooled }
     // A fault shows itself again to the reader it concerns.
-    if next < size { _ = try? stretch(next / Int64(Self.stretchSize), .blocking) }
+    if next < size { _ = try? stretch(next / Int64(Stretches.length), .blocking) }
   }
 
   /// A stretch that is kept in memory, or decoded now; nil when it is in the spool.
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch? {
-    if let found = cache.find(key(index)) { return found }
+    if let found = stretches.find(index) { return found }
     if patience == .immediate { throw .later }
     var outcome = Result<Stretch?, Fault>.success(nil)
     pass.withLock { pass in
@@ -129,15 +100,15 @@ public final class SpooledSource: ByteSource {
   private func advance(_ pass: inout Pass, to index: Int64) throws(Fault) -> Stretch? {
     let (spooled, known) = made.withLock { ($0.spool == nil ? 0 : $0.spooled, $0.fault) }
     // Another thread may have decoded it meanwhile.
-    if spooled > index * Int64(Self.stretchSize) { return nil }
-    if let found = cache.find(key(index)) { return found }
+    if spooled > index * Int64(Stretches.length) { return nil }
+    if let found = stretches.find(index) { return found }
     if let known { throw known }
     if index < pass.next { pass = Pass(hasTriedSpool: true) }
     do throws(Fault) {
       while true {
         let stretch = try decodeNext(&pass)
         let current = pass.next - 1
-        if !keep(stretch, current, &pass) { cache.insert(stretch, for: key(current)) }
+        if !keep(stretch, current, &pass) { stretches.insert(stretch, at: current) }
         if current == index { return stretch }
       }
     } catch {
@@ -157,15 +128,15 @@ public final class SpooledSource: ByteSource {
     } else {
       stream = try DecodedStream(compressed, compression, size: size)
     }
-    let wanted = Int(min(Int64(Self.stretchSize), size - pass.next * Int64(Self.stretchSize)))
+    let wanted = stretches.length(of: pass.next)
     let bytes = try stream.next(wanted)
     guard bytes.count == wanted else {
-      let found = pass.next * Int64(Self.stretchSize) + Int64(bytes.count)
+      let found = pass.next * Int64(Stretches.length) + Int64(bytes.count)
       throw Fault(.damaged, "expected \(size) decoded bytes, found an end after \(found)")
     }
     unsafe bytes.withUnsafeBytes { unsafe pass.crc.update($0) }
     pass.next += 1
-    if pass.next < stretchCount {
+    if pass.next < stretches.count {
       pass.stream = stream
       return Stretch(bytes)
     }
@@ -183,7 +154,7 @@ public final class SpooledSource: ByteSource {
       let spool = makeSpool()
       made.withLock { $0.spool = spool }
     }
-    let offset = index * Int64(Self.stretchSize)
+    let offset = index * Int64(Stretches.length)
     let (spool, spooled) = made.withLock { ($0.spool, $0.spooled) }
     guard let spool else { return false }
     // Decoded again after a passing fault.

@@ -4,6 +4,11 @@ internal import Synchronization
 final class Stretch: Sendable {
   let bytes: [UInt8]
   init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Fills `part` from `start` on.
+  func copy(to part: UnsafeMutableRawBufferPointer, from start: Int) {
+    unsafe part.copyBytes(from: bytes[start..<start + part.count])
+  }
 }
 
 /// What decoded sources share: the stretches decoded last, of all together up to a number of bytes, and where their restart

@@ -88,8 +88,7 @@ public final class ZipCryptoSource: ByteSource {
     if patience == .immediate, offset - place.offset > Self.promptDistance { throw .later }
     if place.offset < offset { try pass(&place, to: offset, patience) }
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-    let got = unsafe try encrypted.read(into: part, at: offset, patience)
-    guard got == wanted else { throw Fault(.damaged, "expected \(wanted) encrypted bytes, found \(got)") }
+    unsafe try encrypted.fill(part, at: offset, patience)
     unsafe decrypt(part, &place)
     let end = place
     state.withLock { $0.last = end }
@@ -112,8 +111,7 @@ public final class ZipCryptoSource: ByteSource {
     while place.offset < offset {
       let count = Int(min(Int64(block.count), offset - place.offset))
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: block[..<count])
-      let got = unsafe try encrypted.read(into: part, at: place.offset, patience)
-      guard got == count else { throw Fault(.damaged, "expected \(count) encrypted bytes, found \(got)") }
+      unsafe try encrypted.fill(part, at: place.offset, patience)
       unsafe decrypt(part, &place)
     }
   }

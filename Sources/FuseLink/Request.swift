@@ -18,9 +18,6 @@ internal import Glibc
     return unsafe raw
   }
 
-  /// Whether the process that asks was interrupted and wants no answer any more.
-  public var isInterrupted: Bool { unsafe fuse_req_interrupted(raw) != 0 }
-
   /// The thread that asks.
   public var process: Int32 { unsafe fuse_req_ctx(raw).pointee.pid }
 

@@ -252,7 +252,7 @@ public final class MountedTree: FileSystem {
       reply(request, entries)
       return reader.prepare()
     } catch {
-      guard error == .later else { return fail(request, error, Tree.root) }
+      guard error == .later else { return fail(request, error, reader.folder) }
     }
     let parked = ParkedRequest(request)
     workers.submit { [self] in
@@ -261,7 +261,7 @@ public final class MountedTree: FileSystem {
       do throws(Fault) {
         try fill(&entries, from: reader, after: cookie, .blocking)
         reply(request, entries)
-      } catch { fail(request, error, Tree.root) }
+      } catch { fail(request, error, reader.folder) }
     }
   }
 

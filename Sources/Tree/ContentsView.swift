@@ -7,7 +7,7 @@ internal import Zip
 struct ContentsView: View {
   let name = "contents"
   let listedExtensions: Set<FileExtension>
-  var possibleExtensions: Set<FileExtension> { Self.usual.union(Self.byName) }
+  static let possibleExtensions = usual.union(byName)
   private let listsUnnamed: Bool
   private let archives: Archives
 

@@ -16,6 +16,8 @@ public final class FolderReader: Sendable {
   private let node: Node
   private let listing: any Listing
   private let state = Mutex(State())
+  /// The folder's number.
+  public var folder: UInt64 { UInt64(node.id) }
   /// Whether the kernel may keep the whole listing.
   public var isImmutable: Bool { node.item.isImmutable }
 

@@ -133,8 +133,6 @@ public final class Tree: Sendable {
     public let source: any ByteSource
     /// Whether the kernel's cached pages are still this file's.
     public let keepsCache: Bool
-    /// For people and the log: the path below the mountpoint.
-    public let path: @Sendable () -> String
   }
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
@@ -148,7 +146,7 @@ public final class Tree: Sendable {
     }
     let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
-    return OpenFile(source: source, keepsCache: before == revision, path: { node.path() })
+    return OpenFile(source: source, keepsCache: before == revision)
   }
 
   /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of

@@ -14,7 +14,7 @@ public protocol View: Sendable {
   var listedExtensions: Set<FileExtension> { get }
 
   /// Those that it could be shown beside, if `-o views=` says so.
-  var possibleExtensions: Set<FileExtension> { get }
+  static var possibleExtensions: Set<FileExtension> { get }
 
   /// The view's name beside a file with one of those extensions.
   func listedName(beside file: FileName) -> FileName
@@ -78,7 +78,7 @@ public struct Views: Sendable {
   /// A few: looking through them costs less than hashing, for every name of every listing.
   private let listed: [FileExtension]
 
-  /// The one place where views are registered. `index` keeps what is dear to find out; nil: nothing outlives the mount.
+  /// The one place where views are registered, here and in `types`. `index` keeps what is dear to find out; nil: nothing outlives the mount.
   /// What can only be decoded front to back is kept in files without names in the folder `spools`, if it is given.
   public init(
     listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
@@ -91,10 +91,11 @@ public struct Views: Sendable {
     listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }
 
-  /// Whether some view can be listed beside files with this extension: what `-o views=` may name.
-  public func knows(_ fileExtension: FileExtension) -> Bool {
-    all.contains { $0.possibleExtensions.contains(fileExtension) }
-  }
+  private static let types: [any View.Type] = [ContentsView.self]
+
+  /// The extensions of files that some view can be listed beside: what `-o views=` may name.
+  public static let possibleExtensions: Set<FileExtension> =
+    types.reduce(into: []) { $0.formUnion($1.possibleExtensions) }
 
   /// Whether a listing shows any view beside a file with this extension.
   func listsAny(of fileExtension: FileExtension) -> Bool { listed.contains(fileExtension) }

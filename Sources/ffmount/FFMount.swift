@@ -38,8 +38,6 @@ struct FFMount: ParsableCommand {
   @Flag(name: .customShort("V"), help: .hidden)
   var showsVersion = false
 
-  func validate() throws { _ = try MountOptions(options) }
-
   func run() throws {
     var options = try MountOptions(options)
     if singleThreaded { options.threads = 1 }

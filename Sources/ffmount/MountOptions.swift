@@ -121,7 +121,7 @@ struct MountOptions {
         throw ValidationError("-o views=\(value): expected none, or extensions to add and leave out such as +docx:-pdf")
       }
       let kind = FileExtension(word.dropFirst().utf8)
-      guard Views().knows(kind) else {
+      guard Views.possibleExtensions.contains(kind) else {
         throw ValidationError("-o views=\(value): no view for files that end in .\(word.dropFirst())")
       }
       if sign == "+" { listing.added.insert(kind) } else { listing.removed.insert(kind) }

@@ -90,7 +90,7 @@ public final class SourceFolder: Sendable {
 
   /// Gives false where the file system or this machine cannot.
   public func setAttribute(_ name: String, of file: String, to value: String) throws -> Bool {
-    try ZipStream.python("import os; os.setxattr('\(path)/\(file)', '\(name)', b'\(value)')") != nil
+    try Python.output(of: "import os; os.setxattr('\(path)/\(file)', '\(name)', b'\(value)')") != nil
   }
 
   /// How many descriptors of this process lead into the folder or to it.

@@ -110,7 +110,7 @@ public final class MountChild: Sendable {
   /// Sends a signal to the program alone.
   public func send(_ signal: Int32) { if isRunning { _ = kill(pid, signal) } }
 
-  /// Waits for the end. Past `seconds`, or when the test is cancelled, kills the whole group and throws.
+  /// Waits for the end. Past `seconds`, more under a sanitizer, or when the test is cancelled, kills the whole group and throws.
   public func wait(atMost seconds: Double) async throws -> Result {
     let start = ContinuousClock.now
     var pause = Duration.milliseconds(1)
@@ -120,7 +120,7 @@ public final class MountChild: Sendable {
           status: status, bytes: MountChild.contents(output),
           errors: String(decoding: MountChild.contents(errors), as: UTF8.self))
       }
-      if Task.isCancelled || ContinuousClock.now - start > .seconds(seconds) {
+      if Task.isCancelled || ContinuousClock.now - start > .seconds(seconds * Sanitizer.slowness) {
         killNow()
         let said = String(decoding: MountChild.contents(errors).suffix(2000), as: UTF8.self)
         throw Failure("killed, did not end within \(seconds) s: \(name)\n\(said)")

@@ -50,6 +50,15 @@ import Tree
     #expect(try walker.read(reader, after: 0, count: 2).map(\.name.text) == [".", ".."])
   }
 
+  @Test func readerSaysWhichFolderItReads() throws {
+    let (_, walker) = try Self.makeTree()
+    try walker.withNode("many.zip.contents") { node in
+      let reader = try walker.ask { (patience) throws(Fault) in try walker.tree.openFolder(node, patience) }
+      #expect(node != Tree.root && reader.folder == node)
+    }
+    #expect(try walker.tree.openFolder(Tree.root, .blocking).folder == Tree.root)
+  }
+
   @Test func everyRowHasAnEntry() throws {
     let (_, walker) = try Self.makeTree()
     let tree = walker.tree

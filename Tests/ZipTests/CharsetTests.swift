@@ -36,7 +36,7 @@ struct CharsetSample: CustomTestStringConvertible, Sendable {
   func encoded() throws -> [[UInt8]] {
     try names.map { name in
       let code = "import sys; sys.stdout.buffer.write('\(name)'.encode('\(charset.lowercased())'))"
-      return try #require(try ZipStream.python(code))
+      return try #require(try Python.output(of: code))
     }
   }
 }

@@ -47,7 +47,7 @@ struct CorpusTests {
                   if len(data) != info.file_size: continue
                   print(path, len(data), zlib.crc32(data), sep="\\t")
       """
-    guard let output = try? ZipStream.python(code) else { return [:] }
+    guard let output = try? Python.output(of: code) else { return [:] }
     var known: [String: [ContentMark]] = [:]
     for line in String(decoding: output, as: UTF8.self).split(separator: "\n") {
       let fields = line.split(separator: "\t")

@@ -1,6 +1,6 @@
 import Bytes
 import Codecs
-import Synchronization
+import Fuzzing
 import TestSupport
 import Testing
 import Zip
@@ -42,8 +42,9 @@ struct DecoderTests {
     }
   }
 
-  @Test(arguments: MadeArchive.all) func sixThreadsReadRight(_ made: MadeArchive) throws {
-    let archive = try archive(made)
+  @Test(arguments: MadeArchive.all, [Int.max, 1 << 20])
+  func sixThreadsReadRight(_ made: MadeArchive, spool capacity: Int) throws {
+    let archive = try archive(made) { MemorySpool(capacity: capacity) }
     let plain = try #require(MadeArchive.contents["long"])
     let node = try #require(archive.find("long"))
     try onThreads(6) { thread in
@@ -128,28 +129,4 @@ struct DecoderTests {
     let fault = #expect(throws: Fault.self) { _ = try archive.content(of: 1) }
     #expect(fault?.kind == .limit)
   }
-}
-
-/// A spool in memory, which may be full at some point.
-final class MemorySpool: Spool {
-  private let bytes = Mutex<[UInt8]>([])
-  private let capacity: Int
-
-  init(capacity: Int = .max) { self.capacity = capacity }
-
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Fault) {
-    let isFull = self.bytes.withLock { held in
-      guard Int(offset) + bytes.count <= capacity else { return true }
-      #expect(held.count == Int(offset))
-      held += unsafe Array(bytes)
-      return false
-    }
-    if isFull { throw Fault(.system(28), "write") }
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
-    bytes.withLock { unsafe buffer.copyBytes(from: $0[Int(offset)..<Int(offset) + buffer.count]) }
-  }
-
-  func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result { try body(-1) }
 }

@@ -42,19 +42,10 @@ struct MadeArchive: CustomTestStringConvertible, Sendable {
   ]
 
   private static let prelude = """
-    import os, random, struct, subprocess, sys, tempfile, zipfile, zlib
-    random.seed(11)
-    words = [random.randbytes(random.randrange(2, 12)) for _ in range(2000)]
-    long = bytearray()
-    while len(long) < 1300 << 10:
-        kind = random.randrange(20)
-        if kind == 0: long += random.randbytes(random.randrange(40000))
-        elif kind == 1: long += bytes([random.randrange(256)]) * random.randrange(200000)
-        elif kind == 2 and len(long) > 70000: long += long[-66000:-500]
-        else: long += b"".join(random.choices(words, k=3000))
-    files = {"long": bytes(long), "small": bytes(long[:5000]), "empty": b""}
+    import os, struct, subprocess, tempfile, zipfile
+    long = mixture(1300 << 10, 11)
+    files = {"long": long, "small": long[:5000], "empty": b""}
     names = list(files)
-    def write(data): sys.stdout.buffer.write(len(data).to_bytes(8, "little") + data)
     def run(words, **more): return subprocess.run(words, check=True, stdout=subprocess.PIPE, **more).stdout
     def seven(*options): run(["7z", "a", "-bd", "-tzip", *options, "a.zip", *names])
     def python(method):
@@ -74,26 +65,20 @@ struct MadeArchive: CustomTestStringConvertible, Sendable {
     os.chdir(tempfile.mkdtemp())
     for name in names:
         open(name, "wb").write(files[name])
-        write(name.encode())
-        write(files[name])
+        give(name.encode())
+        give(files[name])
     """
 
   private static let made: (contents: [String: [UInt8]], archives: [MadeArchive]) = {
     var code = prelude
     for recipe in recipes {
-      code += "\ntry: \(recipe.code)\nexcept Exception: write(b'')\nelse:"
-      code += "\n    write(open('a.zip', 'rb').read())\n    os.remove('a.zip')"
+      code += "\ntry: \(recipe.code)\nexcept Exception: give(b'')\nelse:"
+      code += "\n    give(open('a.zip', 'rb').read())\n    os.remove('a.zip')"
     }
     code += "\nfor name in names: os.remove(name)\nos.rmdir(os.getcwd())\n"
-    guard let output = (try? ZipStream.python(code)) ?? nil else { return ([:], []) }
-    var parts: [[UInt8]] = []
-    var rest = output[...]
-    while rest.count >= 8 {
-      let count = rest.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
-      parts.append(Array(rest.dropFirst(8).prefix(count)))
-      rest = rest.dropFirst(8 + count)
+    guard let parts = (try? Python.pieces(of: code))??.map(\.bytes), parts.count == 6 + recipes.count else {
+      return ([:], [])
     }
-    guard parts.count == 6 + recipes.count else { return ([:], []) }
     var contents: [String: [UInt8]] = [:]
     for index in 0..<3 { contents[String(decoding: parts[2 * index], as: UTF8.self)] = parts[2 * index + 1] }
     // Empty: the program that makes it is not there.

@@ -85,53 +85,19 @@ struct LongStream: CustomTestStringConvertible, Sendable {
   let code: String
 
   static let all = [
-    LongStream(testDescription: "level 1", code: "out = deflate(1)"),
-    LongStream(testDescription: "level 9", code: "out = deflate(9)"),
-    LongStream(testDescription: "stored blocks", code: "out = deflate(0)"),
-    LongStream(testDescription: "fixed Huffman codes", code: "out = deflate(6, zlib.Z_FIXED)"),
-    LongStream(testDescription: "Huffman codes without copies", code: "out = deflate(6, zlib.Z_HUFFMAN_ONLY)"),
-    LongStream(testDescription: "a sync flush every 777 bytes", code: "out = flushed(zlib.Z_SYNC_FLUSH, 777)"),
+    LongStream(testDescription: "level 1", code: "deflate(plain, 1)"),
+    LongStream(testDescription: "level 9", code: "deflate(plain, 9)"),
+    LongStream(testDescription: "stored blocks", code: "deflate(plain, 0)"),
+    LongStream(testDescription: "fixed Huffman codes", code: "deflate(plain, 6, zlib.Z_FIXED)"),
+    LongStream(testDescription: "Huffman codes without copies", code: "deflate(plain, 6, zlib.Z_HUFFMAN_ONLY)"),
+    LongStream(testDescription: "a sync flush every 777 bytes", code: "flushed(plain, zlib.Z_SYNC_FLUSH, 777)"),
   ]
 
   private static let made: (plain: [UInt8], crc: UInt32, streams: [[UInt8]])? = {
-    let prelude = """
-      import random, sys, zlib
-      random.seed(11)
-      words = [random.randbytes(random.randrange(2, 12)) for _ in range(3000)]
-      plain = bytearray()
-      while len(plain) < 20 << 20:
-          kind = random.randrange(40)
-          if kind == 0: plain += random.randbytes(random.randrange(90000))
-          elif kind == 1: plain += bytes([random.randrange(256)]) * random.randrange(200000)
-          else: plain += b"".join(random.choices(words, k=9000))
-      plain = bytes(plain[:(20 << 20) + 12345])
-      def write(data):
-          sys.stdout.buffer.write(len(data).to_bytes(8, "little") + data)
-      def deflate(level, strategy=zlib.Z_DEFAULT_STRATEGY):
-          z = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
-          return z.compress(plain) + z.flush()
-      def flushed(mode, every):
-          z = zlib.compressobj(6, zlib.DEFLATED, -15)
-          parts = []
-          for at in range(0, len(plain), every):
-              parts += [z.compress(plain[at:at + every]), z.flush(mode)]
-          return b"".join(parts) + z.flush()
-      write(plain)
-      write(zlib.crc32(plain).to_bytes(4, "little"))
-
-      """
-    let code = prelude + all.map { $0.code + "\nwrite(out)\n" }.joined()
-    guard let output = try? ZipStream.python(code) else { return nil }
-    var parts: [[UInt8]] = []
-    var rest = output[...]
-    func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
-    while rest.count >= 8 {
-      let count = number(rest.prefix(8))
-      parts.append(Array(rest.dropFirst(8).prefix(count)))
-      rest = rest.dropFirst(8 + count)
-    }
-    guard parts.count == all.count + 2 else { return nil }
-    return (parts[0], UInt32(number(parts[1][...])), Array(parts[2...]))
+    let code = all.map { "give(\($0.code))\n" }.joined()
+    let parts = try? Python.pieces(of: "plain = mixture((20 << 20) + 12345, 11)\ngive(plain)\n" + code)
+    guard let parts, let plain = parts.first, parts.count == all.count + 1 else { return nil }
+    return (plain.bytes, plain.crc, parts[1...].map(\.bytes))
   }()
 
   static var isPythonThere: Bool { made != nil }

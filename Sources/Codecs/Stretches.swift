@@ -1,0 +1,49 @@
+internal import Bytes
+
+/// A decoded source cut into stretches of a mebibyte, and those of them that the cache still has. They leave the cache with
+/// the last reference.
+final class Stretches: Sendable {
+  /// Of every stretch but the last, in bytes.
+  static let length = 1 << 20
+  /// Of the whole source, in bytes.
+  private let size: Int64
+  private let cache: StretchCache
+
+  init(size: Int64, _ cache: StretchCache) {
+    self.size = size
+    self.cache = cache
+  }
+
+  deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<count) }
+
+  var count: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.length) + 1 }
+
+  /// How many bytes stretch `index` has.
+  func length(of index: Int64) -> Int { Int(min(Int64(Self.length), size - index * Int64(Self.length))) }
+
+  private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
+
+  func find(_ index: Int64) -> Stretch? { cache.find(key(index)) }
+  func holds(_ index: Int64) -> Bool { cache.holds(key(index)) }
+  func insert(_ stretch: Stretch, at index: Int64) { cache.insert(stretch, for: key(index)) }
+
+  /// Fills `buffer` from `offset` on as `ByteSource.read` does: `readPart` fills each part of it that lies within one stretch,
+  /// given that stretch and where in it the part starts.
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64,
+    _ readPart: (_ part: UnsafeMutableRawBufferPointer, _ index: Int64, _ start: Int) throws(Fault) -> Void
+  ) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    var done = 0
+    while done < wanted {
+      let place = offset + Int64(done)
+      let start = Int(place % Int64(Self.length))
+      let part = unsafe UnsafeMutableRawBufferPointer(
+        rebasing: buffer[done..<min(wanted, done + Self.length - start)])
+      unsafe try readPart(part, place / Int64(Self.length), start)
+      done += part.count
+    }
+    return wanted
+  }
+}
