@@ -16,6 +16,10 @@ struct FieldCursor: ~Escapable {
   let endsAtCR: Bool
   /// Whether the empty line that ends the section has been met.
   private(set) var hasEnded = false
+  /// How separator lines are told that end the section as well; nil in a message of its own.
+  var separators: (isAtEnd: Bool, manner: SeparatorLine.Manner)?
+  /// Whether such a line has been met, at `position`.
+  private(set) var hasMetSeparator = false
 
   /// Reads what lies in `range`; `endsAtCR` says whether a lone CR ends a line, nil to find that out by the first.
   @_lifetime(copy bytes)
@@ -57,8 +61,14 @@ struct FieldCursor: ~Escapable {
   /// The next field; nil at the empty line, and at the end of the range.
   @_lifetime(self: copy self)
   mutating func next() -> Field? {
-    while position < end, !hasEnded {
+    while position < end, !hasEnded, !hasMetSeparator {
       let start = position
+      if let separators, bytes.matches("From ", at: start),
+        SeparatorLine(bytes, at: start, isBehindEmpty: false, isAtEnd: separators.isAtEnd, separators.manner) != nil
+      {
+        hasMetSeparator = true
+        return nil
+      }
       var (lineEnd, next) = line(from: start) ?? (end, end)
       if lineEnd == start, next > start {
         position = next

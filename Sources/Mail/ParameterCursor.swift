@@ -7,7 +7,7 @@ struct ParameterCursor {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// What has not been read.
-  var rest: ArraySlice<UInt8> { bytes[index...] }
+  var rest: ArraySlice<UInt8> { bytes[min(index, bytes.count)...] }
 
   private var byte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
