@@ -26,4 +26,32 @@ import Testing
   @Test func orderCounts() {
     #expect(StableHash().adding(1).adding(2).value != StableHash().adding(2).adding(1).value)
   }
+
+  @Test func runsHashAsTheirBytesDo() {
+    for count in 0..<100 {
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
+      var one = StableHash()
+      one.combine(bytes)
+      var run = StableHash()
+      unsafe run.combine(bytes.span.bytes)
+      #expect(one.value == run.value)
+    }
+  }
+
+  @Test func longRunsShowEachBit() {
+    func value(_ bytes: [UInt8]) -> UInt64 {
+      var hash = StableHash()
+      unsafe hash.combine(long: bytes.span.bytes)
+      return hash.value
+    }
+    let bytes = (0..<100).map { UInt8($0) }
+    #expect(value(bytes) == value(bytes))
+    var seen: Set<UInt64> = [value(bytes), value(bytes + [0])]
+    for bit in 0..<800 {
+      var other = bytes
+      other[bit / 8] ^= 1 << UInt8(bit % 8)
+      seen.insert(value(other))
+    }
+    #expect(seen.count == 802)
+  }
 }

@@ -1,0 +1,43 @@
+/// The delimiter lines of a multipart (RFC 2046 §5.1.1), as far as separators of a mailbox have to do with them.
+enum Delimiter {
+  /// Whether the multipart's last delimiter, `--boundary--`, starts a line in `range`. Looked for from the end on, where it is
+  /// most of the time.
+  static func isClosed(_ bytes: Span<UInt8>, _ range: Range<Int>, _ boundary: [UInt8]) -> Bool {
+    var end = range.upperBound
+    while end > range.lowerBound {
+      // A line that starts at `start`.
+      var start = end - 1
+      while start > range.lowerBound, bytes[start - 1] != 0x0a, bytes[start - 1] != 0x0d { start -= 1 }
+      if isDelimiter(bytes, start, boundary), bytes.matches("--", at: start + 2 + boundary.count) { return true }
+      end = start
+    }
+    return false
+  }
+
+  /// Whether a delimiter line is the first in `range` to name the boundary, and no field declares it before.
+  static func comesFirst(_ bytes: Span<UInt8>, _ range: Range<Int>, _ boundary: [UInt8]) -> Bool {
+    var index = range.lowerBound
+    while let found = bytes.firstIndex(of: boundary[0], in: index..<range.upperBound) {
+      index = found + 1
+      guard found >= range.lowerBound + 2, isSame(bytes, found, boundary) else { continue }
+      let before = bytes[found - 1]
+      if before == 0x3d || before == 0x22 && bytes[found - 2] == 0x3d { return false }
+      if isDelimiter(bytes, found - 2, boundary),
+        found == range.lowerBound + 2 || bytes[found - 3] == 0x0a || bytes[found - 3] == 0x0d
+      {
+        return true
+      }
+    }
+    return false
+  }
+
+  private static func isDelimiter(_ bytes: Span<UInt8>, _ start: Int, _ boundary: [UInt8]) -> Bool {
+    bytes.matches("--", at: start) && isSame(bytes, start + 2, boundary)
+  }
+
+  private static func isSame(_ bytes: Span<UInt8>, _ start: Int, _ boundary: [UInt8]) -> Bool {
+    guard bytes.count - start >= boundary.count else { return false }
+    for index in boundary.indices where bytes[start + index] != boundary[index] { return false }
+    return true
+  }
+}

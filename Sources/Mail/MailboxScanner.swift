@@ -1,0 +1,235 @@
+public import Bytes
+
+/// Finds the messages of a mailbox (RFC 4155, and what is really out there), front to back in one pass.
+///
+/// Memory is bounded whatever the mailbox holds: a window of the source, and at most `Header.limit` bytes of a header
+/// section. What comes before the first separator belongs to no message. `Content-Length` counts where a separator or the end
+/// follows at that place. A separator in the midst of an open multipart counts, unless the multipart's delimiter comes
+/// behind it, within 64 KiB and before the next separator.
+///
+/// A mailbox that has grown is continued at the separator of its last row, which may have been cut; where that is none any
+/// more, as a `From ` line that ended the file may turn out to be prose, it is to be scanned from 0.
+///
+/// Not for two threads at a time. Linear in the size of the mailbox.
+public struct MailboxScanner: ~Copyable {
+  /// Changes when the same mailbox would give other rows.
+  public static let version = 1
+
+  private let source: any ByteSource
+  private var window: MailWindow
+  private var manner = SeparatorLine.Manner()
+  private let first: Int64
+  private var hasStarted = false
+  private var upcoming: Found?
+
+  private struct Found {
+    var offset: Int64
+    var line: SeparatorLine
+  }
+
+  /// What a `Content-Length` leads to.
+  private enum DeclaredEnd {
+    case separator(Found)
+    case sourceEnd
+  }
+
+  /// What ends a message, by its head.
+  private struct Bounds {
+    /// Where the body starts.
+    var body: Int64
+    /// Where it is said to end.
+    var declaredEnd: Int64?
+    /// The delimiter of a multipart; empty when the message is none.
+    var boundary: [UInt8]
+  }
+
+  /// Starts at `offset`: 0, or where a separator is known to be, in bytes. The rows from there on are those that a scan of
+  /// the whole mailbox gives. Reads nothing yet.
+  public init(_ source: any ByteSource, from offset: Int64 = 0) {
+    // Blocks of this size stay in the second-level cache while they are searched.
+    self.init(source, from: offset, readSize: 192 << 10)
+  }
+
+  init(_ source: any ByteSource, from offset: Int64, readSize: Int) {
+    self.source = source
+    first = offset
+    window = MailWindow(source, readSize: readSize)
+  }
+
+  /// The next message; nil behind the last. Blocks.
+  ///
+  /// Throws what the source throws, and a changed fault when no separator is at the offset to start at; then there is
+  /// no further one.
+  public mutating func next() throws(Fault) -> MessageRow? {
+    if !hasStarted {
+      hasStarted = true
+      try start()
+    }
+    guard let found = upcoming else { return nil }
+    upcoming = nil
+    var (row, bounds) = try head(found)
+    upcoming = try nextSeparator(bounds)
+    row.end = upcoming?.offset ?? window.size
+    return row
+  }
+
+  private mutating func start() throws(Fault) {
+    try window.move(to: 0, wanted: SeparatorLine.lookAhead)
+    let mark: Int64
+    (manner, mark) = MailboxScanner.start(window.bytes)
+    if first > 0 {
+      guard let line = try separator(at: first, isKnown: true) else {
+        throw Fault(.changed, "expected a message's separator", atByte: first)
+      }
+      upcoming = Found(offset: first, line: line)
+    } else if let line = try separator(at: mark) {
+      upcoming = Found(offset: mark, line: line)
+    } else {
+      upcoming = try nextSeparator(Bounds(body: mark, boundary: []))
+    }
+  }
+
+  /// How to read a mailbox that starts so, and the length of its byte order mark.
+  private static func start(_ head: Span<UInt8>) -> (SeparatorLine.Manner, mark: Int64) {
+    (
+      SeparatorLine.manner(of: head.extracting(first: SeparatorLine.lookAhead)),
+      head.matches("\u{feff}", at: 0) ? 3 : 0
+    )
+  }
+
+  /// The separator at `offset`, where a line starts. What is known to be one may be bare and have no empty line before it: a
+  /// `Content-Length` has led there.
+  private mutating func separator(at offset: Int64, isKnown: Bool = false) throws(Fault) -> SeparatorLine? {
+    guard offset < window.size else { return nil }
+    try window.move(to: offset, wanted: SeparatorLine.lookAhead)
+    let bytes = window.bytes
+    let place = window.place(offset)
+    return SeparatorLine(
+      bytes, at: place, isBehindEmpty: isKnown || MailboxScanner.isBehindEmpty(bytes, place), isAtEnd: window.isAtEnd,
+      manner)
+  }
+
+  /// Whether an empty line or nothing comes before `place`, where a line starts.
+  private static func isBehindEmpty(_ bytes: Span<UInt8>, _ place: Int) -> Bool {
+    var index = place
+    if index > 0, bytes[index - 1] == 0x0a {
+      index -= 1
+      while index > 0, bytes[index - 1] == 0x0d { index -= 1 }
+    } else if index > 0, bytes[index - 1] == 0x0d {
+      index -= 1
+    }
+    return index == 0 || bytes[index - 1] == 0x0a || bytes[index - 1] == 0x0d || index == 3 && place == 3
+  }
+
+  // MARK: A message
+
+  /// Reads the header section behind a separator.
+  private mutating func head(_ found: Found) throws(Fault) -> (MessageRow, Bounds) {
+    let start = found.offset + Int64(found.line.count)
+    var wanted = 16 << 10
+    while true {
+      try window.move(to: start, wanted: wanted)
+      let bytes = window.bytes
+      let place = window.place(start)
+      let limit = min(bytes.count, place + Header.limit)
+      let head = MessageHead(
+        bytes, place..<limit, endsAtCR: found.line.endsAtCR, isAtEnd: window.isAtEnd, manner)
+      // A separator line that ends the section may lie across the edge: so the section is read again, with more.
+      if head.isCut, !window.isAtEnd, wanted < Header.limit {
+        wanted = min(Header.limit, wanted * 4)
+        continue
+      }
+      var row = MessageRow(separator: found.offset, start: start, end: start)
+      row.fill(bytes, head, separatorDate: found.line.date)
+      // Where the section is cut, a separator may lie across the cut.
+      let end = head.isCut ? max(place, head.section.upperBound - SeparatorLine.lookAhead) : head.section.upperBound
+      let body = window.base + Int64(end)
+      let (end64, isOver) = body.addingReportingOverflow(head.declaredLength(bytes) ?? -1)
+      let declaredEnd = isOver || end64 < body || end64 > window.size ? nil : end64
+      return (row, Bounds(body: body, declaredEnd: declaredEnd, boundary: head.boundary(bytes)))
+    }
+  }
+
+  // MARK: What ends it
+
+  /// The separator behind a message's head; nil when the message goes on to the end.
+  private mutating func nextSeparator(_ bounds: Bounds) throws(Fault) -> Found? {
+    if let declared = bounds.declaredEnd, let end = try declaredEnd(declared) {
+      guard case .separator(let found) = end else { return nil }
+      return found
+    }
+    var offset = bounds.body
+    while let candidate = try nextLine(from: offset) {
+      if let line = try separator(at: candidate), try !isInside(candidate, line, bounds) {
+        return Found(offset: candidate, line: line)
+      }
+      offset = candidate + 5
+    }
+    return nil
+  }
+
+  /// Where the next line starts with `From `.
+  private mutating func nextLine(from offset: Int64) throws(Fault) -> Int64? {
+    var offset = offset
+    while offset < window.size {
+      try window.move(to: offset, wanted: 64)
+      if let found = FromSearch.next(window.bytes, from: window.place(offset), isSourceStart: window.base == 0) {
+        return window.base + Int64(found)
+      }
+      if window.isAtEnd { return nil }
+      // The five bytes may lie across the edge.
+      offset = max(offset, window.end - 5)
+    }
+    return nil
+  }
+
+  /// What a `Content-Length` leads to: a separator, perhaps behind empty lines, or the end; nil when neither is there.
+  private mutating func declaredEnd(_ end: Int64) throws(Fault) -> DeclaredEnd? {
+    if end == window.size { return .sourceEnd }
+    let start = end - 1
+    let wanted = SeparatorLine.lookAhead + 8
+    // A look at a far place leaves the window where it is.
+    if end + Int64(wanted) <= window.end || window.isAtEnd {
+      return MailboxScanner.declared(
+        window.bytes.extracting(window.place(start)...), start, size: window.size, manner)
+    }
+    let bytes = try source.bytes(at: start, count: Int(min(Int64(wanted), window.size - start)))
+    return MailboxScanner.declared(bytes.span, start, size: window.size, manner)
+  }
+
+  /// `bytes` start with the last byte that a `Content-Length` counts, which lies at `offset`.
+  private static func declared(
+    _ bytes: Span<UInt8>, _ offset: Int64, size: Int64, _ manner: SeparatorLine.Manner
+  ) -> DeclaredEnd? {
+    let mostBreaks = 4
+    var index = 1
+    while index < bytes.count, index <= mostBreaks, bytes[index] == 0x0a || bytes[index] == 0x0d { index += 1 }
+    let isAtEnd = offset + Int64(bytes.count) == size
+    if index == bytes.count { return isAtEnd ? .sourceEnd : nil }
+    guard index > 1 || bytes[0] == 0x0a || bytes[0] == 0x0d,
+      let line = SeparatorLine(bytes, at: index, isBehindEmpty: true, isAtEnd: isAtEnd, manner)
+    else { return nil }
+    return .separator(Found(offset: offset + Int64(index), line: line))
+  }
+
+  /// Whether a separator lies within the message's multipart: this is open, and its delimiter comes behind the separator,
+  /// before the next one and before another message declares the same delimiter.
+  private mutating func isInside(_ offset: Int64, _ line: SeparatorLine, _ bounds: Bounds) throws(Fault) -> Bool {
+    guard !bounds.boundary.isEmpty else { return false }
+    // Places do not depend on what else is in memory, so that every scan says the same.
+    let start = max(bounds.body, offset - Int64(MailWindow.kept))
+    if Delimiter.isClosed(window.bytes, window.place(start)..<window.place(offset), bounds.boundary) { return false }
+    let limit = 64 << 10
+    try window.move(to: offset, wanted: limit)
+    let from = window.place(offset) + line.count
+    let bytes = window.bytes.extracting(first: window.place(offset) + limit)
+    let isAtEnd = window.base + Int64(bytes.count) == window.size
+    var end = bytes.count
+    var next = from
+    while let found = FromSearch.next(bytes.extracting(first: end), from: next, isSourceStart: false) {
+      if SeparatorLine(bytes, at: found, isBehindEmpty: true, isAtEnd: isAtEnd, manner) != nil { end = found }
+      next = found + 5
+    }
+    return from < end && Delimiter.comesFirst(bytes, from..<end, bounds.boundary)
+  }
+}

@@ -1,0 +1,102 @@
+/// Where the fields that a row needs lie in the header section of a message, found in one pass.
+struct MessageHead {
+  private(set) var date: Range<Int>?
+  private(set) var from: Range<Int>?
+  private(set) var sender: Range<Int>?
+  private(set) var subject: Range<Int>?
+  private(set) var messageID: Range<Int>?
+  private(set) var references: Range<Int>?
+  private(set) var inReplyTo: Range<Int>?
+  private(set) var thread: Range<Int>?
+  private(set) var labels: Range<Int>?
+  private(set) var mozillaStatus: Range<Int>?
+  private(set) var contentLength: Range<Int>?
+  private(set) var contentType: Range<Int>?
+
+  /// With the empty line that ends it.
+  private(set) var section: Range<Int>
+  /// Whether neither the empty line nor a separator ends it: more bytes would show more.
+  private(set) var isCut: Bool
+
+  /// Reads the section that lies in `range`, up to its empty line or a separator line.
+  ///
+  /// - Parameter isAtEnd: whether the source ends where `bytes` do.
+  init(
+    _ bytes: Span<UInt8>, _ range: Range<Int>, endsAtCR: Bool, isAtEnd: Bool, _ manner: SeparatorLine.Manner
+  ) {
+    var cursor = FieldCursor(bytes, range, endsAtCR: endsAtCR)
+    cursor.separators = (isAtEnd, manner)
+    section = range
+    isCut = false
+    while let field = cursor.next() { note(bytes.extracting(field.name), field.value) }
+    section = range.lowerBound..<cursor.position
+    isCut = !cursor.hasEnded && !cursor.hasMetSeparator
+  }
+
+  /// The first field of a name counts.
+  @inline(__always)
+  private mutating func note(_ name: Span<UInt8>, _ value: Range<Int>) {
+    switch name.count {
+    case 4:
+      if date == nil, name.equalsIgnoringCase("date") { date = value }
+      if from == nil, name.equalsIgnoringCase("from") { from = value }
+    case 6: if sender == nil, name.equalsIgnoringCase("sender") { sender = value }
+    case 7: if subject == nil, name.equalsIgnoringCase("subject") { subject = value }
+    case 10:
+      if messageID == nil, name.equalsIgnoringCase("message-id") { messageID = value }
+      if references == nil, name.equalsIgnoringCase("references") { references = value }
+      if thread == nil, name.equalsIgnoringCase("x-gm-thrid") { thread = value }
+    case 11: if inReplyTo == nil, name.equalsIgnoringCase("in-reply-to") { inReplyTo = value }
+    case 12: if contentType == nil, name.equalsIgnoringCase("content-type") { contentType = value }
+    case 14:
+      if contentLength == nil, name.equalsIgnoringCase("content-length") { contentLength = value }
+      if labels == nil, name.equalsIgnoringCase("x-gmail-labels") { labels = value }
+    case 16: if mozillaStatus == nil, name.equalsIgnoringCase("x-mozilla-status") { mozillaStatus = value }
+    default: break
+    }
+  }
+
+  /// How long the body is said to be, in bytes.
+  func declaredLength(_ bytes: Span<UInt8>) -> Int64? {
+    guard let contentLength, contentLength.count <= 18, !contentLength.isEmpty else { return nil }
+    return MessageHead.number(bytes.extracting(contentLength)).map { Int64($0) }
+  }
+
+  /// The delimiter of a multipart, without its dashes; empty when the message is none.
+  func boundary(_ bytes: Span<UInt8>) -> [UInt8] {
+    guard let contentType, contentType.count > 20 else { return [] }
+    let value = bytes.extracting(contentType)
+    guard value.extracting(first: 10).equalsIgnoringCase("multipart/") else { return [] }
+    let name: StaticString = "boundary="
+    var index = 10
+    while index + name.utf8CodeUnitCount < value.count {
+      if value[index] | 0x20 == 0x62,
+        value.extracting(index..<index + name.utf8CodeUnitCount).equalsIgnoringCase(name)
+      {
+        let start = index + name.utf8CodeUnitCount
+        let isQuoted = value[start] == 0x22
+        var end = isQuoted ? start + 1 : start
+        while end < value.count, isQuoted ? value[end] != 0x22 : value[end] != 0x3b && !value[end].isMailSpace {
+          end += 1
+        }
+        // RFC 2046 §5.1.1 allows 70.
+        return end - start > 250 ? [] : value.extracting(isQuoted ? start + 1..<end : start..<end).array
+      }
+      index += 1
+    }
+    return []
+  }
+
+  /// A decimal number; nil when there is another character, or too many.
+  static func number(_ digits: Span<UInt8>) -> UInt64? {
+    var value: UInt64 = 0
+    for index in digits.indices {
+      guard digits[index].isAsciiDigit else { return nil }
+      let (product, isOver) = value.multipliedReportingOverflow(by: 10)
+      let (sum, isBeyond) = product.addingReportingOverflow(UInt64(digits[index] - 0x30))
+      guard !isOver, !isBeyond else { return nil }
+      value = sum
+    }
+    return digits.isEmpty ? nil : value
+  }
+}

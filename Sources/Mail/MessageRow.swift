@@ -1,0 +1,174 @@
+internal import Bytes
+
+/// What an index keeps of a message in a mailbox: where it lies, and what folders, threads and labels are made of.
+public struct MessageRow: Sendable, Equatable {
+  /// Where its separator line starts, in bytes from the start of the mailbox.
+  public var separator: Int64
+  /// Where the message starts: behind the separator line.
+  public var start: Int64
+  /// Where the message ends: at the next separator, or at the end of the mailbox.
+  public var end: Int64
+
+  /// By the field `Date`, or else by the separator line; since the Unix epoch. nil when neither says.
+  public var date: Int64?
+  /// Of the zone in which the date is written, in minutes east of Greenwich.
+  public var zone = 0
+  /// The decoded name of who wrote it, or else the address; empty when nobody is named. At most `textLimit` bytes.
+  public var sender = ""
+  /// Empty when there is none. At most `textLimit` bytes.
+  public var address = ""
+  /// Decoded. At most `textLimit` bytes.
+  public var subject = ""
+
+  /// A hash of the id in `Message-ID`, without brackets and spaces; nil when there is none.
+  public var messageID: UInt64?
+  /// Hashes of the ids in `References`, oldest first, and of the first one in `In-Reply-To` when it is not among them; of more
+  /// than `listLimit` the first and the last ones.
+  public var references: [UInt64] = []
+  /// Gmail's thread, by `X-GM-THRID`.
+  public var thread: UInt64?
+  /// Gmail's labels, by `X-Gmail-Labels`, decoded, in order. At most `listLimit`, each of at most `textLimit` bytes.
+  public var labels: [String] = []
+  /// Whether a program of Mozilla's has marked it so (`X-Mozilla-Status`); it is still there.
+  public var isDeleted = false
+  /// A hash of the header section as it lies there.
+  public var headerHash: UInt64 = 0
+
+  /// In bytes of UTF-8.
+  public static let textLimit = 512
+  public static let listLimit = 64
+
+  public init(separator: Int64, start: Int64, end: Int64) {
+    self.separator = separator
+    self.start = start
+    self.end = end
+  }
+
+  /// The message's bytes, without the separator line.
+  public var size: Int64 { end - start }
+}
+
+extension MessageRow {
+  /// The hash by which ids are compared.
+  public static func hash(ofID id: ArraySlice<UInt8>) -> UInt64 {
+    let span = id.span
+    return hash(span)
+  }
+
+  private static func hash(_ id: Span<UInt8>) -> UInt64 {
+    var hash = StableHash()
+    unsafe hash.combine(id.bytes)
+    return hash.value
+  }
+
+  /// Fills in what the header section says. `separatorDate` is for a message without a date.
+  mutating func fill(_ bytes: Span<UInt8>, _ head: MessageHead, separatorDate: MailDate?) {
+    if let date = head.date.flatMap({ MailDate(bytes.extracting($0)) }) ?? separatorDate {
+      self.date = date.seconds
+      zone = date.zoneMinutes
+    }
+    for field in [head.from, head.sender] where address.isEmpty && sender.isEmpty {
+      guard let field, let found = MailAddress(firstOf: bytes.extracting(field)) else { continue }
+      sender = MessageRow.cut(found.label)
+      address = MessageRow.cut(found.address)
+    }
+    if let subject = head.subject { self.subject = MessageRow.cut(EncodedWords.decode(bytes.extracting(subject))) }
+    if let field = head.messageID { messageID = MessageRow.ids(bytes.extracting(field), atMost: 1).first }
+    if let field = head.references {
+      references = MessageRow.ids(bytes.extracting(field), atMost: MessageRow.listLimit)
+    }
+    if let field = head.inReplyTo, let parent = MessageRow.ids(bytes.extracting(field), atMost: 1).first,
+      !references.contains(parent)
+    {
+      if references.count == MessageRow.listLimit { references.remove(at: 1) }
+      references.append(parent)
+    }
+    thread = head.thread.flatMap { MessageHead.number(bytes.extracting($0)) }
+    if let field = head.labels { labels = MessageRow.labels(in: EncodedWords.decode(bytes.extracting(field))) }
+    if let field = head.mozillaStatus { isDeleted = MessageRow.isDeleted(bytes.extracting(field)) }
+    var hash = StableHash()
+    let section = bytes.extracting(head.section)
+    unsafe hash.combine(long: section.bytes)
+    headerHash = hash.value
+  }
+
+  /// Cut to `textLimit` bytes, where a code point ends.
+  static func cut(_ text: String) -> String {
+    guard text.utf8.count > textLimit else { return text }
+    var end = text.utf8.index(text.startIndex, offsetBy: textLimit)
+    while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+    return String(text[..<end])
+  }
+
+  /// Hashes of what stands in `<>`, or of the words where nothing does; of more than `limit` the first and the last ones.
+  private static func ids(_ value: Span<UInt8>, atMost limit: Int) -> [UInt64] {
+    var ids: [UInt64] = []
+    var dropped = 0
+    func add(_ range: Range<Int>) {
+      guard !range.isEmpty else { return }
+      if ids.count < limit {
+        ids.append(id(value, range))
+      } else if limit > 1 {
+        // A ring behind the first one, put right below.
+        ids[1 + dropped % (limit - 1)] = id(value, range)
+        dropped += 1
+      }
+    }
+    var index = 0
+    while let open = value.firstIndex(of: 0x3c, in: index..<value.count) {
+      if limit == 1, !ids.isEmpty { break }
+      let close = value.firstIndex(of: 0x3e, in: open + 1..<value.count) ?? value.count
+      add(open + 1..<close)
+      index = close
+    }
+    if ids.isEmpty, index == 0 {
+      while index < value.count, ids.count < limit {
+        var end = index
+        while end < value.count, !value[end].isMailSpace { end += 1 }
+        add(index..<end)
+        index = end + 1
+      }
+    }
+    guard dropped > 0 else { return ids }
+    let oldest = 1 + dropped % (limit - 1)
+    return [ids[0]] + ids[oldest...] + ids[1..<oldest]
+  }
+
+  /// Without the spaces that a fold within leaves.
+  private static func id(_ value: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
+    for index in range where value[index].isMailSpace {
+      let tight = range.compactMap { value[$0].isMailSpace ? nil : value[$0] }
+      return hash(ofID: tight[...])
+    }
+    return hash(value.extracting(range))
+  }
+
+  /// Split at commas outside of quotes.
+  static func labels(in text: String) -> [String] {
+    var labels: [String] = []
+    var label: [UInt8] = []
+    var isQuoted = false
+    func add() {
+      let text = label[label.span.trimmed]
+      if !text.isEmpty, labels.count < listLimit { labels.append(cut(String(decoding: text, as: UTF8.self))) }
+      label = []
+    }
+    for byte in text.utf8 {
+      if byte == 0x22 {
+        isQuoted.toggle()
+      } else if byte == 0x2c, !isQuoted {
+        add()
+      } else {
+        label.append(byte)
+      }
+    }
+    add()
+    return labels
+  }
+
+  /// Bit 3 of a hexadecimal number.
+  private static func isDeleted(_ status: Span<UInt8>) -> Bool {
+    guard !status.isEmpty, let last = status[status.count - 1].hexValue else { return false }
+    return last & 8 != 0
+  }
+}

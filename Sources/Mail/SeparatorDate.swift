@@ -1,0 +1,144 @@
+/// The date at the end of a separator line; a sender, perhaps with spaces, stands before it.
+struct SeparatorDate {
+  /// nil when its month is in a language that is not known here.
+  let date: MailDate?
+
+  /// Looks for the date from the end on: what stands before a time, and behind it.
+  init?(_ bytes: Span<UInt8>, _ line: Range<Int>) {
+    var colon = line.upperBound
+    // A zone may hold a colon, a time holds two.
+    for _ in 0..<4 {
+      while colon > line.lowerBound, bytes[colon - 1] != 0x3a { colon -= 1 }
+      guard colon > line.lowerBound else { return nil }
+      colon -= 1
+      if let time = SeparatorDate.time(bytes, line, around: colon),
+        let start = SeparatorDate.start(bytes, line, time)
+      {
+        date = MailDate(bytes.extracting(start..<line.upperBound))
+        return
+      }
+    }
+    return nil
+  }
+
+  /// The time whose hour ends at `colon`: `0:00`, `00:00:00`.
+  private static func time(_ bytes: Span<UInt8>, _ line: Range<Int>, around colon: Int) -> Range<Int>? {
+    var start = colon
+    while start > line.lowerBound, bytes[start - 1].isAsciiDigit { start -= 1 }
+    var end = colon + 1
+    while end < line.upperBound, bytes[end].isAsciiDigit { end += 1 }
+    guard (1...2).contains(colon - start), end - colon == 3 else { return nil }
+    if start > line.lowerBound, bytes[start - 1] == 0x3a || bytes[start - 1] == 0x2b { return nil }
+    if end < line.upperBound, bytes[end] == 0x3a {
+      let second = end + 1
+      end = second
+      while end < line.upperBound, bytes[end].isAsciiDigit { end += 1 }
+      guard end - second == 2 else { return nil }
+    }
+    return start..<end
+  }
+
+  /// Where the date starts that has this time; nil when what stands around the time makes no date.
+  private static func start(_ bytes: Span<UInt8>, _ line: Range<Int>, _ time: Range<Int>) -> Int? {
+    if time.lowerBound > line.lowerBound + 10, bytes[time.lowerBound - 1] == 0x54 {
+      return isISO(bytes, time.lowerBound - 11..<time.lowerBound - 1) ? time.lowerBound - 11 : nil
+    }
+    guard let one = word(bytes, line, before: time.lowerBound) else { return nil }
+    if isISO(bytes, one) { return one.lowerBound }
+    guard let two = word(bytes, line, before: one.lowerBound) else { return nil }
+    if isDay(bytes, one), isName(bytes, two) {
+      return tailHasYear(bytes, time.upperBound..<line.upperBound, wanted: true) ? two.lowerBound : nil
+    }
+    if isYear(bytes, one), isName(bytes, two), let three = word(bytes, line, before: two.lowerBound),
+      isDay(bytes, three)
+    {
+      return tailHasYear(bytes, time.upperBound..<line.upperBound, wanted: false) ? three.lowerBound : nil
+    }
+    return nil
+  }
+
+  /// The word before `end`, without a comma or dot at its end.
+  private static func word(_ bytes: Span<UInt8>, _ line: Range<Int>, before end: Int) -> Range<Int>? {
+    var end = end
+    while end > line.lowerBound, [0x20, 0x09, 0x2c].contains(bytes[end - 1]) { end -= 1 }
+    var start = end
+    while start > line.lowerBound, ![0x20, 0x09, 0x2c].contains(bytes[start - 1]) { start -= 1 }
+    return start < end ? start..<end : nil
+  }
+
+  private static func number(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Int? {
+    guard word.count <= 4 else { return nil }
+    var value = 0
+    for index in word {
+      guard bytes[index].isAsciiDigit else { return nil }
+      value = value * 10 + Int(bytes[index] - 0x30)
+    }
+    return value
+  }
+
+  private static func isDay(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+    // `1.` in other languages.
+    let digits = word.count > 1 && bytes[word.upperBound - 1] == 0x2e ? word.lowerBound..<word.upperBound - 1 : word
+    return digits.count <= 2 && number(bytes, digits).map { (1...31).contains($0) } ?? false
+  }
+
+  private static func isYear(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+    guard let year = number(bytes, word) else { return false }
+    return word.count == 2 || word.count == 4 && (1900...2999).contains(year)
+  }
+
+  /// The name of a month, in any language.
+  private static func isName(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+    guard (3...14).contains(word.count) else { return false }
+    for index in word {
+      let byte = bytes[index]
+      guard byte.isAsciiLetter || byte >= 0x80 || byte == 0x2e && index == word.upperBound - 1 else { return false }
+    }
+    return true
+  }
+
+  /// `2018-01-01`.
+  private static func isISO(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+    guard word.count == 10 else { return false }
+    for (place, index) in word.enumerated() {
+      guard place == 4 || place == 7 ? bytes[index] == 0x2d || bytes[index] == 0x2f : bytes[index].isAsciiDigit else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Whether behind the time there is nothing but zones, and a year exactly when one is wanted.
+  private static func tailHasYear(_ bytes: Span<UInt8>, _ tail: Range<Int>, wanted: Bool) -> Bool {
+    var index = tail.lowerBound
+    var hasYear = false
+    var others = 0
+    while index < tail.upperBound {
+      if bytes[index] == 0x20 || bytes[index] == 0x09 {
+        index += 1
+        continue
+      }
+      let start = index
+      while index < tail.upperBound, bytes[index] != 0x20, bytes[index] != 0x09 { index += 1 }
+      // UUCP wrote `remote from host` there.
+      if bytes.matches("remote", at: start), hasYear == wanted { return true }
+      if wanted, !hasYear, isYear(bytes, start..<index), index - start == 4 || others == 0 {
+        hasYear = true
+      } else {
+        guard isZone(bytes, start..<index) else { return false }
+        others += 1
+      }
+    }
+    return others <= 3 && hasYear == wanted
+  }
+
+  /// `+0100`, `-01:00`, `CEST`, `(UTC)`, `PM`.
+  private static func isZone(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+    if bytes[word.lowerBound] == 0x2b || bytes[word.lowerBound] == 0x2d {
+      return (3...6).contains(word.count)
+        && word.dropFirst().allSatisfy { bytes[$0].isAsciiDigit || bytes[$0] == 0x3a }
+    }
+    let name = bytes[word.lowerBound] == 0x28 ? word.dropFirst().dropLast() : word
+    return name.count <= 5 && name.allSatisfy { bytes[$0].isAsciiLetter && bytes[$0] == bytes[$0] & 0xdf }
+  }
+}

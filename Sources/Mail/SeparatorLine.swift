@@ -1,0 +1,124 @@
+/// A line that starts a message in a mailbox (RFC 4155 appendix A): `From `, a sender, a date.
+///
+/// What the rules are, because real archives disagree:
+///
+/// | line | separates |
+/// |---|---|
+/// | `From` anything, then a date at its end, and a field on the next line | yes, also without an empty line before it |
+/// | the same, and then nothing but empty lines up to the next such line or the end | yes: an empty message |
+/// | `From `, `From -` and nothing else, behind an empty line, and a field on the next line | yes |
+/// | `From ` and an object name of Git with the date of its patches | only in a file that starts with one |
+/// | prose; a dated line that prose follows | no |
+///
+/// A date is a day, a month in any language, a time with or without seconds and a year, as asctime or RFC 5322 or ISO 8601
+/// order them; zones, by number or by name, before or after the year.
+struct SeparatorLine: Equatable {
+  /// Behind the line's end, from where the line starts, in bytes.
+  var count: Int
+  /// Whether lines of the message end with CR alone.
+  var endsAtCR: Bool
+  /// nil for a bare line, and for a month in a language that is not known here.
+  var date: MailDate?
+
+  /// Longer lines do not separate, in bytes.
+  static let limit = 1000
+  /// How many bytes from the line's start on decide, at most.
+  static let lookAhead = 4 << 10
+
+  /// What can be said by the first bytes of a file of how it is to be read.
+  struct Manner: Equatable {
+    /// Whether the file is a series of patches (`git format-patch --stdout`), each a message.
+    var isPatchSeries = false
+  }
+
+  private enum Kind {
+    case dated(MailDate?)
+    case bare
+    case patch(MailDate?)
+  }
+
+  /// The separator that starts at `start`; nil when none does. A line starts there.
+  ///
+  /// - Parameter isBehindEmpty: whether an empty line comes before, or nothing does.
+  /// - Parameter isAtEnd: whether the source ends where `bytes` do; else these hold `lookAhead` bytes from `start` on.
+  init?(_ bytes: Span<UInt8>, at start: Int, isBehindEmpty: Bool, isAtEnd: Bool, _ manner: Manner) {
+    guard let line = SeparatorLine.line(bytes, at: start), let kind = SeparatorLine.kind(bytes, start, line.end) else {
+      return nil
+    }
+    var isBare = false
+    switch kind {
+    case .dated(let date): self.date = date
+    case .bare:
+      guard isBehindEmpty else { return nil }
+      isBare = true
+    case .patch(let date):
+      guard manner.isPatchSeries else { return nil }
+      self.date = date
+    }
+    count = line.next - start
+    endsAtCR = line.endsAtCR
+    if SeparatorLine.isField(bytes, line.next) { return }
+    guard !isBare, SeparatorLine.isEmptyMessage(bytes, line.next, isAtEnd) else { return nil }
+  }
+
+  /// How the file that starts with `head`, at most `lookAhead` bytes, is to be read.
+  static func manner(of head: Span<UInt8>) -> Manner {
+    var start = head.matches("\u{feff}", at: 0) ? 3 : 0
+    while start < head.count {
+      if let line = line(head, at: start), let kind = kind(head, start, line.end) {
+        if case .patch = kind { return Manner(isPatchSeries: isField(head, line.next)) }
+        return Manner()
+      }
+      while start < head.count, head[start] != 0x0a, head[start] != 0x0d { start += 1 }
+      start += 1
+    }
+    return Manner()
+  }
+
+  /// The `From ` line at `start`, when its end is in sight.
+  private static func line(_ bytes: Span<UInt8>, at start: Int) -> (end: Int, next: Int, endsAtCR: Bool)? {
+    guard bytes.matches("From ", at: start) else { return nil }
+    let limit = min(bytes.count, start + self.limit)
+    var end = start + 5
+    while end < limit, bytes[end] != 0x0a, bytes[end] != 0x0d { end += 1 }
+    guard end < limit else { return nil }
+    if bytes[end] == 0x0a { return (end, end + 1, false) }
+    var next = end
+    while next < limit, bytes[next] == 0x0d { next += 1 }
+    if next < limit, bytes[next] == 0x0a { return (end, next + 1, false) }
+    return (end, end + 1, true)
+  }
+
+  private static func kind(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Kind? {
+    let rest = bytes.trimmed(start + 5..<end)
+    if rest.isEmpty || rest.count == 1 && bytes[rest.lowerBound] == 0x2d { return .bare }
+    guard let found = SeparatorDate(bytes, rest) else { return nil }
+    return isPatch(bytes, rest) ? .patch(found.date) : .dated(found.date)
+  }
+
+  /// An object name of SHA-1 or SHA-256 and the date that Git gives all patches.
+  private static func isPatch(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Bool {
+    var end = rest.lowerBound
+    while end < rest.upperBound, bytes[end].hexValue != nil { end += 1 }
+    let count = end - rest.lowerBound
+    return (count == 40 || count == 64) && bytes.matches(" Mon Sep 17 00:00:00 2001", at: end)
+  }
+
+  /// Whether a field starts at `start`, or another line in the stead of one that mailboxes have there.
+  private static func isField(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
+    let longestName = 128
+    return FieldCursor.name(bytes, start, min(bytes.count, start + longestName)) != nil
+      || bytes.matches(">From ", at: start)
+  }
+
+  /// Whether only empty lines stand between `start` and the next dated line or the end.
+  private static func isEmptyMessage(_ bytes: Span<UInt8>, _ start: Int, _ isAtEnd: Bool) -> Bool {
+    let mostBreaks = 16
+    var next = start
+    while next < bytes.count, next - start < mostBreaks, bytes[next] == 0x0a || bytes[next] == 0x0d { next += 1 }
+    if next == bytes.count { return isAtEnd }
+    guard let line = line(bytes, at: next), let kind = kind(bytes, next, line.end) else { return false }
+    if case .dated = kind { return true }
+    return false
+  }
+}
