@@ -26,9 +26,10 @@ internal import Bytes
   /// The stretch, until it is moved.
   var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-  /// Moves the stretch, so that it starts at `offset`, which is not before its start, and is as long as may be.
+  /// Moves the stretch, so that it starts at `offset` and is as long as may be; what is there already is not read again.
   mutating func move(to offset: Int64) throws(Fault) {
-    let kept = max(0, Int(min(start + Int64(count) - offset, Int64(count))))
+    let isWithin = offset >= start && offset < start + Int64(count)
+    let kept = isWithin ? count - Int(offset - start) : 0
     if kept > 0, kept < count, let base = unsafe buffer.baseAddress {
       unsafe base.copyMemory(from: base + (count - kept), byteCount: kept)
     }
