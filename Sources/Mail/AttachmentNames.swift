@@ -10,7 +10,8 @@ struct AttachmentNames {
   /// A name for the `index`-th part, counted from 1. `raw` is what the mail calls it, in UTF-8; the last component counts of
   /// what looks like a path. Where nothing is left of it, `stem` and the extension of `contentType` make up for it.
   mutating func name(_ raw: [UInt8]?, stem: String? = nil, index: Int, contentType: String, isMessage: Bool = false)
-    -> FileName {
+    -> FileName
+  {
     var name = raw.map { Self.cleaned($0) } ?? []
     if name.isEmpty, let stem {
       name = Self.cleaned(Array(stem.utf8.map { $0 == 0x2f || $0 == 0x5c ? 0x2d : $0 }))
@@ -51,7 +52,8 @@ struct AttachmentNames {
     for scalar in String(decoding: components, as: UTF8.self).unicodeScalars {
       switch scalar.value {
       case 0x09, 0x0a, 0x0d: scalars.append(" ")
-      case ..<0x20, 0x7f...0x9f, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069, 0x2028, 0x2029, 0x61c, 0xfeff: continue
+      case ..<0x20, 0x7f...0x9f, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069, 0x2028, 0x2029, 0x61c, 0xfeff:
+        continue
       default: scalars.append(scalar)
       }
     }

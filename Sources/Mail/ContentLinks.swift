@@ -14,7 +14,9 @@ struct ContentLinks: Sendable {
     var index = 0
     while let colon = html[index...].firstIndex(of: 0x3a) {
       index = colon + 1
-      guard colon >= max(4, copied + 3), Self.isScheme(html[(colon - 3)..<colon]), Self.isBefore(html[colon - 4]) else { continue }
+      guard colon >= max(4, copied + 3), Self.isScheme(html[(colon - 3)..<colon]), Self.isBefore(html[colon - 4]) else {
+        continue
+      }
       let end = html[index...].prefix(1024).firstIndex { Self.isBehind($0) } ?? min(html.count, index + 1024)
       guard let name = names[Self.decoded(html[index..<end])] else { continue }
       result += html[copied..<(colon - 3)]

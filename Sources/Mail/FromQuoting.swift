@@ -9,7 +9,9 @@ enum FromQuoting {
   /// Whether a line is quoted; nil when more of it must be seen.
   static func isQuoted(_ line: Slice<UnsafeRawBufferPointer>, isLast: Bool) -> Bool? {
     var index = unsafe line.startIndex
-    while unsafe index < line.endIndex, unsafe line[index] == 0x3e, unsafe index - line.startIndex < longestRun { index += 1 }
+    while unsafe index < line.endIndex, unsafe line[index] == 0x3e, unsafe index - line.startIndex < longestRun {
+      index += 1
+    }
     guard unsafe index > line.startIndex else { return unsafe line.isEmpty && !isLast ? nil : false }
     for byte in word {
       guard unsafe index < line.endIndex else { return isLast ? false : nil }

@@ -33,16 +33,20 @@ enum HTMLEntity {
   }
 
   private static let windows1252: [UInt32] = [
-    0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0xfffd, 0x017d,
-    0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd,
+    0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0xfffd,
+    0x017d,
+    0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153,
+    0xfffd,
     0x017e, 0x0178,
   ]
 
   private static let named: [String: Unicode.Scalar] = {
     var named: [String: Unicode.Scalar] = [
-      "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "euro": "€", "hellip": "…", "ndash": "–", "mdash": "—",
+      "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "euro": "€", "hellip": "…", "ndash": "–",
+      "mdash": "—",
       "lsquo": "‘", "rsquo": "’", "sbquo": "‚", "ldquo": "“", "rdquo": "”", "bdquo": "„", "bull": "•", "dagger": "†",
-      "Dagger": "‡", "permil": "‰", "lsaquo": "‹", "rsaquo": "›", "trade": "™", "OElig": "Œ", "oelig": "œ", "Scaron": "Š",
+      "Dagger": "‡", "permil": "‰", "lsaquo": "‹", "rsaquo": "›", "trade": "™", "OElig": "Œ", "oelig": "œ",
+      "Scaron": "Š",
       "scaron": "š", "Yuml": "Ÿ", "fnof": "ƒ", "circ": "ˆ", "tilde": "˜", "ensp": "\u{2002}", "emsp": "\u{2003}",
       "thinsp": "\u{2009}", "zwnj": "\u{200c}", "zwj": "\u{200d}", "larr": "←", "uarr": "↑", "rarr": "→", "darr": "↓",
       "harr": "↔", "minus": "−", "infin": "∞", "asymp": "≈", "ne": "≠", "le": "≤", "ge": "≥", "sum": "∑", "radic": "√",

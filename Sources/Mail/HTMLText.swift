@@ -102,11 +102,13 @@ struct HTMLText {
     if isEnd { index += 1 }
     let nameStart = index
     while index < html.count, html[index].isTagNameByte { index += 1 }
-    guard index > nameStart, html[nameStart] | 0x20 >= 0x61, index - nameStart <= 32, let end = tagEnd(from: index) else {
+    guard index > nameStart, html[nameStart] | 0x20 >= 0x61, index - nameStart <= 32, let end = tagEnd(from: index)
+    else {
       write(0x3c)
       return start + 1
     }
-    let name = String(decoding: html[nameStart..<index].map { $0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0 }, as: UTF8.self)
+    let name = String(
+      decoding: html[nameStart..<index].map { $0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0 }, as: UTF8.self)
     if !isEnd, Self.unshown.contains(name) { return endOfElement(name, from: end) }
     tag(name, isEnd: isEnd)
     return end
@@ -114,10 +116,12 @@ struct HTMLText {
 
   private static let unshown: Set<String> = ["style", "script", "title", "template", "noframes", "xml"]
   private static let paragraphs: Set<String> = [
-    "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "blockquote", "table", "pre", "form", "fieldset", "figure",
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "blockquote", "table", "pre", "form", "fieldset",
+    "figure",
   ]
   private static let lines: Set<String> = [
-    "div", "tr", "li", "dt", "dd", "section", "article", "header", "footer", "main", "nav", "aside", "address", "center",
+    "div", "tr", "li", "dt", "dd", "section", "article", "header", "footer", "main", "nav", "aside", "address",
+    "center",
     "body", "html", "caption", "thead", "tbody", "tfoot", "option", "legend", "figcaption", "details", "summary",
   ]
 

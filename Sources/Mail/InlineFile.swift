@@ -63,7 +63,9 @@ private struct InlineFileFinder {
     case .text: unsafe begin(text, offset, end)
     case .begun(.uuencode, let name, let start, let data):
       if let length = unsafe UUDecoder.length(of: text, isFirst: true) {
-        state = length == 0 ? .afterUU(name: name, start: start, data: data..<end) : .inUU(name: name, start: start, data: data)
+        state =
+          length == 0
+          ? .afterUU(name: name, start: start, data: data..<end) : .inUU(name: name, start: start, data: data)
       } else {
         state = .text
         unsafe begin(text, offset, end)
@@ -84,7 +86,9 @@ private struct InlineFileFinder {
       if !isEnd { unsafe begin(text, offset, end) }
     case .begun(.yEnc, let name, let start, let data):
       state = .inYEnc(name: name, start: start, data: data)
-      if unsafe text.starts(with: Self.yPart) { state = .inYEnc(name: name, start: start, data: end) } else {
+      if unsafe text.starts(with: Self.yPart) {
+        state = .inYEnc(name: name, start: start, data: end)
+      } else {
         unsafe takeYEnc(text, offset, end)
       }
     case .inYEnc: unsafe takeYEnc(text, offset, end)

@@ -100,7 +100,8 @@ public final class Message: Sendable {
           if let files = inlineFiles[number] { text = SplicedSource(text, without: files.map(\.range)) }
           pieces.append(TextSource.Piece(source: text, form: form))
         case .tnef(let number, let range, let form):
-          let text = ByteRange(of: try decoded(number), start: range.lowerBound, size: range.upperBound - range.lowerBound)
+          let text = ByteRange(
+            of: try decoded(number), start: range.lowerBound, size: range.upperBound - range.lowerBound)
           pieces.append(TextSource.Piece(source: text, form: form))
         }
       }

@@ -121,7 +121,8 @@ struct MessageContents {
       guard let data = file.data else { continue }
       let raw = file.longName.isEmpty ? file.name : file.longName
       let text = file.isLongNameUnicode ? String(decoding: raw, as: UTF8.self) : Charset.text(raw[...], named: label)
-      let type = file.contentType.isEmpty ? "application/octet-stream" : Charset.text(file.contentType[...]).lowercased()
+      let type =
+        file.contentType.isEmpty ? "application/octet-stream" : Charset.text(file.contentType[...]).lowercased()
       let name = add(
         raw.isEmpty ? nil : Array(text.utf8), file.isMessage ? "application/ms-tnef" : type, part: number,
         .tnef(part: number, data))

@@ -51,7 +51,9 @@ struct PartScanner: ~Copyable {
     var leaf = try add(at: 0, parent: nil)
     var place = parts[0].body.lowerBound
     while let delimiter = try nextDelimiter(from: place) {
-      if let last = leaf { parts[last].body = parts[last].body.lowerBound..<max(parts[last].body.lowerBound, delimiter.end) }
+      if let last = leaf {
+        parts[last].body = parts[last].body.lowerBound..<max(parts[last].body.lowerBound, delimiter.end)
+      }
       leaf = nil
       close(downTo: delimiter.level + (delimiter.isClose ? 0 : 1), at: delimiter.end)
       place = delimiter.next
@@ -169,9 +171,9 @@ struct PartScanner: ~Copyable {
 
   /// What a line says behind its two dashes.
   private func match(_ line: Slice<UnsafeRawBufferPointer>) -> (level: Int, isClose: Bool)? {
-    var end = line.endIndex
-    while end > line.startIndex, unsafe line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
-    guard end - line.startIndex <= Self.boundaryLimit + 2 else { return nil }
+    var end = unsafe line.endIndex
+    while unsafe end > line.startIndex, unsafe line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+    guard unsafe end - line.startIndex <= Self.boundaryLimit + 2 else { return nil }
     var text = unsafe [UInt8](line[line.startIndex..<end])
     let asStart = levels[text]?.last
     var asEnd: Int?

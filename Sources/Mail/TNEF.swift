@@ -154,7 +154,8 @@ struct TNEF: Sendable {
     case (0x3701, true) where range.upperBound - range.lowerBound > 16:
       // An object's interface comes first; that of a message is 00020307-….
       var head = cursor.reading(range)
-      let isMessage = kind == 0x0d && (try head.u32()) == 0x0002_0307
+      let interface = try head.u32()
+      let isMessage = kind == 0x0d && interface == 0x0002_0307
       let start = kind == 0x0d ? range.lowerBound + 16 : range.lowerBound
       edit {
         if $0.data == nil {

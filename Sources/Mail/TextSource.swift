@@ -101,7 +101,8 @@ final class TextSource: ByteSource {
     let piece = pieces[chunk.piece]
     let bytes = try piece.source.bytes(
       at: chunk.range.lowerBound, count: Int(chunk.range.upperBound - chunk.range.lowerBound))
-    var made = piece.form.made(bytes, chunk.charset.flatMap { CharsetConverter($0) }, isFirst: chunk.range.lowerBound == 0)
+    var made = piece.form.made(
+      bytes, chunk.charset.flatMap { CharsetConverter($0) }, isFirst: chunk.range.lowerBound == 0)
     if chunk.needsBreak { made.append(0x0a) }
     let end = number + 1 < chunks.count ? chunks[number + 1].start : size
     guard Int64(made.count) == end - chunk.start else { throw Fault(.changed, "is text of another size now") }
