@@ -1,0 +1,38 @@
+/// What a body is (RFC 2045 §5).
+public struct ContentType: Sendable {
+  /// Lower case.
+  public let type: String
+  /// Lower case.
+  public let subtype: String
+  public let parameters: Parameters
+
+  /// What a body is of which nothing is said (RFC 2045 §5.2).
+  public static let plainText = ContentType("text/plain".utf8.map { $0 }[...])
+
+  /// Reads a field's value; what is no type at all is text/plain.
+  public init(_ value: ArraySlice<UInt8>) {
+    var cursor = ParameterCursor(value.span.unfolded)
+    let type = cursor.token()
+    let subtype = cursor.take(0x2f) ? cursor.token() : []
+    let isSound = !type.isEmpty && !subtype.isEmpty
+    // `Content-Type: charset=utf-8` and the like: the parameters are worth reading.
+    let isType = isSound || cursor.rest.first != 0x3d
+    self.type = isSound ? Charset.text(type[...]) : "text"
+    self.subtype = isSound ? Charset.text(subtype[...]) : "plain"
+    parameters = isType ? Parameters(cursor.rest) : Parameters(value)
+  }
+
+  /// `type/subtype`.
+  public var name: String { "\(type)/\(subtype)" }
+  public var isMultipart: Bool { type == "multipart" }
+
+  /// The delimiter of a multipart without its dashes (RFC 2046 §5.1.1); nil when there is none.
+  public var boundary: [UInt8]? {
+    guard var boundary = parameters.bytes("boundary") else { return nil }
+    while let last = boundary.last, last.isMailSpace { boundary.removeLast() }
+    return boundary
+  }
+
+  /// As declared; nil when nothing is.
+  public var charset: String? { parameters["charset"] }
+}

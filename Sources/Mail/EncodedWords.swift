@@ -1,0 +1,156 @@
+/// Text in header fields: encoded words (RFC 2047), raw UTF-8 (RFC 6532), and what breaks both.
+public enum EncodedWords {
+  /// A value as text, unfolded and without spaces around it.
+  ///
+  /// Words are decoded wherever they stand, also inside quoted strings and beside other characters. Those that follow one
+  /// another in one character set are joined before they are converted, so a character may be split across them. What is
+  /// outside of words and no ASCII is UTF-8, or else Windows-1252. Never fails; linear.
+  public static func decode(_ raw: ArraySlice<UInt8>) -> String { decode(raw.span) }
+
+  static func decode(_ raw: Span<UInt8>) -> String {
+    let value = raw.extracting(raw.trimmed)
+    if isPlain(value) { return value.text }
+    var decoder = WordDecoder()
+    return decoder.decode(value.unfolded)
+  }
+
+  /// ASCII that stands for itself.
+  private static func isPlain(_ value: Span<UInt8>) -> Bool {
+    for index in value.indices {
+      let byte = value[index]
+      if byte >= 0x80 || byte == 0x0a || byte == 0x0d { return false }
+      if byte == 0x3f, index > 0, value[index - 1] == 0x3d { return false }
+    }
+    return true
+  }
+}
+
+/// Decodes one value.
+private struct WordDecoder {
+  private var result = ""
+  /// What the words since the last text outside of one stand for, in `charset`.
+  private var joined: [UInt8] = []
+  private var charset: ArraySlice<UInt8> = []
+  /// Set once no `?=` is left, so that no more are looked for.
+  private var isWithoutEnd = false
+
+  private struct Word {
+    var charset: Range<Int>
+    var isBase64: Bool
+    var text: Range<Int>
+    var end: Int
+  }
+
+  mutating func decode(_ bytes: [UInt8]) -> String {
+    var index = 0
+    var literal = 0
+    var isBehindWord = false
+    while index < bytes.count {
+      guard bytes[index] == 0x3d, let word = word(bytes, at: index) else {
+        index += 1
+        continue
+      }
+      let between = bytes[literal..<index]
+      // Space between two words is not part of the text (§6.2).
+      if !isBehindWord || !between.allSatisfy({ $0.isMailSpace }) { append(between) }
+      let name = bytes[word.charset]
+      if !EncodedWords.isSame(name, charset) {
+        flush()
+        charset = name
+      }
+      joined += word.isBase64 ? EncodedWords.base64(bytes[word.text]) : EncodedWords.quoted(bytes[word.text])
+      index = word.end
+      literal = index
+      isBehindWord = true
+    }
+    append(bytes[literal...])
+    return result
+  }
+
+  private mutating func append(_ literal: ArraySlice<UInt8>) {
+    flush()
+    if !literal.isEmpty { result += Charset.text(literal) }
+  }
+
+  private mutating func flush() {
+    if !joined.isEmpty { result += Charset.text(joined[...], named: charset) }
+    joined = []
+    charset = []
+  }
+
+  /// The word that starts at `start`: `=?charset?encoding?text?=`; spaces in the text are tolerated.
+  private mutating func word(_ bytes: [UInt8], at start: Int) -> Word? {
+    let longestCharset = 80
+    guard !isWithoutEnd, start + 6 < bytes.count, bytes[start + 1] == 0x3f else { return nil }
+    var index = start + 2
+    while index < bytes.count, index - start < longestCharset, bytes[index] != 0x3f, bytes[index] > 0x20 { index += 1 }
+    guard index > start + 2, index + 2 < bytes.count, bytes[index] == 0x3f, bytes[index + 2] == 0x3f else { return nil }
+    let charset = start + 2..<index
+    let encoding = bytes[index + 1].asciiLowercase
+    guard encoding == 0x62 || encoding == 0x71 else { return nil }
+    let text = index + 3
+    index = text
+    while index + 1 < bytes.count, bytes[index] != 0x3f || bytes[index + 1] != 0x3d { index += 1 }
+    guard index + 1 < bytes.count else {
+      isWithoutEnd = true
+      return nil
+    }
+    return Word(charset: charset, isBase64: encoding == 0x62, text: text..<index, end: index + 2)
+  }
+}
+
+extension EncodedWords {
+  fileprivate static func isSame(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+    one.count == other.count && zip(one, other).allSatisfy { $0.asciiLowercase == $1.asciiLowercase }
+  }
+
+  /// The Q encoding (§4.2); what is no hexadecimal number stands for itself.
+  static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var index = text.startIndex
+    while index < text.endIndex {
+      let byte = text[index]
+      if byte == 0x3d, index + 2 < text.endIndex, let high = text[index + 1].hexValue,
+        let low = text[index + 2].hexValue
+      {
+        result.append(high << 4 | low)
+        index += 3
+      } else {
+        result.append(byte == 0x5f ? 0x20 : byte)
+        index += 1
+      }
+    }
+    return result
+  }
+
+  /// The B encoding (§4.1); other characters are passed over, missing padding is no matter, bytes behind padding are decoded.
+  static func base64(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count / 4 * 3 + 3)
+    var bits: UInt32 = 0
+    var count = 0
+    for byte in text {
+      let value: UInt8
+      switch byte {
+      case 0x41...0x5a: value = byte - 0x41
+      case 0x61...0x7a: value = byte - 0x61 + 26
+      case 0x30...0x39: value = byte - 0x30 + 52
+      case 0x2b, 0x2d: value = 62
+      case 0x2f, 0x5f: value = 63
+      case 0x3d:
+        count = 0
+        bits = 0
+        continue
+      default: continue
+      }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return result
+  }
+}

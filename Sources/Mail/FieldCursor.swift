@@ -1,0 +1,92 @@
+/// Goes through the fields of a header section (RFC 5322 §2.2) where they lie, front to back.
+///
+/// Lines end with LF or CRLF; with CR alone too where the first line of the section does. What is no field (a line without
+/// a colon, a `From ` or `>From ` line in the midst) is passed over. Linear.
+struct FieldCursor: ~Escapable {
+  /// A field: its name, and its value as folded, without spaces around either.
+  struct Field {
+    var name: Range<Int>
+    var value: Range<Int>
+  }
+
+  let bytes: Span<UInt8>
+  /// Where the next line starts; behind the empty line once the section has ended.
+  private(set) var position: Int
+  private let end: Int
+  let endsAtCR: Bool
+  /// Whether the empty line that ends the section has been met.
+  private(set) var hasEnded = false
+
+  /// Reads what lies in `range`; `endsAtCR` says whether a lone CR ends a line, nil to find that out by the first.
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>, _ range: Range<Int>, endsAtCR: Bool? = nil) {
+    self.bytes = bytes
+    position = range.lowerBound
+    end = min(range.upperBound, bytes.count)
+    self.endsAtCR = endsAtCR ?? FieldCursor.endsAtCR(bytes, range)
+  }
+
+  /// Whether the first line ends with a CR that no LF follows.
+  static func endsAtCR(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    let newline = bytes.firstIndex(of: 0x0a, in: range) ?? range.upperBound
+    guard let cr = bytes.firstIndex(of: 0x0d, in: range.lowerBound..<newline) else { return false }
+    // CR CR LF is what a CRLF becomes that is translated twice.
+    var next = cr
+    while next < range.upperBound, bytes[next] == 0x0d { next += 1 }
+    return next != newline || newline == range.upperBound
+  }
+
+  /// Where the line that starts at `start` ends, and where the next one starts; nil when its end is not in sight.
+  @inline(__always)
+  private func line(from start: Int) -> (end: Int, next: Int)? {
+    if endsAtCR { return lineEndingAtCR(from: start) }
+    guard let newline = bytes.firstIndex(of: 0x0a, in: start..<end) else { return nil }
+    var lineEnd = newline
+    while lineEnd > start, bytes[lineEnd - 1] == 0x0d { lineEnd -= 1 }
+    return (lineEnd, newline + 1)
+  }
+
+  private func lineEndingAtCR(from start: Int) -> (end: Int, next: Int)? {
+    var index = start
+    while index < end, bytes[index] != 0x0a, bytes[index] != 0x0d { index += 1 }
+    guard index < end else { return nil }
+    let isPair = bytes[index] == 0x0d && index + 1 < end && bytes[index + 1] == 0x0a
+    return (index, isPair ? index + 2 : index + 1)
+  }
+
+  /// The next field; nil at the empty line, and at the end of the range.
+  @_lifetime(self: copy self)
+  mutating func next() -> Field? {
+    while position < end, !hasEnded {
+      let start = position
+      var (lineEnd, next) = line(from: start) ?? (end, end)
+      if lineEnd == start, next > start {
+        position = next
+        hasEnded = true
+        return nil
+      }
+      // A fold: the next line starts with a space or a tab.
+      while next < end, bytes[next] == 0x20 || bytes[next] == 0x09 {
+        (lineEnd, next) = line(from: next) ?? (end, end)
+      }
+      position = next
+      if let nameEnd = FieldCursor.name(bytes, start, lineEnd) {
+        var colon = nameEnd
+        while bytes[colon] != 0x3a { colon += 1 }
+        return Field(name: start..<nameEnd, value: bytes.trimmed(colon + 1..<lineEnd))
+      }
+    }
+    return nil
+  }
+
+  /// Where the name ends of the field that starts at `start`; nil when none does. A colon follows, perhaps behind spaces.
+  @inline(__always)
+  static func name(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
+    var index = start
+    while index < end, bytes[index] > 0x20, bytes[index] != 0x3a, bytes[index] < 0x7f { index += 1 }
+    let nameEnd = index
+    guard nameEnd > start else { return nil }
+    while index < end, bytes[index] == 0x20 || bytes[index] == 0x09 { index += 1 }
+    return index < end && bytes[index] == 0x3a ? nameEnd : nil
+  }
+}

@@ -1,0 +1,113 @@
+/// The header section of a message or a part (RFC 5322 §2.2, RFC 6532): its fields in order, values as they lie there.
+///
+/// Tolerant: lines end with LF, CRLF or CR, spaces may stand before the colon, lines that are no fields are passed over.
+/// At most `limit` bytes and `fieldLimit` fields are read; what lies behind them is not seen.
+public struct Header: Sendable {
+  /// In bytes.
+  public static let limit = 1 << 20
+  public static let fieldLimit = 16 << 10
+
+  /// Where a field's name and its value lie in `bytes`.
+  public struct Field: Sendable {
+    fileprivate let nameStart: UInt32
+    fileprivate let nameEnd: UInt32
+    fileprivate let valueStart: UInt32
+    fileprivate let valueEnd: UInt32
+  }
+
+  /// The section, with the empty line that ends it.
+  public let bytes: [UInt8]
+  public let fields: [Field]
+  /// Whether the empty line was found: where not, the section is cut or the message has no body.
+  public let isWhole: Bool
+
+  /// Reads the section that `message` starts with. Copies the section; linear in its size.
+  public init(_ message: ArraySlice<UInt8>) {
+    var fields: [Field] = []
+    let head = message.prefix(Header.limit)
+    let span = head.span
+    var cursor = FieldCursor(span, 0..<span.count)
+    while fields.count < Header.fieldLimit, let field = cursor.next() {
+      fields.append(
+        Field(
+          nameStart: UInt32(field.name.lowerBound), nameEnd: UInt32(field.name.upperBound),
+          valueStart: UInt32(field.value.lowerBound), valueEnd: UInt32(field.value.upperBound)))
+    }
+    // Behind the last field that is kept, only the end of the section is of interest.
+    while cursor.next() != nil {}
+    isWhole = cursor.hasEnded
+    bytes = Array(head.prefix(cursor.position))
+    self.fields = fields
+  }
+
+  /// Where the body starts that follows the section at the start of `section`, in bytes from there; nil when the empty line
+  /// is not among the first `limit` bytes.
+  public static func end(of section: ArraySlice<UInt8>) -> Int? {
+    let head = section.prefix(limit)
+    let span = head.span
+    var cursor = FieldCursor(span, 0..<span.count)
+    while cursor.next() != nil {}
+    return cursor.hasEnded ? cursor.position : nil
+  }
+
+  public func name(of field: Field) -> ArraySlice<UInt8> { bytes[Int(field.nameStart)..<Int(field.nameEnd)] }
+
+  /// As folded, without spaces around it.
+  public func value(of field: Field) -> ArraySlice<UInt8> { bytes[Int(field.valueStart)..<Int(field.valueEnd)] }
+
+  /// The value of the first field of a name, as folded; `name` in lower case.
+  public func first(_ name: StaticString) -> ArraySlice<UInt8>? {
+    fields.first { self.name(of: $0).span.equalsIgnoringCase(name) }.map { value(of: $0) }
+  }
+
+  /// The values of all fields of a name, as folded, in order; `name` in lower case.
+  public func all(_ name: StaticString) -> [ArraySlice<UInt8>] {
+    fields.filter { self.name(of: $0).span.equalsIgnoringCase(name) }.map { value(of: $0) }
+  }
+
+  /// The decoded value of the first field of a name (RFC 2047); `name` in lower case.
+  public func text(_ name: StaticString) -> String? { first(name).map { EncodedWords.decode($0) } }
+
+  /// A value without the line breaks of its folds (RFC 5322 §2.2.3).
+  public static func unfolded(_ value: ArraySlice<UInt8>) -> [UInt8] { value.span.unfolded }
+}
+
+extension Header {
+  /// What the section says of the body (RFC 2045 §5); nil when it says nothing.
+  public var contentType: ContentType? { first("content-type").map { ContentType($0) } }
+
+  /// How the part is to be shown (RFC 2183); nil when the section says nothing.
+  public var contentDisposition: ContentDisposition? {
+    first("content-disposition").map { ContentDisposition($0) }
+  }
+
+  /// Whether a file that starts with `head` is likely to be a message: its first lines are fields, at least two of them of
+  /// names that mail uses (RFC 5322 §3.6, RFC 2045).
+  public static func looksLikeMessage(startingWith head: ArraySlice<UInt8>) -> Bool {
+    let start = head.prefix(4 << 10)
+    let span = start.span
+    let first = span.matches("\u{feff}", at: 0) ? 3 : 0
+    guard FieldCursor.name(span, first, span.count) != nil else { return false }
+    var cursor = FieldCursor(span, first..<span.count)
+    var known = 0
+    var others = 0
+    while let field = cursor.next() {
+      if isKnown(span.extracting(field.name)) { known += 1 } else { others += 1 }
+      // Fields that pass through many hands come first; a page of them without a known one is something else.
+      if known >= 2 { return true }
+      if others > 40 { return false }
+    }
+    return false
+  }
+
+  static func isKnown(_ name: Span<UInt8>) -> Bool {
+    let known: [StaticString] = [
+      "from", "to", "cc", "date", "subject", "message-id", "received", "return-path", "delivered-to", "mime-version",
+      "content-type", "content-transfer-encoding", "reply-to", "sender", "references", "in-reply-to",
+      "x-mozilla-status",
+      "x-gm-thrid", "dkim-signature", "list-id", "x-mailer", "x-uid", "status", "resent-from", "envelope-to",
+      "user-agent",
+    ]
+    return known.contains { name.equalsIgnoringCase($0) }
+  }
+}

@@ -1,0 +1,44 @@
+/// A date as mail writes it (RFC 5322 §3.3 and §4.3, the form of asctime, ISO 8601), to the second.
+///
+/// Tolerant: parts in any order that can be told apart, weekdays missing or in other languages, years of two or three digits,
+/// named zones, comments, seconds or the whole time missing.
+public struct MailDate: Sendable, Equatable {
+  /// Since the Unix epoch, in UTC.
+  public var seconds: Int64
+  /// East of Greenwich as written; 0 where no zone is, or none that makes sense.
+  public var zoneMinutes: Int
+
+  /// nil when day, month and year cannot be made out. Linear.
+  public init?(_ text: ArraySlice<UInt8>) { self.init(text.span) }
+
+  init?(_ text: Span<UInt8>) {
+    var parts = DateParts()
+    guard parts.read(text), let day = parts.day, let month = parts.month, let year = parts.year else { return nil }
+    guard (1...31).contains(day), parts.hour <= 24, parts.minute <= 59, parts.second <= 61 else { return nil }
+    let local = MailDate.days(year: year, month: month, day: day) * 86400 + parts.hour * 3600 + parts.minute * 60
+    zoneMinutes = parts.zone ?? 0
+    seconds = Int64(local + parts.second - 60 * zoneMinutes)
+  }
+
+  /// Days from 1970-01-01 to a day of the Gregorian calendar; years from 0 to 9999.
+  static func days(year: Int, month: Int, day: Int) -> Int {
+    // A year that starts in March has its leap day at its end.
+    let year = month <= 2 ? year - 1 : year
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// The day of the Gregorian calendar that is so many days from 1970-01-01; for days within a million years.
+  static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+  }
+}

@@ -1,0 +1,147 @@
+/// The parameters of a header field (RFC 2045 §5.1, RFC 2231).
+///
+/// Tolerant: empty ones (`;;`), values without quotes that need them, quotes that are not closed, comments, encoded words and
+/// raw 8-bit text in values, a backslash that is meant as one. Of two of a name the first wins, a value by RFC 2231 before a
+/// plain one. At most `limit` are read.
+public struct Parameters: Sendable {
+  public static let limit = 1000
+
+  private struct Piece {
+    /// Lower case, without `*` and what follows.
+    var name: [UInt8]
+    /// Of a continuation (RFC 2231 §3).
+    var index: Int?
+    /// Whether the value is of the form charset'language'percent-encoded, or a continuation of one.
+    var isExtended: Bool
+    var value: [UInt8]
+    var order: Int
+  }
+
+  private struct Value {
+    var name: [UInt8]
+    var bytes: [UInt8]
+    /// What is known of the character set; nil for a plain value, which may hold encoded words.
+    var charset: ArraySlice<UInt8>?
+  }
+
+  private var values: [Value] = []
+
+  public init() {}
+
+  /// Reads what follows a field's first token. Linear but for sorting.
+  public init(_ text: ArraySlice<UInt8>) {
+    var cursor = ParameterCursor(text.span.unfolded)
+    var pieces: [Piece] = []
+    while pieces.count < Parameters.limit, let (name, value) = cursor.next() {
+      pieces.append(Parameters.piece(name, value, order: pieces.count))
+    }
+    // One name's pieces together, extended ones first, continuations in their order.
+    pieces.sort { one, other in
+      if one.name != other.name { return one.name.lexicographicallyPrecedes(other.name) }
+      let ranks = (Parameters.rank(one), Parameters.rank(other))
+      if ranks.0 != ranks.1 { return ranks.0 < ranks.1 }
+      if one.index != other.index { return (one.index ?? 0) < (other.index ?? 0) }
+      return one.order < other.order
+    }
+    var index = 0
+    while index < pieces.count {
+      var end = index + 1
+      while end < pieces.count, pieces[end].name == pieces[index].name { end += 1 }
+      values.append(Parameters.joined(pieces[index..<end]))
+      index = end
+    }
+  }
+
+  /// The decoded value of a parameter; `name` in lower case.
+  public subscript(_ name: StaticString) -> String? {
+    guard let value = values.first(where: { $0.name.span.equalsIgnoringCase(name) }) else { return nil }
+    guard let charset = value.charset else { return EncodedWords.decode(value.bytes[...]) }
+    return Charset.text(value.bytes[...], named: charset)
+  }
+
+  /// The bytes of a parameter, unquoted and not decoded any further: a boundary, say; `name` in lower case.
+  public func bytes(_ name: StaticString) -> [UInt8]? {
+    values.first { $0.name.span.equalsIgnoringCase(name) }?.bytes
+  }
+
+  /// All of them, decoded, sorted by name.
+  public var all: [(name: String, value: String)] {
+    values.map { value in
+      let text =
+        value.charset.map { Charset.text(value.bytes[...], named: $0) } ?? EncodedWords.decode(value.bytes[...])
+      return (Charset.text(value.name[...]), text)
+    }
+  }
+
+  private static func rank(_ piece: Piece) -> Int { piece.index != nil ? 1 : piece.isExtended ? 0 : 2 }
+
+  /// `name*2*` and the like taken apart.
+  private static func piece(_ name: [UInt8], _ value: [UInt8], order: Int) -> Piece {
+    var piece = Piece(name: name, isExtended: false, value: value, order: order)
+    guard let star = name.firstIndex(of: 0x2a) else { return piece }
+    var rest = name[(star + 1)...]
+    if rest.isEmpty || rest.last == 0x2a {
+      piece.isExtended = true
+      rest = rest.dropLast()
+    }
+    if !rest.isEmpty {
+      guard rest.count <= 4, rest.allSatisfy({ $0.isAsciiDigit }) else { return piece }
+      piece.index = rest.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+    piece.name = Array(name[..<star])
+    return piece
+  }
+
+  /// What the sorted pieces of one name say together.
+  private static func joined(_ pieces: ArraySlice<Piece>) -> Value {
+    guard let first = pieces.first else { return Value(name: [], bytes: []) }
+    guard first.index != nil else {
+      guard first.isExtended else { return Value(name: first.name, bytes: first.value) }
+      let (charset, text) = extended(first.value)
+      return Value(name: first.name, bytes: percentDecoded(text), charset: charset)
+    }
+    // Up to the first gap; some count from 1.
+    var value = Value(name: first.name, bytes: [])
+    var expected = first.index == 1 ? 1 : 0
+    for piece in pieces {
+      guard let index = piece.index, index <= expected else { break }
+      if index < expected { continue }
+      if value.bytes.isEmpty, value.charset == nil, piece.isExtended {
+        let (charset, text) = extended(piece.value)
+        value.charset = charset
+        value.bytes = percentDecoded(text)
+      } else {
+        value.bytes += piece.isExtended ? percentDecoded(piece.value[...]) : piece.value
+      }
+      expected += 1
+    }
+    if expected == 0, let plain = pieces.first(where: { $0.index == nil }) { value.bytes = plain.value }
+    return value
+  }
+
+  /// charset'language'text (RFC 2231 §4); without both apostrophes everything is text.
+  private static func extended(_ value: [UInt8]) -> (charset: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
+    guard let first = value.firstIndex(of: 0x27), let second = value[(first + 1)...].firstIndex(of: 0x27) else {
+      return ([], value[...])
+    }
+    return (value[..<first], value[(second + 1)...])
+  }
+
+  private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var index = text.startIndex
+    while index < text.endIndex {
+      if text[index] == 0x25, index + 2 < text.endIndex, let high = text[index + 1].hexValue,
+        let low = text[index + 2].hexValue
+      {
+        result.append(high << 4 | low)
+        index += 3
+      } else {
+        result.append(text[index])
+        index += 1
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,85 @@
+internal import Glibc
+
+/// Looking at bytes that are ASCII where it matters.
+extension Span where Element == UInt8 {
+  /// A copy.
+  var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
+
+  /// As UTF-8, what is not repaired by U+FFFD.
+  var text: String { unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) } }
+
+  /// Where `byte` is first found in `range`.
+  @inline(__always)
+  func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+    guard range.lowerBound >= 0, range.lowerBound < range.upperBound, range.upperBound <= count else { return nil }
+    return unsafe withUnsafeBytes { bytes in
+      // Within the span, as checked above.
+      guard let base = bytes.baseAddress,
+        let found = unsafe memchr(base + range.lowerBound, Int32(byte), range.count)
+      else { return nil }
+      return unsafe UnsafeRawPointer(found) - base
+    }
+  }
+
+  /// Whether the bytes from `start` on are those of `text`.
+  @inline(__always)
+  func matches(_ text: StaticString, at start: Int) -> Bool {
+    guard start >= 0, count - start >= text.utf8CodeUnitCount else { return false }
+    for index in 0..<text.utf8CodeUnitCount where unsafe self[start + index] != text.utf8Start[index] { return false }
+    return true
+  }
+
+  /// Whether these are the bytes of `lowercase`, which has no capitals, in any case (ASCII).
+  func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
+    guard count == lowercase.utf8CodeUnitCount else { return false }
+    for index in 0..<count where unsafe self[index].asciiLowercase != lowercase.utf8Start[index] { return false }
+    return true
+  }
+
+  /// Where what is neither space, tab nor line break starts and ends; empty at the end when there is nothing else.
+  var trimmed: Range<Int> { trimmed(0..<count) }
+
+  func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var start = range.lowerBound
+    var end = range.upperBound
+    while start < end, self[start].isMailSpace { start += 1 }
+    while end > start, self[end - 1].isMailSpace { end -= 1 }
+    return start..<end
+  }
+
+  /// The bytes of a header's value without the line breaks of its folds (RFC 5322 §2.2.3); a tab that a fold put there
+  /// becomes a space.
+  var unfolded: [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(count)
+    var isBehindBreak = false
+    for index in indices {
+      let byte = self[index]
+      if byte == 0x0a || byte == 0x0d {
+        isBehindBreak = true
+      } else {
+        result.append(isBehindBreak && byte == 0x09 ? 0x20 : byte)
+        isBehindBreak = false
+      }
+    }
+    return result
+  }
+}
+
+extension UInt8 {
+  @inline(__always) var asciiLowercase: UInt8 { self >= 0x41 && self <= 0x5a ? self | 0x20 : self }
+  /// Space, tab, LF or CR.
+  @inline(__always) var isMailSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0a || self == 0x0d }
+  @inline(__always) var isAsciiDigit: Bool { self >= 0x30 && self <= 0x39 }
+  @inline(__always) var isAsciiLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
+
+  /// What a hexadecimal digit stands for.
+  var hexValue: UInt8? {
+    switch self {
+    case 0x30...0x39: self - 0x30
+    case 0x41...0x46: self - 0x37
+    case 0x61...0x66: self - 0x57
+    default: nil
+    }
+  }
+}
