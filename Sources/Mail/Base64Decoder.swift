@@ -1,8 +1,9 @@
 /// Decodes base64 (RFC 2045 §6.8).
 ///
-/// What is not of the alphabet is passed over, as the RFC demands, be it line ends or junk. Padding ends a group of four
-/// and not the data: some programs encode piece by piece, each with its own padding. (Python's `email` and others stop
-/// at the first padding and lose the rest.) Missing padding costs nothing; a single character left over stands for no byte.
+/// What is not of the alphabet is passed over, as the RFC demands, be it line ends or junk. Padding ends the data, unless a
+/// run of whole groups of four follows, with a line end behind it: some programs encode piece by piece, each with its own
+/// padding. (Python's `email` and others stop at the first padding and lose the rest; others go on into the footer
+/// that a mailing list put there.) Missing padding costs nothing; a single character left over stands for no byte.
 public struct Base64Decoder: TransferDecoder {
   public static var number: UInt64 { 1 }
 
@@ -10,6 +11,11 @@ public struct Base64Decoder: TransferDecoder {
   private var bits: UInt32 = 0
   /// 0 to 3 characters.
   private var held = 0
+  private var state = State.data
+
+  private enum State {
+    case data, behindPadding, done
+  }
 
   public init() {}
 
@@ -35,7 +41,7 @@ public struct Base64Decoder: TransferDecoder {
     precondition(output.count >= count + 16)
     while from < count {
       // Eight characters at a time. Eight bytes are stored for six, which the rest of the output has room for.
-      while held == 0, from + 8 <= count {
+      while held == 0, state == .data, from + 8 <= count {
         let word = unsafe input.loadUnaligned(fromByteOffset: from, as: UInt64.self)
         let one = unsafe Self.group(UInt32(truncatingIfNeeded: UInt64(littleEndian: word)), tables)
         let other = unsafe Self.group(UInt32(truncatingIfNeeded: UInt64(littleEndian: word) >> 32), tables)
@@ -45,7 +51,12 @@ public struct Base64Decoder: TransferDecoder {
         from += 8
         to += 6
       }
-      guard from < count else { break }
+      guard from < count, state != .done else { break }
+      if state == .behindPadding, unsafe !Self.isSpace(input[from]) {
+        guard let goesOn = unsafe Self.goesOn(input, from, isLast: isLast) else { return (from, to) }
+        state = goesOn ? .data : .done
+        continue
+      }
       let character = unsafe input[from]
       from += 1
       let value = unsafe tables[768 + Int(character)]
@@ -55,10 +66,28 @@ public struct Base64Decoder: TransferDecoder {
         if held == 4 { unsafe flush(into: output, &to) }
       } else if character == 0x3d, held >= 2 {
         unsafe flush(into: output, &to)
+        state = .behindPadding
       }
     }
     if isLast { unsafe flush(into: output, &to) }
     return (count, to)
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == 0x3d }
+
+  /// Whether what starts at `start`, behind padding, is base64 again; nil when more of it must be seen.
+  private static func goesOn(_ input: UnsafeRawBufferPointer, _ start: Int, isLast: Bool) -> Bool? {
+    let longestRun = 1024
+    var end = start
+    while end < input.count, end - start < longestRun, unsafe tables[768 + Int(input[end])] != invalid { end += 1 }
+    if end - start == longestRun { return true }
+    var padding = 0
+    while end + padding < input.count, padding < 2, unsafe input[end + padding] == 0x3d { padding += 1 }
+    guard end + padding < input.count else {
+      return isLast ? (end + padding - start) % 4 == 0 : nil
+    }
+    let isLineEnd = unsafe input[end + padding] == 0x0a || input[end + padding] == 0x0d
+    return isLineEnd && (end + padding - start) % 4 == 0
   }
 
   @inline(__always)

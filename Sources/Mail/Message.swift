@@ -130,7 +130,7 @@ extension Part {
   /// The part's bytes as they were before they were encoded. Decodes all of it once. Blocks.
   func decoded(from source: any ByteSource, isQuoted: Bool) throws(Fault) -> any ByteSource {
     let size = body.upperBound - body.lowerBound
-    switch encoding {
+    switch try isMislabelled(source) ? .identity : encoding {
     case .base64: return try DecodedSource(decoding: body, of: source, with: Base64Decoder())
     case .quotedPrintable:
       return try DecodedSource(decoding: body, of: source, with: QuotedPrintableDecoder(isQuoted: isQuoted))
@@ -144,6 +144,16 @@ extension Part {
       let unquoted = try DecodedSource(decoding: body, of: source, with: UnquotingDecoder())
       return unquoted.size == size ? plain : unquoted
     }
+  }
+}
+
+extension Part {
+  /// Whether what is declared to be base64 is text as one reads it: words with spaces between.
+  private func isMislabelled(_ source: any ByteSource) throws(Fault) -> Bool {
+    guard encoding == .base64 else { return false }
+    let head = try source.bytes(at: body.lowerBound, count: Int(min(1024, body.upperBound - body.lowerBound)))
+    let spaces = zip(head, head.dropFirst()).count { $0 == 0x20 && $1 > 0x20 }
+    return spaces > 2 && spaces * 20 > head.count
   }
 }
 
