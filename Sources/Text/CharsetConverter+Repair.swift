@@ -21,7 +21,7 @@ extension CharsetConverter {
           let status = unsafe step(&from, &left, &to, &room)
           let code = errno
           unsafe result.append(contentsOf: output[..<(block - room)])
-          guard status == .max, code != E2BIG else { continue }
+          guard status == -1, code != E2BIG else { continue }
           // EILSEQ, or EINVAL for a character that the end cuts off.
           result += [0xEF, 0xBF, 0xBD]
           let skipped = code == EINVAL ? left : min(left, unitWidth)
