@@ -23,7 +23,7 @@ extension TransferDecoder {
   /// All of `bytes` decoded, in memory.
   func decoded(_ bytes: [UInt8]) -> [UInt8] {
     var decoder = self
-    return unsafe [UInt8](unsafeUninitializedCapacity: bytes.count + 16) { output, count in
+    return unsafe [UInt8](unsafeUninitializedCapacity: Self.growth * bytes.count + 16) { output, count in
       unsafe bytes.withUnsafeBytes { input in
         count = unsafe decoder.decode(input, into: UnsafeMutableRawBufferPointer(output), isLast: true).made
       }
