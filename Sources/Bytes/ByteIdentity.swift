@@ -20,6 +20,8 @@ public struct ByteIdentity: Hashable, Sendable {
     case range = 1
     /// Decodes Deflate: the size and the CRC of what comes out.
     case inflate = 2
+    /// Decodes a mail's transfer encoding: the decoder's number, the size of what comes out.
+    case decodeTransfer = 3
   }
 
   public func adding(_ step: Step, _ one: UInt64, _ other: UInt64) -> ByteIdentity {

@@ -37,4 +37,20 @@ internal import Glibc
     }
     return isWhole ? output[..<count].map { UInt8(bitPattern: $0) } : nil
   }
+
+  /// Back to the first state.
+  func reset() { _ = unsafe iconv(descriptor, nil, nil, nil, nil) }
+
+  /// One call of iconv.
+  func step(
+    _ from: inout UnsafeMutablePointer<CChar>?, _ left: inout Int, _ to: inout UnsafeMutablePointer<CChar>?,
+    _ room: inout Int
+  ) -> Int {
+    unsafe iconv(descriptor, &from, &left, &to, &room)
+  }
+
+  /// Writes what the state still owes.
+  func flush(_ to: inout UnsafeMutablePointer<CChar>?, _ room: inout Int) -> Int {
+    unsafe iconv(descriptor, nil, nil, &to, &room)
+  }
 }

@@ -1,0 +1,34 @@
+public import Bytes
+
+/// A file in a message: a part, a file inline in its text, or one out of a `winmail.dat`.
+public struct Attachment: Sendable {
+  /// Safe, and unique within the message.
+  public let name: FileName
+  /// `type/subtype` in lower case; of files that tell none, `application/octet-stream`.
+  public let contentType: String
+  /// Whether it is a message (RFC 5322), which can be read as one.
+  public let isMessage: Bool
+  /// Its place among the message's attachments.
+  let number: Int
+  let origin: Origin
+
+  enum Origin: Sendable {
+    case part(Int)
+    case inline(part: Int, InlineFile)
+    /// A range of the decoded bytes of a part that is a `winmail.dat`.
+    case tnef(part: Int, Range<Int64>)
+  }
+}
+
+/// The text of a message in one form.
+public struct TextBody: Sendable {
+  enum Piece: Sendable {
+    /// A part without the files in its text.
+    case part(Int, TextForm)
+    /// A range of the decoded bytes of a part that is a `winmail.dat`.
+    case tnef(part: Int, Range<Int64>, TextForm)
+  }
+
+  let pieces: [Piece]
+  let isHTML: Bool
+}

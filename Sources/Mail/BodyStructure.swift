@@ -1,0 +1,80 @@
+/// Which parts are the body, and which are attachments (RFC 8621 §4.1.4).
+struct BodyStructure {
+  /// Numbers of parts, in order: what to show as text, and what as HTML.
+  private(set) var text: [Int] = []
+  private(set) var html: [Int] = []
+  /// All other leaves, and pictures and sounds among those shown, for these are files too.
+  private(set) var files: [Int] = []
+
+  private struct Frame {
+    let part: Int?
+    let isAlternative: Bool
+    let isRelated: Bool
+    /// Whether a multipart/alternative is around.
+    let isInAlternative: Bool
+    /// Whether what comes may still be shown as text, as HTML.
+    var takesText: Bool
+    var takesHTML: Bool
+    let textCount: Int
+    let htmlCount: Int
+  }
+
+  /// Linear; `parts` has each part behind the multipart that it is in.
+  init(_ parts: [Part]) {
+    var frames = [
+      Frame(
+        part: nil, isAlternative: false, isRelated: false, isInAlternative: false, takesText: true, takesHTML: true,
+        textCount: 0, htmlCount: 0)
+    ]
+    for (number, part) in parts.enumerated() {
+      while frames.count > 1, frames[frames.count - 1].part != part.parent { leave(&frames) }
+      let frame = frames[frames.count - 1]
+      if part.kind == .multipart {
+        frames.append(
+          Frame(
+            part: number, isAlternative: part.isAlternative, isRelated: part.isRelated,
+            isInAlternative: frame.isInAlternative || part.isAlternative, takesText: frame.takesText,
+            takesHTML: frame.takesHTML, textCount: text.count, htmlCount: html.count))
+      } else if Self.isInline(part, isInRelated: frame.isRelated) {
+        show(number, part, &frames[frames.count - 1])
+      } else {
+        files.append(number)
+      }
+    }
+    while frames.count > 1 { leave(&frames) }
+  }
+
+  private static func isInline(_ part: Part, isInRelated: Bool) -> Bool {
+    guard !part.isAttachment, part.kind == .plain || part.kind == .html || part.kind == .media else { return false }
+    return part.position == 0 || !isInRelated && (part.kind == .media || part.name == nil)
+  }
+
+  private mutating func show(_ number: Int, _ part: Part, _ frame: inout Frame) {
+    if part.kind == .media {
+      files.append(number)
+      return
+    }
+    if frame.isAlternative {
+      // Each in its kind; where that is shown no more, it is a file, for nothing is lost.
+      if part.kind == .plain, frame.takesText { return text.append(number) }
+      if part.kind == .html, frame.takesHTML { return html.append(number) }
+      return files.append(number)
+    }
+    if frame.isInAlternative {
+      if part.kind == .plain { frame.takesHTML = false } else { frame.takesText = false }
+    }
+    if frame.takesText { text.append(number) }
+    if frame.takesHTML { html.append(number) }
+    if !frame.takesText, !frame.takesHTML { files.append(number) }
+  }
+
+  /// Of a multipart/alternative of one kind only, that is shown for the other too.
+  private mutating func leave(_ frames: inout [Frame]) {
+    guard let frame = frames.popLast(), frame.isAlternative, frame.takesText, frame.takesHTML else { return }
+    if text.count == frame.textCount {
+      text += html[frame.htmlCount...]
+    } else if html.count == frame.htmlCount {
+      html += text[frame.textCount...]
+    }
+  }
+}

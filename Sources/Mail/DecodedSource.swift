@@ -1,0 +1,131 @@
+public import Bytes
+internal import Synchronization
+
+/// The decoded bytes of a range of a source, at any offset and never whole in memory.
+///
+/// One pass over the range, made at once, finds the exact size and leaves a checkpoint every 256 KiB of output; a read
+/// starts at the nearest one, or where the last read ended. A very large part has fewer: never more than 4,096.
+public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
+  private let source: any ByteSource
+  private let range: Range<Int64>
+  public let size: Int64
+  /// In the order of their offsets; the first is the start.
+  private let checkpoints: [Checkpoint]
+  /// Where the last read ended, or a little before.
+  private let latest: Mutex<Checkpoint>
+
+  private struct Checkpoint: Sendable {
+    /// In the source.
+    var input: Int64
+    /// In what comes out.
+    var output: Int64
+    var decoder: Decoder
+  }
+
+  /// Decodes `range` of `source` once from front to back. Blocks; throws what `source` throws.
+  public init(decoding range: Range<Int64>, of source: any ByteSource, with decoder: Decoder) throws(Fault) {
+    let start = Checkpoint(input: range.lowerBound, output: 0, decoder: decoder)
+    var checkpoints = [start]
+    var stride: Int64 = 256 << 10
+    var place = start
+    unsafe try Self.decode(source, range, from: &place, .blocking) { place, _ in
+      if let last = checkpoints.last, place.output - last.output >= stride {
+        checkpoints.append(place)
+        if checkpoints.count > 4096 {
+          checkpoints = Swift.stride(from: 0, to: checkpoints.count, by: 2).map { checkpoints[$0] }
+          stride *= 2
+        }
+      }
+      return 64 << 10
+    }
+    self.source = source
+    self.range = range
+    size = place.output
+    self.checkpoints = checkpoints
+    latest = Mutex(start)
+  }
+
+  public var identity: ByteIdentity? {
+    source.identity?.adding(.range, UInt64(range.lowerBound), UInt64(range.upperBound - range.lowerBound))
+      .adding(.decodeTransfer, Decoder.number, UInt64(size))
+  }
+
+  public func verify() throws(Fault) { try source.verify() }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+    -> Int
+  {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    let end = offset + Int64(wanted)
+    var place = checkpoint(before: offset)
+    var written = 0
+    unsafe try Self.decode(source, range, from: &place, patience) { place, block in
+      let from = max(offset, place.output)
+      let to = min(end, place.output + Int64(block.count))
+      if from < to {
+        let part = unsafe block[Int(from - place.output)..<Int(to - place.output)]
+        unsafe buffer.baseAddress?.advanced(by: Int(from - offset))
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: part).baseAddress!, byteCount: part.count)
+        unsafe written += part.count
+      }
+      let after = place.output + Int64(block.count)
+      if after >= end {
+        latest.withLock { $0 = place }
+        return 0
+      }
+      // The last blocks are small, so that little is decoded twice.
+      return Int(min(64 << 10, max(2 << 10, end - after)))
+    }
+    guard written == wanted else {
+      throw Fault(.changed, "decodes to \(offset + Int64(written)) bytes now, and did to \(size)")
+    }
+    return wanted
+  }
+
+  /// The nearest one at or before `offset`.
+  private func checkpoint(before offset: Int64) -> Checkpoint {
+    var low = 0
+    var high = checkpoints.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if checkpoints[middle].output <= offset { low = middle } else { high = middle }
+    }
+    let latest = latest.withLock { $0 }
+    return latest.output <= offset && latest.output > checkpoints[low].output ? latest : checkpoints[low]
+  }
+
+  /// Decodes from `place` on, block by block, and moves it along. `take` is given each block with the place where it starts,
+  /// and gives the size of the next, in bytes of the source; 0 ends it.
+  private static func decode(
+    _ source: any ByteSource, _ range: Range<Int64>, from place: inout Checkpoint, _ patience: Patience,
+    _ take: (Checkpoint, UnsafeRawBufferPointer) -> Int
+  ) throws(Fault) {
+    let capacity = (64 << 10) / Decoder.growth
+    let input = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+    let output = UnsafeMutableRawBufferPointer.allocate(byteCount: Decoder.growth * capacity + 16, alignment: 16)
+    defer {
+      unsafe input.deallocate()
+      unsafe output.deallocate()
+    }
+    var size = unsafe take(place, UnsafeRawBufferPointer(start: nil, count: 0))
+    while size > 0 {
+      let left = range.upperBound - place.input
+      let wanted = Int(min(Int64(min(size, capacity)), left))
+      let block = unsafe UnsafeMutableRawBufferPointer(rebasing: input[..<wanted])
+      let got = unsafe try source.read(into: block, at: place.input, patience)
+      guard got == wanted else {
+        throw Fault(.damaged, "expected \(wanted) bytes, found \(got)", atByte: place.input)
+      }
+      let isLast = Int64(wanted) == left
+      let before = place
+      let (used, made) = unsafe place.decoder.decode(UnsafeRawBufferPointer(block), into: output, isLast: isLast)
+      size = unsafe take(before, UnsafeRawBufferPointer(rebasing: output[..<made]))
+      place.input += Int64(used)
+      place.output += Int64(made)
+      if isLast { break }
+      // A decoder that used nothing wants to see more.
+      if used == 0 { size = max(size, min(2 * wanted, capacity)) }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+internal import Glibc
+
+/// The quoting of mailboxes: a line that would look like a separator has a `>` before it (mboxrd).
+enum FromQuoting {
+  /// More than this many `>` are no quoting.
+  static let longestRun = 64
+  private static let word = Array("From ".utf8)
+
+  /// Whether a line is quoted; nil when more of it must be seen.
+  static func isQuoted(_ line: Slice<UnsafeRawBufferPointer>, isLast: Bool) -> Bool? {
+    var index = unsafe line.startIndex
+    while unsafe index < line.endIndex, unsafe line[index] == 0x3e, unsafe index - line.startIndex < longestRun {
+      index += 1
+    }
+    guard unsafe index > line.startIndex else { return unsafe line.isEmpty && !isLast ? nil : false }
+    for byte in word {
+      guard unsafe index < line.endIndex else { return isLast ? false : nil }
+      guard unsafe line[index] == byte else { return false }
+      index += 1
+    }
+    return true
+  }
+}
+
+/// Takes the quoting of mailboxes off: of each line `>From `, `>>From ` …, one `>`.
+public struct UnquotingDecoder: TransferDecoder {
+  public static var number: UInt64 { 2 }
+
+  private var isAtLineStart = true
+
+  public init() {}
+
+  public mutating func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isLast: Bool
+  ) -> (used: Int, made: Int) {
+    precondition(output.count >= input.count)
+    var copied = 0
+    var from = 0
+    var to = 0
+    func copy(upTo end: Int) {
+      guard end > copied else { return }
+      let part = unsafe UnsafeRawBufferPointer(rebasing: input[copied..<end])
+      unsafe UnsafeMutableRawBufferPointer(rebasing: output[to...]).copyMemory(from: part)
+      to += end - copied
+      copied = end
+    }
+    while from < input.count {
+      if isAtLineStart, unsafe input[from] == 0x3e {
+        guard let isQuoted = unsafe FromQuoting.isQuoted(input[from...], isLast: isLast) else {
+          copy(upTo: from)
+          return (from, to)
+        }
+        if isQuoted {
+          copy(upTo: from)
+          copied = from + 1
+        }
+      }
+      guard let newline = unsafe input.firstIndex(of: 0x0a, from: from) else {
+        isAtLineStart = false
+        break
+      }
+      isAtLineStart = true
+      from = newline + 1
+    }
+    copy(upTo: input.count)
+    return (input.count, to)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The first place of a byte at or behind `start`.
+  @inline(__always)
+  func firstIndex(of byte: UInt8, from start: Int) -> Int? { unsafe firstIndex(of: byte, in: start..<count) }
+
+  /// The first place of a byte within a range.
+  @inline(__always)
+  func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+    guard let base = baseAddress, range.lowerBound >= 0, range.upperBound <= count, !range.isEmpty,
+      let found = unsafe memchr(base + range.lowerBound, Int32(byte), range.count)
+    else { return nil }
+    return unsafe UnsafeRawPointer(found) - base
+  }
+}

@@ -1,0 +1,164 @@
+internal import Bytes
+
+/// A file that stands in the text of a mail, by uuencode or yEnc.
+struct InlineFile: Sendable, Equatable {
+  enum Encoding: Sendable { case uuencode, yEnc }
+
+  let encoding: Encoding
+  /// As written, in whatever character set.
+  let name: [UInt8]
+  /// From the start of the line `begin` or `=ybegin` to the end of the line `end` or `=yend`, in the text's bytes.
+  let range: Range<Int64>
+  /// The encoded data within.
+  let data: Range<Int64>
+
+  /// The files in a text, and whether the text is UTF-8, ASCII, neither: one pass in bounded memory. Blocks.
+  ///
+  /// A line `begin 644 x` is only prose unless a line of uuencode follows; so is `=ybegin` without a name. Without an end
+  /// a file ends before the first line that cannot be its. 10,000 files of one text are found, and no more.
+  static func find(in text: any ByteSource) throws(Fault) -> [InlineFile] {
+    var finder = InlineFileFinder()
+    var window = SourceWindow(text, 0..<text.size)
+    var place: Int64 = 0
+    try window.move(to: 0)
+    while place < text.size, finder.files.count < 10_000 {
+      let from = Int(place - window.start)
+      let bytes = unsafe window.bytes
+      let newline = unsafe bytes.firstIndex(of: 0x0a, from: from)
+      if newline == nil, !window.reachesEnd, from > 0 {
+        try window.move(to: place)
+        continue
+      }
+      // A line longer than the window comes in pieces, of which none starts like a file.
+      let next = newline.map { $0 + 1 } ?? bytes.count
+      unsafe finder.take(bytes[from..<next], at: place)
+      place = window.start + Int64(next)
+      if place >= window.start + Int64(window.count), place < text.size { try window.move(to: place) }
+    }
+    finder.finish(at: text.size)
+    return finder.files
+  }
+}
+
+/// Looks at one line after the other.
+private struct InlineFileFinder {
+  var files: [InlineFile] = []
+  private var state = State.text
+
+  private enum State {
+    case text
+    /// Behind a line that may begin a file.
+    case begun(InlineFile.Encoding, name: [UInt8], start: Int64, data: Int64)
+    case inUU(name: [UInt8], start: Int64, data: Int64)
+    /// Behind the line of no length, where only `end` is missing.
+    case afterUU(name: [UInt8], start: Int64, data: Range<Int64>)
+    case inYEnc(name: [UInt8], start: Int64, data: Int64)
+  }
+
+  /// With its line end, if it has one.
+  mutating func take(_ line: Slice<UnsafeRawBufferPointer>, at offset: Int64) {
+    let end = unsafe offset + Int64(line.count)
+    let text = unsafe Self.text(of: line)
+    switch state {
+    case .text: unsafe begin(text, offset, end)
+    case .begun(.uuencode, let name, let start, let data):
+      if let length = unsafe UUDecoder.length(of: text, isFirst: true) {
+        state =
+          length == 0
+          ? .afterUU(name: name, start: start, data: data..<end) : .inUU(name: name, start: start, data: data)
+      } else {
+        state = .text
+        unsafe begin(text, offset, end)
+      }
+    case .inUU(let name, let start, let data):
+      if unsafe text.elementsEqual(Self.end) {
+        add(.uuencode, name, start..<end, data..<offset)
+      } else if let length = unsafe UUDecoder.length(of: text, isFirst: false) {
+        if length == 0 { state = .afterUU(name: name, start: start, data: data..<end) }
+      } else if unsafe !text.isEmpty {
+        add(.uuencode, name, start..<offset, data..<offset)
+        unsafe begin(text, offset, end)
+      }
+    case .afterUU(let name, let start, let data):
+      let isEnd = unsafe text.elementsEqual(Self.end)
+      if unsafe text.isEmpty { return }
+      add(.uuencode, name, start..<(isEnd ? end : data.upperBound), data)
+      if !isEnd { unsafe begin(text, offset, end) }
+    case .begun(.yEnc, let name, let start, let data):
+      state = .inYEnc(name: name, start: start, data: data)
+      if unsafe text.starts(with: Self.yPart) {
+        state = .inYEnc(name: name, start: start, data: end)
+      } else {
+        unsafe takeYEnc(text, offset, end)
+      }
+    case .inYEnc: unsafe takeYEnc(text, offset, end)
+    }
+  }
+
+  mutating func finish(at end: Int64) {
+    switch state {
+    case .text, .begun: break
+    case .inUU(let name, let start, let data): add(.uuencode, name, start..<end, data..<end)
+    case .afterUU(let name, let start, let data): add(.uuencode, name, start..<data.upperBound, data)
+    case .inYEnc(let name, let start, let data): add(.yEnc, name, start..<end, data..<end)
+    }
+  }
+
+  private mutating func takeYEnc(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {
+    guard case .inYEnc(let name, let start, let data) = state, unsafe text.starts(with: Self.yEnd) else { return }
+    add(.yEnc, name, start..<end, data..<offset)
+  }
+
+  private mutating func add(
+    _ encoding: InlineFile.Encoding, _ name: [UInt8], _ range: Range<Int64>, _ data: Range<Int64>
+  ) {
+    files.append(InlineFile(encoding: encoding, name: name, range: range, data: data))
+    state = .text
+  }
+
+  private mutating func begin(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {
+    guard unsafe text.count > 8, unsafe text.count < 1024 else { return }
+    if unsafe text.starts(with: Self.yBegin) {
+      guard let name = unsafe Self.yName(Array(text)) else { return }
+      state = .begun(.yEnc, name: name, start: offset, data: end)
+    } else if unsafe text.starts(with: Self.begin), let name = unsafe Self.uuName(Array(text.dropFirst(6))) {
+      state = .begun(.uuencode, name: name, start: offset, data: end)
+    }
+  }
+
+  private static let begin = Array("begin ".utf8)
+  private static let end = Array("end".utf8)
+  private static let yBegin = Array("=ybegin ".utf8)
+  private static let yPart = Array("=ypart ".utf8)
+  private static let yEnd = Array("=yend".utf8)
+
+  /// A line without its line end.
+  private static func text(of line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+    var end = unsafe line.endIndex
+    while unsafe end > line.startIndex, unsafe line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
+    return unsafe line[line.startIndex..<end]
+  }
+
+  /// `644 name`: three or four octal digits and a name.
+  private static func uuName(_ text: [UInt8]) -> [UInt8]? {
+    let mode = text.prefix { (0x30...0x37).contains($0) }
+    guard (3...4).contains(mode.count), text.count > mode.count + 1, text[mode.count] == 0x20 else { return nil }
+    let name = trimmed(text[(mode.count + 1)...])
+    return name.isEmpty ? nil : name
+  }
+
+  /// Behind `name=`, which comes last.
+  private static func yName(_ text: [UInt8]) -> [UInt8]? {
+    let key = Array(" name=".utf8)
+    guard let start = text.indices.first(where: { text[$0...].starts(with: key) }) else { return nil }
+    var name = trimmed(text[(start + key.count)...])
+    if name.count >= 2, name.first == 0x22, name.last == 0x22 { name = Array(name.dropFirst().dropLast()) }
+    return name.isEmpty ? nil : name
+  }
+
+  private static func trimmed(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var text = text.drop { $0 == 0x20 || $0 == 0x09 }
+    while let last = text.last, last == 0x20 || last == 0x09 { text.removeLast() }
+    return Array(text)
+  }
+}

@@ -1,0 +1,168 @@
+public import Bytes
+internal import Synchronization
+
+/// A message (RFC 5322, 2045–2049): its header, bodies and attachments.
+///
+/// Its structure is read at once, a part is decoded when it is opened. What is decoded has an exact size, can be read at any
+/// offset, and is never whole in memory.
+public final class Message: Sendable {
+  private let source: any ByteSource
+  private let isQuoted: Bool
+  let parts: [Part]
+  /// The files in the text of parts, by the part.
+  private let inlineFiles: [Int: [InlineFile]]
+  /// What is decoded already, by part and by attachment: sizes and checkpoints.
+  private let decoded = Mutex<[Key: any ByteSource]>([:])
+
+  /// `body.txt`: the best plain text, perhaps empty.
+  public let body: TextBody
+  /// `body.html`; nil where there is no HTML.
+  public let html: TextBody?
+  /// In the order of the message.
+  public let attachments: [Attachment]
+  /// Why a part of the message is not shown: a limit was passed, or a part could not be looked into.
+  public let fault: Fault?
+
+  private enum Key: Hashable {
+    case part(Int)
+    case attachment(Int)
+    case body(isHTML: Bool)
+  }
+
+  /// Reads the structure of the message that `source` is. `isQuoted` says that it comes out of a mailbox, where lines
+  /// `>From `, `>>From ` … have one `>` too many (mboxrd); that is taken off but in base64.
+  ///
+  /// Decodes text parts once, to find files in them. Blocks; bounded memory but for what is kept of each part. Throws only
+  /// what `source` throws: no message is refused.
+  public init(reading source: any ByteSource, isQuoted: Bool) throws(Fault) {
+    var scanner = PartScanner(source)
+    try scanner.scan()
+    var contents = MessageContents(source, isQuoted: isQuoted, scanner.parts, scanner.fault)
+    try contents.read()
+    self.source = source
+    self.isQuoted = isQuoted
+    parts = contents.parts
+    inlineFiles = contents.inlineFiles
+    body = contents.body
+    html = contents.html
+    attachments = contents.attachments
+    fault = contents.fault
+  }
+
+  /// `headers.txt`: each field decoded and unfolded, `Name: value` and LF, in UTF-8; at most 1 MiB. What controls a terminal
+  /// becomes U+FFFD. Reads the header again; blocks.
+  public func headersText() throws(Fault) -> [UInt8] {
+    var scanner = PartScanner(source)
+    let header = try scanner.header()
+    var text: [UInt8] = []
+    for field in header.fields {
+      let value = EncodedWords.decode(header.value(of: field))
+      var line = Array(header.name(of: field)) + [0x3a, 0x20]
+      for scalar in value.unicodeScalars {
+        line += UTF8.encode(Self.isHarmless(scalar) ? scalar : scalar == "\t" ? " " : "\u{fffd}") ?? .init()
+      }
+      line.append(0x0a)
+      guard text.count + line.count <= 1 << 20 else { break }
+      text += line
+    }
+    return text
+  }
+
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case ..<0x20, 0x7f...0x9f, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: false
+    default: true
+    }
+  }
+
+  /// The bytes of an attachment of this message: exact size, any offset. Decodes it once, to know its size. Blocks.
+  public func open(_ attachment: Attachment) throws(Fault) -> any ByteSource {
+    switch attachment.origin {
+    case .part(let number): try decoded(number)
+    case .inline(let part, let file):
+      try once(.attachment(attachment.number)) { () throws(Fault) in try file.decoded(from: decoded(part)) }
+    case .tnef(let part, let range):
+      ByteRange(of: try decoded(part), start: range.lowerBound, size: range.upperBound - range.lowerBound)
+    }
+  }
+
+  /// The bytes of `body` or `html`: exact size, any offset. Makes it once, to know its size. Blocks.
+  ///
+  /// Text over 1 MiB (HTML to be read as text: 8 MiB) is made a chunk at a time, each up to a line's end; one that a tag or a
+  /// flowed paragraph crosses shows it there.
+  public func open(_ body: TextBody) throws(Fault) -> any ByteSource {
+    try once(.body(isHTML: body.isHTML)) { () throws(Fault) in
+      var pieces: [TextSource.Piece] = []
+      for piece in body.pieces {
+        switch piece {
+        case .part(let number, let form):
+          var text = try decoded(number)
+          if let files = inlineFiles[number] { text = SplicedSource(text, without: files.map(\.range)) }
+          pieces.append(TextSource.Piece(source: text, form: form))
+        case .tnef(let number, let range, let form):
+          let text = ByteRange(
+            of: try decoded(number), start: range.lowerBound, size: range.upperBound - range.lowerBound)
+          pieces.append(TextSource.Piece(source: text, form: form))
+        }
+      }
+      return try TextSource(pieces, isMarked: body.isHTML)
+    }
+  }
+
+  private func decoded(_ number: Int) throws(Fault) -> any ByteSource {
+    try once(.part(number)) { () throws(Fault) in try parts[number].decoded(from: source, isQuoted: isQuoted) }
+  }
+
+  /// What `make` gives, made at most a few times.
+  private func once(_ key: Key, _ make: () throws(Fault) -> any ByteSource) throws(Fault) -> any ByteSource {
+    if let known = decoded.withLock({ $0[key] }) { return known }
+    let made = try make()
+    decoded.withLock {
+      // A message of very many parts does not keep them all.
+      if $0.count >= 256 { $0.removeAll() }
+      $0[key] = made
+    }
+    return made
+  }
+}
+
+extension Part {
+  /// The part's bytes as they were before they were encoded. Decodes all of it once. Blocks.
+  func decoded(from source: any ByteSource, isQuoted: Bool) throws(Fault) -> any ByteSource {
+    let size = body.upperBound - body.lowerBound
+    switch try isMislabelled(source) ? .identity : encoding {
+    case .base64: return try DecodedSource(decoding: body, of: source, with: Base64Decoder())
+    case .quotedPrintable:
+      return try DecodedSource(decoding: body, of: source, with: QuotedPrintableDecoder(isQuoted: isQuoted))
+    case .uuencode:
+      let text = ByteRange(of: source, start: body.lowerBound, size: size)
+      guard let file = try InlineFile.find(in: text).first else { return text }
+      return try file.decoded(from: text)
+    case .identity:
+      let plain = ByteRange(of: source, start: body.lowerBound, size: size)
+      guard isQuoted else { return plain }
+      let unquoted = try DecodedSource(decoding: body, of: source, with: UnquotingDecoder())
+      return unquoted.size == size ? plain : unquoted
+    }
+  }
+}
+
+extension Part {
+  /// Whether what is declared to be base64 is text as one reads it: words with spaces between.
+  private func isMislabelled(_ source: any ByteSource) throws(Fault) -> Bool {
+    guard encoding == .base64 else { return false }
+    let head = try source.bytes(at: body.lowerBound, count: Int(min(1024, body.upperBound - body.lowerBound)))
+    let spaces = zip(head, head.dropFirst()).count { $0 == 0x20 && $1 > 0x20 }
+    return spaces > 2 && spaces * 20 > head.count
+  }
+}
+
+extension InlineFile {
+  /// The file's bytes; `text` is what it was found in. Blocks.
+  func decoded(from text: any ByteSource) throws(Fault) -> any ByteSource {
+    switch encoding {
+    case .uuencode: try DecodedSource(decoding: data, of: text, with: UUDecoder())
+    case .yEnc: try DecodedSource(decoding: data, of: text, with: YEncDecoder())
+    }
+  }
+}

@@ -1,0 +1,136 @@
+internal import Bytes
+
+/// Finds out what of a message's parts is text and what is files, and what these are called.
+struct MessageContents {
+  private let source: any ByteSource
+  private let isQuoted: Bool
+  let parts: [Part]
+  private(set) var fault: Fault?
+  private(set) var inlineFiles: [Int: [InlineFile]] = [:]
+  private(set) var attachments: [Attachment] = []
+  private(set) var body = TextBody(pieces: [], isHTML: false)
+  private(set) var html: TextBody?
+
+  private var names = AttachmentNames()
+  private var namesByContentID: [[UInt8]: FileName] = [:]
+  /// Text out of a `winmail.dat`, for a message that has none.
+  private var tnefText: TextBody.Piece?
+  private var tnefHTML: (part: Int, range: Range<Int64>, charset: String?)?
+
+  init(_ source: any ByteSource, isQuoted: Bool, _ parts: [Part], _ fault: Fault?) {
+    self.source = source
+    self.isQuoted = isQuoted
+    self.parts = parts
+    self.fault = fault
+  }
+
+  mutating func read() throws(Fault) {
+    let structure = BodyStructure(parts)
+    let texts = Set(structure.text + structure.html)
+    for number in structure.files.isEmpty && texts.isEmpty ? [] : Array(parts.indices) {
+      if texts.contains(number) {
+        if parts[number].kind == .plain { try addInlineFiles(in: number) }
+      } else if parts[number].kind != .multipart {
+        try addPart(number)
+      }
+    }
+    makeBodies(structure)
+  }
+
+  // MARK: Bodies
+
+  private mutating func makeBodies(_ structure: BodyStructure) {
+    body = TextBody(pieces: structure.text.map { .part($0, form(of: $0)) }, isHTML: false)
+    let links = ContentLinks(names: namesByContentID)
+    if structure.html.contains(where: { parts[$0].kind == .html }) {
+      let pieces = structure.html.map { number in
+        let shape = parts[number].kind == .html ? TextForm.Shape.html(links) : .escaped
+        return TextBody.Piece.part(number, TextForm(shape: shape, charset: parts[number].charset))
+      }
+      html = TextBody(pieces: pieces, isHTML: true)
+    }
+    // A few line breaks are no text.
+    let isEmpty = structure.text.allSatisfy { parts[$0].body.upperBound - parts[$0].body.lowerBound <= 4 }
+    if isEmpty, let tnefText { body = TextBody(pieces: [tnefText], isHTML: false) }
+    if html == nil, let (part, range, charset) = tnefHTML {
+      html = TextBody(pieces: [.tnef(part: part, range, TextForm(shape: .html(links), charset: charset))], isHTML: true)
+      if isEmpty, tnefText == nil {
+        body = TextBody(
+          pieces: [.tnef(part: part, range, TextForm(shape: .readHTML, charset: charset))], isHTML: false)
+      }
+    }
+  }
+
+  private func form(of number: Int) -> TextForm {
+    let part = parts[number]
+    if part.kind == .html { return TextForm(shape: .readHTML, charset: part.charset) }
+    let shape = part.isFlowed ? TextForm.Shape.flowed(deletesSpace: part.deletesSpace) : .plain
+    return TextForm(shape: shape, charset: part.charset)
+  }
+
+  // MARK: Files
+
+  private mutating func add(
+    _ raw: [UInt8]?, stem: String? = nil, _ contentType: String, isMessage: Bool = false, part: Int,
+    _ origin: Attachment.Origin
+  ) -> FileName {
+    let name = names.name(raw, stem: stem, index: part + 1, contentType: contentType, isMessage: isMessage)
+    attachments.append(
+      Attachment(
+        name: name, contentType: contentType, isMessage: isMessage, number: attachments.count, origin: origin))
+    return name
+  }
+
+  private mutating func addInlineFiles(in number: Int) throws(Fault) {
+    let part = parts[number]
+    // The shortest file in a text is longer.
+    guard part.body.upperBound - part.body.lowerBound > 20 else { return }
+    let files = try InlineFile.find(in: part.decoded(from: source, isQuoted: isQuoted))
+    guard !files.isEmpty else { return }
+    inlineFiles[number] = files
+    for file in files {
+      let name = Array(Charset.text(file.name[...]).utf8)
+      _ = add(name, "application/octet-stream", part: number, .inline(part: number, file))
+    }
+  }
+
+  private mutating func addPart(_ number: Int) throws(Fault) {
+    let part = parts[number]
+    let isMessage = part.kind == .message
+    let hasName = part.name.map { !$0.isEmpty } ?? false
+    let name = add(
+      part.name.map { Array($0.utf8) }, stem: isMessage && !hasName ? try innerSubject(part) : nil, part.contentType,
+      isMessage: isMessage, part: number, .part(number))
+    if let id = part.contentID, !id.isEmpty, namesByContentID[id] == nil { namesByContentID[id] = name }
+    if part.kind == .tnef { try addTNEF(number) }
+  }
+
+  /// The subject of the message that a part is.
+  private func innerSubject(_ part: Part) throws(Fault) -> String? {
+    let text = try part.decoded(from: source, isQuoted: false)
+    let head = try text.bytes(at: 0, count: Int(min(text.size, 8 << 10)))
+    return Header(head[...]).text("subject")
+  }
+
+  private mutating func addTNEF(_ number: Int) throws(Fault) {
+    let decoded = try parts[number].decoded(from: source, isQuoted: isQuoted)
+    guard let tnef = try TNEF(decoded) else { return }
+    let charset = tnef.codePage == 0 ? nil : tnef.codePage == 65001 ? "utf-8" : "cp\(tnef.codePage)"
+    let label = charset.map { Array($0.utf8)[...] }
+    for file in tnef.files {
+      guard let data = file.data else { continue }
+      let raw = file.longName.isEmpty ? file.name : file.longName
+      let text = file.isLongNameUnicode ? String(decoding: raw, as: UTF8.self) : Charset.text(raw[...], named: label)
+      let type =
+        file.contentType.isEmpty ? "application/octet-stream" : Charset.text(file.contentType[...]).lowercased()
+      let name = add(
+        raw.isEmpty ? nil : Array(text.utf8), file.isMessage ? "application/ms-tnef" : type, part: number,
+        .tnef(part: number, data))
+      if !file.contentID.isEmpty, namesByContentID[file.contentID] == nil { namesByContentID[file.contentID] = name }
+    }
+    if tnefText == nil, let (range, isUnicode) = tnef.text {
+      tnefText = .tnef(part: number, range, TextForm(shape: .plain, charset: isUnicode ? "utf-16le" : charset))
+    }
+    if tnefHTML == nil, let range = tnef.html { tnefHTML = (number, range, charset) }
+  }
+}

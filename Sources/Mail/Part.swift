@@ -1,0 +1,97 @@
+internal import Bytes
+
+/// A body part (RFC 2045 §2.5), or the message itself: what its header says, and where its bytes lie.
+struct Part: Sendable {
+  enum Kind: Sendable {
+    /// Holds parts.
+    case multipart
+    case plain
+    case html
+    /// An image, sound or film.
+    case media
+    /// Another message, which is not looked into.
+    case message
+    case tnef
+    case other
+  }
+
+  enum Encoding: Sendable { case identity, base64, quotedPrintable, uuencode }
+
+  /// The number of the multipart that it is in; nil for the message itself.
+  let parent: Int?
+  /// Among the parts of its multipart, from 0.
+  let position: Int
+  private(set) var kind: Kind
+  /// `type/subtype` in lower case.
+  private(set) var contentType: String
+  let encoding: Encoding
+  /// Whether the header asks for a file (RFC 2183 §2.2, §2.8).
+  let isAttachment: Bool
+  /// Decoded, as recorded.
+  let name: String?
+  /// As declared.
+  let charset: String?
+  let isFlowed: Bool
+  let deletesSpace: Bool
+  /// Without the angle brackets.
+  let contentID: [UInt8]?
+  var body: Range<Int64>
+
+  /// Reads what the header section says; `isInDigest` changes what a part is of which nothing is said (RFC 2046 §5.1.5).
+  init(_ header: Header, parent: Int?, position: Int, isInDigest: Bool, body: Range<Int64>) {
+    let message = ContentType(Array("message/rfc822".utf8)[...])
+    let type = header.contentType ?? (isInDigest ? message : .plainText)
+    let disposition = header.contentDisposition
+    self.parent = parent
+    self.position = position
+    self.body = body
+    contentType = type.name
+    encoding = Self.encoding(header.first("content-transfer-encoding"))
+    name = disposition?.filename ?? type.parameters["name"]
+    isAttachment = disposition.map { !$0.kind.isEmpty && $0.kind != "inline" } ?? false
+    charset = type.charset
+    isFlowed = type.parameters["format"]?.lowercased() == "flowed"
+    deletesSpace = type.parameters["delsp"]?.lowercased() == "yes"
+    contentID = header.first("content-id").map { value in
+      let isOutside: (UInt8) -> Bool = { $0 == 0x3c || $0 == 0x3e || $0 <= 0x20 }
+      return Array(value.drop(while: isOutside).prefix { !isOutside($0) })
+    }
+    kind = Self.kind(type, name)
+  }
+
+  var isAlternative: Bool { contentType == "multipart/alternative" }
+  var isRelated: Bool { contentType == "multipart/related" }
+  var isDigest: Bool { contentType == "multipart/digest" }
+
+  /// For a multipart in which no part was found: what it holds is text.
+  mutating func becomePlain() {
+    kind = .plain
+    contentType = "text/plain"
+  }
+
+  private static func kind(_ type: ContentType, _ name: String?) -> Kind {
+    switch (type.type, type.subtype) {
+    case ("multipart", _): .multipart
+    case ("text", "plain"): .plain
+    case ("text", "html"): .html
+    case ("image", _), ("audio", _), ("video", _): .media
+    case ("message", "rfc822"), ("message", "global"): .message
+    case ("application", "ms-tnef"), ("application", "vnd.ms-tnef"): .tnef
+    case ("application", "octet-stream") where name?.lowercased() == "winmail.dat": .tnef
+    default: .other
+    }
+  }
+
+  /// What is none of those that are known is no encoding.
+  private static func encoding(_ value: ArraySlice<UInt8>?) -> Encoding {
+    guard let value else { return .identity }
+    let isOfToken: (UInt8) -> Bool = { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d }
+    let token = value.drop { !isOfToken($0) }.prefix(while: isOfToken)
+    switch String(decoding: token.map { $0.asciiLowercase }, as: UTF8.self) {
+    case "base64", "b", "x-base64": return .base64
+    case "quoted-printable", "quotedprintable", "qp": return .quotedPrintable
+    case "x-uuencode", "uuencode", "x-uue", "uue": return .uuencode
+    default: return .identity
+    }
+  }
+}

@@ -1,0 +1,279 @@
+internal import Bytes
+
+/// Finds the parts of a message (RFC 2046 §5.1) in one pass, front to back, in a bounded buffer.
+///
+/// A delimiter is a line of `--`, the boundary, `--` perhaps, and white space; it counts wherever its multipart is open,
+/// and closes those within. Multiparts nest on a stack of their own, and delimiters are looked up, so neither depth nor
+/// number of parts makes it slower. Messages within are not looked into.
+struct PartScanner: ~Copyable {
+  static let depthLimit = 20_000
+  static let partLimit = 200_000
+  /// In bytes.
+  static let boundaryLimit = 1024
+
+  private struct Multipart {
+    let part: Int
+    let boundary: [UInt8]
+    var count = 0
+  }
+
+  private struct Delimiter {
+    /// Of its multipart, on the stack.
+    let level: Int
+    let isClose: Bool
+    /// Where the line break before it starts, and where the next line does.
+    let end: Int64
+    let next: Int64
+  }
+
+  private struct Line {
+    /// Without its end, and perhaps cut.
+    let text: [UInt8]
+    let next: Int64
+  }
+
+  private let size: Int64
+  private var window: SourceWindow
+  private(set) var parts: [Part] = []
+  /// A limit that was passed.
+  private(set) var fault: Fault?
+  private var stack: [Multipart] = []
+  /// Where on the stack each boundary is, outermost first.
+  private var levels: [[UInt8]: [Int]] = [:]
+
+  init(_ source: any ByteSource) {
+    size = source.size
+    window = SourceWindow(source, 0..<source.size)
+  }
+
+  /// Fills `parts`; the message itself comes first, each part behind the multipart that it is in. Blocks.
+  mutating func scan() throws(Fault) {
+    var leaf = try add(at: 0, parent: nil)
+    var place = parts[0].body.lowerBound
+    while let delimiter = try nextDelimiter(from: place) {
+      if let last = leaf {
+        parts[last].body = parts[last].body.lowerBound..<max(parts[last].body.lowerBound, delimiter.end)
+      }
+      leaf = nil
+      close(downTo: delimiter.level + (delimiter.isClose ? 0 : 1), at: delimiter.end)
+      place = delimiter.next
+      if delimiter.isClose { continue }
+      guard parts.count < Self.partLimit else {
+        fault = fault ?? Fault(.limit, "more than \(Self.partLimit) parts", atByte: place)
+        break
+      }
+      leaf = try add(at: place, parent: delimiter.level)
+      if let last = parts.last { place = last.body.lowerBound }
+    }
+    close(downTo: 0, at: size)
+  }
+
+  /// The header section at the start of the source.
+  mutating func header() throws(Fault) -> Header { Header(try section(at: 0).bytes[...]) }
+
+  /// Reads a part's header; gives the part's number unless it is a multipart.
+  private mutating func add(at place: Int64, parent level: Int?) throws(Fault) -> Int? {
+    let (bytes, body) = try section(at: place)
+    let header = Header(bytes[...])
+    let parent = level.map { stack[$0].part }
+    let part = Part(
+      header, parent: parent, position: level.map { stack[$0].count } ?? 0,
+      isInDigest: parent.map { parts[$0].isDigest } ?? false, body: body..<size)
+    if let level { stack[level].count += 1 }
+    let number = parts.count
+    parts.append(part)
+    guard part.kind == .multipart else { return number }
+    guard stack.count < Self.depthLimit else {
+      fault = fault ?? Fault(.limit, "parts nested deeper than \(Self.depthLimit)", atByte: place)
+      parts[number].becomePlain()
+      return number
+    }
+    guard let boundary = header.contentType?.boundary, boundary.count <= Self.boundaryLimit else {
+      parts[number].becomePlain()
+      return number
+    }
+    levels[boundary, default: []].append(stack.count)
+    stack.append(Multipart(part: number, boundary: boundary))
+    return nil
+  }
+
+  /// Ends all multiparts but the outermost `count`.
+  private mutating func close(downTo count: Int, at end: Int64) {
+    while stack.count > count, let last = stack.popLast() {
+      levels[last.boundary]?.removeLast()
+      if levels[last.boundary]?.isEmpty == true { levels[last.boundary] = nil }
+      parts[last.part].body = parts[last.part].body.lowerBound..<max(parts[last.part].body.lowerBound, end)
+      if last.count == 0 { parts[last.part].becomePlain() }
+    }
+  }
+
+  // MARK: Delimiters
+
+  /// The next one at or behind `place`, where a line starts.
+  private mutating func nextDelimiter(from place: Int64) throws(Fault) -> Delimiter? {
+    guard !stack.isEmpty else { return nil }
+    let longest = Self.boundaryLimit + 1024
+    var from = place
+    if from < window.start || from > window.start + Int64(window.count) { try window.move(to: from) }
+    while true {
+      let bytes = unsafe window.bytes
+      guard let dash = unsafe bytes.firstIndex(of: 0x2d, from: Int(from - window.start)) else {
+        if window.reachesEnd { return nil }
+        from = window.start + Int64(window.count)
+        // What comes before tells whether a line starts, and which line break came last.
+        try window.move(to: max(place, from - 2))
+        continue
+      }
+      let offset = window.start + Int64(dash)
+      let isAtLineStart = unsafe offset == place || dash > 0 && (bytes[dash - 1] == 0x0a || bytes[dash - 1] == 0x0d)
+      if isAtLineStart, dash + longest > bytes.count, !window.reachesEnd {
+        from = offset
+        let start = max(place, offset - 2)
+        if start > window.start {
+          try window.move(to: start)
+          continue
+        }
+      }
+      var end = dash + 1
+      if isAtLineStart, end < bytes.count, unsafe bytes[end] == 0x2d,
+        let found = unsafe delimiter(bytes, at: dash, place)
+      {
+        return found
+      }
+      while end < bytes.count, unsafe bytes[end] == 0x2d { end += 1 }
+      from = window.start + Int64(end)
+      if end == bytes.count, !window.reachesEnd {
+        // A run of dashes that goes on is not the start of a line.
+        try window.move(to: max(place, from - 2))
+      }
+    }
+  }
+
+  /// The delimiter that the line at `start` of the window is.
+  private func delimiter(_ bytes: UnsafeRawBufferPointer, at start: Int, _ place: Int64) -> Delimiter? {
+    let limit = min(bytes.count, start + Self.boundaryLimit + 1024)
+    var end = start + 2
+    while end < limit, unsafe bytes[end] != 0x0a && bytes[end] != 0x0d { end += 1 }
+    guard end < bytes.count || window.reachesEnd, let (level, isClose) = unsafe match(bytes[(start + 2)..<end]) else {
+      return nil
+    }
+    var next = end
+    if next < bytes.count, unsafe bytes[next] == 0x0d { next += 1 }
+    if next < bytes.count, unsafe bytes[next] == 0x0a { next += 1 }
+    var before = start
+    if window.start + Int64(before) > place {
+      if before > 0, unsafe bytes[before - 1] == 0x0a { before -= 1 }
+      if before > 0, unsafe bytes[before - 1] == 0x0d { before -= 1 }
+    }
+    return Delimiter(
+      level: level, isClose: isClose, end: max(place, window.start + Int64(before)), next: window.start + Int64(next))
+  }
+
+  /// What a line says behind its two dashes.
+  private func match(_ line: Slice<UnsafeRawBufferPointer>) -> (level: Int, isClose: Bool)? {
+    var end = unsafe line.endIndex
+    while unsafe end > line.startIndex, unsafe line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+    guard unsafe end - line.startIndex <= Self.boundaryLimit + 2 else { return nil }
+    var text = unsafe [UInt8](line[line.startIndex..<end])
+    let asStart = levels[text]?.last
+    var asEnd: Int?
+    if text.count >= 2, text.suffix(2).elementsEqual([0x2d, 0x2d]) {
+      text.removeLast(2)
+      asEnd = levels[text]?.last
+    }
+    // A boundary may be another one with two dashes behind it: the innermost counts.
+    if let asStart, asStart >= asEnd ?? 0 { return (asStart, false) }
+    return asEnd.map { ($0, true) }
+  }
+
+  // MARK: Headers
+
+  /// The fields of the section at `place`, and where the body starts.
+  ///
+  /// The section ends at an empty line, at a delimiter, and at a line that is no field, unless a field follows that: a fold
+  /// that lost its space, or a separator quoted in the midst. Of a larger section than `Header.limit` the rest is not kept.
+  private mutating func section(at place: Int64) throws(Fault) -> (bytes: [UInt8], body: Int64) {
+    var bytes: [UInt8] = []
+    var hasField = false
+    var odd: (start: Int64, isParameter: Bool)?
+    var from = place
+    let endsAtCR = try endsAtCR(at: place)
+    while from < size {
+      let line = try line(at: from, endsAtCR: endsAtCR, limit: max(1024, Header.limit - bytes.count))
+      let text = line.text
+      if text.starts(with: [0x2d, 0x2d]), !stack.isEmpty,
+        unsafe text.withUnsafeBytes({ unsafe match($0.dropFirst(2)) }) != nil
+      {
+        return (bytes, odd?.start ?? from)
+      }
+      if text.isEmpty {
+        if let odd, !hasField || !odd.isParameter { return (bytes, odd.start) }
+        return (bytes, line.next)
+      }
+      let isFold = text[0] == 0x20 || text[0] == 0x09
+      if isFold, odd == nil, hasField {
+        bytes += text + [0x0a]
+      } else if !isFold, FieldCursor.name(text.span, 0, text.count) != nil {
+        odd = nil
+        hasField = true
+        bytes += text + [0x0a]
+      } else if !isFold, let odd {
+        return (bytes, odd.start)
+      } else if !isFold, Self.isSeparator(text) {
+        // Neither field nor body.
+      } else if odd == nil {
+        odd = (from, text.contains(0x3d))
+      }
+      if bytes.count >= Header.limit { fault = fault ?? Fault(.limit, "a header of more than 1 MiB", atByte: place) }
+      from = line.next
+    }
+    return (bytes, odd?.start ?? size)
+  }
+
+  private static func isSeparator(_ text: [UInt8]) -> Bool {
+    text.drop { $0 == 0x3e }.starts(with: Array("From ".utf8))
+  }
+
+  private mutating func endsAtCR(at place: Int64) throws(Fault) -> Bool {
+    guard place < size else { return false }
+    if place + 4096 > window.start + Int64(window.count), !window.reachesEnd || place < window.start {
+      try window.move(to: place)
+    }
+    let from = Int(place - window.start)
+    let bytes = unsafe window.bytes
+    guard from >= 0, let cr = unsafe bytes.firstIndex(of: 0x0d, from: from) else { return false }
+    var end = cr
+    while end < bytes.count, unsafe bytes[end] == 0x0d { end += 1 }
+    let newline = unsafe bytes.firstIndex(of: 0x0a, from: from) ?? bytes.count
+    return cr < newline && (end != newline || newline == bytes.count)
+  }
+
+  /// The line that starts at `place`, of which no more than `limit` bytes are kept.
+  private mutating func line(at place: Int64, endsAtCR: Bool, limit: Int) throws(Fault) -> Line {
+    var text: [UInt8] = []
+    var from = place
+    if from < window.start || from >= window.start + Int64(window.count) { try window.move(to: from) }
+    while true {
+      let bytes = unsafe window.bytes
+      let local = Int(from - window.start)
+      var end = unsafe bytes.firstIndex(of: 0x0a, from: local)
+      if endsAtCR, let cr = unsafe bytes.firstIndex(of: 0x0d, in: local..<(end ?? bytes.count)) { end = cr }
+      // A CR that is the last byte in sight may belong to a CRLF.
+      if end == nil || end == bytes.count - 1, !window.reachesEnd, local > 0 {
+        try window.move(to: from)
+        continue
+      }
+      let stop = end ?? bytes.count
+      unsafe text += bytes[local..<min(stop, local + max(0, limit - text.count))]
+      guard let end else {
+        from = window.start + Int64(stop)
+        if window.reachesEnd { return Line(text: text, next: from) }
+        try window.move(to: from)
+        continue
+      }
+      while text.last == 0x0d { text.removeLast() }
+      let isCRLF = unsafe bytes[end] == 0x0d && end + 1 < bytes.count && bytes[end + 1] == 0x0a
+      return Line(text: text, next: window.start + Int64(end) + (isCRLF ? 2 : 1))
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/// Decodes quoted-printable (RFC 2045 §6.7).
+///
+/// White space at the end of a line goes, up to 1,000 bytes of it; a `=` before that joins the line with the next one. A
+/// `=` that is followed by anything but two hexadecimal digits, of either case, stands for itself. Bytes that ought to be
+/// encoded stay. Line ends stay as they are.
+public struct QuotedPrintableDecoder: TransferDecoder {
+  public static var number: UInt64 { 3 }
+  private static let longestTail = 1000
+
+  /// Whether the bytes come out of a mailbox that quotes lines.
+  private let isQuoted: Bool
+  private var isAtLineStart = true
+
+  public init(isQuoted: Bool) { self.isQuoted = isQuoted }
+
+  public mutating func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isLast: Bool
+  ) -> (used: Int, made: Int) {
+    precondition(output.count >= input.count)
+    var from = 0
+    var to = 0
+    while from < input.count {
+      if isAtLineStart, isQuoted, unsafe input[from] == 0x3e {
+        guard let quoted = unsafe FromQuoting.isQuoted(input[from...], isLast: isLast) else { return (from, to) }
+        if quoted { from += 1 }
+      }
+      isAtLineStart = false
+      if let newline = unsafe input.firstIndex(of: 0x0a, from: from) {
+        let end = unsafe newline > from && input[newline - 1] == 0x0d ? newline - 1 : newline
+        let text = unsafe from..<Self.trimmed(input, from..<end)
+        if unsafe !Self.decode(input, text, endsLine: true, into: output, &to) {
+          unsafe Self.copy(input, end..<newline + 1, into: output, &to)
+        }
+        from = newline + 1
+        isAtLineStart = true
+      } else if isLast {
+        let text = unsafe from..<Self.trimmed(input, from..<input.count)
+        _ = unsafe Self.decode(input, text, endsLine: true, into: output, &to)
+        from = input.count
+      } else {
+        // What may be the end of a line, or the start of three characters, waits for what follows it.
+        var end = unsafe input[input.count - 1] == 0x0d ? input.count - 1 : input.count
+        let trimmed = unsafe Self.trimmed(input, from..<end)
+        if trimmed == input.count, trimmed - from >= 2, unsafe input[trimmed - 2] == 0x3d {
+          end = trimmed - 2
+        } else {
+          end = trimmed
+          if end > from, unsafe input[end - 1] == 0x3d { end -= 1 }
+        }
+        _ = unsafe Self.decode(input, from..<end, endsLine: false, into: output, &to)
+        return (end, to)
+      }
+    }
+    return (from, to)
+  }
+
+  /// The end of a range less the white space there.
+  private static func trimmed(_ input: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int {
+    let limit = max(range.lowerBound, range.upperBound - longestTail)
+    var end = range.upperBound
+    while end > limit, unsafe input[end - 1] == 0x20 || input[end - 1] == 0x09 { end -= 1 }
+    return end
+  }
+
+  private static func copy(
+    _ input: UnsafeRawBufferPointer, _ range: Range<Int>, into output: UnsafeMutableRawBufferPointer, _ to: inout Int
+  ) {
+    guard !range.isEmpty else { return }
+    let part = unsafe UnsafeRawBufferPointer(rebasing: input[range])
+    unsafe UnsafeMutableRawBufferPointer(rebasing: output[to...]).copyMemory(from: part)
+    to += range.count
+  }
+
+  /// Decodes a line's text; true when the line goes on in the next.
+  private static func decode(
+    _ input: UnsafeRawBufferPointer, _ text: Range<Int>, endsLine: Bool,
+    into output: UnsafeMutableRawBufferPointer, _ to: inout Int
+  ) -> Bool {
+    var from = text.lowerBound
+    while let equals = unsafe input.firstIndex(of: 0x3d, in: from..<text.upperBound) {
+      unsafe copy(input, from..<equals, into: output, &to)
+      from = equals + 1
+      if from == text.upperBound, endsLine { return true }
+      if from < text.upperBound, unsafe input[from] == 0x0d {
+        // A line end of a mail that knows CR only.
+        from += 1
+      } else if from + 1 < text.upperBound, let high = unsafe Hexadecimal.value(input[from]),
+        let low = unsafe Hexadecimal.value(input[from + 1])
+      {
+        unsafe output[to] = high << 4 | low
+        to += 1
+        from += 2
+      } else {
+        unsafe output[to] = 0x3d
+        to += 1
+      }
+    }
+    unsafe copy(input, from..<text.upperBound, into: output, &to)
+    return false
+  }
+}
+
+enum Hexadecimal {
+  @inline(__always)
+  static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x37
+    case 0x61...0x66: digit - 0x57
+    default: nil
+    }
+  }
+}

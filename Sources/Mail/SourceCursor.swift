@@ -1,0 +1,43 @@
+internal import Bytes
+
+/// Little-endian integers and stretches of a source of any size, of which a block at a time is in memory.
+struct SourceCursor {
+  let source: any ByteSource
+  private let end: Int64
+  private(set) var position: Int64
+  private var block: [UInt8] = []
+  private var blockStart: Int64 = 0
+
+  init(_ source: any ByteSource, _ range: Range<Int64>) {
+    self.source = source
+    position = range.lowerBound
+    end = min(range.upperBound, source.size)
+  }
+
+  var remaining: Int64 { end - position }
+
+  /// Throws a damaged fault beyond the end.
+  mutating func skip(_ count: Int64) throws(Fault) {
+    guard count >= 0, count <= remaining else {
+      throw Fault(.damaged, "expected \(count) more bytes, found \(remaining)", atByte: position)
+    }
+    position += count
+  }
+
+  /// The next `count` bytes, at most 64 KiB.
+  mutating func bytes(_ count: Int) throws(Fault) -> ArraySlice<UInt8> {
+    let start = position
+    guard count <= 64 << 10 else { throw Fault(.limit, "\(count) bytes in one property", atByte: start) }
+    try skip(Int64(count))
+    if start < blockStart || position > blockStart + Int64(block.count) {
+      blockStart = start
+      block = try source.bytes(at: start, count: max(count, Int(min(4096, end - start))))
+    }
+    let from = Int(start - blockStart)
+    return block[from..<from + count]
+  }
+
+  mutating func u8() throws(Fault) -> UInt8 { try bytes(1).first ?? 0 }
+  mutating func u16() throws(Fault) -> UInt16 { try bytes(2).reversed().reduce(0) { $0 << 8 | UInt16($1) } }
+  mutating func u32() throws(Fault) -> UInt32 { try bytes(4).reversed().reduce(0) { $0 << 8 | UInt32($1) } }
+}

@@ -1,0 +1,47 @@
+internal import Bytes
+
+/// A stretch of a source in memory, which its reader moves along from front to back.
+@safe struct SourceWindow: ~Copyable {
+  private let source: any ByteSource
+  /// Where the source ends, or where to stop before.
+  private let end: Int64
+  private let buffer: UnsafeMutableRawBufferPointer
+  /// Where the stretch starts, in the source.
+  private(set) var start: Int64
+  private(set) var count = 0
+
+  /// Starts empty, at the start of `range`. `capacity` is the most that is held, in bytes.
+  init(_ source: any ByteSource, _ range: Range<Int64>, capacity: Int = 128 << 10) {
+    self.source = source
+    end = range.upperBound
+    start = range.lowerBound
+    unsafe buffer = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  deinit { unsafe buffer.deallocate() }
+
+  /// Whether nothing follows the stretch.
+  var reachesEnd: Bool { start + Int64(count) >= end }
+
+  /// The stretch, until it is moved.
+  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+  /// Moves the stretch, so that it starts at `offset` and is as long as may be; what is there already is not read again.
+  mutating func move(to offset: Int64) throws(Fault) {
+    let isWithin = offset >= start && offset < start + Int64(count)
+    let kept = isWithin ? count - Int(offset - start) : 0
+    if kept > 0, kept < count, let base = unsafe buffer.baseAddress {
+      unsafe base.copyMemory(from: base + (count - kept), byteCount: kept)
+    }
+    start = offset
+    count = kept
+    let wanted = unsafe Int(min(Int64(buffer.count - kept), max(0, end - offset - Int64(kept))))
+    guard wanted > 0 else { return }
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[kept..<kept + wanted])
+    let got = unsafe try source.read(into: rest, at: offset + Int64(kept), .blocking)
+    guard got == wanted else {
+      throw Fault(.damaged, "expected \(wanted) bytes, found \(got)", atByte: offset + Int64(kept))
+    }
+    count += got
+  }
+}

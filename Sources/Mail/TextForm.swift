@@ -1,0 +1,137 @@
+internal import Bytes
+internal import Text
+
+/// What is made of a part's decoded bytes to show them: UTF-8, with LF line ends.
+struct TextForm: Sendable {
+  enum Shape: Sendable {
+    case plain
+    /// RFC 3676.
+    case flowed(deletesSpace: Bool)
+    /// HTML, shown as plain text.
+    case readHTML
+    /// HTML, with links to parts by content id turned into links to files.
+    case html(ContentLinks)
+    /// Plain text, shown as HTML.
+    case escaped
+  }
+
+  let shape: Shape
+  /// As declared.
+  let charset: String?
+
+  /// In bytes of input: so much is made at a time, so much memory it takes, several times over. Nothing but what a line
+  /// break cannot end, a tag or a flowed paragraph, is the worse for it.
+  var chunkSize: Int64 {
+    if case .readHTML = shape { return 8 << 20 }
+    return 1 << 20
+  }
+
+  /// What the bytes of `source` are; nil stands for UTF-8. Reads all of it when nothing useful is declared. Blocks.
+  func converter(for source: any ByteSource) throws(Fault) -> CharsetConverter? {
+    if let charset, let name = Charset.iconvName(of: Array(charset.utf8)[...]) {
+      if name == Charset.utf8 { return nil }
+      if let converter = CharsetConverter(try Self.byteOrder(name, source)) { return converter }
+    }
+    var from: Int64 = 0
+    var isUTF8 = true
+    while from < source.size, isUTF8 {
+      let bytes = try TextChunk.bytes(source, from, 1 << 20, unitWidth: 1)
+      isUTF8 = String(validating: bytes, as: UTF8.self) != nil
+      from += Int64(bytes.count)
+    }
+    if isUTF8 { return nil }
+    if let name = try declaredInside(source), let converter = CharsetConverter(name) { return converter }
+    return CharsetConverter("WINDOWS-1252")
+  }
+
+  /// UTF-16 and UTF-32 with the byte order that the text starts with, since only the first chunk has the mark.
+  private static func byteOrder(_ name: String, _ source: any ByteSource) throws(Fault) -> String {
+    let width = CharsetConverter.unitWidth(name)
+    guard width > 1, !name.hasSuffix("E"), source.size >= Int64(width) else { return name }
+    let first = try source.bytes(at: 0, count: 2)
+    let isLittle = first == [0xff, 0xfe] || first[0] != 0 && first[1] == 0
+    return (width == 2 ? "UTF-16" : "UTF-32") + (isLittle ? "LE" : "BE")
+  }
+
+  /// What HTML says of itself in a `<meta>`.
+  private func declaredInside(_ source: any ByteSource) throws(Fault) -> String? {
+    switch shape {
+    case .plain, .flowed, .escaped: return nil
+    case .readHTML, .html: break
+    }
+    let head = try source.bytes(at: 0, count: Int(min(source.size, 4096))).map { $0.asciiLowercase }
+    let key = Array("charset=".utf8)
+    guard let start = head.indices.first(where: { head[$0...].starts(with: key) }) else { return nil }
+    let value = head[(start + key.count)...].drop { $0 == 0x22 || $0 == 0x27 }
+    return Charset.iconvName(of: value.prefix { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d || $0 == 0x5f })
+  }
+
+  /// What a chunk becomes.
+  func made(_ bytes: [UInt8], _ converter: CharsetConverter?, isFirst: Bool) -> [UInt8] {
+    var text = bytes
+    if let converter {
+      text = converter.repaired(bytes[...])
+    } else if String(validating: bytes, as: UTF8.self) == nil {
+      text = Array(String(decoding: bytes, as: UTF8.self).utf8)
+    }
+    if isFirst, text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
+    Self.makeLineEndsLF(&text)
+    switch shape {
+    case .plain: return text
+    case .flowed(let deletesSpace): return FlowedText.unflowed(text, deletesSpace: deletesSpace)
+    case .readHTML: return HTMLText.text(of: text)
+    case .html(let links): return links.resolved(text)
+    case .escaped: return Self.escaped(text)
+    }
+  }
+
+  private static func makeLineEndsLF(_ text: inout [UInt8]) {
+    guard var from = text.firstIndex(of: 0x0d) else { return }
+    var to = from
+    while from < text.count {
+      if text[from] == 0x0d {
+        text[to] = 0x0a
+        // CR LF, and CR CR LF, which is a CRLF that was translated twice.
+        if from + 2 < text.count, text[from + 1] == 0x0d, text[from + 2] == 0x0a { from += 1 }
+        if from + 1 < text.count, text[from + 1] == 0x0a { from += 1 }
+      } else {
+        text[to] = text[from]
+      }
+      from += 1
+      to += 1
+    }
+    text.removeLast(text.count - to)
+  }
+
+  private static func escaped(_ text: [UInt8]) -> [UInt8] {
+    var result = Array("<pre>".utf8)
+    for byte in text {
+      switch byte {
+      case 0x26: result += "&amp;".utf8
+      case 0x3c: result += "&lt;".utf8
+      case 0x3e: result += "&gt;".utf8
+      default: result.append(byte)
+      }
+    }
+    return result + "</pre>\n".utf8
+  }
+}
+
+/// Pieces of text that begin and end with lines.
+enum TextChunk {
+  /// About `size` bytes from `start` on, which end with a line where that is possible and else with a character of UTF-8.
+  static func bytes(_ source: any ByteSource, _ start: Int64, _ size: Int64, unitWidth: Int) throws(Fault) -> [UInt8] {
+    var bytes = try source.bytes(at: start, count: Int(min(size, source.size - start)))
+    guard start + Int64(bytes.count) < source.size, unitWidth == 1 else { return bytes }
+    if let newline = bytes.lastIndex(of: 0x0a) {
+      bytes.removeLast(bytes.count - newline - 1)
+    } else if let cr = bytes.dropLast().lastIndex(of: 0x0d) {
+      bytes.removeLast(bytes.count - cr - 1)
+    } else {
+      var end = bytes.count - 1
+      while end > bytes.count - 4, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+      if bytes[end] >= 0xC0 { bytes.removeLast(bytes.count - end) }
+    }
+    return bytes
+  }
+}

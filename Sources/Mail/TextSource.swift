@@ -1,0 +1,113 @@
+internal import Bytes
+internal import Synchronization
+internal import Text
+
+/// Text made of a message's parts, at any offset: a chunk at a time, of which the last one used is kept.
+final class TextSource: ByteSource {
+  /// A part's decoded bytes, and what to make of them.
+  struct Piece: Sendable {
+    let source: any ByteSource
+    let form: TextForm
+  }
+
+  private struct Chunk: Sendable {
+    let piece: Int
+    /// In the piece's decoded bytes.
+    let range: Range<Int64>
+    /// Where it starts here.
+    let start: Int64
+    /// Iconv's name of the character set; nil for UTF-8.
+    let charset: String?
+    /// Whether a line break is to follow, so that the next piece starts a line.
+    let needsBreak: Bool
+  }
+
+  private let pieces: [Piece]
+  private let chunks: [Chunk]
+  let size: Int64
+  private let latest: Mutex<(number: Int, bytes: [UInt8])>
+
+  private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+
+  /// Makes everything once to know the size. Blocks. `isMarked` puts a byte order mark before what is not all ASCII.
+  init(_ pieces: [Piece], isMarked: Bool) throws(Fault) {
+    var chunks: [Chunk] = []
+    var size: Int64 = 0
+    var isASCII = true
+    var latest: (number: Int, bytes: [UInt8]) = (-1, [])
+    for (number, piece) in pieces.enumerated() {
+      let converter = try piece.form.converter(for: piece.source)
+      let width = converter.map { CharsetConverter.unitWidth($0.name) } ?? 1
+      var from: Int64 = 0
+      while from < piece.source.size {
+        let bytes = try TextChunk.bytes(piece.source, from, piece.form.chunkSize, unitWidth: width)
+        let end = from + Int64(bytes.count)
+        var made = piece.form.made(bytes, converter, isFirst: from == 0)
+        let needsBreak = end == piece.source.size && number + 1 < pieces.count && made.last.map { $0 != 0x0a } ?? false
+        if needsBreak { made.append(0x0a) }
+        isASCII = isASCII && made.allSatisfy { $0 < 0x80 }
+        latest = (chunks.count, made)
+        chunks.append(
+          Chunk(piece: number, range: from..<end, start: size, charset: converter?.name, needsBreak: needsBreak))
+        size += Int64(made.count)
+        from = end
+      }
+    }
+    if isMarked, !isASCII, let first = chunks.first {
+      // The mark is a chunk of its own, of no piece.
+      chunks = chunks.map {
+        Chunk(piece: $0.piece, range: $0.range, start: $0.start + 3, charset: $0.charset, needsBreak: $0.needsBreak)
+      }
+      chunks.insert(
+        Chunk(piece: -1, range: first.range, start: 0, charset: nil, needsBreak: false), at: 0)
+      size += 3
+      latest.number += 1
+    }
+    self.pieces = pieces
+    self.chunks = chunks
+    self.size = size
+    self.latest = Mutex(latest)
+  }
+
+  func verify() throws(Fault) { for piece in pieces { try piece.source.verify() } }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    var low = 0
+    var high = chunks.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if chunks[middle].start <= offset { low = middle } else { high = middle }
+    }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    var written = 0
+    while written < wanted, low < chunks.count {
+      let bytes = try bytes(of: low, patience)
+      let from = Int(offset - chunks[low].start) + written
+      let count = min(bytes.count - from, wanted - written)
+      guard from >= 0, count >= 0 else { throw Fault(.changed, "is text of another size now") }
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: bytes[from..<from + count])
+      written += count
+      low += 1
+    }
+    return written
+  }
+
+  private func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
+    let chunk = chunks[number]
+    guard chunk.piece >= 0 else { return Self.mark }
+    if let known = latest.withLock({ $0.number == number ? $0.bytes : nil }) { return known }
+    guard patience == .blocking else { throw .later }
+    let piece = pieces[chunk.piece]
+    let bytes = try piece.source.bytes(
+      at: chunk.range.lowerBound, count: Int(chunk.range.upperBound - chunk.range.lowerBound))
+    var made = piece.form.made(
+      bytes, chunk.charset.flatMap { CharsetConverter($0) }, isFirst: chunk.range.lowerBound == 0)
+    if chunk.needsBreak { made.append(0x0a) }
+    let end = number + 1 < chunks.count ? chunks[number + 1].start : size
+    guard Int64(made.count) == end - chunk.start else { throw Fault(.changed, "is text of another size now") }
+    let kept = made
+    latest.withLock { $0 = (number, kept) }
+    return made
+  }
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+
+extension CharsetConverter {
+  /// UTF-8 of a text in which anything may be wrong: each byte that stands for nothing becomes U+FFFD.
+  ///
+  /// Starts in the character set's first state. Linear; one thread at a time.
+  public func repaired(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count + text.count / 2)
+    reset()
+    var input = Array(text)
+    let block = 64 << 10
+    var output = [UInt8](repeating: 0, count: block)
+    unsafe input.withUnsafeMutableBytes { input in
+      unsafe output.withUnsafeMutableBytes { output in
+        var from = unsafe input.baseAddress?.assumingMemoryBound(to: CChar.self)
+        var left = input.count
+        while left > 0 {
+          var to = unsafe output.baseAddress?.assumingMemoryBound(to: CChar.self)
+          var room = block
+          let status = unsafe step(&from, &left, &to, &room)
+          let code = errno
+          unsafe result.append(contentsOf: output[..<(block - room)])
+          guard status == -1, code != E2BIG else { continue }
+          // EILSEQ, or EINVAL for a character that the end cuts off.
+          result += [0xEF, 0xBF, 0xBD]
+          let skipped = code == EINVAL ? left : min(left, unitWidth)
+          unsafe from = from?.advanced(by: skipped)
+          left -= skipped
+        }
+        // What the set's state still owes.
+        var to = unsafe output.baseAddress?.assumingMemoryBound(to: CChar.self)
+        var room = block
+        _ = unsafe flush(&to, &room)
+        unsafe result.append(contentsOf: output[..<(block - room)])
+      }
+    }
+    return result
+  }
+
+  /// The bytes of the smallest piece that can be left out.
+  private var unitWidth: Int { CharsetConverter.unitWidth(name) }
+
+  /// 4 for UTF-32, 2 for UTF-16, else 1: only where it is 1 is the byte 10 a line end.
+  public static func unitWidth(_ name: String) -> Int {
+    if name.hasPrefix("UTF-32") || name.hasPrefix("UCS-4") || name.hasPrefix("ISO-10646-UCS-4") { return 4 }
+    if name.hasPrefix("UTF-16") || name.hasPrefix("UCS-2") || name.hasPrefix("ISO-10646-UCS-2") { return 2 }
+    return name == "UTF16" || name == "UNICODE" ? 2 : name == "UTF32" ? 4 : 1
+  }
+}

@@ -1,0 +1,57 @@
+import Bytes
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Mail
+
+/// Writes what is made of messages, for `Tests/Scripts/compare_mail.py`: `MAIL_LIST` names a file of their paths, `MAIL_DUMP`
+/// the one to write.
+struct MailDumpTests {
+  private static let environment = ProcessInfo.processInfo.environment
+
+  @Test(.enabled("a list is given") { environment["MAIL_LIST"] != nil }) func dump() throws {
+    let list = try String(contentsOfFile: Self.environment["MAIL_LIST"] ?? "", encoding: .utf8)
+    var lines = Data()
+    for path in list.split(separator: "\n").map(String.init) {
+      let mail = try OpenMail(Array(Data(contentsOf: URL(fileURLWithPath: path))))
+      var record: [String: Any] = ["path": path, "body": Data(try mail.body.utf8).base64EncodedString()]
+      if let html = try mail.html { record["html"] = Data(html.utf8).base64EncodedString() }
+      record["attachments"] = try mail.message.attachments.map { attachment in
+        let bytes = try mail.bytes(mail.message.open(attachment))
+        return ["name": attachment.name.text, "data": Data(bytes).base64EncodedString()]
+      }
+      lines += try JSONSerialization.data(withJSONObject: record, options: [.sortedKeys]) + [0x0a]
+    }
+    try lines.write(to: URL(fileURLWithPath: Self.environment["MAIL_DUMP"] ?? "mail.jsonl"))
+  }
+
+  /// No change of bytes makes a message that cannot be read.
+  @Test func mutationsDoNotMatter() throws {
+    var numbers = SeededNumbers(seed: 17)
+    for fixture in MessageFixture.all {
+      for _ in 0..<30 {
+        var bytes = Array(fixture.text.utf8)
+        for _ in 0..<1 + numbers.below(6) {
+          bytes[numbers.below(bytes.count)] = numbers.below(3) == 0 ? 0x0a : UInt8(numbers.below(256))
+        }
+        bytes.removeLast(numbers.below(4) == 0 ? numbers.below(bytes.count) : 0)
+        let mail = try OpenMail(bytes, isQuoted: numbers.below(2) == 0)
+        _ = try mail.body
+        _ = try mail.html
+        _ = try mail.message.headersText()
+        for attachment in mail.message.attachments { _ = try mail.bytes(mail.message.open(attachment)) }
+        #expect(Set(mail.names).count == mail.names.count)
+      }
+    }
+  }
+
+  @Test func deepAndWide() throws {
+    var deep = ""
+    for level in 0..<10_000 { deep += "Content-Type: multipart/mixed; boundary=b\(level)\n\n--b\(level)\n" }
+    #expect(try OpenMail(deep + "\nhello\n").body == "hello\n")
+    let part = "--b\nContent-Type: image/png; name=a.png\n\nx\n"
+    let wide = try OpenMail("Content-Type: multipart/mixed; boundary=b\n\n" + String(repeating: part, count: 5000))
+    #expect(wide.names.count == 5000 && wide.names.last == "a (4999).png")
+  }
+}
