@@ -35,9 +35,10 @@ let package = Package(
     .target(name: "CPosix"),
 
     .target(name: "Bytes", swiftSettings: strict),
+    .target(name: "Threads", swiftSettings: strict),
     .target(name: "Files", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
     .target(
-      name: "Codecs", dependencies: ["Bytes", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
+      name: "Codecs", dependencies: ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
       swiftSettings: strict),
     .target(name: "Text", swiftSettings: strict),
     .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text"], swiftSettings: strict),
@@ -49,12 +50,14 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], swiftSettings: strict),
-    .target(name: "Tree", dependencies: ["Bytes", "Files", "Codecs", "Zip", "Index"], swiftSettings: strict),
+    .target(
+      name: "Tree", dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Index"], swiftSettings: strict
+    ),
     .target(name: "FuseLink", dependencies: ["CFuse3", "CPosix"], swiftSettings: strict),
     .target(
       name: "Mount",
       dependencies: [
-        "Bytes", "Files", "Tree", "FuseLink",
+        "Bytes", "Threads", "Files", "Tree", "FuseLink",
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
     .executableTarget(

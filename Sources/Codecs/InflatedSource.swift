@@ -1,5 +1,6 @@
 public import Bytes
 internal import Synchronization
+internal import Threads
 
 /// The bytes that a Deflate stream stands for, at any offset.
 ///

@@ -45,6 +45,18 @@ public final class FileSource: ByteSource {
     try descriptor.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
   }
 
+  /// Where the file is now, absolute; nil when it has no name any more.
+  public var path: String? {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = try? descriptor.withDescriptor { (descriptor) throws(Fault) in
+      unsafe buffer.withUnsafeMutableBytes {
+        unsafe readlink("/proc/self/fd/\(descriptor)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+    }
+    guard let count, count > 0 else { return nil }
+    return String(decoding: buffer[..<count], as: UTF8.self)
+  }
+
   public func extent(at offset: Int64, count: Int) -> Extent? {
     Extent(holder: descriptor, offset: offset, count: count)
   }

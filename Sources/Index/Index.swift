@@ -29,7 +29,7 @@ public final class Index: Sendable {
   private static let pause = Duration.seconds(2)
 
   /// `folder` is where the file is or is to be; nil when there is no such place.
-  public init(folder: String?, maximumSize: Int64 = 1 << 30) {
+  public init(folder: String?, maximumSize: Int64 = 4 << 30) {
     self.folder = folder
     self.maximumSize = maximumSize
   }
@@ -103,7 +103,7 @@ public final class Index: Sendable {
 
   // MARK: Failure
 
-  private func attempt<Result>(_ body: (IndexFile) throws -> Result) -> Result? {
+  func attempt<Result>(_ body: (IndexFile) throws -> Result) -> Result? {
     guard let file = opened() else { return nil }
     do { return try body(file) } catch {
       failed(file, IndexFailure(error))

@@ -189,6 +189,47 @@ final class IndexFile: Sendable {
     touched.withLock { $0.removeAll() }
   }
 
+  // MARK: Contents
+
+  func contents() throws -> [IndexedSource] {
+    try reader.inDatabase { database in
+      let rows = try Row.fetchCursor(
+        database,
+        sql: """
+          SELECT source.identity, source.usedAt, record.kind, count(*), sum(length(record.key) + length(record.value))
+          FROM record JOIN source ON source.id = record.source GROUP BY source.id, record.kind ORDER BY source.id
+          """)
+      var contents: [IndexedSource] = []
+      while let row = try rows.next() {
+        contents.append(
+          IndexedSource(
+            source: try row.bytes(0), kind: UInt32(truncatingIfNeeded: try row.number(2)),
+            records: Int(try row.number(3)), size: try row.number(4), usedAt: try row.number(1)))
+      }
+      return contents
+    }
+  }
+
+  /// Gives how many sources it forgot.
+  func forget(sourcesStartingWith prefix: [UInt8]) throws -> Int {
+    try writer.inDatabase { database in
+      let sources = try Int64.fetchAll(
+        database, sql: "SELECT id FROM source WHERE substr(identity, 1, ?) = ?", arguments: [prefix.count, prefix.blob])
+      for source in sources { try IndexFile.remove(source, from: database) }
+      try database.execute(sql: "PRAGMA incremental_vacuum")
+      try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      return sources.count
+    }
+  }
+
+  /// In bytes, with the log.
+  var size: Int64 {
+    ["", "-wal", "-shm"].reduce(0) { sum, suffix in
+      var status = stat()
+      return unsafe stat(path + suffix, &status) == 0 ? sum + Int64(status.st_blocks) * 512 : sum
+    }
+  }
+
   // MARK: The end
 
   func close() {

@@ -20,6 +20,7 @@ public final class Message: Sendable {
   public let html: TextBody?
   /// In the order of the message.
   public let attachments: [Attachment]
+  private let attachmentNumbers: [FileName: Int]
   /// Why a part of the message is not shown: a limit was passed, or a part could not be looked into.
   public let fault: Fault?
 
@@ -46,6 +47,7 @@ public final class Message: Sendable {
     body = contents.body
     html = contents.html
     attachments = contents.attachments
+    attachmentNumbers = Dictionary(contents.attachments.map { ($0.name, $0.number) }) { first, _ in first }
     fault = contents.fault
   }
 
@@ -68,12 +70,21 @@ public final class Message: Sendable {
     return text
   }
 
+  /// When the message says that it was written, in seconds since 1970; nil when it does not. Reads the header again; blocks.
+  public func date() throws(Fault) -> Int64? {
+    var scanner = PartScanner(source)
+    return try scanner.header().first("date").flatMap { MailDate($0) }?.seconds
+  }
+
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case ..<0x20, 0x7f...0x9f, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: false
     default: true
     }
   }
+
+  /// The place of an attachment in `attachments`. O(1).
+  public func attachment(named name: FileName) -> Int? { attachmentNumbers[name] }
 
   /// The bytes of an attachment of this message: exact size, any offset. Decodes it once, to know its size. Blocks.
   public func open(_ attachment: Attachment) throws(Fault) -> any ByteSource {

@@ -3,6 +3,7 @@ public import FuseLink
 public import Glibc
 public import Logging
 internal import Synchronization
+internal import Threads
 public import Tree
 
 /// Answers the kernel's questions from a tree: the thin layer between FuseLink and Tree.
@@ -14,7 +15,7 @@ public final class MountedTree: FileSystem {
   let failures: FailureLog
   private let workers: Workers
   /// Sends notifications: one thread, because each may wait for the kernel.
-  private let notifier = Workers(count: 1)
+  private let notifier = Workers(atMost: 1)
   private let session = Mutex<Session?>(nil)
   private let isTrimming = Atomic<Bool>(false)
   private let habits = ListingHabits()
@@ -27,7 +28,8 @@ public final class MountedTree: FileSystem {
     public var umask: UInt16 = 0
     /// How many nodes that can change the kernel may know before it is asked to forget some.
     public var nodeLimit = 24_576
-    public var workers = 4
+    /// At most how many questions that take long are worked on or wait for something at a time.
+    public var workers = 32
     /// Called once the kernel has been answered.
     public var started: @Sendable () -> Void = {}
     /// What statfs(2) says of the source.
@@ -40,7 +42,7 @@ public final class MountedTree: FileSystem {
     self.tree = tree
     self.options = options
     failures = FailureLog(logger)
-    workers = Workers(count: options.workers)
+    workers = Workers(atMost: options.workers)
   }
 
   /// Gives the session that notifications go through.
@@ -48,6 +50,7 @@ public final class MountedTree: FileSystem {
 
   /// Ends the threads; must come before the session's end.
   public func stop() {
+    tree.stop()
     workers.stop()
     notifier.stop()
     session.withLock { $0 = nil }

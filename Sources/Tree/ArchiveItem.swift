@@ -21,8 +21,7 @@ final class ArchiveItem: Item {
   }
 
   private static func inode(_ archive: Archive, _ index: UInt32) -> UInt64 {
-    // The top bit keeps clear of the real files' numbers.
-    StableHash(seed: archive.revision).adding(UInt64(index)).value | 1 << 63
+    archive.file.inode(UInt64(index))
   }
 
   private func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
@@ -32,7 +31,7 @@ final class ArchiveItem: Item {
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     guard let tree, index != ZipArchive.root else {
-      return archive.attributes.view(inode: inode, kind: .folder, size: 0)
+      return archive.file.attributes.view(inode: inode, kind: .folder, size: 0)
     }
     return ArchiveItem.attributes(archive, tree, index)
   }
@@ -41,7 +40,7 @@ final class ArchiveItem: Item {
     let node = tree.node(index)
     return Attributes(
       inode: inode(archive, index), kind: Kind(node.kind), permissions: node.kind == .link ? 0o777 : node.permissions,
-      links: 1, owner: archive.attributes.owner, group: archive.attributes.group, size: node.size,
+      links: 1, owner: archive.file.attributes.owner, group: archive.file.attributes.group, size: node.size,
       allocated: node.size / 512 + (node.size % 512 == 0 ? 0 : 1), accessed: node.modified, modified: node.modified,
       changed: node.modified)
   }
@@ -75,7 +74,7 @@ final class ArchiveItem: Item {
     return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
 
-  func checkCurrent() throws(Fault) { try archive.checkCurrent() }
+  func checkCurrent() throws(Fault) { try archive.file.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var fault: Fault?
@@ -87,9 +86,7 @@ final class ArchiveItem: Item {
       guard error.concernsContent else { throw error }
       fault = error
     }
-    return Provenance(
-      source: archive.path, view: "contents", state: fault == nil ? .exact : .failed,
-      error: fault.map { "\(archive.path): \($0.description)" })
+    return archive.file.provenance(view: "contents", fault)
   }
 
   fileprivate final class ArchiveListing: Listing {

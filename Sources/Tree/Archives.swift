@@ -1,28 +1,14 @@
 internal import Bytes
 internal import Codecs
-internal import Files
 internal import Synchronization
+internal import Threads
 internal import Zip
 
-/// The archives in use, by the file that they were read from, its place and its state.
+/// The archives in use.
 final class Archives: Sendable {
-  private struct Key: Hashable {
-    let revision: UInt64
-    let folder: UInt64
-    let name: FileName
-  }
-
-  private struct Reference: Sendable {
-    weak var archive: Archive?
-  }
-
-  private struct State {
-    var archives: [Key: Reference] = [:]
-    /// Those that stay, with their trees, although nobody uses them now; the one used last at the end.
-    var kept: [(archive: Archive, tree: ZipArchive)] = []
-  }
-
-  private let state = Mutex(State())
+  private let table = SourceTable<Archive>()
+  /// Those that stay, with their trees, although nobody uses them now; the one used last at the end.
+  private let kept = Mutex<[(archive: Archive, tree: ZipArchive)]>([])
   let decoded: StretchCache
   let options: ZipOptions
 
@@ -35,28 +21,16 @@ final class Archives: Sendable {
     self.options = options
   }
 
-  func archive(of source: Source) -> Archive {
-    let revision = source.revision
-    let key = Key(revision: revision, folder: source.folder.item.inode, name: source.name)
-    return state.withLock { state in
-      if let archive = state.archives[key]?.archive { return archive }
-      let archive = Archive(source, revision: revision, in: self)
-      state.archives[key] = Reference(archive: archive)
-      if state.archives.count.isMultiple(of: 1024) {
-        state.archives = state.archives.filter { $0.value.archive != nil }
-      }
-      return archive
-    }
-  }
+  func archive(of source: Source) -> Archive { table.value(of: source) { Archive($0, in: self) } }
 
   /// Keeps an archive and its tree for a while.
   func keep(_ archive: Archive, _ tree: ZipArchive) {
-    state.withLock { state in
-      state.kept.removeAll { $0.archive === archive }
-      state.kept.append((archive, tree))
-      var nodes = state.kept.reduce(0) { $0 + $1.tree.count }
-      while nodes > Self.keptNodes || state.kept.count > Self.keptArchives, state.kept.count > 1 {
-        nodes -= state.kept.removeFirst().tree.count
+    kept.withLock { kept in
+      kept.removeAll { $0.archive === archive }
+      kept.append((archive, tree))
+      var nodes = kept.reduce(0) { $0 + $1.tree.count }
+      while nodes > Self.keptNodes || kept.count > Self.keptArchives, kept.count > 1 {
+        nodes -= kept.removeFirst().tree.count
       }
     }
   }
@@ -64,11 +38,7 @@ final class Archives: Sendable {
 
 /// A file that is a ZIP archive, or should be one, in one state.
 final class Archive: Sendable {
-  let revision: UInt64
-  let attributes: Attributes
-  /// Below the mountpoint.
-  let path: String
-  private let source: Source
+  let file: SourceState
   /// Keeps this archive, so this must not keep it.
   private weak let archives: Archives?
   private let decoded: StretchCache
@@ -87,17 +57,12 @@ final class Archive: Sendable {
 
   private let state = Mutex(State())
   private let turn = TurnLock()
-  /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
-  private let checkedAt = Atomic<UInt64>(0)
 
-  init(_ source: Source, revision: UInt64, in archives: Archives) {
-    self.source = source
-    self.revision = revision
+  init(_ file: SourceState, in archives: Archives) {
+    self.file = file
     self.archives = archives
     decoded = archives.decoded
     options = archives.options
-    attributes = source.attributes
-    path = source.path
   }
 
   /// The tree; reading it takes long the first time.
@@ -108,8 +73,8 @@ final class Archive: Sendable {
     defer { turn.unlock() }
     if let known = try known() { return known }
     do throws(Fault) {
-      let bytes = try source.open(.blocking)
-      let tree = try ZipArchive(bytes, modified: attributes.modified, cache: decoded, options: options)
+      let bytes = try file.open(.blocking)
+      let tree = try ZipArchive(bytes, modified: file.attributes.modified, cache: decoded, options: options)
       // A file that changed meanwhile gave a mixture.
       try bytes.verify()
       state.withLock { $0.tree = tree }
@@ -132,7 +97,7 @@ final class Archive: Sendable {
   func isArchive(_ patience: Patience) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if patience == .immediate { throw .later }
-    let isArchive = try ZipArchive.isArchive(source.open(.blocking))
+    let isArchive = try ZipArchive.isArchive(file.open(.blocking))
     state.withLock { $0.isArchive = isArchive }
     return isArchive
   }
@@ -150,20 +115,6 @@ final class Archive: Sendable {
     let isSequence = before.0 != ZipArchive.root && tree.sibling(after: before.0) == node
     if let bytes = before.1 { return (bytes, true) }
     return (try tree.open(node, patience), isSequence)
-  }
-
-  /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most.
-  func checkCurrent() throws(Fault) {
-    let now = monotonicNanoseconds()
-    guard now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
-    try source.item.checkCurrent()
-    let attributes: Attributes
-    do throws(Fault) { attributes = try source.item.attributes(.immediate) } catch {
-      // Gone, or another file in its place.
-      throw .stale
-    }
-    guard source.item.revision(attributes) == revision else { throw .stale }
-    checkedAt.store(now, ordering: .relaxed)
   }
 
   /// The entry behind `node`, if it is worth decoding before it is asked for.

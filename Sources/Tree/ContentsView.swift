@@ -29,9 +29,7 @@ struct ContentsView: View {
 
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
-  func listedName(beside file: FileName, startingWith head: ArraySlice<UInt8>) -> FileName? {
-    listsUnnamed && ZipArchive.isStart(head) ? file.appending(Self.suffix) : nil
-  }
+  func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { listsUnnamed && ZipArchive.isStart(head) }
 
   func request(for name: FileName) -> ViewRequest? {
     name.dropping(suffix: Self.suffix).map { ViewRequest(source: $0) }
@@ -40,8 +38,7 @@ struct ContentsView: View {
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let archive = archives.archive(of: source)
     // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
-    let isListed = source.name.fileExtension.map { listedExtensions.contains($0) } ?? false
-    if !isListed, try !archive.isArchive(patience) { return nil }
+    if !source.isNamed(among: listedExtensions), try !archive.isArchive(patience) { return nil }
     let root = ArchiveItem(archive, nil, ZipArchive.root)
     return Found(root, try root.attributes(patience))
   }

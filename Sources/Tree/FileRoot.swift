@@ -15,7 +15,7 @@ public final class FileRoot: Item {
   public init(_ name: FileName, in root: RealRoot, views: Views, preferred: String?) throws(Fault) {
     folder = try RealFolder(root: root)
     self.name = name
-    let source = try FileRoot.source(name, in: folder)
+    let source = try Source(name, in: folder)
     var chosen: (view: any View, inode: UInt64)?
     for view in views.all where preferred == nil || view.name == preferred {
       guard let found = try view.item(of: source, ViewRequest(source: name), .blocking), found.item.kind == .folder
@@ -32,15 +32,8 @@ public final class FileRoot: Item {
     inode = chosen.inode
   }
 
-  private static func source(_ name: FileName, in folder: RealFolder) throws(Fault) -> Source {
-    guard let found = try folder.child(named: name, .blocking) else { throw .notFound }
-    return Source(
-      item: found.item, attributes: found.attributes, name: name,
-      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0))
-  }
-
   private func current(_ patience: Patience) throws(Fault) -> Found {
-    let source = try FileRoot.source(name, in: folder)
+    let source = try Source(name, in: folder)
     guard let found = try view.item(of: source, ViewRequest(source: name), patience) else {
       throw Fault(.damaged, "the file is not what it was")
     }
@@ -64,6 +57,16 @@ public final class FileRoot: Item {
 
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try current(patience).item.provenance(patience)
+  }
+}
+
+extension Source {
+  /// A real file, wherever its folder is.
+  init(_ name: FileName, in folder: RealFolder) throws(Fault) {
+    guard let found = try folder.child(named: name, .blocking) else { throw .notFound }
+    self.init(
+      item: found.item, attributes: found.attributes, name: name,
+      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0))
   }
 }
 

@@ -56,10 +56,10 @@ public final class FolderReader: Sendable {
       do throws(Fault) {
         try seek(&state, cookie)
         while let row = try next(&state, patience) {
-          guard try take(row) else {
-            state.refused = row
-            return
-          }
+          // Until it is taken.
+          state.refused = row
+          guard try take(row) else { return }
+          state.refused = nil
           taken = true
           state.cookie = row.cookie
         }

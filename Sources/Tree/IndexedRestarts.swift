@@ -12,7 +12,8 @@ struct IndexedRestarts: RestartStore {
 
   func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint? {
     let found = index.records(
-      of: bytes(stream.file), kind, from: key(stream, places.lowerBound), through: key(stream, places.upperBound),
+      of: IndexedFile.bytes(stream.file), kind, from: key(stream, places.lowerBound),
+      through: key(stream, places.upperBound),
       descending: true, atMost: 1)
     guard let record = found.first else { return nil }
     let place = record.key.suffix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
@@ -22,23 +23,18 @@ struct IndexedRestarts: RestartStore {
   func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint]) {
     index.later(cost: cost) { index in
       let records = make().map { IndexRecord(key: key(stream, $0.place), value: $0.image) }
-      if !records.isEmpty { index.store(records, kind, of: bytes(stream.file)) }
+      if !records.isEmpty { index.store(records, kind, of: IndexedFile.bytes(stream.file)) }
     }
   }
 
   func forget(_ stream: ByteIdentity) {
     index.later(cost: 0) { index in
-      index.forget(bytes(stream.file), kind, from: key(stream, 0), through: key(stream, .max))
+      index.forget(IndexedFile.bytes(stream.file), kind, from: key(stream, 0), through: key(stream, .max))
     }
   }
 
   /// With the number of steps in front, no stream's keys lie among those of a stream inside it.
   private func key(_ stream: ByteIdentity, _ place: Int64) -> [UInt8] {
-    bytes([UInt64(stream.steps.count)] + stream.steps + [UInt64(bitPattern: place)])
-  }
-
-  /// Big-endian, so that bytes sort as the numbers do.
-  private func bytes(_ words: [UInt64]) -> [UInt8] {
-    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+    IndexedFile.bytes([UInt64(stream.steps.count)] + stream.steps + [UInt64(bitPattern: place)])
   }
 }

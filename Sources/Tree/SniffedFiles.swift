@@ -1,36 +1,38 @@
 internal import Bytes
 internal import Synchronization
 
-/// The first bytes of files without an extension, remembered by the file's state.
+/// Which views files without an extension have by their first bytes, remembered by the file's state.
 final class SniffedFiles: Sendable {
-  private let heads = Mutex<[UInt64: ArraySlice<UInt8>]>([:])
+  private let views = Mutex<[UInt64: [Int]]>([:])
 
-  /// Enough for every view to know its own.
-  private static let size = 32
+  /// Enough for every view to know its own, in bytes.
+  private static let size = 4096
   private static let limit = 16384
 
-  func head(of found: Found, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+  /// What `choose` gives of the file's first bytes; nothing where it cannot be read.
+  func views(
+    of found: Found, _ patience: Patience, _ choose: (ArraySlice<UInt8>) -> [Int]
+  ) throws(Fault) -> [Int] {
     let revision = found.item.revision(found.attributes)
-    if let known = heads.withLock({ $0[revision] }) { return known }
-    let head: ArraySlice<UInt8>
+    if let known = views.withLock({ $0[revision] }) { return known }
+    var chosen: [Int] = []
     do throws(Fault) {
       let bytes = try found.item.open(pinned: false, patience)
-      head = try bytes.head(Self.size, patience)
+      chosen = choose(try bytes.head(Self.size, patience))
     } catch {
       if error == .later { throw error }
-      head = []
     }
-    heads.withLock { heads in
-      if heads.count >= Self.limit { heads.removeAll(keepingCapacity: true) }
-      heads[revision] = head
+    views.withLock { views in
+      if views.count >= Self.limit { views.removeAll(keepingCapacity: true) }
+      views[revision] = chosen
     }
-    return head
+    return chosen
   }
 }
 
 extension ByteSource {
   /// The first `count` bytes, or as many as there are.
-  fileprivate func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+  func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {

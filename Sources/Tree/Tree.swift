@@ -39,6 +39,9 @@ public final class Tree: Sendable {
   /// For what cannot change while its node exists.
   private static let endlessLifetime = 86400.0
 
+  /// Ends what goes on in the background, and so what waits for it.
+  public func stop() { for view in views.all { view.stop() } }
+
   // MARK: Names
 
   /// Finds a name in a folder and counts one lookup, which `forget` gives back. Throws ENOENT when nothing is there.
@@ -82,7 +85,7 @@ public final class Tree: Sendable {
 
   /// The names that a listing shows beside a file of `folder`; empty where a real thing has the name.
   func listedViews(beside listed: ListedName, in folder: Node, _ patience: Patience) throws(Fault) -> [FileName] {
-    guard folder.depth < views.depth else { return [] }
+    guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var names: [FileName] = []
     if let fileExtension = listed.fileExtension {
       guard views.listsAny(of: fileExtension) else { return [] }
@@ -92,10 +95,13 @@ public final class Tree: Sendable {
       }
     } else {
       let name = listed.fileName
-      let head = try head(of: name, in: folder, patience)
-      for view in views.all where !head.isEmpty {
-        if let listed = view.listedName(beside: name, startingWith: head) { names.append(listed) }
+      guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
+        found.attributes.size > 0
+      else { return [] }
+      let chosen = try sniffed.views(of: found, patience) { head in
+        views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
       }
+      names = chosen.map { views.all[$0].listedName(beside: name) }
     }
     if names.isEmpty { return names }
     var free: [FileName] = []
@@ -103,14 +109,6 @@ public final class Tree: Sendable {
       if try folder.item.child(named: name, patience) == nil { free.append(name) }
     }
     return free
-  }
-
-  /// A file's first bytes, none if it cannot be read.
-  private func head(of name: FileName, in folder: Node, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
-    guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
-      found.attributes.size > 0
-    else { return [] }
-    return try sniffed.head(of: found, patience)
   }
 
   // MARK: Nodes

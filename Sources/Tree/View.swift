@@ -16,17 +16,24 @@ public protocol View: Sendable {
   /// Those that it could be shown beside, if `-o views=` says so.
   static var possibleExtensions: Set<FileExtension> { get }
 
-  /// The view's name beside a file with one of those extensions.
+  /// The view's name beside a file.
   func listedName(beside file: FileName) -> FileName
 
-  /// The view's name beside a file without an extension, if its first bytes say that a listing should show it.
-  func listedName(beside file: FileName, startingWith head: ArraySlice<UInt8>) -> FileName?
+  /// Whether a listing shows the view beside a file without an extension that starts with `head`.
+  func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
   /// The file whose view `name` would be, and what of it; nil when it is no name of this view's.
   func request(for name: FileName) -> ViewRequest?
 
   /// The view of a file; nil when its content is not for this view.
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found?
+
+  /// Ends what goes on in the background.
+  func stop()
+}
+
+extension View {
+  public func stop() {}
 }
 
 /// A view's name, taken apart.
@@ -55,6 +62,16 @@ public struct Source: Sendable {
   /// Below the mountpoint, for people.
   public var path: String { folder.path(to: name) }
 
+  /// Whether the file's name has one of these extensions.
+  func isNamed(among extensions: Set<FileExtension>) -> Bool {
+    name.fileExtension.map { extensions.contains($0) } ?? false
+  }
+
+  /// The file's first `count` bytes, or as many as there are.
+  func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+    try item.open(pinned: false, patience).head(count, patience)
+  }
+
   /// The file's bytes; a change of the file is a fault from then on.
   public func open(_ patience: Patience) throws(Fault) -> any ByteSource { try item.open(pinned: true, patience) }
 }
@@ -78,7 +95,8 @@ public struct Views: Sendable {
   /// A few: looking through them costs less than hashing, for every name of every listing.
   private let listed: [FileExtension]
 
-  /// The one place where views are registered, here and in `types`. `index` keeps what is dear to find out; nil: nothing outlives the mount.
+  /// The one place where views are registered, here and in `types`. `index` keeps what is dear to find out; nil: nothing
+  /// outlives the mount.
   /// What can only be decoded front to back is kept in files without names in the folder `spools`, if it is given.
   public init(
     listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
@@ -86,12 +104,17 @@ public struct Views: Sendable {
   ) {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
-    all = [ContentsView(listing: listing, decodedCache: cache, index: index, zip)]
+    let mailboxes = Mailboxes(index: index)
+    all = [
+      ContentsView(listing: listing, decodedCache: cache, index: index, zip),
+      MessagesView(listing: listing, mailboxes),
+      MessageView(listing: listing, mailboxes.messages),
+    ]
     self.depth = depth
     listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }
 
-  private static let types: [any View.Type] = [ContentsView.self]
+  private static let types: [any View.Type] = [ContentsView.self, MessagesView.self, MessageView.self]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.
   public static let possibleExtensions: Set<FileExtension> =

@@ -8,12 +8,50 @@ struct FFMount: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "ffmount",
+    abstract: "Shows a folder with what is locked inside its files, or works on what is known of them.",
+    version: versionText,
+    subcommands: [MountCommand.self, IndexCommand.self, StatusCommand.self, CacheCommand.self],
+    defaultSubcommand: MountCommand.self)
+
+  static func main() {
+    let arguments = CommandLine.arguments.dropFirst()
+    // `-V` needs no SOURCE; argument-parser would ask for one first.
+    if arguments.first == "-V" {
+      print(versionText)
+      return
+    }
+    if ["-h", "--help"].contains(arguments.first) {
+      print(helpMessage(for: MountCommand.self))
+      return
+    }
+    do {
+      // `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
+      var command = try parseAsRoot(
+        arguments.flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
+      try command.run()
+    } catch let refusal as Refusal {
+      Terminal.complain(refusal.sentence)
+      exit(withError: ExitCode(refusal.status.rawValue))
+    } catch { exit(withError: error) }
+  }
+}
+
+/// `ffmount SOURCE MOUNTPOINT`.
+struct MountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mount",
     abstract: "Shows a folder with what is locked inside its files: beside each archive, the tree in it.",
-    discussion: """
-      Everything of SOURCE is at MOUNTPOINT as it is, read-only; NAME.zip has NAME.zip.contents/ beside it. SOURCE may be \
-      one archive: then its tree is what is mounted. Unmount with: fusermount3 -u MOUNTPOINT
+    usage: """
+      ffmount [options] SOURCE MOUNTPOINT
+      ffmount index PATH…
+      ffmount status
+      ffmount cache clear [PATH…]
       """,
-    version: versionText)
+    discussion: """
+      Everything of SOURCE is at MOUNTPOINT as it is, read-only; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
+      NAME.mbox.messages/. SOURCE may be one archive: then its tree is what is mounted. Unmount with: \
+      fusermount3 -u MOUNTPOINT
+      """)
 
   @Argument(help: "The folder or file to show.", completion: .file())
   var source: String
@@ -35,34 +73,15 @@ struct FFMount: ParsableCommand {
   @Flag(name: .customShort("s"), help: "Answer with a single thread.")
   var singleThreaded = false
 
-  @Flag(name: .customShort("V"), help: .hidden)
-  var showsVersion = false
-
   func run() throws {
     var options = try MountOptions(options)
     if singleThreaded { options.threads = 1 }
-    do {
-      let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
-      if foreground || debug {
-        try plan.serve(isDebugging: debug, logsToTerminal: true) {}
-      } else {
-        try Background.run { ready in try plan.serve(isDebugging: false, logsToTerminal: false, ready: ready) }
-      }
-    } catch let refusal as Refusal {
-      Terminal.complain(refusal.sentence)
-      throw ExitCode(refusal.status.rawValue)
+    let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
+    if foreground || debug {
+      try plan.serve(isDebugging: debug, logsToTerminal: true) {}
+    } else {
+      try Background.run { ready in try plan.serve(isDebugging: false, logsToTerminal: false, ready: ready) }
     }
-  }
-
-  static func main() {
-    let arguments = CommandLine.arguments.dropFirst()
-    // `-V` needs no SOURCE; argument-parser would ask for one first.
-    if arguments.contains("-V") {
-      print(versionText)
-      return
-    }
-    // `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
-    main(arguments.flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
   }
 }
 

@@ -26,7 +26,6 @@ extension MountPlan {
     settings.owner = options.owner
     settings.group = options.group
     settings.umask = options.umask
-    settings.workers = max(2, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     settings.started = ready
     settings.statistics = { root.statistics() }
     let mounted = MountedTree(tree, settings, logger: logger)

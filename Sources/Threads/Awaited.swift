@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// A value under a lock, whose changes threads can wait for.
+@safe public final class Awaited<Value: Sendable>: @unchecked Sendable {
+  // Sendable: `value` is touched with `mutex` held, and the addresses never change.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let changed: UnsafeMutablePointer<pthread_cond_t>
+  private var value: Value
+
+  public init(_ value: Value) {
+    self.value = value
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe changed = .allocate(capacity: 1)
+    unsafe changed.initialize(to: pthread_cond_t())
+  }
+
+  deinit {
+    _ = unsafe pthread_mutex_destroy(mutex)
+    _ = unsafe pthread_cond_destroy(changed)
+    unsafe mutex.deallocate()
+    unsafe changed.deallocate()
+  }
+
+  /// Reads the value.
+  public func read<Result>(_ body: (Value) -> Result) -> Result {
+    _ = unsafe pthread_mutex_lock(mutex)
+    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    return body(value)
+  }
+
+  /// Changes the value and wakes those who wait.
+  public func update<Result>(_ body: (inout Value) -> Result) -> Result {
+    _ = unsafe pthread_mutex_lock(mutex)
+    defer {
+      _ = unsafe pthread_mutex_unlock(mutex)
+      _ = unsafe pthread_cond_broadcast(changed)
+    }
+    return body(&value)
+  }
+
+  /// Blocks until `answer` gives something of the value, and gives that.
+  public func wait<Result>(_ answer: (Value) -> Result?) -> Result {
+    _ = unsafe pthread_mutex_lock(mutex)
+    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    while true {
+      if let found = answer(value) { return found }
+      _ = unsafe pthread_cond_wait(changed, mutex)
+    }
+  }
+}

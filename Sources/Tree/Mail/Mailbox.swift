@@ -1,0 +1,233 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+internal import Index
+internal import Mail
+internal import Threads
+
+/// A file that is a mailbox, or should be one, in one state.
+///
+/// Its messages are found front to back in the background, from the first look on; who asks for one waits until it has been
+/// found, and no longer. What is found is kept in the index a block at a time; without one, a block is found again when it
+/// is asked for, from where it starts.
+final class Mailbox: Sendable {
+  let file: SourceState
+  /// Keeps this mailbox, so this must not keep it.
+  private weak let mailboxes: Mailboxes?
+  private let progress = Awaited(Progress())
+  private let turn = TurnLock()
+
+  /// How far the search has come.
+  private struct Progress: Sendable {
+    /// nil before the first look.
+    var opened: Opened?
+    var directory = MailboxDirectory()
+    var isDone = false
+    /// What ended the search before the end.
+    var fault: Fault?
+    var reached: Int64 = 0
+  }
+
+  private struct Opened: Sendable {
+    let bytes: any ByteSource
+    let store: MailboxStore?
+  }
+
+  init(_ file: SourceState, in mailboxes: Mailboxes) {
+    self.file = file
+    self.mailboxes = mailboxes
+  }
+
+  /// What ended the search for messages before the file's end; nil while all is well.
+  var fault: Fault? { progress.read { $0.fault } }
+
+  // MARK: Messages
+
+  /// The message at a position, 0 for the first; nil behind the last one.
+  func row(at position: Int, _ patience: Patience) throws(Fault) -> MessageRow? {
+    let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, patience)
+    let place = position % MailboxDirectory.blockSize
+    return place < rows.count ? rows[place] : nil
+  }
+
+  /// The messages of a block; none behind the last one.
+  func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
+    let place = Mailboxes.Place(revision: file.revision, number: number)
+    if let known = mailboxes?.blocks[place] { return known }
+    // Finding a block may take long, and so may waiting for it.
+    if patience == .immediate { throw .later }
+    let opened = try open()
+    let found = progress.wait { progress -> Result<(start: Int64, count: Int)?, Fault>? in
+      let directory = progress.directory
+      if number < directory.blocks.count {
+        let rest = directory.count - number * MailboxDirectory.blockSize
+        return .success((directory.blocks[number].start, min(rest, MailboxDirectory.blockSize)))
+      }
+      guard progress.isDone else { return nil }
+      return progress.fault.map { .failure($0) } ?? .success(nil)
+    }
+    guard let (start, count) = try found.get() else { return [] }
+    // The search may have put it there just now.
+    if let known = mailboxes?.blocks[place] { return known }
+    let rows: [MessageRow]
+    if let stored = opened.store?.rows(of: number, count: count), stored.first?.separator == start {
+      rows = stored
+    } else {
+      rows = try Mailbox.rows(of: opened.bytes, from: start, count: count)
+    }
+    mailboxes?.blocks.insert(rows, for: place, cost: 1)
+    return rows
+  }
+
+  private static func rows(of bytes: any ByteSource, from start: Int64, count: Int) throws(Fault) -> [MessageRow] {
+    var scanner = MailboxScanner(bytes, from: start)
+    var rows: [MessageRow] = []
+    while rows.count < count, let row = try scanner.next() { rows.append(row) }
+    return rows
+  }
+
+  /// The bytes of a message. Blocks.
+  func bytes(of row: MessageRow, _ patience: Patience) throws(Fault) -> any ByteSource {
+    guard let opened = progress.read({ $0.opened }) else {
+      if patience == .immediate { throw .later }
+      return ByteRange(of: try open().bytes, start: row.start, size: row.end - row.start)
+    }
+    return ByteRange(of: opened.bytes, start: row.start, size: row.end - row.start)
+  }
+
+  // MARK: The search
+
+  /// Opens the file and, the first time, sets the search going. Blocks on the disk, but not until the search is over.
+  private func open() throws(Fault) -> Opened {
+    if let opened = progress.read({ $0.opened }) { return opened }
+    turn.lock()
+    defer { turn.unlock() }
+    if let opened = progress.read({ $0.opened }) { return opened }
+    guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+    let bytes = try settled()
+    let store = mailboxes.index.flatMap { index in bytes.identity.map { MailboxStore(index, $0) } }
+    let directory = try store?.directory(of: bytes) ?? MailboxDirectory()
+    try bytes.verify()
+    let opened = Opened(bytes: bytes, store: store)
+    progress.update { progress in
+      progress.opened = opened
+      progress.directory = directory
+      progress.reached = directory.end
+      progress.isDone = directory.isWhole
+    }
+    mailboxes.keep(self)
+    if !directory.isWhole {
+      mailboxes.scans.submit { [weak self, weak mailboxes] in
+        guard let self, let mailboxes else { return }
+        search(opened, mailboxes)
+      }
+    }
+    return opened
+  }
+
+  /// The file's bytes, with an identity if a moment's wait gives one: what was written just now may change again and not
+  /// show it.
+  private func settled() throws(Fault) -> any ByteSource {
+    let bytes = try file.open(.blocking)
+    if bytes.identity != nil { return bytes }
+    _ = usleep(25_000)
+    return try file.open(.blocking)
+  }
+
+  private func search(_ opened: Opened, _ mailboxes: Mailboxes) {
+    do throws(Fault) {
+      try find(opened, mailboxes)
+      progress.update { $0.isDone = true }
+    } catch { end(with: error) }
+  }
+
+  private func find(_ opened: Opened, _ mailboxes: Mailboxes) throws(Fault) {
+    var directory = progress.read { $0.directory }
+    var scanner = MailboxScanner(opened.bytes, from: directory.end)
+    var rows: [MessageRow] = []
+    rows.reserveCapacity(MailboxDirectory.blockSize)
+    var batch = Batch(opened.store, path: (opened.bytes as? FileSource)?.path)
+    while let row = try scanner.next() {
+      rows.append(row)
+      guard rows.count == MailboxDirectory.blockSize else { continue }
+      if mailboxes.isEnding { throw .ending }
+      try add(rows, to: &directory, opened, mailboxes, &batch)
+      rows.removeAll(keepingCapacity: true)
+      if batch.isFull { batch.flush(directory) }
+    }
+    if !rows.isEmpty { try add(rows, to: &directory, opened, mailboxes, &batch) }
+    // What changed meanwhile gave a mixture.
+    try opened.bytes.verify()
+    directory.end = opened.bytes.size
+    directory.isWhole = true
+    progress.update { [directory] in $0.directory = directory }
+    batch.flush(directory)
+  }
+
+  private func add(
+    _ rows: [MessageRow], to directory: inout MailboxDirectory, _ opened: Opened, _ mailboxes: Mailboxes,
+    _ batch: inout Batch
+  ) throws(Fault) {
+    guard let first = rows.first, let last = rows.last else { return }
+    let number = directory.blocks.count
+    directory.blocks.append(
+      .init(start: first.separator, sample: try MailboxDirectory.sample(of: opened.bytes, at: first.separator)))
+    directory.count += rows.count
+    directory.end = last.end
+    batch.add(number, rows)
+    mailboxes.blocks.insert(rows, for: Mailboxes.Place(revision: file.revision, number: number), cost: 1)
+    progress.update { [directory] progress in
+      progress.directory = directory
+      progress.reached = directory.end
+    }
+  }
+
+  /// Blocks on their way to the index.
+  private struct Batch {
+    /// nil: done without, as when the index could not take the last batch.
+    private var store: MailboxStore?
+    private let path: String?
+    private var blocks: [(number: Int, rows: [MessageRow])] = []
+
+    private static let size = 16
+
+    init(_ store: MailboxStore?, path: String?) {
+      self.store = store
+      self.path = path
+    }
+
+    var isFull: Bool { blocks.count >= Self.size }
+
+    mutating func add(_ number: Int, _ rows: [MessageRow]) {
+      if store != nil { blocks.append((number, rows)) }
+    }
+
+    mutating func flush(_ directory: MailboxDirectory) {
+      // What comes after a batch that is missing would be of no use.
+      if let found = store, !found.store(blocks, directory, path: path) { store = nil }
+      blocks.removeAll(keepingCapacity: true)
+    }
+  }
+
+  /// Ends the wait of those who wait for messages.
+  func end(with fault: Fault = .ending) {
+    progress.update { progress in
+      if progress.isDone { return }
+      progress.isDone = true
+      progress.fault = fault
+    }
+  }
+
+  // MARK: Progress
+
+  /// Whether the index has all messages.
+  var isKept: Bool {
+    guard let opened = progress.read({ $0.opened }), let store = opened.store else { return false }
+    return store.isWhole(opened.bytes)
+  }
+
+  /// How far the search has come: bytes looked through, messages found, and whether it is over.
+  var reach: (bytes: Int64, messages: Int, isDone: Bool) {
+    progress.read { ($0.isDone && $0.fault == nil ? file.attributes.size : $0.reached, $0.directory.count, $0.isDone) }
+  }
+}

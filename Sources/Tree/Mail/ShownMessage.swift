@@ -1,0 +1,91 @@
+internal import Bytes
+internal import Mail
+
+/// A message that is shown as a folder: one of a mailbox's, or a file that is one.
+final class ShownMessage: Sendable {
+  /// Where its bytes come from.
+  enum Origin: Sendable {
+    case mailbox(Mailbox, MessageRow)
+    case file
+  }
+
+  let file: SourceState
+  /// For `user.ffmount.view`.
+  let view: String
+  /// In the archive, from 0.
+  let position: Int
+  private let origin: Origin
+  private let messages: MessageTable
+
+  /// Taking a message of up to this size apart is no work for another thread, in bytes.
+  private static let promptSize: Int64 = 128 << 10
+
+  init(_ file: SourceState, _ origin: Origin, at position: Int, view: String, _ messages: MessageTable) {
+    self.file = file
+    self.origin = origin
+    self.position = position
+    self.view = view
+    self.messages = messages
+  }
+
+  private var place: Mailboxes.Place { Mailboxes.Place(revision: file.revision, number: position) }
+
+  /// The message's own date, or its source's time where it has none. Blocks for a file that was not taken apart yet.
+  func modified(_ patience: Patience) throws(Fault) -> Timestamp {
+    let date =
+      switch origin {
+      case .mailbox(_, let row): row.date
+      case .file: try message(patience).date()
+      }
+    return date.map { Timestamp(seconds: $0) } ?? file.attributes.modified
+  }
+
+  /// The size of `message.eml`, in bytes.
+  var size: Int64 {
+    switch origin {
+    case .mailbox(_, let row): row.end - row.start
+    case .file: file.attributes.size
+    }
+  }
+
+  /// The bytes of `message.eml`.
+  func bytes(_ patience: Patience) throws(Fault) -> any ByteSource {
+    switch origin {
+    case .mailbox(let mailbox, let row): try mailbox.bytes(of: row, patience)
+    case .file: try file.open(patience)
+    }
+  }
+
+  func message(_ patience: Patience) throws(Fault) -> Message {
+    if let known = messages.known(place) { return known }
+    let bytes = try bytes(patience)
+    // What lies in a file as it is can be had at once.
+    if patience == .immediate, size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
+    return try messages.message(place) { () throws(Fault) in
+      let isQuoted = if case .mailbox = origin { true } else { false }
+      return try Message(reading: bytes, isQuoted: isQuoted)
+    }
+  }
+
+  /// Whether to make a body or an attachment of the message to learn its size is no work for another thread.
+  func checkPromptness(_ patience: Patience) throws(Fault) {
+    if patience == .immediate, size > Self.promptSize { throw .later }
+  }
+
+  /// A number for the message's folder, or for a file in it.
+  func inode(_ part: UInt64) -> UInt64 { file.inode(Self.mark ^ UInt64(position), part) }
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x6D61_696C << 32
+
+  func attributes(_ part: UInt64, _ kind: Kind, size: Int64, _ patience: Patience) throws(Fault) -> Attributes {
+    var attributes = file.attributes.view(inode: inode(part), kind: kind, size: size)
+    // The folder of a file is a view of it, and looking at a view opens nothing.
+    if case .file = origin, part == MessagePart.folder.number { return attributes }
+    let date = try modified(patience)
+    attributes.modified = date
+    attributes.accessed = date
+    attributes.changed = date
+    return attributes
+  }
+}

@@ -1,0 +1,86 @@
+internal import Bytes
+internal import Files
+internal import Synchronization
+
+/// A file that a view is made of, in one state of it.
+final class SourceState: Sendable {
+  let source: Source
+  let revision: UInt64
+  var attributes: Attributes { source.attributes }
+  /// Below the mountpoint.
+  let path: String
+  /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
+  private let checkedAt = Atomic<UInt64>(0)
+
+  init(_ source: Source, revision: UInt64) {
+    self.source = source
+    self.revision = revision
+    path = source.path
+  }
+
+  /// The file's bytes; a change of the file is a fault from then on.
+  func open(_ patience: Patience) throws(Fault) -> any ByteSource { try source.open(patience) }
+
+  /// A number for a thing made of this state, the same on the next mount.
+  func inode(_ thing: UInt64, _ part: UInt64 = 0) -> UInt64 {
+    var hash = StableHash(seed: revision).adding(thing)
+    if part != 0 { hash.combine(part) }
+    // The top bit keeps clear of the real files' numbers.
+    return hash.value | 1 << 63
+  }
+
+  /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most.
+  func checkCurrent() throws(Fault) {
+    let now = monotonicNanoseconds()
+    guard now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
+    try source.item.checkCurrent()
+    // What cannot change is as current as what it was made of.
+    if !source.item.isImmutable {
+      let attributes: Attributes
+      do throws(Fault) { attributes = try source.item.attributes(.immediate) } catch {
+        // Gone, or another file in its place.
+        throw .stale
+      }
+      guard source.item.revision(attributes) == revision else { throw .stale }
+    }
+    checkedAt.store(now, ordering: .relaxed)
+  }
+
+  /// What a view's root says of itself.
+  func provenance(view: String, _ fault: Fault?) -> Provenance {
+    Provenance(
+      source: path, view: view, state: fault == nil ? .exact : .failed,
+      error: fault.map { "\(path): \($0.description)" })
+  }
+}
+
+/// What views have made of files, by the file, its place and its state, for as long as somebody uses it.
+final class SourceTable<Value: AnyObject & Sendable>: Sendable {
+  private struct Key: Hashable {
+    let revision: UInt64
+    let folder: UInt64
+    let name: FileName
+  }
+
+  private struct Reference: Sendable {
+    weak var value: Value?
+  }
+
+  private let references = Mutex<[Key: Reference]>([:])
+
+  /// Those in use now.
+  var values: [Value] { references.withLock { $0.values.compactMap { $0.value } } }
+
+  /// The value for a file in its state, made by `make` if there is none.
+  func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
+    let revision = source.revision
+    let key = Key(revision: revision, folder: source.folder.item.inode, name: source.name)
+    return references.withLock { references in
+      if let value = references[key]?.value { return value }
+      let value = make(SourceState(source, revision: revision))
+      references[key] = Reference(value: value)
+      if references.count.isMultiple(of: 1024) { references = references.filter { $0.value.value != nil } }
+      return value
+    }
+  }
+}

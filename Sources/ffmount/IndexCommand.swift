@@ -1,0 +1,121 @@
+import ArgumentParser
+import Bytes
+import Files
+import Glibc
+import Index
+import Tree
+
+/// `ffmount index PATH…`: finds the messages of mailboxes ahead of time.
+struct IndexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "index",
+    abstract: "Looks through mailboxes ahead of time, so that the first visit is as quick as the second.",
+    usage: "ffmount index PATH…")
+
+  @Argument(help: "Mailboxes, or folders to look for them in.", completion: .file())
+  var paths: [String]
+
+  func run() throws {
+    let index = try IndexFolder.index()
+    let indexing = Indexing(index: index)
+    defer {
+      indexing.stop()
+      index.finish(within: .seconds(10))
+    }
+    var failures = 0
+    for path in paths {
+      do { failures += try look(through: path, indexing) } catch let refusal as Refusal {
+        Terminal.complain(refusal.sentence)
+        failures += 1
+      }
+    }
+    if failures > 0 { throw ExitCode(ExitStatus.failure.rawValue) }
+  }
+
+  /// Gives how many mailboxes could not be looked through.
+  private func look(through path: String, _ indexing: Indexing) throws -> Int {
+    let place = try RealPlace(path)
+    do throws(Fault) {
+      if let name = place.name {
+        guard let search = try indexing.search(name, in: place.root) else {
+          throw Fault(.unsupported, "it is no mailbox")
+        }
+        return follow(path, search) ? 0 : 1
+      }
+      var failures = 0
+      try indexing.searchAll(below: place.root) { inner, found in
+        let inner = path.hasSuffix("/") ? path + inner : path + "/" + inner
+        switch found {
+        case .success(let search): failures += follow(inner, search) ? 0 : 1
+        case .failure(let fault):
+          Terminal.complain("cannot index \(inner): \(describe(fault))")
+          failures += 1
+        }
+      }
+      return failures
+    } catch { throw Refusal(.failure, "cannot index \(path): \(describe(error))") }
+  }
+
+  /// Shows the search's progress until it is over; gives whether it came to the end.
+  private func follow(_ path: String, _ search: Indexing.Search) -> Bool {
+    var line = ProgressLine(path, size: search.size)
+    var pause: UInt32 = 500
+    while true {
+      let reach = search.reach
+      if reach.isDone { break }
+      line.show(bytes: reach.bytes, messages: reach.messages)
+      _ = usleep(pause)
+      pause = min(pause * 2, 100_000)
+    }
+    let reach = search.reach
+    line.finish(bytes: reach.bytes, messages: reach.messages)
+    if let fault = search.fault {
+      Terminal.complain("cannot index \(path) to its end: \(describe(fault))")
+      return false
+    }
+    if !search.isKept {
+      Terminal.complain("\(path) was looked through, but the index could not be written (is the disk full?)")
+      return false
+    }
+    return true
+  }
+}
+
+func describe(_ fault: Fault) -> String {
+  if case .system(let code) = fault.kind { return describe(code) }
+  return fault.description
+}
+
+/// A file or folder that a command is to work on.
+struct RealPlace {
+  let root: RealRoot
+  /// The file's name in `root`; nil for a folder.
+  let name: FileName?
+
+  init(_ path: String) throws {
+    guard let resolved = unsafe realpath(path, nil) else {
+      throw Refusal(.sourceMissing, "cannot read \(path): \(describe(errno)) (check the path)")
+    }
+    defer { unsafe free(resolved) }
+    let full = unsafe String(cString: resolved)
+    var status = stat()
+    let isFolder = unsafe stat(full, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    let slash = full.lastIndex(of: "/") ?? full.startIndex
+    name = isFolder ? nil : FileName(full[full.index(after: slash)...].utf8)
+    do throws(Fault) {
+      let folder = isFolder ? full : slash == full.startIndex ? "/" : String(full[..<slash])
+      root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: 16))
+    } catch { throw Refusal(.sourceMissing, "cannot read \(path): \(describe(error)) (check its permissions)") }
+  }
+}
+
+/// The index that mounts share.
+enum IndexFolder {
+  static func index() throws -> Index {
+    guard let folder = CacheFolder.path(awayFrom: "") else {
+      throw Refusal(
+        .failure, "there is no folder of yours to keep an index in (set XDG_CACHE_HOME to an absolute path)")
+    }
+    return Index(folder: folder)
+  }
+}

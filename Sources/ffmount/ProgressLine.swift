@@ -1,0 +1,85 @@
+import Glibc
+
+/// How far something has come: a bar that is drawn over on a terminal, one line at the end elsewhere.
+struct ProgressLine {
+  private let title: String
+  /// In bytes.
+  private let size: Int64
+  private let begun = ContinuousClock.now
+  private var shown: ContinuousClock.Instant?
+  private let isTerminal = isatty(STDOUT_FILENO) == 1
+
+  private static let width = 20
+  /// What is shorter shows no bar.
+  private static let interval = Duration.milliseconds(100)
+
+  init(_ title: String, size: Int64) {
+    self.title = title
+    self.size = size
+  }
+
+  mutating func show(bytes: Int64, messages: Int) {
+    let now = ContinuousClock.now
+    guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
+    shown = now
+    let done = size > 0 ? min(1, Double(bytes) / Double(size)) : 1
+    let seconds = (now - begun) / .seconds(1)
+    let rate = Double(bytes) / seconds
+    let left = rate > 0 ? Int(Double(size - bytes) / rate) : 0
+    let filled = Int(done * Double(Self.width))
+    let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
+    write(
+      "\r\u{1b}[K[\(bar)] \(Int(done * 100)) %  \(Amount.bytes(bytes)) of \(Amount.bytes(size))  "
+        + "\(messages) messages  \(Amount.bytes(Int64(rate)))/s  \(Amount.time(left)) left  \(title)")
+  }
+
+  func finish(bytes: Int64, messages: Int) {
+    let seconds = (ContinuousClock.now - begun) / .seconds(1)
+    let start = shown == nil ? "" : "\r\u{1b}[K"
+    write("\(start)\(title): \(messages) messages, \(Amount.bytes(bytes)) in \(Amount.seconds(seconds))\n")
+  }
+
+  private func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+  }
+}
+
+/// Amounts as people read them.
+enum Amount {
+  static func bytes(_ count: Int64) -> String {
+    var value = Double(count)
+    for unit in ["B", "kB", "MB", "GB"] {
+      if value < 1000 { return unit == "B" ? "\(count) B" : "\(decimal(value)) \(unit)" }
+      value /= 1000
+    }
+    return "\(decimal(value)) TB"
+  }
+
+  static func seconds(_ seconds: Double) -> String { "\(decimal(seconds)) s" }
+
+  /// The local date of a time in seconds since 1970.
+  static func day(_ time: Int64) -> String {
+    var time = time_t(time)
+    var parts = unsafe tm()
+    _ = unsafe localtime_r(&time, &parts)
+    var text = [CChar](repeating: 0, count: 16)
+    _ = unsafe strftime(&text, text.count, "%Y-%m-%d", &parts)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  static func time(_ seconds: Int) -> String {
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+  }
+
+  /// Two or three significant digits.
+  private static func decimal(_ value: Double) -> String {
+    if value >= 100 { return "\(Int(value.rounded()))" }
+    let scale: Double = value >= 10 ? 10 : 100
+    let whole = Int((value * scale).rounded())
+    let (integer, fraction) = whole.quotientAndRemainder(dividingBy: Int(scale))
+    let digits = "\(fraction)"
+    return "\(integer)." + String(repeating: "0", count: (scale == 10 ? 1 : 2) - digits.count) + digits
+  }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Glibc
+import Index
+import Tree
+
+/// `ffmount status`: what is indexed and cached, and its size.
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Shows what is indexed and cached, and how much room it takes.",
+    usage: "ffmount status")
+
+  func run() throws {
+    guard let folder = CacheFolder.path(awayFrom: "") else {
+      print("Nothing is kept: there is no folder for it (set XDG_CACHE_HOME to an absolute path).")
+      return
+    }
+    let index = try IndexFolder.index()
+    let indexing = Indexing(index: index)
+    defer { index.finish(within: .seconds(2)) }
+    print("\(folder): \(Amount.bytes(index.size))")
+    for entry in indexing.entries() { print("  " + describe(entry)) }
+  }
+
+  private func describe(_ entry: Indexing.Entry) -> String {
+    let kept = "\(Amount.bytes(entry.size)) kept, used \(Amount.day(entry.usedAt))"
+    guard let messages = entry.messages else { return "an archive's restart points: \(kept)" }
+    return "\(entry.path ?? "a mailbox"): \(messages) messages\(state(entry)), \(kept)"
+  }
+
+  /// What has become of the file since it was looked through.
+  private func state(_ entry: Indexing.Entry) -> String {
+    guard let path = entry.path, let size = entry.fileSize else { return "" }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return " (not there any more)" }
+    return Int64(status.st_size) == size ? "" : " (changed since)"
+  }
+}
+
+/// `ffmount cache clear [PATH…]`: forgets what is kept.
+struct CacheCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache", abstract: "Forgets what is kept from one mount to the next.",
+    usage: "ffmount cache clear [PATH…]", subcommands: [Clear.self])
+
+  struct Clear: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "clear", abstract: "Forgets what is kept: of some files, or of all.",
+      usage: "ffmount cache clear [PATH…]")
+
+    @Argument(help: "Files to forget; all if none is named.", completion: .file())
+    var paths: [String] = []
+
+    func run() throws {
+      let index = try IndexFolder.index()
+      defer { index.finish(within: .seconds(10)) }
+      if paths.isEmpty {
+        let count = index.forget(sourcesStartingWith: [])
+        print("Forgot \(count) \(count == 1 ? "file" : "files").")
+        return
+      }
+      let indexing = Indexing(index: index)
+      for path in paths {
+        let place = try RealPlace(path)
+        guard let name = place.name else {
+          throw Refusal(.usage, "\(path) is a folder (name the files to forget)")
+        }
+        print(try indexing.forget(name, in: place.root) ? "Forgot \(path)." : "Nothing was kept of \(path).")
+      }
+    }
+  }
+}
