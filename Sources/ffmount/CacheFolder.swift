@@ -2,13 +2,14 @@ import Glibc
 
 /// Where what may be lost is kept for the next mount (XDG Base Directory Specification).
 enum CacheFolder {
-  /// nil when there is no such place, or none that is this user's, or it would be below `mountpoint`: nobody may have to ask
-  /// himself.
-  static func path(awayFrom mountpoint: String) -> String? {
+  /// nil when there is no such place, or none that is this user's, or it would be below `mountpoint`, if one is given: nobody
+  /// may have to ask himself.
+  static func path(awayFrom mountpoint: String? = nil) -> String? {
     guard let base = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map({ $0 + "/.cache" }) else { return nil }
     // Under sudo the home may be another user's, who could not use what root puts there.
     if geteuid() == 0, let owner = owner(of: nearest(base)), owner != 0 { return nil }
     let folder = resolved(base) + "/ffmount"
+    guard let mountpoint else { return folder }
     return (folder + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") ? nil : folder
   }
 

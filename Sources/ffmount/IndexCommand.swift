@@ -112,7 +112,7 @@ struct RealPlace {
 /// The index that mounts share.
 enum IndexFolder {
   static func index() throws -> Index {
-    guard let folder = CacheFolder.path(awayFrom: "") else {
+    guard let folder = CacheFolder.path() else {
       throw Refusal(
         .failure, "there is no folder of yours to keep an index in (set XDG_CACHE_HOME to an absolute path)")
     }

@@ -10,7 +10,7 @@ struct StatusCommand: ParsableCommand {
     usage: "ffmount status")
 
   func run() throws {
-    guard let folder = CacheFolder.path(awayFrom: "") else {
+    guard let folder = CacheFolder.path() else {
       print("Nothing is kept: there is no folder for it (set XDG_CACHE_HOME to an absolute path).")
       return
     }

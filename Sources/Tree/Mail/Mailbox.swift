@@ -87,12 +87,14 @@ final class Mailbox: Sendable {
   }
 
   /// The bytes of a message. Blocks.
-  func bytes(of row: MessageRow, _ patience: Patience) throws(Fault) -> any ByteSource {
-    guard let opened = progress.read({ $0.opened }) else {
+  func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
+    var opened = progress.read { $0.opened }
+    if opened == nil {
       if patience == .immediate { throw .later }
-      return ByteRange(of: try open().bytes, start: row.start, size: row.end - row.start)
+      opened = try open()
     }
-    return ByteRange(of: opened.bytes, start: row.start, size: row.end - row.start)
+    guard let opened else { throw .ending }
+    return ByteRange(of: opened.bytes, start: start, size: size)
   }
 
   // MARK: The search

@@ -33,7 +33,7 @@ final class MailboxFolder: Item {
   }
 
   private func shown(_ row: MessageRow, at position: Int) -> ShownMessage {
-    ShownMessage(mailbox.file, .mailbox(mailbox, row), at: position, view: Self.view, messages)
+    ShownMessage(mailbox.file, .mailbox(mailbox, .init(row)), at: position, view: Self.view, messages)
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {

@@ -5,8 +5,22 @@ internal import Mail
 final class ShownMessage: Sendable {
   /// Where its bytes come from.
   enum Origin: Sendable {
-    case mailbox(Mailbox, MessageRow)
+    case mailbox(Mailbox, Stretch)
     case file
+  }
+
+  /// What of a mailbox the message is, and its date; no more of its row, because the kernel may know very many messages.
+  struct Stretch: Sendable {
+    let start: Int64
+    let size: Int64
+    /// In seconds since 1970.
+    let date: Int64?
+
+    init(_ row: MessageRow) {
+      start = row.start
+      size = row.size
+      date = row.date
+    }
   }
 
   let file: SourceState
@@ -34,7 +48,7 @@ final class ShownMessage: Sendable {
   func modified(_ patience: Patience) throws(Fault) -> Timestamp {
     let date =
       switch origin {
-      case .mailbox(_, let row): row.date
+      case .mailbox(_, let stretch): stretch.date
       case .file: try message(patience).date()
       }
     return date.map { Timestamp(seconds: $0) } ?? file.attributes.modified
@@ -43,7 +57,7 @@ final class ShownMessage: Sendable {
   /// The size of `message.eml`, in bytes.
   var size: Int64 {
     switch origin {
-    case .mailbox(_, let row): row.end - row.start
+    case .mailbox(_, let stretch): stretch.size
     case .file: file.attributes.size
     }
   }
@@ -51,7 +65,7 @@ final class ShownMessage: Sendable {
   /// The bytes of `message.eml`.
   func bytes(_ patience: Patience) throws(Fault) -> any ByteSource {
     switch origin {
-    case .mailbox(let mailbox, let row): try mailbox.bytes(of: row, patience)
+    case .mailbox(let mailbox, let stretch): try mailbox.bytes(from: stretch.start, size: stretch.size, patience)
     case .file: try file.open(patience)
     }
   }
