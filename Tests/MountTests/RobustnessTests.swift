@@ -109,6 +109,13 @@ import Testing
     }
   }
 
+  @Test func aThousandMountsLeaveNothing() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside").deflated()))
+      try await script("mounts.py", MountProcess.binary, scratch.source, scratch.mountpoint, "1000", limit: 120)
+    }
+  }
+
   @Test func oneDaemonHoldsNothingAfterAThousandCycles() async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in

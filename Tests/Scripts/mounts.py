@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""mounts.py BINARY SOURCE MOUNTPOINT COUNT: mounts and unmounts COUNT times, in the background as people do.
+
+Each mount must show the source; afterwards no daemon and no mount may be left, and the last daemon must have held what
+the first did: descriptors and threads.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+binary, source, mountpoint, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+names = sorted(os.listdir(source))
+
+
+def is_mounted():
+    return any(line.split()[4] == mountpoint for line in open("/proc/self/mountinfo"))
+
+
+def daemons():
+    """Processes that were started with this mountpoint."""
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = open(f"/proc/{process}/cmdline", "rb").read().split(b"\0")
+        except OSError:
+            continue
+        if int(process) != os.getpid() and words[0] == os.fsencode(binary) and os.fsencode(mountpoint) in words:
+            found.append(process)
+    return found
+
+
+def held(process):
+    status = dict(line.split(":", 1) for line in open(f"/proc/{process}/status"))
+    return len(os.listdir(f"/proc/{process}/fd")), int(status["Threads"])
+
+
+first = last = None
+for number in range(count):
+    subprocess.run([binary, source, mountpoint], check=True)
+    if not set(names) <= set(os.listdir(mountpoint)):
+        sys.exit(f"mount {number} shows something else")
+    if number in (0, count - 1):
+        (daemon,) = daemons()
+        last = held(daemon)
+        first = first or last
+    subprocess.run(["fusermount3", "-u", mountpoint], check=True)
+
+if is_mounted():
+    sys.exit("still mounted")
+for _ in range(100):
+    if not daemons():
+        break
+    time.sleep(0.05)
+else:
+    sys.exit(f"left running: {daemons()}")
+if last[0] > first[0] or last[1] > first[1] + 1:
+    sys.exit(f"descriptors and threads were {first}, are {last}")
