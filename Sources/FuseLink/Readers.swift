@@ -6,7 +6,8 @@ internal import Synchronization
 ///
 /// One reads while there is one question at a time, as from `tar` or `cp`: questions that go round several sleeping threads
 /// cost a switch and cold caches each, a third of the time in all. Who finds the next question waiting already wakes a second
-/// reader, and so on; who finds none goes back to sleep, unless it is the last.
+/// reader, and so on; who finds none goes back to sleep, unless it is the last. That one waits awake for a moment while
+/// questions come quickly.
 @safe final class Readers: @unchecked Sendable {
   // Sendable: everything below `mutex` is touched with it held.
   private let session: OpaquePointer
@@ -117,8 +118,10 @@ internal import Synchronization
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
     var status: Int32 = 0
+    var watch = Watch()
     while !isEnding.load(ordering: .relaxed) {
-      status = unsafe fuse_session_receive_buf(session, &buffer)
+      if watch.isWorthwhile { watch.wait { hasQuestion() } }
+      status = watch.timing { unsafe fuse_session_receive_buf(session, &buffer) }
       if status == -EINTR { continue }
       if status <= 0 { break }
       if limit > 1, unsafe isLong(buffer), hasQuestion() { wakeAnother() }
@@ -167,5 +170,45 @@ internal import Synchronization
       sleeping -= 1
       active.wrappingAdd(1, ordering: .relaxed)
     }
+  }
+}
+
+/// Whether to look for the next question awake, for a moment, before sleeping until it comes.
+///
+/// A sleeping thread takes longer to wake than most questions take to answer, in a virtual machine several times as long. So
+/// who is asked one question after the other stays awake between them; who once waited in vain sleeps until questions
+/// come quickly again.
+private struct Watch {
+  private(set) var isWorthwhile = false
+
+  /// In nanoseconds: about what it costs to sleep and be woken.
+  private static let longest: UInt64 = 50_000
+
+  /// Returns when `isThere`, or when it is no use.
+  mutating func wait(_ isThere: () -> Bool) {
+    let end = Self.now + Self.longest
+    while !isThere() {
+      if Self.now > end {
+        isWorthwhile = false
+        return
+      }
+      // Whoever else wants this core has it.
+      _ = sched_yield()
+    }
+  }
+
+  /// Takes note of how long a question was in coming.
+  mutating func timing(_ receive: () -> Int32) -> Int32 {
+    if isWorthwhile { return receive() }
+    let start = Self.now
+    let status = receive()
+    isWorthwhile = Self.now - start < 2 * Self.longest
+    return status
+  }
+
+  private static var now: UInt64 {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }
