@@ -7,7 +7,7 @@ internal import Synchronization
 /// One reads while there is one question at a time, as from `tar` or `cp`: questions that go round several sleeping threads
 /// cost a switch and cold caches each, a third of the time in all. Who finds the next question waiting already wakes a second
 /// reader, and so on; who finds none goes back to sleep, unless it is the last. That one waits awake for a moment while
-/// questions come quickly.
+/// questions come quickly. Should all that are awake be held up, by a slow disk say, the watchman wakes another.
 @safe final class Readers: @unchecked Sendable {
   // Sendable: everything below `mutex` is touched with it held.
   private let session: OpaquePointer
@@ -22,6 +22,12 @@ internal import Synchronization
   private var result: Int32 = 0
   /// How many threads read or answer; for a look without the lock.
   private let active = Atomic<Int>(0)
+  /// How many of those wait for a question.
+  private let receiving = Atomic<Int>(0)
+  /// Goes up with each question.
+  private let questions = Atomic<Int>(0)
+  private let watchmanSleeps = Atomic<Bool>(false)
+  private let watchmanWakes: UnsafeMutablePointer<pthread_cond_t>
   private let isEnding = Atomic<Bool>(false)
 
   /// Tells the thread in `waitForEnd` that a reader saw the end of the mount.
@@ -38,11 +44,14 @@ internal import Synchronization
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe wake = .allocate(capacity: 1)
     unsafe wake.initialize(to: pthread_cond_t())
+    unsafe watchmanWakes = .allocate(capacity: 1)
+    unsafe watchmanWakes.initialize(to: pthread_cond_t())
   }
 
   deinit {
     unsafe mutex.deallocate()
     unsafe wake.deallocate()
+    unsafe watchmanWakes.deallocate()
   }
 
   /// Blocks the signals that end a mount in this thread and those it starts from now on, so that `waitForEnd` gets them.
@@ -58,7 +67,12 @@ internal import Synchronization
     _ = unsafe sigaction(interruptSignal, &action, nil)
   }
 
-  func start() { withLock { spawn() } }
+  func start() {
+    withLock {
+      spawn(.reader)
+      if limit > 1 { spawn(.watchman) }
+    }
+  }
 
   /// Waits for a signal or the end of the mount; gives the signal, or 0.
   func waitForEnd() -> Int32 {
@@ -76,6 +90,7 @@ internal import Synchronization
     while true {
       let (running, isDone) = withLock { () -> ([pthread_t], Bool) in
         _ = unsafe pthread_cond_broadcast(wake)
+        _ = unsafe pthread_cond_broadcast(watchmanWakes)
         return (threads, finished == threads.count)
       }
       if isDone {
@@ -94,20 +109,40 @@ internal import Synchronization
     return body()
   }
 
+  private enum Duty {
+    case reader
+    case watchman
+  }
+
   /// With the lock held.
-  private func spawn() {
+  private func spawn(_ duty: Duty) {
     var thread = pthread_t()
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    let status = unsafe pthread_create(
-      &thread, nil,
-      { context in
-        // Alive: `stop` waits for every thread.
-        if let context = unsafe context { unsafe Unmanaged<Readers>.fromOpaque(context).takeUnretainedValue().run() }
-        return nil
-      }, context)
+    // Alive: `stop` waits for every thread.
+    let status =
+      switch duty {
+      case .reader:
+        unsafe pthread_create(
+          &thread, nil,
+          { context in
+            if let context = unsafe context {
+              unsafe Unmanaged<Readers>.fromOpaque(context).takeUnretainedValue().run()
+            }
+            return nil
+          }, context)
+      case .watchman:
+        unsafe pthread_create(
+          &thread, nil,
+          { context in
+            if let context = unsafe context {
+              unsafe Unmanaged<Readers>.fromOpaque(context).takeUnretainedValue().keepWatch()
+            }
+            return nil
+          }, context)
+      }
     guard status == 0 else { return }
     threads.append(thread)
-    active.wrappingAdd(1, ordering: .relaxed)
+    if duty == .reader { active.wrappingAdd(1, ordering: .relaxed) }
   }
 
   private func run() {
@@ -120,11 +155,17 @@ internal import Synchronization
     var status: Int32 = 0
     var watch = Watch()
     while !isEnding.load(ordering: .relaxed) {
+      receiving.wrappingAdd(1, ordering: .relaxed)
       if watch.isWorthwhile { watch.wait { hasQuestion() } }
       status = watch.timing { unsafe fuse_session_receive_buf(session, &buffer) }
+      receiving.wrappingSubtract(1, ordering: .relaxed)
       if status == -EINTR { continue }
       if status <= 0 { break }
-      if limit > 1, unsafe isLong(buffer), hasQuestion() { wakeAnother() }
+      if limit > 1 {
+        questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
+        if unsafe isLong(buffer), hasQuestion() { wakeAnother() }
+      }
       unsafe fuse_session_process_buf(session, &buffer)
       if active.load(ordering: .relaxed) > 1, !hasQuestion() { sleep() }
     }
@@ -153,9 +194,48 @@ internal import Synchronization
       if sleeping > wakings {
         wakings += 1
         _ = unsafe pthread_cond_signal(wake)
-      } else if threads.count < limit, sleeping == 0 {
-        spawn()
+      } else if threads.count <= limit, sleeping == 0 {
+        spawn(.reader)
       }
+    }
+  }
+
+  // MARK: The watchman
+
+  /// How long a question may wait for a reader, in microseconds, and how many rounds without any end the watch.
+  private static let round: UInt32 = 1000
+  private static let quietRounds = 20
+
+  /// Wakes another reader whenever a question waits and nobody is there to read it; sleeps while there are no questions.
+  private func keepWatch() {
+    var seen = questions.load(ordering: .relaxed)
+    var quiet = 0
+    while !isEnding.load(ordering: .relaxed) {
+      _ = usleep(Self.round)
+      if receiving.load(ordering: .relaxed) == 0, hasQuestion() { wakeAnother() }
+      let now = questions.load(ordering: .relaxed)
+      quiet = now == seen && receiving.load(ordering: .relaxed) > 0 ? quiet + 1 : 0
+      seen = now
+      if quiet < Self.quietRounds { continue }
+      quiet = 0
+      withLock {
+        watchmanSleeps.store(true, ordering: .sequentiallyConsistent)
+        // Who came before that could not see it.
+        if questions.load(ordering: .sequentiallyConsistent) != seen {
+          watchmanSleeps.store(false, ordering: .relaxed)
+        }
+        while watchmanSleeps.load(ordering: .relaxed), !isEnding.load(ordering: .relaxed) {
+          _ = unsafe pthread_cond_wait(watchmanWakes, mutex)
+        }
+      }
+    }
+    withLock { finished += 1 }
+  }
+
+  private func wakeWatchman() {
+    withLock {
+      watchmanSleeps.store(false, ordering: .relaxed)
+      _ = unsafe pthread_cond_signal(watchmanWakes)
     }
   }
 

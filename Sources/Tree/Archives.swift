@@ -58,6 +58,9 @@ final class Archive: Sendable {
   private let state = Mutex(State())
   private let turn = TurnLock()
 
+  /// In bytes.
+  private static let promptSize: Int64 = 256 << 10
+
   init(_ file: SourceState, in archives: Archives) {
     self.file = file
     self.archives = archives
@@ -65,15 +68,17 @@ final class Archive: Sendable {
     options = archives.options
   }
 
-  /// The tree; reading it takes long the first time.
+  /// The tree; reading that of a large archive takes long the first time.
   func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
     if let known = try known() { return known }
-    if patience == .immediate { throw .later }
+    if patience == .immediate, file.attributes.size > Self.promptSize { throw .later }
+    let bytes = try file.open(patience)
+    // The directory of a small archive that lies in a file as it is can be had at once.
+    if patience == .immediate, bytes.extent(at: 0, count: 1) == nil { throw .later }
     turn.lock()
     defer { turn.unlock() }
     if let known = try known() { return known }
     do throws(Fault) {
-      let bytes = try file.open(.blocking)
       let tree = try ZipArchive(bytes, modified: file.attributes.modified, cache: decoded, options: options)
       // A file that changed meanwhile gave a mixture.
       try bytes.verify()

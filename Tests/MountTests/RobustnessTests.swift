@@ -210,4 +210,33 @@ import Testing
       }
     }
   }
+
+  /// A file system in the source that does not answer, as a disk may or a server: another mount whose daemon stands still.
+  @Test func sourceThatHangsHoldsUpOnlyThoseWhoWantIt() async throws {
+    try await withScratch { inner in
+      try inner.write("file", "y")
+      try await withScratch { outer in
+        try outer.write("file", "x")
+        let hanging = outer.source + "/hanging"
+        _ = try await run("mkdir", hanging)
+        try await withMount(inner.source, at: hanging) { slow in
+          try await withMount(outer.source, at: outer.mountpoint) { mount in
+            #expect(try await run("cat", mount.mountpoint + "/hanging/file").text == "y")
+            slow.daemon.send(SIGSTOP)
+            // The kernel has forgotten what it knew.
+            try await Task.sleep(for: .milliseconds(700))
+            let stuck = try (0..<4).map { _ in try MountChild(["cat", mount.mountpoint + "/hanging/file"]) }
+            try await Task.sleep(for: .milliseconds(100))
+            let start = ContinuousClock.now
+            for _ in 0..<5 { #expect(try await run("cat", mount.mountpoint + "/file").text == "x") }
+            let took = ContinuousClock.now - start
+            #expect(stuck.allSatisfy { $0.isRunning }, "they hang indeed")
+            slow.daemon.send(SIGCONT)
+            #expect(took < .seconds(2), "\(took)")
+            for reader in stuck { #expect(try await reader.wait(atMost: 10).text == "y") }
+          }
+        }
+      }
+    }
+  }
 }
