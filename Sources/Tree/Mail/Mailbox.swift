@@ -149,17 +149,26 @@ final class Mailbox: Sendable {
     var rows: [MessageRow] = []
     rows.reserveCapacity(MailboxDirectory.blockSize)
     var batch = Batch(opened.store, path: (opened.bytes as? FileSource)?.path)
-    while let row = try scanner.next() {
-      rows.append(row)
-      guard rows.count == MailboxDirectory.blockSize else { continue }
-      if mailboxes.isEnding { throw .ending }
-      try add(rows, to: &directory, opened, mailboxes, &batch)
-      rows.removeAll(keepingCapacity: true)
-      if batch.isFull { batch.flush(directory) }
+    do throws(Fault) {
+      while let row = try scanner.next() {
+        rows.append(row)
+        guard rows.count == MailboxDirectory.blockSize else { continue }
+        if mailboxes.isEnding { throw .ending }
+        try add(rows, to: &directory, opened, mailboxes, &batch)
+        rows.removeAll(keepingCapacity: true)
+        if batch.isFull { batch.flush(directory) }
+      }
+    } catch {
+      // What came before is shown, unless it is of another state of the file.
+      if error.kind != .changed, !rows.isEmpty { try add(rows, to: &directory, opened, mailboxes, &batch) }
+      throw error
     }
     if !rows.isEmpty { try add(rows, to: &directory, opened, mailboxes, &batch) }
     // What changed meanwhile gave a mixture.
     try opened.bytes.verify()
+    if directory.count == 0, opened.bytes.size > 0 {
+      throw Fault(.damaged, "expected a mailbox, found no message")
+    }
     directory.end = opened.bytes.size
     directory.isWhole = true
     progress.update { [directory] in $0.directory = directory }
