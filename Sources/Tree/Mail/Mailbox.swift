@@ -3,6 +3,7 @@ internal import Files
 internal import Glibc
 internal import Index
 internal import Mail
+internal import Synchronization
 internal import Threads
 
 /// A file that is a mailbox, or should be one, in one state.
@@ -16,6 +17,8 @@ final class Mailbox: Sendable {
   private weak let mailboxes: Mailboxes?
   private let progress = Awaited(Progress())
   private let turn = TurnLock()
+  /// Where the search reads now, in bytes; it may be far from the next message.
+  private let readUpTo = Atomic<Int64>(0)
 
   /// How far the search has come.
   private struct Progress: Sendable {
@@ -25,11 +28,12 @@ final class Mailbox: Sendable {
     var isDone = false
     /// What ended the search before the end.
     var fault: Fault?
-    var reached: Int64 = 0
   }
 
   private struct Opened: Sendable {
     let bytes: any ByteSource
+    /// Of the file, for people; nil where the mailbox lies in another file.
+    let path: String?
     let store: MailboxStore?
   }
 
@@ -106,15 +110,18 @@ final class Mailbox: Sendable {
     defer { turn.unlock() }
     if let opened = progress.read({ $0.opened }) { return opened }
     guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-    let bytes = try settled()
+    let file = try settled()
+    // A large message is taken apart for long: the mount's end does not wait for that.
+    let bytes = WatchedSource(file) { [weak mailboxes] _ throws(Fault) in
+      guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+    }
     let store = mailboxes.index.flatMap { index in bytes.identity.map { MailboxStore(index, $0) } }
     let directory = try store?.directory(of: bytes) ?? MailboxDirectory()
     try bytes.verify()
-    let opened = Opened(bytes: bytes, store: store)
+    let opened = Opened(bytes: bytes, path: (file as? FileSource)?.path, store: store)
     progress.update { progress in
       progress.opened = opened
       progress.directory = directory
-      progress.reached = directory.end
       progress.isDone = directory.isWhole
     }
     mailboxes.keep(self)
@@ -145,22 +152,29 @@ final class Mailbox: Sendable {
 
   private func find(_ opened: Opened, _ mailboxes: Mailboxes) throws(Fault) {
     var directory = progress.read { $0.directory }
-    var scanner = MailboxScanner(opened.bytes, from: directory.end)
+    let bytes = WatchedSource(opened.bytes) { [weak self] offset throws(Fault) in
+      self?.readUpTo.store(offset, ordering: .relaxed)
+    }
+    var scanner = MailboxScanner(bytes, from: directory.end)
     var rows: [MessageRow] = []
     rows.reserveCapacity(MailboxDirectory.blockSize)
-    var batch = Batch(opened.store, path: (opened.bytes as? FileSource)?.path)
+    var batch = Batch(opened.store, path: opened.path)
     do throws(Fault) {
       while let row = try scanner.next() {
         rows.append(row)
         guard rows.count == MailboxDirectory.blockSize else { continue }
-        if mailboxes.isEnding { throw .ending }
         try add(rows, to: &directory, opened, mailboxes, &batch)
         rows.removeAll(keepingCapacity: true)
         if batch.isFull { batch.flush(directory) }
       }
     } catch {
-      // What came before is shown, unless it is of another state of the file.
-      if error.kind != .changed, !rows.isEmpty { try add(rows, to: &directory, opened, mailboxes, &batch) }
+      if error == .ending {
+        // The next mount goes on from here.
+        batch.flush(directory)
+      } else if error.kind != .changed {
+        // What came before is shown, but not kept: the last block of what is kept so far is full.
+        try add(rows, to: &directory, opened, mailboxes, &batch)
+      }
       throw error
     }
     if !rows.isEmpty { try add(rows, to: &directory, opened, mailboxes, &batch) }
@@ -187,10 +201,7 @@ final class Mailbox: Sendable {
     directory.end = last.end
     batch.add(number, rows)
     mailboxes.blocks.insert(rows, for: Mailboxes.Place(revision: file.revision, number: number), cost: 1)
-    progress.update { [directory] progress in
-      progress.directory = directory
-      progress.reached = directory.end
-    }
+    progress.update { [directory] in $0.directory = directory }
   }
 
   /// Blocks on their way to the index.
@@ -239,6 +250,10 @@ final class Mailbox: Sendable {
 
   /// How far the search has come: bytes looked through, messages found, and whether it is over.
   var reach: (bytes: Int64, messages: Int, isDone: Bool) {
-    progress.read { ($0.isDone && $0.fault == nil ? file.attributes.size : $0.reached, $0.directory.count, $0.isDone) }
+    progress.read { progress in
+      let isWhole = progress.isDone && progress.fault == nil
+      let bytes = isWhole ? file.attributes.size : max(progress.directory.end, readUpTo.load(ordering: .relaxed))
+      return (bytes, progress.directory.count, progress.isDone)
+    }
   }
 }

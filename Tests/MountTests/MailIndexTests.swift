@@ -1,0 +1,345 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What is kept of mailboxes from one mount to the next, and what becomes of it.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct MailIndexTests {
+  /// A mailbox of messages that are known by their numbers, and a cache folder of its own.
+  private struct Setup {
+    let scratch: MountScratch
+    let count: Int
+    /// Of a message, about, in bytes.
+    let size: Int
+    var archive: String { scratch.source + "/a.mbox" }
+    var cache: String { scratch.path + "/cache" }
+    var index: String { cache + "/ffmount/index.sqlite" }
+    var environment: [String: String] { ["XDG_CACHE_HOME": cache] }
+
+    func make(_ count: Int, first: Int = 0, at path: String? = nil, size: Int? = nil) async throws {
+      try await script("many_mails.py", "make", "\(count)", "\(size ?? self.size)", path ?? archive, "\(first)")
+    }
+
+    /// Whether a mount shows the first `count` messages.
+    func check(_ mount: MountProcess, _ count: Int? = nil, size: Int? = nil) async throws {
+      try await script(
+        "many_mails.py", "check", "\(count ?? self.count)", "\(size ?? self.size)",
+        mount.mountpoint + "/a.mbox.messages")
+    }
+
+    /// Mounts and checks; gives how many bytes the daemon has read.
+    @discardableResult
+    func mountAndCheck(_ count: Int? = nil, size: Int? = nil) async throws -> Int {
+      try await withMount(scratch, environment: environment) { mount in
+        let listed = try await shell("ls -U \"$1/a.mbox.messages\" | wc -l", mount.mountpoint)
+        #expect(listed.text == "\(count ?? self.count)\n", "\(listed.errors)")
+        let bytes = try await bytesRead(by: mount)
+        try await check(mount, count, size: size)
+        return bytes
+      }
+    }
+
+    func bytesRead(by mount: MountProcess) async throws -> Int {
+      let said = try await shell("sed -n 's/^rchar: //p' /proc/$1/io", "\(mount.daemon.pid)")
+      return Int(said.text.filter(\.isNumber)) ?? 0
+    }
+
+    /// So long that a change of a file must show in its time.
+    func settle() async throws { try await Task.sleep(for: .milliseconds(60)) }
+  }
+
+  private func withMailbox(_ count: Int, size: Int = 700, _ body: (Setup) async throws -> Void) async throws {
+    try await withScratch { scratch in
+      let setup = Setup(scratch: scratch, count: count, size: size)
+      try await setup.make(count)
+      try await setup.settle()
+      try await body(setup)
+    }
+  }
+
+  @Test func secondMountReadsTheIndexInsteadOfTheMailbox() async throws {
+    try await withMailbox(3000, size: 5000) { setup in
+      let first = try await setup.mountAndCheck()
+      #expect(first > 3000 * 5000)
+      let second = try await setup.mountAndCheck()
+      #expect(second < 3000 * 5000 / 5, "\(second) bytes")
+    }
+  }
+
+  static let damages = [
+    "rm -r \"$(dirname $1)\"", "rm $1", "truncate -s 5000 $1", "truncate -s 0 $1", "truncate -s -4096 $1",
+    "head -c $(stat -c %s $1) /dev/urandom >$1", "echo garbage >$1; echo garbage >$1-wal", "rm $1; mkdir $1",
+    "head -c 3000 /dev/zero | dd of=$1 bs=1 seek=9000 conv=notrunc 2>&1",
+    "sqlite3 $1 'UPDATE record SET value = zeroblob(length(value))'",
+    "sqlite3 $1 'DELETE FROM record WHERE rowid IN (SELECT rowid FROM record LIMIT 1 OFFSET 2)'",
+    "sqlite3 $1 'PRAGMA user_version = 77'",
+  ]
+
+  @Test(arguments: damages) func damagedIndexCostsNoAnswer(_ damage: String) async throws {
+    try await withMailbox(1500) { setup in
+      try await setup.mountAndCheck()
+      let damaged = try await shell(damage, setup.index)
+      // A table that is not as these lines expect it has still been tried.
+      #expect(damaged.status == 0 || damage.contains("sqlite3"), "\(damaged.errors)")
+      try await setup.mountAndCheck()
+      try await setup.mountAndCheck()
+    }
+  }
+
+  @Test func lockedIndexIsDoneWithout() async throws {
+    try await withMailbox(1500) { setup in
+      try await setup.mountAndCheck()
+      let code = """
+        import sqlite3, sys, time
+        database = sqlite3.connect(sys.argv[1], isolation_level=None)
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+        database.execute("UPDATE source SET usedAt = usedAt")
+        print("holding", file=sys.stderr, flush=True)
+        time.sleep(600)
+        """
+      let holder = try MountChild([MountScratch.python, "-c", code, setup.index])
+      for _ in 0..<1000 where !holder.saidSoFar.contains("holding") { try await Task.sleep(for: .milliseconds(5)) }
+      try #require(holder.saidSoFar == "holding\n", "\(holder.saidSoFar)")
+      try await setup.mountAndCheck()
+      holder.killNow()
+    }
+  }
+
+  @Test(.enabled(if: MountScratch.isRoot), arguments: ["size=64k", "size=8k", "size=4m,ro"])
+  func fullOrReadOnlyDiskIsDoneWithout(_ options: String) async throws {
+    try await withMailbox(3000) { setup in
+      let mounted = try await shell(
+        "mkdir \"$2\" && mount -t tmpfs -o \"$1\" tmpfs \"$2\"", options, setup.cache)
+      guard mounted.status == 0 else { return }
+      do {
+        for _ in 0..<2 { try await setup.mountAndCheck() }
+      } catch {
+        _ = try await run("umount", "-l", setup.cache)
+        throw error
+      }
+      let unmounted = try await run("umount", setup.cache)
+      #expect(unmounted.status == 0, "\(unmounted.errors)")
+    }
+  }
+
+  @Test func killedWhileIndexingTheNextMountIsRight() async throws {
+    try await withMailbox(12_000, size: 400) { setup in
+      for round in 0..<20 {
+        // Each time a little later, and now and then from the start again.
+        if round.isMultiple(of: 4) { _ = try await run("rm", "-rf", setup.cache) }
+        try await withMount(setup.scratch, environment: setup.environment, endsWith: nil) { mount in
+          let reader = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
+          try await Task.sleep(for: .microseconds(Int.random(in: 1000..<250_000)))
+          mount.daemon.send(SIGKILL)
+          _ = try await reader.wait(atMost: 5)
+        }
+        if round.isMultiple(of: 4) || round == 19 { try await setup.mountAndCheck() }
+      }
+    }
+  }
+
+  @Test func mailboxThatGrewIsContinued() async throws {
+    try await withMailbox(3000, size: 5000) { setup in
+      try await setup.mountAndCheck()
+      try await setup.make(70, first: 3000)
+      try await setup.settle()
+      let bytes = try await setup.mountAndCheck(3070)
+      #expect(bytes < 3000 * 5000 / 2, "\(bytes) bytes read")
+      let again = try await setup.mountAndCheck(3070)
+      #expect(again < 3000 * 5000 / 5, "\(again) bytes read")
+    }
+  }
+
+  @Test func mailboxThatGrowsUnderTheMountIsContinued() async throws {
+    try await withMailbox(1200) { setup in
+      try await withMount(setup.scratch, environment: setup.environment) { mount in
+        try await setup.check(mount)
+        for count in [1201, 1230, 1800] {
+          let listed = try await shell("ls -U \"$1/a.mbox.messages\" | wc -l", mount.mountpoint)
+          let before = Int(listed.text.filter(\.isNumber)) ?? 0
+          try await setup.make(count - before, first: before)
+          try await eventually { try await setup.check(mount, count) }
+        }
+      }
+    }
+  }
+
+  /// What changed before the place where it would be continued gives another mailbox, whatever its size and time say.
+  @Test(arguments: ["replaced", "replaced and grown", "rewritten in place", "shorter"])
+  func mailboxThatIsAnotherIsReadAnew(_ change: String) async throws {
+    try await withMailbox(1500) { setup in
+      try await setup.mountAndCheck()
+      let other = setup.scratch.path + "/other"
+      var count = 1500
+      switch change {
+      case "replaced": try await setup.make(1500, at: other)
+      case "replaced and grown":
+        count = 1700
+        try await setup.make(count, at: other, size: 650)
+      case "rewritten in place": try await setup.make(1500, at: other, size: 690)
+      default:
+        count = 700
+        try await setup.make(count, at: other)
+      }
+      let size = ["replaced and grown": 650, "rewritten in place": 690][change]
+      let moved =
+        change == "rewritten in place"
+        ? try await shell("cat \"$1\" >\"$2\"", other, setup.archive)
+        : try await shell("touch -r \"$2\" \"$1\" && mv \"$1\" \"$2\"", other, setup.archive)
+      #expect(moved.status == 0)
+      try await setup.settle()
+      try await setup.mountAndCheck(count, size: size)
+    }
+  }
+
+  /// A mail program marks a message as read: one byte in the midst of the mailbox, which keeps its size.
+  @Test func statusFlippedInPlaceShows() async throws {
+    try await withMailbox(1500) { setup in
+      try await withMount(setup.scratch, environment: setup.environment) { mount in
+        try await setup.check(mount)
+        let flip = """
+          import sys
+          with open(sys.argv[1], "r+b") as file:
+              place = file.read().index(b"Subject: m777\\n") + 14
+              file.seek(place)
+              assert file.read(24) == b"X-Mozilla-Status: 0001\\n\\n"
+              file.seek(place + 21)
+              file.write(b"9")
+          """
+        let flipped = try await run(MountScratch.python, "-c", flip, setup.archive)
+        try #require(flipped.status == 0, "\(flipped.errors)")
+        try await eventually {
+          let found = try await shell(
+            "cd \"$1/a.mbox.messages\"; grep -h Status 000778*/headers.txt 000778*/message.eml 000777*/headers.txt",
+            mount.mountpoint)
+          guard found.text == "X-Mozilla-Status: 0009\nX-Mozilla-Status: 0009\nX-Mozilla-Status: 0001\n" else {
+            throw MountChild.Failure("\(found.text)\(found.errors)")
+          }
+        }
+      }
+      try await withMount(setup.scratch, environment: setup.environment) { mount in
+        let found = try await shell(
+          "grep -l 'Status: 0009' \"$1\"/a.mbox.messages/*/message.eml | wc -l", mount.mountpoint)
+        #expect(found.text == "1\n")
+      }
+    }
+  }
+
+  /// Who lists at that moment gets messages that were there, or an error; then what is there.
+  @Test func mailboxCutWhileItIsListed() async throws {
+    try await withMailbox(6000) { setup in
+      for round in 0..<4 {
+        let whole = setup.scratch.path + "/whole"
+        _ = try await run("cp", setup.archive, whole)
+        try await withMount(setup.scratch, environment: setup.environment) { mount in
+          let reader = try MountChild(
+            [
+              "/bin/bash", "-c",
+              "for n in 1 2 3; do cat \"$1\"/a.mbox.messages/*/body.txt; done | grep -v words | grep -v '^$'", "bash",
+              mount.mountpoint,
+            ])
+          try await Task.sleep(for: .milliseconds(30 + 60 * round))
+          let cut = try await shell(
+            "python3 -c 'import os, sys; n = open(sys.argv[1], \"rb\").read().index(b\"body 1000\\n\") + 10; os.truncate(sys.argv[1], n)' \"$1\"",
+            setup.archive)
+          #expect(cut.status == 0, "\(cut.errors)")
+          let read = try await reader.wait(atMost: 40)
+          let odd = read.lines.filter { line in
+            !(line.hasPrefix("body ") && Int(line.dropFirst(5)).map { $0 < 6000 } ?? false)
+          }
+          #expect(odd.isEmpty, "\(odd.prefix(5))")
+          try await eventually {
+            let listed = try await shell("ls \"$1/a.mbox.messages\" | wc -l", mount.mountpoint)
+            guard listed.text == "1001\n" else { throw MountChild.Failure(listed.text + listed.errors) }
+          }
+        }
+        _ = try await run("mv", whole, setup.archive)
+        try await setup.settle()
+      }
+    }
+  }
+
+  @Test func twoDaemonsAtOnceShareTheIndex() async throws {
+    try await withMailbox(4000) { setup in
+      let second = setup.scratch.path + "/mnt2"
+      _ = try await run("mkdir", second)
+      for _ in 0..<2 {
+        try await withMount(setup.scratch, environment: setup.environment) { one in
+          try await withMount(setup.scratch.source, at: second, environment: setup.environment) { two in
+            async let first: Void = setup.check(one)
+            async let other: Void = setup.check(two)
+            _ = try await (first, other)
+          }
+        }
+      }
+      #expect(try await setup.mountAndCheck() < 4000 * 700 / 2 + 1_500_000)
+    }
+  }
+
+  // MARK: While it is searched
+
+  /// A mailbox whose search takes long: three messages, and a hole before the last one.
+  private func withSlowMailbox(_ body: (Setup, MountProcess) async throws -> Void) async throws {
+    try await withMailbox(3) { setup in
+      _ = try await shell("truncate -s +2G \"$1\"; echo >>\"$1\"", setup.archive)
+      try await setup.make(1, first: 3)
+      try setup.scratch.write("other/file", "x")
+      try await script("make_mail.py", "rd", "lf", "20", "1", setup.scratch.source + "/other/b.mbox")
+      try await setup.settle()
+      try await withMount(setup.scratch, environment: setup.environment) { mount in try await body(setup, mount) }
+    }
+  }
+
+  @Test func waitingListIsInterruptedAtOnceWhileTheSearchGoesOn() async throws {
+    try await withSlowMailbox { setup, mount in
+      let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
+      try await Task.sleep(for: .milliseconds(250))
+      try #require(waiting.isRunning, "the search must take longer than this")
+      let start = ContinuousClock.now
+      waiting.send(SIGINT)
+      #expect(try await waiting.wait(atMost: 5).status == -SIGINT)
+      #expect(ContinuousClock.now - start < .milliseconds(300))
+      let before = try await setup.bytesRead(by: mount)
+      try await Task.sleep(for: .milliseconds(50))
+      #expect(try await setup.bytesRead(by: mount) > before, "the search goes on")
+    }
+  }
+
+  @Test func otherFoldersStayQuickWhileAMailboxIsSearched() async throws {
+    try await withSlowMailbox { setup, mount in
+      let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
+      let name = try MountChild(["stat", mount.mountpoint + "/a.mbox.messages/000004 x"])
+      try await Task.sleep(for: .milliseconds(100))
+      let start = ContinuousClock.now
+      for _ in 0..<10 {
+        let quick = try await shell(
+          "ls \"$1\" \"$1/other\" && cat \"$1/other/file\"; ls \"$1/other/b.mbox.messages\" | wc -l", mount.mountpoint)
+        #expect(quick.lines.last == "x20", "\(quick.text)\(quick.errors)")
+      }
+      let took = ContinuousClock.now - start
+      #expect(took < .seconds(2), "\(took)")
+      #expect(waiting.isRunning && name.isRunning, "or nothing was searched meanwhile")
+    }
+  }
+
+  /// The end of the mount does not wait for the end of the search, and neither does who waits for it.
+  @Test func mountEndsAtOnceWhileAMailboxIsSearched() async throws {
+    try await withSlowMailbox { setup, mount in
+      let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
+      try await Task.sleep(for: .milliseconds(100))
+      let start = ContinuousClock.now
+      mount.daemon.send(SIGTERM)
+      #expect(try await mount.daemon.wait(atMost: 10).status == 0)
+      #expect(ContinuousClock.now - start < .seconds(1))
+      #expect(try await waiting.wait(atMost: 5).status != 0)
+    }
+  }
+}
+
+/// Tries until it holds; a change shows within a second. Throws the last failure.
+private func eventually(_ body: () async throws -> Void) async throws {
+  for _ in 0..<30 {
+    do { return try await body() } catch { try await Task.sleep(for: .milliseconds(50)) }
+  }
+  try await body()
+}
