@@ -212,11 +212,11 @@ struct PartScanner: ~Copyable {
       }
       let isFold = text[0] == 0x20 || text[0] == 0x09
       if isFold, odd == nil, hasField {
-        bytes += text + [0x0a]
+        if bytes.count < Header.limit { bytes += text + [0x0a] }
       } else if !isFold, FieldCursor.name(text.span, 0, text.count) != nil {
         odd = nil
         hasField = true
-        bytes += text + [0x0a]
+        if bytes.count < Header.limit { bytes += text + [0x0a] }
       } else if !isFold, let odd {
         return (bytes, odd.start)
       } else if !isFold, Self.isSeparator(text) {

@@ -175,7 +175,7 @@ import Testing
           #expect((2000..<3000).contains(Int(listed.text.filter(\.isNumber)) ?? 0), "\(listed.text)")
           #expect(listed.errors.contains("Input/output error"))
         }
-        let first = try await shell("cat \"$1\"/000001*/body.txt | head -n 1", shown)
+        let first = try await shell("head -n 1 \"$1/000001 2018-01-01 P0 - m0/body.txt\"", shown)
         #expect(first.text == "body 0\n", "\(first.errors)")
         let reason = try await shell("getfattr --only-values -n user.ffmount.error \"$1\"", shown)
         #expect(reason.text.contains("in.mbox"), "\(reason.errors)")

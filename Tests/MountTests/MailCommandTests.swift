@@ -1,0 +1,170 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `ffmount index`, `ffmount status`, `ffmount cache clear`.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct MailCommandTests {
+  private struct Setup {
+    let scratch: MountScratch
+
+    func ffmount(_ words: String...) async throws -> MountChild.Result {
+      try await MountChild([MountProcess.binary] + words, environment: environment).wait(atMost: 20)
+    }
+
+    var cache: String { scratch.path + "/cache" }
+    var environment: [String: String] { ["XDG_CACHE_HOME": cache] }
+  }
+
+  private func withMailboxes(_ body: (Setup) async throws -> Void) async throws {
+    try await withScratch { scratch in
+      _ = try await shell("mkdir \"$1/d\" \"$1/d/deep\"", scratch.source)
+      for (name, count) in [("a.mbox", 700), ("d/b.MBX", 20), ("d/deep/Inbox", 30), ("d/by-name.txt", 5)] {
+        try await script("many_mails.py", "make", "\(count)", "300", scratch.source + "/" + name)
+      }
+      try scratch.write("text.txt", "no mailbox\n")
+      try scratch.write("script", "no mailbox\n")
+      try scratch.write("empty.mbox", "")
+      try await Task.sleep(for: .milliseconds(60))
+      try await body(Setup(scratch: scratch))
+    }
+  }
+
+  @Test func fileIsIndexedAndSaysSoInALine() async throws {
+    try await withMailboxes { setup in
+      let path = setup.scratch.source + "/a.mbox"
+      for _ in 0..<2 {
+        let result = try await setup.ffmount("index", path)
+        #expect(result.status == 0 && result.errors == "", "\(result.errors)")
+        #expect(result.lines.count == 1 && result.text.hasPrefix("\(path): 700 messages, "), "\(result.text)")
+      }
+      // By content, whatever the name says; and relative to where it is told.
+      let relative = try await shell(
+        "cd \"$2/d\" && XDG_CACHE_HOME=\"$3\" \"$1\" index by-name.txt ../empty.mbox", MountProcess.binary,
+        setup.scratch.source, setup.cache)
+      #expect(relative.lines.count == 2 && relative.text.hasPrefix("by-name.txt: 5 messages"), "\(relative.errors)")
+      #expect(relative.text.contains("../empty.mbox: 0 messages"))
+    }
+  }
+
+  @Test func folderIsSearchedForWhatAMountWouldList() async throws {
+    try await withMailboxes { setup in
+      let result = try await setup.ffmount("index", setup.scratch.source)
+      #expect(result.status == 0 && result.errors == "", "\(result.errors)")
+      let found = result.lines.compactMap { $0.split(separator: ":").first.map(String.init) }.sorted()
+      #expect(found == ["a.mbox", "d/b.MBX", "d/deep/Inbox", "empty.mbox"].map { setup.scratch.source + "/" + $0 })
+    }
+  }
+
+  @Test func mountFindsWhatWasIndexedAheadOfTime() async throws {
+    try await withMailboxes { setup in
+      let indexed = try await setup.ffmount("index", setup.scratch.source)
+      #expect(indexed.status == 0)
+      let before = try await setup.ffmount("status")
+      try await withMount(setup.scratch, environment: setup.environment) { mount in
+        try await script("many_mails.py", "check", "700", "300", mount.mountpoint + "/a.mbox.messages")
+        // Beside the mount, whose index it shares.
+        let during = try await setup.ffmount("status")
+        #expect(during.text.contains("a.mbox: 700 messages, "), "\(during.text)\(during.errors)")
+      }
+      #expect(before.text.contains("a.mbox: 700 messages, "))
+    }
+  }
+
+  @Test func whatCannotBeIndexedIsSaid() async throws {
+    try await withMailboxes { setup in
+      let source = setup.scratch.source
+      try setup.scratch.write("bad.mbox", "no mailbox\n")
+      for (name, says) in [
+        ("text.txt", "no mailbox"), ("missing", "No such file or directory"), ("bad.mbox", "expected"),
+        ("script", "no mailbox"),
+      ] {
+        let result = try await setup.ffmount("index", "\(source)/\(name)", source + "/a.mbox")
+        #expect(result.status == 1, "\(name)")
+        #expect(result.errors.contains(name) && result.errors.contains(says), "\(result.errors)")
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+        // One does not cost another.
+        #expect(result.text.contains("a.mbox: 700 messages"))
+      }
+      let none = try await setup.ffmount("index")
+      #expect(none.status == 64)
+      // Where a mailbox is unreadable in the midst of others.
+      let folder = try await setup.ffmount("index", source)
+      #expect(folder.status == 1 && folder.lines.count == 4 && folder.errors.contains("bad.mbox"), "\(folder.text)")
+    }
+  }
+
+  /// On a terminal: bytes, messages, rate, time left; drawn over, and gone at the end.
+  @Test(.enabled(if: MountScratch.has("script"))) func barIsDrawnOnATerminal() async throws {
+    try await withMailboxes { setup in
+      let slow = setup.scratch.source + "/slow.mbox"
+      let made = try await shell("cp \"$1/a.mbox\" \"$2\"; truncate -s +700M \"$2\"", setup.scratch.source, slow)
+      #expect(made.status == 0)
+      try await Task.sleep(for: .milliseconds(60))
+      let result = try await MountChild(
+        ["script", "-qec", "\(MountProcess.binary) index \(slow)", "/dev/null"], environment: setup.environment
+      ).wait(atMost: 30)
+      #expect(result.status == 0, "\(result.text)")
+      let drawn = result.text.split(separator: "\r\u{1b}[K")
+      #expect(drawn.count >= 2, "\(result.text)")
+      let bar = try #require(drawn.first)
+      for word in ["[", "] ", " %", " of 734 MB", " messages", "B/s", " left", "slow.mbox"] {
+        #expect(bar.contains(word), "\(bar)")
+      }
+      // It moves although no message is found for long.
+      let shares = drawn.dropLast().compactMap {
+        $0.split(separator: "]").dropFirst().first?.split(separator: " ").first
+      }
+      #expect(shares.compactMap { Int($0) } == shares.compactMap { Int($0) }.sorted() && shares.last != "0")
+      #expect(drawn.last?.contains("slow.mbox: 700 messages, 734 MB in ") ?? false, "\(result.text)")
+    }
+  }
+
+  @Test func statusSaysWhatIsKept() async throws {
+    try await withMailboxes { setup in
+      let nothing = try await setup.ffmount("status")
+      #expect(nothing.status == 0 && nothing.lines.count == 1, "\(nothing.text)\(nothing.errors)")
+      _ = try await setup.ffmount("index", setup.scratch.source)
+      let full = try await setup.ffmount("status")
+      #expect(full.lines.count == 5 && full.lines[0].hasPrefix(setup.cache + "/ffmount: "), "\(full.text)")
+      #expect(
+        full.lines[1].contains("/a.mbox: 700 messages, ") && full.lines[1].contains("B kept, used "), "\(full.text)")
+      try await script("many_mails.py", "make", "1", "300", setup.scratch.source + "/a.mbox", "700")
+      _ = try await run("rm", setup.scratch.source + "/d/b.MBX")
+      let changed = try await setup.ffmount("status")
+      #expect(changed.text.contains("700 messages (changed since), "), "\(changed.text)")
+      #expect(changed.text.contains("20 messages (not there any more), "), "\(changed.text)")
+      let nowhere = try await run(
+        MountProcess.binary, "status", environment: ["XDG_CACHE_HOME": "relative", "HOME": "relative"])
+      #expect(nowhere.status == 0 && nowhere.text.contains("XDG_CACHE_HOME"))
+    }
+  }
+
+  @Test func cacheForgetsOneOrAll() async throws {
+    try await withMailboxes { setup in
+      let path = setup.scratch.source + "/a.mbox"
+      _ = try await setup.ffmount("index", setup.scratch.source)
+      let one = try await setup.ffmount("cache", "clear", path)
+      #expect(one.text == "Forgot \(path).\n" && one.status == 0)
+      let again = try await setup.ffmount("cache", "clear", path)
+      #expect(again.text == "Nothing was kept of \(path).\n" && again.status == 0)
+      let left = try await setup.ffmount("status")
+      #expect(left.lines.count == 4 && !left.text.contains("a.mbox"), "\(left.text)")
+      let missing = try await setup.ffmount("cache", "clear", path + "x")
+      #expect(missing.status == 66 && missing.errors.contains("a.mboxx"), "\(missing.errors)")
+      let folder = try await setup.ffmount("cache", "clear", setup.scratch.source)
+      #expect(folder.status == 64)
+      let all = try await setup.ffmount("cache", "clear")
+      #expect(all.text == "Forgot 3 files.\n")
+      let empty = try await setup.ffmount("status")
+      #expect(empty.lines.count == 1)
+      // While a mount uses it.
+      try await withMount(setup.scratch, environment: setup.environment) { mount in
+        let shown = mount.mountpoint + "/a.mbox.messages"
+        try await script("many_mails.py", "check", "700", "300", shown)
+        let cleared = try await setup.ffmount("cache", "clear")
+        #expect(cleared.status == 0)
+        try await script("many_mails.py", "check", "700", "300", shown)
+      }
+    }
+  }
+}
