@@ -134,8 +134,9 @@ import Testing
     #expect(try source.openDescriptors() == 0)
   }
 
-  @Test func archivesAreNotReadByWhoMustNotWait() throws {
-    let (_, walker) = try Self.makeTree()
+  @Test func largeArchivesAreNotReadByWhoMustNotWait() throws {
+    let (source, walker) = try Self.makeTree()
+    try source.write("a.zip", ZipFixture(ZipFixtureEntry("in", String(repeating: "x", count: 300 << 10))))
     let tree = walker.tree
     // A listed view is there without a look inside.
     let view = try tree.lookUp("a.zip.contents", in: Tree.root, .immediate)

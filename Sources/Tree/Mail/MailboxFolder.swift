@@ -57,7 +57,11 @@ final class MailboxFolder: Item {
       guard place >= 0 else { return [] }
       let (block, start) = Int(place).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
       let rows = try folder.mailbox.rows(ofBlock: block, patience)
-      guard start < rows.count else { return [] }
+      guard start < rows.count else {
+        // Only the last block is short: what ended the search there ends the listing, too.
+        if let fault = folder.mailbox.fault { throw fault }
+        return []
+      }
       return rows[start...].enumerated().map { index, row in
         let number = Int(place) + index + 1
         let message = folder.shown(row, at: number - 1)
