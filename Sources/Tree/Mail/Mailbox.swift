@@ -51,7 +51,14 @@ final class Mailbox: Sendable {
   func row(at position: Int, _ patience: Patience) throws(Fault) -> MessageRow? {
     let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, patience)
     let place = position % MailboxDirectory.blockSize
-    return place < rows.count ? rows[place] : nil
+    if place < rows.count { return rows[place] }
+    try checkEnd()
+    return nil
+  }
+
+  /// Throws what ended the search before the file's end: for who has come to the last message that it found.
+  func checkEnd() throws(Fault) {
+    if let fault { throw fault }
   }
 
   /// The messages of a block; none behind the last one.

@@ -33,7 +33,7 @@ final class MailboxFolder: Item {
   }
 
   private func shown(_ row: MessageRow, at position: Int) -> ShownMessage {
-    ShownMessage(mailbox.file, .mailbox(mailbox, .init(row)), at: position, view: Self.view, messages)
+    ShownMessage(mailbox.file, .mailbox(mailbox, row), at: position, view: Self.view, messages)
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
@@ -58,8 +58,7 @@ final class MailboxFolder: Item {
       let (block, start) = Int(place).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
       let rows = try folder.mailbox.rows(ofBlock: block, patience)
       guard start < rows.count else {
-        // Only the last block is short: what ended the search there ends the listing, too.
-        if let fault = folder.mailbox.fault { throw fault }
+        try folder.mailbox.checkEnd()
         return []
       }
       return rows[start...].enumerated().map { index, row in
