@@ -13,6 +13,8 @@ public import CFuse3
   public let wantsNodes: Bool
   /// How many names came without one.
   public private(set) var bareCount = 0
+  /// How many came with one.
+  public var nodeCount: Int { nodes.count }
 
   /// `request` must outlive the buffer: it is only read for its protocol version.
   init(_ request: borrowing Request, capacity: Int, isPlus: Bool, wantsNodes: Bool) {

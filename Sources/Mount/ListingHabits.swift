@@ -8,6 +8,7 @@ internal import Synchronization
 final class ListingHabits: Sendable {
   private struct Habit {
     var bareNames = 0
+    var nodes = 0
     var lookups = 0
     /// It went on to another folder without having asked for what it was shown.
     var wantsNamesOnly = false
@@ -18,6 +19,8 @@ final class ListingHabits: Sendable {
 
   /// After so many names without nodes in one folder the bet is off: too much would be lost on a process that asks later.
   private static let bareLimit = 4096
+  /// Nor is more than this staked on one who has not asked for anything: nodes take memory.
+  private static let stakeLimit = 65_536
   private static let remembered = 256
 
   /// Whether to give nodes with the next names.
@@ -26,14 +29,16 @@ final class ListingHabits: Sendable {
       guard let index = habits.index(forKey: process) else { return false }
       if habits.values[index].wantsNodes { return true }
       if isStart && habits.values[index].bareNames > 0 { habits.values[index].wantsNamesOnly = true }
-      return !habits.values[index].wantsNamesOnly && habits.values[index].bareNames >= Self.bareLimit
+      let habit = habits.values[index]
+      return !habit.wantsNamesOnly && habit.bareNames >= Self.bareLimit && habit.nodes < Self.stakeLimit
     }
   }
 
-  func noteNames(_ count: Int, to process: Int32) {
+  func noteNames(bare: Int, nodes: Int, to process: Int32) {
     habits.withLock { habits in
       if habits.count >= Self.remembered { habits.removeAll(keepingCapacity: true) }
-      habits[process, default: Habit()].bareNames += count
+      habits[process, default: Habit()].bareNames += bare
+      habits[process, default: Habit()].nodes += nodes
     }
   }
 

@@ -248,7 +248,7 @@ public final class MountedTree: FileSystem {
   ) {
     guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
     let givesNodes =
-      wantsNodes && (reader.isImmutable || habits.wantsNodes(process: request.process, isStart: cookie == 0))
+      wantsNodes && (reader.listsNodes || habits.wantsNodes(process: request.process, isStart: cookie == 0))
     var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes, wantsNodes: givesNodes)
     do throws(Fault) {
       try fill(&entries, from: reader, after: cookie, .immediate)
@@ -270,7 +270,7 @@ public final class MountedTree: FileSystem {
 
   private func reply(_ request: consuming Request, _ entries: consuming EntryBuffer) {
     let tree = tree
-    habits.noteNames(entries.bareCount, to: request.process)
+    habits.noteNames(bare: entries.bareCount, nodes: entries.nodeCount, to: request.process)
     request.reply(entries) { tree.forget($0, 1) }
     trim()
   }

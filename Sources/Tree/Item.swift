@@ -69,6 +69,9 @@ public protocol Item: AnyObject, Sendable {
   /// Whether a listing of the folder shows the views of its files: those that somebody made, not those that a view did.
   var listsViews: Bool { get }
 
+  /// Whether a listing of the folder best comes with a node for each name, whoever asks.
+  var listsNodes: Bool { get }
+
   /// Throws ESTALE when the item was made from a state of a file that is not the present one: the kernel then looks the
   /// whole path up again.
   func checkCurrent() throws(Fault)
@@ -136,6 +139,7 @@ extension Item {
   public func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { [] }
   public func revision(_ attributes: Attributes) -> UInt64 { inode }
   public var listsViews: Bool { true }
+  public var listsNodes: Bool { isImmutable }
   public func checkCurrent() throws(Fault) {}
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
 }

@@ -44,6 +44,15 @@ final class NodeTable: Sendable {
   fileprivate struct Slot {
     var node: Node?
     var lookups: UInt64 = 0
+    /// How many nodes lie right in it.
+    var children = 0
+
+    /// Whether the kernel may be asked to let the node go. Real folders stay, and so does what has something in it: a process
+    /// may stand there.
+    var isEvictable: Bool {
+      guard let node else { return false }
+      return node.item.kind != .folder || (node.item.isImmutable && children == 0)
+    }
   }
 
   fileprivate struct State {
@@ -103,6 +112,7 @@ final class NodeTable: Sendable {
       }
       released = node
       state.removeName(node)
+      if let parent = node.parent { state.slots[Int(parent.id)].children -= 1 }
       state.slots[Int(id)] = Slot()
       state.free.append(node.id)
       state.count -= 1
@@ -112,7 +122,7 @@ final class NodeTable: Sendable {
   }
 
   /// Some nodes for the kernel to let go, roughly those seen longest ago first; none unless there are more than `limit`
-  /// that can change, or eight times as many in all. Folders stay: a process may stand in one.
+  /// that can change, or eight times as many in all.
   func surplus(over limit: Int) -> [Node] {
     state.withLock { state in
       let onlyChanging = state.changingCount > limit
@@ -121,7 +131,7 @@ final class NodeTable: Sendable {
       var nodes: [Node] = []
       for _ in 0..<state.slots.count where wanted > 0 {
         if state.hand >= state.slots.count { state.hand = 2 }
-        if let node = state.slots[state.hand].node, node.item.kind != .folder,
+        if let node = state.slots[state.hand].node, state.slots[state.hand].isEvictable,
           !(onlyChanging && node.item.isImmutable)
         {
           nodes.append(node)
@@ -167,6 +177,7 @@ extension NodeTable.State {
     generation += 1
     let node = Node(id: id, generation: generation, parent: parent, name: name, item: item, depth: depth)
     slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1)
+    slots[Int(parent.id)].children += 1
     if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
     names.insert(id, hash)
     count += 1

@@ -10,6 +10,8 @@ final class MailboxFolder: Item {
   var inode: UInt64 { mailbox.file.inode(MailboxFolder.mark) }
   var kind: Kind { .folder }
   var isImmutable: Bool { true }
+  /// There may be millions, and who only wants their names is not to pay for more.
+  var listsNodes: Bool { false }
 
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x6D62_6F78 << 32
@@ -33,7 +35,7 @@ final class MailboxFolder: Item {
   }
 
   private func shown(_ row: MessageRow, at position: Int) -> ShownMessage {
-    ShownMessage(mailbox.file, .mailbox(mailbox, row), at: position, view: Self.view, messages)
+    ShownMessage(mailbox.file, .mailbox(mailbox, .init(row)), at: position, view: Self.view, messages)
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
