@@ -19,7 +19,8 @@ extension MessageRow {
     let from = MessageRow.cut(MessageRow.clean(sender), MessageRow.longestSender, MessageRow.nameLimit)
     let about = MessageRow.clean(subject)
     let name =
-      "\(number) \(day ?? "undated") \(from.isEmpty ? "unknown sender" : from) - \(about.isEmpty ? "no subject" : about)"
+      number + " " + (day ?? "undated") + " " + (from.isEmpty ? "unknown sender" : from) + " - "
+      + (about.isEmpty ? "no subject" : about)
     return FileName(MessageRow.cut(name, MessageRow.longestName, MessageRow.nameLimit))
   }
 
@@ -49,19 +50,33 @@ extension MessageRow {
 
   /// Text that can be part of a name: `/` becomes `-`, a run of spaces one, and what is not seen is left out.
   private static func clean(_ text: String) -> String {
-    var result = String.UnicodeScalarView()
+    var result: [UInt8] = []
+    result.reserveCapacity(text.utf8.count)
     var isBehindSpace = true
     for scalar in text.unicodeScalars {
-      if scalar.properties.isWhitespace {
-        if !isBehindSpace { result.append(" ") }
+      if isSpace(scalar) {
+        if !isBehindSpace { result.append(0x20) }
         isBehindSpace = true
       } else if !isUnseen(scalar) {
-        result.append(scalar == "/" ? "-" : scalar)
+        if scalar.value < 0x80 {
+          result.append(scalar == "/" ? 0x2d : UInt8(scalar.value))
+        } else {
+          result += UTF8.encode(scalar) ?? .init()
+        }
         isBehindSpace = false
       }
     }
-    if result.last == " " { result.removeLast() }
-    return String(result)
+    if result.last == 0x20 { result.removeLast() }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// What has the property White_Space, of which nearly all text is told here and not in the standard library's tables.
+  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09...0x0d, 0x20, 0x85, 0xa0: true
+    case ..<0x1680, 0x3001...: false
+    default: scalar.properties.isWhitespace
+    }
   }
 
   /// Control characters, those that turn the direction of others (UAX 9), and the byte order mark.

@@ -12,7 +12,9 @@ final class ListingHabits: Sendable {
     var lookups = 0
     /// It went on to another folder without having asked for what it was shown.
     var wantsNamesOnly = false
-    var wantsNodes: Bool { lookups > 4 && lookups * 8 > bareNames }
+
+    /// Whether it asks for more than one of `share` names.
+    func wantsNodes(share: Int) -> Bool { lookups > 4 && lookups * share > bareNames }
   }
 
   private let habits = Mutex<[Int32: Habit]>([:])
@@ -22,12 +24,16 @@ final class ListingHabits: Sendable {
   /// Nor is more than this staked on one who has not asked for anything: nodes take memory.
   private static let stakeLimit = 65_536
   private static let remembered = 256
+  /// Who asks for one in eight names wants nodes, for one in three where they are dear; `.` and `..` are names.
+  private static let usualShare = 8
+  private static let dearShare = 3
 
-  /// Whether to give nodes with the next names.
-  func wantsNodes(process: Int32, isStart: Bool) -> Bool {
+  /// Whether to give nodes with the next names. Those that are dear go to who asks for most: `ls -l` and `cp` want all sizes
+  /// of a message's files, `grep --include` one of them.
+  func wantsNodes(process: Int32, isStart: Bool, areDear: Bool) -> Bool {
     habits.withLock { habits in
       guard let index = habits.index(forKey: process) else { return false }
-      if habits.values[index].wantsNodes { return true }
+      if habits.values[index].wantsNodes(share: areDear ? Self.dearShare : Self.usualShare) { return true }
       if isStart && habits.values[index].bareNames > 0 { habits.values[index].wantsNamesOnly = true }
       let habit = habits.values[index]
       return !habit.wantsNamesOnly && habit.bareNames >= Self.bareLimit && habit.nodes < Self.stakeLimit

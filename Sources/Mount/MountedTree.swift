@@ -247,8 +247,12 @@ public final class MountedTree: FileSystem {
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool
   ) {
     guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
+    // What cannot change is known for good: asking once is no loss.
+    let isCheap = reader.listsNodes && !reader.hasDearAttributes
     let givesNodes =
-      wantsNodes && (reader.listsNodes || habits.wantsNodes(process: request.process, isStart: cookie == 0))
+      wantsNodes
+      && (isCheap
+        || habits.wantsNodes(process: request.process, isStart: cookie == 0, areDear: reader.hasDearAttributes))
     var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes, wantsNodes: givesNodes)
     do throws(Fault) {
       try fill(&entries, from: reader, after: cookie, .immediate)

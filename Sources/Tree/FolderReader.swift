@@ -22,6 +22,8 @@ public final class FolderReader: Sendable {
   public var isImmutable: Bool { node.item.isImmutable }
   /// Whether each name best comes with its node, whoever asks.
   public var listsNodes: Bool { node.item.listsNodes }
+  /// Whether the attributes of what is in the folder are dear to find out.
+  public var hasDearAttributes: Bool { node.item.hasDearAttributes }
 
   private struct State {
     /// A block of the listing, the next of its entries, and the views of the one before that.

@@ -71,6 +71,8 @@ public protocol Item: AnyObject, Sendable {
 
   /// Whether a listing of the folder best comes with a node for each name, whoever asks.
   var listsNodes: Bool { get }
+  /// Whether the attributes of what the folder holds are dear to find out: a listing gives them only to who wants most.
+  var hasDearAttributes: Bool { get }
 
   /// Throws ESTALE when the item was made from a state of a file that is not the present one: the kernel then looks the
   /// whole path up again.
@@ -140,6 +142,7 @@ extension Item {
   public func revision(_ attributes: Attributes) -> UInt64 { inode }
   public var listsViews: Bool { true }
   public var listsNodes: Bool { isImmutable }
+  public var hasDearAttributes: Bool { false }
   public func checkCurrent() throws(Fault) {}
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
 }

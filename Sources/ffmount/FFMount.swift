@@ -40,7 +40,7 @@ struct FFMount: ParsableCommand {
 struct MountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mount",
-    abstract: "Shows a folder with what is locked inside its files: beside each archive, the tree in it.",
+    abstract: "Shows a folder with what is locked inside its files: archives as trees, mailboxes as messages.",
     usage: """
       ffmount [options] SOURCE MOUNTPOINT
       ffmount index PATH…
@@ -49,8 +49,8 @@ struct MountCommand: ParsableCommand {
       """,
     discussion: """
       Everything of SOURCE is at MOUNTPOINT as it is, read-only; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
-      NAME.mbox.messages/. SOURCE may be one archive: then its tree is what is mounted. Unmount with: \
-      fusermount3 -u MOUNTPOINT
+      NAME.mbox.messages/, beside NAME.eml NAME.eml.message/. SOURCE may be one such file: then its folder is what is \
+      mounted; one that is called index, status or cache is written ./index. Unmount with: fusermount3 -u MOUNTPOINT
       """)
 
   @Argument(help: "The folder or file to show.", completion: .file())

@@ -6,7 +6,10 @@ Run as a program: it imports nothing of the other modules.
 
 import ctypes
 import ctypes.util
+import email.policy
+import functools
 import importlib
+import mailbox
 import os
 import random
 import struct
@@ -128,6 +131,50 @@ def replaced(archive: str, view: str) -> tuple[float, float, str]:
     return time.perf_counter() - wall, time.process_time() - cpu, ""
 
 
+def message(folder: str, name: str, count: str) -> tuple[float, float, str]:
+    """Mean seconds to open, read and close the file `name` of `count` messages, chosen out of all by name."""
+    paths = [f"{folder}/{each}/{name}" for each in random.Random(8).sample(sorted(os.listdir(folder)), int(count))]
+    size = 0
+    wall, cpu = time.perf_counter(), time.process_time()
+    for path in paths:
+        with open(path, "rb", buffering=0) as file:
+            size += len(file.read())
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return wall / len(paths), cpu / len(paths), f"{size:x}"
+
+
+def names(path: str) -> tuple[float, float, str]:
+    """Python's mailbox module: the subject, sender and date of every message."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    archive = mailbox.mbox(path, create=False)
+    count = sum(bool(each["subject"] or each["from"] or each["date"]) for each in archive)
+    return time.perf_counter() - wall, time.process_time() - cpu, f"{count}"
+
+
+def texts(path: str, word: str, way: str) -> tuple[float, float, str]:
+    """Python's mailbox module: looks for a word in the decoded text of every message, or in that of its HTML.
+
+    By `classic` messages, of which the bytes are searched, or by `modern` ones, of which the characters are.
+    """
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = 0
+    if way == "classic":
+        for each in mailbox.mbox(path, create=False):
+            kinds = {}
+            for part in each.walk():
+                if not part.is_multipart() and not part.get_filename():
+                    kinds.setdefault(part.get_content_type(), part)
+            text = kinds.get("text/plain") or kinds.get("text/html")
+            found += text is not None and word.encode() in text.get_payload(decode=True)
+    else:
+        read = functools.partial(email.message_from_binary_file, policy=email.policy.default)
+        for each in mailbox.mbox(path, read, create=False):
+            text = each.get_body(("plain", "html"))
+            found += text is not None and word in text.get_content()
+    return time.perf_counter() - wall, time.process_time() - cpu, ""
+
+
 if __name__ == "__main__":
-    client = {"stat": stat, "pread": pread, "inflate": inflate, "replaced": replaced}[sys.argv[1]]
+    clients = [stat, pread, inflate, replaced, message, names, texts]
+    client = {each.__name__: each for each in clients}[sys.argv[1]]
     print(*client(*sys.argv[2:]))

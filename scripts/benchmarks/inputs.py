@@ -9,6 +9,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from . import letters
+
 MEBIBYTE = 1 << 20
 DATE = (2024, 5, 3, 9, 30, 0)
 
@@ -117,6 +119,22 @@ class Inputs:
 
         folder = self._made("archives", make)
         return folder / "archives", folder / "files"
+
+    # For mail.
+
+    def mail(self, copies: int = 1) -> Path:
+        """An archive of 52,000 messages, 1.26 GB, or that many copies of it one after the other: its folder."""
+
+        def make(folder: Path) -> None:
+            if copies == 1:
+                letters.write(folder / "archive.mbox", self.scaled(52_000))
+                return
+            with open(folder / "archive.mbox", "wb") as file:
+                for _ in range(copies):
+                    with open(self.mail() / "archive.mbox", "rb") as copy:
+                        shutil.copyfileobj(copy, file, MEBIBYTE)
+
+        return self._made("mail" if copies == 1 else f"mail-{copies}", make)
 
     def _made(self, name: str, make: Callable[[Path], None]) -> Path:
         folder, partial = self.folder / name, self.folder / f"{name}.partial"

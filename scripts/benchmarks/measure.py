@@ -1,6 +1,7 @@
 """Runs daemons and their clients, and reads what they cost."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ class Failure(Exception):
 
 @dataclass
 class Sample:
-    """What one piece of work cost: seconds and bytes."""
+    """What one piece of work cost: seconds and bytes. Without a daemon, the peak is a client's."""
 
     wall: float
     client_cpu: float
@@ -62,6 +63,9 @@ def client(*arguments: object, python: str = sys.executable) -> list[list[str]]:
 def run_client(stages: list[list[str]], seconds: float, daemon: "Daemon | None" = None) -> Sample:
     """Runs a pipeline to its end, its output thrown away, and adds up its processes' CPU time."""
     processes: list[subprocess.Popen] = []
+    # Linux counts what this program has as a child's own: less than that cannot be told.
+    floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = None
     times_itself = str(CLIENTS) in stages[-1]
 
     def kill() -> None:
@@ -89,6 +93,8 @@ def run_client(stages: list[list[str]], seconds: float, daemon: "Daemon | None" 
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
                 cpu += usage.ru_utime + usage.ru_stime
+                if usage.ru_maxrss * 1024 > floor:
+                    peak = max(peak or 0, usage.ru_maxrss * 1024)
             wall = time.perf_counter() - start
 
         for stage, process in zip(stages, processes):
@@ -97,10 +103,10 @@ def run_client(stages: list[list[str]], seconds: float, daemon: "Daemon | None" 
                 said = errors.read(4000).decode(errors="replace").strip().splitlines() or ["failed"]
                 raise Failure(f"{Path(stage[0]).name}: {said[-1][:150]}")
         if not times_itself:
-            return Sample(wall, cpu)
+            return Sample(wall, cpu, peak=peak)
         output.seek(0)
         wall_text, cpu_text, check = (output.read().decode() + " ").split(" ")[:3]
-        return Sample(float(wall_text), float(cpu_text), check=check.strip())
+        return Sample(float(wall_text), float(cpu_text), peak=peak, check=check.strip())
 
 
 class Daemon:

@@ -80,13 +80,13 @@ def run(sessions: list[Session], rounds: int, seconds: float, scratch: Path) -> 
         for row in session.rows:
             assert row.name not in results.rows, f"two rows are named {row.name!r}"
             results.rows[row.name] = row
-        if not session.contestants:
-            continue
-        _warm(session)
         turns = [lambda c=c: _mounted(session, c, seconds, scratch, results) for c in session.contestants]
         for row in session.rows:
             for name, stages in row.limits.items():
                 turns.append(lambda r=row, n=name, s=stages: _unmounted(r, n, s, seconds, results))
+        if not turns:
+            continue
+        _warm(session)
         for turn in range(rounds):
             # Who comes first changes from round to round.
             for take in turns[turn % len(turns) :] + turns[: turn % len(turns)]:

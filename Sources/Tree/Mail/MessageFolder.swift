@@ -8,6 +8,8 @@ final class MessageFolder: Item {
   var kind: Kind { .folder }
   var isImmutable: Bool { true }
   var listsViews: Bool { false }
+  /// Sizes are known once a body has been made, an attachment decoded.
+  var hasDearAttributes: Bool { true }
 
   init(_ message: ShownMessage) { self.message = message }
 
@@ -82,6 +84,7 @@ final class AttachmentFolder: Item {
   var inode: UInt64 { message.inode(MessagePart.attachments.number) }
   var kind: Kind { .folder }
   var isImmutable: Bool { true }
+  var hasDearAttributes: Bool { true }
 
   init(_ message: ShownMessage) { self.message = message }
 
