@@ -3,8 +3,8 @@ internal import Synchronization
 /// Which processes stat what they list.
 ///
 /// A name with its node costs a system call below; a node that the kernel has to ask for afterwards costs a round trip, ten
-/// times as much. `find` wants names alone, `ls -l` wants all of them: a process is given names first and nodes from its
-/// next listing on, once it was seen to ask.
+/// times as much. `find` wants names alone, `ls -l` wants all of them: a process is given its first names with nodes, then
+/// names alone, and nodes again once it was seen to ask.
 final class ListingHabits: Sendable {
   private struct Habit {
     var bareNames = 0
@@ -32,7 +32,8 @@ final class ListingHabits: Sendable {
   /// of a message's files, `grep --include` one of them.
   func wantsNodes(process: Int32, isStart: Bool, areDear: Bool) -> Bool {
     habits.withLock { habits in
-      guard let index = habits.index(forKey: process) else { return false }
+      // Of one who has not listed before the first names come with nodes: little is lost on `find`, all is won by `ls -l`.
+      guard let index = habits.index(forKey: process) else { return isStart && !areDear }
       if habits.values[index].wantsNodes(share: areDear ? Self.dearShare : Self.usualShare) { return true }
       if isStart && habits.values[index].bareNames > 0 { habits.values[index].wantsNamesOnly = true }
       let habit = habits.values[index]
