@@ -70,6 +70,8 @@ final class NodeTable: Sendable {
 
   private let state: Mutex<State>
   let root: Node
+  /// How many times as many nodes may be known when they cannot change: those cost less and are worth more.
+  private static let unchangingFactor = 5
 
   init(root item: any Item) {
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0)
@@ -122,12 +124,13 @@ final class NodeTable: Sendable {
   }
 
   /// Some nodes for the kernel to let go, roughly those seen longest ago first; none unless there are more than `limit`
-  /// that can change, or eight times as many in all.
+  /// that can change, or `unchangingFactor` times as many in all.
   func surplus(over limit: Int) -> [Node] {
     state.withLock { state in
       let onlyChanging = state.changingCount > limit
-      guard onlyChanging || state.count > 8 * limit else { return [] }
-      var wanted = onlyChanging ? state.changingCount - limit / 8 * 7 : state.count - 7 * limit
+      guard onlyChanging || state.count > Self.unchangingFactor * limit else { return [] }
+      var wanted =
+        onlyChanging ? state.changingCount - limit / 8 * 7 : state.count - (Self.unchangingFactor - 1) * limit
       var nodes: [Node] = []
       for _ in 0..<state.slots.count where wanted > 0 {
         if state.hand >= state.slots.count { state.hand = 2 }
@@ -143,7 +146,9 @@ final class NodeTable: Sendable {
     }
   }
 
-  func hasSurplus(over limit: Int) -> Bool { state.withLock { $0.changingCount > limit || $0.count > 8 * limit } }
+  func hasSurplus(over limit: Int) -> Bool {
+    state.withLock { $0.changingCount > limit || $0.count > Self.unchangingFactor * limit }
+  }
 }
 
 extension NodeTable.State {

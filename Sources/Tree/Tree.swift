@@ -167,7 +167,8 @@ public final class Tree: Sendable {
 
   // MARK: Memory
 
-  /// Names for the kernel to forget, because more nodes than `limit` that can change are known, or eight times that in all: a folder's number and a name in it.
+  /// Names for the kernel to forget, because more nodes than `limit` that can change are known, or several times that in all: a folder's
+  /// number and a name in it.
   public func surplus(over limit: Int) -> [(folder: UInt64, name: FileName)] {
     nodes.surplus(over: limit).compactMap { node in node.parent.map { (UInt64($0.id), node.name) } }
   }

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Mail
+internal import Synchronization
 
 /// The folder of a mailbox's messages, in the archive's order.
 final class MailboxFolder: Item {
@@ -16,6 +17,9 @@ final class MailboxFolder: Item {
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x6D62_6F78 << 32
 
+  /// The names that were listed last: most of them are looked up next.
+  private let listed = Mutex<(first: Int, names: [FileName])>((0, []))
+
   init(_ mailbox: Mailbox, _ messages: MessageTable) {
     self.mailbox = mailbox
     self.messages = messages
@@ -28,10 +32,18 @@ final class MailboxFolder: Item {
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     // The name says where to look; it is right if that message has it.
     guard let number = MessageRow.position(inFolderName: name), number > 0,
-      let row = try mailbox.row(at: number - 1, patience), row.folderName(position: number) == name
+      let row = try mailbox.row(at: number - 1, patience), folderName(row, at: number) == name
     else { return nil }
     let folder = MessageFolder(shown(row, at: number - 1))
     return Found(folder, try folder.attributes(patience))
+  }
+
+  /// The name of the message with a number, 1 for the first.
+  private func folderName(_ row: MessageRow, at number: Int) -> FileName {
+    let known = listed.withLock { listed in
+      listed.names.indices.contains(number - listed.first) ? listed.names[number - listed.first] : nil
+    }
+    return known ?? row.folderName(position: number)
   }
 
   private func shown(_ row: MessageRow, at position: Int) -> ShownMessage {
@@ -63,12 +75,14 @@ final class MailboxFolder: Item {
         try folder.mailbox.checkEnd()
         return []
       }
+      let first = Int(place) + 1
+      let names = rows[start...].enumerated().map { index, row in row.folderName(position: first + index) }
+      folder.listed.withLock { $0 = (first, names) }
       return rows[start...].enumerated().map { index, row in
-        let number = Int(place) + index + 1
-        let message = folder.shown(row, at: number - 1)
+        let message = folder.shown(row, at: first + index - 1)
         return ListedEntry(
-          name: ListedName(row.folderName(position: number)), inode: message.inode(MessagePart.folder.number),
-          kind: .folder, next: Int64(number))
+          name: ListedName(names[index]), inode: message.inode(MessagePart.folder.number), kind: .folder,
+          next: Int64(first + index))
       }
     }
   }
