@@ -9,7 +9,8 @@ internal import Synchronization
 /// reader, and so on; who finds none goes back to sleep, unless it is the last. That one waits awake for a moment while
 /// questions come quickly. Should all that are awake be held up, by a slow disk say, the watchman wakes another.
 @safe final class Readers: @unchecked Sendable {
-  // Sendable: everything below `mutex` is touched with it held.
+  // Sendable: what changes below `mutex` is touched with it held, or is atomic; the rest is set once. libfuse's session may be
+  // read and answered by any thread.
   private let session: OpaquePointer
   private let descriptor: Int32
   private let limit: Int

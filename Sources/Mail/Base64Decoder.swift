@@ -19,7 +19,8 @@ public struct Base64Decoder: TransferDecoder {
 
   public init() {}
 
-  /// Four tables of 256, for the four characters of a group: the value in its place, or `invalid`. Made once, never freed.
+  /// Four tables of 256, for the four characters of a group: the value in its place, or `invalid`. Safe for any thread:
+  /// made once, never written again, never freed.
   nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
     let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 1024)
     unsafe tables.initialize(repeating: invalid, count: 1024)

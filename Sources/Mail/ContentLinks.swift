@@ -18,7 +18,7 @@ struct ContentLinks: Sendable {
         continue
       }
       let end = html[index...].prefix(1024).firstIndex { Self.isBehind($0) } ?? min(html.count, index + 1024)
-      guard let name = names[Self.decoded(html[index..<end])] else { continue }
+      guard let name = names[html[index..<end].percentDecoded] else { continue }
       result += html[copied..<(colon - 3)]
       result += "attachments/".utf8
       result += Self.encoded(name.bytes)
@@ -34,23 +34,6 @@ struct ContentLinks: Sendable {
 
   private static func isBefore(_ byte: UInt8) -> Bool { byte <= 0x20 || [0x22, 0x27, 0x28, 0x3d].contains(byte) }
   private static func isBehind(_ byte: UInt8) -> Bool { byte <= 0x20 || [0x22, 0x27, 0x29, 0x3e].contains(byte) }
-
-  private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    var result: [UInt8] = []
-    var index = text.startIndex
-    while index < text.endIndex {
-      if text[index] == 0x25, index + 2 < text.endIndex, let high = text[index + 1].hexValue,
-        let low = text[index + 2].hexValue
-      {
-        result.append(high << 4 | low)
-        index += 3
-      } else {
-        result.append(text[index])
-        index += 1
-      }
-    }
-    return result
-  }
 
   private static func encoded(_ name: ArraySlice<UInt8>) -> [UInt8] {
     let digits = Array("0123456789ABCDEF".utf8)

@@ -98,7 +98,7 @@ public struct Parameters: Sendable {
     guard first.index != nil else {
       guard first.isExtended else { return Value(name: first.name, bytes: first.value) }
       let (charset, text) = extended(first.value)
-      return Value(name: first.name, bytes: percentDecoded(text), charset: charset)
+      return Value(name: first.name, bytes: text.percentDecoded, charset: charset)
     }
     // Up to the first gap; some count from 1.
     var value = Value(name: first.name, bytes: [])
@@ -109,9 +109,9 @@ public struct Parameters: Sendable {
       if value.bytes.isEmpty, value.charset == nil, piece.isExtended {
         let (charset, text) = extended(piece.value)
         value.charset = charset
-        value.bytes = percentDecoded(text)
+        value.bytes = text.percentDecoded
       } else {
-        value.bytes += piece.isExtended ? percentDecoded(piece.value[...]) : piece.value
+        value.bytes += piece.isExtended ? piece.value[...].percentDecoded : piece.value
       }
       expected += 1
     }
@@ -125,23 +125,5 @@ public struct Parameters: Sendable {
       return ([], value[...])
     }
     return (value[..<first], value[(second + 1)...])
-  }
-
-  private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(text.count)
-    var index = text.startIndex
-    while index < text.endIndex {
-      if text[index] == 0x25, index + 2 < text.endIndex, let high = text[index + 1].hexValue,
-        let low = text[index + 2].hexValue
-      {
-        result.append(high << 4 | low)
-        index += 3
-      } else {
-        result.append(text[index])
-        index += 1
-      }
-    }
-    return result
   }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Looking at bytes that are ASCII where it matters.
 extension Span where Element == UInt8 {
   /// A copy.
@@ -11,14 +9,7 @@ extension Span where Element == UInt8 {
   /// Where `byte` is first found in `range`.
   @inline(__always)
   func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
-    guard range.lowerBound >= 0, range.lowerBound < range.upperBound, range.upperBound <= count else { return nil }
-    return unsafe withUnsafeBytes { bytes in
-      // Within the span, as checked above.
-      guard let base = bytes.baseAddress,
-        let found = unsafe memchr(base + range.lowerBound, Int32(byte), range.count)
-      else { return nil }
-      return unsafe UnsafeRawPointer(found) - base
-    }
+    return unsafe withUnsafeBytes { unsafe $0.firstIndex(of: byte, in: range) }
   }
 
   /// Whether the bytes from `start` on are those of `text`.
@@ -81,5 +72,26 @@ extension UInt8 {
     case 0x61...0x66: self - 0x57
     default: nil
     }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// With each `%` and two hexadecimal digits taken for the byte that they stand for (RFC 3986 §2.1); others stay.
+  var percentDecoded: [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(count)
+    var index = startIndex
+    while index < endIndex {
+      if self[index] == 0x25, index + 2 < endIndex, let high = self[index + 1].hexValue,
+        let low = self[index + 2].hexValue
+      {
+        result.append(high << 4 | low)
+        index += 3
+      } else {
+        result.append(self[index])
+        index += 1
+      }
+    }
+    return result
   }
 }

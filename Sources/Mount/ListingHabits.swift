@@ -13,6 +13,11 @@ final class ListingHabits: Sendable {
     /// It went on to another folder without having asked for what it was shown.
     var wantsNamesOnly = false
 
+    mutating func note(bare: Int, nodes: Int) {
+      bareNames += bare
+      self.nodes += nodes
+    }
+
     /// Whether it asks for more than one of `share` names.
     func wantsNodes(share: Int) -> Bool { lookups > 4 && lookups * share > bareNames }
   }
@@ -44,8 +49,7 @@ final class ListingHabits: Sendable {
   func noteNames(bare: Int, nodes: Int, to process: Int32) {
     habits.withLock { habits in
       if habits.count >= Self.remembered { habits.removeAll(keepingCapacity: true) }
-      habits[process, default: Habit()].bareNames += bare
-      habits[process, default: Habit()].nodes += nodes
+      habits[process, default: Habit()].note(bare: bare, nodes: nodes)
     }
   }
 

@@ -4,14 +4,14 @@ internal import Index
 internal import Zip
 
 /// `NAME.contents/`: the tree inside a ZIP archive.
-struct ContentsView: View {
+struct ContentsView: FolderView {
   let name = "contents"
   let listedExtensions: Set<FileExtension>
   static let possibleExtensions = usual.union(byName)
   private let listsUnnamed: Bool
   private let archives: Archives
 
-  private static let suffix: StaticString = ".contents"
+  static let suffix: StaticString = ".contents"
   /// ZIPs that people think of as archives.
   private static let usual: Set<FileExtension> = ["zip", "cbz", "zipx"]
   /// ZIPs that people think of as something else.
@@ -27,13 +27,7 @@ struct ContentsView: View {
     archives = Archives(decoded: StretchCache(capacity: decodedCache, restarts: restarts), options)
   }
 
-  func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
-
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { listsUnnamed && ZipArchive.isStart(head) }
-
-  func request(for name: FileName) -> ViewRequest? {
-    name.dropping(suffix: Self.suffix).map { ViewRequest(source: $0) }
-  }
 
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let archive = archives.archive(of: source)

@@ -6,7 +6,7 @@ final class SniffedFiles: Sendable {
   private let views = Mutex<[UInt64: [Int]]>([:])
 
   /// Enough for every view to know its own, in bytes.
-  private static let size = 4096
+  static let headSize = 4096
   private static let limit = 16384
 
   /// What `choose` gives of the file's first bytes; nothing where it cannot be read.
@@ -18,7 +18,7 @@ final class SniffedFiles: Sendable {
     var chosen: [Int] = []
     do throws(Fault) {
       let bytes = try found.item.open(pinned: false, patience)
-      chosen = choose(try bytes.head(Self.size, patience))
+      chosen = choose(try bytes.head(Self.headSize, patience))
     } catch {
       if error == .later { throw error }
     }

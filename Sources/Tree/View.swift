@@ -36,6 +36,20 @@ extension View {
   public func stop() {}
 }
 
+/// A view that is a folder, named as its file is with a suffix.
+protocol FolderView: View {
+  /// With its dot.
+  static var suffix: StaticString { get }
+}
+
+extension FolderView {
+  func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
+
+  func request(for name: FileName) -> ViewRequest? {
+    name.dropping(suffix: Self.suffix).map { ViewRequest(source: $0) }
+  }
+}
+
 /// A view's name, taken apart.
 public struct ViewRequest: Sendable {
   /// The file that the view is of, in the same folder.
@@ -67,9 +81,9 @@ public struct Source: Sendable {
     name.fileExtension.map { extensions.contains($0) } ?? false
   }
 
-  /// The file's first `count` bytes, or as many as there are.
-  func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
-    try item.open(pinned: false, patience).head(count, patience)
+  /// The file's first bytes, enough for every view to know its own.
+  func head(_ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+    try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
   }
 
   /// The file's bytes; a change of the file is a fault from then on.

@@ -99,18 +99,7 @@ import Testing
   @Test func lockedFileIsDoneWithout() async throws {
     let scratch = try IndexScratch()
     _ = try filled(scratch)
-    let code = """
-      import sqlite3, sys, time
-      database = sqlite3.connect(sys.argv[1], isolation_level=None)
-      database.execute("PRAGMA locking_mode = EXCLUSIVE")
-      database.execute("BEGIN EXCLUSIVE")
-      database.execute("UPDATE source SET usedAt = usedAt")
-      print("holding", file=sys.stderr, flush=True)
-      time.sleep(600)
-      """
-    let holder = try MountChild([MountScratch.python, "-c", code, scratch.file])
-    for _ in 0..<1000 where !holder.saidSoFar.contains("holding") { try await Task.sleep(for: .milliseconds(5)) }
-    try #require(holder.saidSoFar == "holding\n", "\(holder.saidSoFar)")
+    let holder = try await MountChild.holding(index: scratch.file)
     let index = Index(folder: scratch.path)
     let start = ContinuousClock.now
     #expect(index.value(of: [1], Index.kind, [0, 0])?.count == nil)

@@ -88,18 +88,7 @@ import Testing
   @Test func lockedIndexIsDoneWithout() async throws {
     try await withMailbox(1500) { setup in
       try await setup.mountAndCheck()
-      let code = """
-        import sqlite3, sys, time
-        database = sqlite3.connect(sys.argv[1], isolation_level=None)
-        database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        database.execute("BEGIN EXCLUSIVE")
-        database.execute("UPDATE source SET usedAt = usedAt")
-        print("holding", file=sys.stderr, flush=True)
-        time.sleep(600)
-        """
-      let holder = try MountChild([MountScratch.python, "-c", code, setup.index])
-      for _ in 0..<1000 where !holder.saidSoFar.contains("holding") { try await Task.sleep(for: .milliseconds(5)) }
-      try #require(holder.saidSoFar == "holding\n", "\(holder.saidSoFar)")
+      let holder = try await MountChild.holding(index: setup.index)
       try await setup.mountAndCheck()
       holder.killNow()
     }

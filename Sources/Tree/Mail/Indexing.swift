@@ -76,7 +76,7 @@ public final class Indexing: Sendable {
   private func isListed(_ name: FileName, in folder: RealFolder) -> Bool {
     if let fileExtension = name.fileExtension { return view.listedExtensions.contains(fileExtension) }
     guard let source = try? Source(name, in: folder), source.attributes.size > 0,
-      let head = try? source.head(MessagesView.headSize, .blocking)
+      let head = try? source.head(.blocking)
     else { return false }
     return view.isListed(besideFileStartingWith: head)
   }

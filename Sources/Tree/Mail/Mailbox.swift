@@ -97,15 +97,10 @@ final class Mailbox: Sendable {
     return rows
   }
 
-  /// The bytes of a message. Blocks.
+  /// The bytes of a message. Blocks before the first look at the mailbox.
   func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
-    var opened = progress.read { $0.opened }
-    if opened == nil {
-      if patience == .immediate { throw .later }
-      opened = try open()
-    }
-    guard let opened else { throw .ending }
-    return ByteRange(of: opened.bytes, start: start, size: size)
+    if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
+    return ByteRange(of: try open().bytes, start: start, size: size)
   }
 
   // MARK: The search
@@ -151,10 +146,7 @@ final class Mailbox: Sendable {
   }
 
   private func search(_ opened: Opened, _ mailboxes: Mailboxes) {
-    do throws(Fault) {
-      try find(opened, mailboxes)
-      progress.update { $0.isDone = true }
-    } catch { end(with: error) }
+    do throws(Fault) { try find(opened, mailboxes) } catch { end(with: error) }
   }
 
   private func find(_ opened: Opened, _ mailboxes: Mailboxes) throws(Fault) {
@@ -171,6 +163,7 @@ final class Mailbox: Sendable {
         rows.append(row)
         guard rows.count == MailboxDirectory.blockSize else { continue }
         try add(rows, to: &directory, opened, mailboxes, &batch)
+        publish(directory)
         rows.removeAll(keepingCapacity: true)
         if batch.isFull { batch.flush(directory) }
       }
@@ -181,6 +174,7 @@ final class Mailbox: Sendable {
       } else if error.kind != .changed {
         // What came before is shown, but not kept: the last block of what is kept so far is full.
         try add(rows, to: &directory, opened, mailboxes, &batch)
+        publish(directory, endingWith: error)
       }
       throw error
     }
@@ -192,8 +186,9 @@ final class Mailbox: Sendable {
     }
     directory.end = opened.bytes.size
     directory.isWhole = true
-    progress.update { [directory] in $0.directory = directory }
+    // Who waits for the end may ask next whether it is kept.
     batch.flush(directory)
+    publish(directory)
   }
 
   private func add(
@@ -208,7 +203,16 @@ final class Mailbox: Sendable {
     directory.end = last.end
     batch.add(number, rows)
     mailboxes.blocks.insert(rows, for: Mailboxes.Place(revision: file.revision, number: number), cost: 1)
-    progress.update { [directory] in $0.directory = directory }
+  }
+
+  /// Shows what was found so far. A block that is not full comes together with the end: whoever reads past it must see what
+  /// that was.
+  private func publish(_ directory: MailboxDirectory, endingWith fault: Fault? = nil) {
+    progress.update { progress in
+      progress.directory = directory
+      progress.fault = fault
+      progress.isDone = directory.isWhole || fault != nil
+    }
   }
 
   /// Blocks on their way to the index.

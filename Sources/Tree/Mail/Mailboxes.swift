@@ -52,12 +52,9 @@ final class MessageTable: Sendable {
   /// What keeping a message costs beside its parts.
   private static let cost = 1000
 
-  func message(_ place: Mailboxes.Place, _ make: () throws(Fault) -> Message) throws(Fault) -> Message {
-    if let known = messages[place] { return known }
-    let message = try make()
-    messages.insert(message, for: place, cost: Self.cost + message.attachments.count)
-    return message
-  }
+  subscript(place: Mailboxes.Place) -> Message? { messages[place] }
 
-  func known(_ place: Mailboxes.Place) -> Message? { messages[place] }
+  func insert(_ message: Message, for place: Mailboxes.Place) {
+    messages.insert(message, for: place, cost: Self.cost + message.attachments.count)
+  }
 }

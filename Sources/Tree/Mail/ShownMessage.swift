@@ -71,14 +71,14 @@ final class ShownMessage: Sendable {
   }
 
   func message(_ patience: Patience) throws(Fault) -> Message {
-    if let known = messages.known(place) { return known }
+    if let known = messages[place] { return known }
     let bytes = try bytes(patience)
     // What lies in a file as it is can be had at once.
     if patience == .immediate, size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
-    return try messages.message(place) { () throws(Fault) in
-      let isQuoted = if case .mailbox = origin { true } else { false }
-      return try Message(reading: bytes, isQuoted: isQuoted)
-    }
+    let isQuoted = if case .mailbox = origin { true } else { false }
+    let message = try Message(reading: bytes, isQuoted: isQuoted)
+    messages.insert(message, for: place)
+    return message
   }
 
   /// Whether to make a body or an attachment of the message to learn its size is no work for another thread.
