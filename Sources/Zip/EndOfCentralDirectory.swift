@@ -16,31 +16,34 @@ struct EndOfCentralDirectory: Sendable {
   private static let zip64Signature: UInt32 = 0x0606_4b50
   private static let zip64LocatorSignature: UInt32 = 0x0706_4b50
   private static let size = 22
-  /// How far from the end the record is looked for: a comment's 64 KiB, then junk.
-  private static let searched: Int64 = 1 << 20
+  /// How far from the end the record is looked for, in bytes: most archives end with it, some with a comment of up to
+  /// 64 KiB, a few with junk.
+  private static let reaches: [Int64] = [1 << 10, 65_557, 1 << 20]
 
   /// Finds the record, from the end backwards, that leads to a central directory. Blocks.
   static func find(in source: any ByteSource) throws(Fault) -> EndOfCentralDirectory {
-    let window = min(source.size, searched)
+    let window = min(source.size, reaches.last ?? 0)
     guard window >= size else {
       throw Fault(.damaged, "expected a ZIP archive of at least \(size) bytes, found \(source.size)", atByte: 0)
     }
-    var near = min(window, 65_557)
     // A record of no entries may be chance bytes in a comment: it counts only where no other leads to a directory.
     var empty: EndOfCentralDirectory?
     var recordOffset: Int64?
-    // The usual comment's reach first: most archives end without even that.
-    while true {
-      let start = source.size - near
-      let tail = try source.bytes(at: start, count: Int(near))
-      for position in candidates(in: tail) {
-        recordOffset = recordOffset ?? start + Int64(position)
-        guard let found = try read(tail, at: position, startByte: start, of: source) else { continue }
+    for reach in reaches {
+      let start = source.size - min(window, reach)
+      let tail = try source.bytes(at: start, count: Int(source.size - start))
+      let candidates = candidates(in: tail)
+      // In the shortest reach only what must be it; the next one sees the others again.
+      let isWide = reach > reaches[0] || start == source.size - window
+      for position in candidates.fitting + (isWide ? candidates.others : []) {
+        guard let found = try read(tail, at: position, startByte: start, of: source) else {
+          recordOffset = recordOffset ?? start + Int64(position)
+          continue
+        }
         if found.directorySize > 0 { return found }
         empty = empty ?? found
       }
-      guard near < window else { break }
-      near = window
+      if start == source.size - window { break }
     }
     if let empty { return empty }
     guard let recordOffset else {
@@ -49,8 +52,8 @@ struct EndOfCentralDirectory: Sendable {
     throw Fault(.damaged, "expected an end record that leads to a central directory", atByte: recordOffset)
   }
 
-  /// Where the signature stands, last first; those whose comment ends with the file come before all others.
-  private static func candidates(in tail: [UInt8]) -> [Int] {
+  /// Where the signature stands, last first: with a comment that ends with the file, and without.
+  private static func candidates(in tail: [UInt8]) -> (fitting: [Int], others: [Int]) {
     var fitting: [Int] = []
     var others: [Int] = []
     var position = tail.count - size
@@ -61,7 +64,7 @@ struct EndOfCentralDirectory: Sendable {
       }
       position -= 1
     }
-    return fitting + others.prefix(64)
+    return (fitting, Array(others.prefix(64)))
   }
 
   private static func read(
