@@ -9,19 +9,12 @@ public import CFuse3
   fileprivate var nodes: [UInt64] = []
   /// Whether the answer has readdirplus's form.
   private let isPlus: Bool
-  /// Whether each name should come with its node.
-  public let wantsNodes: Bool
-  /// How many names came without one.
-  public private(set) var bareCount = 0
-  /// How many came with one.
-  public var nodeCount: Int { nodes.count }
 
   /// `request` must outlive the buffer: it is only read for its protocol version.
-  init(_ request: borrowing Request, capacity: Int, isPlus: Bool, wantsNodes: Bool) {
+  init(_ request: borrowing Request, capacity: Int, isPlus: Bool) {
     unsafe self.request = request.raw
     unsafe memory = .allocate(byteCount: capacity, alignment: 8)
     self.isPlus = isPlus
-    self.wantsNodes = wantsNodes
   }
 
   deinit { unsafe memory.deallocate() }
@@ -35,7 +28,6 @@ public import CFuse3
 
   /// Adds a name without a node; there must be room. `cookie` is what the kernel goes on with behind it.
   public mutating func append(_ name: UnsafePointer<CChar>, _ status: stat, cookie: UInt64) {
-    bareCount += 1
     if isPlus {
       // Node 0 says that the name is all there is.
       let node = Request.Node(id: 0, generation: 0, status: status, lifetime: 0)
@@ -67,8 +59,8 @@ public import CFuse3
 }
 
 extension Request {
-  public borrowing func entryBuffer(capacity: Int, isPlus: Bool, wantsNodes: Bool) -> EntryBuffer {
-    EntryBuffer(self, capacity: capacity, isPlus: isPlus, wantsNodes: wantsNodes)
+  public borrowing func entryBuffer(capacity: Int, isPlus: Bool) -> EntryBuffer {
+    EntryBuffer(self, capacity: capacity, isPlus: isPlus)
   }
 
   /// Answers readdir. When nobody waits any more the kernel has counted no lookup: then `uncounted` gets each node.

@@ -27,7 +27,7 @@ public final class MountedTree: FileSystem {
     /// Permission bits taken away from every file and folder.
     public var umask: UInt16 = 0
     /// How many nodes that can change the kernel may know before it is asked to forget some.
-    public var nodeLimit = 24_576
+    public var nodeLimit = 20_480
     /// At most how many questions that take long are worked on or wait for something at a time.
     public var workers = 32
     /// Called once the kernel has been answered.
@@ -108,7 +108,7 @@ public final class MountedTree: FileSystem {
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
-      if entry.attributes.kind != .folder { habits.noteLookup(by: request.process) }
+      habits.noteLookup(of: entry.attributes.kind, by: request.process)
       if !request.reply(node(entry)) { tree.forget(entry.node, 1) }
     }
     trim()
@@ -247,16 +247,13 @@ public final class MountedTree: FileSystem {
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool
   ) {
     guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
-    // What cannot change is known for good: asking once is no loss.
-    let isCheap = reader.listsNodes && !reader.hasDearAttributes
-    let givesNodes =
+    let choice =
       wantsNodes
-      && (isCheap
-        || habits.wantsNodes(process: request.process, isStart: cookie == 0, areDear: reader.hasDearAttributes))
-    var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes, wantsNodes: givesNodes)
+      ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ListingHabits.Choice.names
+    var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes)
     do throws(Fault) {
-      try fill(&entries, from: reader, after: cookie, .immediate)
-      reply(request, entries)
+      let given = try fill(&entries, from: reader, after: cookie, choice, .immediate)
+      reply(request, entries, given)
       return reader.prepare()
     } catch {
       guard error == .later else { return fail(request, error, reader.folder) }
@@ -264,31 +261,35 @@ public final class MountedTree: FileSystem {
     let parked = ParkedRequest(request)
     workers.submit { [self] in
       guard let request = parked.take() else { return }
-      var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes, wantsNodes: givesNodes)
+      var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes)
       do throws(Fault) {
-        try fill(&entries, from: reader, after: cookie, .blocking)
-        reply(request, entries)
+        let given = try fill(&entries, from: reader, after: cookie, choice, .blocking)
+        reply(request, entries, given)
       } catch { fail(request, error, reader.folder) }
     }
   }
 
-  private func reply(_ request: consuming Request, _ entries: consuming EntryBuffer) {
+  private func reply(
+    _ request: consuming Request, _ entries: consuming EntryBuffer, _ given: ListingHabits.Choice
+  ) {
     let tree = tree
-    habits.noteNames(bare: entries.bareCount, nodes: entries.nodeCount, to: request.process)
+    habits.note(given, to: request.process)
     request.reply(entries) { tree.forget($0, 1) }
     trim()
   }
 
   private func fill(
-    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, _ patience: Patience
-  ) throws(Fault) {
+    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, _ choice: ListingHabits.Choice,
+    _ patience: Patience
+  ) throws(Fault) -> ListingHabits.Choice {
+    var choice = choice
     try reader.read(after: cookie, patience) { (row) throws(Fault) in
       guard entries.hasRoom(nameCount: row.name.count) else { return false }
       var named = stat()
       named.st_ino = ino_t(row.inode)
       named.st_mode = row.kind.mode
       // `.` and `..` come without a node; a name that has just vanished is left out.
-      guard entries.wantsNodes, row.cookie > 2 else {
+      guard row.cookie > 2, choice.givesNode(to: row.kind) else {
         unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
         return true
       }
@@ -297,6 +298,7 @@ public final class MountedTree: FileSystem {
       }
       return true
     }
+    return choice
   }
 }
 

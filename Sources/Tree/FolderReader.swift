@@ -20,10 +20,7 @@ public final class FolderReader: Sendable {
   public var folder: UInt64 { UInt64(node.id) }
   /// Whether the kernel may keep the whole listing.
   public var isImmutable: Bool { node.item.isImmutable }
-  /// Whether each name best comes with its node, whoever asks.
-  public var listsNodes: Bool { node.item.listsNodes }
-  /// Whether the attributes of what is in the folder are dear to find out.
-  public var hasDearAttributes: Bool { node.item.hasDearAttributes }
+  public var attributeCost: AttributeCost { node.item.attributeCost }
 
   private struct State {
     /// A block of the listing, the next of its entries, and the views of the one before that.

@@ -69,10 +69,8 @@ public protocol Item: AnyObject, Sendable {
   /// Whether a listing of the folder shows the views of its files: those that somebody made, not those that a view did.
   var listsViews: Bool { get }
 
-  /// Whether a listing of the folder best comes with a node for each name, whoever asks.
-  var listsNodes: Bool { get }
-  /// Whether the attributes of what the folder holds are dear to find out: a listing gives them only to who wants most.
-  var hasDearAttributes: Bool { get }
+  /// What it costs to find out the attributes of what a folder holds.
+  var attributeCost: AttributeCost { get }
 
   /// Throws ESTALE when the item was made from a state of a file that is not the present one: the kernel then looks the
   /// whole path up again.
@@ -80,6 +78,16 @@ public protocol Item: AnyObject, Sendable {
 
   /// What the tree says of an item that it made, as `user.ffmount.*`; nil for what simply exists.
   func provenance(_ patience: Patience) throws(Fault) -> Provenance?
+}
+
+/// What the attributes of the names in a folder cost, beside the work of a listing.
+public enum AttributeCost: Sendable {
+  /// Nothing: they are known with the names, and for good.
+  case none
+  /// A system call each, or room in memory.
+  case small
+  /// Bytes have to be decoded: a listing finds them out only for who wants most of them.
+  case large
 }
 
 /// An item and its attributes, which come together from one system call.
@@ -141,8 +149,7 @@ extension Item {
   public func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { [] }
   public func revision(_ attributes: Attributes) -> UInt64 { inode }
   public var listsViews: Bool { true }
-  public var listsNodes: Bool { isImmutable }
-  public var hasDearAttributes: Bool { false }
+  public var attributeCost: AttributeCost { isImmutable ? .none : .small }
   public func checkCurrent() throws(Fault) {}
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
 }

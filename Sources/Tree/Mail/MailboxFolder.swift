@@ -12,7 +12,7 @@ final class MailboxFolder: Item {
   var kind: Kind { .folder }
   var isImmutable: Bool { true }
   /// There may be millions, and who only wants their names is not to pay for more.
-  var listsNodes: Bool { false }
+  var attributeCost: AttributeCost { .small }
 
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x6D62_6F78 << 32

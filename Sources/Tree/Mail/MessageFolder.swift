@@ -9,7 +9,7 @@ final class MessageFolder: Item {
   var isImmutable: Bool { true }
   var listsViews: Bool { false }
   /// Sizes are known once a body has been made, an attachment decoded.
-  var hasDearAttributes: Bool { true }
+  var attributeCost: AttributeCost { .large }
 
   init(_ message: ShownMessage) { self.message = message }
 
@@ -84,7 +84,7 @@ final class AttachmentFolder: Item {
   var inode: UInt64 { message.inode(MessagePart.attachments.number) }
   var kind: Kind { .folder }
   var isImmutable: Bool { true }
-  var hasDearAttributes: Bool { true }
+  var attributeCost: AttributeCost { .large }
 
   init(_ message: ShownMessage) { self.message = message }
 
