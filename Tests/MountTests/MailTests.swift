@@ -116,6 +116,20 @@ import Testing
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// `winmail.dat` of many kinds, sound and not, by an encoder that Debian's tnef and ytnef vouch for.
+  @Test func filesInWinmailDat() async throws {
+    try await withScratch { scratch in
+      let (archive, truth, single) = (scratch.source + "/a.mbox", scratch.path + "/truth", scratch.path)
+      try await script("tnef_mail.py", "make", archive, truth, single)
+      if MountScratch.has("tnef"), MountScratch.has("ytnef") { try await script("tnef_mail.py", "peers", single) }
+      try await withMount(scratch) { mount in
+        try await script("check_mail.py", mount.mountpoint + "/a.mbox.messages", archive, truth)
+        let html = try await shell("grep -c 'Grüße.*attachments/pic.png' \"$1\"/a.mbox.messages/*html/body.html", mount.mountpoint)
+        #expect(html.text == "1\n", "\(html.errors)")
+      }
+    }
+  }
+
   @Test func mailboxCanBeTheSource() async throws {
     try await withScratch { scratch in
       try await script(
