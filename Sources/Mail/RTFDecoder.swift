@@ -57,7 +57,8 @@ struct RTFDecoder: TransferDecoder {
   }
 
   /// Takes what stands at `from`, and gives where the next begins; nil when that is not to be told yet.
-  private mutating func token(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int? {
+  private mutating func token(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
+  {
     let byte = unsafe input[from]
     switch byte {
     case 0x0a, 0x0d, 0: return from + 1
@@ -95,7 +96,8 @@ struct RTFDecoder: TransferDecoder {
   }
 
   /// A run of bytes in the code page, `\'hh` or as they are: a character may have more than one.
-  private mutating func bytes(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int? {
+  private mutating func bytes(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
+  {
     var index = from
     var run: [UInt8] = []
     while index < input.count, index - from < Self.longestRun {
@@ -130,7 +132,8 @@ struct RTFDecoder: TransferDecoder {
   }
 
   /// A control word, which `from` is the first letter of.
-  private mutating func word(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int? {
+  private mutating func word(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
+  {
     // Both are longer than any that means something.
     let limit = min(input.count, from + 32)
     var end = from
