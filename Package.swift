@@ -77,8 +77,8 @@ let package = Package(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Mail", "Tree", "TestSupport"], swiftSettings: strict
-    ),
+      name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Mail", "Tree", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),
