@@ -70,17 +70,18 @@ let package = Package(
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
     .target(
-      name: "Fuzzing", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport"], path: "Tests/Fuzzing",
+      name: "Fuzzing", dependencies: ["Bytes", "Codecs", "Zip", "Mail", "TestSupport"], path: "Tests/Fuzzing",
       swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Tree", "TestSupport"], swiftSettings: strict),
+      name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Mail", "Tree", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),
-    .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]

@@ -3,9 +3,10 @@ internal import CIsal
 
 /// CRC-32 as in ISO 3309, ZIP and gzip.
 public struct CRC32: Sendable {
-  public private(set) var value: UInt32 = 0
+  public private(set) var value: UInt32
 
-  public init() {}
+  /// Goes on from the sum of what came before.
+  public init(continuing value: UInt32 = 0) { self.value = value }
 
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return }

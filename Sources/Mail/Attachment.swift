@@ -27,6 +27,8 @@ public struct TextBody: Sendable {
     case part(Int, TextForm)
     /// A range of the decoded bytes of a part that is a `winmail.dat`.
     case tnef(part: Int, Range<Int64>, TextForm)
+    /// The same, of compressed RTF.
+    case rtf(part: Int, Range<Int64>)
   }
 
   let pieces: [Piece]

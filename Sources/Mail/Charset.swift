@@ -18,11 +18,8 @@ public enum Charset {
 
   /// Windows-1252; the five bytes that it leaves open become U+FFFD.
   private static func western(_ bytes: ArraySlice<UInt8>) -> String {
-    let pieces = bytes.split(omittingEmptySubsequences: false) { [0x81, 0x8d, 0x8f, 0x90, 0x9d].contains($0) }
-    return pieces.map { piece in
-      Converters.shared.utf8(piece, from: "WINDOWS-1252").map { String(decoding: $0, as: UTF8.self) }
-        ?? String(decoding: piece, as: UTF8.self)
-    }.joined(separator: "\u{fffd}")
+    let text = Converters.shared.utf8(bytes, from: "WINDOWS-1252", isRepaired: true)
+    return String(decoding: text ?? Array(bytes), as: UTF8.self)
   }
 
   /// iconv's name of the character set that `label` means; nil when it means none: what is declared as ASCII and is not, or as
@@ -71,13 +68,15 @@ private final class Converters: Sendable {
   /// Names come from hostile bytes.
   private static let limit = 200
 
-  func utf8(_ bytes: ArraySlice<UInt8>, from name: String) -> [UInt8]? {
+  /// nil for a name that iconv does not know, and for bytes that stand for nothing unless these are to be repaired.
+  func utf8(_ bytes: ArraySlice<UInt8>, from name: String, isRepaired: Bool = false) -> [UInt8]? {
     opened.withLock { opened in
-      if let known = opened[name] { return known?.utf8(bytes) }
-      if opened.count >= Converters.limit { opened.removeAll() }
-      let converter = CharsetConverter(name)
-      opened[name] = .some(converter)
-      return converter?.utf8(bytes)
+      if opened[name] == nil {
+        if opened.count >= Converters.limit { opened.removeAll() }
+        opened[name] = .some(CharsetConverter(name))
+      }
+      guard let converter = opened[name] ?? nil else { return nil }
+      return isRepaired ? converter.repaired(bytes) : converter.utf8(bytes)
     }
   }
 }

@@ -92,8 +92,7 @@ public final class Message: Sendable {
     case .part(let number): try decoded(number)
     case .inline(let part, let file):
       try once(.attachment(attachment.number)) { () throws(Fault) in try file.decoded(from: decoded(part)) }
-    case .tnef(let part, let range):
-      ByteRange(of: try decoded(part), start: range.lowerBound, size: range.upperBound - range.lowerBound)
+    case .tnef(let part, let range): try decoded(part, range)
     }
   }
 
@@ -111,9 +110,10 @@ public final class Message: Sendable {
           if let files = inlineFiles[number] { text = SplicedSource(text, without: files.map(\.range)) }
           pieces.append(TextSource.Piece(source: text, form: form))
         case .tnef(let number, let range, let form):
-          let text = ByteRange(
-            of: try decoded(number), start: range.lowerBound, size: range.upperBound - range.lowerBound)
-          pieces.append(TextSource.Piece(source: text, form: form))
+          pieces.append(TextSource.Piece(source: try decoded(number, range), form: form))
+        case .rtf(let number, let range):
+          let text = try RTFDecoder.text(ofCompressed: decoded(number, range))
+          pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: Charset.utf8)))
         }
       }
       return try TextSource(pieces, isMarked: body.isHTML)
@@ -122,6 +122,10 @@ public final class Message: Sendable {
 
   private func decoded(_ number: Int) throws(Fault) -> any ByteSource {
     try once(.part(number)) { () throws(Fault) in try parts[number].decoded(from: source, isQuoted: isQuoted) }
+  }
+
+  private func decoded(_ number: Int, _ range: Range<Int64>) throws(Fault) -> any ByteSource {
+    ByteRange(of: try decoded(number), start: range.lowerBound, size: range.upperBound - range.lowerBound)
   }
 
   /// What `make` gives, made at most a few times.

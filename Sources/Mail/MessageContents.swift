@@ -15,6 +15,7 @@ struct MessageContents {
   private var namesByContentID: [[UInt8]: FileName] = [:]
   /// Text out of a `winmail.dat`, for a message that has none.
   private var tnefText: TextBody.Piece?
+  private var tnefRTF: TextBody.Piece?
   private var tnefHTML: (part: Int, range: Range<Int64>, charset: String?)?
 
   init(_ source: any ByteSource, isQuoted: Bool, _ parts: [Part], _ fault: Fault?) {
@@ -58,6 +59,8 @@ struct MessageContents {
         body = TextBody(
           pieces: [.tnef(part: part, range, TextForm(shape: .readHTML, charset: charset))], isHTML: false)
       }
+    } else if html == nil, isEmpty, tnefText == nil, let tnefRTF {
+      body = TextBody(pieces: [tnefRTF], isHTML: false)
     }
   }
 
@@ -132,5 +135,6 @@ struct MessageContents {
       tnefText = .tnef(part: number, range, TextForm(shape: .plain, charset: isUnicode ? "utf-16le" : charset))
     }
     if tnefHTML == nil, let range = tnef.html { tnefHTML = (number, range, charset) }
+    if tnefRTF == nil, let range = tnef.rtf { tnefRTF = .rtf(part: number, range) }
   }
 }

@@ -16,7 +16,6 @@ extension MessageRow {
     packer.add(signed: Int64(zone))
     if let messageID { packer.add(word: messageID) }
     if let thread { packer.add(thread) }
-    packer.add(word: headerHash)
     for text in [sender, address, subject] { packer.add(text) }
     packer.add(UInt64(references.count))
     for reference in references { packer.add(word: reference) }
@@ -43,7 +42,6 @@ extension MessageRow {
     if flags & 2 != 0 { messageID = try reader.u64() }
     if flags & 4 != 0 { thread = try reader.packed() }
     isDeleted = flags & 8 != 0
-    headerHash = try reader.u64()
     sender = try reader.packedText()
     address = try reader.packedText()
     subject = try reader.packedText()

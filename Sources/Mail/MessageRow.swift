@@ -31,8 +31,6 @@ public struct MessageRow: Sendable, Equatable {
   public var labels: [String] = []
   /// Whether a program of Mozilla's has marked it so (`X-Mozilla-Status`); it is still there.
   public var isDeleted = false
-  /// A hash of the header section as it lies there.
-  public var headerHash: UInt64 = 0
 
   /// In bytes of UTF-8.
   public static let textLimit = 512
@@ -86,10 +84,6 @@ extension MessageRow {
     thread = head.thread.flatMap { MessageHead.number(bytes.extracting($0)) }
     if let field = head.labels { labels = MessageRow.labels(in: EncodedWords.decode(bytes.extracting(field))) }
     if let field = head.mozillaStatus { isDeleted = MessageRow.isDeleted(bytes.extracting(field)) }
-    var hash = StableHash()
-    let section = bytes.extracting(head.section)
-    unsafe hash.combine(long: section.bytes)
-    headerHash = hash.value
   }
 
   /// Cut to `textLimit` bytes, where a code point ends.

@@ -21,14 +21,20 @@ struct TNEF: Sendable {
   /// Plain text in the code page, or in UTF-16LE.
   private(set) var text: (range: Range<Int64>, isUnicode: Bool)?
   private(set) var html: Range<Int64>?
+  /// Compressed.
+  private(set) var rtf: Range<Int64>?
   /// Windows' number of the character set; 0 when it is not told.
   private(set) var codePage: UInt32 = 0
 
   /// The most files that are found.
   static let limit = 10_000
+  /// How deep messages are looked into.
+  private static let deepest = 8
 
   /// nil for what does not start like TNEF. Blocks.
-  init?(_ source: any ByteSource) throws(Fault) {
+  init?(_ source: any ByteSource) throws(Fault) { try self.init(source, depth: 0) }
+
+  private init?(_ source: any ByteSource, depth: Int) throws(Fault) {
     guard source.size >= 6 else { return nil }
     var cursor = SourceCursor(source, 0..<source.size)
     guard try cursor.u32() == 0x223e_9f78 else { return nil }
@@ -38,7 +44,24 @@ struct TNEF: Sendable {
     } catch {
       guard error.kind == .damaged || error.kind == .limit else { throw error }
     }
-    files.removeAll { $0.data == nil }
+    var found: [File] = []
+    for file in files {
+      guard let data = file.data, found.count < Self.limit else { continue }
+      found.append(file)
+      if file.isMessage, depth < Self.deepest { found += try Self.files(in: source, data, depth: depth) }
+    }
+    files = found
+  }
+
+  /// The files of a message within.
+  private static func files(in source: any ByteSource, _ range: Range<Int64>, depth: Int) throws(Fault) -> [File] {
+    let message = ByteRange(of: source, start: range.lowerBound, size: range.upperBound - range.lowerBound)
+    let files = try TNEF(message, depth: depth + 1)?.files ?? []
+    return files.map { file in
+      var file = file
+      file.data = file.data.map { $0.lowerBound + range.lowerBound..<$0.upperBound + range.lowerBound }
+      return file
+    }
   }
 
   private mutating func attribute(_ source: any ByteSource, _ cursor: inout SourceCursor) throws(Fault) {
@@ -57,7 +80,7 @@ struct TNEF: Sendable {
     case 0x9005: try properties(source, range, ofFile: true)
     case 0x9003: try properties(source, range, ofFile: false)
     case 0x9007: if range.upperBound - start >= 4 { codePage = try cursor.u32() }
-    case 0x800c where text == nil: text = (range, false)
+    case 0x800c where text == nil: text = (try Self.unterminated(range, 1, source), false)
     default: break
     }
     try cursor.skip(range.upperBound - cursor.position)
@@ -163,10 +186,24 @@ struct TNEF: Sendable {
           $0.isMessage = isMessage
         }
       }
-    case (0x1000, false): text = (range, isUnicode)
-    case (0x1013, false): html = range
+    case (0x1000, false): text = (try Self.unterminated(range, isUnicode ? 2 : 1, cursor.source), isUnicode)
+    case (0x1013, false): html = try Self.unterminated(range, 1, cursor.source)
+    case (0x1009, false): rtf = range
     default: break
     }
+  }
+
+  /// A text's range without the zeros that end it.
+  private static func unterminated(_ range: Range<Int64>, _ width: Int64, _ source: any ByteSource) throws(Fault)
+    -> Range<Int64>
+  {
+    var end = range.upperBound
+    while end - width >= range.lowerBound, end > range.upperBound - 8 {
+      let last = try source.bytes(at: end - width, count: Int(width))
+      guard last.allSatisfy({ $0 == 0 }) else { break }
+      end -= width
+    }
+    return range.lowerBound..<end
   }
 
   private func value(_ range: Range<Int64>, _ isUnicode: Bool, _ cursor: SourceCursor) throws(Fault) -> [UInt8] {

@@ -20,7 +20,9 @@ public struct UUDecoder: TransferDecoder {
     guard let first = unsafe line.first, (0x20...0x60).contains(first) else { return nil }
     let length = Int(first - 0x20) & 63
     let needed = (length + 2) / 3 * 4
-    guard unsafe line.count <= needed + 3, unsafe !isFirst || line.count - 1 >= needed / 2 else { return nil }
+    // A whole line of zeros may have lost all.
+    let isLikely = unsafe !isFirst || line.count - 1 >= needed / 2 || length == 45 && line.count == 1
+    guard isLikely, unsafe line.count <= needed + 3 else { return nil }
     return unsafe line.allSatisfy { (0x20...0x60).contains($0) } ? length : nil
   }
 

@@ -32,7 +32,7 @@ internal import Glibc
         _ = unsafe iconv(descriptor, nil, nil, nil, nil)
         let status = unsafe iconv(descriptor, &from, &left, &to, &room)
         count = output.count - room
-        return status != .max && left == 0
+        return status != -1 && left == 0
       }
     }
     return isWhole ? output[..<count].map { UInt8(bitPattern: $0) } : nil

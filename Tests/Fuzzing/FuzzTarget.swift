@@ -11,7 +11,7 @@ public struct FuzzTarget: Sendable {
   public let complaints: @Sendable ([UInt8]) -> [String]
 
   /// Each target there is; a new reader's goes here.
-  public static let all: [FuzzTarget] = [.zip]
+  public static let all: [FuzzTarget] = [.zip, .mail, .tnef]
 
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }

@@ -37,16 +37,6 @@ import Testing
     #expect(row.folderName(position: 123).text == "000123 2024-05-03 Jürgen - Q3-Q4 numbers")
   }
 
-  @Test func noticesEachByteOfTheHeader() throws {
-    let text = Array((Self.header + "\n\nbody\n").utf8)
-    let hash = try rows(text).first?.headerHash
-    for index in text.indices.dropLast(6).dropFirst(40) where text[index] != 0x0a {
-      var other = text
-      other[index] ^= 1
-      #expect(try rows(other).first?.headerHash != hash)
-    }
-  }
-
   @Test func takesTheSeparatorsDate() throws {
     let row = try #require(try Self.row("From a@x Mon Jan  1 10:00:00 +0100 2018\nSubject: x\n\n"))
     #expect(row.date == 1_514_797_200 && row.zone == 60)
@@ -111,7 +101,6 @@ import Testing
     row.references = (0..<numbers.below(5)).map { _ in numbers.next() }
     row.labels = (0..<numbers.below(5)).map { _ in text(9) }
     row.isDeleted = numbers.below(2) == 0
-    row.headerHash = numbers.next()
     return row
   }
 

@@ -116,6 +116,63 @@ import Testing
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// What has to be decoded to know its size is not, for who wants names alone.
+  @Test func namesAloneCostNoDecoding() async throws {
+    try await withScratch { scratch in
+      let size = 20 << 20
+      let made = try await run(
+        MountScratch.python, "-c",
+        """
+        import base64, sys
+        with open(sys.argv[1], "wb") as file:
+            file.write(b"From - Mon Jan  1 00:00:00 2018\\nFrom: a@example.com\\nContent-Type: image/png; name=a.png\\n"
+                       b"Content-Transfer-Encoding: base64\\n\\n" + base64.encodebytes(bytes(int(sys.argv[2]))) + b"\\n")
+        """, scratch.source + "/a.mbox", "\(size)")
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        func bytesRead(_ lines: String) async throws -> Int {
+          let said = try await shell(
+            "cd \"$1\"/a.mbox.messages/* && \(lines) && sed -n 's/^rchar: //p' /proc/$2/io", mount.mountpoint,
+            "\(mount.daemon.pid)")
+          return Int(said.lines.last ?? "") ?? .max
+        }
+        // To split the mailbox and to take the message apart.
+        let before = try await bytesRead("ls attachments")
+        let names = try await bytesRead("ls . attachments; find . attachments")
+        #expect(names - before < size / 4, "\(names - before) bytes")
+        let sizes = try await bytesRead("stat -c %s attachments/a.png | grep -x \(size)")
+        #expect(sizes - names > size, "\(sizes - names) bytes")
+      }
+    }
+  }
+
+  /// By encoders that are not ours.
+  @Test func filesInTexts() async throws {
+    try await withScratch { scratch in
+      let fixture = MountScratch.package + "/Tests/Fixtures/inline"
+      _ = try await run("cp", fixture + ".mbox", scratch.source + "/a.mbox")
+      try await withMount(scratch) { mount in
+        try await script(
+          "check_mail.py", mount.mountpoint + "/a.mbox.messages", fixture + ".mbox", fixture + ".json")
+      }
+    }
+  }
+
+  /// `winmail.dat` of many kinds, sound and not, by an encoder that Debian's tnef and ytnef vouch for.
+  @Test func filesInWinmailDat() async throws {
+    try await withScratch { scratch in
+      let (archive, truth, single) = (scratch.source + "/a.mbox", scratch.path + "/truth", scratch.path)
+      try await script("tnef_mail.py", "make", archive, truth, single)
+      if MountScratch.has("tnef"), MountScratch.has("ytnef") { try await script("tnef_mail.py", "peers", single) }
+      try await withMount(scratch) { mount in
+        try await script("check_mail.py", mount.mountpoint + "/a.mbox.messages", archive, truth)
+        let html = try await shell(
+          "grep -c 'Grüße.*attachments/pic.png' \"$1\"/a.mbox.messages/*html/body.html", mount.mountpoint)
+        #expect(html.text == "1\n", "\(html.errors)")
+      }
+    }
+  }
+
   @Test func mailboxCanBeTheSource() async throws {
     try await withScratch { scratch in
       try await script(

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Compares what ffmount makes of odd messages with what their test sets expect, and with Python's email.
 
-usage: compare_mail.py DUMP CORPUS [-v]
+usage: compare_mail.py DUMP CORPUS [KNOWN JUDGED] [-v]
 
-DUMP is what MailDumpTests writes: a JSON object a line: path, body, html, attachments. CORPUS is the folder that holds
+DUMP is what MailCorpusTests writes: a JSON object a line: path, body, html, attachments. CORPUS is the folder that holds
 stalwart, mime4j, enmime, zbateson and cpython. Prints a line for each difference, and how many of what are alike.
-White space does not count in texts, but in files every byte does."""
+White space does not count in texts, nor the kind of line ends in files, but else every byte does.
+
+KNOWN is a file of such lines: more or fewer are an error. JUDGED is a page that has to name the message of each."""
 
 import base64
 import email
@@ -18,6 +20,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 VERBOSE = "-v" in sys.argv
+ARGUMENTS = [word for word in sys.argv[1:] if word != "-v"]
 counts, differences = {}, []
 
 
@@ -48,7 +51,7 @@ def check(kind, ours, what, is_alike, detail=""):
     same, other = counts.get(kind, (0, 0))
     counts[kind] = (same + is_alike, other + (not is_alike))
     if not is_alike:
-        differences.append((kind, os.path.relpath(ours.path, CORPUS), what, detail))
+        differences.append((kind, ours.path, what, detail))
 
 
 def leaves(message):
@@ -65,7 +68,9 @@ def against_python(ours, data):
     for number, part in enumerate(leaves(message)):
         what = f"leaf {number} {part.get_content_type()}"
         if part.get_content_maintype() == "message" and part.is_multipart():
-            # The inner message as bytes: Python writes it anew, so only its text is compared.
+            # Where it is not encoded, its bytes are the archive's. Python writes it anew, so only its text is compared.
+            if part.get("content-transfer-encoding", "7bit").lower() in ("7bit", "8bit", "binary"):
+                check("verbatim messages", ours, what, any(f and f in data for f in ours.files))
             inner = squeezed(part.get_payload(0).as_bytes().decode("latin-1"))
             check("python messages", ours, what, any(
                 squeezed(f.decode("latin-1")) == inner for f in ours.files), inner[:200])
@@ -141,18 +146,19 @@ def against_mime4j(ours, path):
     walk(root, 0)
 
 
-DUMP, CORPUS = sys.argv[1:3]
+DUMP, CORPUS = ARGUMENTS[:2]
 files = {os.path.basename(p): open(p, "rb").read() for p in glob.glob(f"{CORPUS}/zbateson/emails/files/*")}
 for line in open(DUMP):
     record = json.loads(line)
     ours = Ours(record)
-    data = open(ours.path, "rb").read()
+    path = os.path.join(CORPUS, ours.path)
+    data = open(path, "rb").read()
     against_python(ours, data)
-    if "/stalwart/" in ours.path:
-        against_stalwart(ours, json.load(open(ours.path[:-4] + ".json")))
-    if "/mime4j/" in ours.path:
-        against_mime4j(ours, ours.path[:-4] + "_decoded.xml")
-    if "/zbateson/" in ours.path:
+    if ours.path.startswith("stalwart/"):
+        against_stalwart(ours, json.load(open(path[:-4] + ".json")))
+    if ours.path.startswith("mime4j/"):
+        against_mime4j(ours, path[:-4] + "_decoded.xml")
+    if ours.path.startswith("zbateson/"):
         for name, file in zip(ours.names, ours.files):
             if name in files:
                 check("zbateson files", ours, name, file.replace(b"\r\n", b"\n").rstrip() == files[name].replace(b"\r\n", b"\n").rstrip())
@@ -162,3 +168,12 @@ for kind, path, what, detail in differences:
     print(f"{kind}: {path}: {what}" + (f"\n    {detail!r}" if VERBOSE else ""))
 for kind, (same, other) in sorted(counts.items()):
     print(f"{kind}: {same} alike, {other} different")
+if len(ARGUMENTS) > 2:
+    known, page = open(ARGUMENTS[2]).read().splitlines(), open(ARGUMENTS[3]).read()
+    found = [f"{kind}: {path}: {what}" for kind, path, what, _ in differences]
+    stems = {path: os.path.splitext(os.path.basename(path))[0] for _, path, _, _ in differences}
+    wrong = [f"new: {line}" for line in found if line not in known]
+    wrong += [f"gone: {line}" for line in known if line not in found]
+    wrong += [f"not judged: {path}" for path, stem in stems.items() if not re.search(rf"[`/]{re.escape(stem)}`", page)]
+    if wrong:
+        sys.exit("\n".join(wrong))

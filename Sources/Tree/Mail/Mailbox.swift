@@ -35,6 +35,8 @@ final class Mailbox: Sendable {
     /// Of the file, for people; nil where the mailbox lies in another file.
     let path: String?
     let store: MailboxStore?
+    /// What was found in an earlier state of the file, which may be the start of this one.
+    let earlier: MailboxDirectory?
   }
 
   init(_ file: SourceState, in mailboxes: Mailboxes) {
@@ -64,7 +66,7 @@ final class Mailbox: Sendable {
   /// The messages of a block; none behind the last one.
   func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
     let place = Mailboxes.Place(revision: file.revision, number: number)
-    if let known = mailboxes?.blocks[place] { return known }
+    if let known = known(place) { return known }
     // Finding a block may take long, and so may waiting for it.
     if patience == .immediate { throw .later }
     let opened = try open()
@@ -72,14 +74,14 @@ final class Mailbox: Sendable {
       let directory = progress.directory
       if number < directory.blocks.count {
         let rest = directory.count - number * MailboxDirectory.blockSize
-        return .success((directory.blocks[number].start, min(rest, MailboxDirectory.blockSize)))
+        return .success((directory.blocks[number], min(rest, MailboxDirectory.blockSize)))
       }
       guard progress.isDone else { return nil }
       return progress.fault.map { .failure($0) } ?? .success(nil)
     }
     guard let (start, count) = try found.get() else { return [] }
     // The search may have put it there just now.
-    if let known = mailboxes?.blocks[place] { return known }
+    if let known = known(place) { return known }
     let rows: [MessageRow]
     if let stored = opened.store?.rows(of: number, count: count), stored.first?.separator == start {
       rows = stored
@@ -88,6 +90,12 @@ final class Mailbox: Sendable {
     }
     mailboxes?.blocks.insert(rows, for: place, cost: 1)
     return rows
+  }
+
+  /// A block that was used just now. One that is not full may have been the last only because the search broke off there.
+  private func known(_ place: Mailboxes.Place) -> [MessageRow]? {
+    guard let known = mailboxes?.blocks[place] else { return nil }
+    return known.count == MailboxDirectory.blockSize || progress.read { $0.isDone } ? known : nil
   }
 
   private static func rows(of bytes: any ByteSource, from start: Int64, count: Int) throws(Fault) -> [MessageRow] {
@@ -118,22 +126,39 @@ final class Mailbox: Sendable {
       guard let mailboxes, !mailboxes.isEnding else { throw .ending }
     }
     let store = mailboxes.index.flatMap { index in bytes.identity.map { MailboxStore(index, $0) } }
-    let directory = try store?.directory(of: bytes) ?? MailboxDirectory()
+    let known = store?.directory()
+    let directory = known.flatMap { $0.isOfPresent ? $0.directory : nil } ?? MailboxDirectory()
+    let earlier = known.flatMap { $0.isOfPresent ? nil : $0.directory }
     try bytes.verify()
-    let opened = Opened(bytes: bytes, path: (file as? FileSource)?.path, store: store)
+    let opened = Opened(bytes: bytes, path: (file as? FileSource)?.path, store: store, earlier: earlier)
     progress.update { progress in
       progress.opened = opened
       progress.directory = directory
       progress.isDone = directory.isWhole
     }
     mailboxes.keep(self)
-    if !directory.isWhole {
-      mailboxes.scans.submit { [weak self, weak mailboxes] in
-        guard let self, let mailboxes else { return }
-        search(opened, mailboxes)
-      }
-    }
+    if !directory.isWhole { submitSearch(opened, mailboxes) }
     return opened
+  }
+
+  /// Searches on where the system refused something, which it may grant now: for who looks anew.
+  func tryAgain() {
+    guard let mailboxes else { return }
+    let opened = progress.update { progress -> Opened? in
+      guard case .system = progress.fault?.kind, let opened = progress.opened, !mailboxes.isEnding else { return nil }
+      progress.fault = nil
+      progress.isDone = false
+      progress.directory = progress.directory.withoutRest
+      return opened
+    }
+    if let opened { submitSearch(opened, mailboxes) }
+  }
+
+  private func submitSearch(_ opened: Opened, _ mailboxes: Mailboxes) {
+    mailboxes.scans.submit { [weak self, weak mailboxes] in
+      guard let self, let mailboxes else { return }
+      search(opened, mailboxes)
+    }
   }
 
   /// The file's bytes, with an identity if a moment's wait gives one: what was written just now may change again and not
@@ -150,10 +175,15 @@ final class Mailbox: Sendable {
   }
 
   private func find(_ opened: Opened, _ mailboxes: Mailboxes) throws(Fault) {
-    var directory = progress.read { $0.directory }
-    let bytes = WatchedSource(opened.bytes) { [weak self] offset throws(Fault) in
+    let watched = WatchedSource(opened.bytes) { [weak self] offset throws(Fault) in
       self?.readUpTo.store(offset, ordering: .relaxed)
     }
+    var directory = progress.read { $0.directory }
+    if directory.blocks.isEmpty, let earlier = opened.earlier, try isStart(earlier.hash, of: watched) {
+      directory = earlier.withoutLast
+      publish(directory)
+    }
+    let bytes = HashedSource(watched, from: directory.hash)
     var scanner = MailboxScanner(bytes, from: directory.end)
     var rows: [MessageRow] = []
     rows.reserveCapacity(MailboxDirectory.blockSize)
@@ -162,45 +192,53 @@ final class Mailbox: Sendable {
       while let row = try scanner.next() {
         rows.append(row)
         guard rows.count == MailboxDirectory.blockSize else { continue }
-        try add(rows, to: &directory, opened, mailboxes, &batch)
+        add(rows, to: &directory, bytes.hash, mailboxes, &batch)
         publish(directory)
         rows.removeAll(keepingCapacity: true)
         if batch.isFull { batch.flush(directory) }
       }
+      // A message that is said to be long may have been passed over.
+      try bytes.reach(opened.bytes.size)
     } catch {
-      if error == .ending {
-        // The next mount goes on from here.
-        batch.flush(directory)
-      } else if error.kind != .changed {
-        // What came before is shown, but not kept: the last block of what is kept so far is full.
-        try add(rows, to: &directory, opened, mailboxes, &batch)
-        publish(directory, endingWith: error)
-      }
-      throw error
+      if error.kind == .changed { throw error }
+      // The next mount, or the next look, goes on from here.
+      batch.flush(directory)
+      if error == .ending { throw error }
+      // The rest is shown, but not kept: the last block of what is kept so far is full.
+      add(rows, to: &directory, bytes.hash, mailboxes, &batch)
+      return publish(directory, endingWith: error)
     }
-    if !rows.isEmpty { try add(rows, to: &directory, opened, mailboxes, &batch) }
+    add(rows, to: &directory, bytes.hash, mailboxes, &batch)
     // What changed meanwhile gave a mixture.
     try opened.bytes.verify()
     if directory.count == 0, opened.bytes.size > 0 {
       throw Fault(.damaged, "expected a mailbox, found no message")
     }
     directory.end = opened.bytes.size
+    directory.hash = bytes.hash
     directory.isWhole = true
     // Who waits for the end may ask next whether it is kept.
     batch.flush(directory)
     publish(directory)
   }
 
+  /// Whether the file still starts as it did.
+  private func isStart(_ hash: MailboxDirectory.Hash, of bytes: any ByteSource) throws(Fault) -> Bool {
+    let hashed = HashedSource(bytes)
+    try hashed.reach(hash.size)
+    return hashed.hash == hash
+  }
+
   private func add(
-    _ rows: [MessageRow], to directory: inout MailboxDirectory, _ opened: Opened, _ mailboxes: Mailboxes,
+    _ rows: [MessageRow], to directory: inout MailboxDirectory, _ hash: MailboxDirectory.Hash, _ mailboxes: Mailboxes,
     _ batch: inout Batch
-  ) throws(Fault) {
+  ) {
     guard let first = rows.first, let last = rows.last else { return }
     let number = directory.blocks.count
-    directory.blocks.append(
-      .init(start: first.separator, sample: try MailboxDirectory.sample(of: opened.bytes, at: first.separator)))
+    directory.blocks.append(first.separator)
     directory.count += rows.count
     directory.end = last.end
+    directory.hash = hash
     batch.add(number, rows)
     mailboxes.blocks.insert(rows, for: Mailboxes.Place(revision: file.revision, number: number), cost: 1)
   }
@@ -255,8 +293,7 @@ final class Mailbox: Sendable {
 
   /// Whether the index has all messages.
   var isKept: Bool {
-    guard let opened = progress.read({ $0.opened }), let store = opened.store else { return false }
-    return store.isWhole(opened.bytes)
+    progress.read { $0.opened }?.store?.isWhole ?? false
   }
 
   /// How far the search has come: bytes looked through, messages found, and whether it is over.

@@ -51,6 +51,7 @@ final class MailboxFolder: Item {
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    mailbox.tryAgain()
     // That it is no mailbox is said now and not by an empty folder.
     _ = try mailbox.rows(ofBlock: 0, patience)
     return MailboxListing(self)

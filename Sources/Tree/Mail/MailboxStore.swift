@@ -14,7 +14,7 @@ struct MailboxStore: Sendable {
   private let state: [UInt8]
 
   /// Goes up whenever rows or directories are made in another way.
-  private static let kind = IndexKind(number: 2, version: 1)
+  private static let kind = IndexKind(number: 2, version: 2)
   private static let directoryKey: [UInt8] = [0]
   /// For people: where the file was.
   private static let pathKey: [UInt8] = [2]
@@ -31,14 +31,13 @@ struct MailboxStore: Sendable {
 
   private static func key(_ block: Int) -> [UInt8] { [1] + IndexedFile.bytes([UInt64(block)]) }
 
-  /// What is known of `bytes`, perhaps from an earlier state of the file that it continues; empty when nothing is.
-  func directory(of bytes: any ByteSource) throws(Fault) -> MailboxDirectory {
+  /// What is known of the file: of its present state, or of an earlier one in which it was smaller, and which it may continue.
+  func directory() -> (directory: MailboxDirectory, isOfPresent: Bool)? {
     guard let value = index.value(of: source, Self.kind, Self.directoryKey), value.count > state.count,
       let directory = MailboxDirectory(packed: value[state.count...])
-    else { return MailboxDirectory() }
-    if value.prefix(state.count).elementsEqual(state) { return directory }
-    guard Self.size(inState: value[...]) < bytes.size, try directory.holds(in: bytes) else { return MailboxDirectory() }
-    return directory.withoutLast
+    else { return nil }
+    if value.prefix(state.count).elementsEqual(state) { return (directory, true) }
+    return Self.size(inState: value[...]) < Self.size(inState: state[...]) ? (directory, false) : nil
   }
 
   /// Keeps blocks and the directory that has them, all or nothing. Gives whether they are kept.
@@ -69,7 +68,7 @@ struct MailboxStore: Sendable {
   }
 
   /// Whether the index has all of the present state's messages.
-  func isWhole(_ bytes: any ByteSource) -> Bool { (try? directory(of: bytes))?.isWhole ?? false }
+  var isWhole: Bool { directory().map { $0.isOfPresent && $0.directory.isWhole } ?? false }
 
   /// The path of a mailbox that the index has, its number of messages, and its size in bytes; nil for what is none.
   static func summary(of content: IndexedSource, in index: Index) -> (String?, Int?, Int64?)? {

@@ -1,31 +1,10 @@
 import Bytes
-import Foundation
 import TestSupport
 import Testing
 
 @testable import Mail
 
-/// Writes what is made of messages, for `Tests/Scripts/compare_mail.py`: `MAIL_LIST` names a file of their paths, `MAIL_DUMP`
-/// the one to write.
-struct MailDumpTests {
-  private static let environment = ProcessInfo.processInfo.environment
-
-  @Test(.enabled("a list is given") { environment["MAIL_LIST"] != nil }) func dump() throws {
-    let list = try String(contentsOfFile: Self.environment["MAIL_LIST"] ?? "", encoding: .utf8)
-    var lines = Data()
-    for path in list.split(separator: "\n").map(String.init) {
-      let mail = try OpenMail(Array(Data(contentsOf: URL(fileURLWithPath: path))))
-      var record: [String: Any] = ["path": path, "body": Data(try mail.body.utf8).base64EncodedString()]
-      if let html = try mail.html { record["html"] = Data(html.utf8).base64EncodedString() }
-      record["attachments"] = try mail.message.attachments.map { attachment in
-        let bytes = try mail.bytes(mail.message.open(attachment))
-        return ["name": attachment.name.text, "data": Data(bytes).base64EncodedString()]
-      }
-      lines += try JSONSerialization.data(withJSONObject: record, options: [.sortedKeys]) + [0x0a]
-    }
-    try lines.write(to: URL(fileURLWithPath: Self.environment["MAIL_DUMP"] ?? "mail.jsonl"))
-  }
-
+struct DamagedMessageTests {
   /// No change of bytes makes a message that cannot be read.
   @Test func mutationsDoNotMatter() throws {
     var numbers = SeededNumbers(seed: 17)

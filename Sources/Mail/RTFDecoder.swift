@@ -1,0 +1,252 @@
+internal import Bytes
+
+/// Turns RTF (Rich Text Format 1.9) into the text in it, in UTF-8.
+///
+/// What is not shown is left out: destinations that are no text, hidden text, pictures. Nothing that an input may hold is an
+/// error, and memory is bounded: of groups in one another, the first 1,000 have a state of their own.
+struct RTFDecoder: TransferDecoder {
+  static var number: UInt64 { 7 }
+  /// Bytes of a code page become three at most, and so does `\_`.
+  static var growth: Int { 3 }
+
+  /// What a group inherits and its end restores.
+  private struct Group {
+    var isSkipped = false
+    var isHidden = false
+    var isFontTable = false
+    var font = -1
+    /// How many characters stand for a `\u` behind it.
+    var fallback = 1
+  }
+
+  private var group = Group()
+  private var outer: [Group] = []
+  /// Groups beyond those in `outer`.
+  private var excess = 0
+  private var codePage = 1252
+  /// By the font's number; 0 for symbols.
+  private var codePages: [Int: Int] = [:]
+  /// Characters to pass over, behind a `\u`.
+  private var passed = 0
+  /// Bytes to pass over, behind a `\bin`.
+  private var binary = 0
+  /// The first half of a pair of UTF-16.
+  private var high: UInt16?
+
+  private static let mostGroups = 1000
+  private static let longestRun = 256
+
+  mutating func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isLast: Bool)
+    -> (used: Int, made: Int)
+  {
+    precondition(output.count >= Self.growth * input.count + 16)
+    var from = 0
+    var made: [UInt8] = []
+    while from < input.count {
+      if binary > 0 {
+        let count = min(binary, input.count - from)
+        binary -= count
+        from += count
+        continue
+      }
+      guard let next = unsafe token(input, from, isLast: isLast, &made) else { break }
+      from = next
+    }
+    unsafe output.copyBytes(from: made)
+    return (isLast ? input.count : from, made.count)
+  }
+
+  /// Takes what stands at `from`, and gives where the next begins; nil when that is not to be told yet.
+  private mutating func token(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
+  {
+    let byte = unsafe input[from]
+    switch byte {
+    case 0x0a, 0x0d, 0: return from + 1
+    case 0x7b:
+      if outer.count < Self.mostGroups { outer.append(group) } else { excess += 1 }
+      passed = 0
+      return from + 1
+    case 0x7d:
+      if excess > 0 { excess -= 1 } else if let last = outer.popLast() { group = last }
+      passed = 0
+      return from + 1
+    case 0x5c:
+      guard from + 1 < input.count else { return isLast ? from + 1 : nil }
+      let second = unsafe input[from + 1]
+      if second == 0x27 { return unsafe bytes(input, from, isLast: isLast, &made) }
+      if second.isAsciiLetter { return unsafe word(input, from + 1, isLast: isLast, &made) }
+      symbol(second, &made)
+      return from + 2
+    case 0x80...: return unsafe bytes(input, from, isLast: isLast, &made)
+    default:
+      show([byte], &made)
+      return from + 1
+    }
+  }
+
+  private mutating func symbol(_ byte: UInt8, _ made: inout [UInt8]) {
+    switch byte {
+    case 0x2a: group.isSkipped = true
+    case 0x7e: show("\u{a0}", &made)
+    case 0x5f: show("\u{2011}", &made)
+    case 0x0a, 0x0d: show("\n", &made)
+    case 0x5c, 0x7b, 0x7d: show([byte], &made)
+    default: break
+    }
+  }
+
+  /// A run of bytes in the code page, `\'hh` or as they are: a character may have more than one.
+  private mutating func bytes(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
+  {
+    var index = from
+    var run: [UInt8] = []
+    while index < input.count, index - from < Self.longestRun {
+      let byte = unsafe input[index]
+      if byte >= 0x80 {
+        run.append(byte)
+        index += 1
+      } else if byte == 0x0a || byte == 0x0d {
+        index += 1
+      } else if byte == 0x5c {
+        guard index + 3 < input.count else {
+          // Too few bytes to tell what it is; at the very end they are nothing.
+          if isLast { index = index == from ? input.count : index } else { return nil }
+          break
+        }
+        guard unsafe input[index + 1] == 0x27 else { break }
+        if let upper = unsafe input[index + 2].hexValue, let lower = unsafe input[index + 3].hexValue {
+          run.append(upper << 4 | lower)
+        }
+        index += 4
+      } else {
+        break
+      }
+    }
+    if index == input.count, !isLast, index - from < Self.longestRun { return nil }
+    let dropped = min(passed, run.count)
+    passed -= dropped
+    let page = codePages[group.font] ?? codePage
+    guard page != 0, dropped < run.count else { return index }
+    show(Charset.text(run[dropped...], named: Array((page == 10000 ? "macintosh" : "cp\(page)").utf8)[...]), &made)
+    return index
+  }
+
+  /// A control word, which `from` is the first letter of.
+  private mutating func word(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
+  {
+    // Both are longer than any that means something.
+    let limit = min(input.count, from + 32)
+    var end = from
+    while end < limit, unsafe input[end].isAsciiLetter { end += 1 }
+    let name = unsafe String(decoding: input[from..<end], as: UTF8.self)
+    let isNegative = unsafe end < input.count && input[end] == 0x2d
+    if isNegative { end += 1 }
+    var number: Int?
+    let lastDigit = min(input.count, end + 10)
+    while end < lastDigit, unsafe input[end].isAsciiDigit {
+      number = unsafe (number ?? 0) * 10 + Int(input[end] - 0x30)
+      end += 1
+    }
+    // The space that ends it is part of it.
+    if end == input.count, !isLast { return nil }
+    if end < input.count, unsafe input[end] == 0x20 { end += 1 }
+    obey(name, number.map { isNegative ? -$0 : $0 }, &made)
+    return end
+  }
+
+  private mutating func obey(_ word: String, _ number: Int?, _ made: inout [UInt8]) {
+    switch word {
+    case "par", "line", "row", "sect", "page": show("\n", &made)
+    case "tab", "cell", "nestcell": show("\t", &made)
+    case "emdash": show("\u{2014}", &made)
+    case "endash": show("\u{2013}", &made)
+    case "bullet": show("\u{2022}", &made)
+    case "lquote": show("\u{2018}", &made)
+    case "rquote": show("\u{2019}", &made)
+    case "ldblquote": show("\u{201c}", &made)
+    case "rdblquote": show("\u{201d}", &made)
+    case "emspace", "enspace", "qmspace": show(" ", &made)
+    case "u": unit(UInt16(truncatingIfNeeded: number ?? 0x3f), &made)
+    case "uc": group.fallback = max(0, min(number ?? 1, 100))
+    case "bin": binary = max(0, number ?? 0)
+    case "v": group.isHidden = number != 0
+    case "plain": group.isHidden = false
+    case "ansicpg": codePage = number ?? codePage
+    case "mac": codePage = 10000
+    case "pc": codePage = 437
+    case "f": group.font = number ?? -1
+    case "fcharset" where group.isFontTable: if codePages.count < 1000 { codePages[group.font] = Self.page(of: number) }
+    case "fonttbl":
+      group.isFontTable = true
+      group.isSkipped = true
+    case "colortbl", "stylesheet", "info", "pict", "nonshppict", "objdata", "header", "headerl", "headerr", "headerf",
+      "footer", "footerl", "footerr", "footerf", "fldinst", "filetbl", "listtable", "revtbl", "xe", "tc":
+      group.isSkipped = true
+    default: break
+    }
+  }
+
+  /// What a font's `\fcharset` stands for; nil for the document's own.
+  private static func page(of charset: Int?) -> Int? {
+    switch charset {
+    case 0: 1252
+    case 2: 0
+    case 77: 10000
+    case 128: 932
+    case 129: 949
+    case 134: 936
+    case 136: 950
+    case 161: 1253
+    case 162: 1254
+    case 163: 1258
+    case 177: 1255
+    case 178: 1256
+    case 186: 1257
+    case 204: 1251
+    case 222: 874
+    case 238: 1250
+    case 437: 437
+    default: nil
+    }
+  }
+
+  private mutating func unit(_ unit: UInt16, _ made: inout [UInt8]) {
+    passed = 0
+    if UTF16.isLeadSurrogate(unit) {
+      high = unit
+    } else if let first = high, UTF16.isTrailSurrogate(unit) {
+      show(String(decoding: [first, unit], as: UTF16.self), &made)
+      high = nil
+    } else {
+      show(String(decoding: [unit], as: UTF16.self), &made)
+      high = nil
+    }
+    passed = group.fallback
+  }
+
+  private mutating func show(_ text: String, _ made: inout [UInt8]) { show(Array(text.utf8), &made) }
+
+  /// One character, or several of which none is to be passed over.
+  private mutating func show(_ text: [UInt8], _ made: inout [UInt8]) {
+    if passed > 0 {
+      passed -= 1
+    } else if !group.isSkipped, !group.isHidden {
+      made += text
+    }
+  }
+}
+
+extension RTFDecoder {
+  /// The text of compressed RTF ([MS-OXRTFCP] §2.1.3.1): exact size, any offset. Empty for what is none. Decodes it once; blocks.
+  static func text(ofCompressed source: any ByteSource) throws(Fault) -> any ByteSource {
+    guard source.size >= 16 else { return ByteArraySource([]) }
+    let kind = try source.bytes(at: 8, count: 4)
+    let plain: any ByteSource
+    switch kind {
+    case Array("LZFu".utf8): plain = try DecodedSource(decoding: 16..<source.size, of: source, with: LZFuDecoder())
+    case Array("MELA".utf8): plain = ByteRange(of: source, start: 16, size: source.size - 16)
+    default: return ByteArraySource([])
+    }
+    return try DecodedSource(decoding: 0..<plain.size, of: plain, with: RTFDecoder())
+  }
+}

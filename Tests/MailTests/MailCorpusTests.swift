@@ -1,0 +1,86 @@
+import Bytes
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Mail
+
+/// The messages of other parsers' test sets, as files and in mailboxes.
+@Suite(.enabled("the corpus is beside the project") { sharedCorpus != nil }) struct MailCorpusTests {
+  private static let folder = sharedCorpus?.appendingPathComponent("mail").path ?? ""
+
+  /// Below the corpus; in what each set calls its messages.
+  private static let paths: [String] = {
+    let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+    return names.sorted().filter { path in
+      let name = path.split(separator: "/").last ?? ""
+      return path.hasPrefix("stalwart/") && name.hasSuffix(".eml")
+        || path.hasPrefix("mime4j/") && name.hasSuffix(".msg")
+        || path.hasPrefix("enmime/") && name.hasSuffix(".raw")
+        || path.hasPrefix("cpython/") && name.hasPrefix("msg_")
+        || path.hasPrefix("zbateson/emails/") && name.hasSuffix(".txt") && !path.contains("/files/")
+    }
+  }()
+
+  private static func bytes(_ path: String) throws -> [UInt8] {
+    try Array(Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(path)")))
+  }
+
+  /// What is made of a message, for `Tests/Scripts/compare_mail.py`.
+  private static func record(_ mail: OpenMail, _ path: String) throws -> Data {
+    var record: [String: Any] = ["path": path, "body": Data(try mail.body.utf8).base64EncodedString()]
+    if let html = try mail.html { record["html"] = Data(html.utf8).base64EncodedString() }
+    record["attachments"] = try mail.message.attachments.map { attachment in
+      let bytes = try mail.bytes(mail.message.open(attachment))
+      return ["name": attachment.name.text, "data": Data(bytes).base64EncodedString()]
+    }
+    return try JSONSerialization.data(withJSONObject: record, options: [.sortedKeys]) + [0x0a]
+  }
+
+  /// What differs from what the sets expect and from Python's email is what is known, and judged in `OddMail.md`.
+  @Test(.timeLimit(.minutes(2))) func differencesAreTheJudgedOnes() async throws {
+    #expect(Self.paths.count > 260)
+    try await withScratch { scratch in
+      var lines = Data()
+      for path in Self.paths { lines += try Self.record(OpenMail(Self.bytes(path)), path) }
+      let dump = scratch.path + "/dump"
+      try lines.write(to: URL(fileURLWithPath: dump))
+      try await script(
+        "compare_mail.py", dump, Self.folder, MountScratch.package + "/Tests/Fixtures/odd-mail.txt",
+        MountScratch.package + "/Sources/ffmount/ffmount.docc/OddMail.md")
+    }
+  }
+
+  /// In a mailbox, quoted as mboxrd has it, each is what it is by itself.
+  @Test func messagesAreTheSameInMailboxes() throws {
+    let separator = Array("From a@example.com Fri May  3 10:00:00 2024\n".utf8)
+    let next = separator + Array("From: a@example.com\n\nthe next\n".utf8)
+    var odd: [String] = []
+    for path in Self.paths {
+      let bytes = try Self.bytes(path)
+      let source = ByteArraySource(separator + Self.quoted(bytes) + [0x0a] + next)
+      var scanner = MailboxScanner(source)
+      var rows: [MessageRow] = []
+      while let row = try scanner.next() { rows.append(row) }
+      guard rows.count == 2 else {
+        odd.append(path)
+        continue
+      }
+      let message = try OpenMail(source.bytes(at: rows[0].start, count: Int(rows[0].size)), isQuoted: true)
+      let alone = try OpenMail(bytes + [0x0a])
+      #expect(try Self.record(message, path) == Self.record(alone, path), "\(path)")
+    }
+    // These start with a line that is no field, so that the line before it is no separator.
+    let headless = [
+      "cpython/msg_19.txt", "enmime/low-quality/bad-header-start.raw", "enmime/mail/erroneous.raw",
+      "mime4j/testmsgs/malformedHeader-noheader.msg", "mime4j/testmsgs/malformedHeaderStartsBody-noheader.msg",
+    ]
+    #expect(odd == headless)
+  }
+
+  private static func quoted(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.split(separator: 0x0a, omittingEmptySubsequences: false).map { line in
+      line.drop { $0 == 0x3e }.starts(with: "From ".utf8) ? [0x3e] + line : Array(line)
+    }.joined(separator: [0x0a]).map { $0 }
+  }
+}

@@ -1,0 +1,44 @@
+import Bytes
+import Mail
+import TestSupport
+import Testing
+
+@testable import Fuzzing
+
+/// Mailboxes and `winmail.dat` with a few bytes changed: whatever comes out, the process stays and what is read is consistent.
+@Suite(.timeLimit(.minutes(5))) struct MailMutationTests {
+  static let targets = ["mail", "tnef"]
+
+  @Test(arguments: targets, 0..<4) func mutatedSeedsAreRead(_ name: String, batch: Int) throws {
+    let target = try #require(FuzzTarget.named(name))
+    var numbers = SeededNumbers(seed: UInt64(batch))
+    let seeds = target.seeds()
+    for round in 0..<150 {
+      let complaints = target.complaints(numbers.mutation(of: seeds[round % seeds.count]))
+      #expect(complaints.isEmpty, "batch \(batch), round \(round)")
+    }
+  }
+
+  /// Cut anywhere.
+  @Test(arguments: targets) func cutSeedsAreRead(_ name: String) throws {
+    let target = try #require(FuzzTarget.named(name))
+    for seed in target.seeds() {
+      for count in 0...seed.count { #expect(target.complaints(Array(seed[..<count])).isEmpty, "\(count) bytes") }
+    }
+  }
+
+  /// The seeds have what they should, or the loops would show little.
+  @Test func seedsAreUnderstood() throws {
+    func mail(_ target: FuzzTarget, _ seed: Int, _ head: String) throws -> OpenMail {
+      try OpenMail(Array(head.utf8) + target.seeds()[seed])
+    }
+    let head = "Content-Type: application/ms-tnef; name=winmail.dat\n\n"
+    #expect(try mail(.tnef, 0, head).names == ["winmail.dat", "long", "part-1.dat"])
+    #expect(try mail(.tnef, 1, head).body == "\u{43f}\u{20ac}")
+    #expect(try mail(.tnef, 2, head).html == "\u{feff}<p>\u{413}\u{a4}")
+    var scanner = MailboxScanner(ByteArraySource(FuzzTarget.mail.seeds()[0]))
+    let first = try #require(try scanner.next())
+    #expect(first.subject == "Gr\u{fc}\u{df}e\u{e4}\u{f6}" && first.labels == ["Inbox", "a,b"])
+    #expect(try scanner.next()?.subject == "files in text")
+  }
+}
