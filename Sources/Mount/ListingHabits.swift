@@ -64,8 +64,14 @@ final class ListingHabits: Sendable {
           isUnjudged ? isStart : isFirstFolder && bare >= bareLimit && nodes < stakeLimit
         case .large: false
         }
-      return Choice(
-        files: files, folders: files || entersFolders, probes: max(0, probes - bare))
+      let folders =
+        switch cost {
+        case .none: files || entersFolders
+        // Of a large folder the first ones: others may be forgotten again before it comes to them.
+        case .small: files || entersFolders && isStart
+        case .large: false
+        }
+      return Choice(files: files, folders: folders, probes: max(0, probes - bare))
     }
   }
 
@@ -77,9 +83,9 @@ final class ListingHabits: Sendable {
   /// Nor is more than this staked on one who has not asked for anything: nodes take memory.
   private static let stakeLimit = 65_536
   private static let remembered = 256
-  /// Who asks for one in eight files wants nodes, for one in three where they are dear.
+  /// Who asks for one in eight files wants nodes, for most where they are dear.
   private static let usualShare = 8
-  private static let dearShare = 3
+  private static let dearShare = 2
 
   /// What to give with the next names. Attributes that are dear go to who asks for most: `ls -l` and `cp` want all sizes of
   /// a message's files, `grep --include` one of them.

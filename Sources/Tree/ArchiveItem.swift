@@ -21,7 +21,7 @@ final class ArchiveItem: Item {
   }
 
   private static func inode(_ archive: Archive, _ index: UInt32) -> UInt64 {
-    archive.file.inode(UInt64(index))
+    archive.file.inode(0, UInt64(index))
   }
 
   private func tree(_ patience: Patience) throws(Fault) -> ZipArchive {

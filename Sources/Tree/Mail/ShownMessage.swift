@@ -87,7 +87,14 @@ final class ShownMessage: Sendable {
   }
 
   /// A number for the message's folder, or for a file in it.
-  func inode(_ part: UInt64) -> UInt64 { file.inode(Self.mark ^ UInt64(position), part) }
+  func inode(_ part: UInt64) -> UInt64 {
+    part < Self.partsInRow
+      ? file.inode(Self.mark, UInt64(position) * Self.partsInRow + part)
+      : file.inode(Self.mark ^ part, UInt64(position))
+  }
+
+  /// How many of a message's numbers lie between its neighbours'.
+  private static let partsInRow: UInt64 = 256
 
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_696C << 32
