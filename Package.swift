@@ -50,6 +50,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], swiftSettings: strict),
+    .target(name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "CPosix"], swiftSettings: strict),
     .target(
       name: "Tree", dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Index"], swiftSettings: strict
     ),
