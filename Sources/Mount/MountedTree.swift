@@ -69,15 +69,34 @@ public final class MountedTree: FileSystem {
     do throws(Fault) {
       reply(request, try work(.immediate))
     } catch {
-      guard error == .later else { return fail(request, error, node) }
+      guard error.isDelay else { return fail(request, error, node) }
       let parked = ParkedRequest(request)
-      workers.submit { [self] in
-        do throws(Fault) {
-          let value = try work(.blocking)
-          if let request = parked.take() { reply(request, value) } else { undo(value) }
-        } catch { if let request = parked.take() { fail(request, error, node) } }
+      again(parked, after: error, node) { () throws(Fault) in
+        let value = try work(.blocking)
+        if let request = parked.take() { reply(request, value) } else { undo(value) }
       }
     }
+  }
+
+  /// Has a worker try to answer, as often as it takes: at once, or when what keeps the answer back is there.
+  private func again(
+    _ parked: ParkedRequest, after delay: Fault, _ node: UInt64,
+    _ attempt: @escaping @Sendable () throws(Fault) -> Void
+  ) {
+    let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
+    let submit: @Sendable () -> Void = { [self] in
+      workers.submit { [self] in
+        do throws(Fault) { try attempt() } catch {
+          if error.isDelay { return again(parked, after: error, node, attempt) }
+          if let request = parked.take() { fail(request, error, node) }
+        }
+        // Until now it has held what was made.
+        withExtendedLifetime(pending) {}
+      }
+    }
+    guard let pending else { return submit() }
+    let token = pending.whenDone(submit)
+    parked.whenInterrupted { pending.cancel(token) }
   }
 
   private func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
@@ -259,16 +278,27 @@ public final class MountedTree: FileSystem {
       reply(request, entries)
       return reader.prepare()
     } catch {
-      guard error == .later else { return fail(request, error, reader.folder) }
+      guard error.isDelay else { return fail(request, error, reader.folder) }
+      fillLater(ParkedRequest(request), from: reader, after: cookie, capacity: capacity, wantsNodes, givesNodes, error)
     }
-    let parked = ParkedRequest(request)
-    workers.submit { [self] in
+  }
+
+  private func fillLater(
+    _ parked: ParkedRequest, from reader: FolderReader, after cookie: UInt64, capacity: Int, _ isPlus: Bool,
+    _ wantsNodes: Bool, _ delay: Fault
+  ) {
+    again(parked, after: delay, reader.folder) { [self] () throws(Fault) in
       guard let request = parked.take() else { return }
-      var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes, wantsNodes: givesNodes)
+      var entries = request.entryBuffer(capacity: capacity, isPlus: isPlus, wantsNodes: wantsNodes)
       do throws(Fault) {
         try fill(&entries, from: reader, after: cookie, .blocking)
         reply(request, entries)
-      } catch { fail(request, error, reader.folder) }
+      } catch {
+        guard error.isDelay else { return fail(request, error, reader.folder) }
+        // A buffer is bound to its request, which has to be parked anew.
+        fillLater(
+          ParkedRequest(request), from: reader, after: cookie, capacity: capacity, isPlus, wantsNodes, error)
+      }
     }
   }
 
