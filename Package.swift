@@ -50,9 +50,11 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], swiftSettings: strict),
-    .target(name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "CPosix"], swiftSettings: strict),
     .target(
-      name: "Tree", dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Index"], swiftSettings: strict
+      name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"], swiftSettings: strict),
+    .target(
+      name: "Tree",
+      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Index", "Conversion"], swiftSettings: strict
     ),
     .target(name: "FuseLink", dependencies: ["CFuse3", "CPosix"], swiftSettings: strict),
     .target(
@@ -64,7 +66,7 @@ let package = Package(
     .executableTarget(
       name: "ffmount",
       dependencies: [
-        "Bytes", "Files", "Index", "Zip", "Tree", "FuseLink", "Mount", "CPosix",
+        "Bytes", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
@@ -81,6 +83,8 @@ let package = Package(
       name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Tree", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),
+    .testTarget(
+      name: "ConversionTests", dependencies: ["Bytes", "Files", "Conversion", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
