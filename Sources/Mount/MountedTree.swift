@@ -114,7 +114,8 @@ public final class MountedTree: FileSystem {
 
   private func node(_ entry: Tree.Entry) -> Request.Node {
     Request.Node(
-      id: entry.node, generation: entry.generation, status: status(entry.attributes), lifetime: entry.lifetime)
+      id: entry.node, generation: entry.generation, status: status(entry.attributes), lifetime: entry.lifetime,
+      statusLifetime: entry.attributesLifetime)
   }
 
   // MARK: Names
