@@ -24,6 +24,13 @@ void ffmount_syslog(int priority, const char *line);
 void ffmount_openlog(const char *name);
 /// Calls `line` with each message that libfuse logs: a va_list cannot be read from Swift.
 void ffmount_format(char *buffer, size_t count, const char *format, va_list arguments);
+/// sendmsg(2) with SCM_RIGHTS, whose buffer is laid out by macros: one message and at most FFMOUNT_MOST_DESCRIPTORS open
+/// descriptors. A closed socket is EPIPE, never SIGPIPE.
+ssize_t ffmount_send(int socket, const void *message, size_t count, const int *descriptors, size_t descriptor_count);
+/// recvmsg(2), its counterpart: `descriptors` has room for FFMOUNT_MOST_DESCRIPTORS; those that came are closed on exec.
+/// Returns 0 at the end of the socket.
+ssize_t ffmount_receive(int socket, void *message, size_t count, int *descriptors, size_t *descriptor_count);
+enum { FFMOUNT_MOST_DESCRIPTORS = 4 };
 /// <sys/sysmacros.h> and <fcntl.h> macros and values hidden behind _GNU_SOURCE.
 extern const int ffmount_O_PATH, ffmount_O_NOATIME, ffmount_O_TMPFILE;
 extern const uint64_t ffmount_RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS, ffmount_RESOLVE_NO_MAGICLINKS;
