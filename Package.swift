@@ -19,7 +19,10 @@ let strict: [SwiftSetting] = [
 /// Index below it, and Text below the formats.
 let package = Package(
   name: "ffmount",
-  products: [.executable(name: "ffmount", targets: ["ffmount"])],
+  products: [
+    .executable(name: "ffmount", targets: ["ffmount"]),
+    .executable(name: "ffconvert", targets: ["ffconvert"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -32,7 +35,13 @@ let package = Package(
     .systemLibrary(name: "CLzma", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CQpdf", pkgConfig: "libqpdf", providers: [.apt(["libqpdf-dev"])]),
+    .systemLibrary(name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
+    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .target(name: "CPosix"),
+    .target(name: "CSandbox"),
 
     .target(name: "Bytes", swiftSettings: strict),
     .target(name: "Threads", swiftSettings: strict),
@@ -70,6 +79,15 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
+
+    .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
+    .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
+    .target(
+      name: "Documents", dependencies: ["Conversion", "JobFiles", "CQpdf", "CPoppler"], swiftSettings: strict),
+    .target(name: "Images", dependencies: ["Conversion", "JobFiles", "CVips", "CHeif"], swiftSettings: strict),
+    .executableTarget(
+      name: "ffconvert", dependencies: ["Conversion", "JobFiles", "Documents", "Images", "Sandbox", "CPosix"],
+      swiftSettings: strict),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
     .target(

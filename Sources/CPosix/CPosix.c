@@ -38,6 +38,10 @@ int ffmount_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
 
+size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
+
+void ffmount_trim_heap(void) { malloc_trim(0); }
+
 void ffmount_syslog(int priority, const char *line) { syslog(priority, "%s", line); }
 
 void ffmount_openlog(const char *name) { openlog(name, LOG_PID, LOG_DAEMON); }

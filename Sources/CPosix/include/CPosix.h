@@ -23,6 +23,9 @@ int ffmount_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 int ffmount_memfd(const char *name);
 /// mallopt(3) is in no header of Swift's Glibc: at most so many malloc arenas, each of which keeps what it once had.
 void ffmount_limit_arenas(int count);
+/// mallinfo2(3), how many bytes are allocated, and malloc_trim(3), which gives back what is not: as before.
+size_t ffmount_heap(void);
+void ffmount_trim_heap(void);
 /// syslog(3) is variadic.
 void ffmount_syslog(int priority, const char *line);
 void ffmount_openlog(const char *name);

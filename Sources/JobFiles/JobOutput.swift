@@ -1,0 +1,52 @@
+internal import Conversion
+internal import Glibc
+
+/// The file that a job writes, from its start.
+public final class JobOutput: Sendable {
+  public let descriptor: Int32
+  public let limit: Int64
+
+  /// Takes the descriptor over. Writing beyond `limit` bytes fails, whoever writes.
+  public init(descriptor: Int32, limit: Int64) {
+    self.descriptor = descriptor
+    self.limit = limit
+    // SIGXFSZ is ignored: see `Sandbox`.
+    var size = rlimit(rlim_cur: rlim_t(max(limit, 0)), rlim_max: rlim_t.max)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &size)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Appends.
+  public func write(_ bytes: RawSpan) throws(JobFailure) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let count = unsafe bytes.extracting(offset...).withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw failure(errno)
+      }
+      offset += count
+    }
+  }
+
+  /// What a failed write means.
+  private func failure(_ code: Int32) -> JobFailure {
+    if code == EFBIG { return JobFailure(.limit, "would be larger than \(limit) bytes") }
+    return JobFailure("cannot be written", errno: code)
+  }
+
+  /// How many bytes there are.
+  public func size() throws(JobFailure) -> Int64 {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
+    return Int64(status.st_size)
+  }
+
+  /// Why a library that wrote to the descriptor itself has failed, when it was for want of room.
+  public func reasonForFailure() throws(JobFailure) {
+    if try size() >= limit { throw failure(EFBIG) }
+    var system = statvfs()
+    if unsafe fstatvfs(descriptor, &system) == 0, system.f_bavail == 0 { throw failure(ENOSPC) }
+  }
+}
