@@ -38,7 +38,8 @@ struct RenditionName: Hashable, Sendable {
 
   init(_ source: ByteIdentity, _ recipe: Recipe) {
     let words = [Self.version, UInt64(source.steps.count)] + source.file + source.steps
-    digest = SHA256.digest(words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+    digest = SHA256.digest(
+      words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
         + Array(recipe.description.utf8))
   }
 

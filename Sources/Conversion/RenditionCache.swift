@@ -90,9 +90,9 @@ public final class RenditionCache: Sendable {
     return (file, size)
   }
 
-  /// Keeps a file of `makeFile`, which is whole, under a name. It stays usable whether or not that succeeds.
-  func keep(_ file: TemporaryFile, size: Int64, _ name: FileName) {
-    guard size <= maximumSize, let hash = KeptEnd.hash(of: file, size: size) else { return }
+  /// Keeps a file of `makeFile`, which is whole, under a name; gives whether that succeeded. It stays usable in either case.
+  func keep(_ file: TemporaryFile, size: Int64, _ name: FileName) -> Bool {
+    guard size <= maximumSize, let hash = KeptEnd.hash(of: file, size: size) else { return false }
     let end = KeptEnd(dataSize: size, hash: hash).bytes
     do throws(Fault) {
       var fault: Fault?
@@ -100,12 +100,12 @@ public final class RenditionCache: Sendable {
         do throws(Fault) { unsafe try file.write(bytes, at: size) } catch { fault = error }
       }
       if let fault { throw fault }
-    } catch { return }
+    } catch { return false }
     let isKept = try? file.withDescriptor { (raw) throws(Fault) in
       _ = flock(raw, LOCK_SH | LOCK_NB)
       return unsafe linkat(AT_FDCWD, "/proc/self/fd/\(raw)", AT_FDCWD, path(name), AT_SYMLINK_FOLLOW) == 0
     }
-    guard isKept == true else { return }
+    guard isKept == true else { return false }
     noteChecked(name)
     let isFull = state.withLock { state in
       state.added += size
@@ -114,6 +114,7 @@ public final class RenditionCache: Sendable {
       return known + size > maximumSize || state.added > maximumSize / 16
     }
     if isFull { makeRoom() }
+    return true
   }
 
   private func noteChecked(_ name: FileName) {

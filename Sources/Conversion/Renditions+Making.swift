@@ -22,7 +22,7 @@ extension Renditions {
         guard count <= Self.pageLimit else {
           throw Failed(Fault(.limit, "it claims to have \(count) pages, more than \(Self.pageLimit)"))
         }
-        return .made(count, nil)
+        return .made(count, nil, isKept: false)
       }
     }
   }
@@ -43,9 +43,10 @@ extension Renditions {
             worker.end()
             throw Failed(Breakdown.senseless)
           }
-          if place.isKept, let name { cache?.keep(output, size: size, name.fileName) }
-          return .made(
-            size, Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe)))
+          var isKept = false
+          if place.isKept, let name { isKept = cache?.keep(output, size: size, name.fileName) ?? false }
+          let made = Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe))
+          return .made(size, made, isKept: isKept)
         case .failed(.system, let why): reason = why
         case .failed(.limit, _) where place.limit < Self.outputLimit: break
         case .failed(let failure, let reason): throw Failed(failure, reason)
@@ -81,7 +82,8 @@ extension Renditions {
 
     init(_ failure: JobAnswer.Failure, _ reason: String) {
       // It may come from code that a hostile file took over.
-      let reason = String(reason.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
+      let reason = String(
+        reason.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
       switch failure {
       case .damaged: fault = Fault(.damaged, reason)
       case .unsupported: fault = Fault(.unsupported, reason)

@@ -131,7 +131,8 @@ public final class Renditions: Sendable {
   // MARK: Jobs
 
   enum Outcome {
-    case made(Int64, Rendition?)
+    /// A number, and a file where one was made, and whether that is in the cache.
+    case made(Int64, Rendition?, isKept: Bool)
     case failed(Fault, isLasting: Bool)
     /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
     case dropped
@@ -167,13 +168,14 @@ public final class Renditions: Sendable {
 
   private func finish(_ key: Key, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool) {
     var product: Rendition?
-    if case .made(let value, let rendition) = outcome {
+    if case .made(let value, let rendition, let isKept) = outcome {
       product = rendition
+      if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
       notes.note(value, of: key.work, inState: key.revision, isLasting: isLasting)
     }
     let pending = state.withLock { state -> Pending? in
       switch outcome {
-      case .made(_, let rendition):
+      case .made(_, let rendition, _):
         state.failures[key] = nil
         if let rendition {
           if state.made.count.isMultiple(of: 256) { state.made = state.made.filter { $0.value.rendition != nil } }
@@ -186,7 +188,6 @@ public final class Renditions: Sendable {
       }
       return state.jobs.removeValue(forKey: key)?.pending
     }
-    if let product, product.identity == nil || cache == nil { unkept.insert(product, for: key, cost: 1) }
     pending?.finish(with: product)
   }
 }

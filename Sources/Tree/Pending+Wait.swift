@@ -12,10 +12,13 @@ extension Pending {
 
 /// Asks `question`, which is patient, until it has an answer. Blocks: for who answers no kernel.
 public func waiting<Value>(_ question: () throws(Fault) -> Value) throws(Fault) -> Value {
+  // Held until the next answer: it holds what was made.
+  var last: Pending?
   while true {
-    do throws(Fault) { return try question() } catch {
+    do throws(Fault) { return try withExtendedLifetime(last, question) } catch {
       guard case .pending(let pending) = error.kind else { throw error }
       pending.wait()
+      last = pending
     }
   }
 }

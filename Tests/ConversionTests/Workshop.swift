@@ -12,8 +12,9 @@ final class Workshop: Sendable {
   let notes = Notes()
   var cacheFolder: String { scratch.path + "/cache/renditions" }
 
-  init(_ change: (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30, in scratch: MountScratch)
-  {
+  init(
+    _ change: (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30, in scratch: MountScratch
+  ) {
     self.scratch = scratch
     var options = ConversionPool.Options(program: MountScratch.package + "/Tests/Scripts/worker.py")
     options.workers = 1
@@ -64,7 +65,8 @@ final class Workshop: Sendable {
   }
 
   /// Asks once; nil and what to wait for when it is not there yet.
-  func ask(_ text: String, _ revision: UInt64, _ recipe: Recipe = .text) throws -> (made: Rendition?, pending: Pending?) {
+  func ask(_ text: String, _ revision: UInt64, _ recipe: Recipe = .text) throws -> (made: Rendition?, pending: Pending?)
+  {
     do throws(Fault) {
       return (try renditions.open(recipe, of: Self.subject(text, revision), .blocking), nil)
     } catch {
@@ -75,10 +77,12 @@ final class Workshop: Sendable {
 
   /// Asks until there is an answer. Blocks.
   func make(_ text: String, _ revision: UInt64, _ recipe: Recipe = .text) throws -> Rendition {
+    var last: Pending?
     while true {
       let (made, pending) = try ask(text, revision, recipe)
-      if let made { return made }
+      if let made { return withExtendedLifetime(last) { made } }
       wait(pending)
+      last = pending
     }
   }
 

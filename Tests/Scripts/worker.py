@@ -4,6 +4,7 @@
   echo            writes "PID RECIPE" and the input to the output; so for anything that is no word of this list
   pages N         has N pages; makes of one what echo does
   slow SECONDS    the same, later
+  half            writes the first half of that
   crash           ends by SIGSEGV
   hang            never answers
   exit STATUS     ends by itself
@@ -72,6 +73,7 @@ while True:
     else:
         if word == b"slow":
             time.sleep(float(value))
+        made = made[:len(made) // 2] if word == b"half" else made
         for line in range(int(value or 0) if word == b"say" else 0):
             print("line", line, file=sys.stderr, flush=True)
         os.pwrite(files[1], made, 0)

@@ -30,11 +30,15 @@ enum FileSignature: Sendable {
     [0x76, 0x2f, 0x31, 0x01],
   ]
   /// The brands of HEIF and AVIF.
-  private static let brands: Set<String> = ["heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1", "avif", "avis"]
+  private static let brands: Set<String> = [
+    "heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1", "avif", "avis",
+  ]
 
   private static func isImage(_ head: ArraySlice<UInt8>) -> Bool {
     if starts.contains(where: { head.starts(with: $0) }) { return true }
-    func text(_ range: Range<Int>) -> String { String(decoding: head.dropFirst(range.lowerBound).prefix(range.count), as: UTF8.self) }
+    func text(_ range: Range<Int>) -> String {
+      String(decoding: head.dropFirst(range.lowerBound).prefix(range.count), as: UTF8.self)
+    }
     if text(0..<4) == "RIFF", text(8..<12) == "WEBP" { return true }
     if text(4..<8) == "ftyp", brands.contains(text(8..<12)) { return true }
     // Netpbm: P1 to P6, a blank.
