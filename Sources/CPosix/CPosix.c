@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -30,6 +31,8 @@ ssize_t ffmount_llistxattr(const char *path, char *list, size_t count) { return 
 pid_t ffmount_fork(void) { return fork(); }
 
 void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
+
+int ffmount_memory_file(void) { return memfd_create("ffmount", MFD_CLOEXEC); }
 
 size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 
