@@ -23,18 +23,35 @@ struct ImageFile {
     }
   }
 
+  /// The whole file.
+  func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
+    guard let target = unsafe vips_target_new_to_memory() else {
+      throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError())
+    }
+    defer { unsafe g_object_unref(target) }
+    try unsafe save(image, to: target)
+    var count = 0
+    guard let bytes = unsafe vips_target_steal(target, &count) else { return [] }
+    defer { unsafe g_free(bytes) }
+    return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+  }
+
   func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure) {
     guard let target = unsafe vips_target_new_to_descriptor(output.descriptor) else {
       throw JobFailure(.system, "cannot be written", saying: Vips.takeError())
     }
     defer { unsafe g_object_unref(target) }
+    do throws(JobFailure) { try unsafe save(image, to: target) } catch {
+      try output.reasonForFailure()
+      throw error
+    }
+  }
+
+  private func save(_ image: VipsPicture, to target: UnsafeMutablePointer<VipsTarget>) throws(JobFailure) {
     var call = try VipsCall(saver)
     call.set("in", image)
     unsafe call.set("target", target: target)
     for (name, value) in arguments { call.set(name, value) }
-    do throws(JobFailure) { try call.run() } catch {
-      try output.reasonForFailure()
-      throw error
-    }
+    try call.run()
   }
 }

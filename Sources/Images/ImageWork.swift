@@ -47,12 +47,11 @@ public struct ImageWork {
     }
   }
 
-  /// Changes what is to be changed, and writes the file.
+  /// Changes what is to be changed, and writes the file; a PDF is made of a `PageImage`.
   public func write(to output: JobOutput) throws(JobFailure) {
     let ready = try prepared()
     switch format {
     case .heic: try HEICFile(ready, quality: changes.quality ?? 60).write(to: output)
-    case .pdf: throw JobFailure(.unsupported, "cannot be made into a PDF here")
     default: try ImageFile(format, quality: changes.quality).write(ready, to: output)
     }
   }

@@ -16,7 +16,7 @@ public enum Vips {
     vips_concurrency_set(1)
     vips_cache_set_max(0)
     // Images larger than this would be unpacked into a temporary file, and there is no place for one.
-    unsafe g_setenv("VIPS_DISC_THRESHOLD", "1t", 1)
+    unsafe g_setenv("VIPS_DISC_THRESHOLD", "1024g", 1)
     unsafe vips_operation_block_set("VipsForeignLoad", 1)
     for loader in loaders { unsafe vips_operation_block_set("VipsForeignLoad\(loader)", 0) }
     return true

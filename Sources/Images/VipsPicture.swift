@@ -45,6 +45,13 @@ internal import JobFiles
   /// Pixels a millimetre.
   var density: Double { unsafe vips_image_get_xres(pointer) }
 
+  /// The name of the operation that read it; empty for what libvips did not read.
+  var loader: String {
+    var name: UnsafePointer<CChar>?
+    guard has("vips-loader"), unsafe vips_image_get_string(pointer, "vips-loader", &name) == 0 else { return "" }
+    return unsafe name.map { unsafe String(cString: $0) } ?? ""
+  }
+
   func has(_ field: String) -> Bool { unsafe vips_image_get_typeof(pointer, field) != 0 }
 
   /// Bytes that travel with the image: `exif-data`, `icc-profile-data` …

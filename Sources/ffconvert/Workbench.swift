@@ -46,7 +46,10 @@ struct Workbench {
     of order: JobSocket.Order, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
   ) throws(JobFailure) {
     let input = try input(of: order)
-    guard input.isPDF else { return try ImageWork(input, to: format, changes).write(to: output) }
+    guard input.isPDF else {
+      if format == .pdf { return try makePage(of: input, changes, output) }
+      return try ImageWork(input, to: format, changes).write(to: output)
+    }
     guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
     let raster = try RenderedDocument(input).paintFirstPage { width, height in
       changes.resolution(forPageOf: width, height)
@@ -55,6 +58,18 @@ struct Workbench {
       rgb: raster.bytes, width: raster.width, height: raster.height, density: raster.density, keeping: raster,
       to: format, changes
     ).write(to: output)
+  }
+
+  private func makePage(of input: JobInput, _ changes: ImageChanges, _ output: JobOutput) throws(JobFailure) {
+    let image = try PageImage(input, changes)
+    let page = PicturePage(
+      width: image.width, height: image.height, density: image.density, orientation: image.orientation,
+      coding: image.coding, components: image.components, profile: image.profile)
+    if let data = image.data {
+      try unsafe page.write(data.span.bytes, to: output)
+    } else {
+      try unsafe page.write(input.bytes.bytes, to: output)
+    }
   }
 
   private func input(of order: JobSocket.Order) throws(JobFailure) -> JobInput {
