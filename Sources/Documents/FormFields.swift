@@ -5,6 +5,8 @@ struct FormFields {
   /// Of fields above others, those that lead to a widget.
   private(set) var kids: [PDFObject.ID: [PDFObject.ID]] = [:]
 
+  private(set) var hasWidgets = false
+
   /// - Parameter form: the fields at the top of the document's form.
   init(on pages: [PageTree.Page], in form: Set<PDFObject.ID>) {
     for page in pages {
@@ -15,6 +17,7 @@ struct FormFields {
   }
 
   private mutating func add(_ widget: PDFObject, in form: Set<PDFObject.ID>) {
+    hasWidgets = true
     guard var id = widget.id else { return }
     var field = widget
     // Deeper is a loop.

@@ -2,7 +2,7 @@ internal import Bytes
 internal import JobFiles
 
 /// Writes a PDF from its first object on: objects in any order, then where each of them is.
-struct PDFWriter {
+final class PDFWriter {
   private let output: JobOutput
   private var pending: [UInt8]
   /// How many bytes have gone to the output.
@@ -19,21 +19,21 @@ struct PDFWriter {
   }
 
   /// A number for an object that is written later.
-  mutating func reserve() -> Int {
+  func reserve() -> Int {
     places.append(0)
     return places.count
   }
 
   static func reference(to number: Int) -> [UInt8] { Array("\(number) 0 R".utf8) }
 
-  mutating func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
+  func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
     begin(number)
     pending += text
     try end()
   }
 
   /// - Parameter dictionary: without its `/Length`.
-  mutating func write(
+  func write(
     _ number: Int, dictionary: [UInt8], stream: RawSpan
   ) throws(JobFailure) {
     begin(number)
@@ -52,7 +52,7 @@ struct PDFWriter {
   }
 
   /// The same bytes before make the same identifier.
-  mutating func finish(catalog: Int) throws(JobFailure) {
+  func finish(catalog: Int) throws(JobFailure) {
     let start = written + pending.count
     pending += Array("xref\n0 \(places.count + 1)\n0000000000 65535 f \n".utf8)
     for place in places {
@@ -78,27 +78,29 @@ struct PDFWriter {
   /// So much is written at once.
   private static let enough = 1 << 18
 
-  private mutating func begin(_ number: Int) {
+  private func begin(_ number: Int) {
     places[number - 1] = written + pending.count
     pending += Array("\(number) 0 obj\n".utf8)
   }
 
-  private mutating func end() throws(JobFailure) {
+  private func end() throws(JobFailure) {
     pending += Array("\nendobj\n".utf8)
     if pending.count > PDFWriter.enough { try flush() }
   }
 
-  private mutating func flush() throws(JobFailure) {
+  private func flush() throws(JobFailure) {
     hash = sumOfAll()
-    try unsafe output.write(pending.span.bytes)
-    written += pending.count
-    pending.removeAll(keepingCapacity: true)
+    let bytes = pending
+    pending = []
+    try unsafe output.write(bytes.span.bytes)
+    written += bytes.count
   }
 
   /// The hash of what was written and what is pending.
   private func sumOfAll() -> StableHash {
     var sum = hash
-    unsafe sum.combine(long: pending.span.bytes)
+    let bytes = pending
+    unsafe sum.combine(long: bytes.span.bytes)
     return sum
   }
 }

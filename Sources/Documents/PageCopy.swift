@@ -1,4 +1,3 @@
-internal import Bytes
 internal import JobFiles
 
 /// Some pages of a document on their way into a new one, with all that they refer to.
@@ -8,7 +7,7 @@ internal import JobFiles
 struct PageCopy {
   private let file: PDFFile
   private let objects: ObjectCache
-  private var writer: PDFWriter
+  private let writer: PDFWriter
   /// The new number of each object that was met; nil: not copied.
   private var numbers: [PDFObject.ID: Int?] = [:]
   /// Met and not yet written.
@@ -45,7 +44,7 @@ struct PageCopy {
     let kids = places.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(tree, Array("<< /Type /Pages /Count \(places.count) /Kids [ \(kids) ] >>".utf8))
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
-    if !fields.top.isEmpty, let form = file.root["/AcroForm"] {
+    if fields.hasWidgets, let form = file.root["/AcroForm"] {
       // What is left out is about the form as a whole.
       let rest = ObjectText(form.ownText).without(["/Fields", "/XFA", "/CO", "/SigFlags"])
       root += Array(" /AcroForm ".utf8) + translated(rest).dropLast(2)
@@ -77,12 +76,9 @@ struct PageCopy {
       switch object.kind {
       case .stream:
         let dictionary = translated(object.text.without(["/Length"]))
-        // A local copy, as the stream's bytes are there only within the call.
-        var writer = self.writer
-        try file.object(id).withData { (data) throws(JobFailure) in
+        try file.object(id).withData { [writer] (data) throws(JobFailure) in
           try writer.write(number, dictionary: dictionary, stream: data)
         }
-        self.writer = writer
       case .fields:
         var text = translated(object.text.without(["/Kids"])).dropLast(2)
         text += Array("/Kids ".utf8) + references(to: fields.kids[id] ?? []) + Array(" >>".utf8)

@@ -83,7 +83,7 @@ struct PageTree {
     var index = index
     var path: [PDFObject] = []
     while let kids = node["/Kids"] {
-      guard path.count < 64, Self.isPlausible(node, count: count) else { return nil }
+      guard path.count < 1000, Self.isPlausible(node, count: count) else { return nil }
       path.append(node)
       var kid = 0
       count = 1

@@ -19,34 +19,38 @@ public final class JobOutput: Sendable {
 
   /// Appends.
   public func write(_ bytes: RawSpan) throws(JobFailure) {
+    do throws(JobFailure) { try JobOutput.write(bytes, to: descriptor) } catch {
+      try reasonForFailure()
+      throw error
+    }
+  }
+
+  /// Appends to any file.
+  public static func write(_ bytes: RawSpan, to descriptor: Int32) throws(JobFailure) {
     var offset = 0
     while offset < bytes.byteCount {
       let count = unsafe bytes.extracting(offset...).withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 {
         if errno == EINTR { continue }
-        throw failure(errno)
+        throw JobFailure("cannot be written", errno: errno)
       }
       offset += count
     }
   }
 
-  /// What a failed write means.
-  private func failure(_ code: Int32) -> JobFailure {
-    if code == EFBIG { return JobFailure(.limit, "would be larger than \(limit) bytes") }
-    return JobFailure("cannot be written", errno: code)
-  }
-
   /// How many bytes there are.
   public func size() throws(JobFailure) -> Int64 {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
+    guard unsafe fstat(descriptor, &status) == 0 else { throw JobFailure("cannot be written", errno: errno) }
     return Int64(status.st_size)
   }
 
-  /// Why a library that wrote to the descriptor itself has failed, when it was for want of room.
+  /// Throws what a failed write is due to, whoever wrote, when that was a want of room.
   public func reasonForFailure() throws(JobFailure) {
-    if try size() >= limit { throw failure(EFBIG) }
+    if try size() >= limit { throw JobFailure(.limit, "would be larger than \(limit) bytes") }
     var system = statvfs()
-    if unsafe fstatvfs(descriptor, &system) == 0, system.f_bavail == 0 { throw failure(ENOSPC) }
+    if unsafe fstatvfs(descriptor, &system) == 0, system.f_blocks > 0, system.f_bavail == 0 {
+      throw JobFailure("cannot be written", errno: ENOSPC)
+    }
   }
 }

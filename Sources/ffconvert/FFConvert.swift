@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Images
 internal import Sandbox
 
 /// The worker that ffmount starts: it converts what it is handed on a socket, and can do nothing else.
@@ -17,6 +18,10 @@ enum FFConvert {
 
   /// Loads what has to be loaded from files, and gives up everything else.
   static func enterSandbox() {
+    guard Vips.start() else {
+      complain("libvips cannot be started.")
+      exit(69)
+    }
     let walls = Sandbox.close(memory: 4 << 30)
     complain("sandbox: \(walls.isEmpty ? "none" : walls.joined(separator: ", "))")
   }
