@@ -41,7 +41,8 @@ extension ConverterProcess {
   }
 
   private static var environment: [String] {
-    var result = ["LC_ALL=C.UTF-8", "TZ=UTC0"]
+    // A crash is told by its signal; finding out more takes seconds, in a process that may be a stranger's by now.
+    var result = ["LC_ALL=C.UTF-8", "TZ=UTC0", "SWIFT_BACKTRACE=enable=no"]
     var next = unsafe environ
     while let entry = unsafe next.pointee {
       let text = unsafe String(cString: entry)

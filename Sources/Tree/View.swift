@@ -121,11 +121,12 @@ public struct Views: Sendable {
     let mailboxes = Mailboxes(index: index)
     let converting: [any View] =
       conversions.map { [PagesView(listing: listing, $0), RenditionView(listing: listing, $0)] } ?? []
-    all = [
-      ContentsView(listing: listing, decodedCache: cache, index: index, zip),
-      MessagesView(listing: listing, mailboxes),
-      MessageView(listing: listing, mailboxes.messages),
-    ] + converting
+    all =
+      [
+        ContentsView(listing: listing, decodedCache: cache, index: index, zip),
+        MessagesView(listing: listing, mailboxes),
+        MessageView(listing: listing, mailboxes.messages),
+      ] + converting
     self.depth = depth
     listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }

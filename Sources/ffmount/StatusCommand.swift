@@ -69,7 +69,8 @@ struct CacheCommand: ParsableCommand {
         guard let name = place.name else {
           throw Refusal(.usage, "\(path) is a folder (name the files to forget)")
         }
-        print(try indexing.forget(name, in: place.root, renditions: renditions) ? "Forgot \(path)." : "Nothing was kept of \(path).")
+        let wasKept = try indexing.forget(name, in: place.root, renditions: renditions)
+        print(wasKept ? "Forgot \(path)." : "Nothing was kept of \(path).")
       }
     }
   }
