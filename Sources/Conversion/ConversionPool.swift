@@ -53,8 +53,8 @@ public final class ConversionPool: Sendable {
     threads = Workers(atMost: options.workers)
   }
 
-  /// Has a task done when a worker is free. O(1).
-  func submit(_ task: ConversionTask) {
+  /// Has a task done when a worker is free; false, and nothing done, after `stop`. O(1).
+  func submit(_ task: ConversionTask) -> Bool {
     let (isTaken, needsWorker) = state.update { state -> (Bool, Bool) in
       guard !state.isStopped else { return (false, false) }
       state.queue.append(Waiting(task: task))
@@ -62,8 +62,8 @@ public final class ConversionPool: Sendable {
       state.workers += 1
       return (true, true)
     }
-    if !isTaken { task.drop() }
     if needsWorker { threads.submit { [self] in serve() } }
+    return isTaken
   }
 
   /// Takes a task out of the queue, or ends the work on it.

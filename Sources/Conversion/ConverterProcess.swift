@@ -194,10 +194,10 @@ private final class ErrorLines: Sendable {
 
   var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// Hands on what there is.
+  /// Hands on what there is, or a part of it: one that never stops writing must not keep the reader.
   func read() {
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
+    for _ in 0..<16 {
       let count = unsafe recv(descriptor.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))
       if count == 0 { state.withLock { $0.isOpen = false } }
       guard count > 0 else { return }

@@ -36,6 +36,11 @@ public final class Renditions: Sendable {
     /// Results that somebody uses.
     var made: [Key: Made] = [:]
     var failures: [Key: Failure] = [:]
+
+    mutating func hold(_ rendition: Rendition, _ key: Key) {
+      if made.count.isMultiple(of: 256) { made = made.filter { $0.value.rendition != nil } }
+      made[key] = Made(rendition: rendition)
+    }
   }
 
   private struct Made {
@@ -88,7 +93,7 @@ public final class Renditions: Sendable {
     let name = bytes.identity.map { RenditionName($0, recipe) }
     if let name, let found = try cache?.find(name.fileName, patience) {
       let rendition = Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe))
-      state.withLock { $0.made[key] = Made(rendition: rendition) }
+      state.withLock { $0.hold(rendition, key) }
       notes.note(found.size, of: key.work, inState: key.revision, isLasting: true)
       return rendition
     }
@@ -155,7 +160,10 @@ public final class Renditions: Sendable {
       state.jobs[key] = (task, pending)
       return (Fault(.pending(pending)), true)
     }
-    if isNew { pool.submit(task) }
+    if isNew, !pool.submit(task) {
+      finish(key, task, .dropped, isLasting: false)
+      return Fault(.system(ENODEV), "the mount is ending")
+    }
     return answer
   }
 
@@ -177,10 +185,7 @@ public final class Renditions: Sendable {
       switch outcome {
       case .made(_, let rendition, _):
         state.failures[key] = nil
-        if let rendition {
-          if state.made.count.isMultiple(of: 256) { state.made = state.made.filter { $0.value.rendition != nil } }
-          state.made[key] = Made(rendition: rendition)
-        }
+        if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):
         if state.failures.count >= Self.failuresAtMost { state.failures = [:] }
         state.failures[key] = Failure(fault: fault, until: isLasting ? nil : monotonicNanoseconds() + Self.pause)

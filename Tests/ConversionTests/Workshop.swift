@@ -102,7 +102,7 @@ final class Workshop: Sendable {
   }
 }
 
-/// Processes whose parent this one is, but for zombies.
+/// Workers whose parent this process is; other tests have children, too.
 func children() -> Int {
   var count = 0
   guard let folder = unsafe opendir("/proc/self/task") else { return 0 }
@@ -115,8 +115,17 @@ func children() -> Int {
     defer { _ = unsafe fclose(file) }
     var line = [CChar](repeating: 0, count: 65536)
     if unsafe fgets(&line, Int32(line.count), file) != nil {
-      count += line.prefix { $0 != 0 }.split(separator: 0x20).count
+      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      count += text.split(separator: " ").filter { isWorker($0) }.count
     }
   }
   return count
+}
+
+private func isWorker(_ process: Substring) -> Bool {
+  guard let file = unsafe fopen("/proc/\(process)/cmdline", "re") else { return false }
+  defer { _ = unsafe fclose(file) }
+  var words = [UInt8](repeating: 0, count: 4096)
+  let count = unsafe fread(&words, 1, words.count, file)
+  return String(decoding: words[..<count], as: UTF8.self).hasSuffix("/worker.py\0")
 }

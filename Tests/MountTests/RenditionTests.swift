@@ -287,4 +287,34 @@ import Testing
       #expect(left.text == "cache\nmnt\nout\nsource\n.\n..\n")
     }
   }
+
+  @Test func changedSourceIsNeverServedOld() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.png", "slow 2")
+      try await withMount(scratch) { mount in
+        let lines = """
+          cat a.png.as-jpeg > $O/first & sleep 1; printf 'echo new' > $S/a.png; wait
+          # Who asked before gets an error or the new state, but not the old one as if it were new.
+          grep -c slow $O/first; sleep .6; tail -n 1 a.png.as-jpeg
+          """
+        try await expect(lines, mount, scratch, says: "0\necho new")
+      }
+    }
+  }
+
+  @Test func onePDFAsSourceShowsItsPages() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.pdf", "pages 3")
+      let options = ["-o", "converter=\(Self.worker)"]
+      try await TestSupport.withMount(scratch.source + "/a.pdf", at: scratch.mountpoint, options: options) { mount in
+        try await expect(
+          "ls; head -n 1 2-3.pdf | cut -d' ' -f2-", mount, scratch, says: "001.pdf\n002.pdf\n003.pdf\npages 2-3\n")
+      }
+      try scratch.write("b.pdf", "fail 3 a password is needed")
+      let refusal = await #expect(throws: MountChild.Failure.self) {
+        _ = try await MountProcess(scratch.source + "/b.pdf", at: scratch.mountpoint, options: options)
+      }
+      #expect(refusal.map { "\($0)".contains("a password is needed") } ?? false)
+    }
+  }
 }

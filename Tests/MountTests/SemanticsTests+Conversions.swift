@@ -30,7 +30,7 @@ extension SemanticsTests {
     SemanticsExample(
       "a PDF as an image and as text",
       """
-      file -b report.pdf.144dpi.as-png report.pdf.pages/003.pdf.100px.as-jpeg | grep -o '[0-9]* \\?x \\?[0-9]*'
+      file -b report.pdf.144dpi.as-png report.pdf.pages/003.pdf.100px.as-jpeg | grep -oE '[0-9]+ ?x ?[0-9]+'
       grep -ao 'Page [0-9]*' report.pdf.as-txt | tail -n 1
       """,
       "400 x 400\n100x100\nPage 12\n", build: documents),
