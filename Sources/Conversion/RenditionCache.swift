@@ -34,7 +34,7 @@ public final class RenditionCache: Sendable {
     self.maximumSize = maximumSize
   }
 
-  /// How many files there are, and their size in bytes.
+  /// How many files there are, and what they take on the disk in bytes.
   public var contents: (count: Int, size: Int64) {
     let files = files()
     return (files.count, files.reduce(0) { $0 + $1.size })
@@ -107,11 +107,12 @@ public final class RenditionCache: Sendable {
     }
     guard isKept == true else { return false }
     noteChecked(name)
+    let room = (size + Int64(KeptEnd.size) + 4095) / 4096 * 4096
     let isFull = state.withLock { state in
-      state.added += size
+      state.added += room
       guard let known = state.size else { return true }
-      state.size = known + size
-      return known + size > maximumSize || state.added > maximumSize / 16
+      state.size = known + room
+      return known + room > maximumSize || state.added > maximumSize / 16
     }
     if isFull { makeRoom() }
     return true
@@ -151,7 +152,8 @@ public final class RenditionCache: Sendable {
         guard name.count == 64, let status = try? FileStatus(of: name, in: place.raw), status.type == S_IFREG else {
           continue
         }
-        files.append(Kept(name: name, size: status.size, usedAt: status.accessed))
+        // What it takes on the disk: small files take more than they hold.
+        files.append(Kept(name: name, size: Int64(status.raw.st_blocks) * 512, usedAt: status.accessed))
       }
       if isEmpty, block.last == nil { break }
     }
