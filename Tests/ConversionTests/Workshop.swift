@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// Renditions made by a worker that plays `ffconvert`: see Tests/Scripts/worker.py.
+/// Renditions made by a worker that plays `ffconvert`: see Tests/Scripts/fake_worker.py.
 final class Workshop: Sendable {
   let scratch: MountScratch
   let renditions: Renditions
@@ -16,7 +16,7 @@ final class Workshop: Sendable {
     _ change: (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30, in scratch: MountScratch
   ) {
     self.scratch = scratch
-    var options = ConversionPool.Options(program: MountScratch.package + "/Tests/Scripts/worker.py")
+    var options = ConversionPool.Options(program: MountScratch.package + "/Tests/Scripts/fake_worker.py")
     options.workers = 1
     let lines = Lines()
     options.log = { line in lines.lines.withLock { $0.append(line) } }
@@ -127,5 +127,5 @@ private func isWorker(_ process: Substring) -> Bool {
   defer { _ = unsafe fclose(file) }
   var words = [UInt8](repeating: 0, count: 4096)
   let count = unsafe fread(&words, 1, words.count, file)
-  return String(decoding: words[..<count], as: UTF8.self).hasSuffix("/worker.py\0")
+  return String(decoding: words[..<count], as: UTF8.self).hasSuffix("/fake_worker.py\0")
 }

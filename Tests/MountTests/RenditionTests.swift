@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Conversions through a mount, done by a worker that plays ffconvert: see Tests/Scripts/worker.py.
+/// Conversions through a mount, done by a worker that plays ffconvert: see Tests/Scripts/fake_worker.py.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RenditionTests {
-  private static let worker = MountScratch.package + "/Tests/Scripts/worker.py"
+  private static let worker = MountScratch.package + "/Tests/Scripts/fake_worker.py"
 
   /// Mounts a scratch folder with a cache of its own.
   private func withMount(

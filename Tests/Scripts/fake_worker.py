@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""worker.py: plays ffconvert for tests. What it does with a job, the input's first line says:
+"""fake_worker.py: plays ffconvert for tests. What it does with a job, the input's first line says:
 
   echo            writes "PID RECIPE" and the input to the output; so for anything that is no word of this list
   pages N         has N pages; makes of one what echo does
