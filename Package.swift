@@ -19,7 +19,10 @@ let strict: [SwiftSetting] = [
 /// Index below it, and Text below the formats.
 let package = Package(
   name: "ffmount",
-  products: [.executable(name: "ffmount", targets: ["ffmount"])],
+  products: [
+    .executable(name: "ffmount", targets: ["ffmount"]),
+    .executable(name: "ffconvert", targets: ["ffconvert"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -32,7 +35,13 @@ let package = Package(
     .systemLibrary(name: "CLzma", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CQpdf", pkgConfig: "libqpdf", providers: [.apt(["libqpdf-dev"])]),
+    .systemLibrary(name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
+    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .target(name: "CPosix"),
+    .target(name: "CSandbox"),
 
     .target(name: "Bytes", swiftSettings: strict),
     .target(name: "Threads", swiftSettings: strict),
@@ -51,7 +60,10 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
-      name: "Tree", dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Index"], swiftSettings: strict
+      name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"], swiftSettings: strict),
+    .target(
+      name: "Tree",
+      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Index", "Conversion"], swiftSettings: strict
     ),
     .target(name: "FuseLink", dependencies: ["CFuse3", "CPosix"], swiftSettings: strict),
     .target(
@@ -63,10 +75,20 @@ let package = Package(
     .executableTarget(
       name: "ffmount",
       dependencies: [
-        "Bytes", "Files", "Index", "Zip", "Tree", "FuseLink", "Mount", "CPosix",
+        "Bytes", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
+
+    .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
+    .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
+    .target(
+      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler"], swiftSettings: strict),
+    .target(
+      name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
+    .executableTarget(
+      name: "ffconvert", dependencies: ["Conversion", "JobFiles", "Documents", "Images", "Sandbox", "CPosix"],
+      swiftSettings: strict),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
     .target(
@@ -81,6 +103,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),
+    .testTarget(
+      name: "ConversionTests", dependencies: ["Bytes", "Files", "Conversion", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),

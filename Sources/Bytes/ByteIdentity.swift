@@ -22,6 +22,8 @@ public struct ByteIdentity: Hashable, Sendable {
     case inflate = 2
     /// Decodes a mail's transfer encoding: the decoder's number, the size of what comes out.
     case decodeTransfer = 3
+    /// Converts: the first half of the recipe's SHA-256, as two words.
+    case convert = 4
   }
 
   public func adding(_ step: Step, _ one: UInt64, _ other: UInt64) -> ByteIdentity {

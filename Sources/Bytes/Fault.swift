@@ -3,6 +3,8 @@ public struct Fault: Error, Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     /// Not at once: ask again with `Patience.blocking`, on a thread that may wait.
     case later
+    /// It is being made elsewhere, whatever the patience: ask again when that has ended.
+    case pending(Pending)
     /// The bytes break the format's rules.
     case damaged
     /// The file is not the one that was opened any more.
@@ -30,6 +32,14 @@ public struct Fault: Error, Sendable, Equatable {
   }
 
   public static let later = Fault(.later)
+
+  /// Whether the question only has to be asked again: nothing has failed, and nothing may remember it.
+  public var isDelay: Bool {
+    switch kind {
+    case .later, .pending: true
+    case .damaged, .changed, .unsupported, .locked, .limit, .system: false
+    }
+  }
 }
 
 extension Fault: CustomStringConvertible {

@@ -2,10 +2,14 @@
 #include "CPosix.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <syslog.h>
@@ -26,7 +30,19 @@ ssize_t ffmount_llistxattr(const char *path, char *list, size_t count) { return 
 
 pid_t ffmount_fork(void) { return fork(); }
 
+int ffmount_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
+int ffmount_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
 void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
+
+int ffmount_memory_file(void) { return memfd_create("ffmount", MFD_CLOEXEC); }
+
+size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
+
+void ffmount_trim_heap(void) { malloc_trim(0); }
 
 void ffmount_syslog(int priority, const char *line) { syslog(priority, "%s", line); }
 
@@ -39,3 +55,44 @@ void ffmount_format(char *buffer, size_t count, const char *format, va_list argu
 const int ffmount_O_PATH = O_PATH, ffmount_O_NOATIME = O_NOATIME, ffmount_O_TMPFILE = O_TMPFILE;
 const uint64_t ffmount_RESOLVE_BENEATH = RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS = RESOLVE_NO_SYMLINKS,
                ffmount_RESOLVE_NO_MAGICLINKS = RESOLVE_NO_MAGICLINKS;
+
+// Room for the descriptors of one message, aligned as its header has to be.
+union rights {
+  struct cmsghdr header;
+  char bytes[CMSG_SPACE(FFMOUNT_MOST_DESCRIPTORS * sizeof(int))];
+};
+
+ssize_t ffmount_send(int socket, const void *message, size_t count, const int *descriptors, size_t descriptor_count) {
+  if (descriptor_count > FFMOUNT_MOST_DESCRIPTORS) {
+    errno = EINVAL;
+    return -1;
+  }
+  union rights rights = {0};
+  struct iovec bytes = {.iov_base = (void *)message, .iov_len = count};
+  struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
+  if (descriptor_count > 0) {
+    header.msg_control = &rights;
+    header.msg_controllen = CMSG_SPACE(descriptor_count * sizeof(int));
+    struct cmsghdr *control = CMSG_FIRSTHDR(&header);
+    *control = (struct cmsghdr){
+        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(descriptor_count * sizeof(int))};
+    memcpy(CMSG_DATA(control), descriptors, descriptor_count * sizeof(int));
+  }
+  return sendmsg(socket, &header, MSG_NOSIGNAL);
+}
+
+ssize_t ffmount_receive(int socket, void *message, size_t count, int *descriptors, size_t *descriptor_count) {
+  *descriptor_count = 0;
+  union rights rights;
+  struct iovec bytes = {.iov_base = message, .iov_len = count};
+  struct msghdr header = {
+      .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &rights, .msg_controllen = sizeof rights};
+  ssize_t received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+  if (received < 0) return received;
+  for (struct cmsghdr *control = CMSG_FIRSTHDR(&header); control; control = CMSG_NXTHDR(&header, control)) {
+    if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) continue;
+    *descriptor_count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    memcpy(descriptors, CMSG_DATA(control), *descriptor_count * sizeof(int));
+  }
+  return received;
+}

@@ -183,7 +183,7 @@ extension Fault {
   fileprivate var concernsData: Bool {
     switch kind {
     case .damaged, .unsupported, .limit, .locked: true
-    case .later, .changed, .system: false
+    case .later, .pending, .changed, .system: false
     }
   }
 }

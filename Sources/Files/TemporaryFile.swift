@@ -6,6 +6,14 @@ internal import Glibc
 public final class TemporaryFile: DescriptorHolder {
   private let descriptor: Descriptor
 
+  /// Takes a file that is open already and has a name no more, or none that matters.
+  public init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+
+  /// Makes one in memory.
+  public static func inMemory() throws(Fault) -> TemporaryFile {
+    TemporaryFile(Descriptor(owning: try systemCall("memfd_create") { unsafe ffmount_memfd("ffmount") }))
+  }
+
   /// Makes one in `folder`. Throws when that cannot be written to.
   public init(in folder: String) throws(Fault) {
     let flags = ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC

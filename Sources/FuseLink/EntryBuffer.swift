@@ -30,7 +30,7 @@ public import CFuse3
   public mutating func append(_ name: UnsafePointer<CChar>, _ status: stat, cookie: UInt64) {
     if isPlus {
       // Node 0 says that the name is all there is.
-      let node = Request.Node(id: 0, generation: 0, status: status, lifetime: 0)
+      let node = Request.Node(id: 0, generation: 0, status: status, lifetime: 0, statusLifetime: 0)
       unsafe appendPlus(name, node, cookie: cookie)
     } else {
       var status = status

@@ -8,6 +8,8 @@ public final class ParkedRequest: Sendable {
     var request: Request?
     /// libfuse may call back from within the registration, where the request must not be answered yet.
     var isRegistered = false
+    var isInterrupted = false
+    var interrupted: (@Sendable () -> Void)?
   }
 
   private let state: Mutex<State>
@@ -25,21 +27,43 @@ public final class ParkedRequest: Sendable {
         unsafe Unmanaged<ParkedRequest>.fromOpaque(context).takeUnretainedValue().interrupt()
       }, context)
     state.withLock { $0.isRegistered = true }
-    if unsafe fuse_req_interrupted(raw) != 0 { take()?.reply(error: EINTR) }
+    guard unsafe fuse_req_interrupted(raw) != 0 else { return }
+    state.withLock { $0.isInterrupted = true }
+    take()?.reply(error: EINTR)
   }
 
   deinit { _ = take() }
 
   /// The request, once; nil when it was taken already or its process was interrupted.
   public func take() -> Request? {
-    guard let request = state.withLock({ $0.request.take() }) else { return nil }
+    let taken: Request? = state.withLock { state in
+      state.interrupted = nil
+      return state.request.take()
+    }
+    guard let request = taken else { return nil }
     // Waits for a callback that runs now; it finds nothing to answer.
     unsafe fuse_req_interrupt_func(request.raw, nil, nil)
     return request
   }
 
+  /// Has `body` called when the process that asks is interrupted, at once if it is already; in the place of any other.
+  public func whenInterrupted(_ body: @escaping @Sendable () -> Void) {
+    let isInterrupted = state.withLock { state in
+      state.interrupted = body
+      return state.isInterrupted
+    }
+    if isInterrupted { body() }
+  }
+
   private func interrupt() {
-    let taken = state.withLock { $0.isRegistered ? $0.request.take() : nil }
+    var body: (@Sendable () -> Void)?
+    let taken: Request? = state.withLock { state in
+      guard state.isRegistered, let request = state.request.take() else { return nil }
+      state.isInterrupted = true
+      body = state.interrupted.take()
+      return request
+    }
     taken?.reply(error: EINTR)
+    body?()
   }
 }

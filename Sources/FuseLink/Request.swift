@@ -29,14 +29,17 @@ internal import Glibc
     public var id: UInt64
     public var generation: UInt64
     public var status: stat
-    /// For how long name and attributes stay right; in seconds.
+    /// For how long the name stays right; in seconds.
     public var lifetime: Double
+    /// For how long the status does.
+    public var statusLifetime: Double
 
-    public init(id: UInt64, generation: UInt64, status: stat, lifetime: Double) {
+    public init(id: UInt64, generation: UInt64, status: stat, lifetime: Double, statusLifetime: Double) {
       self.id = id
       self.generation = generation
       self.status = status
       self.lifetime = lifetime
+      self.statusLifetime = statusLifetime
     }
 
     var parameters: fuse_entry_param {
@@ -44,7 +47,7 @@ internal import Glibc
       entry.ino = id
       entry.generation = generation
       entry.attr = status
-      entry.attr_timeout = lifetime
+      entry.attr_timeout = statusLifetime
       entry.entry_timeout = lifetime
       return entry
     }

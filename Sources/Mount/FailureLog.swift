@@ -30,8 +30,8 @@ extension Fault {
     case .system(let code): code
     case .locked: EACCES
     case .damaged, .changed, .unsupported, .limit: EIO
-    // Only the impatient are told to come later, and they are not the kernel.
-    case .later: EAGAIN
+    // Who is told to ask again is not the kernel.
+    case .later, .pending: EAGAIN
     }
   }
 }

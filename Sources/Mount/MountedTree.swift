@@ -69,15 +69,34 @@ public final class MountedTree: FileSystem {
     do throws(Fault) {
       reply(request, try work(.immediate))
     } catch {
-      guard error == .later else { return fail(request, error, node) }
+      guard error.isDelay else { return fail(request, error, node) }
       let parked = ParkedRequest(request)
-      workers.submit { [self] in
-        do throws(Fault) {
-          let value = try work(.blocking)
-          if let request = parked.take() { reply(request, value) } else { undo(value) }
-        } catch { if let request = parked.take() { fail(request, error, node) } }
+      again(parked, after: error, node) { () throws(Fault) in
+        let value = try work(.blocking)
+        if let request = parked.take() { reply(request, value) } else { undo(value) }
       }
     }
+  }
+
+  /// Has a worker try to answer, as often as it takes: at once, or when what keeps the answer back is there.
+  private func again(
+    _ parked: ParkedRequest, after delay: Fault, _ node: UInt64,
+    _ attempt: @escaping @Sendable () throws(Fault) -> Void
+  ) {
+    let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
+    let submit: @Sendable () -> Void = { [self] in
+      workers.submit { [self] in
+        do throws(Fault) { try attempt() } catch {
+          if error.isDelay { return again(parked, after: error, node, attempt) }
+          if let request = parked.take() { fail(request, error, node) }
+        }
+        // Until now it has held what was made.
+        withExtendedLifetime(pending) {}
+      }
+    }
+    guard let pending else { return submit() }
+    let token = pending.whenDone(submit)
+    parked.whenInterrupted { pending.cancel(token) }
   }
 
   private func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
@@ -95,7 +114,8 @@ public final class MountedTree: FileSystem {
 
   private func node(_ entry: Tree.Entry) -> Request.Node {
     Request.Node(
-      id: entry.node, generation: entry.generation, status: status(entry.attributes), lifetime: entry.lifetime)
+      id: entry.node, generation: entry.generation, status: status(entry.attributes), lifetime: entry.lifetime,
+      statusLifetime: entry.attributesLifetime)
   }
 
   // MARK: Names
@@ -256,16 +276,26 @@ public final class MountedTree: FileSystem {
       reply(request, entries, given)
       return reader.prepare()
     } catch {
-      guard error == .later else { return fail(request, error, reader.folder) }
+      guard error.isDelay else { return fail(request, error, reader.folder) }
+      fillLater(ParkedRequest(request), from: reader, after: cookie, capacity: capacity, wantsNodes, choice, error)
     }
-    let parked = ParkedRequest(request)
-    workers.submit { [self] in
+  }
+
+  private func fillLater(
+    _ parked: ParkedRequest, from reader: FolderReader, after cookie: UInt64, capacity: Int, _ isPlus: Bool,
+    _ choice: ListingHabits.Choice, _ delay: Fault
+  ) {
+    again(parked, after: delay, reader.folder) { [self] () throws(Fault) in
       guard let request = parked.take() else { return }
-      var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes)
+      var entries = request.entryBuffer(capacity: capacity, isPlus: isPlus)
       do throws(Fault) {
         let given = try fill(&entries, from: reader, after: cookie, choice, .blocking)
         reply(request, entries, given)
-      } catch { fail(request, error, reader.folder) }
+      } catch {
+        guard error.isDelay else { return fail(request, error, reader.folder) }
+        // A buffer is bound to its request, which has to be parked anew.
+        fillLater(ParkedRequest(request), from: reader, after: cookie, capacity: capacity, isPlus, choice, error)
+      }
     }
   }
 

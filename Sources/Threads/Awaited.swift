@@ -13,6 +13,12 @@ internal import Glibc
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe changed = .allocate(capacity: 1)
     unsafe changed.initialize(to: pthread_cond_t())
+    // Times to wait until are the monotonic clock's.
+    var attributes = pthread_condattr_t()
+    _ = unsafe pthread_condattr_init(&attributes)
+    _ = unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    _ = unsafe pthread_cond_init(changed, &attributes)
+    _ = unsafe pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -46,6 +52,22 @@ internal import Glibc
     while true {
       if let found = answer(value) { return found }
       _ = unsafe pthread_cond_wait(changed, mutex)
+    }
+  }
+
+  /// Blocks until `take` gives something, which it may take out of the value, or for `limit`: then gives nil.
+  public func take<Result>(within limit: Duration, _ take: (inout Value) -> Result?) -> Result? {
+    _ = unsafe pthread_mutex_lock(mutex)
+    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    var end = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &end)
+    let (seconds, attoseconds) = limit.components
+    let nanoseconds = end.tv_nsec + Int(attoseconds / 1_000_000_000)
+    end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+    end.tv_nsec = nanoseconds % 1_000_000_000
+    while true {
+      if let taken = take(&value) { return taken }
+      if unsafe pthread_cond_timedwait(changed, mutex, &end) == ETIMEDOUT { return nil }
     }
   }
 }

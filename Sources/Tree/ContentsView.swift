@@ -30,6 +30,8 @@ struct ContentsView: FolderView {
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { listsUnnamed && ZipArchive.isStart(head) }
 
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    // What conversions make is no archive.
+    if source.item.knownHead != nil { return nil }
     let archive = archives.archive(of: source)
     // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
     if !source.isNamed(among: listedExtensions), try !archive.isArchive(patience) { return nil }

@@ -7,6 +7,7 @@ public final class FileRoot: Item {
   private let name: FileName
   private let view: any View
   public let inode: UInt64
+  public let listsViews: Bool
   public var kind: Kind { .folder }
   public var isImmutable: Bool { false }
 
@@ -16,20 +17,21 @@ public final class FileRoot: Item {
     folder = try RealFolder(root: root)
     self.name = name
     let source = try Source(name, in: folder)
-    var chosen: (view: any View, inode: UInt64)?
+    var chosen: (view: any View, item: any Item)?
     for view in views.all where preferred == nil || view.name == preferred {
       guard let found = try view.item(of: source, ViewRequest(source: name), .blocking), found.item.kind == .folder
       else { continue }
       // A view by the file's extension may promise what the content does not hold.
-      _ = try found.item.listing(.blocking)
-      chosen = (view, found.item.inode)
+      _ = try waiting { () throws(Fault) in try found.item.listing(.blocking) }
+      chosen = (view, found.item)
       break
     }
     guard let chosen else {
       throw Fault(.unsupported, "it has no view \(preferred.map { "named \($0)" } ?? "that is a folder")")
     }
     view = chosen.view
-    inode = chosen.inode
+    inode = chosen.item.inode
+    listsViews = chosen.item.listsViews
   }
 
   private func current(_ patience: Patience) throws(Fault) -> Found {

@@ -29,6 +29,8 @@ public struct Attributes: Sendable {
   public var changed: Timestamp
   /// What device a device file stands for.
   public var device: UInt64 = 0
+  /// Whether opening the file may show it to have another size: nobody may keep these attributes.
+  public var isPreliminary = false
 }
 
 /// Something that can stand in the tree: a real file, an entry of an archive, a view.
@@ -75,6 +77,10 @@ public protocol Item: AnyObject, Sendable {
   /// Throws ESTALE when the item was made from a state of a file that is not the present one: the kernel then looks the
   /// whole path up again.
   func checkCurrent() throws(Fault)
+
+  /// How a file starts, as far as it is known without making it: views go by this, since looking makes nothing. nil: by what
+  /// it holds.
+  var knownHead: [UInt8]? { get }
 
   /// What the tree says of an item that it made, as `user.ffmount.*`; nil for what simply exists.
   func provenance(_ patience: Patience) throws(Fault) -> Provenance?
@@ -151,5 +157,6 @@ extension Item {
   public var listsViews: Bool { true }
   public var attributeCost: AttributeCost { isImmutable ? .none : .small }
   public func checkCurrent() throws(Fault) {}
+  public var knownHead: [UInt8]? { nil }
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
 }

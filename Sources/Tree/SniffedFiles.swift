@@ -20,7 +20,7 @@ final class SniffedFiles: Sendable {
       let bytes = try found.item.open(pinned: false, patience)
       chosen = choose(try bytes.head(Self.headSize, patience))
     } catch {
-      if error == .later { throw error }
+      if error.isDelay { throw error }
     }
     views.withLock { views in
       if views.count >= Self.limit { views.removeAll(keepingCapacity: true) }

@@ -8,14 +8,13 @@ final class SourceState: Sendable {
   let revision: UInt64
   var attributes: Attributes { source.attributes }
   /// Below the mountpoint.
-  let path: String
+  var path: String { source.path }
   /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
   private let checkedAt = Atomic<UInt64>(0)
 
   init(_ source: Source, revision: UInt64) {
     self.source = source
     self.revision = revision
-    path = source.path
   }
 
   /// The file's bytes; a change of the file is a fault from then on.
@@ -39,6 +38,7 @@ final class SourceState: Sendable {
     if !source.item.isImmutable {
       let attributes: Attributes
       do throws(Fault) { attributes = try source.item.attributes(.immediate) } catch {
+        if error.isDelay { throw error }
         // Gone, or another file in its place.
         throw .stale
       }

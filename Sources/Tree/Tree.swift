@@ -30,8 +30,10 @@ public final class Tree: Sendable {
     public let node: UInt64
     public let generation: UInt64
     public let attributes: Attributes
-    /// How long name and attributes stay right without asking; in seconds.
+    /// How long the name stays right without asking; in seconds.
     public let lifetime: Double
+    /// How long the attributes do.
+    public var attributesLifetime: Double { attributes.isPreliminary ? 0 : lifetime }
   }
 
   /// How long the kernel may believe what it knows of real files: changes show within this time.
@@ -72,15 +74,26 @@ public final class Tree: Sendable {
   func find(_ name: FileName, in folder: Node, _ patience: Patience) throws(Fault) -> (Found, depth: Int)? {
     if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
     for view in views.all {
-      guard let request = view.request(for: name),
-        // The source may be a view itself; each step takes off a part of the name, so this ends.
-        let (source, depth) = try find(request.source, in: folder, patience), source.attributes.kind == .file
+      guard let (request, source, depth) = try source(view.requests(for: name), in: folder, patience),
+        source.attributes.kind == .file
       else { continue }
       let described = Source(
         item: source.item, attributes: source.attributes, name: request.source, folder: folder)
       if let found = try view.item(of: described, request, patience) { return (found, depth + 1) }
     }
     return nil
+  }
+
+  /// What the first of some requests is for that has a source.
+  private func source(
+    _ requests: [ViewRequest], in folder: Node, _ patience: Patience
+  ) throws(Fault) -> (ViewRequest, Found, depth: Int)? {
+    guard let last = requests.last else { return nil }
+    for request in requests.dropLast() {
+      if let found = try folder.item.child(named: request.source, patience) { return (request, found, folder.depth) }
+    }
+    // The source may be a view itself; each step takes off a part of the name, so this ends.
+    return try find(last.source, in: folder, patience).map { (last, $0.0, $0.depth) }
   }
 
   /// The names that a listing shows beside a file of `folder`; empty where a real thing has the name.
@@ -115,7 +128,10 @@ public final class Tree: Sendable {
 
   public func attributes(_ id: UInt64, _ patience: Patience) throws(Fault) -> (Attributes, lifetime: Double) {
     let node = try nodes.node(id)
-    do throws(Fault) { return (try node.item.attributes(patience), lifetime(node)) } catch {
+    do throws(Fault) {
+      let attributes = try node.item.attributes(patience)
+      return (attributes, attributes.isPreliminary ? 0 : lifetime(node))
+    } catch {
       // The name is gone, or another file's by now: who has the file open still has it.
       guard error.isAboutName, let file = opened.withLock({ $0[node.id]?.file }) else { throw error }
       return (Attributes(try file.status(), inode: node.item.inode), 0)

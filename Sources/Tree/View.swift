@@ -1,4 +1,5 @@
 public import Bytes
+internal import Conversion
 internal import Files
 public import Index
 public import Zip
@@ -22,8 +23,9 @@ public protocol View: Sendable {
   /// Whether a listing shows the view beside a file without an extension that starts with `head`.
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
-  /// The file whose view `name` would be, and what of it; nil when it is no name of this view's.
-  func request(for name: FileName) -> ViewRequest?
+  /// The files whose view `name` could be, and what of each, the longest name first; none when it is no name of this
+  /// view's. All but the last may only be something that exists before any view.
+  func requests(for name: FileName) -> [ViewRequest]
 
   /// The view of a file; nil when its content is not for this view.
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found?
@@ -45,8 +47,8 @@ protocol FolderView: View {
 extension FolderView {
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
-  func request(for name: FileName) -> ViewRequest? {
-    name.dropping(suffix: Self.suffix).map { ViewRequest(source: $0) }
+  func requests(for name: FileName) -> [ViewRequest] {
+    name.dropping(suffix: Self.suffix).map { [ViewRequest(source: $0)] } ?? []
   }
 }
 
@@ -54,13 +56,9 @@ extension FolderView {
 public struct ViewRequest: Sendable {
   /// The file that the view is of, in the same folder.
   public var source: FileName
-  /// The modifiers between the source's name and the view's, as written.
-  public var modifiers: String
+  /// What is to be made of it; nil for a folder.
+  var recipe: Recipe?
 
-  public init(source: FileName, modifiers: String = "") {
-    self.source = source
-    self.modifiers = modifiers
-  }
 }
 
 /// A file that a view is asked for.
@@ -83,7 +81,8 @@ public struct Source: Sendable {
 
   /// The file's first bytes, enough for every view to know its own.
   func head(_ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
-    try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
+    if let head = item.knownHead { return head[...] }
+    return try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
   }
 
   /// The file's bytes; a change of the file is a fault from then on.
@@ -112,23 +111,29 @@ public struct Views: Sendable {
   /// The one place where views are registered, here and in `types`. `index` keeps what is dear to find out; nil: nothing
   /// outlives the mount.
   /// What can only be decoded front to back is kept in files without names in the folder `spools`, if it is given.
+  /// Without `conversions`, nothing is converted.
   public init(
     listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
-    zip: ZipOptions = ZipOptions(), spools: String? = nil
+    zip: ZipOptions = ZipOptions(), spools: String? = nil, conversions: Conversions? = nil
   ) {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let mailboxes = Mailboxes(index: index)
-    all = [
-      ContentsView(listing: listing, decodedCache: cache, index: index, zip),
-      MessagesView(listing: listing, mailboxes),
-      MessageView(listing: listing, mailboxes.messages),
-    ]
+    let converting: [any View] =
+      conversions.map { [PagesView(listing: listing, $0), RenditionView(listing: listing, $0)] } ?? []
+    all =
+      [
+        ContentsView(listing: listing, decodedCache: cache, index: index, zip),
+        MessagesView(listing: listing, mailboxes),
+        MessageView(listing: listing, mailboxes.messages),
+      ] + converting
     self.depth = depth
     listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }
 
-  private static let types: [any View.Type] = [ContentsView.self, MessagesView.self, MessageView.self]
+  private static let types: [any View.Type] = [
+    ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, RenditionView.self,
+  ]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.
   public static let possibleExtensions: Set<FileExtension> =

@@ -113,7 +113,7 @@ public final class ZipArchive: Sendable {
   public func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
     guard tree.nodes[Int(index)].kind == .file else { return nil }
     do throws(Fault) { _ = try open(index, patience) } catch {
-      if error == .later { throw error }
+      if error.isDelay { throw error }
       return error
     }
     return nil

@@ -49,7 +49,8 @@ struct MountCommand: ParsableCommand {
       """,
     discussion: """
       Everything of SOURCE is at MOUNTPOINT as it is, read-only; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
-      NAME.mbox.messages/, beside NAME.eml NAME.eml.message/. SOURCE may be one such file: then its folder is what is \
+      NAME.mbox.messages/, beside NAME.eml NAME.eml.message/, beside NAME.pdf NAME.pdf.pages/, and beside an image \
+      NAME.heic NAME.heic.as-jpeg, made when it is read. SOURCE may be one such file: then its folder is what is \
       mounted; one that is called index, status or cache is written ./index. Unmount with: fusermount3 -u MOUNTPOINT
       """)
 
@@ -64,6 +65,11 @@ struct MountCommand: ParsableCommand {
     help: ArgumentHelp("Mount options, separated by commas (see man ffmount).", valueName: "options"))
   var options: [String] = []
 
+  @Option(
+    name: .customLong("cache-size"),
+    help: ArgumentHelp("Room for what conversions made, such as 500M or 10G (2G).", valueName: "size"))
+  var cacheSize: String?
+
   @Flag(name: .customShort("f"), help: "Stay in the foreground and log to standard error.")
   var foreground = false
 
@@ -74,7 +80,7 @@ struct MountCommand: ParsableCommand {
   var singleThreaded = false
 
   func run() throws {
-    var options = try MountOptions(options)
+    var options = try MountOptions(options + (cacheSize.map { ["cache_size=\($0)"] } ?? []))
     if singleThreaded { options.threads = 1 }
     let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
     if foreground || debug {

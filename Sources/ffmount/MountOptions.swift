@@ -18,6 +18,16 @@ struct MountOptions {
   var depth = 4
   var view: String?
   var zip = ZipOptions()
+  /// nil: as many as there are processors.
+  var workers: Int?
+  /// nil: the one beside this program.
+  var converter: String?
+  /// For one conversion, in seconds.
+  var conversionTime = 60
+  /// For one worker, in bytes.
+  var conversionMemory: Int64 = 1 << 30
+  /// Of what conversions made, in bytes.
+  var cacheSize = Converter.usualCacheSize
   /// Options for the kernel and libfuse as they are.
   var kernel: [String] = []
 
@@ -91,6 +101,22 @@ struct MountOptions {
       zip.largestRatio = try number(name, value, Int64.self)
       guard zip.largestRatio >= 1 else { throw ValidationError("-o max_ratio=\(value): expected 1 or more") }
     case "max_size": zip.largestSize = try size(name, value)
+    case "workers":
+      let count = try number(name, value, Int.self)
+      guard count >= 1, count <= 256 else { throw ValidationError("-o workers=\(value): expected 1 to 256") }
+      workers = count
+    case "converter": converter = value
+    case "convert_time":
+      conversionTime = try number(name, value, Int.self)
+      guard conversionTime >= 1, conversionTime <= 86400 else {
+        throw ValidationError("-o convert_time=\(value): expected 1 to 86400 seconds")
+      }
+    case "convert_memory":
+      conversionMemory = try size(name, value)
+      guard conversionMemory >= 64 << 20 else {
+        throw ValidationError("-o convert_memory=\(value): expected 64M or more")
+      }
+    case "cache_size": cacheSize = try size(name, value)
     case "symlinks":
       guard value == "all" || value == "inside" else {
         throw ValidationError("-o symlinks=\(value): expected all or inside")

@@ -19,8 +19,11 @@ extension MountPlan {
     // Ten threads that rarely allocate at the same time need no ten heaps.
     ffmount_limit_arenas(2)
     Session.blockSignals()
-    let index = Index(folder: CacheFolder.path(awayFrom: mountpoint))
-    let (tree, root) = try makeTree(index)
+    let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
+    let index = Index(folder: cacheFolder)
+    let conversions = try Converter.conversions(
+      options, index: index, cacheFolder: cacheFolder, spools: MountPlan.spoolFolder, logger)
+    let (tree, root) = try makeTree(index, conversions)
 
     var settings = MountedTree.Options()
     settings.owner = options.owner
@@ -51,11 +54,13 @@ extension MountPlan {
     return given.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
   }
 
-  private func makeTree(_ index: Index) throws -> (Tree, RealRoot) {
+  private func makeTree(_ index: Index, _ conversions: Conversions?) throws -> (Tree, RealRoot) {
     let views = Views(
-      listing: options.listing, depth: options.depth, index: index, zip: options.zip, spools: MountPlan.spoolFolder)
-    // Threads' pipes and wake-ups, standard streams, /dev/fuse and the log come first.
-    let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads)
+      listing: options.listing, depth: options.depth, index: index, zip: options.zip, spools: MountPlan.spoolFolder,
+      conversions: conversions)
+    // Threads' pipes and wake-ups, workers' sockets, standard streams, /dev/fuse and the log come first.
+    let workers = conversions == nil ? 0 : options.workers ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
+    let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads + 4 * workers)
     do throws(Fault) {
       let slash = source.lastIndex(of: "/") ?? source.startIndex
       let folder = isFolder ? source : slash == source.startIndex ? "/" : String(source[..<slash])

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Conversion
 import Glibc
 import Index
 import Tree
@@ -19,6 +20,9 @@ struct StatusCommand: ParsableCommand {
     defer { index.finish(within: .seconds(2)) }
     print("\(folder): \(Amount.bytes(index.size))")
     for entry in indexing.entries() { print("  " + describe(entry)) }
+    if let made = Converter.cache(in: folder)?.contents, made.count > 0 {
+      print("  \(made.count) converted \(made.count == 1 ? "file" : "files"): \(Amount.bytes(made.size)) kept")
+    }
   }
 
   private func describe(_ entry: Indexing.Entry) -> String {
@@ -54,17 +58,19 @@ struct CacheCommand: ParsableCommand {
       let index = try IndexFolder.index()
       defer { index.finish(within: .seconds(10)) }
       if paths.isEmpty {
-        let count = index.forget(sourcesStartingWith: [])
+        let count = index.forget(sourcesStartingWith: []) + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
         print("Forgot \(count) \(count == 1 ? "file" : "files").")
         return
       }
       let indexing = Indexing(index: index)
+      let renditions = Converter.cache(in: CacheFolder.path())
       for path in paths {
         let place = try RealPlace(path)
         guard let name = place.name else {
           throw Refusal(.usage, "\(path) is a folder (name the files to forget)")
         }
-        print(try indexing.forget(name, in: place.root) ? "Forgot \(path)." : "Nothing was kept of \(path).")
+        let wasKept = try indexing.forget(name, in: place.root, renditions: renditions)
+        print(wasKept ? "Forgot \(path)." : "Nothing was kept of \(path).")
       }
     }
   }

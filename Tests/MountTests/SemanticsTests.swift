@@ -23,9 +23,9 @@ struct SemanticsExample: CustomTestStringConvertible, Sendable {
   }
 }
 
-/// Every example of the contract that concerns the mirror, ZIP and mail.
+/// Every example of the contract.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SemanticsTests {
-  @Test(arguments: rules + listings + attributes + archives + mailboxes + damage)
+  @Test(arguments: rules + listings + attributes + archives + mailboxes + conversions + damage)
   func exampleHolds(_ example: SemanticsExample) async throws {
     try await withScratch { scratch in
       try await example.build(scratch)

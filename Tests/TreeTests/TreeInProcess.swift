@@ -47,8 +47,8 @@ final class TreeInProcess: FileTree {
   func ask<Value>(_ question: (Patience) throws(Fault) -> Value) throws -> Value {
     do throws(Fault) {
       do throws(Fault) { return try question(.immediate) } catch {
-        guard error == .later else { throw error }
-        return try question(.blocking)
+        guard error.isDelay else { throw error }
+        return try waiting { () throws(Fault) in try question(.blocking) }
       }
     } catch {
       throw FileTreeError(errno: error.expectedErrno)
@@ -139,7 +139,7 @@ extension Fault {
     switch kind {
     case .system(let code): code
     case .locked: EACCES
-    case .later: EAGAIN
+    case .later, .pending: EAGAIN
     case .damaged, .changed, .unsupported, .limit: EIO
     }
   }

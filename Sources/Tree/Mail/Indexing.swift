@@ -1,4 +1,5 @@
 public import Bytes
+public import Conversion
 internal import Files
 public import Index
 internal import Mail
@@ -100,7 +101,7 @@ public final class Indexing: Sendable {
   /// One entry for each file that the index knows something of.
   public func entries() -> [Entry] {
     var entries: [[UInt8]: Entry] = [:]
-    for content in index.contents() {
+    for content in index.contents() where content.kind != KnownValues.kind.number {
       var entry = entries[content.source] ?? Entry(size: 0, usedAt: content.usedAt)
       entry.size += content.size
       if let known = MailboxStore.summary(of: content, in: index) {
@@ -112,9 +113,18 @@ public final class Indexing: Sendable {
   }
 
   /// Forgets all that the index knows of a file, whatever its state was; gives whether that was anything.
-  public func forget(_ name: FileName, in root: RealRoot) throws(Fault) -> Bool {
+  public func forget(
+    _ name: FileName, in root: RealRoot, renditions: RenditionCache? = nil
+  ) throws(Fault) -> Bool {
     let status = try RealFolder(root: root).status(of: name)
-    return index.forget(sourcesStartingWith: IndexedFile.prefix(device: status.device, inode: status.inode)) > 0
+    let count = index.forget(sourcesStartingWith: IndexedFile.prefix(device: status.device, inode: status.inode))
+    let source = try Source(name, in: RealFolder(root: root))
+    let recipes = KnownValues.recipes(ofState: source.revision, in: index)
+    KnownValues.forget(state: source.revision, in: index)
+    if let identity = try? source.open(.blocking).identity {
+      for recipe in recipes { renditions?.forget(recipe, of: identity) }
+    }
+    return count > 0 || !recipes.isEmpty
   }
 }
 

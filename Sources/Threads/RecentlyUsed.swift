@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Values that were dear to make, the ones used last, up to a total cost. For several threads at a time.
-final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct State {
     var held: [Key: (value: Value, cost: Int, usedAt: UInt64)] = [:]
     var clock: UInt64 = 0
@@ -11,9 +11,9 @@ final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let state = Mutex(State())
   private let capacity: Int
 
-  init(capacity: Int) { self.capacity = capacity }
+  public init(capacity: Int) { self.capacity = capacity }
 
-  subscript(key: Key) -> Value? {
+  public subscript(key: Key) -> Value? {
     state.withLock { state in
       guard let place = state.held.index(forKey: key) else { return nil }
       state.clock += 1
@@ -22,7 +22,7 @@ final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  func insert(_ value: Value, for key: Key, cost: Int) {
+  public func insert(_ value: Value, for key: Key, cost: Int) {
     state.withLock { state in
       state.clock += 1
       if let old = state.held.updateValue((value, cost, state.clock), forKey: key) { state.cost -= old.cost }

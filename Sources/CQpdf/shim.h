@@ -1,0 +1,3 @@
+#pragma once
+
+#include <qpdf/qpdf-c.h>

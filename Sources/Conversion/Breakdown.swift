@@ -1,0 +1,55 @@
+internal import Bytes
+internal import Glibc
+
+/// Why a worker gave no answer.
+public enum Breakdown: Error, Hashable, Sendable {
+  /// It could not be started; an errno.
+  case absent(Int32)
+  /// A signal ended it.
+  case signal(Int32)
+  /// It ended by itself.
+  case exited(Int32)
+  /// It said what no worker says.
+  case senseless
+  /// It was ended because it took longer than so many seconds.
+  case time(Int)
+  /// It was ended because it took more memory than so many bytes.
+  case memory(Int64)
+  /// It was ended because nobody waits any more.
+  case cancelled
+}
+
+extension Breakdown {
+  /// Whether the same bytes will most likely have it again. What somebody else did to the worker they will not.
+  var isLasting: Bool {
+    switch self {
+    case .absent, .cancelled: false
+    case .signal(let signal): ![SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(signal)
+    case .exited, .senseless, .time, .memory: true
+    }
+  }
+
+  var fault: Fault {
+    switch self {
+    case .absent(let code):
+      Fault(.unsupported, "the converter could not be started: \(unsafe String(cString: strerror(code)))")
+    case .signal(let signal):
+      Fault(.unsupported, "the converter \(isLasting ? "crashed" : "was killed") (\(Self.name(ofSignal: signal)))")
+    case .exited(let status): Fault(.unsupported, "the converter ended without an answer (exit status \(status))")
+    case .senseless: Fault(.unsupported, "the converter gave an answer that makes no sense")
+    case .time(let seconds): Fault(.limit, "converting it took longer than \(seconds) s (-o convert_time)")
+    case .memory(let bytes):
+      Fault(.limit, "converting it took more than \(bytes >> 20) MiB of memory (-o convert_memory)")
+    case .cancelled: Fault(.system(EINTR), "nobody waits for it")
+    }
+  }
+
+  private static func name(ofSignal signal: Int32) -> String {
+    let names: [Int32: String] = [
+      SIGSEGV: "SIGSEGV", SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGILL: "SIGILL", SIGSYS: "SIGSYS",
+      SIGTRAP: "SIGTRAP", SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ", SIGKILL: "SIGKILL", SIGTERM: "SIGTERM",
+      SIGINT: "SIGINT", SIGHUP: "SIGHUP", SIGQUIT: "SIGQUIT", SIGPIPE: "SIGPIPE",
+    ]
+    return names[signal] ?? "signal \(signal)"
+  }
+}

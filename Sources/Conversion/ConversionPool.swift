@@ -1,0 +1,152 @@
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// The workers: started as they are needed, up to a number, and ended when there has been nothing to do for a while.
+public final class ConversionPool: Sendable {
+  public struct Options: Sendable {
+    /// The converter program's path.
+    public var program: String
+    /// At most how many jobs go on at a time.
+    public var workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    /// For one job; whole seconds.
+    public var timeLimit = Duration.seconds(60)
+    /// For one worker, in bytes.
+    public var memoryLimit: Int64 = 1 << 30
+    /// How long a worker that has nothing to do stays.
+    public var idleTime = Duration.seconds(60)
+    /// Takes each line that workers write to standard error, the same line once.
+    public var log: @Sendable (String) -> Void = { _ in }
+
+    public init(program: String) { self.program = program }
+  }
+
+  private let options: Options
+  private let state = Awaited(State())
+  private let threads: Workers
+  private let said = Mutex<Set<String>>([])
+
+  fileprivate struct State: Sendable {
+    /// First come, first served, but for what a worker has open.
+    var queue: [Waiting] = []
+    var running: [ConversionTask] = []
+    /// What those who wait for a task have open, by worker.
+    var idle: [ObjectIdentifier: UInt64] = [:]
+    var workers = 0
+    var isStopped = false
+  }
+
+  fileprivate struct Waiting: Sendable {
+    let task: ConversionTask
+    /// How often one that came later was preferred.
+    var timesPassed = 0
+  }
+
+  /// So often.
+  fileprivate static let passesAtMost = 16
+  /// How far down the queue a worker looks for what it has open.
+  fileprivate static let lookout = 256
+  private static let linesAtMost = 256
+
+  public init(_ options: Options) {
+    self.options = options
+    threads = Workers(atMost: options.workers)
+  }
+
+  /// Has a task done when a worker is free; false, and nothing done, after `stop`. O(1).
+  func submit(_ task: ConversionTask) -> Bool {
+    let (isTaken, needsWorker) = state.update { state -> (Bool, Bool) in
+      guard !state.isStopped else { return (false, false) }
+      state.queue.append(Waiting(task: task))
+      guard state.idle.count < state.queue.count, state.workers < options.workers else { return (true, false) }
+      state.workers += 1
+      return (true, true)
+    }
+    if needsWorker { threads.submit { [self] in serve() } }
+    return isTaken
+  }
+
+  /// Takes a task out of the queue, or ends the work on it.
+  func cancel(_ task: ConversionTask) {
+    let wasQueued = state.update { state in
+      guard let place = state.queue.firstIndex(where: { $0.task === task }) else { return false }
+      state.queue.remove(at: place)
+      return true
+    }
+    if wasQueued { task.drop() } else { task.cancel() }
+  }
+
+  /// Drops what waits, cuts short what goes on, and ends all workers. Blocks until they are gone.
+  public func stop() {
+    let (dropped, running) = state.update { state -> ([Waiting], [ConversionTask]) in
+      state.isStopped = true
+      defer { state.queue = [] }
+      return (state.queue, state.running)
+    }
+    for waiting in dropped { waiting.task.drop() }
+    for task in running { task.cancel() }
+    threads.stop()
+  }
+
+  // MARK: A worker's life
+
+  private func serve() {
+    let worker = Worker(options) { [weak self] line in self?.log(line) }
+    while let task = next(worker) {
+      task.run(worker)
+      state.update { state in state.running.removeAll { $0 === task } }
+    }
+    worker.end()
+  }
+
+  /// The worker's next task; nil when it is to end. Blocks.
+  private func next(_ worker: Worker) -> ConversionTask? {
+    let identifier = ObjectIdentifier(worker)
+    let document = worker.document
+    let found: ConversionTask?? = state.take(within: options.idleTime) { state -> ConversionTask?? in
+      if state.isStopped { return .some(nil) }
+      if let task = state.take(identifier, document) { return task }
+      state.idle[identifier] = document
+      return nil
+    }
+    if let found { return found }
+    return state.update { state -> ConversionTask? in
+      // What came at this moment counted on this worker.
+      if let task = state.take(identifier, document) { return task }
+      state.idle[identifier] = nil
+      state.workers -= 1
+      return nil
+    }
+  }
+
+  private func log(_ line: String) {
+    let isNew = said.withLock { $0.count < Self.linesAtMost && $0.insert(line).inserted }
+    if isNew { options.log(line) }
+  }
+}
+
+extension ConversionPool.State {
+  /// The task that a worker with `document` open had best do now; nil when there is none for it.
+  fileprivate mutating func take(_ worker: ObjectIdentifier, _ document: UInt64) -> ConversionTask? {
+    guard let place = place(for: worker, document) else { return nil }
+    if place > 0 { queue[0].timesPassed += 1 }
+    let task = queue.remove(at: place).task
+    idle[worker] = nil
+    running.append(task)
+    return task
+  }
+
+  private func place(for worker: ObjectIdentifier, _ document: UInt64) -> Int? {
+    let lookout = queue.prefix(ConversionPool.lookout)
+    guard let first = queue.first else { return nil }
+    if document != 0, first.timesPassed < ConversionPool.passesAtMost,
+      let place = lookout.firstIndex(where: { $0.task.document == document })
+    {
+      return place
+    }
+    // Opening a document takes longer than most of what is done with it: it is left to whoever has it open and nothing to do.
+    return lookout.firstIndex { waiting in
+      waiting.task.document == 0 || !idle.contains { $0.value == waiting.task.document && $0.key != worker }
+    }
+  }
+}

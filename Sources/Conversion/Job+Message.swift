@@ -1,0 +1,66 @@
+/// How jobs and answers travel: little-endian 64-bit words, then text in UTF-8 to the message's end.
+///
+/// Both ends are built together, so there is no version; but what a worker sends may come from code that a hostile file took
+/// over, so it is read with care.
+extension Job {
+  /// No message is longer.
+  public static let messageLimit = 4096
+
+  public var message: [UInt8] {
+    let text = if case .make(let recipe) = work { recipe.description } else { "" }
+    return Message.bytes(
+      [number, UInt64(bitPattern: start), UInt64(bitPattern: size), document, UInt64(bitPattern: outputLimit)], text)
+  }
+
+  /// nil for what `message` never gives.
+  public init?(message bytes: [UInt8]) {
+    guard let (words, text) = Message.parts(of: bytes, words: 5) else { return nil }
+    let start = Int64(bitPattern: words[1])
+    let size = Int64(bitPattern: words[2])
+    guard start >= 0, size >= 0, !start.addingReportingOverflow(size).overflow else { return nil }
+    var work = Work.countPages
+    if !text.isEmpty {
+      guard let recipe = Recipe(text) else { return nil }
+      work = .make(recipe)
+    }
+    self.init(
+      number: words[0], work: work, start: start, size: size, document: words[3],
+      outputLimit: Int64(bitPattern: words[4]))
+  }
+}
+
+extension JobAnswer {
+  public var message: [UInt8] {
+    switch outcome {
+    case .done(let value): Message.bytes([number, 0, UInt64(bitPattern: value)], "")
+    case .failed(let failure, let reason):
+      Message.bytes([number, UInt64(failure.rawValue), 0], String(reason.prefix(500)))
+    }
+  }
+
+  /// nil for what `message` never gives.
+  public init?(message bytes: [UInt8]) {
+    guard let (words, text) = Message.parts(of: bytes, words: 3) else { return nil }
+    if words[1] == 0 {
+      guard words[2] <= UInt64(Int64.max) else { return nil }
+      self.init(number: words[0], outcome: .done(Int64(words[2])))
+    } else {
+      guard let failure = UInt8(exactly: words[1]).flatMap(Failure.init) else { return nil }
+      self.init(number: words[0], outcome: .failed(failure, reason: text))
+    }
+  }
+}
+
+private enum Message {
+  static func bytes(_ words: [UInt64], _ text: String) -> [UInt8] {
+    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } } + Array(text.utf8)
+  }
+
+  static func parts(of bytes: [UInt8], words count: Int) -> (words: [UInt64], text: String)? {
+    guard bytes.count >= 8 * count, bytes.count <= Job.messageLimit else { return nil }
+    let words = (0..<count).map { index in
+      (0..<8).reduce(into: UInt64(0)) { $0 |= UInt64(bytes[8 * index + $1]) << (8 * $1) }
+    }
+    return (words, String(decoding: bytes[(8 * count)...], as: UTF8.self))
+  }
+}

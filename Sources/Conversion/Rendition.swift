@@ -1,0 +1,59 @@
+public import Bytes
+internal import Files
+
+/// The finished result of a conversion, in a file that is open as long as this is there.
+public final class Rendition: ByteSource {
+  private let file: TemporaryFile
+  public let size: Int64
+  public let identity: ByteIdentity?
+
+  init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?) {
+    self.file = file
+    self.size = size
+    self.identity = identity
+  }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+    -> Int
+  {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)
+    return wanted
+  }
+
+  public func extent(at offset: Int64, count: Int) -> Extent? {
+    guard offset >= 0, offset < size else { return nil }
+    return Extent(holder: file, offset: offset, count: Int(min(Int64(count), size - offset)))
+  }
+}
+
+/// What names a result from one mount to the next.
+struct RenditionName: Hashable, Sendable {
+  /// Of the source and what is done with it.
+  let digest: [UInt8]
+
+  /// Goes up whenever a recipe gives other bytes than before.
+  private static let version: UInt64 = 1
+
+  init(_ source: ByteIdentity, _ recipe: Recipe) {
+    let words = [Self.version, UInt64(source.steps.count)] + source.file + source.steps
+    digest = SHA256.digest(
+      words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+        + Array(recipe.description.utf8))
+  }
+
+  /// 64 hexadecimal digits.
+  var fileName: FileName {
+    let digits = Array("0123456789abcdef".utf8)
+    return FileName(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  }
+}
+
+extension ByteIdentity {
+  func converted(by recipe: Recipe) -> ByteIdentity {
+    let digest = SHA256.digest(Array(recipe.description.utf8))
+    let words = [0, 8].map { start in digest[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    return adding(.convert, words[0], words[1])
+  }
+}

@@ -1,0 +1,198 @@
+public import Bytes
+internal import Files
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// What conversions found out, by what was done with which state of a file: sizes of results, and numbers of pages.
+public protocol RenditionNotes: Sendable {
+  func value(of work: Job.Work, inState revision: UInt64) -> Int64?
+  /// `isLasting` says whether the next mount may believe it.
+  func note(_ value: Int64, of work: Job.Work, inState revision: UInt64, isLasting: Bool)
+}
+
+/// Makes files of files: each once for all who ask at a time, each from the cache if it is there, none again that cannot be
+/// made.
+public final class Renditions: Sendable {
+  /// A file in one state.
+  public struct Subject: Sendable {
+    let revision: UInt64
+    let open: @Sendable (Patience) throws(Fault) -> any ByteSource
+
+    /// `revision` names the state; `open` gives its bytes, of which a change is a fault.
+    public init(revision: UInt64, open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource) {
+      self.revision = revision
+      self.open = open
+    }
+  }
+
+  private struct Key: Hashable, Sendable {
+    let revision: UInt64
+    let work: Job.Work
+  }
+
+  private struct State {
+    var jobs: [Key: (task: ConversionTask, pending: Pending)] = [:]
+    /// Results that somebody uses.
+    var made: [Key: Made] = [:]
+    var failures: [Key: Failure] = [:]
+
+    mutating func hold(_ rendition: Rendition, _ key: Key) {
+      if made.count.isMultiple(of: 256) { made = made.filter { $0.value.rendition != nil } }
+      made[key] = Made(rendition: rendition)
+    }
+  }
+
+  private struct Made {
+    weak var rendition: Rendition?
+  }
+
+  private struct Failure {
+    let fault: Fault
+    /// In nanoseconds of the monotonic clock; nil: for good.
+    let until: UInt64?
+
+    var isValid: Bool { until.map { monotonicNanoseconds() < $0 } ?? true }
+  }
+
+  private let state = Mutex(State())
+  private let pool: ConversionPool
+  let cache: RenditionCache?
+  /// The folder for files without names.
+  let spools: String
+  private let notes: any RenditionNotes
+  /// Copies of what lies in no file as it is, by document.
+  let inputs = RecentlyUsed<UInt64, TemporaryFile>(capacity: 512 << 20)
+  /// Results that are in no cache, for those who open the same file twice.
+  private let unkept = RecentlyUsed<Key, Rendition>(capacity: 8)
+  private let documents = RecentlyUsed<UInt64, UInt64>(capacity: 4096)
+  private let lastDocument = Atomic<UInt64>(0)
+
+  /// For how long a failure that may pass is believed, in nanoseconds.
+  private static let pause: UInt64 = 5_000_000_000
+  private static let failuresAtMost = 16384
+
+  /// `cache` is nil where nothing can be kept.
+  public init(pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any RenditionNotes) {
+    self.pool = pool
+    self.cache = cache
+    self.spools = spools
+    self.notes = notes
+  }
+
+  /// Ends everything, also the wait of those who wait. Blocks until the workers are gone.
+  public func stop() { pool.stop() }
+
+  // MARK: Asking
+
+  /// A file made of another; throws `pending` while it is being made.
+  public func open(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Rendition {
+    let key = Key(revision: subject.revision, work: .make(recipe))
+    if let known = try known(key) { return known }
+    let bytes = try settled(subject, patience)
+    let name = bytes.identity.map { RenditionName($0, recipe) }
+    if let name, let found = try cache?.find(name.fileName, patience) {
+      let rendition = Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe))
+      state.withLock { $0.hold(rendition, key) }
+      notes.note(found.size, of: key.work, inState: key.revision, isLasting: true)
+      return rendition
+    }
+    throw begin(key, bytes) { [self] task, worker in make(recipe, of: bytes, name, task, worker) }
+  }
+
+  /// How many pages a PDF has; throws `pending` while that is being found out.
+  public func countPages(of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
+    if let known = notes.value(of: .countPages, inState: subject.revision) { return known }
+    let key = Key(revision: subject.revision, work: .countPages)
+    _ = try known(key)
+    let bytes = try settled(subject, patience)
+    throw begin(key, bytes) { [self] task, worker in count(in: bytes, task, worker) }
+  }
+
+  /// Why something could not be made the last time.
+  public func failure(of work: Job.Work, inState revision: UInt64) -> Fault? {
+    state.withLock { $0.failures[Key(revision: revision, work: work)]?.fault }
+  }
+
+  private func known(_ key: Key) throws(Fault) -> Rendition? {
+    let (rendition, pending, failure) = state.withLock { state in
+      (state.made[key]?.rendition, state.jobs[key]?.pending, state.failures[key])
+    }
+    if let rendition { return rendition }
+    if let pending { throw Fault(.pending(pending)) }
+    if let failure, failure.isValid { throw failure.fault }
+    return nil
+  }
+
+  /// The bytes, with an identity if a moment's wait gives one: what was written just now may change again and not show it.
+  private func settled(_ subject: Subject, _ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try subject.open(patience)
+    if bytes.identity != nil { return bytes }
+    if patience == .immediate { throw .later }
+    _ = usleep(25_000)
+    return try subject.open(patience)
+  }
+
+  // MARK: Jobs
+
+  enum Outcome {
+    /// A number, and a file where one was made, and whether that is in the cache.
+    case made(Int64, Rendition?, isKept: Bool)
+    case failed(Fault, isLasting: Bool)
+    /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
+    case dropped
+  }
+
+  /// What to wait for: a job on `bytes` that is under way, or a new one.
+  private func begin(
+    _ key: Key, _ bytes: any ByteSource, _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
+  ) -> Fault {
+    let document = bytes.identity == nil ? 0 : document(key.revision)
+    let task = ConversionTask(document: document) { [self] task, worker in
+      finish(key, task, work(task, worker), isLasting: bytes.identity != nil)
+    } dropped: { [self] task in
+      finish(key, task, .dropped, isLasting: false)
+    }
+    let (answer, isNew) = state.withLock { state -> (Fault, Bool) in
+      if let present = state.jobs[key] { return (Fault(.pending(present.pending)), false) }
+      if let failure = state.failures[key], failure.isValid { return (failure.fault, false) }
+      let pending = Pending { [pool] in pool.cancel(task) }
+      state.jobs[key] = (task, pending)
+      return (Fault(.pending(pending)), true)
+    }
+    if isNew, !pool.submit(task) {
+      finish(key, task, .dropped, isLasting: false)
+      return Fault(.system(ENODEV), "the mount is ending")
+    }
+    return answer
+  }
+
+  private func document(_ revision: UInt64) -> UInt64 {
+    if let known = documents[revision] { return known }
+    let number = lastDocument.wrappingAdd(1, ordering: .relaxed).newValue
+    documents.insert(number, for: revision, cost: 1)
+    return number
+  }
+
+  private func finish(_ key: Key, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool) {
+    var product: Rendition?
+    if case .made(let value, let rendition, let isKept) = outcome {
+      product = rendition
+      if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
+      notes.note(value, of: key.work, inState: key.revision, isLasting: isLasting)
+    }
+    let pending = state.withLock { state -> Pending? in
+      switch outcome {
+      case .made(_, let rendition, _):
+        state.failures[key] = nil
+        if let rendition { state.hold(rendition, key) }
+      case .failed(let fault, let isLasting):
+        if state.failures.count >= Self.failuresAtMost { state.failures = [:] }
+        state.failures[key] = Failure(fault: fault, until: isLasting ? nil : monotonicNanoseconds() + Self.pause)
+      case .dropped: break
+      }
+      return state.jobs.removeValue(forKey: key)?.pending
+    }
+    pending?.finish(with: product)
+  }
+}

@@ -1,0 +1,52 @@
+/// The texts of those objects of one document that were copied lately: pages share fonts and much else.
+final class ObjectCache {
+  struct Object {
+    enum Kind {
+      case plain
+      case stream
+      /// Whether it is seen depends on the document's layers.
+      case layer
+      /// Form fields below another that belong to pages; copied as far as those are.
+      case fields
+      /// A page, or what ties pages to the rest of the document; also null: not copied by way of a reference.
+      case boundary
+    }
+
+    let text: ObjectText
+    let kind: Kind
+  }
+
+  private static let boundaries = [
+    "/Page", "/Pages", "/Catalog", "/StructTreeRoot", "/StructElem", "/Bead", "/Thread", "/Outlines",
+  ]
+  private static let limit = 16 << 20
+
+  private let file: PDFFile
+  private var objects: [PDFObject.ID: Object] = [:]
+  private var size = 0
+
+  init(of file: PDFFile) { self.file = file }
+
+  func object(_ id: PDFObject.ID) -> Object {
+    if let object = objects[id] { return object }
+    let handle = file.object(id)
+    let text = ObjectText(handle.ownText)
+    let object = Object(text: text, kind: handle.isStream ? .stream : ObjectCache.kind(of: text))
+    if size > ObjectCache.limit {
+      objects = [:]
+      size = 0
+    }
+    objects[id] = object
+    // What an object takes beside its text.
+    size += text.bytes.count + 200 + 40 * (text.references.count + text.entries.count)
+    return object
+  }
+
+  private static func kind(of text: ObjectText) -> Object.Kind {
+    if text.bytes.elementsEqual("null".utf8) { return .boundary }
+    if boundaries.contains(where: { text.has($0, for: "/Type") }) { return .boundary }
+    if text.has("/OCG", for: "/Type") || text.has("/OCMD", for: "/Type") { return .layer }
+    if text.value(of: "/Kids") != nil, text.value(of: "/T") != nil || text.value(of: "/FT") != nil { return .fields }
+    return .plain
+  }
+}

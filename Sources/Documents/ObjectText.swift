@@ -1,0 +1,168 @@
+/// The text of one object, with the places where it refers to others: what is copied into another file.
+struct ObjectText {
+  struct Reference {
+    /// Where `12 0 R` stands in the text.
+    let range: Range<Int>
+    let id: PDFObject.ID
+  }
+
+  /// A dictionary's key, with its slash, and value, as ranges of the text.
+  struct Entry {
+    let key: Range<Int>
+    let value: Range<Int>
+  }
+
+  let bytes: [UInt8]
+  let references: [Reference]
+  /// Of the dictionary itself, not of others in it; empty for what is no dictionary.
+  let entries: [Entry]
+
+  /// - Parameter text: as libqpdf wrote it, so that it is well formed.
+  init(_ text: [UInt8]) {
+    var scan = ObjectScan(text)
+    scan.run()
+    bytes = text
+    references = scan.references
+    entries = scan.entries
+  }
+
+  func value(of key: String) -> ArraySlice<UInt8>? {
+    entries.first { bytes[$0.key].elementsEqual(key.utf8) }.map { bytes[$0.value] }
+  }
+
+  func has(_ name: String, for key: String) -> Bool { value(of: key)?.elementsEqual(name.utf8) ?? false }
+
+  /// The same dictionary without some of its keys.
+  func without(_ keys: [String]) -> ObjectText {
+    let kept = entries.filter { entry in !keys.contains { bytes[entry.key].elementsEqual($0.utf8) } }
+    if kept.count == entries.count { return self }
+    var text = Array("<< ".utf8)
+    for entry in kept {
+      text += bytes[entry.key.lowerBound..<entry.value.upperBound]
+      text.append(0x20)
+    }
+    return ObjectText(text + Array(">>".utf8))
+  }
+}
+
+/// One pass over the tokens of an object.
+private struct ObjectScan {
+  let bytes: [UInt8]
+  var references: [ObjectText.Reference] = []
+  var entries: [ObjectText.Entry] = []
+
+  private var at = 0
+  private var depth = 0
+  /// At a dictionary's top level: the key that has no value yet, or not all of it.
+  private var key: Range<Int>?
+  private var value: Range<Int>?
+  /// The tokens just before, as far as they were whole numbers.
+  private var numbers: (first: Range<Int>?, second: Range<Int>?)
+  private let isDictionary: Bool
+
+  init(_ text: [UInt8]) {
+    bytes = text
+    isDictionary = text.starts(with: "<<".utf8)
+  }
+
+  mutating func run() {
+    while at < bytes.count {
+      if ObjectScan.isBlank(bytes[at]) {
+        at += 1
+        continue
+      }
+      let start = at
+      let before = depth
+      let isNumber = token()
+      place(start..<at, before: before)
+      if isNumber {
+        numbers = (numbers.second, start..<at)
+      } else {
+        if bytes[start] == 0x52, at == start + 1 { refer(upTo: at) }
+        numbers = (nil, nil)
+      }
+    }
+  }
+
+  /// Steps over one token; whether it is a whole number.
+  private mutating func token() -> Bool {
+    let byte = bytes[at]
+    switch byte {
+    case 0x28:
+      at = endOfString()
+    case 0x3C, 0x3E:
+      let isDouble = at + 1 < bytes.count && bytes[at + 1] == byte
+      if isDouble {
+        depth += byte == 0x3C ? 1 : -1
+        at += 2
+      } else {
+        at = (bytes[at...].firstIndex(of: 0x3E) ?? bytes.count - 1) + 1
+      }
+    case 0x5B, 0x5D:
+      depth += byte == 0x5B ? 1 : -1
+      at += 1
+    default:
+      let start = at
+      at += 1
+      while at < bytes.count, !ObjectScan.isDelimiter(bytes[at]) { at += 1 }
+      return bytes[start..<at].allSatisfy { (0x30...0x39).contains($0) }
+    }
+    return false
+  }
+
+  /// Makes a token part of the entry that it belongs to.
+  private mutating func place(_ token: Range<Int>, before: Int) {
+    guard isDictionary, min(before, depth) >= 1 || before == 1 else { return }
+    if depth == 0 {
+      finish()
+    } else if before == 1, depth == 1, bytes[token.lowerBound] == 0x2F, key == nil || value != nil {
+      finish()
+      key = token
+    } else if key != nil {
+      value = (value?.lowerBound ?? token.lowerBound)..<token.upperBound
+    }
+  }
+
+  private mutating func finish() {
+    if let key, let value { entries.append(ObjectText.Entry(key: key, value: value)) }
+    key = nil
+    value = nil
+  }
+
+  private mutating func refer(upTo end: Int) {
+    guard let first = numbers.first, let second = numbers.second,
+      let number = Int32(String(decoding: bytes[first], as: UTF8.self)),
+      let generation = Int32(String(decoding: bytes[second], as: UTF8.self))
+    else { return }
+    references.append(
+      ObjectText.Reference(
+        range: first.lowerBound..<end, id: PDFObject.ID(number: number, generation: generation)))
+  }
+
+  /// The end of a string in brackets, which may hold others and escaped ones.
+  private func endOfString() -> Int {
+    var end = at
+    var open = 0
+    while end < bytes.count {
+      switch bytes[end] {
+      case 0x5C: end += 1
+      case 0x28: open += 1
+      case 0x29:
+        open -= 1
+        if open == 0 { return end + 1 }
+      default: break
+      }
+      end += 1
+    }
+    return bytes.count
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) || byte == 0 }
+
+  private static func isDelimiter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x28, 0x29, 0x2F, 0x3C, 0x3E, 0x5B, 0x5D: true
+    default: isBlank(byte)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import CQpdf
+internal import Glibc
+internal import JobFiles
+
+/// One object of a PDF, by its handle. What is asked of an object of another kind is nil or empty.
+struct PDFObject {
+  /// The number of an indirect object.
+  struct ID: Hashable {
+    let number: Int32
+    let generation: Int32
+  }
+
+  let file: PDFFile
+  let handle: qpdf_oh
+
+  private var pdf: qpdf_data { unsafe file.pdf }
+
+  var isDictionary: Bool { unsafe qpdf_oh_is_dictionary(pdf, handle) != 0 }
+  var isArray: Bool { unsafe qpdf_oh_is_array(pdf, handle) != 0 }
+  var isNull: Bool { unsafe qpdf_oh_is_null(pdf, handle) != 0 }
+  var isStream: Bool { unsafe qpdf_oh_is_stream(pdf, handle) != 0 }
+
+  /// nil for a direct object.
+  var id: ID? {
+    let number = unsafe qpdf_oh_get_object_id(pdf, handle)
+    return number == 0 ? nil : unsafe ID(number: number, generation: qpdf_oh_get_generation(pdf, handle))
+  }
+
+  /// A dictionary's value; nil for null, too.
+  subscript(key: String) -> PDFObject? {
+    guard isDictionary else { return nil }
+    let value = unsafe file.object(qpdf_oh_get_key(pdf, handle, key))
+    return value.isNull ? nil : value
+  }
+
+  var count: Int { isArray ? unsafe Int(qpdf_oh_get_array_n_items(pdf, handle)) : 0 }
+
+  /// An array's item.
+  subscript(index: Int) -> PDFObject { unsafe file.object(qpdf_oh_get_array_item(pdf, handle, Int32(index))) }
+
+  var items: [PDFObject] { (0..<count).map { self[$0] } }
+
+  var integer: Int? {
+    var value: Int64 = 0
+    return unsafe qpdf_oh_get_value_as_longlong(pdf, handle, &value) != 0 ? Int(value) : nil
+  }
+
+  /// With its slash.
+  var name: String? {
+    guard unsafe qpdf_oh_is_name(pdf, handle) != 0 else { return nil }
+    return unsafe qpdf_oh_get_name(pdf, handle).map { unsafe String(cString: $0) }
+  }
+
+  /// In the notation of PDF, where it refers to others by their number; an indirect object is its reference.
+  var text: [UInt8] { unsafe bytes(qpdf_oh_unparse(pdf, handle)) }
+
+  /// The object's own text, also of an indirect object; of a stream, its dictionary's.
+  var ownText: [UInt8] {
+    unsafe bytes(qpdf_oh_unparse_resolved(pdf, isStream ? qpdf_oh_get_dict(pdf, handle) : handle))
+  }
+
+  private func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
+    guard let text = unsafe text else { return [] }
+    return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+  }
+
+  /// Calls `body` with a stream's bytes as the file has them, but decrypted.
+  func withData(_ body: (RawSpan) throws(JobFailure) -> Void) throws(JobFailure) {
+    var data: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    try file.check(unsafe qpdf_oh_get_stream_data(pdf, handle, qpdf_dl_none, nil, &data, &count))
+    defer { unsafe free(data) }
+    try unsafe body(UnsafeRawBufferPointer(start: data, count: count).bytes)
+  }
+}

@@ -1,0 +1,46 @@
+internal import CQpdf
+public import Conversion
+public import JobFiles
+
+/// An open PDF whose pages can be counted and copied; the more of them, the faster.
+public final class PagedDocument {
+  private let file: PDFFile
+  private var tree: PageTree
+  private let objects: ObjectCache
+  /// The fields at the top of the form.
+  private let form: Set<PDFObject.ID>
+
+  public init(_ input: JobInput) throws(JobFailure) {
+    file = try PDFFile(reading: input)
+    tree = PageTree(file)
+    objects = ObjectCache(of: file)
+    form = Set((file.root["/AcroForm"]?["/Fields"]?.items ?? []).compactMap(\.id))
+    file.releaseObjects()
+  }
+
+  public func countPages() throws(JobFailure) -> Int {
+    defer { file.releaseObjects() }
+    return try tree.count()
+  }
+
+  /// Writes a document of these pages: the same bytes for the same input.
+  public func write(_ selection: PageSelection, to output: JobOutput) throws(JobFailure) {
+    defer { file.releaseObjects() }
+    var pages: [PageTree.Page] = []
+    for run in selection.runs {
+      let last = if let last = run.last { last } else { try tree.count() }
+      guard run.last != nil || run.first <= last else { throw try absent(run.first) }
+      for number in stride(from: run.first, through: last, by: run.first <= last ? 1 : -1) {
+        guard let page = try tree.page(at: number - 1) else { throw try absent(number) }
+        pages.append(page)
+      }
+    }
+    var copy = PageCopy(from: file, objects: objects, to: output)
+    try copy.write(pages, form: form)
+    file.forgetErrors()
+  }
+
+  private func absent(_ number: Int) throws(JobFailure) -> JobFailure {
+    try JobFailure(.absent, "has no page \(number), but \(tree.count())")
+  }
+}

@@ -1,0 +1,75 @@
+internal import CPoppler
+internal import Conversion
+internal import Glibc
+public import JobFiles
+
+/// An open PDF as poppler shows it: what it looks like, and its text.
+@safe public final class RenderedDocument {
+  private let document: OpaquePointer
+  private let input: JobInput
+
+  public init(_ input: JobInput) throws(JobFailure) {
+    self.input = input
+    let bytes = unsafe g_bytes_new_static(input.bytes.baseAddress, gsize(input.count))
+    defer { unsafe g_bytes_unref(bytes) }
+    var error: UnsafeMutablePointer<GError>?
+    if let document = unsafe poppler_document_new_from_bytes(bytes, nil, &error) {
+      unsafe self.document = document
+      return
+    }
+    defer { unsafe g_error_free(error) }
+    if unsafe error?.pointee.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) {
+      throw JobFailure(.locked, "asks for a password")
+    }
+    let words = unsafe error.flatMap { unsafe $0.pointee.message }.map { unsafe String(cString: $0) } ?? ""
+    throw JobFailure(.damaged, "is no readable PDF", saying: words)
+  }
+
+  deinit { unsafe g_object_unref(UnsafeMutableRawPointer(document)) }
+
+  private func withPage<Result>(
+    _ index: Int32, _ body: (OpaquePointer) throws(JobFailure) -> Result
+  ) throws(JobFailure) -> Result {
+    guard let page = unsafe poppler_document_get_page(document, index) else {
+      throw JobFailure(.damaged, "has no readable page \(index + 1)")
+    }
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(page)) }
+    return try unsafe body(page)
+  }
+
+  /// Writes the text of all pages in reading order, each ended by a form feed.
+  public func writeText(to output: JobOutput) throws(JobFailure) {
+    let count = unsafe poppler_document_get_n_pages(document)
+    for index in 0..<count {
+      try unsafe withPage(index) { (page) throws(JobFailure) in
+        let text = unsafe poppler_page_get_text(page)
+        defer { unsafe g_free(text) }
+        let bytes = unsafe text.map { unsafe Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } ?? []
+        try unsafe output.write((bytes + [0x0C]).span.bytes)
+      }
+    }
+  }
+
+  /// Paints the first page on white.
+  ///
+  /// - Parameter resolution: decides on the pixels an inch, from the page's width and height in inches.
+  public func paintFirstPage(resolution: (Double, Double) -> Double) throws(JobFailure) -> Raster {
+    try unsafe withPage(0) { (page) throws(JobFailure) in
+      var width = 0.0
+      var height = 0.0
+      unsafe poppler_page_get_size(page, &width, &height)
+      guard width > 0, height > 0, width.isFinite, height.isFinite else {
+        throw JobFailure(.damaged, "has a page without a size")
+      }
+      let density = resolution(width / 72, height / 72)
+      let raster = try Raster(
+        width: max(1, (width / 72 * density).rounded()), height: max(1, (height / 72 * density).rounded()),
+        density: density)
+      try unsafe raster.paint { cairo in
+        unsafe cairo_scale(cairo, density / 72, density / 72)
+        unsafe poppler_page_render(page, cairo)
+      }
+      return raster
+    }
+  }
+}

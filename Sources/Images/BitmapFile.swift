@@ -1,0 +1,160 @@
+internal import Conversion
+internal import JobFiles
+
+/// A Windows bitmap, which no loader that is allowed here reads: the file's header, one of its kinds of image header,
+/// a palette, and rows from the bottom up.
+struct BitmapFile {
+  private let bytes: InputReader
+  private let width: Int
+  private let height: Int
+  private let isTopDown: Bool
+  private let depth: Int
+  private let compression: Int
+  private let palette: [(red: UInt8, green: UInt8, blue: UInt8)]
+  private let pixels: Int
+  private let masks: [Mask]
+
+  /// A channel of a pixel that is one word.
+  private struct Mask {
+    let shift: Int
+    let most: Int
+
+    init(_ bits: Int) {
+      shift = bits == 0 ? 0 : bits.trailingZeroBitCount
+      most = bits >> shift
+    }
+
+    func value(of word: Int) -> UInt8 { most == 0 ? 0 : UInt8((((word >> shift) & most) * 255 + most / 2) / most) }
+  }
+
+  private static let mostPixels = 1 << 27
+
+  init(_ input: JobInput) throws(JobFailure) {
+    let bytes = InputReader(input)
+    let header = bytes.word(14, 4)
+    let isOld = header == 12
+    width = isOld ? bytes.word(18, 2) : bytes.signed(18)
+    let rows = isOld ? bytes.word(20, 2) : bytes.signed(22)
+    height = abs(rows)
+    isTopDown = rows < 0
+    depth = bytes.word(isOld ? 24 : 28, 2)
+    compression = isOld ? 0 : bytes.word(30, 4)
+    pixels = bytes.word(10, 4)
+    guard isOld || header >= 40, width > 0, height > 0, pixels < input.count else {
+      throw JobFailure(.damaged, "is a bitmap with a header that makes no sense")
+    }
+    guard width <= BitmapFile.mostPixels / height else {
+      throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")
+    }
+    let isRunLength = (compression == 1 && depth == 8) || (compression == 2 && depth == 4)
+    let hasMasks = (compression == 3 || compression == 6) && (depth == 16 || depth == 32)
+    guard [1, 4, 8, 16, 24, 32].contains(depth), compression == 0 || isRunLength || hasMasks else {
+      throw JobFailure(.unsupported, "is a bitmap of a kind that is not known here")
+    }
+    if hasMasks {
+      masks = (0..<3).map { Mask(bytes.word(54 + 4 * $0, 4)) }
+    } else {
+      masks = (depth == 16 ? [0x7C00, 0x3E0, 0x1F] : [0xFF0000, 0xFF00, 0xFF]).map { Mask($0) }
+    }
+    let size = isOld ? 3 : 4
+    let start = 14 + header
+    let count = depth > 8 ? 0 : min(1 << depth, max(0, pixels - start) / size)
+    palette = (0..<count).map { index in
+      let at = start + size * index
+      return (bytes.byte(at + 2), bytes.byte(at + 1), bytes.byte(at))
+    }
+    self.bytes = bytes
+    let stride = (width * depth + 31) / 32 * 4
+    guard isRunLength || input.count - pixels >= stride * height else {
+      throw JobFailure(.damaged, "ends before its last row")
+    }
+  }
+
+  func picture() throws(JobFailure) -> VipsPicture {
+    var image = [UInt8](repeating: 0, count: 3 * width * height)
+    if compression == 1 || compression == 2 { readRuns(&image) } else { readRows(&image) }
+    return try VipsPicture(copying: image, width: width, height: height)
+  }
+
+  private func set(_ x: Int, _ row: Int, _ red: UInt8, _ green: UInt8, _ blue: UInt8, in image: inout [UInt8]) {
+    let at = 3 * ((isTopDown ? row : height - 1 - row) * width + x)
+    image[at] = red
+    image[at + 1] = green
+    image[at + 2] = blue
+  }
+
+  private func set(_ x: Int, _ row: Int, index: Int, in image: inout [UInt8]) {
+    guard x < width, row < height, index < palette.count else { return }
+    set(x, row, palette[index].red, palette[index].green, palette[index].blue, in: &image)
+  }
+
+  private func readRows(_ image: inout [UInt8]) {
+    let stride = (width * depth + 31) / 32 * 4
+    for row in 0..<height {
+      let start = pixels + row * stride
+      for x in 0..<width {
+        switch depth {
+        case 24:
+          let at = start + 3 * x
+          set(x, row, bytes.byte(at + 2), bytes.byte(at + 1), bytes.byte(at), in: &image)
+        case 16, 32:
+          let word = bytes.word(start + depth / 8 * x, depth / 8)
+          set(x, row, masks[0].value(of: word), masks[1].value(of: word), masks[2].value(of: word), in: &image)
+        default:
+          let bit = x * depth
+          let index = Int(bytes.byte(start + bit / 8)) >> (8 - depth - bit % 8) & (1 << depth - 1)
+          set(x, row, index: index, in: &image)
+        }
+      }
+    }
+  }
+
+  /// Runs of one pixel, stretches of several, jumps, and the ends of rows. What is passed over stays black.
+  private func readRuns(_ image: inout [UInt8]) {
+    var at = pixels
+    var x = 0
+    var row = 0
+    /// The pixel of a place in a stretch: a byte, or half of one.
+    func index(_ start: Int, _ place: Int) -> Int {
+      depth == 8 ? Int(bytes.byte(start + place)) : Int(bytes.byte(start + place / 2)) >> (place % 2 == 0 ? 4 : 0) & 15
+    }
+    while at + 1 < bytes.count, row < height {
+      let first = Int(bytes.byte(at))
+      let second = Int(bytes.byte(at + 1))
+      at += 2
+      switch (first, second) {
+      case (0, 0): (x, row) = (0, row + 1)
+      case (0, 1): return
+      case (0, 2):
+        x += Int(bytes.byte(at))
+        row += Int(bytes.byte(at + 1))
+        at += 2
+      case (0, _):
+        for place in 0..<second { set(x + place, row, index: index(at, place), in: &image) }
+        x += second
+        at += ((depth == 8 ? second : (second + 1) / 2) + 1) / 2 * 2
+      default:
+        let pair = depth == 8 ? [second] : [second >> 4, second & 15]
+        for place in 0..<first { set(x + place, row, index: pair[place % pair.count], in: &image) }
+        x += first
+      }
+    }
+  }
+}
+
+/// Little-endian numbers of an input; 0 beyond its end.
+private struct InputReader {
+  private let input: JobInput
+  let count: Int
+
+  init(_ input: JobInput) {
+    self.input = input
+    count = input.count
+  }
+
+  func byte(_ offset: Int) -> UInt8 { unsafe offset < count ? input.bytes[offset] : 0 }
+
+  func word(_ offset: Int, _ size: Int) -> Int { (0..<size).reduce(0) { $0 | Int(byte(offset + $1)) << (8 * $1) } }
+
+  func signed(_ offset: Int) -> Int { Int(Int32(truncatingIfNeeded: word(offset, 4))) }
+}

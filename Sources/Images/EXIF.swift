@@ -1,0 +1,30 @@
+/// What has to be known of an EXIF block: TIFF 6.0, section 2.
+enum EXIF {
+  /// The block with its orientation, if any, set to upright.
+  static func upright(_ block: [UInt8]) -> [UInt8] {
+    var block = block
+    guard let place = orientation(in: block) else { return block }
+    block[place.offset] = place.isBigEndian ? 0 : 1
+    block[place.offset + 1] = place.isBigEndian ? 1 : 0
+    return block
+  }
+
+  /// Where the two bytes of the first directory's orientation are.
+  private static func orientation(in block: [UInt8]) -> (offset: Int, isBigEndian: Bool)? {
+    let start = block.starts(with: "Exif\0\0".utf8) ? 6 : 0
+    guard block.count >= start + 8 else { return nil }
+    let isBigEndian = block[start] == 0x4D
+    func word(_ offset: Int, _ count: Int) -> Int? {
+      guard offset >= 0, offset + count <= block.count else { return nil }
+      let bytes = block[offset..<(offset + count)]
+      return (isBigEndian ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | Int($1) }
+    }
+    guard let directory = word(start + 4, 4), let entries = word(start + directory, 2) else { return nil }
+    for entry in 0..<entries {
+      let offset = start + directory + 2 + 12 * entry
+      guard let tag = word(offset, 2), word(offset + 8, 4) != nil else { return nil }
+      if tag == 0x0112 { return (offset + 8, isBigEndian) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,57 @@
+internal import CVips
+internal import Conversion
+internal import JobFiles
+
+/// A file of a format that libvips writes.
+struct ImageFile {
+  private let saver: String
+  private let arguments: [(String, String)]
+
+  init(_ format: ImageFormat, quality: Int?) {
+    func lossy(_ usual: Int) -> (String, String) { ("Q", "\(quality ?? usual)") }
+    switch format {
+    case .png: (saver, arguments) = ("pngsave_target", [])
+    case .webp: (saver, arguments) = ("webpsave_target", [lossy(80)])
+    // Lossless unless a quality is asked for.
+    case .tiff:
+      let compression = quality == nil ? [("compression", "deflate"), ("predictor", "horizontal")] : [("compression", "jpeg"), lossy(85)]
+      (saver, arguments) = ("tiffsave_target", compression)
+    case .gif: (saver, arguments) = ("gifsave_target", [])
+    case .avif: (saver, arguments) = ("heifsave_target", [("compression", "av1"), ("effort", "1"), lossy(60)])
+    case .jp2: (saver, arguments) = ("jp2ksave_target", [lossy(75)])
+    case .jpeg, .heic, .pdf: (saver, arguments) = ("jpegsave_target", [lossy(85)])
+    }
+  }
+
+  /// The whole file.
+  func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
+    guard let target = unsafe vips_target_new_to_memory() else {
+      throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError())
+    }
+    defer { unsafe g_object_unref(target) }
+    try unsafe save(image, to: target)
+    var count = 0
+    guard let bytes = unsafe vips_target_steal(target, &count) else { return [] }
+    defer { unsafe g_free(bytes) }
+    return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+  }
+
+  func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure) {
+    guard let target = unsafe vips_target_new_to_descriptor(output.descriptor) else {
+      throw JobFailure(.system, "cannot be written", saying: Vips.takeError())
+    }
+    defer { unsafe g_object_unref(target) }
+    do throws(JobFailure) { try unsafe save(image, to: target) } catch {
+      try output.reasonForFailure()
+      throw error
+    }
+  }
+
+  private func save(_ image: VipsPicture, to target: UnsafeMutablePointer<VipsTarget>) throws(JobFailure) {
+    var call = try VipsCall(saver)
+    call.set("in", image)
+    unsafe call.set("target", target: target)
+    for (name, value) in arguments { call.set(name, value) }
+    try call.run()
+  }
+}

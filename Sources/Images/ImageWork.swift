@@ -1,0 +1,87 @@
+internal import CVips
+public import Conversion
+public import JobFiles
+
+/// One image on its way from a file to another.
+public struct ImageWork {
+  private let format: ImageFormat
+  private let changes: ImageChanges
+  private var picture: VipsPicture
+
+  /// Reads an image file as far as its header, checks that it can be worked on, and says how.
+  public init(_ input: JobInput, to format: ImageFormat, _ changes: ImageChanges) throws(JobFailure) {
+    self.format = format
+    self.changes = changes
+    let source = try ImageSource(input, resolution: changes.resolution)
+    let isTurned = source.picture.orientation > 4
+    let width = isTurned ? source.picture.height : source.picture.width
+    let height = isTurned ? source.picture.width : source.picture.height
+    if let size = changes.size, let box = size.box(width, height), box.width < width || box.height < height {
+      picture = try source.thumbnail(width: box.width, height: box.height)
+    } else if source.picture.orientation != 1 {
+      picture = try source.picture.inMemory().applying("autorot")
+    } else {
+      picture = source.picture
+    }
+    if case .percent(let percent) = changes.size, percent > 100 {
+      picture = try picture.applying("resize", ["scale": "\(Double(percent) / 100)"])
+    }
+    picture.keep(source)
+  }
+
+  /// Pixels that were painted, three bytes each.
+  public init(
+    rgb bytes: UnsafeRawBufferPointer, width: Int, height: Int, density: Double, keeping owner: AnyObject,
+    to format: ImageFormat, _ changes: ImageChanges
+  ) throws(JobFailure) {
+    self.format = format
+    self.changes = changes
+    let pixels = try unsafe VipsPicture(rgb: bytes, width: width, height: height, keeping: owner)
+    // In pixels a millimetre.
+    let resolution = "\(density / 25.4)"
+    picture = try pixels.applying(
+      "copy", ["interpretation": "srgb", "xres": resolution, "yres": resolution])
+    if let size = changes.size, let box = size.box(width, height), box.width < width || box.height < height {
+      picture = try picture.applying(
+        "thumbnail_image", ["width": "\(box.width)", "height": "\(box.height)", "size": "down"])
+    }
+  }
+
+  /// Changes what is to be changed, and writes the file; a PDF is made of a `PageImage`.
+  public func write(to output: JobOutput) throws(JobFailure) {
+    let ready = try prepared()
+    switch format {
+    case .heic: try HEICFile(ready, quality: changes.quality ?? 60).write(to: output)
+    default: try ImageFile(format, quality: changes.quality).write(ready, to: output)
+    }
+  }
+
+  /// Turned, in colours that the format can have, and with what is to travel along.
+  func prepared() throws(JobFailure) -> VipsPicture {
+    var image = picture
+    if let turn = changes.turn {
+      image = try image.inMemory().applying("rot", ["angle": "d\(turn.rawValue)"])
+    }
+    image = try image.inColours(of: format, gray: changes.isGray)
+    if changes.dropsMetadata {
+      image = try image.removing { name in
+        ["exif-", "xmp-", "iptc-", "photoshop-", "png-comment-", "gif-comment", "jpeg-thumbnail", "image-description"]
+          .contains(where: name.hasPrefix)
+      }
+    }
+    return image
+  }
+}
+
+extension ImageChanges.Size {
+  /// The box that an image of these sides is to fit into; nil where it stays or grows.
+  func box(_ width: Int, _ height: Int) -> (width: Int, height: Int)? {
+    switch self {
+    case .longestSide(let side): (side, side)
+    case .within(let width, let height): (width, height)
+    case .percent(let percent) where percent < 100:
+      (max(1, (width * percent + 50) / 100), max(1, (height * percent + 50) / 100))
+    case .percent: nil
+    }
+  }
+}

@@ -1,0 +1,62 @@
+internal import CVips
+internal import Conversion
+internal import JobFiles
+
+extension VipsPicture {
+  private static let profile = "icc-profile-data"
+
+  /// In colours that a format can have: a profile that it cannot carry is applied, and what is seen through is put on
+  /// white where there is no transparency.
+  func inColours(of format: ImageFormat, gray: Bool) throws(JobFailure) -> VipsPicture {
+    var image = self
+    let isGray = image.bands < 3
+    let keepsProfile =
+      switch format {
+      case .gif, .jp2: false
+      // Both store gray as colours, which a profile for gray does not describe.
+      case .webp, .heic, .avif: !isGray && !gray
+      default: !gray || isGray
+      }
+    if image.interpretation == VIPS_INTERPRETATION_CMYK {
+      image = try image.inSRGB()
+    } else if image.has(VipsPicture.profile), !keepsProfile {
+      image = try image.inSRGB()
+    }
+    let hasDepth = !image.isByte && [.png, .tiff, .jp2].contains(format) && !image.isFloat
+    if gray {
+      image = try image.inSpace(hasDepth ? "grey16" : "b-w")
+    } else if !hasDepth, !image.isByte {
+      image = try image.inSpace(image.bands < 3 && !image.isFloat ? "b-w" : "srgb")
+    } else if ![VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16]
+      .contains(image.interpretation)
+    {
+      image = try image.inSpace(image.bands < 3 ? "b-w" : "srgb")
+    }
+    if image.hasAlpha, format == .jpeg || format == .pdf {
+      image = try image.applying("flatten", ["background": image.isByte ? "255" : "65535"])
+    }
+    return image
+  }
+
+  private func inSpace(_ space: String) throws(JobFailure) -> VipsPicture {
+    try applying("colourspace", ["space": space])
+  }
+
+  /// By the image's own profile, else by the usual one.
+  private func inSRGB() throws(JobFailure) -> VipsPicture {
+    let isCMYK = interpretation == VIPS_INTERPRETATION_CMYK
+    let depth = isByte ? "8" : "16"
+    let result: VipsPicture
+    do throws(JobFailure) {
+      result = try applying(
+        "icc_transform",
+        isCMYK
+          ? ["output-profile": "srgb", "embedded": "true", "input-profile": "cmyk", "depth": depth]
+          : ["output-profile": "srgb", "embedded": "true", "depth": depth])
+    } catch {
+      // A profile that does not fit the image says nothing about it.
+      result = self
+    }
+    return try result.removing { $0 == VipsPicture.profile }
+  }
+}

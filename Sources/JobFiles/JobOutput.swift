@@ -1,0 +1,56 @@
+internal import Conversion
+internal import Glibc
+
+/// The file that a job writes, from its start.
+public final class JobOutput: Sendable {
+  public let descriptor: Int32
+  public let limit: Int64
+
+  /// Takes the descriptor over. Writing beyond `limit` bytes fails, whoever writes.
+  public init(descriptor: Int32, limit: Int64) {
+    self.descriptor = descriptor
+    self.limit = limit
+    // SIGXFSZ is ignored: see `Sandbox`.
+    var size = rlimit(rlim_cur: rlim_t(max(limit, 0)), rlim_max: rlim_t.max)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &size)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Appends.
+  public func write(_ bytes: RawSpan) throws(JobFailure) {
+    do throws(JobFailure) { try JobOutput.write(bytes, to: descriptor) } catch {
+      try reasonForFailure()
+      throw error
+    }
+  }
+
+  /// Appends to any file.
+  public static func write(_ bytes: RawSpan, to descriptor: Int32) throws(JobFailure) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let count = unsafe bytes.extracting(offset...).withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw JobFailure("cannot be written", errno: errno)
+      }
+      offset += count
+    }
+  }
+
+  /// How many bytes there are.
+  public func size() throws(JobFailure) -> Int64 {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw JobFailure("cannot be written", errno: errno) }
+    return Int64(status.st_size)
+  }
+
+  /// Throws what a failed write is due to, whoever wrote, when that was a want of room.
+  public func reasonForFailure() throws(JobFailure) {
+    if try size() >= limit { throw JobFailure(.limit, "would be larger than \(limit) bytes") }
+    var system = statvfs()
+    if unsafe fstatvfs(descriptor, &system) == 0, system.f_blocks > 0, system.f_bavail == 0 {
+      throw JobFailure("cannot be written", errno: ENOSPC)
+    }
+  }
+}

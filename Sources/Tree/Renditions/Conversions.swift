@@ -1,0 +1,23 @@
+internal import Bytes
+public import Conversion
+public import Index
+
+/// What the views that convert share.
+public final class Conversions: Sendable {
+  let renditions: Renditions
+  let known: KnownValues
+
+  /// `cache` and `index` are nil where nothing outlives the mount; `spools` is a folder for large temporary files.
+  public init(_ options: ConversionPool.Options, cache: RenditionCache?, index: Index?, spools: String) {
+    known = KnownValues(index: index)
+    renditions = Renditions(pool: ConversionPool(options), cache: cache, spools: spools, notes: known)
+  }
+
+  func stop() { renditions.stop() }
+}
+
+extension SourceState {
+  var subject: Renditions.Subject {
+    Renditions.Subject(revision: revision) { [self] (patience) throws(Fault) in try open(patience) }
+  }
+}

@@ -1,0 +1,119 @@
+internal import Bytes
+internal import Conversion
+internal import Index
+internal import Synchronization
+internal import Threads
+
+/// Sizes of what was once made and numbers of pages, by the state of the file that they are of: from this mount and, by the
+/// index, from earlier ones.
+///
+/// All that the index has is read at the first question, so that a listing of very many files asks it nothing.
+final class KnownValues: RenditionNotes {
+  fileprivate struct Key: Hashable {
+    let revision: UInt64
+    let work: Job.Work
+  }
+
+  private struct Value {
+    var number: Int64
+    /// Whether it was seen in this mount: what an earlier one saw may be another today, when a library was renewed.
+    var isConfirmed: Bool
+  }
+
+  private struct State {
+    var values: [Key: Value] = [:]
+    var isLoaded = false
+  }
+
+  private let state = Mutex(State())
+  private let index: Index?
+  private let turn = TurnLock()
+
+  static let kind = IndexKind(number: 3, version: 1)
+  /// One source for all: the index names the others by numbers.
+  private static let source = Array("conversions".utf8)
+  /// Past so many all are forgotten.
+  private static let limit = 100_000
+
+  init(index: Index?) { self.index = index }
+
+  /// Reads what the index has, the first time. Blocks then.
+  func load(_ patience: Patience) throws(Fault) {
+    if state.withLock({ $0.isLoaded }) { return }
+    if patience == .immediate, index != nil { throw .later }
+    turn.lock()
+    defer { turn.unlock() }
+    if state.withLock({ $0.isLoaded }) { return }
+    var records = index?.records(of: Self.source, Self.kind, from: [], through: Self.last) ?? []
+    if records.count > Self.limit {
+      index?.forget(Self.source)
+      records = []
+    }
+    state.withLock { state in
+      for record in records {
+        guard let key = Key(record.key), record.value.count == 8, state.values[key] == nil else { continue }
+        state.values[key] = Value(number: Int64(bitPattern: word(record.value[...])), isConfirmed: false)
+      }
+      state.isLoaded = true
+    }
+  }
+
+  func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, revision)?.number }
+
+  /// Whether the value is of this mount.
+  func isConfirmed(_ work: Job.Work, inState revision: UInt64) -> Bool { known(work, revision)?.isConfirmed ?? false }
+
+  private func known(_ work: Job.Work, _ revision: UInt64) -> Value? {
+    state.withLock { $0.values[Key(revision: revision, work: work)] }
+  }
+
+  func note(_ value: Int64, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
+    let key = Key(revision: revision, work: work)
+    let isNew = state.withLock { state in
+      if state.values.count >= 2 * Self.limit { state.values = [:] }
+      return state.values.updateValue(Value(number: value, isConfirmed: true), forKey: key)?.number != value
+    }
+    guard isNew, isLasting else { return }
+    index?.later(cost: 256) { index in
+      let record = IndexRecord(key: key.bytes, value: IndexedFile.bytes([UInt64(bitPattern: value)]))
+      index.store([record], Self.kind, of: Self.source)
+    }
+  }
+
+  /// What the index knows to have been made of a state of a file.
+  static func recipes(ofState revision: UInt64, in index: Index) -> [Recipe] {
+    let prefix = IndexedFile.bytes([revision])
+    return index.records(of: source, kind, from: prefix, through: prefix + last).compactMap { record in
+      if case .make(let recipe)? = Key(record.key)?.work { recipe } else { nil }
+    }
+  }
+
+  /// Forgets what the index knows of a state of a file.
+  static func forget(state revision: UInt64, in index: Index) {
+    let prefix = IndexedFile.bytes([revision])
+    index.forget(source, kind, from: prefix, through: prefix + last)
+  }
+
+  /// Sorts behind every key: recipes are ASCII.
+  private static let last: [UInt8] = Array(repeating: 0xff, count: 9)
+}
+
+extension KnownValues.Key {
+  /// The state's number, then the recipe in words; none for a number of pages.
+  var bytes: [UInt8] {
+    let recipe = if case .make(let recipe) = work { recipe.description } else { "" }
+    return IndexedFile.bytes([revision]) + Array(recipe.utf8)
+  }
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 8 else { return nil }
+    var work = Job.Work.countPages
+    if bytes.count > 8 {
+      guard let recipe = Recipe(String(decoding: bytes[8...], as: UTF8.self)) else { return nil }
+      work = .make(recipe)
+    }
+    self.init(revision: word(bytes[..<8]), work: work)
+  }
+}
+
+private func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }

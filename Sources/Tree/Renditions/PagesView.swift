@@ -1,0 +1,123 @@
+internal import Bytes
+internal import Conversion
+
+/// `NAME.pages/`: the pages of a PDF, each as a file.
+struct PagesView: FolderView {
+  let name = "pages"
+  let listedExtensions: Set<FileExtension>
+  static var possibleExtensions: Set<FileExtension> { usual }
+  private let listsUnnamed: Bool
+  private let conversions: Conversions
+
+  static let suffix: StaticString = ".pages"
+  static let usual: Set<FileExtension> = ["pdf"]
+
+  init(listing: ViewListing, _ conversions: Conversions) {
+    listedExtensions = listing.extensions(Self.usual)
+    listsUnnamed = listedExtensions.contains("pdf")
+    self.conversions = conversions
+  }
+
+  func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
+    listsUnnamed && FileSignature(startingWith: head) == .pdf
+  }
+
+  func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
+    if !isNamed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
+    let folder = PageFolder(SourceState(source, revision: source.revision), conversions)
+    return Found(folder, try folder.attributes(patience))
+  }
+
+  func stop() { conversions.stop() }
+}
+
+/// The folder of a PDF's pages: `001.pdf` and so on; by name any selection of them.
+final class PageFolder: Item {
+  private let file: SourceState
+  private let conversions: Conversions
+  private static let view = "pages"
+
+  var inode: UInt64 { file.inode(Self.mark) }
+  var kind: Kind { .folder }
+  var isImmutable: Bool { true }
+  var listsViews: Bool { false }
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x7061_6765 << 32
+
+  init(_ file: SourceState, _ conversions: Conversions) {
+    self.file = file
+    self.conversions = conversions
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    file.attributes.view(inode: inode, kind: .folder, size: 0)
+  }
+
+  private func count(_ patience: Patience) throws(Fault) -> Int {
+    try conversions.known.load(patience)
+    return Int(try conversions.renditions.countPages(of: file.subject, patience))
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard let stem = name.dropping(suffix: ".pdf"), let selection = PageSelection(Substring(stem.text)) else {
+      return nil
+    }
+    let count = try count(patience)
+    guard let pages = selection.count(in: count) else { return nil }
+    let page = page(selection, pages: pages, of: count)
+    return Found(page, try page.attributes(patience))
+  }
+
+  private func page(_ selection: PageSelection, pages: Int, of count: Int) -> RenditionFile {
+    // A share of the whole, and something for what a file needs beside its pages.
+    let share = file.attributes.size / Int64(max(1, count))
+    let (estimate, isHuge) = share.multipliedReportingOverflow(by: Int64(pages))
+    return RenditionFile(
+      file, .pages(selection), conversions, view: Self.view, estimate: isHuge ? share : estimate + 1024)
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing { PageListing(self, count: try count(patience)) }
+
+  func checkCurrent() throws(Fault) { try file.checkCurrent() }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    file.provenance(view: Self.view, conversions.renditions.failure(of: .countPages, inState: file.revision))
+  }
+
+  private final class PageListing: Listing {
+    private let folder: PageFolder
+    private let count: Int
+    private static let blockSize = 256
+
+    init(_ folder: PageFolder, count: Int) {
+      self.folder = folder
+      self.count = count
+    }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      guard place >= 0, place < count else { return [] }
+      let width = max(3, String(count).utf8.count)
+      return (Int(place) + 1...min(count, Int(place) + Self.blockSize)).map { number in
+        let digits = String(number)
+        let name = FileName(String(repeating: "0", count: width - digits.utf8.count) + digits + ".pdf")
+        let page = folder.page(PageSelection(page: number), pages: 1, of: count)
+        return ListedEntry(name: ListedName(name), inode: page.inode, kind: .file, next: Int64(number))
+      }
+    }
+  }
+}
+
+extension PageSelection {
+  /// How many pages of a document with `total` it takes; nil when there is one that the document has not.
+  fileprivate func count(in total: Int) -> Int? {
+    var count = 0
+    for run in runs {
+      let last = run.last ?? total
+      guard run.first <= total, last <= total else { return nil }
+      count += abs(last - run.first) + 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,82 @@
+internal import Bytes
+internal import Conversion
+
+/// `NAME[.MODIFIER…].as-FORMAT`: an image as another kind of image, the first page of a PDF as one, a PDF's text.
+struct RenditionView: View {
+  let name = "rendition"
+  let listedExtensions: Set<FileExtension>
+  static var possibleExtensions: Set<FileExtension> { otherImages }
+  private let listsUnnamed: Bool
+  private let conversions: Conversions
+
+  /// Those that `.as-jpeg` is listed beside.
+  private static let otherImages: Set<FileExtension> = [
+    "heic", "heif", "avif", "png", "webp", "gif", "tif", "tiff", "bmp", "jp2", "j2k", "pbm", "pgm", "ppm", "pnm", "exr",
+    "svg",
+  ]
+  private static let jpegs: Set<FileExtension> = ["jpg", "jpeg", "jpe"]
+  private static let marker = Array("as-".utf8)
+  private static let dot = UInt8(ascii: ".")
+
+  init(listing: ViewListing, _ conversions: Conversions) {
+    listedExtensions = listing.extensions(Self.otherImages)
+    listsUnnamed = !listing.isOff
+    self.conversions = conversions
+  }
+
+  func listedName(beside file: FileName) -> FileName { file.appending(".as-jpeg") }
+
+  func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
+    listsUnnamed && FileSignature(startingWith: head) == .otherImage
+  }
+
+  func requests(for name: FileName) -> [ViewRequest] {
+    let bytes = name.bytes
+    guard let end = bytes.lastIndex(of: Self.dot), bytes[(end + 1)...].starts(with: Self.marker) else { return [] }
+    let format = String(decoding: bytes[(end + 1 + Self.marker.count)...], as: UTF8.self)
+    var source = bytes[..<end]
+    guard !source.isEmpty else { return [] }
+    if format == "txt" { return [ViewRequest(source: FileName(source), recipe: .text)] }
+    guard let format = ImageFormat(rawValue: format) else { return [] }
+    var changes = ImageChanges()
+    var requests = [ViewRequest(source: FileName(source), recipe: .image(format, changes))]
+    // None may be said twice, so there are few.
+    while let dot = source.lastIndex(of: Self.dot), dot > source.startIndex,
+      changes.add(Substring(String(decoding: source[(dot + 1)...], as: UTF8.self)))
+    {
+      source = source[..<dot]
+      requests.append(ViewRequest(source: FileName(source), recipe: .image(format, changes)))
+    }
+    return requests
+  }
+
+  func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    guard let recipe = request.recipe, let kind = try kind(of: source, patience), Self.makes(recipe, of: kind, source)
+    else { return nil }
+    let size = source.attributes.size
+    let (estimate, view) =
+      if case .image(let format, _) = recipe { (size, "as-\(format.rawValue)") } else { (size / 8, "as-txt") }
+    let item = RenditionFile(
+      SourceState(source, revision: source.revision), recipe, conversions, view: view, estimate: estimate)
+    return Found(item, try item.attributes(patience))
+  }
+
+  private func kind(of source: Source, _ patience: Patience) throws(Fault) -> FileSignature? {
+    // A name that a listing shows keeps its word without a look inside.
+    if source.item.knownHead == nil {
+      if source.isNamed(among: Self.otherImages) { return .otherImage }
+      if source.isNamed(among: Self.jpegs) { return .jpeg }
+      if source.isNamed(among: PagesView.usual) { return .pdf }
+    }
+    return FileSignature(startingWith: try source.head(patience))
+  }
+
+  private static func makes(_ recipe: Recipe, of kind: FileSignature, _ source: Source) -> Bool {
+    switch recipe {
+    case .pages: false
+    case .text: kind == .pdf
+    case .image(let format, let changes):
+      kind == .pdf ? format != .pdf : changes.resolution == nil || source.isNamed(among: ["svg"])
+    }
+  }
+}

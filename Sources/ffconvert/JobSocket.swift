@@ -1,0 +1,47 @@
+internal import CPosix
+internal import Conversion
+internal import Glibc
+
+/// The worker's end of the socket that its jobs come from.
+struct JobSocket {
+  static let descriptor: Int32 = 3
+
+  /// A job, its input's descriptor, and its output's unless it is a question; the receiver closes them.
+  struct Order {
+    let job: Job
+    let input: Int32
+    let output: Int32?
+  }
+
+  /// nil when descriptor 3 is no such socket: somebody started the program by hand.
+  init?() {
+    var type: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe getsockopt(JobSocket.descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0,
+      type == Int32(SOCK_SEQPACKET.rawValue)
+    else { return nil }
+  }
+
+  /// Waits for the next job; nil at the socket's end, and after what nobody sends.
+  func next() -> Order? {
+    var message = [UInt8](repeating: 0, count: Job.messageLimit)
+    var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
+    var came = 0
+    var count: Int
+    repeat {
+      count = unsafe ffmount_receive(JobSocket.descriptor, &message, message.count, &descriptors, &came)
+    } while count < 0 && errno == EINTR
+    guard count > 0, let job = Job(message: Array(message[..<count])) else { return nil }
+    switch (job.work, came) {
+    case (.countPages, 1): return Order(job: job, input: descriptors[0], output: nil)
+    case (.make, 2): return Order(job: job, input: descriptors[0], output: descriptors[1])
+    default: return nil
+    }
+  }
+
+  /// False when nobody listens any more.
+  func send(_ answer: JobAnswer) -> Bool {
+    let message = answer.message
+    return unsafe ffmount_send(JobSocket.descriptor, message, message.count, nil, 0) == message.count
+  }
+}

@@ -1,0 +1,46 @@
+import Conversion
+import Files
+import Glibc
+import Index
+import Logging
+import Tree
+
+/// The program that converts, and how this mount uses it.
+enum Converter {
+  /// Beside this program, or where `scripts/install` puts it; nil when it is not there.
+  static var path: String? {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe buffer.withUnsafeMutableBytes {
+      unsafe readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    guard count > 0 else { return nil }
+    let own = String(decoding: buffer[..<count], as: UTF8.self)
+    let folder = own[..<(own.lastIndex(of: "/") ?? own.startIndex)]
+    return ["\(folder)/ffconvert", "\(folder)/../libexec/ffmount/ffconvert"].first { unsafe access($0, X_OK) == 0 }
+  }
+
+  /// nil, and a line in the log, when there is no converter: then there are no views that need one.
+  static func conversions(
+    _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger
+  ) throws -> Conversions? {
+    if let given = options.converter, unsafe access(given, X_OK) != 0 {
+      throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
+    }
+    guard let program = options.converter ?? path else {
+      logger.notice("no ffconvert beside ffmount: PDFs and images are shown as they are")
+      return nil
+    }
+    var settings = ConversionPool.Options(program: program)
+    if let workers = options.workers { settings.workers = workers }
+    settings.timeLimit = .seconds(options.conversionTime)
+    settings.memoryLimit = options.conversionMemory
+    settings.log = { logger.notice("\($0)") }
+    return Conversions(settings, cache: cache(in: cacheFolder, options.cacheSize), index: index, spools: spools)
+  }
+
+  static let usualCacheSize: Int64 = 2 << 30
+
+  static func cache(in folder: String?, _ size: Int64 = usualCacheSize) -> RenditionCache? {
+    folder.map { RenditionCache(folder: $0 + "/renditions", maximumSize: size) }
+  }
+}

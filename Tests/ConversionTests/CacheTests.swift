@@ -1,0 +1,94 @@
+import Bytes
+import Conversion
+import Glibc
+import TestSupport
+import Testing
+
+extension ConversionTests {
+  @Suite(.serialized, .timeLimit(.minutes(1))) struct CacheTests {
+    private func text(_ number: UInt64, size: Int) -> String { "echo\n\(number)" + String(repeating: "x", count: size) }
+
+    private func onThread(_ body: @escaping @Sendable (MountScratch) throws -> Void) async throws {
+      try await withScratch { scratch in try await offThread { Result { try body(scratch) } }.get() }
+    }
+
+    private func files(_ workshop: Workshop) -> [String] {
+      guard let folder = unsafe opendir(workshop.cacheFolder) else { return [] }
+      defer { unsafe closedir(folder) }
+      var names: [String] = []
+      while let entry = unsafe readdir(folder) {
+        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+          unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        }
+        if name.utf8.count == 64 { names.append("\(workshop.cacheFolder)/\(name)") }
+      }
+      return names
+    }
+
+    @Test func whatWasUsedLongestAgoGoesFirst() async throws {
+      try await onThread { scratch in
+        let workshop = Workshop(cacheSize: 100_000, in: scratch)
+        // Another mount, with a limit of its own.
+        let other = Workshop(cacheSize: 100_000, in: scratch)
+        defer {
+          workshop.renditions.stop()
+          other.renditions.stop()
+        }
+        let held = try workshop.make(text(1, size: 20_000), 1)
+        for number in UInt64(2)...4 {
+          _ = try workshop.make(text(number, size: 20_000), number)
+          _ = usleep(20_000)
+        }
+        // Used again: 3 is the one to go.
+        #expect(try workshop.ask(text(2, size: 20_000), 2).made != nil)
+        _ = usleep(20_000)
+        _ = try other.make(text(5, size: 20_000), 5)
+        let cache = RenditionCache(folder: workshop.cacheFolder, maximumSize: 1)
+        #expect(cache.contents.size <= 100_000)
+        #expect(try workshop.ask(text(3, size: 20_000), 3).pending != nil)
+        #expect(try other.ask(text(2, size: 20_000), 2).made != nil)
+        // What is open stays, although it is the oldest.
+        #expect(try other.ask(text(1, size: 20_000), 1).made != nil)
+        #expect(held.size > 20_000)
+        #expect(cache.clear() >= 3 && cache.contents.count == 0)
+        #expect(try Workshop.parts(held).text.hasSuffix("xxx"))
+      }
+    }
+
+    @Test(arguments: ["cut", "flipped", "emptied", "longer"]) func damagedFileIsMadeAnew(_ damage: String) async throws
+    {
+      try await onThread { scratch in
+        let workshop = Workshop(in: scratch)
+        let process = try Workshop.parts(workshop.make(text(1, size: 5000), 1)).process
+        workshop.renditions.stop()
+        let file = try #require(files(workshop).first)
+        switch damage {
+        case "cut": #expect(unsafe truncate(file, 3000) == 0)
+        case "emptied": #expect(unsafe truncate(file, 0) == 0)
+        case "longer": #expect(unsafe truncate(file, 9000) == 0)
+        default:
+          let raw = unsafe open(file, O_WRONLY)
+          #expect(unsafe pwrite(raw, "?", 1, 2500) == 1)
+          close(raw)
+        }
+        let next = Workshop(in: scratch)
+        defer { next.renditions.stop() }
+        let made = try Workshop.parts(next.make(text(1, size: 5000), 1))
+        #expect(made.process != process && made.text == "text\n" + text(1, size: 5000))
+      }
+    }
+
+    @Test func cacheThatCannotBeWrittenIsDoneWithout() async throws {
+      try await onThread { scratch in
+        // A file where the folder should be.
+        unsafe close(open(scratch.path + "/cache", O_CREAT | O_WRONLY, 0o600))
+        let workshop = Workshop(in: scratch)
+        defer { workshop.renditions.stop() }
+        let made = try Workshop.parts(workshop.make("echo", 1))
+        #expect(made.text == "text\necho")
+        // For who opens it twice.
+        #expect(try workshop.ask("echo", 1).made != nil)
+      }
+    }
+  }
+}

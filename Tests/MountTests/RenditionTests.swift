@@ -1,0 +1,320 @@
+import TestSupport
+import Testing
+
+/// Conversions through a mount, done by a worker that plays ffconvert: see Tests/Scripts/fake_worker.py.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct RenditionTests {
+  private static let worker = MountScratch.package + "/Tests/Scripts/fake_worker.py"
+
+  /// Mounts a scratch folder with a cache of its own.
+  private func withMount(
+    _ scratch: MountScratch, _ options: String = "workers=2", _ body: (MountProcess) async throws -> Void
+  ) async throws {
+    try await TestSupport.withMount(
+      scratch, options: ["-o", "converter=\(Self.worker),\(options)"],
+      environment: ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path], body)
+  }
+
+  /// What a shell in the mount says; `$P` is the daemon, `$S` the source, `$O` a folder for results.
+  private func run(_ lines: String, _ mount: MountProcess, _ scratch: MountScratch) async throws -> String {
+    let start = "export LC_ALL=C.UTF-8 P=$3 S=$2/source O=$2/out; mkdir -p $O; cd \"$1\" && { \(lines)\n} 2>&1"
+    return try await shell(start, mount.mountpoint, scratch.path, "\(mount.daemon.pid)", limit: 60).text
+  }
+
+  private func expect(
+    _ lines: String, _ mount: MountProcess, _ scratch: MountScratch, says expected: String,
+    _ place: SourceLocation = #_sourceLocation
+  ) async throws {
+    let said = try await run(lines, mount, scratch)
+    #expect(said == expected, sourceLocation: place)
+  }
+
+  /// Programs that take a file's size from stat before they open it, and put what they read in `$O`.
+  static let readers = [
+    "for f in *.as-jpeg; do cat $f > $O/$f; done", "cp *.as-jpeg $O", "cp -r . $O",
+    "tar -cf - *.as-jpeg | tar -C $O -xf -", "rsync -a --include='*.as-jpeg' --exclude='*' ./ $O/",
+    "zip -q $O/x.zip *.as-jpeg && unzip -q -d $O $O/x.zip",
+    "for f in *.as-jpeg; do dd if=$f of=$O/$f bs=1M status=none; done",
+    """
+    python3 -c '
+    import glob, mmap, os, sys
+    for name in glob.glob("*.as-jpeg"):
+        with open(name) as file, open(os.environ["O"] + "/" + name, "wb") as copy:
+            copy.write(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))'
+    """,
+  ]
+
+  @Test(arguments: readers) func readerGetsEveryByteTheFirstTime(_ reader: String) async throws {
+    try await withScratch { scratch in
+      for size in [10, 5000, 300_000] {
+        // One grows and one shrinks.
+        try scratch.write("grows\(size).png", "echo\n" + String(repeating: "g", count: size))
+        try scratch.write("shrinks\(size).png", "half\n" + String(repeating: "s", count: size))
+      }
+      try await withMount(scratch) { mount in
+        // The size is known before the first open, and is never 0.
+        try await expect("find . -name '*.as-jpeg' -size -1c", mount, scratch, says: "")
+        try await expect(reader, mount, scratch, says: "")
+        let check = """
+          for f in *.as-jpeg; do
+            cmp $f $O/$f; [ $(stat -c %s $f) = $(cat $f | wc -c) ] || echo size of $f
+            case $f in grows*) tail -n +2 $f | cmp - $S/${f%.as-jpeg};; esac
+            s=$(stat -c %s $S/${f%.as-jpeg}); n=$(stat -c %s $f)
+            case $f in grows*) [ $n -gt $s ];; *) [ $n -lt $s ];; esac || echo $f: $n of $s
+            getfattr --only-values -n user.ffmount.state $f | grep -qx exact || echo state of $f
+          done; ls | wc -l
+          """
+        try await expect(check, mount, scratch, says: "12\n")
+      }
+    }
+  }
+
+  @Test func secondCopyTransfersNothing() async throws {
+    try await withScratch { scratch in
+      for number in 0..<20 { try scratch.write("\(number).png", "echo\n\(number)") }
+      try await withMount(scratch) { mount in
+        _ = try await run("rsync -a ./ $O/", mount, scratch)
+        try await expect("rsync -a --out-format=%n ./ $O/; ls $O | wc -l", mount, scratch, says: "40\n")
+      }
+      // Nor after a remount, though nothing is converted then and the results are gone.
+      _ = try await shell("rm -r \"$1\"/cache/ffmount/renditions", scratch.path)
+      try await withMount(scratch) { mount in
+        try await expect("rsync -a --out-format=%n ./ $O/; pgrep -P $P", mount, scratch, says: "")
+      }
+    }
+  }
+
+  @Test func listingConvertsNothing() async throws {
+    try await withScratch { scratch in
+      for number in 0..<1000 { try scratch.write("\(number).heic", "echo") }
+      try scratch.write("a.pdf", "pages 3")
+      try await withMount(scratch) { mount in
+        // Not even a worker is started.
+        let list = "ls -l | grep -c as-jpeg; stat -c %F 1.heic.as-jpeg a.pdf.pages; pgrep -P $P"
+        try await expect(list, mount, scratch, says: "1000\nregular file\ndirectory\n")
+        // The names of a PDF's pages need their number, and no more.
+        let pages = "ls -l a.pdf.pages | wc -l; find . -printf x | wc -c; ls $S/../cache/ffmount/renditions"
+        let found = try await run(pages, mount, scratch)
+        #expect(found.hasPrefix("4\n2006\nls: cannot access"))
+      }
+    }
+  }
+
+  @Test func busyWorkersKeepNobodyElseWaiting() async throws {
+    try await withScratch { scratch in
+      for name in ["a", "b", "c"] { try scratch.write("\(name).png", "hang") }
+      try scratch.write("notes.txt", "hello")
+      try await withMount(scratch, "workers=1") { mount in
+        let lines = """
+          for n in a b c; do (exec timeout -s INT 4 cat $n.png.as-jpeg) & done; sleep .5
+          for i in $(seq 50); do timeout 1 ls -l > /dev/null && timeout 1 cat notes.txt > /dev/null || echo slow; done
+          timeout 1 cat notes.txt; wait
+          for i in $(seq 50); do [ -n "$(pgrep -P $P)" ] || break; sleep .1; done; pgrep -P $P
+          """
+        // Nobody waits any more: the worker that hung is gone.
+        try await expect(lines, mount, scratch, says: "hello")
+      }
+    }
+  }
+
+  @Test func killedWorkerCostsOneError() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.png", "slow 20")
+      try scratch.write("b.png", "echo")
+      try await withMount(scratch) { mount in
+        let lines = """
+          cat a.png.as-jpeg & sleep 1; kill -KILL $(pgrep -P $P); wait $!; echo $?
+          getfattr --only-values -n user.ffmount.error a.png.as-jpeg; echo
+          getfattr --only-values -n user.ffmount.state a.png.as-jpeg; echo; tail -n 1 b.png.as-jpeg
+          """
+        try await expect(
+          lines, mount, scratch,
+          says: """
+            cat: a.png.as-jpeg: Input/output error
+            1
+            a.png: the converter was killed (SIGKILL)
+            failed
+            echo
+            """)
+        #expect(mount.daemon.saidSoFar.contains("a.png.as-jpeg: the converter was killed (SIGKILL)"))
+      }
+    }
+  }
+
+  @Test func failuresAreErrorsWithAReason() async throws {
+    try await withScratch { scratch in
+      try scratch.write("broken.png", "fail 1 expected a header")
+      try scratch.write("locked.pdf", "fail 3 a password is needed")
+      try scratch.write("not.pdf", "hello")
+      try await withMount(scratch) { mount in
+        let lines = """
+          for i in 1 2; do cat broken.png.as-jpeg; done; ls locked.pdf.pages; ls not.pdf.pages
+          for f in broken.png.as-jpeg locked.pdf.pages; do getfattr --only-values -n user.ffmount.error $f; echo; done
+          """
+        try await expect(
+          lines, mount, scratch,
+          says: """
+            cat: broken.png.as-jpeg: Input/output error
+            cat: broken.png.as-jpeg: Input/output error
+            ls: cannot open directory 'locked.pdf.pages': Permission denied
+            ls: cannot open directory 'not.pdf.pages': Input/output error
+            broken.png: expected a header
+            locked.pdf: a password is needed
+
+            """)
+      }
+    }
+  }
+
+  @Test func namesAreTakenApart() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.png", "echo")
+      try scratch.write("b.q70", "BMecho")
+      try scratch.write("b", "BMother")
+      try scratch.write("r.pdf", "pages 12")
+      try await withMount(scratch) { mount in
+        let lines = """
+          say() { head -n 1 "$1" | cut -d' ' -f2-; }
+          say a.png.as-webp; say a.png.q70.1600px.as-jpeg; say a.png.800x600.gray.as-png; say a.png.as-png.q5.as-jpeg
+          say b.q70.as-jpeg; say b.q70.q60.as-jpeg; say b.q60.as-jpeg; say r.pdf.as-txt; say r.pdf.150dpi.as-png
+          say r.pdf.pages/2-5.pdf; say r.pdf.pages/7.pdf; say r.pdf.pages/1,3,9-.pdf; say r.pdf.pages/012.pdf.as-jpeg
+          ls a.png.purple.as-jpeg a.png.q70.q60.as-jpeg a.png.as-txt a.png.as-xyz r.pdf.pages/13.pdf r.pdf.pages/0.pdf
+          """
+        try await expect(
+          lines, mount, scratch,
+          says: """
+            webp 
+            jpeg 1600px.q70
+            png 800x600.gray
+            jpeg q5
+            jpeg 
+            jpeg q60
+            jpeg q60
+            text
+            png 150dpi
+            pages 2-5
+            pages 7
+            pages 1,3,9-
+            jpeg 
+            ls: cannot access 'a.png.purple.as-jpeg': No such file or directory
+            ls: cannot access 'a.png.q70.q60.as-jpeg': No such file or directory
+            ls: cannot access 'a.png.as-txt': No such file or directory
+            ls: cannot access 'a.png.as-xyz': No such file or directory
+            ls: cannot access 'r.pdf.pages/13.pdf': No such file or directory
+            ls: cannot access 'r.pdf.pages/0.pdf': No such file or directory
+
+            """)
+        // As long as a name can be, and nothing in it is there.
+        let hostile =
+          "n=x; while [ ${#n} -lt 240 ]; do n=$n.q1.as-jpeg; done; timeout 2 stat $n 2>&1 | grep -c 'No such'"
+        try await expect(hostile, mount, scratch, says: "1\n")
+      }
+    }
+  }
+
+  @Test func viewsCompose() async throws {
+    try await withScratch { scratch in
+      let make = """
+        import email.message, io, sys, zipfile
+        box = io.BytesIO()
+        with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x.png", "echo\\n" + "z" * 9999)
+            archive.writestr("r.pdf", "pages 3")
+        letter = email.message.EmailMessage()
+        letter["From"] = letter["To"] = "a@example.org"
+        letter.set_content("hello")
+        letter.add_attachment(box.getvalue(), maintype="application", subtype="zip", filename="p.zip")
+        letter.add_attachment(b"echo image", maintype="image", subtype="png", filename="y.png")
+        letter.add_attachment(b"pages 2", maintype="application", subtype="pdf", filename="s.pdf")
+        open(sys.argv[1], "wb").write(bytes(letter))
+        """
+      _ = try await shell("python3 -c \"$1\" \"$2\"", make, scratch.source + "/letter.eml")
+      try await withMount(scratch) { mount in
+        let lines = """
+          cd letter.eml.message/attachments; ls; ls p.zip.contents; ls s.pdf.pages p.zip.contents/r.pdf.pages
+          say() { head -n 1 "$1" | cut -d' ' -f2-; }
+          say y.png.as-jpeg; say p.zip.contents/x.png.as-jpeg; say p.zip.contents/r.pdf.pages/002.pdf.as-jpeg
+          say s.pdf.pages/001.pdf.gray.as-png; cat p.zip.contents/x.png.as-jpeg | wc -c
+          """
+        let shown = try await run(lines, mount, scratch)
+        #expect(
+          shown.split(separator: "\n").dropLast()
+            == """
+            p.zip
+            p.zip.contents
+            s.pdf
+            s.pdf.pages
+            y.png
+            y.png.as-jpeg
+            r.pdf
+            r.pdf.pages
+            x.png
+            x.png.as-jpeg
+            p.zip.contents/r.pdf.pages:
+            001.pdf
+            002.pdf
+            003.pdf
+
+            s.pdf.pages:
+            001.pdf
+            002.pdf
+            jpeg 
+            jpeg 
+            jpeg 
+            png gray
+            """.split(separator: "\n"))
+      }
+    }
+  }
+
+  @Test func nothingIsLeftBehind() async throws {
+    try await withScratch { scratch in
+      for number in 0..<50 { try scratch.write("\(number).png", number % 5 == 0 ? "crash" : "echo\n\(number)") }
+      try scratch.write("hang.png", "hang")
+      var daemon: Int32 = 0
+      try await withMount(scratch) { mount in
+        daemon = mount.daemon.pid
+        let before = try await MountFootprint(of: daemon)
+        _ = try await run(
+          "timeout 5 cat hang.png.as-jpeg & cat ?.png.as-jpeg ??.png.as-jpeg > /dev/null; wait", mount, scratch)
+        let after = try await MountFootprint(of: daemon)
+        // A worker has a socket, its standard error and its memory's figures.
+        #expect(after.descriptors <= before.descriptors + 16, "\(before), then \(after)")
+      }
+      // No worker outlives the mount, no file lies about.
+      let left = try await shell(
+        "ls /proc/*/task/$1/children 2>/dev/null; cd \"$2\"; ls; ls -a cache/ffmount/renditions | grep -vE '^[0-9a-f]{64}$'",
+        "\(daemon)", scratch.path)
+      #expect(left.text == "cache\nmnt\nout\nsource\n.\n..\n")
+    }
+  }
+
+  @Test func changedSourceIsNeverServedOld() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.png", "slow 2")
+      try await withMount(scratch) { mount in
+        let lines = """
+          cat a.png.as-jpeg > $O/first & sleep 1; printf 'echo new' > $S/a.png; wait
+          # Who asked before gets an error or the new state, but not the old one as if it were new.
+          grep -c slow $O/first; sleep .6; tail -n 1 a.png.as-jpeg
+          """
+        try await expect(lines, mount, scratch, says: "0\necho new")
+      }
+    }
+  }
+
+  @Test func onePDFAsSourceShowsItsPages() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.pdf", "pages 3")
+      let options = ["-o", "converter=\(Self.worker)"]
+      try await TestSupport.withMount(scratch.source + "/a.pdf", at: scratch.mountpoint, options: options) { mount in
+        try await expect(
+          "ls; head -n 1 2-3.pdf | cut -d' ' -f2-", mount, scratch, says: "001.pdf\n002.pdf\n003.pdf\npages 2-3\n")
+      }
+      try scratch.write("b.pdf", "fail 3 a password is needed")
+      let refusal = await #expect(throws: MountChild.Failure.self) {
+        _ = try await MountProcess(scratch.source + "/b.pdf", at: scratch.mountpoint, options: options)
+      }
+      #expect(refusal.map { "\($0)".contains("a password is needed") } ?? false)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""fake_worker.py: plays ffconvert for tests. What it does with a job, the input's first line says:
+
+  echo            writes "PID RECIPE" and the input to the output; so for anything that is no word of this list
+  pages N         has N pages; makes of one what echo does
+  slow SECONDS    the same, later
+  half            writes the first half of that
+  crash           ends by SIGSEGV
+  hang            never answers
+  exit STATUS     ends by itself
+  garbage         answers with noise; `long`: with too much of it; `other`: as if to another job; `lie`: claims more bytes
+                  than it wrote; `close`: closes the socket and lives on
+  eat MIB         takes memory, then hangs
+  say LINES       writes lines to standard error, then does what echo does
+  fail KIND TEXT  answers with a failure
+  full            fails for want of room unless the output lies in memory
+"""
+
+import array
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+
+work = socket.socket(fileno=3)
+print("fake sandbox in force", file=sys.stderr, flush=True)
+
+
+def answer(number, failure, value, text=b""):
+    work.send(struct.pack("<QQQ", number, failure, value) + text)
+
+
+while True:
+    message, control, _, _ = work.recvmsg(4096, socket.CMSG_SPACE(8))
+    if not message:
+        break
+    files = array.array("i")
+    for _, _, data in control:
+        files.frombytes(data)
+    number, start, size, document, limit = struct.unpack("<5Q", message[:40])
+    recipe = message[40:].decode()
+    data = os.pread(files[0], size, start)
+    words = data.split(b"\n")[0].split()
+    word, value = (words + [b"", b""])[:2]
+    made = b"%d %s\n" % (os.getpid(), recipe.encode()) + data
+    if word == b"crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif word in (b"hang", b"eat"):
+        memory = bytearray(int(value or 0) << 20)
+        memory[::4096] = b"x" * len(memory[::4096])
+        time.sleep(1000)
+    elif word == b"exit":
+        os._exit(int(value))
+    elif word == b"garbage":
+        work.send(b"\xff" * 30)
+    elif word == b"long":
+        work.send(bytes(8192))
+    elif word == b"other":
+        answer(number + 1, 0, 0)
+    elif word == b"close":
+        work.close()
+        time.sleep(1000)
+    elif word == b"fail":
+        answer(number, int(value), 0, b" ".join(words[2:]))
+    elif word == b"full" and not os.readlink("/proc/self/fd/%d" % files[1]).startswith("/memfd:"):
+        answer(number, 5, 0, b"no room on the disk")
+    elif not recipe:
+        if word == b"slow":
+            time.sleep(float(value))
+        answer(number, 0, int(value)) if word == b"pages" else answer(number, 1, 0, b"expected a PDF")
+    else:
+        if word == b"slow":
+            time.sleep(float(value))
+        made = made[:len(made) // 2] if word == b"half" else made
+        for line in range(int(value or 0) if word == b"say" else 0):
+            print("line", line, file=sys.stderr, flush=True)
+        os.pwrite(files[1], made, 0)
+        answer(number, 0, len(made) + (word == b"lie"))
+    for file in files:
+        os.close(file)
