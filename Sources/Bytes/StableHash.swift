@@ -46,6 +46,24 @@ extension StableHash {
     combine(word)
     combine(UInt64(bytes.byteCount))
   }
+
+  /// A run of many bytes, four words abreast: another value than `combine`, four times as fast.
+  public mutating func combine(long bytes: RawSpan) {
+    var lanes = (self, adding(1), adding(2), adding(3))
+    let whole = bytes.byteCount & ~31
+    for offset in stride(from: 0, to: whole, by: 32) {
+      lanes.0.combine(bytes.bigEndianWord(at: offset))
+      lanes.1.combine(bytes.bigEndianWord(at: offset + 8))
+      lanes.2.combine(bytes.bigEndianWord(at: offset + 16))
+      lanes.3.combine(bytes.bigEndianWord(at: offset + 24))
+    }
+    lanes.0.combine(bytes.extracting(whole..<bytes.byteCount))
+    combine(lanes.0.value)
+    combine(lanes.1.value)
+    combine(lanes.2.value)
+    combine(lanes.3.value)
+    combine(UInt64(bytes.byteCount))
+  }
 }
 
 extension RawSpan {

@@ -37,4 +37,21 @@ import Testing
       #expect(one.value == run.value)
     }
   }
+
+  @Test func longRunsShowEachBit() {
+    func value(_ bytes: [UInt8]) -> UInt64 {
+      var hash = StableHash()
+      unsafe hash.combine(long: bytes.span.bytes)
+      return hash.value
+    }
+    let bytes = (0..<100).map { UInt8($0) }
+    #expect(value(bytes) == value(bytes))
+    var seen: Set<UInt64> = [value(bytes), value(bytes + [0])]
+    for bit in 0..<800 {
+      var other = bytes
+      other[bit / 8] ^= 1 << UInt8(bit % 8)
+      seen.insert(value(other))
+    }
+    #expect(seen.count == 802)
+  }
 }
