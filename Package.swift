@@ -101,6 +101,8 @@ let package = Package(
       name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ConversionTests", dependencies: ["Conversion", "CPosix", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]
 )

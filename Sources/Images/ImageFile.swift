@@ -31,9 +31,8 @@ struct ImageFile {
     defer { unsafe g_object_unref(target) }
     try unsafe save(image, to: target)
     var count = 0
-    guard let bytes = unsafe vips_target_steal(target, &count) else { return [] }
-    defer { unsafe g_free(bytes) }
-    return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+    let bytes = unsafe vips_blob_get(target.pointee.blob, &count)
+    return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
   func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure) {
