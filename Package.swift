@@ -82,7 +82,8 @@ let package = Package(
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
     .target(
       name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler"], swiftSettings: strict),
-    .target(name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
+    .target(
+      name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
     .executableTarget(
       name: "ffconvert", dependencies: ["Conversion", "JobFiles", "Documents", "Images", "Sandbox", "CPosix"],
       swiftSettings: strict),

@@ -14,7 +14,9 @@ struct ImageFile {
     case .webp: (saver, arguments) = ("webpsave_target", [lossy(80)])
     // Lossless unless a quality is asked for.
     case .tiff:
-      let compression = quality == nil ? [("compression", "deflate"), ("predictor", "horizontal")] : [("compression", "jpeg"), lossy(85)]
+      let compression =
+        quality == nil
+        ? [("compression", "deflate"), ("predictor", "horizontal")] : [("compression", "jpeg"), lossy(85)]
       (saver, arguments) = ("tiffsave_target", compression)
     case .gif: (saver, arguments) = ("gifsave_target", [])
     case .avif: (saver, arguments) = ("heifsave_target", [("compression", "av1"), ("effort", "1"), lossy(60)])

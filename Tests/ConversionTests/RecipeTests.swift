@@ -7,7 +7,9 @@ import Testing
     #expect(Recipe(text)?.description == text)
   }
 
-  @Test(arguments: ["", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "bmp ", "jpeg q0", "jpeg q70.q80", "text "])
+  @Test(arguments: [
+    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "bmp ", "jpeg q0", "jpeg q70.q80", "text ",
+  ])
   func whatMeansNothingIsRefused(_ text: String) {
     #expect(Recipe(text) == nil)
   }
