@@ -46,7 +46,8 @@ internal import JobFiles
     let status = unsafe cairo_status(cairo)
     unsafe cairo_destroy(cairo)
     guard status == CAIRO_STATUS_SUCCESS else {
-      throw JobFailure(.damaged, "has a page that cannot be painted", saying: unsafe String(cString: cairo_status_to_string(status)))
+      throw JobFailure(
+        .damaged, "has a page that cannot be painted", saying: unsafe String(cString: cairo_status_to_string(status)))
     }
     unsafe cairo_surface_flush(surface)
     // From 0xXXRRGGBB words to bytes, in place: the new pixel never starts after the old.

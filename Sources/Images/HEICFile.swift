@@ -54,7 +54,8 @@ internal import JobFiles
 
   private func check(_ error: heif_error) throws(JobFailure) {
     guard unsafe error.code != heif_error_Ok else { return }
-    throw unsafe JobFailure(.system, "cannot be encoded", saying: error.message.map { unsafe String(cString: $0) } ?? "")
+    throw unsafe JobFailure(
+      .system, "cannot be encoded", saying: error.message.map { unsafe String(cString: $0) } ?? "")
   }
 
   /// The pixels, row by row from libvips into libheif's memory.

@@ -14,7 +14,9 @@ struct ImageFile {
     case .webp: (saver, arguments) = ("webpsave_target", [lossy(80)])
     // Lossless unless a quality is asked for.
     case .tiff:
-      let compression = quality == nil ? [("compression", "deflate"), ("predictor", "horizontal")] : [("compression", "jpeg"), lossy(85)]
+      let compression =
+        quality == nil
+        ? [("compression", "deflate"), ("predictor", "horizontal")] : [("compression", "jpeg"), lossy(85)]
       (saver, arguments) = ("tiffsave_target", compression)
     case .gif: (saver, arguments) = ("gifsave_target", [])
     case .avif: (saver, arguments) = ("heifsave_target", [("compression", "av1"), ("effort", "1"), lossy(60)])
@@ -31,9 +33,8 @@ struct ImageFile {
     defer { unsafe g_object_unref(target) }
     try unsafe save(image, to: target)
     var count = 0
-    guard let bytes = unsafe vips_target_steal(target, &count) else { return [] }
-    defer { unsafe g_free(bytes) }
-    return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+    let bytes = unsafe vips_blob_get(target.pointee.blob, &count)
+    return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
   func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure) {

@@ -15,7 +15,9 @@ internal import JobFiles
 
   /// A gigapixel, read a few lines at a time; for formats that have to be in memory as a whole, a quarter of it.
   private static let mostPixels = (streamed: 1 << 30, whole: 1 << 28)
-  private static let streamed = ["VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadTiff", "VipsForeignLoadPpm"]
+  private static let streamed = [
+    "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadTiff", "VipsForeignLoadPpm",
+  ]
 
   init(_ input: JobInput, resolution: Int?) throws(JobFailure) {
     self.input = input
@@ -44,6 +46,8 @@ internal import JobFiles
       picture = try call.result()
       canShrink = true
     }
+    // Loaders that were tried in vain have left their complaints.
+    _ = Vips.takeError()
     guard picture.width * picture.height <= limit else {
       throw JobFailure(.limit, "has \(picture.width) × \(picture.height) pixels, which is too much")
     }
@@ -56,7 +60,8 @@ internal import JobFiles
     var call = try VipsCall(canShrink ? "thumbnail_source" : "thumbnail_image")
     if canShrink {
       unsafe call.set("source", source: source)
-      call.set("fail-on", "error")
+      // Its own argument of this name is not handed on to every loader.
+      call.set("option-string", "[fail_on=error]")
     } else {
       call.set("in", picture)
     }

@@ -31,9 +31,13 @@ internal import JobFiles
 
   func set(_ name: String, _ image: VipsPicture) { unsafe set(name, image.pointer, vips_image_get_type()) }
 
-  func set(_ name: String, source: UnsafeMutablePointer<VipsSource>) { unsafe set(name, source, vips_source_get_type()) }
+  func set(_ name: String, source: UnsafeMutablePointer<VipsSource>) {
+    unsafe set(name, source, vips_source_get_type())
+  }
 
-  func set(_ name: String, target: UnsafeMutablePointer<VipsTarget>) { unsafe set(name, target, vips_target_get_type()) }
+  func set(_ name: String, target: UnsafeMutablePointer<VipsTarget>) {
+    unsafe set(name, target, vips_target_get_type())
+  }
 
   private func set(_ name: String, _ object: UnsafeMutableRawPointer, _ type: GType) {
     var value = GValue()

@@ -27,9 +27,10 @@ extension VipsPicture {
       image = try image.inSpace(hasDepth ? "grey16" : "b-w")
     } else if !hasDepth, !image.isByte {
       image = try image.inSpace(image.bands < 3 && !image.isFloat ? "b-w" : "srgb")
-    } else if ![VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16]
-      .contains(image.interpretation)
-    {
+    } else if ![
+      VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16,
+    ]
+    .contains(image.interpretation) {
       image = try image.inSpace(image.bands < 3 ? "b-w" : "srgb")
     }
     if image.hasAlpha, format == .jpeg || format == .pdf {

@@ -20,7 +20,9 @@ public final class JobInput: Sendable {
   public init(descriptor: Int32, offset: Int64, size: Int64) throws(JobFailure) {
     guard size > 0 else { throw JobFailure(.damaged, "is empty") }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, Int64(status.st_size) >= offset, Int64(status.st_size) - offset >= size else {
+    guard unsafe fstat(descriptor, &status) == 0, Int64(status.st_size) >= offset,
+      Int64(status.st_size) - offset >= size
+    else {
       throw JobFailure(.system, "is shorter than it was")
     }
     lead = Int(offset % Int64(sysconf(Int32(_SC_PAGESIZE))))

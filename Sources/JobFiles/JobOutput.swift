@@ -29,7 +29,9 @@ public final class JobOutput: Sendable {
   public static func write(_ bytes: RawSpan, to descriptor: Int32) throws(JobFailure) {
     var offset = 0
     while offset < bytes.byteCount {
-      let count = unsafe bytes.extracting(offset...).withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let count = unsafe bytes.extracting(offset...).withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
       if count < 0 {
         if errno == EINTR { continue }
         throw JobFailure("cannot be written", errno: errno)

@@ -5,14 +5,17 @@ extension Sandbox {
   /// The system calls that computing on files that are open needs, and nothing that reaches another process or the
   /// network: every other is refused with EPERM, which libraries live with.
   private static let allowed = [
-    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "fcntl", "dup", "ftruncate", "fallocate",
-    "fstat", "newfstatat", "stat", "lstat", "statx", "fstatfs", "statfs", "access", "faccessat", "faccessat2", "readlink",
+    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "fcntl", "dup", "ftruncate",
+    "fallocate",
+    "fstat", "newfstatat", "stat", "lstat", "statx", "fstatfs", "statfs", "access", "faccessat", "faccessat2",
+    "readlink",
     "readlinkat", "getdents64", "getcwd", "fadvise64", "memfd_create",
     "mmap", "munmap", "mremap", "mprotect", "madvise", "brk", "membarrier", "mbind", "get_mempolicy",
     "futex", "set_robust_list", "rseq", "set_tid_address", "sched_yield", "sched_getaffinity", "sched_setaffinity",
     "gettid", "getpid", "getuid", "geteuid", "getgid", "getegid", "tgkill", "exit", "exit_group",
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
-    "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "getrandom", "uname", "sysinfo",
+    "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "getrandom", "uname",
+    "sysinfo",
     "getrusage", "times", "prlimit64", "getrlimit", "setrlimit", "poll", "ppoll", "eventfd2",
     "recvmsg", "sendmsg", "sendto",
   ]

@@ -109,7 +109,8 @@ extension ImageChanges {
       case .percent, nil: 150.0
       }
     guard size == nil else { return usual }
-    let most = min(Double(Raster.longestSide) / max(width, height), (Double(Raster.mostPixels) / width / height).squareRoot())
+    let most = min(
+      Double(Raster.longestSide) / max(width, height), (Double(Raster.mostPixels) / width / height).squareRoot())
     return min(usual, most * 0.99)
   }
 }

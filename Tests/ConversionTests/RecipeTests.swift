@@ -1,0 +1,44 @@
+import Conversion
+import Testing
+
+@Suite struct RecipeTests {
+  @Test(arguments: ["pages 7", "pages 2-5", "pages 1,3,9-", "pages 5-2", "jpeg ", "png 1600px.q70", "text"])
+  func whatIsWrittenIsRead(_ text: String) {
+    #expect(Recipe(text)?.description == text)
+  }
+
+  @Test(arguments: [
+    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "bmp ", "jpeg q0", "jpeg q70.q80", "text ",
+  ])
+  func whatMeansNothingIsRefused(_ text: String) {
+    #expect(Recipe(text) == nil)
+  }
+
+  @Test func modifiersHaveOneOrder() {
+    #expect(Recipe("jpeg noexif.q70.gray.rot90.50%")?.description == "jpeg 50%.rot90.gray.q70.noexif")
+  }
+
+  @Test func jobsAndAnswersTravel() {
+    let question = Job(number: 7, work: .countPages, start: 1, size: 2, document: 3, outputLimit: 0)
+    #expect(Job(message: question.message) == question)
+    let job = Job(number: .max, work: .make(.text), start: 0, size: .max, outputLimit: 9)
+    #expect(Job(message: job.message) == job)
+    let done = JobAnswer(number: 7, outcome: .done(12))
+    #expect(JobAnswer(message: done.message) == done)
+    let failed = JobAnswer(number: 7, outcome: .failed(.locked, reason: "asks for a password"))
+    #expect(JobAnswer(message: failed.message) == failed)
+  }
+
+  @Test func whatNobodySendsIsRefused() {
+    let job = Job(number: 1, work: .make(.text), start: 0, size: 10, outputLimit: 9)
+    #expect(Job(message: []) == nil)
+    #expect(Job(message: Array(job.message.dropFirst())) == nil)
+    #expect(Job(message: job.message + [0xFF]) == nil)
+    var negative = job.message
+    negative[15] = 0x80
+    #expect(Job(message: negative) == nil)
+    var answer = JobAnswer(number: 7, outcome: .done(12)).message
+    answer[8] = 200
+    #expect(JobAnswer(message: answer) == nil)
+  }
+}

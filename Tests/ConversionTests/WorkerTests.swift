@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// ffconvert as a subprocess, on the files handed out beside the project.
+@Suite(.serialized, .enabled("the corpus is beside the project") { sharedCorpus != nil })
+struct WorkerTests {
+  private static let program =
+    URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
+
+  private static let isFull = ProcessInfo.processInfo.environment["FFMOUNT_TEST_FULL"] != nil
+
+  /// All files below a folder of the corpus, or every `step`th.
+  private static func files(_ folder: String, step: Int) -> [String] {
+    let root = sharedCorpus?.appendingPathComponent(folder).path ?? ""
+    let names = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).sorted()
+    let files = names.filter { $0.contains(".") && !$0.hasSuffix(".markdown") }.map { "\(root)/\($0)" }
+    return stride(from: 0, to: files.count, by: isFull ? 1 : step).map { files[$0] }
+  }
+
+  private static func script(_ name: String, _ words: [String]) async throws -> String {
+    let path = MountScratch.package + "/Tests/Scripts/" + name
+    let child = try MountChild([MountScratch.python, path, program] + words)
+    let result = try await child.wait(atMost: isFull ? 1500 : 200)
+    #expect(result.status == 0, "\(result.text)\n\(result.errors)")
+    return result.text
+  }
+
+  @Test func byHandItSaysWhatItIs() async throws {
+    let result = try await run(Self.program)
+    #expect(result.status == 64)
+    #expect(result.errors == "ffconvert converts files for ffmount, which starts it; it is not run by hand.\n")
+  }
+
+  @Test func theSandboxHolds() async throws {
+    let result = try await run(Self.program, "--check-sandbox")
+    #expect(result.status == 0, "\(result.text)")
+    #expect(result.lines.count == 4)
+    #expect(!result.text.contains("allowed"))
+    #expect(result.errors.hasPrefix("sandbox: "))
+  }
+
+  @Test func pagesAreThoseOfTheSource() async throws {
+    let text = try await Self.script("compare_pages.py", [Self.isFull ? "1000" : "2"] + Self.files("pdf", step: 12))
+    print(text)
+  }
+
+  @Test func imagesAreUprightAndComplete() async throws {
+    let folder = sharedCorpus?.appendingPathComponent("image").path ?? ""
+    print(try await Self.script("check_images.py", [folder]))
+  }
+
+  @Test func hostileFilesCostTheirJobAlone() async throws {
+    print(
+      try await Self.script(
+        "hostile_documents.py", Self.files("pdf", step: 25) + Self.files("image/sharp", step: 10)))
+  }
+}

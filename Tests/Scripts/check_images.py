@@ -1,0 +1,74 @@
+"""check_images.py FFCONVERT FOLDER: every image of the corpus becomes every format or fails with a sentence, and the
+16 with an orientation are upright in each, beside Pillow's idea of them."""
+import glob
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+from PIL import Image, ImageChops, ImageOps, ImageStat
+
+from worker import Worker
+
+program, folder = sys.argv[1:]
+wrong = 0
+worker = Worker(program)
+
+
+def difference(one, other):
+    """The mean over all channels; other sizes are infinitely far."""
+    if one.size != other.size:
+        return float("inf")
+    return sum(ImageStat.Stat(ImageChops.difference(one.convert("RGB"), other.convert("RGB"))).mean) / 3
+
+
+def picture(made, kind):
+    if kind not in ("heic", "avif", "pdf"):
+        return Image.open(io.BytesIO(made))
+    with tempfile.TemporaryDirectory() as place:
+        source, shown = f"{place}/image.{kind}", f"{place}/image.png"
+        with open(source, "wb") as out:
+            out.write(made)
+        if kind == "pdf":
+            subprocess.run(["qpdf", "--check", source], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["pdftoppm", "-r", "96", "-png", "-singlefile", source, shown[:-4]], check=True)
+        else:
+            subprocess.run(["vips", "copy", source, shown], check=True)
+        return Image.open(shown).copy()
+
+
+for file in sorted(glob.glob(f"{folder}/exif-orientation/*.jpg")):
+    upright = ImageOps.exif_transpose(Image.open(file))
+    half = upright.resize(((upright.width + 1) // 2, (upright.height + 1) // 2), Image.LANCZOS)
+    for recipe, expected in [
+        ("jpeg ", upright), ("png ", upright), ("webp ", upright), ("tiff ", upright), ("heic ", upright),
+        ("jp2 ", upright), ("pdf gray", upright.convert("L")), ("jpeg rot90", upright.rotate(-90, expand=True)),
+        ("png noexif", upright), ("jpeg 50%", half),
+    ]:
+        failure, _, reason, made = worker.ask(file, recipe)
+        if failure:
+            print(f"{file} {recipe}: {reason}")
+            wrong += 1
+            continue
+        image = picture(made, recipe.split()[0])
+        if recipe.startswith("pdf"):
+            image = image.resize(expected.size)
+        far = difference(expected, image)
+        if far > 8 or image.getexif().get(0x112, 1) != 1:
+            print(f"{file} {recipe}: {far:.1f} from upright, orientation {image.getexif().get(0x112)}")
+            wrong += 1
+
+done = refused = 0
+for file in sorted(glob.glob(f"{folder}/*/*.*")):
+    if file.endswith(".markdown"):
+        continue
+    for recipe in ("jpeg ", "png 64px", "pdf 100px"):
+        failure, _, reason, made = worker.ask(file, recipe)
+        if failure and not reason:
+            print(f"{file} {recipe}: fails without a sentence")
+            wrong += 1
+        done += failure == 0
+        refused += failure != 0
+print(f"{done} made, {refused} refused, {wrong} wrong")
+sys.exit(worker.close() or wrong > 0 or done < 9 * refused)

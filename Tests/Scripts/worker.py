@@ -1,0 +1,56 @@
+"""ffconvert as ffmount runs it: jobs over a socket that is its descriptor 3."""
+import os
+import socket
+import struct
+import subprocess
+import tempfile
+
+
+class Worker:
+    """One worker; `ask` blocks until it has answered."""
+
+    def __init__(self, program):
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.errors = tempfile.TemporaryFile()
+        self.count = 0
+        # The shell moves the descriptor to its place.
+        self.process = subprocess.Popen(
+            ["/bin/bash", "-c", f'exec "$0" 3<&{theirs.fileno()} {theirs.fileno()}<&-' if theirs.fileno() != 3 else 'exec "$0"', program],
+            pass_fds=(theirs.fileno(),), stderr=self.errors)
+        theirs.close()
+
+    def ask(self, path, recipe="", document=0, limit=1 << 32, start=0, size=None, timeout=60):
+        """(failure, value, reason, bytes); failure 0 is success. Raises EOFError when the worker ends."""
+        self.count += 1
+        source = os.open(path, os.O_RDONLY)
+        if size is None:
+            size = os.fstat(source).st_size - start
+        output = os.memfd_create("output")
+        message = struct.pack("<QQQQQ", self.count, start, size, document, limit) + recipe.encode()
+        try:
+            socket.send_fds(self.socket, [message], [source] + ([output] if recipe else []))
+            self.socket.settimeout(timeout)
+            answer = self.socket.recv(4096)
+            if len(answer) < 24:
+                raise EOFError(f"the worker ended with status {self.process.wait()}")
+            number, failure, value = struct.unpack("<QQQ", answer[:24])
+            assert number == self.count, "the answer is to another job"
+            made = os.pread(output, 1 << 30, 0) if recipe and failure == 0 else b""
+            assert not made or len(made) == value, "the size is not what was said"
+            return failure, value, answer[24:].decode(), made
+        finally:
+            os.close(source)
+            os.close(output)
+
+    def said(self):
+        self.errors.seek(0)
+        return self.errors.read().decode(errors="replace")
+
+    def cpu(self):
+        """Milliseconds of all its threads so far."""
+        tasks = f"/proc/{self.process.pid}/task"
+        return sum(int(open(f"{tasks}/{task}/schedstat").read().split()[0]) for task in os.listdir(tasks)) / 1e6
+
+    def close(self):
+        self.socket.close()
+        return self.process.wait(20)
