@@ -26,7 +26,7 @@ public final class FolderReader: Sendable {
     /// A block of the listing, the next of its entries, and the views of the one before that.
     var entries: [ListedEntry] = []
     var nextEntry = 0
-    var views: ArraySlice<FileName> = []
+    var views: ArraySlice<ListedView> = []
     /// The block after it, when it has been read already.
     var ahead: [ListedEntry]?
     /// The row that was offered and not taken.
@@ -86,6 +86,15 @@ public final class FolderReader: Sendable {
     return tree.entry(found, depth, name, in: node)
   }
 
+  /// A view's number; another one, but not 0, for a view that has just vanished and where finding it would cost decoding its
+  /// source.
+  private func inode(of view: ListedView, _ patience: Patience) throws(Fault) -> UInt64 {
+    if attributeCost != .large, let found = try tree.find(view.name, in: node, patience)?.0 { return found.item.inode }
+    var hash = StableHash(seed: node.item.inode)
+    hash.combine(view.name.bytes)
+    return hash.value | 1
+  }
+
   private func seek(_ state: inout State, _ cookie: UInt64) throws(Fault) {
     if state.cookie == cookie { return }
     // Back to the block that holds the row, then on within it.
@@ -104,10 +113,9 @@ public final class FolderReader: Sendable {
       return Row(name: ListedName(cookie == 1 ? "." : ".."), inode: item.inode, kind: .folder, cookie: cookie)
     }
     if let view = state.views.first {
-      let found = try tree.find(view, in: node, patience)?.0
+      let inode = try inode(of: view, patience)
       state.views.removeFirst()
-      // Any number but 0 serves for a view that has just vanished.
-      return Row(name: ListedName(view), inode: found?.item.inode ?? .max, kind: .folder, cookie: cookie)
+      return Row(name: ListedName(view.name), inode: inode, kind: view.kind, cookie: cookie)
     }
     if state.nextEntry == state.entries.count {
       let ahead = state.ahead.take()

@@ -96,15 +96,17 @@ public final class Tree: Sendable {
     return try find(last.source, in: folder, patience).map { (last, $0.0, $0.depth) }
   }
 
-  /// The names that a listing shows beside a file of `folder`; empty where a real thing has the name.
-  func listedViews(beside listed: ListedName, in folder: Node, _ patience: Patience) throws(Fault) -> [FileName] {
+  /// What a listing shows beside a file of `folder`; nothing where a real thing has the name.
+  func listedViews(beside listed: ListedName, in folder: Node, _ patience: Patience) throws(Fault)
+    -> [ListedView]
+  {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
-    var names: [FileName] = []
+    var shown: [ListedView] = []
     if let fileExtension = listed.fileExtension {
       guard views.listsAny(of: fileExtension) else { return [] }
       let name = listed.fileName
       for view in views.all where view.listedExtensions.contains(fileExtension) {
-        names.append(view.listedName(beside: name))
+        shown.append(ListedView(of: view, beside: name))
       }
     } else {
       let name = listed.fileName
@@ -114,12 +116,12 @@ public final class Tree: Sendable {
       let chosen = try sniffed.views(of: found, patience) { head in
         views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
       }
-      names = chosen.map { views.all[$0].listedName(beside: name) }
+      shown = chosen.map { ListedView(of: views.all[$0], beside: name) }
     }
-    if names.isEmpty { return names }
-    var free: [FileName] = []
-    for name in names where name.count <= 255 {
-      if try folder.item.child(named: name, patience) == nil { free.append(name) }
+    if shown.isEmpty { return shown }
+    var free: [ListedView] = []
+    for view in shown where view.name.count <= 255 {
+      if try folder.item.child(named: view.name, patience) == nil { free.append(view) }
     }
     return free
   }
@@ -222,6 +224,17 @@ public final class Tree: Sendable {
       for key in Provenance.keys where provenance[key] != nil { names += Array("\(Self.prefix)\(key)\0".utf8) }
     }
     return names
+  }
+}
+
+/// A view in a listing.
+struct ListedView: Sendable {
+  let name: FileName
+  let kind: Kind
+
+  init(of view: any View, beside file: FileName) {
+    name = view.listedName(beside: file)
+    kind = view.kind
   }
 }
 

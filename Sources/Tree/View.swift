@@ -11,6 +11,9 @@ public protocol View: Sendable {
   /// For `user.ffmount.view`: `contents`.
   var name: String { get }
 
+  /// What the view of a file is.
+  var kind: Kind { get }
+
   /// The extensions of the files that a listing shows this view beside.
   var listedExtensions: Set<FileExtension> { get }
 
@@ -45,6 +48,8 @@ protocol FolderView: View {
 }
 
 extension FolderView {
+  var kind: Kind { .folder }
+
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
   func requests(for name: FileName) -> [ViewRequest] {

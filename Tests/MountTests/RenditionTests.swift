@@ -91,6 +91,9 @@ import Testing
         // Not even a worker is started.
         let list = "ls -l | grep -c as-jpeg; stat -c %F 1.heic.as-jpeg a.pdf.pages; pgrep -P $P"
         try await expect(list, mount, scratch, says: "1000\nregular file\ndirectory\n")
+        // By what the listing says alone: what is a folder, find opens.
+        let kinds = "find . -maxdepth 1 -type f | wc -l; find . -maxdepth 1 -type d -name '*.*s'"
+        try await expect(kinds, mount, scratch, says: "2001\n./a.pdf.pages\n")
         // The names of a PDF's pages need their number, and no more.
         let pages = "ls -l a.pdf.pages | wc -l; find . -printf x | wc -c; ls $S/../cache/ffmount/renditions"
         let found = try await run(pages, mount, scratch)

@@ -4,6 +4,7 @@ internal import Conversion
 /// `NAME[.MODIFIER…].as-FORMAT`: an image as another kind of image, the first page of a PDF as one, a PDF's text.
 struct RenditionView: View {
   let name = "rendition"
+  let kind = Kind.file
   let listedExtensions: Set<FileExtension>
   static var possibleExtensions: Set<FileExtension> { otherImages }
   private let listsUnnamed: Bool
@@ -51,7 +52,7 @@ struct RenditionView: View {
   }
 
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let recipe = request.recipe, let kind = try kind(of: source, patience), Self.makes(recipe, of: kind, source)
+    guard let recipe = request.recipe, let kind = try signature(of: source, patience), Self.makes(recipe, of: kind, source)
     else { return nil }
     let size = source.attributes.size
     let (estimate, view) =
@@ -61,7 +62,7 @@ struct RenditionView: View {
     return Found(item, try item.attributes(patience))
   }
 
-  private func kind(of source: Source, _ patience: Patience) throws(Fault) -> FileSignature? {
+  private func signature(of source: Source, _ patience: Patience) throws(Fault) -> FileSignature? {
     // A name that a listing shows keeps its word without a look inside.
     if source.item.knownHead == nil {
       if source.isNamed(among: Self.otherImages) { return .otherImage }
