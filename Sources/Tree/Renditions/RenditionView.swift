@@ -52,7 +52,8 @@ struct RenditionView: View {
   }
 
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let recipe = request.recipe, let kind = try signature(of: source, patience), Self.makes(recipe, of: kind, source)
+    guard let recipe = request.recipe, let kind = try signature(of: source, patience),
+      Self.makes(recipe, of: kind, source)
     else { return nil }
     let size = source.attributes.size
     let (estimate, view) =
