@@ -16,7 +16,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree, Mail and
-/// Index below it, and Text below the formats.
+/// Index below it, Conversion beside the formats, and Text below them. ffconvert alone links what parses PDFs and images.
 let package = Package(
   name: "ffmount",
   products: [

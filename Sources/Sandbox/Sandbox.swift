@@ -26,10 +26,16 @@ public enum Sandbox {
   private static func limit(memory: Int) {
     // A write beyond the limit is to fail, not to kill.
     signal(SIGXFSZ, SIG_IGN)
-    let limits: [(__rlimit_resource, Int)] = [(RLIMIT_CORE, 0), (RLIMIT_NOFILE, 256), (RLIMIT_DATA, memory)]
+    var limits: [(__rlimit_resource, Int)] = [(RLIMIT_CORE, 0), (RLIMIT_NOFILE, 256)]
+    if !hasShadowMemory { limits.append((RLIMIT_DATA, memory)) }
     for (resource, value) in limits {
       var both = rlimit(rlim_cur: rlim_t(value), rlim_max: rlim_t(value))
       _ = unsafe setrlimit(__rlimit_resource_t(resource.rawValue), &both)
     }
+  }
+
+  /// Whether the program was built with a sanitizer, which lays out terabytes that nobody touches.
+  private static var hasShadowMemory: Bool {
+    ["__asan_init", "__tsan_init"].contains { (symbol: String) in unsafe dlsym(nil, symbol) != nil }
   }
 }
