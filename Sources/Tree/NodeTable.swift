@@ -71,7 +71,7 @@ final class NodeTable: Sendable {
   private let state: Mutex<State>
   let root: Node
   /// How many times as many nodes may be known when they cannot change: those cost less and are worth more.
-  private static let unchangingFactor = 4
+  private static let unchangingFactor = 3
 
   init(root item: any Item) {
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0)
