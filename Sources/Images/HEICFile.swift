@@ -49,7 +49,7 @@ internal import JobFiles
 
   private final class Collected { var bytes: [UInt8] = [] }
 
-  /// libheif wants a message for success, too.
+  /// libheif wants a message for success, too. Safe for any thread: made once, never written again, never freed.
   nonisolated(unsafe) private static let success = unsafe UnsafePointer(strdup("Success"))
 
   private func check(_ error: heif_error) throws(JobFailure) {
