@@ -5,8 +5,10 @@ internal import Threads
 /// The workers: started as they are needed, up to a number, and ended when there has been nothing to do for a while.
 public final class ConversionPool: Sendable {
   public struct Options: Sendable {
-    /// The converter program's path.
+    /// The path of the program that does every job.
     public var program: String
+    /// The path of one that is for pages alone, and starts sooner; nil: there is none.
+    public var pageProgram: String?
     /// At most how many jobs go on at a time.
     public var workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// For one job; whole seconds.
@@ -19,6 +21,13 @@ public final class ConversionPool: Sendable {
     public var log: @Sendable (String) -> Void = { _ in }
 
     public init(program: String) { self.program = program }
+
+    func program(for work: Job.Work) -> String {
+      switch work {
+      case .countPages, .make(.pages): pageProgram ?? program
+      case .make: program
+      }
+    }
   }
 
   private let options: Options
