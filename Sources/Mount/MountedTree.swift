@@ -313,7 +313,7 @@ public final class MountedTree: FileSystem {
     _ patience: Patience
   ) throws(Fault) -> ListingHabits.Choice {
     var choice = choice
-    try reader.read(after: cookie, patience) { (row) throws(Fault) in
+    try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
       guard entries.hasRoom(nameCount: row.name.count) else { return false }
       var named = stat()
       named.st_ino = ino_t(row.inode)
@@ -323,7 +323,7 @@ public final class MountedTree: FileSystem {
         unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
         return true
       }
-      if let entry = try reader.entry(row, patience) {
+      if let entry = try entry() {
         unsafe row.name.withCString { unsafe entries.append($0, node(entry), cookie: row.cookie) }
       }
       return true

@@ -101,29 +101,37 @@ public final class Tree: Sendable {
     -> [ListedView]
   {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
-    var shown: [ListedView] = []
+    var shown: [any View]
+    let name: FileName
     if let fileExtension = listed.fileExtension {
       guard views.listsAny(of: fileExtension) else { return [] }
-      let name = listed.fileName
-      for view in views.all where view.listedExtensions.contains(fileExtension) {
-        shown.append(ListedView(of: view, beside: name))
-      }
+      name = listed.fileName
+      shown = views.all.filter { $0.listedExtensions.contains(fileExtension) }
     } else {
-      let name = listed.fileName
+      name = listed.fileName
       guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
         found.attributes.size > 0
       else { return [] }
       let chosen = try sniffed.views(of: found, patience) { head in
         views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
       }
-      shown = chosen.map { ListedView(of: views.all[$0], beside: name) }
+      shown = chosen.map { views.all[$0] }
     }
-    if shown.isEmpty { return shown }
     var free: [ListedView] = []
-    for view in shown where view.name.count <= 255 {
-      if try folder.item.child(named: view.name, patience) == nil { free.append(view) }
+    for view in shown {
+      let listed = ListedView(name: view.listedName(beside: name), view: view, file: name)
+      if listed.name.count <= 255, try folder.item.child(named: listed.name, patience) == nil { free.append(listed) }
     }
     return free
+  }
+
+  /// What a listed view stands for, beside the file that it is of; nil when there is no such view of it after all.
+  func find(
+    _ listed: ListedView, of source: Found, in folder: Node, _ patience: Patience
+  ) throws(Fault) -> Found? {
+    guard source.attributes.kind == .file else { return nil }
+    let described = Source(item: source.item, attributes: source.attributes, name: listed.file, folder: folder)
+    return try listed.view.item(of: described, listed.view.listedRequest(beside: listed.file), patience)
   }
 
   // MARK: Nodes
@@ -230,12 +238,9 @@ public final class Tree: Sendable {
 /// A view in a listing.
 struct ListedView: Sendable {
   let name: FileName
-  let kind: Kind
-
-  init(of view: any View, beside file: FileName) {
-    name = view.listedName(beside: file)
-    kind = view.kind
-  }
+  let view: any View
+  /// What it is of, in the same folder.
+  let file: FileName
 }
 
 extension Provenance {

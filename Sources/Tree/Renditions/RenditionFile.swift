@@ -11,11 +11,7 @@ final class RenditionFile: Item {
   /// Of the size, until it is known; in bytes, never 0.
   private let estimate: Int64
 
-  var inode: UInt64 {
-    var hash = StableHash()
-    hash.combine(recipe.description.utf8)
-    return file.inode(Self.mark, hash.value)
-  }
+  let inode: UInt64
   var kind: Kind { .file }
   var isImmutable: Bool { true }
 
@@ -28,15 +24,18 @@ final class RenditionFile: Item {
     self.conversions = conversions
     self.view = view
     self.estimate = max(1, estimate)
+    var hash = StableHash()
+    hash.combine(recipe.description.utf8)
+    inode = file.inode(Self.mark, hash.value)
   }
 
   private var work: Job.Work { .make(recipe) }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     try conversions.known.load(patience)
-    let size = conversions.known.value(of: work, inState: file.revision)
-    var attributes = file.attributes.view(inode: inode, kind: .file, size: size ?? estimate)
-    attributes.isPreliminary = !conversions.known.isConfirmed(work, inState: file.revision)
+    let size = conversions.known.known(work, inState: file.revision)
+    var attributes = file.attributes.view(inode: inode, kind: .file, size: size?.number ?? estimate)
+    attributes.isPreliminary = !(size?.isConfirmed ?? false)
     return attributes
   }
 
