@@ -67,7 +67,9 @@ public final class ConversionPool: Sendable {
     let (isTaken, needsWorker) = state.update { state -> (Bool, Bool) in
       guard !state.isStopped else { return (false, false) }
       state.queue.append(Waiting(task: task))
-      guard state.idle.count < state.queue.count, state.workers < options.workers else { return (true, false) }
+      guard state.idle.count < state.queue.count, state.workers < (task.isAhead ? 1 : options.workers) else {
+        return (true, false)
+      }
       state.workers += 1
       return (true, true)
     }
@@ -155,7 +157,10 @@ extension ConversionPool.State {
     }
     // Opening a document takes longer than most of what is done with it: it is left to whoever has it open and nothing to do.
     return lookout.firstIndex { waiting in
-      waiting.task.document == 0 || !idle.contains { $0.value == waiting.task.document && $0.key != worker }
+      let document = waiting.task.document
+      if document == 0 { return true }
+      if waiting.task.isAhead, running.contains(where: { $0.document == document }) { return false }
+      return !idle.contains { $0.value == document && $0.key != worker }
     }
   }
 }

@@ -4,6 +4,8 @@ internal import Synchronization
 final class ConversionTask: Sendable {
   /// As in `Job`.
   let document: UInt64
+  /// Whether nobody has asked for it yet: then it is for whoever has the document open.
+  let isAhead: Bool
   private let body: @Sendable (ConversionTask, Worker) -> Void
   private let dropped: @Sendable (ConversionTask) -> Void
   private let state = Mutex(State())
@@ -17,10 +19,11 @@ final class ConversionTask: Sendable {
   /// One of the two is called, once: `body` on a thread that may be held, with a worker for as long as it runs, or
   /// `dropped` when that will not be.
   init(
-    document: UInt64, _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
+    document: UInt64, isAhead: Bool, _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
     dropped: @escaping @Sendable (ConversionTask) -> Void
   ) {
     self.document = document
+    self.isAhead = isAhead
     self.body = body
     self.dropped = dropped
   }

@@ -63,8 +63,8 @@ public final class Renditions: Sendable {
   private let notes: any RenditionNotes
   /// Copies of what lies in no file as it is, by document.
   let inputs = RecentlyUsed<UInt64, TemporaryFile>(capacity: 512 << 20)
-  /// Results that are in no cache, for those who open the same file twice.
-  private let unkept = RecentlyUsed<Key, Rendition>(capacity: 8)
+  /// The latest results: some are in no cache, some were made ahead.
+  private let latest = RecentlyUsed<Key, Rendition>(capacity: 8)
   private let documents = RecentlyUsed<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
@@ -98,6 +98,17 @@ public final class Renditions: Sendable {
       return rendition
     }
     throw begin(key, bytes) { [self] task, worker in make(recipe, of: bytes, name, task, worker) }
+  }
+
+  /// Begins what will most likely be asked for next, if it was never made. Does not wait.
+  public func prepare(_ recipe: Recipe, of subject: Subject) {
+    let key = Key(revision: subject.revision, work: .make(recipe))
+    guard notes.value(of: key.work, inState: key.revision) == nil, state.withLock({ $0.jobs[key] }) == nil,
+      let bytes = try? subject.open(.immediate), let identity = bytes.identity
+    else { return }
+    _ = begin(key, bytes, isAhead: true) { [self] task, worker in
+      make(recipe, of: bytes, RenditionName(identity, recipe), task, worker)
+    }
   }
 
   /// How many pages a PDF has; throws `pending` while that is being found out.
@@ -136,8 +147,8 @@ public final class Renditions: Sendable {
   // MARK: Jobs
 
   enum Outcome {
-    /// A number, and a file where one was made, and whether that is in the cache.
-    case made(Int64, Rendition?, isKept: Bool)
+    /// A number, and a file where one was made.
+    case made(Int64, Rendition?)
     case failed(Fault, isLasting: Bool)
     /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
     case dropped
@@ -145,10 +156,11 @@ public final class Renditions: Sendable {
 
   /// What to wait for: a job on `bytes` that is under way, or a new one.
   private func begin(
-    _ key: Key, _ bytes: any ByteSource, _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
+    _ key: Key, _ bytes: any ByteSource, isAhead: Bool = false,
+    _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
   ) -> Fault {
     let document = bytes.identity == nil ? 0 : document(key.revision)
-    let task = ConversionTask(document: document) { [self] task, worker in
+    let task = ConversionTask(document: document, isAhead: isAhead) { [self] task, worker in
       finish(key, task, work(task, worker), isLasting: bytes.identity != nil)
     } dropped: { [self] task in
       finish(key, task, .dropped, isLasting: false)
@@ -176,14 +188,14 @@ public final class Renditions: Sendable {
 
   private func finish(_ key: Key, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool) {
     var product: Rendition?
-    if case .made(let value, let rendition, let isKept) = outcome {
+    if case .made(let value, let rendition) = outcome {
       product = rendition
-      if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
+      if let rendition { latest.insert(rendition, for: key, cost: 1) }
       notes.note(value, of: key.work, inState: key.revision, isLasting: isLasting)
     }
     let pending = state.withLock { state -> Pending? in
       switch outcome {
-      case .made(_, let rendition, _):
+      case .made(_, let rendition):
         state.failures[key] = nil
         if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):

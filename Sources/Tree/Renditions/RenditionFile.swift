@@ -10,6 +10,8 @@ final class RenditionFile: Item {
   private let view: String
   /// Of the size, until it is known; in bytes, never 0.
   private let estimate: Int64
+  /// Called whenever somebody opens it.
+  private let noteOpening: (@Sendable () -> Void)?
 
   let inode: UInt64
   var kind: Kind { .file }
@@ -18,12 +20,16 @@ final class RenditionFile: Item {
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_6465 << 32
 
-  init(_ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, estimate: Int64) {
+  init(
+    _ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, estimate: Int64,
+    noteOpening: (@Sendable () -> Void)? = nil
+  ) {
     self.file = file
     self.recipe = recipe
     self.conversions = conversions
     self.view = view
     self.estimate = max(1, estimate)
+    self.noteOpening = noteOpening
     var hash = StableHash()
     hash.combine(recipe.description.utf8)
     inode = file.inode(Self.mark, hash.value)
@@ -40,7 +46,8 @@ final class RenditionFile: Item {
   }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    try conversions.renditions.open(recipe, of: file.subject, patience)
+    defer { noteOpening?() }
+    return try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
