@@ -22,7 +22,7 @@ extension Renditions {
         guard count <= Self.pageLimit else {
           throw Failed(Fault(.limit, "it claims to have \(count) pages, more than \(Self.pageLimit)"))
         }
-        return .made(count, nil)
+        return .made(count, nil, isKept: false)
       }
     }
   }
@@ -43,10 +43,10 @@ extension Renditions {
             worker.end()
             throw Failed(Breakdown.senseless)
           }
-          // Where that fails, it is there as long as it is used.
-          if place.isKept, let name { _ = cache?.keep(output, size: size, name.fileName) }
+          var isKept = false
+          if place.isKept, let name { isKept = cache?.keep(output, size: size, name.fileName) ?? false }
           let made = Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe))
-          return .made(size, made)
+          return .made(size, made, isKept: isKept)
         case .failed(.system, let why): reason = why
         case .failed(.limit, _) where place.limit < Self.outputLimit: break
         case .failed(let failure, let reason): throw Failed(failure, reason)

@@ -63,8 +63,10 @@ public final class Renditions: Sendable {
   private let notes: any RenditionNotes
   /// Copies of what lies in no file as it is, by document.
   let inputs = RecentlyUsed<UInt64, TemporaryFile>(capacity: 512 << 20)
-  /// The latest results: some are in no cache, some were made ahead.
-  private let latest = RecentlyUsed<Key, Rendition>(capacity: 8)
+  /// Results that are in no cache, for those who open the same file twice.
+  private let unkept = RecentlyUsed<Key, Rendition>(capacity: 8)
+  /// Results that nobody has asked for yet.
+  private let ahead = RecentlyUsed<Key, Rendition>(capacity: 4)
   private let documents = RecentlyUsed<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
@@ -88,6 +90,7 @@ public final class Renditions: Sendable {
   /// A file made of another; throws `pending` while it is being made.
   public func open(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Rendition {
     let key = Key(revision: subject.revision, work: .make(recipe))
+    defer { ahead.removeValue(for: key) }
     if let known = try known(key) { return known }
     let bytes = try settled(subject, patience)
     let name = bytes.identity.map { RenditionName($0, recipe) }
@@ -147,8 +150,8 @@ public final class Renditions: Sendable {
   // MARK: Jobs
 
   enum Outcome {
-    /// A number, and a file where one was made.
-    case made(Int64, Rendition?)
+    /// A number, and a file where one was made, and whether that is in the cache.
+    case made(Int64, Rendition?, isKept: Bool)
     case failed(Fault, isLasting: Bool)
     /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
     case dropped
@@ -188,14 +191,15 @@ public final class Renditions: Sendable {
 
   private func finish(_ key: Key, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool) {
     var product: Rendition?
-    if case .made(let value, let rendition) = outcome {
+    if case .made(let value, let rendition, let isKept) = outcome {
       product = rendition
-      if let rendition { latest.insert(rendition, for: key, cost: 1) }
+      if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
+      if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
       notes.note(value, of: key.work, inState: key.revision, isLasting: isLasting)
     }
     let pending = state.withLock { state -> Pending? in
       switch outcome {
-      case .made(_, let rendition):
+      case .made(_, let rendition, _):
         state.failures[key] = nil
         if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):

@@ -211,7 +211,8 @@ public final class MountedTree: FileSystem {
     let tree = tree
     answer(request, node) { (patience) throws(Fault) in
       try tree.open(node, patience)
-    } _: { request, file in
+    } _: { [self] request, file in
+      if file.changesAttributes { session.withLock { $0 }?.invalidateAttributes(of: node) }
       request.reply(handle: Handle(file, node), .init(keepsCache: file.keepsCache))
     }
   }

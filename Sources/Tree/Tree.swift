@@ -33,7 +33,7 @@ public final class Tree: Sendable {
     /// How long the name stays right without asking; in seconds.
     public let lifetime: Double
     /// How long the attributes do.
-    public var attributesLifetime: Double { attributes.isPreliminary ? 0 : lifetime }
+    public let attributesLifetime: Double
   }
 
   /// How long the kernel may believe what it knows of real files: changes show within this time.
@@ -60,7 +60,14 @@ public final class Tree: Sendable {
   func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
     let node = nodes.lookUp(folder, name, found.item, depth: depth)
     return Entry(
-      node: UInt64(node.id), generation: node.generation, attributes: found.attributes, lifetime: lifetime(node))
+      node: UInt64(node.id), generation: node.generation, attributes: found.attributes, lifetime: lifetime(node),
+      attributesLifetime: lifetime(of: found.attributes, node))
+  }
+
+  private func lifetime(of attributes: Attributes, _ node: Node) -> Double {
+    guard attributes.isPreliminary else { return lifetime(node) }
+    node.hasPreliminary.store(true, ordering: .relaxed)
+    return Self.volatileLifetime
   }
 
   /// Below a folder that can change, names can; a view's root hangs on a real file's state.
@@ -140,7 +147,7 @@ public final class Tree: Sendable {
     let node = try nodes.node(id)
     do throws(Fault) {
       let attributes = try node.item.attributes(patience)
-      return (attributes, attributes.isPreliminary ? 0 : lifetime(node))
+      return (attributes, lifetime(of: attributes, node))
     } catch {
       // The name is gone, or another file's by now: who has the file open still has it.
       guard error.isAboutName, let file = opened.withLock({ $0[node.id]?.file }) else { throw error }
@@ -157,6 +164,8 @@ public final class Tree: Sendable {
     public let source: any ByteSource
     /// Whether the kernel's cached pages are still this file's.
     public let keepsCache: Bool
+    /// Whether the kernel has to forget the file's attributes before it learns that the file is open.
+    public let changesAttributes: Bool
   }
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
@@ -170,7 +179,9 @@ public final class Tree: Sendable {
     }
     let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
-    return OpenFile(source: source, keepsCache: before == revision)
+    return OpenFile(
+      source: source, keepsCache: before == revision,
+      changesAttributes: node.hasPreliminary.exchange(false, ordering: .relaxed))
   }
 
   /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of
