@@ -21,7 +21,7 @@ internal import JobFiles
 
   init(_ input: JobInput, resolution: Int?) throws(JobFailure) {
     self.input = input
-    guard let source = unsafe vips_source_new_from_memory(input.bytes.baseAddress, input.count) else {
+    guard let source = unsafe InputStream.source(of: input) else {
       throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError())
     }
     unsafe self.source = source
