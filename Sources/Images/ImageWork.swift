@@ -26,7 +26,6 @@ public struct ImageWork {
     if case .percent(let percent) = changes.size, percent > 100 {
       picture = try picture.applying("resize", ["scale": "\(Double(percent) / 100)"])
     }
-    picture.keep(source)
   }
 
   /// Pixels that were painted, three bytes each.
