@@ -14,7 +14,7 @@ final class KnownValues: RenditionNotes {
     let work: Job.Work
   }
 
-  private struct Value {
+  struct Value {
     var number: Int64
     /// Whether it was seen in this mount: what an earlier one saw may be another today, when a library was renewed.
     var isConfirmed: Bool
@@ -58,12 +58,9 @@ final class KnownValues: RenditionNotes {
     }
   }
 
-  func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, revision)?.number }
+  func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, inState: revision)?.number }
 
-  /// Whether the value is of this mount.
-  func isConfirmed(_ work: Job.Work, inState revision: UInt64) -> Bool { known(work, revision)?.isConfirmed ?? false }
-
-  private func known(_ work: Job.Work, _ revision: UInt64) -> Value? {
+  func known(_ work: Job.Work, inState revision: UInt64) -> Value? {
     state.withLock { $0.values[Key(revision: revision, work: work)] }
   }
 

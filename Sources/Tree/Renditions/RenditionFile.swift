@@ -34,9 +34,9 @@ final class RenditionFile: Item {
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     try conversions.known.load(patience)
-    let size = conversions.known.value(of: work, inState: file.revision)
-    var attributes = file.attributes.view(inode: inode, kind: .file, size: size ?? estimate)
-    attributes.isPreliminary = !conversions.known.isConfirmed(work, inState: file.revision)
+    let size = conversions.known.known(work, inState: file.revision)
+    var attributes = file.attributes.view(inode: inode, kind: .file, size: size?.number ?? estimate)
+    attributes.isPreliminary = !(size?.isConfirmed ?? false)
     return attributes
   }
 
