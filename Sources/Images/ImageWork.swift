@@ -53,6 +53,7 @@ public struct ImageWork {
     case .heic: try HEICFile(ready, quality: changes.quality ?? 60).write(to: output)
     default: try ImageFile(format, quality: changes.quality).write(ready, to: output)
     }
+    if format == .tiff, let words = ready.blob("exif-data") { try TIFFWords.add(words, to: output) }
   }
 
   /// Turned, in colours that the format can have, and with what is to travel along.

@@ -52,7 +52,8 @@ public final class JobInput: Sendable {
     let wanted = min(buffer.count, count - place)
     var done = 0
     while done < wanted {
-      let came = unsafe pread(descriptor, buffer.baseAddress?.advanced(by: done), wanted - done, off_t(offset) + place + done)
+      let came = unsafe pread(
+        descriptor, buffer.baseAddress?.advanced(by: done), wanted - done, off_t(offset) + place + done)
       if came < 0, errno == EINTR { continue }
       guard came > 0 else { return came < 0 && done == 0 ? -1 : done }
       done += came
