@@ -29,7 +29,8 @@ struct TIFFWords {
   static func add(_ block: [UInt8], to output: JobOutput) throws(JobFailure) {
     let size = try Int(output.size())
     var header = [UInt8](repeating: 0, count: 8)
-    guard size < 1 << 31, unsafe pread(output.descriptor, &header, 8, 0) == 8, header.starts(with: [0x49, 0x49, 42, 0]),
+    guard size < 1 << 31, unsafe pread(output.descriptor, &header, 8, 0) == 8,
+      header.starts(with: [0x49, 0x49, 42, 0]),
       var words = TIFFWords(block, behind: size),
       let own = ownEntries(output.descriptor, at: number(header[4...]))
     else { return }

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from image_samples import ALPHA, GRAY, HEIGHT, PICTURE, WIDTH, on_white, png, samples
+from image_samples import ALPHA, GRAY, HEIGHT, PICTURE, WIDTH, on_white, samples
 from PIL import Image, ImageChops, ImageCms, ImageStat
 
 from worker import Worker
@@ -150,9 +150,16 @@ def check_words() -> None:
     exif = Image.Exif()
     exif[0x010F] = "Example Camera Works"
     exif[0x0112] = 6
-    exif[0x8769] = {0x9003: "2024:05:03 09:30:00"}
+    exif[0x8769] = {0x9003: "2024:05:03 09:30:00", 0x9204: 1.5}
+    exif[0x8825] = {1: "N", 2: (48.0, 8.0, 15.5)}
     turned, upright = place / "turned.jpg", PICTURE.rotate(-90, expand=True)
-    PICTURE.save(turned, exif=exif, quality=95)
+    for exif.endian in ("<", ">"):
+        PICTURE.save(turned, exif=exif, quality=95)
+        check_exif(turned, upright)
+
+
+def check_exif(turned: Path, upright: Image.Image) -> None:
+    order = Image.open(turned).info["exif"][6:8].decode()
     for kind in ("jpeg", "png", "webp", "tiff"):
         result = check(turned, f"{kind} q95", upright, 6)
         if result is None:
@@ -160,8 +167,11 @@ def check_words() -> None:
         words = result.getexif()
         expect(words.get(0x010F) == "Example Camera Works", f"turned.jpg as {kind}: no EXIF")
         expect(words.get(0x0112, 1) == 1, f"turned.jpg as {kind}: to be turned again")
-        dates = words.get_ifd(0x8769)
-        expect(dates.get(0x9003) == "2024:05:03 09:30:00", f"turned.jpg as {kind}: no date")
+        inside = words.get_ifd(0x8769)
+        expect(inside.get(0x9003) == "2024:05:03 09:30:00", f"turned.jpg ({order}) as {kind}: no date")
+        expect(inside.get(0x9204) == 1.5, f"turned.jpg ({order}) as {kind}: another exposure: {inside.get(0x9204)}")
+        spot = words.get_ifd(0x8825)
+        expect(spot.get(2) == (48.0, 8.0, 15.5), f"turned.jpg ({order}) as {kind}: another place: {spot}")
         bare = check(turned, f"{kind} noexif.q95", upright, 6)
         expect(bare and 0x010F not in bare.getexif(), f"turned.jpg as {kind}: EXIF in spite of noexif")
     for kind in ("heic", "avif"):

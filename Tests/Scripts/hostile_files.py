@@ -4,6 +4,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 
+from raw_files import pdf, png, stream
+
 SIDE = 100_000
 
 
@@ -31,14 +33,6 @@ def _flipped(content: bytes, noise: random.Random, count: int) -> bytes:
 # Images.
 
 
-def _png(width: int, height: int, rows: bytes, depth: int = 8) -> bytes:
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-    head = struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-
-
 def _zeros(count: int) -> bytes:
     """So many zeros, packed as zlib would in seconds: one piece over and over, and their Adler-32, which needs no sum."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -61,9 +55,9 @@ def _tiff(width: int, height: int, compression: int, data: bytes, rows: int | No
 
 def _images() -> Iterator[tuple[str, bytes]]:
     # Small files that unpack to 900 million bytes, all of which are there, and to 10 thousand million.
-    yield "bomb.png", _png(30_000, 30_000, _zeros(30_001 * 30_000))
-    yield "vast.png", _png(SIDE, SIDE, zlib.compress(bytes(1 << 20)))
-    yield "vast-bits.png", _png(SIDE, SIDE, _zeros(1 << 26), depth=1)
+    yield "bomb.png", png(30_000, 30_000, _zeros(30_001 * 30_000))
+    yield "vast.png", png(SIDE, SIDE, zlib.compress(bytes(1 << 20)))
+    yield "vast-bits.png", png(SIDE, SIDE, _zeros(1 << 26), depth=1)
     yield "vast.tif", _tiff(SIDE, SIDE, 8, zlib.compress(bytes(1 << 20)))
     yield "vast-strips.tif", _tiff(SIDE, SIDE, 32773, b"\x81\0" * 4000, rows=1)
     head = struct.pack("<IiiHHIIiiII", 40, SIDE, SIDE, 1, 24, 0, 0, 0, 0, 0, 0)
@@ -128,21 +122,6 @@ def _box(kind: bytes, content: bytes) -> bytes:
 # Documents.
 
 
-def _pdf(*objects: bytes) -> bytes:
-    """Objects from 1 on; the first is the catalog."""
-    content, places = b"%PDF-1.7\n", []
-    for number, each in enumerate(objects, 1):
-        places.append(len(content))
-        content += b"%d 0 obj\n%s\nendobj\n" % (number, each)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = (len(places) + 1, table, len(places) + 1, len(content))
-    return content + b"xref\n0 %d\n0000000000 65535 f \n%strailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % end
-
-
-def _stream(content: bytes, entries: bytes = b"") -> bytes:
-    return b"<<%s/Length %d>>stream\n%s\nendstream" % (entries, len(content), content)
-
-
 CATALOG = b"<</Type/Catalog/Pages 2 0 R>>"
 PAGES = b"<</Type/Pages/Kids[3 0 R]/Count 1>>"
 
@@ -152,44 +131,44 @@ def _page(resources: bytes, box: bytes = b"0 0 200 200", more: bytes = b"") -> b
 
 
 def _documents() -> Iterator[tuple[str, bytes]]:
-    yield "loop.pdf", _pdf(CATALOG, b"<</Type/Pages/Kids[2 0 R 2 0 R]/Count 4>>")
-    yield "ring.pdf", _pdf(
+    yield "loop.pdf", pdf(CATALOG, b"<</Type/Pages/Kids[2 0 R 2 0 R]/Count 4>>")
+    yield "ring.pdf", pdf(
         CATALOG, b"<</Type/Pages/Kids[3 0 R]/Count 3>>", b"<</Type/Pages/Parent 2 0 R/Kids[4 0 R]/Count 3>>",
         b"<</Type/Pages/Parent 3 0 R/Kids[2 0 R 3 0 R]/Count 3>>")  # fmt: skip
     tree = [CATALOG, *(b"<</Type/Pages/Kids[%d 0 R %d 0 R]/Count 2>>" % (n + 1, n + 1) for n in range(2, 60))]
-    yield "doubling.pdf", _pdf(*tree, b"<</Type/Page/Parent 59 0 R/MediaBox[0 0 9 9]>>")
-    yield "parents.pdf", _pdf(CATALOG, PAGES, b"<</Type/Page/Parent 3 0 R>>")
-    yield "claims.pdf", _pdf(CATALOG, b"<</Type/Pages/Kids[3 0 R]/Count 2000000000>>", b"<</Type/Page/Parent 2 0 R>>")
+    yield "doubling.pdf", pdf(*tree, b"<</Type/Page/Parent 59 0 R/MediaBox[0 0 9 9]>>")
+    yield "parents.pdf", pdf(CATALOG, PAGES, b"<</Type/Page/Parent 3 0 R>>")
+    yield "claims.pdf", pdf(CATALOG, b"<</Type/Pages/Kids[3 0 R]/Count 2000000000>>", b"<</Type/Page/Parent 2 0 R>>")
     form = b"/Type/XObject/Subtype/Form/BBox[0 0 200 200]/Resources<</XObject<</F 5 0 R>>>>"
-    draw = _stream(b"/F Do /F Do")
-    yield "form.pdf", _pdf(CATALOG, PAGES, _page(b"/XObject<</F 5 0 R>>"), draw, _stream(b"/F Do /F Do", form))
+    draw = stream(b"/F Do /F Do")
+    yield "form.pdf", pdf(CATALOG, PAGES, _page(b"/XObject<</F 5 0 R>>"), draw, stream(b"/F Do /F Do", form))
     forms = [
-        _stream(b"/F Do " * 10, b"/Type/XObject/Subtype/Form/BBox[0 0 200 200]/Resources<</XObject<</F %d 0 R>>>>" % (n + 1))
+        stream(b"/F Do " * 10, b"/Type/XObject/Subtype/Form/BBox[0 0 200 200]/Resources<</XObject<</F %d 0 R>>>>" % (n + 1))
         for n in range(5, 14)
     ]
-    last = _stream(b"0 0 9 9 re f", b"/Type/XObject/Subtype/Form/BBox[0 0 200 200]")
-    yield "laughs.pdf", _pdf(CATALOG, PAGES, _page(b"/XObject<</F 5 0 R>>"), draw, *forms, last)
+    last = stream(b"0 0 9 9 re f", b"/Type/XObject/Subtype/Form/BBox[0 0 200 200]")
+    yield "laughs.pdf", pdf(CATALOG, PAGES, _page(b"/XObject<</F 5 0 R>>"), draw, *forms, last)
     pattern = b"/Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 1 1]/XStep .001/YStep .001"
-    yield "tiles.pdf", _pdf(
-        CATALOG, PAGES, _page(b"/Pattern<</P 5 0 R>>"), _stream(b"/Pattern cs /P scn 0 0 200 200 re f"),
-        _stream(b"/Pattern cs /P scn 0 0 1 1 re f", pattern + b"/Resources<</Pattern<</P 5 0 R>>>>"))  # fmt: skip
+    yield "tiles.pdf", pdf(
+        CATALOG, PAGES, _page(b"/Pattern<</P 5 0 R>>"), stream(b"/Pattern cs /P scn 0 0 200 200 re f"),
+        stream(b"/Pattern cs /P scn 0 0 1 1 re f", pattern + b"/Resources<</Pattern<</P 5 0 R>>>>"))  # fmt: skip
     font = b"<</Type/Font/Subtype/Type3/FontBBox[0 0 9 9]/FontMatrix[1 0 0 1 0 0]/FirstChar 65/LastChar 65/Widths[9]"
     font += b"/Encoding<</Differences[65/A]>>/CharProcs<</A 6 0 R>>/Resources<</Font<</T 5 0 R>>>>>>"
     text = b"BT /T 1 Tf (A) Tj ET"
-    yield "glyph.pdf", _pdf(CATALOG, PAGES, _page(b"/Font<</T 5 0 R>>"), _stream(text), font, _stream(b"9 0 d0 " + text * 9))
+    yield "glyph.pdf", pdf(CATALOG, PAGES, _page(b"/Font<</T 5 0 R>>"), stream(text), font, stream(b"9 0 d0 " + text * 9))
     yield "arrays.pdf", b"%PDF-1.4\n1 0 obj " + b"[" * 1_000_000
-    yield "dictionaries.pdf", _pdf(CATALOG[:-2] + b"/X " + b"<</X " * 200_000 + b">>" * 200_000 + b">>", PAGES)
-    yield "saves.pdf", _pdf(CATALOG, PAGES, _page(b""), _stream(b"q " * 3_000_000))
-    yield "wide.pdf", _pdf(CATALOG, PAGES, _page(b"", b"0 0 1e9 1e9"), _stream(b""))
-    yield "vast.pdf", _pdf(CATALOG, PAGES, _page(b"", b"0 0 14400 14400", b"/UserUnit 1000"), _stream(b""))
-    yield "thin.pdf", _pdf(CATALOG, PAGES, _page(b"", b"0 0 .0001 14400"), _stream(b""))
+    yield "dictionaries.pdf", pdf(CATALOG[:-2] + b"/X " + b"<</X " * 200_000 + b">>" * 200_000 + b">>", PAGES)
+    yield "saves.pdf", pdf(CATALOG, PAGES, _page(b""), stream(b"q " * 3_000_000))
+    yield "wide.pdf", pdf(CATALOG, PAGES, _page(b"", b"0 0 1e9 1e9"), stream(b""))
+    yield "vast.pdf", pdf(CATALOG, PAGES, _page(b"", b"0 0 14400 14400", b"/UserUnit 1000"), stream(b""))
+    yield "thin.pdf", pdf(CATALOG, PAGES, _page(b"", b"0 0 .0001 14400"), stream(b""))
     bomb = zlib.compress(_zeros(1 << 29), 9)
-    packed = _stream(bomb, b"/Filter[/FlateDecode/FlateDecode]")
-    yield "bomb.pdf", _pdf(CATALOG, PAGES, _page(b""), packed)
-    image = _stream(b"", b"/Type/XObject/Subtype/Image/Width 100000/Height 100000/BitsPerComponent 8/ColorSpace/DeviceRGB")
-    yield "image.pdf", _pdf(CATALOG, PAGES, _page(b"/XObject<</F 5 0 R>>"), _stream(b"200 0 0 200 0 0 cm /F Do"), image)
-    yield "length.pdf", _pdf(CATALOG, PAGES, _page(b""), b"<</Length 4 0 R>>stream\nx\nendstream")
-    yield "filters.pdf", _pdf(CATALOG, PAGES, _page(b""), _stream(b"x", b"/Filter[" + b"/ASCIIHexDecode" * 5000 + b"]"))
-    yield "previous.pdf", _pdf(CATALOG, PAGES).replace(b"trailer<<", b"trailer<</Prev 9 ")
+    packed = stream(bomb, b"/Filter[/FlateDecode/FlateDecode]")
+    yield "bomb.pdf", pdf(CATALOG, PAGES, _page(b""), packed)
+    image = stream(b"", b"/Type/XObject/Subtype/Image/Width 100000/Height 100000/BitsPerComponent 8/ColorSpace/DeviceRGB")
+    yield "image.pdf", pdf(CATALOG, PAGES, _page(b"/XObject<</F 5 0 R>>"), stream(b"200 0 0 200 0 0 cm /F Do"), image)
+    yield "length.pdf", pdf(CATALOG, PAGES, _page(b""), b"<</Length 4 0 R>>stream\nx\nendstream")
+    yield "filters.pdf", pdf(CATALOG, PAGES, _page(b""), stream(b"x", b"/Filter[" + b"/ASCIIHexDecode" * 5000 + b"]"))
+    yield "previous.pdf", pdf(CATALOG, PAGES).replace(b"trailer<<", b"trailer<</Prev 9 ")
     yield "itself.pdf", b"%PDF-1.4\n1 0 obj 1 0 R endobj\ntrailer<</Root 1 0 R>>\n"
     yield "none.pdf", b"%PDF-1.4\n"

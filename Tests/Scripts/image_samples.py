@@ -12,6 +12,8 @@ from pathlib import Path
 
 from PIL import Image, ImageCms
 
+from raw_files import png
+
 WIDTH, HEIGHT = 61, 43
 #: No two corners alike, so that a turned or mirrored picture is told; smooth, so that lossy formats keep it.
 PICTURE = Image.merge("RGB", [
@@ -88,14 +90,9 @@ def runs_of_halves() -> bytes:
     return rows + b"\0\1"
 
 
-def png(colours: int, depth: int, row, *extra: tuple[bytes, bytes]) -> bytes:
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-    head = struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colours, 0, 0, 0)
-    rows = zlib.compress(b"".join(b"\0" + row(y) for y in range(HEIGHT)))
-    parts = [(b"IHDR", head), *extra, (b"IDAT", rows), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
+def rows(row) -> bytes:
+    """Rows of a PNG, none filtered."""
+    return zlib.compress(b"".join(b"\0" + row(y) for y in range(HEIGHT)))
 
 
 def deep(picture: Image.Image, order: str = ">"):
@@ -204,9 +201,9 @@ def samples(folder: Path) -> Iterator[Sample]:
     words = b"".join(deep(picture)(y) for y in range(HEIGHT))
     yield made("deep.ppm", f"P6 {WIDTH} {HEIGHT} 65535\n".encode() + words)
 
-    yield made("deep.png", png(2, 16, deep(picture)))
-    yield made("deep-gray.png", png(0, 16, deep(GRAY)), GRAY)
-    yield made("deep-alpha.png", png(6, 16, deep(alpha)), on_white(alpha))
+    yield made("deep.png", png(WIDTH, HEIGHT, rows(deep(picture)), 2, 16))
+    yield made("deep-gray.png", png(WIDTH, HEIGHT, rows(deep(GRAY)), 0, 16), GRAY)
+    yield made("deep-alpha.png", png(WIDTH, HEIGHT, rows(deep(alpha)), 6, 16), on_white(alpha))
     for name, source in {"deep.tif": "deep.png", "deep-gray.tif": "deep-gray.png", "deep-alpha.tif": "deep-alpha.png"}.items():
         subprocess.run(["vips", "copy", folder / source, folder / name], check=True)
         yield Sample(folder / name, {"deep.tif": picture, "deep-gray.tif": GRAY.convert("RGB")}.get(name, on_white(alpha)))
