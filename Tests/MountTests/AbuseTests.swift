@@ -51,13 +51,13 @@ import Testing
     # The only worker, once it has been at work for some hundredths of a second, beyond what starting it takes.
     ticks() { w=$(pgrep -P $P) && cut -d' ' -f14 /proc/$w/stat 2>/dev/null || echo 0; }
     before=0
-    busy() { for i in $(seq 400); do sleep .02; [ $(ticks) -lt $((before + ${1:-30})) ] || break; done; w=$(pgrep -P $P); }
+    busy() { for i in $(seq 150); do sleep .04; [ $(ticks) -lt $((before + ${1:-10})) ] || break; done; w=$(pgrep -P $P); }
     why() { getfattr --only-values -n user.ffmount.error "$1"; echo; }
     """
 
   @Test func killedAndStoppedWorkersCostOneErrorEach() async throws {
     try await withScratch { scratch in
-      try await withConverter(scratch, "workers=1,convert_time=3") { mount in
+      try await withConverter(scratch, "workers=1,convert_time=5") { mount in
         let lines = """
           \(Self.noise)
           cat noise.ppm.as-avif > /dev/null & busy; kill -KILL $w; wait $!; why noise.ppm.as-avif
@@ -72,7 +72,7 @@ import Testing
             noise.ppm: the converter was killed (SIGKILL)
             4
             cat: noise.ppm.q30.as-avif: Input/output error
-            noise.ppm: converting it took longer than 3 s (-o convert_time)
+            noise.ppm: converting it took longer than 5 s (-o convert_time)
             JPEG image data
 
             """)

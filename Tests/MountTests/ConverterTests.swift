@@ -53,10 +53,13 @@ import Testing
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
       let make = """
-        cd "$1"; for i in $(seq 10000); do ln photo.png $i.png; done; mkdir pdf; cd pdf
-        for i in $(seq 1000); do ln ../report.pdf $i.pdf; done
+        import os, sys
+        os.chdir(sys.argv[1])
+        os.mkdir("pdf")
+        for number in range(10_000): os.link("photo.png", f"{number}.png")
+        for number in range(1000): os.link("report.pdf", f"pdf/{number}.pdf")
         """
-      _ = try await shell(make, scratch.source)
+      _ = try await shell("python3 -c \"$1\" \"$2\"", make, scratch.source)
       try await withConverter(scratch) { mount in
         let lines = """
           ls -l | grep -c as-jpeg; ls -l pdf | grep -c 'pages$'; find . -maxdepth 1 | wc -l
