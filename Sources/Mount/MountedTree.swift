@@ -100,7 +100,7 @@ public final class MountedTree: FileSystem {
   }
 
   private func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
-    if fault.concernsContent { failures.log(fault, tree.path(node)) }
+    if fault.isWorthALine { failures.log(fault, tree.path(node)) }
     request.reply(error: fault.errno)
   }
 

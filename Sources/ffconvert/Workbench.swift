@@ -46,9 +46,7 @@ struct Workbench: Bench {
 
   private func makePage(of input: JobInput, _ changes: ImageChanges, _ output: JobOutput) throws(JobFailure) {
     let image = try PageImage(input, changes)
-    let page = PicturePage(
-      width: image.width, height: image.height, density: image.density, orientation: image.orientation,
-      coding: image.coding, components: image.components, profile: image.profile)
+    let page = PicturePage(image.form)
     if let data = image.data {
       try unsafe page.write(data.span.bytes, to: output)
     } else {
