@@ -7,19 +7,27 @@ struct FormFields {
 
   private(set) var hasWidgets = false
 
-  /// - Parameter form: the fields at the top of the document's form.
-  init(on pages: [PageTree.Page], in form: Set<PDFObject.ID>) {
+  init() {}
+
+  /// - Parameters:
+  ///   - objects: are of these pages' document.
+  ///   - form: the fields at the top of the document's form.
+  init(on pages: [PageTree.Page], _ objects: ObjectCache, in form: Set<PDFObject.ID>) {
     for page in pages {
-      for annotation in page.object["/Annots"]?.items ?? [] where annotation["/Subtype"]?.name == "/Widget" {
-        add(annotation, in: form)
+      guard let annotations = page.object["/Annots"] else { continue }
+      let text = ObjectText(annotations.ownText)
+      // One that is in the array itself is part of no form.
+      hasWidgets = hasWidgets || text.mentions("/Widget")
+      for reference in text.references where objects.object(reference.id).text.has("/Widget", for: "/Subtype") {
+        add(page.object.file.object(reference.id), reference.id, in: form)
       }
     }
   }
 
-  private mutating func add(_ widget: PDFObject, in form: Set<PDFObject.ID>) {
+  private mutating func add(_ widget: PDFObject, _ id: PDFObject.ID, in form: Set<PDFObject.ID>) {
     hasWidgets = true
-    guard var id = widget.id else { return }
     var field = widget
+    var id = id
     // Deeper is a loop.
     for _ in 0..<64 {
       guard let above = field["/Parent"], let aboveID = above.id else { break }

@@ -12,6 +12,7 @@ final class ObjectCache {
       case boundary
     }
 
+    /// Without what is said anew in a copy: the length of a stream, the fields below another.
     let text: ObjectText
     let kind: Kind
   }
@@ -31,7 +32,7 @@ final class ObjectCache {
     if let object = objects[id] { return object }
     let handle = file.object(id)
     let text = ObjectText(handle.ownText)
-    let object = Object(text: text, kind: handle.isStream ? .stream : ObjectCache.kind(of: text))
+    let object = ObjectCache.object(text, isStream: handle.isStream)
     if size > ObjectCache.limit {
       objects = [:]
       size = 0
@@ -42,10 +43,18 @@ final class ObjectCache {
     return object
   }
 
+  private static func object(_ text: ObjectText, isStream: Bool) -> Object {
+    if isStream { return Object(text: text.without(["/Length"]), kind: .stream) }
+    let kind = kind(of: text)
+    return Object(text: kind == .fields ? text.without(["/Kids"]) : text, kind: kind)
+  }
+
   private static func kind(of text: ObjectText) -> Object.Kind {
     if text.bytes.elementsEqual("null".utf8) { return .boundary }
-    if boundaries.contains(where: { text.has($0, for: "/Type") }) { return .boundary }
-    if text.has("/OCG", for: "/Type") || text.has("/OCMD", for: "/Type") { return .layer }
+    if let type = text.value(of: "/Type") {
+      if boundaries.contains(where: { type.elementsEqual($0.utf8) }) { return .boundary }
+      if ["/OCG", "/OCMD"].contains(where: { type.elementsEqual($0.utf8) }) { return .layer }
+    }
     if text.value(of: "/Kids") != nil, text.value(of: "/T") != nil || text.value(of: "/FT") != nil { return .fields }
     return .plain
   }

@@ -16,6 +16,8 @@ struct ObjectText {
   let references: [Reference]
   /// Of the dictionary itself, not of others in it; empty for what is no dictionary.
   let entries: [Entry]
+  /// Where names of destinations stand: the strings and names that are values of `/D` or `/Dest`, however deep.
+  let destinations: [Range<Int>]
 
   /// - Parameter text: as libqpdf wrote it, so that it is well formed.
   init(_ text: [UInt8]) {
@@ -24,6 +26,7 @@ struct ObjectText {
     bytes = text
     references = scan.references
     entries = scan.entries
+    destinations = scan.destinations
   }
 
   func value(of key: String) -> ArraySlice<UInt8>? {
@@ -31,6 +34,11 @@ struct ObjectText {
   }
 
   func has(_ name: String, for key: String) -> Bool { value(of: key)?.elementsEqual(name.utf8) ?? false }
+
+  func mentions(_ name: String) -> Bool {
+    let name = Array(name.utf8)
+    return bytes.indices.contains { bytes[$0...].starts(with: name) }
+  }
 
   /// The same dictionary without some of its keys.
   func without(_ keys: [String]) -> ObjectText {
@@ -41,7 +49,8 @@ struct ObjectText {
       text += bytes[entry.key.lowerBound..<entry.value.upperBound]
       text.append(0x20)
     }
-    return ObjectText(text + Array(">>".utf8))
+    text += ">>".utf8
+    return ObjectText(text)
   }
 }
 
@@ -50,6 +59,7 @@ private struct ObjectScan {
   let bytes: [UInt8]
   var references: [ObjectText.Reference] = []
   var entries: [ObjectText.Entry] = []
+  var destinations: [Range<Int>] = []
 
   private var at = 0
   private var depth = 0
@@ -58,6 +68,8 @@ private struct ObjectScan {
   private var value: Range<Int>?
   /// The tokens just before, as far as they were whole numbers.
   private var numbers: (first: Range<Int>?, second: Range<Int>?)
+  /// Whether a destination comes next.
+  private var isBeforeDestination = false
   private let isDictionary: Bool
 
   init(_ text: [UInt8]) {
@@ -75,6 +87,8 @@ private struct ObjectScan {
       let before = depth
       let isNumber = token()
       place(start..<at, before: before)
+      if isBeforeDestination, isName(start..<at) { destinations.append(start..<at) }
+      isBeforeDestination = isDestinationKey(start..<at)
       if isNumber {
         numbers = (numbers.second, start..<at)
       } else {
@@ -108,6 +122,21 @@ private struct ObjectScan {
       return bytes[start..<at].allSatisfy { (0x30...0x39).contains($0) }
     }
     return false
+  }
+
+  /// Whether a token can name a destination.
+  private func isName(_ token: Range<Int>) -> Bool {
+    switch bytes[token.lowerBound] {
+    case 0x28, 0x2F: true
+    case 0x3C: bytes[token.lowerBound + 1] != 0x3C
+    default: false
+    }
+  }
+
+  private func isDestinationKey(_ token: Range<Int>) -> Bool {
+    guard token.count == 2 || token.count == 5, bytes[token.lowerBound] == 0x2F, bytes[token.lowerBound + 1] == 0x44
+    else { return false }
+    return token.count == 2 || bytes[token].elementsEqual("/Dest".utf8)
   }
 
   /// Makes a token part of the entry that it belongs to.

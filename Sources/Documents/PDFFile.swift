@@ -55,6 +55,12 @@ internal import JobFiles
 
   var root: PDFObject { unsafe PDFObject(file: self, handle: qpdf_get_root(pdf)) }
 
+  /// The object that a text in the notation of PDF is.
+  func object(parsing text: [UInt8]) -> PDFObject {
+    let terminated = text.map { CChar(bitPattern: $0) } + [0]
+    return unsafe object(qpdf_oh_parse(pdf, terminated))
+  }
+
   func object(_ handle: qpdf_oh) -> PDFObject { PDFObject(file: self, handle: handle) }
 
   /// null where the file has none of this number.

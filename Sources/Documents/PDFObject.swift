@@ -51,6 +51,14 @@ struct PDFObject {
     return unsafe qpdf_oh_get_name(pdf, handle).map { unsafe String(cString: $0) }
   }
 
+  /// The bytes that a string stands for.
+  var string: [UInt8]? {
+    guard unsafe qpdf_oh_is_string(pdf, handle) != 0 else { return nil }
+    var count = 0
+    guard let start = unsafe qpdf_oh_get_binary_string_value(pdf, handle, &count) else { return nil }
+    return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
   /// In the notation of PDF, where it refers to others by their number; an indirect object is its reference.
   var text: [UInt8] { unsafe bytes(qpdf_oh_unparse(pdf, handle)) }
 

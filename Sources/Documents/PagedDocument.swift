@@ -7,6 +7,7 @@ public final class PagedDocument {
   private let file: PDFFile
   private var tree: PageTree
   private let objects: ObjectCache
+  private let places: NamedPlaces
   /// The fields at the top of the form.
   private let form: Set<PDFObject.ID>
 
@@ -14,6 +15,7 @@ public final class PagedDocument {
     file = try PDFFile(reading: input)
     tree = PageTree(file)
     objects = ObjectCache(of: file)
+    places = NamedPlaces(in: file)
     form = Set((file.root["/AcroForm"]?["/Fields"]?.items ?? []).compactMap(\.id))
     file.releaseObjects()
   }
@@ -35,7 +37,7 @@ public final class PagedDocument {
         pages.append(page)
       }
     }
-    var copy = PageCopy(from: file, objects: objects, to: output)
+    var copy = PageCopy(from: file, objects: objects, places: places, to: output)
     try copy.write(pages, form: form)
     file.forgetErrors()
   }
