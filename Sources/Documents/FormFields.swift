@@ -14,27 +14,24 @@ struct FormFields {
   ///   - form: the fields at the top of the document's form.
   init(on pages: [PageTree.Page], _ objects: ObjectCache, in form: Set<PDFObject.ID>) {
     for page in pages {
-      guard let annotations = page.object["/Annots"] else { continue }
-      let text = ObjectText(annotations.ownText)
+      guard let text = page.text.value(of: "/Annots").map({ objects.resolved($0) }) else { continue }
       // One that is in the array itself is part of no form.
       hasWidgets = hasWidgets || text.mentions("/Widget")
       for reference in text.references where objects.object(reference.id).text.has("/Widget", for: "/Subtype") {
-        add(page.object.file.object(reference.id), reference.id, in: form)
+        add(reference.id, objects, in: form)
       }
     }
   }
 
-  private mutating func add(_ widget: PDFObject, _ id: PDFObject.ID, in form: Set<PDFObject.ID>) {
+  private mutating func add(_ widget: PDFObject.ID, _ objects: ObjectCache, in form: Set<PDFObject.ID>) {
     hasWidgets = true
-    var field = widget
-    var id = id
+    var id = widget
     // Deeper is a loop.
     for _ in 0..<64 {
-      guard let above = field["/Parent"], let aboveID = above.id else { break }
-      if kids[aboveID, default: []].contains(id) { return }
-      kids[aboveID, default: []].append(id)
-      field = above
-      id = aboveID
+      guard let above = objects.object(id).text.reference(for: "/Parent") else { break }
+      if kids[above, default: []].contains(id) { return }
+      kids[above, default: []].append(id)
+      id = above
     }
     if form.contains(id), !top.contains(id) { top.append(id) }
   }

@@ -10,33 +10,40 @@ final class NamedPlaces {
     var places: [[UInt8]: [UInt8]] = [:]
   }
 
-  private let file: PDFFile
+  private let objects: ObjectCache
   private var root: Node?
   private var nodes: [PDFObject.ID: Node] = [:]
   /// How many names the nodes hold.
   private var count = 0
   /// Of `/Dests`, by their names with the slash.
-  private var old: [[UInt8]: [UInt8]]?
+  private var old: [[UInt8]: [UInt8]] = [:]
+  private let tree: [UInt8]?
+  private let dictionary: [UInt8]?
 
   /// More names are not kept for the next page.
   private static let mostNames = 1 << 17
 
-  init(in file: PDFFile) { self.file = file }
+  /// - Parameter catalog: the document's.
+  init(_ catalog: PDFObject, _ objects: ObjectCache) {
+    self.objects = objects
+    tree = catalog["/Names"]?["/Dests"]?.text
+    dictionary = catalog["/Dests"]?.text
+  }
 
   /// Those of the names that are places on these pages, in the order that a name tree has them in.
   ///
   /// - Parameter names: in the notation of PDF: strings and names.
   func places(
-    _ names: Set<[UInt8]>, on pages: Set<PDFObject.ID>, _ objects: ObjectCache
+    _ names: Set<[UInt8]>, on pages: Set<PDFObject.ID>
   ) -> [(name: [UInt8], place: ObjectText)] {
     var found: [(key: [UInt8], name: [UInt8], place: ObjectText)] = []
     if root == nil { read() }
     for name in names {
-      guard let key = name.first == 0x2F ? Array(name.dropFirst()) : file.object(parsing: name).string,
+      guard let key = name.first == 0x2F ? Array(name.dropFirst()) : ObjectText.string(name[...]),
         let text = place(key)
       else { continue }
       let place = ObjectText(text)
-      if let page = page(of: place, objects), pages.contains(page) { found.append((key, name, place)) }
+      if let page = page(of: place), pages.contains(page) { found.append((key, name, place)) }
     }
     if count > NamedPlaces.mostNames {
       nodes = [:]
@@ -49,10 +56,9 @@ final class NamedPlaces {
   }
 
   private func read() {
-    root = file.root["/Names"]?["/Dests"].map(node) ?? Node()
-    let dictionary = file.root["/Dests"].map { ObjectText($0.ownText) }
-    old = dictionary.map { text in
-      Dictionary(text.entries.map { (Array(text.bytes[$0.key]), Array(text.bytes[$0.value])) }) { first, _ in first }
+    root = tree.map { node(objects.resolved($0[...])) } ?? Node()
+    guard let text = dictionary.map({ objects.resolved($0[...]) }) else { return }
+    old = Dictionary(text.entries.map { (Array(text.bytes[$0.key]), Array(text.bytes[$0.value])) }) { first, _ in first
     }
   }
 
@@ -67,36 +73,39 @@ final class NamedPlaces {
       guard after > 0, !(node.kids[after - 1].last < key) else { break }
       next = self.node(node.kids[after - 1].id)
     }
-    return old?[[0x2F] + key]
+    return old[[0x2F] + key]
   }
 
   private func node(_ id: PDFObject.ID) -> Node {
     if let known = nodes[id] { return known }
-    let node = node(file.object(id))
+    let node = node(objects.object(id).text)
     nodes[id] = node
     count += node.places.count + node.kids.count
     return node
   }
 
-  private func node(_ object: PDFObject) -> Node {
+  private func node(_ text: ObjectText) -> Node {
     var node = Node()
-    for kid in object["/Kids"]?.items ?? [] {
-      guard let id = kid.id, let limits = kid["/Limits"], limits.count == 2, let first = limits[0].string,
-        let last = limits[1].string
-      else { continue }
-      node.kids.append((first, last, id))
+    for kid in text.value(of: "/Kids").map({ objects.resolved($0).references }) ?? [] {
+      let limits = items(of: objects.object(kid.id).text, "/Limits").map(ObjectText.string)
+      guard limits.count == 2, let first = limits[0], let last = limits[1] else { continue }
+      node.kids.append((first, last, kid.id))
     }
     node.kids.sort { $0.first < $1.first }
-    if let names = object["/Names"] {
-      for index in stride(from: 0, to: names.count - 1, by: 2) {
-        if let key = names[index].string { node.places[key] = names[index + 1].text }
-      }
+    let names = items(of: text, "/Names")
+    for index in stride(from: 0, to: names.count - 1, by: 2) {
+      if let key = ObjectText.string(names[index]) { node.places[key] = Array(names[index + 1]) }
     }
     return node
   }
 
+  /// Of an array that is a value.
+  private func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
+    text.value(of: key).map { ObjectText.items(objects.resolved($0).bytes[...]) } ?? []
+  }
+
   /// The page that a place is on: the first thing that its array refers to.
-  private func page(of place: ObjectText, _ objects: ObjectCache) -> PDFObject.ID? {
+  private func page(of place: ObjectText) -> PDFObject.ID? {
     var text = place
     // The array may be the value of `/D`; each may be an object of its own.
     for _ in 0..<4 {

@@ -23,16 +23,19 @@ final class ObjectCache {
   private static let limit = 16 << 20
 
   private let file: PDFFile
+  private let packed: PackedObjects
   private var objects: [PDFObject.ID: Object] = [:]
   private var size = 0
 
-  init(of file: PDFFile) { self.file = file }
+  init(of file: PDFFile) {
+    self.file = file
+    packed = PackedObjects(of: file)
+  }
 
   func object(_ id: PDFObject.ID) -> Object {
     if let object = objects[id] { return object }
-    let handle = file.object(id)
-    let text = ObjectText(handle.ownText)
-    let object = ObjectCache.object(text, isStream: handle.isStream)
+    let object = read(id)
+    let text = object.text
     if size > ObjectCache.limit {
       objects = [:]
       size = 0
@@ -41,6 +44,21 @@ final class ObjectCache {
     // What an object takes beside its text.
     size += text.bytes.count + 200 + 40 * (text.references.count + text.entries.count)
     return object
+  }
+
+  /// A value, or what it refers to.
+  func resolved(_ value: ArraySlice<UInt8>) -> ObjectText {
+    let text = ObjectText(Array(value))
+    guard let reference = text.references.first, reference.range == text.bytes.indices else { return text }
+    return object(reference.id).text
+  }
+
+  private func read(_ id: PDFObject.ID) -> Object {
+    if let text = packed.text(of: id).flatMap(ObjectText.init(sound:)) {
+      return ObjectCache.object(text, isStream: false)
+    }
+    let handle = file.object(id)
+    return ObjectCache.object(ObjectText(handle.ownText), isStream: handle.isStream)
   }
 
   private static func object(_ text: ObjectText, isStream: Bool) -> Object {

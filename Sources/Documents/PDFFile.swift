@@ -26,6 +26,9 @@ internal import JobFiles
     unsafe qpdf_cleanup(&pdf)
   }
 
+  /// The whole document, as it is.
+  var bytes: UnsafeRawBufferPointer { unsafe input.bytes }
+
   /// Whether libqpdf had to guess.
   var isDamaged: Bool { unsafe qpdf_more_warnings(pdf) != 0 }
 
@@ -54,12 +57,6 @@ internal import JobFiles
   func releaseObjects() { unsafe qpdf_oh_release_all(pdf) }
 
   var root: PDFObject { unsafe PDFObject(file: self, handle: qpdf_get_root(pdf)) }
-
-  /// The object that a text in the notation of PDF is.
-  func object(parsing text: [UInt8]) -> PDFObject {
-    let terminated = text.map { CChar(bitPattern: $0) } + [0]
-    return unsafe object(qpdf_oh_parse(pdf, terminated))
-  }
 
   func object(_ handle: qpdf_oh) -> PDFObject { PDFObject(file: self, handle: handle) }
 

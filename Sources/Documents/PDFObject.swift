@@ -51,14 +51,6 @@ struct PDFObject {
     return unsafe qpdf_oh_get_name(pdf, handle).map { unsafe String(cString: $0) }
   }
 
-  /// The bytes that a string stands for.
-  var string: [UInt8]? {
-    guard unsafe qpdf_oh_is_string(pdf, handle) != 0 else { return nil }
-    var count = 0
-    guard let start = unsafe qpdf_oh_get_binary_string_value(pdf, handle, &count) else { return nil }
-    return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
-  }
-
   /// In the notation of PDF, where it refers to others by their number; an indirect object is its reference.
   var text: [UInt8] { unsafe bytes(qpdf_oh_unparse(pdf, handle)) }
 
@@ -70,6 +62,25 @@ struct PDFObject {
   private func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
     guard let text = unsafe text else { return [] }
     return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+  }
+
+  /// A stream's.
+  var dictionary: PDFObject { unsafe file.object(qpdf_oh_get_dict(pdf, handle)) }
+
+  /// A stream's bytes without their filters; nil for those that are not meant for data.
+  var decodedData: [UInt8]? {
+    var data: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    var isDecoded = QPDF_FALSE
+    guard
+      unsafe qpdf_oh_get_stream_data(pdf, handle, qpdf_dl_generalized, &isDecoded, &data, &count)
+        & QPDF_ERROR_CODE(QPDF_ERRORS) == 0
+    else {
+      file.forgetErrors()
+      return nil
+    }
+    defer { unsafe free(data) }
+    return isDecoded != 0 ? unsafe Array(UnsafeRawBufferPointer(start: data, count: count)) : nil
   }
 
   /// Calls `body` with a stream's bytes as the file has them, but decrypted.

@@ -40,7 +40,7 @@ struct PageCopy {
     let kids = pages.map { page in
       let number = writer.reserve()
       // A page that comes twice is linked to where it comes first.
-      if let id = page.object.id, numbers[id] == nil { numbers[id] = number }
+      if numbers[page.id] == nil { numbers[page.id] = number }
       return number
     }
     for (page, number) in zip(pages, kids) {
@@ -62,16 +62,16 @@ struct PageCopy {
       root += Array(" \(key) ".utf8) + translated(ObjectText(value.text))
       try writeWaiting()
     }
-    root += try namedPlaces(on: Set(pages.compactMap(\.object.id)))
+    root += try namedPlaces(on: Set(pages.map(\.id)))
     try writer.write(catalog, root + Array(" >>".utf8))
     try writer.finish(catalog: catalog)
   }
 
   private mutating func write(_ page: PageTree.Page, _ number: Int) throws(JobFailure) {
-    let text = ObjectText(page.object.ownText).without(["/Type", "/Parent", "/B"])
+    let text = page.text.without(["/Type", "/Parent", "/B"])
     var own = open(translated(text)) + Array(" /Type /Page /Parent \(tree) 0 R".utf8)
     for (key, value) in page.inherited.sorted(by: { $0.key < $1.key }) {
-      own += Array(" \(key) ".utf8) + translated(ObjectText(value.text))
+      own += Array(" \(key) ".utf8) + translated(value)
     }
     try writer.write(number, own + Array(" >>".utf8))
   }
@@ -101,7 +101,7 @@ struct PageCopy {
   /// What the catalog has to say of places that the copied links name, as far as they are on these pages.
   private mutating func namedPlaces(on pages: Set<PDFObject.ID>) throws(JobFailure) -> [UInt8] {
     var (strings, names) = ([UInt8](), [UInt8]())
-    for (name, place) in places.places(destinationNames, on: pages, objects) {
+    for (name, place) in places.places(destinationNames, on: pages) {
       let entry = name + [0x20] + translated(place) + [0x20]
       if name.first == 0x2F { names += entry } else { strings += entry }
       try writeWaiting()
@@ -139,7 +139,10 @@ struct PageCopy {
   }
 
   private mutating func refer(to id: PDFObject.ID, in text: inout [UInt8]) {
-    guard let number = number(for: id) else { return text += "null".utf8 }
+    guard let number = number(for: id) else {
+      text += "null".utf8
+      return
+    }
     text.append(decimal: number)
     text += " 0 R".utf8
   }

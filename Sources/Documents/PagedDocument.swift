@@ -13,9 +13,9 @@ public final class PagedDocument {
 
   public init(_ input: JobInput) throws(JobFailure) {
     file = try PDFFile(reading: input)
-    tree = PageTree(file)
     objects = ObjectCache(of: file)
-    places = NamedPlaces(in: file)
+    tree = PageTree(file, objects)
+    places = NamedPlaces(file.root, objects)
     form = Set((file.root["/AcroForm"]?["/Fields"]?.items ?? []).compactMap(\.id))
     file.releaseObjects()
   }
