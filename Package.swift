@@ -85,7 +85,8 @@ let package = Package(
     .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
     .target(
-      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler", "CPopplerText"], swiftSettings: strict),
+      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler", "CPopplerText"],
+      swiftSettings: strict),
     .target(
       name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
     .executableTarget(
