@@ -68,9 +68,12 @@ struct PageCopy {
   }
 
   private mutating func write(_ page: PageTree.Page, _ number: Int) throws(JobFailure) {
-    let text = page.text.without(["/Type", "/Parent", "/B"])
+    let resources = PageResources(file: file, objects: objects).needed(by: page)
+    let text = page.text.without(["/Type", "/Parent", "/B"] + (resources == nil ? [] : ["/Resources"]))
     var own = open(translated(text)) + Array(" /Type /Page /Parent \(tree) 0 R".utf8)
-    for (key, value) in page.inherited.sorted(by: { $0.key < $1.key }) {
+    var inherited = page.inherited
+    if let resources { inherited["/Resources"] = resources }
+    for (key, value) in inherited.sorted(by: { $0.key < $1.key }) {
       own += Array(" \(key) ".utf8) + translated(value)
     }
     try writer.write(number, own + Array(" >>".utf8))

@@ -8,7 +8,7 @@ from .rows import Contestant, Row, Session, Stages
 
 
 def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Session]:
-    source = inputs.documents()
+    source = inputs.manuals()
     tiny = "tiny.pdf"
     manuals = sorted(path.name for path in source.glob("*.pdf") if path.name != tiny)
     longest = "pgfmanual.pdf" if "pgfmanual.pdf" in manuals else "octave.pdf"
