@@ -5,6 +5,6 @@ public protocol Bench {
   /// Does one job and gives how many bytes were written, or the number asked for.
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> Int64
 
-  /// Forgets what is only there to make the next job faster.
-  mutating func clear()
+  /// Closes one of the documents that are open for the next job on them, the least wanted; false when none is.
+  mutating func closeOne() -> Bool
 }

@@ -28,7 +28,7 @@ public enum Workshop {
         outcome = .failed(error.failure, reason: error.reason)
       }
       if ffmount_heap() > keptMemory {
-        bench.clear()
+        repeat {} while bench.closeOne() && ffmount_heap() > keptMemory
         ffmount_trim_heap()
       }
       guard socket.send(JobAnswer(number: order.job.number, outcome: outcome)) else { return }

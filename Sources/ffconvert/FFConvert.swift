@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Images
+internal import Rendering
 internal import Workshop
 
 /// The worker that ffmount starts: it converts what it is handed on a socket, and can do nothing else.
@@ -10,11 +11,15 @@ enum FFConvert {
     Workshop.run("ffconvert", makeBench)
   }
 
+  /// Loads what cannot be loaded any more when the sandbox is closed.
   static func makeBench() -> Workbench {
-    guard Vips.start() else {
-      Workshop.complain("libvips cannot be started.")
-      exit(69)
-    }
+    if !Vips.start() { fail("libvips cannot be started.") }
+    if !ReadDocument.prepare() { fail("There is no conversion from and to UTF-16.") }
     return Workbench()
+  }
+
+  private static func fail(_ line: String) -> Never {
+    Workshop.complain(line)
+    exit(69)
   }
 }

@@ -7,7 +7,8 @@ internal import Workshop
 
 /// Does every kind of job.
 struct Workbench: Bench {
-  private var open = OpenDocuments()
+  private var paged = OpenDocuments<PagedDocument>()
+  private var rendered = OpenDocuments<RenderedDocument>()
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> Int64 {
     guard case .make(let recipe) = order.job.work, let output = order.output else {
@@ -15,27 +16,29 @@ struct Workbench: Bench {
     }
     switch recipe {
     case .pages(let selection): try pages(of: order).write(selection, to: output)
-    case .text: try RenderedDocument(order.input()).writeText(to: output)
-    case .image(let format, let changes): try makeImage(of: order.input(), format, changes, output)
+    case .text: try ReadDocument(order.input()).write(to: output)
+    case .image(let format, let changes): try makeImage(of: order, format, changes, output)
     }
     return try output.size()
   }
 
-  mutating func clear() { open.removeAll() }
+  mutating func closeOne() -> Bool { rendered.closeOne() || paged.closeOne() }
 
   private mutating func pages(of order: JobOrder) throws(JobFailure) -> PagedDocument {
-    try open.document(order.job.document) { () throws(JobFailure) in try order.input() }
+    try paged.document(order.job.document) { () throws(JobFailure) in try PagedDocument(order.input()) }
   }
 
-  private func makeImage(
-    of input: JobInput, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
+  private mutating func makeImage(
+    of order: JobOrder, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
   ) throws(JobFailure) {
+    let input = try order.input()
     guard input.isPDF else {
       if format == .pdf { return try makePage(of: input, changes, output) }
       return try ImageWork(input, to: format, changes).write(to: output)
     }
     guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
-    let raster = try RenderedDocument(input).paintFirstPage { width, height in
+    let document = try rendered.document(order.job.document) { () throws(JobFailure) in try RenderedDocument(input) }
+    let raster = try document.paintFirstPage { width, height in
       changes.resolution(forPageOf: width, height)
     }
     try unsafe ImageWork(

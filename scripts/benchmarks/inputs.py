@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from . import letters, photos
+from . import letters, manuals, photos
 
 MEBIBYTE = 1 << 20
 DATE = (2024, 5, 3, 9, 30, 0)
@@ -141,6 +141,18 @@ class Inputs:
     def photos(self) -> Path:
         """A folder of pictures like photographs: see `photos.write`."""
         return self._made("photos", lambda folder: photos.write(folder, self.divisor))
+
+    # For PDFs.
+
+    def manuals(self) -> Path:
+        """Manuals of some hundred to 2,400 pages, and `tiny.pdf` of 2,400 pages: their folder."""
+
+        def make(folder: Path) -> None:
+            packages = list(manuals.MANUALS)
+            manuals.fetch(folder, packages[:2] if self.divisor > 1 else packages)
+            manuals.write_tiny(folder / "tiny.pdf", self.scaled(2400))
+
+        return self._made("manuals", make)
 
     def _made(self, name: str, make: Callable[[Path], None]) -> Path:
         folder, partial = self.folder / name, self.folder / f"{name}.partial"
