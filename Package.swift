@@ -86,7 +86,8 @@ let package = Package(
     .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
     .target(name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf"], swiftSettings: strict),
-    .target(name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
+    .target(
+      name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
     .target(
       name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
     .target(name: "Workshop", dependencies: ["Conversion", "JobFiles", "Sandbox", "CPosix"], swiftSettings: strict),
