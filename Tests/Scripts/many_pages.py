@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""many_pages.py PAGES [BYTES]: writes a PDF whose pages each hold a line, and BYTES of noise that they all refer to."""
+"""many_pages.py PAGES [BYTES]: writes a PDF whose pages each hold a line, and BYTES of noise that they all show."""
 import random
 import sys
 
@@ -12,9 +12,10 @@ objects = [
     b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, pages),
     b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", stream(noise, image),
 ]  # fmt: skip
+shown = b"/I Do " if noise else b""
 resources = b"<</Font<</F 3 0 R>>/XObject<</I 4 0 R>>>>"
 for page in range(pages):
     objects.append(
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents %d 0 R/Resources%s>>" % (6 + 2 * page, resources))
-    objects.append(stream(b"BT /F 12 Tf 20 100 Td (This is page %d of many) Tj ET" % (page + 1)))
+    objects.append(stream(b"%sBT /F 12 Tf 20 100 Td (This is page %d of many) Tj ET" % (shown, page + 1)))
 sys.stdout.buffer.write(pdf(*objects))
