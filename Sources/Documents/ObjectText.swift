@@ -46,6 +46,8 @@ struct ObjectText {
     destinations = scan.destinations
   }
 
+  var isDictionary: Bool { bytes.starts(with: "<<".utf8) }
+
   func value(of key: String) -> ArraySlice<UInt8>? {
     entries.first { bytes[$0.key].elementsEqual(key.utf8) }.map { bytes[$0.value] }
   }

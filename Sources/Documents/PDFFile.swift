@@ -54,6 +54,9 @@ internal import JobFiles
   /// As in `%PDF-1.7`.
   var version: String { unsafe qpdf_get_pdf_version(pdf).map { unsafe String(cString: $0) } ?? "1.7" }
 
+  /// So that `isDamaged` tells of what comes next.
+  func forgetWarnings() { while isDamaged { _ = unsafe qpdf_next_warning(pdf) } }
+
   func releaseObjects() { unsafe qpdf_oh_release_all(pdf) }
 
   var root: PDFObject { unsafe PDFObject(file: self, handle: qpdf_get_root(pdf)) }

@@ -67,8 +67,10 @@ struct PDFObject {
   /// A stream's.
   var dictionary: PDFObject { unsafe file.object(qpdf_oh_get_dict(pdf, handle)) }
 
-  /// A stream's bytes without their filters; nil for those that are not meant for data.
+  /// A stream's bytes without their filters; nil for those that are not meant for data, and when there is anything wrong
+  /// with them.
   var decodedData: [UInt8]? {
+    file.forgetWarnings()
     var data: UnsafeMutablePointer<UInt8>?
     var count = 0
     var isDecoded = QPDF_FALSE
@@ -80,7 +82,7 @@ struct PDFObject {
       return nil
     }
     defer { unsafe free(data) }
-    return isDecoded != 0 ? unsafe Array(UnsafeRawBufferPointer(start: data, count: count)) : nil
+    return isDecoded != 0 && !file.isDamaged ? unsafe Array(UnsafeRawBufferPointer(start: data, count: count)) : nil
   }
 
   /// Calls `body` with a stream's bytes as the file has them, but decrypted.

@@ -50,7 +50,7 @@ struct PageCopy {
     let list = kids.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(tree, Array("<< /Type /Pages /Count \(kids.count) /Kids [ \(list) ] >>".utf8))
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
-    if fields.hasWidgets, let form = file.root["/AcroForm"] {
+    if fields.hasWidgets, let form = file.root["/AcroForm"], form.isDictionary {
       // What is left out is about the form as a whole.
       let rest = ObjectText(form.ownText).without(["/Fields", "/XFA", "/CO", "/SigFlags"])
       root += Array(" /AcroForm ".utf8) + open(translated(rest))

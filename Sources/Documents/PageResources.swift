@@ -15,8 +15,8 @@ struct PageResources {
     guard let value = page.text.value(of: "/Resources") ?? page.inherited["/Resources"]?.bytes[...] else { return nil }
     let all = objects.resolved(value)
     let lists = PageResources.kinds.compactMap { kind in all.value(of: kind).map { (kind, objects.resolved($0)) } }
-    guard lists.contains(where: { !$0.1.entries.isEmpty }), let names = namesInContents(of: page),
-      !borrows(all.value(of: "/Pattern").map(objects.resolved)?.references)
+    guard lists.contains(where: { !$0.1.entries.isEmpty }), !hasAppearances(page), !hasMasks(all),
+      !draws(all.value(of: "/Pattern").map(objects.resolved)?.references), let names = namesInContents(of: page)
     else { return nil }
     var text = Array("<< ".utf8)
     var isLess = false
@@ -32,7 +32,7 @@ struct PageResources {
       let references = list.references.filter { reference in
         kept.contains { $0.value.contains(reference.range.lowerBound) }
       }
-      if borrows(references) { return nil }
+      if draws(references) { return nil }
     }
     guard isLess else { return nil }
     for entry in all.entries where !PageResources.kinds.contains(where: { all.bytes[entry.key].elementsEqual($0.utf8) })
@@ -44,14 +44,31 @@ struct PageResources {
     return ObjectText(text)
   }
 
-  /// Whether any of these draws with the page's resources, because it has none of its own.
-  private func borrows(_ references: [ObjectText.Reference]?) -> Bool {
+  /// Whether any of these has contents of its own: what those do not find in their resources, readers look for in the
+  /// page's.
+  private func draws(_ references: [ObjectText.Reference]?) -> Bool {
     (references ?? []).contains { reference in
       let text = objects.object(reference.id).text
-      if text.hasValue(for: "/Resources") { return false }
       return text.has("/Form", for: "/Subtype") || text.has("/Type3", for: "/Subtype")
         || text.has("1", for: "/PatternType")
     }
+  }
+
+  /// The same of the masks among the graphics states.
+  private func hasMasks(_ resources: ObjectText) -> Bool {
+    guard let states = resources.value(of: "/ExtGState").map(objects.resolved) else { return false }
+    return states.mentions("/SMask")
+      || states.references.contains { reference in
+        let mask = objects.object(reference.id).text.value(of: "/SMask")
+        return mask.map { !$0.elementsEqual("/None".utf8) } ?? false
+      }
+  }
+
+  /// The same of the page's annotations.
+  private func hasAppearances(_ page: PageTree.Page) -> Bool {
+    guard let annotations = page.text.value(of: "/Annots").map(objects.resolved) else { return false }
+    return annotations.mentions("/AP")
+      || annotations.references.contains { objects.object($0.id).text.value(of: "/AP") != nil }
   }
 
   /// nil: they cannot be read.

@@ -49,7 +49,10 @@ struct PageTree {
     let object = unsafe file.object(qpdf_get_page_n(file.pdf, index))
     try file.checkErrors()
     guard let id = object.id else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
-    var page = Page(id: id, text: objects.object(id).text)
+    let known = objects.object(id).text
+    // libqpdf makes pages of some objects that are none.
+    var page = Page(id: id, text: known.isDictionary ? known : ObjectText(object.ownText))
+    guard page.text.isDictionary else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     // A tree that libqpdf has walked has no loops.
     var node = object["/Parent"]
     while let above = node {
@@ -61,7 +64,7 @@ struct PageTree {
 
   /// How many pages a node says that it has; a page is one.
   private func count(below node: PDFObject.ID, _ text: ObjectText) -> Int? {
-    guard objects.object(node).kind != .stream, text.bytes.starts(with: "<<".utf8) else { return nil }
+    guard objects.object(node).kind != .stream, text.isDictionary else { return nil }
     guard text.value(of: "/Kids") != nil else { return text.has("/Pages", for: "/Type") ? nil : 1 }
     return text.integer(for: "/Count").flatMap { $0 > 0 ? $0 : nil }
   }

@@ -80,7 +80,8 @@ class Comparison:
             if source.has_errors and not ours.has_errors and ours.difference(Look(peer)) is None:
                 return "misread", f"{difference}, but poppler misreads the source, and qpdf's page is like ours"
             return "other", difference
-        if run("qpdf", "--check", page)[0] > (run("qpdf", "--check", peer) or (0,))[0]:
+        checks = [run("qpdf", "--check", each) or (99,) for each in (page, peer)]
+        if checks[0][0] > checks[1][0]:
             return "other", "qpdf --check complains"
         return "same", None
 
@@ -91,7 +92,8 @@ with ThreadPoolExecutor(2) as threads, tempfile.TemporaryDirectory() as folder:
     for document, file in enumerate(files, 1):
         told = run("qpdf", "--show-npages", file)
         count = int(told[1]) if told and told[1].strip().isdigit() else 0
-        if count == 0 or run("qpdf", "--empty", "--pages", file, "1", "--", folder + "/first.pdf")[0] == 2:
+        first = run("qpdf", "--empty", "--pages", file, "1", "--", folder + "/first.pdf")
+        if count == 0 or first is None or first[0] == 2:
             refused += 1
             continue
         failure, counted, reason, _ = comparison.ask(file, document=document)
