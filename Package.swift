@@ -40,6 +40,8 @@ let package = Package(
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .target(name: "CJpeg", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CPosix"),
     .target(name: "CSandbox"),
 
@@ -82,12 +84,16 @@ let package = Package(
 
     .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
+    .target(name: "Pixels", dependencies: ["CJpeg", "CDeflate"], swiftSettings: strict),
     .target(
-      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler"], swiftSettings: strict),
+      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "Pixels", "CQpdf", "CPoppler"],
+      swiftSettings: strict),
     .target(
-      name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
+      name: "Images", dependencies: ["Conversion", "JobFiles", "Pixels", "CPosix", "CVips", "CHeif"],
+      swiftSettings: strict),
     .executableTarget(
-      name: "ffconvert", dependencies: ["Conversion", "JobFiles", "Documents", "Images", "Sandbox", "CPosix"],
+      name: "ffconvert",
+      dependencies: ["Conversion", "JobFiles", "Documents", "Images", "Pixels", "Sandbox", "CPosix"],
       swiftSettings: strict),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),

@@ -106,7 +106,11 @@ public final class Tree: Sendable {
       guard views.listsAny(of: fileExtension) else { return [] }
       let name = listed.fileName
       for view in views.all where view.listedExtensions.contains(fileExtension) {
-        shown.append(ListedView(of: view, beside: name))
+        var isOurs = true
+        for rival in view.rivals(of: name) where isOurs {
+          isOurs = try folder.item.child(named: rival, patience) == nil
+        }
+        if isOurs { shown.append(ListedView(of: view, beside: name)) }
       }
     } else {
       let name = listed.fileName

@@ -23,6 +23,9 @@ public protocol View: Sendable {
   /// The view's name beside a file.
   func listedName(beside file: FileName) -> FileName
 
+  /// Other files whose view would have the same name; theirs it is where they exist.
+  func rivals(of file: FileName) -> [FileName]
+
   /// Whether a listing shows the view beside a file without an extension that starts with `head`.
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
@@ -38,6 +41,8 @@ public protocol View: Sendable {
 }
 
 extension View {
+  public func rivals(of file: FileName) -> [FileName] { [] }
+
   public func stop() {}
 }
 
@@ -125,7 +130,9 @@ public struct Views: Sendable {
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let mailboxes = Mailboxes(index: index)
     let converting: [any View] =
-      conversions.map { [PagesView(listing: listing, $0), RenditionView(listing: listing, $0)] } ?? []
+      conversions.map {
+        [PagesView(listing: listing, $0), CompressedView(listing: listing, $0), RenditionView(listing: listing, $0)]
+      } ?? []
     all =
       [
         ContentsView(listing: listing, decodedCache: cache, index: index, zip),
@@ -137,7 +144,7 @@ public struct Views: Sendable {
   }
 
   private static let types: [any View.Type] = [
-    ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, RenditionView.self,
+    ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, CompressedView.self, RenditionView.self,
   ]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.

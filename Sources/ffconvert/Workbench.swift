@@ -18,7 +18,8 @@ struct Workbench {
   mutating func answer(_ order: JobSocket.Order) -> JobAnswer {
     let outcome: JobAnswer.Outcome
     do throws(JobFailure) {
-      outcome = .done(try perform(order))
+      let (value, remark) = try perform(order)
+      outcome = .done(value, remark: remark ?? "")
     } catch { outcome = .failed(error.failure, reason: error.reason) }
     if ffmount_heap() > Workbench.keptMemory {
       paged = []
@@ -27,19 +28,25 @@ struct Workbench {
     return JobAnswer(number: order.job.number, outcome: outcome)
   }
 
-  private mutating func perform(_ order: JobSocket.Order) throws(JobFailure) -> Int64 {
+  /// The answer's number, and what there is to be said of it.
+  private mutating func perform(_ order: JobSocket.Order) throws(JobFailure) -> (Int64, remark: String?) {
     defer { close(order.input) }
     let job = order.job
     let output = order.output.map { JobOutput(descriptor: $0, limit: job.outputLimit) }
     guard case .make(let recipe) = job.work, let output else {
-      return try Int64(pages(of: order).countPages())
+      return (try Int64(pages(of: order).countPages()), nil)
     }
+    var remark: String?
     switch recipe {
     case .pages(let selection): try pages(of: order).write(selection, to: output)
     case .text: try RenderedDocument(input(of: order)).writeText(to: output)
     case .image(let format, let changes): try makeImage(of: order, format, changes, output)
+    case .compressed(let resolution, let quality):
+      let document = CompressedDocument(
+        try input(of: order), resolution: resolution, quality: quality, VipsLibrary())
+      remark = try document.write(to: output)
     }
-    return try output.size()
+    return (try output.size(), remark)
   }
 
   private func makeImage(
@@ -85,15 +92,6 @@ struct Workbench {
     paged.insert((document, open), at: 0)
     if paged.count > Workbench.mostOpen { paged.removeLast() }
     return open
-  }
-}
-
-extension JobInput {
-  /// Readers look for the mark among the first bytes.
-  fileprivate var isPDF: Bool {
-    let mark = Array("%PDF-".utf8)
-    let head = unsafe bytes.prefix(1024)
-    return unsafe head.indices.contains { unsafe head[$0...].starts(with: mark) }
   }
 }
 

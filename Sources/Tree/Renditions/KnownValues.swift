@@ -18,6 +18,8 @@ final class KnownValues: RenditionNotes {
     var number: Int64
     /// Whether it was seen in this mount: what an earlier one saw may be another today, when a library was renewed.
     var isConfirmed: Bool
+    /// What there is to be said of what was made, the end of a sentence; empty: nothing.
+    var remark = ""
   }
 
   private struct State {
@@ -51,8 +53,10 @@ final class KnownValues: RenditionNotes {
     }
     state.withLock { state in
       for record in records {
-        guard let key = Key(record.key), record.value.count == 8, state.values[key] == nil else { continue }
-        state.values[key] = Value(number: Int64(bitPattern: word(record.value[...])), isConfirmed: false)
+        guard let key = Key(record.key), record.value.count >= 8, state.values[key] == nil else { continue }
+        state.values[key] = Value(
+          number: Int64(bitPattern: word(record.value.prefix(8))), isConfirmed: false,
+          remark: String(decoding: record.value.dropFirst(8), as: UTF8.self))
       }
       state.isLoaded = true
     }
@@ -63,19 +67,28 @@ final class KnownValues: RenditionNotes {
   /// Whether the value is of this mount.
   func isConfirmed(_ work: Job.Work, inState revision: UInt64) -> Bool { known(work, revision)?.isConfirmed ?? false }
 
+  /// What there is to be said of what was made.
+  func remark(of work: Job.Work, inState revision: UInt64) -> String? {
+    known(work, revision).flatMap { $0.remark.isEmpty ? nil : $0.remark }
+  }
+
   private func known(_ work: Job.Work, _ revision: UInt64) -> Value? {
     state.withLock { $0.values[Key(revision: revision, work: work)] }
   }
 
-  func note(_ value: Int64, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
+  func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
     let key = Key(revision: revision, work: work)
-    let isNew = state.withLock { state in
+    let (isNew, remark) = state.withLock { state -> (Bool, String) in
       if state.values.count >= 2 * Self.limit { state.values = [:] }
-      return state.values.updateValue(Value(number: value, isConfirmed: true), forKey: key)?.number != value
+      let known = state.values[key].flatMap { $0.number == value ? $0 : nil }
+      let remark = remark ?? known?.remark ?? ""
+      state.values[key] = Value(number: value, isConfirmed: true, remark: remark)
+      return (known?.remark != remark, remark)
     }
     guard isNew, isLasting else { return }
     index?.later(cost: 256) { index in
-      let record = IndexRecord(key: key.bytes, value: IndexedFile.bytes([UInt64(bitPattern: value)]))
+      let value = IndexedFile.bytes([UInt64(bitPattern: value)]) + Array(remark.utf8)
+      let record = IndexRecord(key: key.bytes, value: value)
       index.store([record], Self.kind, of: Self.source)
     }
   }
