@@ -41,6 +41,8 @@ let package = Package(
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .target(name: "CJpeg", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CPosix"),
     .target(name: "CSandbox"),
     .systemLibrary(name: "CPopplerCpp", pkgConfig: "poppler-cpp", providers: [.apt(["libpoppler-cpp-dev"])]),
@@ -85,14 +87,18 @@ let package = Package(
 
     .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
-    .target(name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf"], swiftSettings: strict),
+    .target(name: "Pixels", dependencies: ["CJpeg", "CDeflate"], swiftSettings: strict),
+    .target(
+      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "Pixels", "CQpdf"], swiftSettings: strict),
     .target(
       name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
     .target(
-      name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
+      name: "Images", dependencies: ["Conversion", "JobFiles", "Pixels", "CPosix", "CVips", "CHeif"],
+      swiftSettings: strict),
     .target(name: "Workshop", dependencies: ["Conversion", "JobFiles", "Sandbox", "CPosix"], swiftSettings: strict),
     .executableTarget(
-      name: "ffconvert", dependencies: ["Conversion", "JobFiles", "Documents", "Rendering", "Images", "Workshop"],
+      name: "ffconvert",
+      dependencies: ["Conversion", "JobFiles", "Documents", "Rendering", "Images", "Pixels", "Workshop"],
       swiftSettings: strict),
     .executableTarget(
       name: "ffpages", dependencies: ["Conversion", "JobFiles", "Documents", "Workshop"], swiftSettings: strict),

@@ -32,7 +32,8 @@ extension Job {
 extension JobAnswer {
   public var message: [UInt8] {
     switch outcome {
-    case .done(let value): Message.bytes([number, 0, UInt64(bitPattern: value)], "")
+    case .done(let value, let remark):
+      Message.bytes([number, 0, UInt64(bitPattern: value)], String(remark.prefix(500)))
     case .failed(let failure, let reason):
       Message.bytes([number, UInt64(failure.rawValue), 0], String(reason.prefix(500)))
     }
@@ -43,7 +44,7 @@ extension JobAnswer {
     guard let (words, text) = Message.parts(of: bytes, words: 3) else { return nil }
     if words[1] == 0 {
       guard words[2] <= UInt64(Int64.max) else { return nil }
-      self.init(number: words[0], outcome: .done(Int64(words[2])))
+      self.init(number: words[0], outcome: .done(Int64(words[2]), remark: text))
     } else {
       guard let failure = UInt8(exactly: words[1]).flatMap(Failure.init) else { return nil }
       self.init(number: words[0], outcome: .failed(failure, reason: text))

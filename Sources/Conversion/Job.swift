@@ -34,8 +34,9 @@ public struct Job: Hashable, Sendable {
 /// What a worker says of a job.
 public struct JobAnswer: Hashable, Sendable {
   public enum Outcome: Hashable, Sendable {
-    /// How many bytes were written, or the number asked for.
-    case done(Int64)
+    /// How many bytes were written, or the number asked for; and what there is to be said of them, the end of a sentence that
+    /// starts with the file's name, or nothing.
+    case done(Int64, remark: String = "")
     case failed(Failure, reason: String)
   }
 

@@ -6,6 +6,19 @@ public enum Recipe: Hashable, Sendable {
   case image(ImageFormat, ImageChanges)
   /// A PDF's text in reading order, UTF-8.
   case text
+  /// A PDF whose images have so many pixels an inch, and a quality of 1 to 100.
+  case compressed(resolution: Int, quality: Int)
+}
+
+extension Recipe {
+  /// A compressed PDF by what modifiers say; nil where one says what a PDF does not have.
+  public static func compressed(by changes: ImageChanges) -> Recipe? {
+    var rest = changes
+    rest.resolution = nil
+    rest.quality = nil
+    guard rest == ImageChanges() else { return nil }
+    return .compressed(resolution: changes.resolution ?? 150, quality: changes.quality ?? 60)
+  }
 }
 
 extension Recipe: LosslessStringConvertible {
@@ -15,6 +28,7 @@ extension Recipe: LosslessStringConvertible {
     case .pages(let selection): "pages \(selection)"
     case .image(let format, let changes): "\(format.rawValue) \(changes)"
     case .text: "text"
+    case .compressed(let resolution, let quality): "compressed \(resolution)dpi.q\(quality)"
     }
   }
 
@@ -30,9 +44,14 @@ extension Recipe: LosslessStringConvertible {
       self = .pages(selection)
       return
     }
-    guard let format = ImageFormat(rawValue: String(words[0])) else { return nil }
     var changes = ImageChanges()
     for modifier in words[1].split(separator: ".") where !changes.add(modifier) { return nil }
+    if words[0] == "compressed" {
+      guard let recipe = Recipe.compressed(by: changes) else { return nil }
+      self = recipe
+      return
+    }
+    guard let format = ImageFormat(rawValue: String(words[0])) else { return nil }
     self = .image(format, changes)
   }
 }

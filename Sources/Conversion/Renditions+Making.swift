@@ -18,11 +18,11 @@ extension Renditions {
     attempt { () throws(Failed) in
       switch try perform(.countPages, bytes, task, worker, output: nil, limit: 0) {
       case .failed(let failure, let reason): throw Failed(failure, reason)
-      case .done(let count):
+      case .done(let count, _):
         guard count <= Self.pageLimit else {
           throw Failed(Fault(.limit, "it claims to have \(count) pages, more than \(Self.pageLimit)"))
         }
-        return .made(count, nil, isKept: false)
+        return .made(count, nil, remark: "", isKept: false)
       }
     }
   }
@@ -38,7 +38,7 @@ extension Renditions {
           try perform(.make(recipe), bytes, task, worker, output: raw, limit: place.limit)
         }
         switch answer {
-        case .done(let size):
+        case .done(let size, let remark):
           guard (try? output.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }) == size else {
             worker.end()
             throw Failed(Breakdown.senseless)
@@ -46,7 +46,7 @@ extension Renditions {
           var isKept = false
           if place.isKept, let name { isKept = cache?.keep(output, size: size, name.fileName) ?? false }
           let made = Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe))
-          return .made(size, made, isKept: isKept)
+          return .made(size, made, remark: Self.line(remark), isKept: isKept)
         case .failed(.system, let why): reason = why
         case .failed(.limit, _) where place.limit < Self.outputLimit: break
         case .failed(let failure, let reason): throw Failed(failure, reason)
@@ -66,6 +66,11 @@ extension Renditions {
     return places
   }
 
+  /// What a worker says, as one line that is not long: it may come from code that a hostile file took over.
+  private static func line(_ text: String) -> String {
+    String(text.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
+  }
+
   private struct Failed: Error {
     let fault: Fault
     var isLasting = true
@@ -81,9 +86,7 @@ extension Renditions {
     init(_ breakdown: Breakdown) { (fault, isLasting) = (breakdown.fault, breakdown.isLasting) }
 
     init(_ failure: JobAnswer.Failure, _ reason: String) {
-      // It may come from code that a hostile file took over.
-      let reason = String(
-        reason.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
+      let reason = Renditions.line(reason)
       switch failure {
       case .damaged: fault = Fault(.damaged, reason)
       case .unsupported: fault = Fault(.unsupported, reason)

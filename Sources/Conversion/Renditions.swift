@@ -7,8 +7,9 @@ internal import Threads
 /// What conversions found out, by what was done with which state of a file: sizes of results, and numbers of pages.
 public protocol RenditionNotes: Sendable {
   func value(of work: Job.Work, inState revision: UInt64) -> Int64?
-  /// `isLasting` says whether the next mount may believe it.
-  func note(_ value: Int64, of work: Job.Work, inState revision: UInt64, isLasting: Bool)
+  /// `remark` is what there is to be said of a result that is as it should be, and empty for most; nil: what was said
+  /// before. `isLasting` says whether the next mount may believe it.
+  func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool)
 }
 
 /// Makes files of files: each once for all who ask at a time, each from the cache if it is there, none again that cannot be
@@ -97,7 +98,7 @@ public final class Renditions: Sendable {
     if let name, let found = try cache?.find(name.fileName, patience) {
       let rendition = Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe))
       state.withLock { $0.hold(rendition, key) }
-      notes.note(found.size, of: key.work, inState: key.revision, isLasting: true)
+      notes.note(found.size, remark: nil, of: key.work, inState: key.revision, isLasting: true)
       return rendition
     }
     throw begin(key, bytes) { [self] task, worker in make(recipe, of: bytes, name, task, worker) }
@@ -150,8 +151,8 @@ public final class Renditions: Sendable {
   // MARK: Jobs
 
   enum Outcome {
-    /// A number, and a file where one was made, and whether that is in the cache.
-    case made(Int64, Rendition?, isKept: Bool)
+    /// A number, and a file where one was made, what there is to be said of it, and whether it is in the cache.
+    case made(Int64, Rendition?, remark: String, isKept: Bool)
     case failed(Fault, isLasting: Bool)
     /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
     case dropped
@@ -191,15 +192,15 @@ public final class Renditions: Sendable {
 
   private func finish(_ key: Key, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool) {
     var product: Rendition?
-    if case .made(let value, let rendition, let isKept) = outcome {
+    if case .made(let value, let rendition, let remark, let isKept) = outcome {
       product = rendition
       if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
       if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
-      notes.note(value, of: key.work, inState: key.revision, isLasting: isLasting)
+      notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
     }
     let pending = state.withLock { state -> Pending? in
       switch outcome {
-      case .made(_, let rendition, _):
+      case .made(_, let rendition, _, _):
         state.failures[key] = nil
         if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):

@@ -64,9 +64,6 @@ struct PDFObject {
     return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
-  /// A stream's.
-  var dictionary: PDFObject { unsafe file.object(qpdf_oh_get_dict(pdf, handle)) }
-
   /// A stream's bytes without their filters; nil for those that are not meant for data, and when there is anything wrong
   /// with them.
   var decodedData: [UInt8]? {

@@ -59,9 +59,7 @@ final class PDFWriter {
       pending.append(decimal: place, digits: 10)
       pending += " 00000 n \n".utf8
     }
-    let hash = sumOfAll()
-    let digits = String(hash.value, radix: 16)
-    let id = String(repeating: "0", count: 32 - digits.count) + digits
+    let id = identifier()
     pending += Array(
       """
       trailer
@@ -72,6 +70,59 @@ final class PDFWriter {
 
       """.utf8)
     try flush()
+  }
+
+  /// Where an object lies that is in a stream of objects.
+  struct Packing {
+    let stream: Int
+    let index: Int
+  }
+
+  /// The same with a cross-reference stream (PDF 32000-1, 7.5.8).
+  ///
+  /// - Parameters:
+  ///   - information: the number of the document's information dictionary.
+  ///   - id: its first identifier; nil: the same as the second.
+  ///   - packed: the objects in streams, by their number.
+  ///   - compress: given a table and its rows' size, does what PNG's predictors and zlib do.
+  func finish(
+    catalog: Int, information: Int?, id: [UInt8]?, _ packed: [Int: Packing], compress: ([UInt8], Int) -> [UInt8]
+  ) throws(JobFailure) {
+    let number = reserve()
+    let start = written + pending.count
+    places[number - 1] = start
+    let width = max(2, (64 - max(start, places.count).leadingZeroBitCount + 7) / 8)
+    var table = [UInt8](repeating: 0, count: width + 3)
+    table[width + 1] = 0xFF
+    table[width + 2] = 0xFF
+    for (index, place) in places.enumerated() {
+      let packing = packed[index + 1]
+      // What was reserved and never written is free.
+      table.append(packing != nil ? 2 : place > 0 ? 1 : 0)
+      table += PDFWriter.word(packing?.stream ?? place, width) + PDFWriter.word(packing?.index ?? 0, 2)
+    }
+    let second = identifier()
+    let first = id.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() } ?? second
+    var dictionary = Array(
+      """
+      << /Type /XRef /Size \(places.count + 1) /W [1 \(width) 2] /Root \(catalog) 0 R /ID [<\(first)><\(second)>] \
+      /Filter /FlateDecode /DecodeParms << /Predictor 15 /Columns \(width + 3) >>
+      """.utf8)
+    if let information { dictionary += Array(" /Info \(information) 0 R".utf8) }
+    let data = compress(table, width + 3)
+    try unsafe write(number, dictionary: dictionary + Array(" >>".utf8), stream: data.span.bytes)
+    pending += Array("startxref\n\(start)\n%%EOF\n".utf8)
+    try flush()
+  }
+
+  private static func word(_ value: Int, _ size: Int) -> [UInt8] {
+    (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+
+  /// 32 hexadecimal digits by what has been written.
+  private func identifier() -> String {
+    let digits = String(sumOfAll().value, radix: 16)
+    return String(repeating: "0", count: 32 - digits.count) + digits
   }
 
   /// So much is written at once.

@@ -63,4 +63,11 @@ public final class JobInput: Sendable {
 
   /// Whether the bytes start so.
   public func starts(with prefix: [UInt8]) -> Bool { unsafe bytes.starts(with: prefix) }
+
+  /// Whether it says that it is a PDF: readers look for the mark among the first bytes.
+  public var isPDF: Bool {
+    let mark = Array("%PDF-".utf8)
+    let head = unsafe bytes.prefix(1024)
+    return unsafe head.indices.contains { unsafe head[$0...].starts(with: mark) }
+  }
 }

@@ -25,6 +25,13 @@ public final class JobOutput: Sendable {
     }
   }
 
+  /// Makes it empty again.
+  public func restart() throws(JobFailure) {
+    guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+      throw JobFailure("cannot be written", errno: errno)
+    }
+  }
+
   /// Appends to any file.
   public static func write(_ bytes: RawSpan, to descriptor: Int32) throws(JobFailure) {
     var offset = 0

@@ -113,7 +113,14 @@ public final class Tree: Sendable {
     if let fileExtension = listed.fileExtension {
       guard views.listsAny(of: fileExtension) else { return [] }
       name = listed.fileName
-      shown = views.all.filter { $0.listedExtensions.contains(fileExtension) }
+      shown = []
+      for view in views.all where view.listedExtensions.contains(fileExtension) {
+        var isOurs = true
+        for rival in view.rivals(of: name) where isOurs {
+          isOurs = try folder.item.child(named: rival, patience) == nil
+        }
+        if isOurs { shown.append(view) }
+      }
     } else {
       name = listed.fileName
       guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,

@@ -26,6 +26,9 @@ public protocol View: Sendable {
   /// What that name asks for.
   func listedRequest(beside file: FileName) -> ViewRequest
 
+  /// Other files whose view would have the same name; theirs it is where they exist.
+  func rivals(of file: FileName) -> [FileName]
+
   /// Whether a listing shows the view beside a file without an extension that starts with `head`.
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
@@ -42,6 +45,7 @@ public protocol View: Sendable {
 
 extension View {
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
+  public func rivals(of file: FileName) -> [FileName] { [] }
   public func stop() {}
 }
 
@@ -128,7 +132,9 @@ public struct Views: Sendable {
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let mailboxes = Mailboxes(index: index)
     let converting: [any View] =
-      conversions.map { [PagesView(listing: listing, $0), RenditionView(listing: listing, $0)] } ?? []
+      conversions.map {
+        [PagesView(listing: listing, $0), CompressedView(listing: listing, $0), RenditionView(listing: listing, $0)]
+      } ?? []
     all =
       [
         ContentsView(listing: listing, decodedCache: cache, index: index, zip),
@@ -140,7 +146,7 @@ public struct Views: Sendable {
   }
 
   private static let types: [any View.Type] = [
-    ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, RenditionView.self,
+    ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, CompressedView.self, RenditionView.self,
   ]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.

@@ -24,7 +24,7 @@ public enum Workshop {
     closeSandbox()
     while let order = socket.next() {
       let outcome: JobAnswer.Outcome
-      do throws(JobFailure) { outcome = .done(try bench.perform(order)) } catch {
+      do throws(JobFailure) { outcome = try bench.perform(order) } catch {
         outcome = .failed(error.failure, reason: error.reason)
       }
       if ffmount_heap() > keptMemory {

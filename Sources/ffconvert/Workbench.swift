@@ -10,16 +10,21 @@ struct Workbench: Bench {
   private var paged = OpenDocuments<PagedDocument>()
   private var rendered = OpenDocuments<RenderedDocument>()
 
-  mutating func perform(_ order: JobOrder) throws(JobFailure) -> Int64 {
+  mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard case .make(let recipe) = order.job.work, let output = order.output else {
-      return try Int64(pages(of: order).countPages())
+      return try .done(Int64(pages(of: order).countPages()), remark: "")
     }
+    var remark: String?
     switch recipe {
     case .pages(let selection): try pages(of: order).write(selection, to: output)
     case .text: try ReadDocument(order.input()).write(to: output)
     case .image(let format, let changes): try makeImage(of: order, format, changes, output)
+    case .compressed(let resolution, let quality):
+      let document = CompressedDocument(
+        try order.input(), resolution: resolution, quality: quality, VipsLibrary())
+      remark = try document.write(to: output)
     }
-    return try output.size()
+    return try .done(output.size(), remark: remark ?? "")
   }
 
   mutating func closeOne() -> Bool { rendered.closeOne() || paged.closeOne() }
@@ -55,15 +60,6 @@ struct Workbench: Bench {
     } else {
       try unsafe page.write(input.bytes.bytes, to: output)
     }
-  }
-}
-
-extension JobInput {
-  /// Readers look for the mark among the first bytes.
-  fileprivate var isPDF: Bool {
-    let mark = Array("%PDF-".utf8)
-    let head = unsafe bytes.prefix(1024)
-    return unsafe head.indices.contains { unsafe head[$0...].starts(with: mark) }
   }
 }
 

@@ -7,13 +7,15 @@ internal import Workshop
 struct PageBench: Bench {
   private var open = OpenDocuments<PagedDocument>()
 
-  mutating func perform(_ order: JobOrder) throws(JobFailure) -> Int64 {
+  mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     let job = order.job
     let document = try open.document(job.document) { () throws(JobFailure) in try PagedDocument(order.input()) }
-    guard case .make(let recipe) = job.work, let output = order.output else { return try Int64(document.countPages()) }
+    guard case .make(let recipe) = job.work, let output = order.output else {
+      return try .done(Int64(document.countPages()), remark: "")
+    }
     guard case .pages(let selection) = recipe else { throw JobFailure(.unsupported, "is for another program") }
     try document.write(selection, to: output)
-    return try output.size()
+    return try .done(output.size(), remark: "")
   }
 
   mutating func closeOne() -> Bool { open.closeOne() }

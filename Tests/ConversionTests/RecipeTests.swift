@@ -2,13 +2,16 @@ import Conversion
 import Testing
 
 @Suite struct RecipeTests {
-  @Test(arguments: ["pages 7", "pages 2-5", "pages 1,3,9-", "pages 5-2", "jpeg ", "png 1600px.q70", "text"])
+  @Test(arguments: [
+    "pages 7", "pages 2-5", "pages 1,3,9-", "pages 5-2", "jpeg ", "png 1600px.q70", "text", "compressed 150dpi.q60",
+  ])
   func whatIsWrittenIsRead(_ text: String) {
     #expect(Recipe(text)?.description == text)
   }
 
   @Test(arguments: [
-    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "bmp ", "jpeg q0", "jpeg q70.q80", "text ",
+    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "bmp ", "jpeg q0", "jpeg q70.q80", "text ", "compressed",
+    "compressed gray", "compressed 0dpi.q60",
   ])
   func whatMeansNothingIsRefused(_ text: String) {
     #expect(Recipe(text) == nil)
@@ -25,6 +28,8 @@ import Testing
     #expect(Job(message: job.message) == job)
     let done = JobAnswer(number: 7, outcome: .done(12))
     #expect(JobAnswer(message: done.message) == done)
+    let remarked = JobAnswer(number: 7, outcome: .done(12, remark: "is not changed: it is signed"))
+    #expect(JobAnswer(message: remarked.message) == remarked)
     let failed = JobAnswer(number: 7, outcome: .failed(.locked, reason: "asks for a password"))
     #expect(JobAnswer(message: failed.message) == failed)
   }

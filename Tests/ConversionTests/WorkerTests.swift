@@ -62,6 +62,10 @@ struct WorkerTests {
     print(try await Self.script("compare_pages.py", [Self.isFull ? "100" : "5"] + files))
   }
 
+  @Test func compressedDocumentsHaveTheSameText() async throws {
+    print(try await Self.script("check_compressed.py", Self.files("pdf", step: 25).filter { $0.hasSuffix(".pdf") }))
+  }
+
   @Test func imagesAreUprightAndComplete() async throws {
     let folder = sharedCorpus?.appendingPathComponent("image").path ?? ""
     print(try await Self.script("check_images.py", [folder]))

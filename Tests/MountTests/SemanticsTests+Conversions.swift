@@ -35,6 +35,13 @@ extension SemanticsTests {
       """,
       "400 x 400\n100x100\nPage 12\n", build: documents),
     SemanticsExample(
+      "a compressed PDF is never larger",
+      """
+      ls -d report*; cp report.compressed.pdf /dev/null; cmp <(pdftotext report.pdf -) <(pdftotext report.compressed.pdf -)
+      [ $(stat -c %s report.72dpi.q40.compressed.pdf) -le $(stat -c %s report.pdf) ] && echo smaller
+      """,
+      "report.compressed.pdf\nreport.pdf\nreport.pdf.pages\nsmaller\n", build: documents),
+    SemanticsExample(
       "an image has its JPEG beside it", "ls -d photo*; file -b photo.png.as-jpeg | cut -d, -f1",
       "photo.png\nphoto.png.as-jpeg\nJPEG image data\n", build: documents),
     SemanticsExample(
@@ -60,7 +67,7 @@ extension SemanticsTests {
       failed
       bad.png
       ls: cannot open directory 'bad.pdf.pages': Input/output error
-      4
+      5
 
       """
     ) {

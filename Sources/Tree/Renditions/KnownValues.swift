@@ -19,6 +19,8 @@ final class KnownValues: RenditionNotes {
     var number: Int64
     /// Whether it was seen in this mount: what an earlier one saw may be another today, when a library was renewed.
     var isConfirmed: Bool
+    /// What there is to be said of what was made, the end of a sentence; empty: nothing.
+    var remark = ""
   }
 
   private struct State {
@@ -54,8 +56,10 @@ final class KnownValues: RenditionNotes {
     }
     state.withLock { state in
       for record in records {
-        guard let key = Key(record.key), record.value.count == 8, state.values[key] == nil else { continue }
-        state.values[key] = Value(number: Int64(bitPattern: word(record.value[...])), isConfirmed: false)
+        guard let key = Key(record.key), record.value.count >= 8, state.values[key] == nil else { continue }
+        state.values[key] = Value(
+          number: Int64(bitPattern: word(record.value.prefix(8))), isConfirmed: false,
+          remark: String(decoding: record.value.dropFirst(8), as: UTF8.self))
       }
       state.isLoaded = true
     }
@@ -63,18 +67,25 @@ final class KnownValues: RenditionNotes {
 
   func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, inState: revision)?.number }
 
+  /// What there is to be said of what was made.
+  func remark(of work: Job.Work, inState revision: UInt64) -> String? {
+    known(work, inState: revision).flatMap { $0.remark.isEmpty ? nil : $0.remark }
+  }
+
   func known(_ work: Job.Work, inState revision: UInt64) -> Value? {
     state.withLock { $0.values[Key(revision: revision, work: work)] }
   }
 
-  func note(_ value: Int64, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
+  func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
     let key = Key(revision: revision, work: work)
-    let record = IndexRecord(key: key.bytes, value: IndexedFile.bytes([UInt64(bitPattern: value)]))
     let isFirst = state.withLock { state in
       if state.values.count >= 2 * Self.limit { state.values = [:] }
-      let before = state.values.updateValue(Value(number: value, isConfirmed: true), forKey: key)?.number
-      guard isLasting, before != value, index != nil else { return false }
-      state.unwritten.append(record)
+      let known = state.values[key].flatMap { $0.number == value ? $0 : nil }
+      let remark = remark ?? known?.remark ?? ""
+      state.values[key] = Value(number: value, isConfirmed: true, remark: remark)
+      guard isLasting, known?.remark != remark, index != nil else { return false }
+      let bytes = IndexedFile.bytes([UInt64(bitPattern: value)]) + Array(remark.utf8)
+      state.unwritten.append(IndexRecord(key: key.bytes, value: bytes))
       return state.unwritten.count == 1
     }
     guard isFirst else { return }

@@ -61,6 +61,9 @@ final class RenditionFile: Item {
     if provenance.state == .exact, conversions.known.value(of: work, inState: file.revision) == nil {
       provenance.state = .estimate
     }
+    if provenance.error == nil, let remark = conversions.known.remark(of: work, inState: file.revision) {
+      provenance.error = "\(file.path) \(remark)"
+    }
     return provenance
   }
 }

@@ -79,7 +79,7 @@ struct RenditionView: View {
 
   private static func makes(_ recipe: Recipe, of kind: FileSignature, _ source: Source) -> Bool {
     switch recipe {
-    case .pages: false
+    case .pages, .compressed: false
     case .text: kind == .pdf
     case .image(let format, let changes):
       kind == .pdf ? format != .pdf : changes.resolution == nil || source.isNamed(among: ["svg"])

@@ -1,0 +1,156 @@
+internal import Bytes
+internal import Conversion
+internal import JobFiles
+internal import Pixels
+
+/// A whole document on its way into a smaller one: all that its catalogue leads to, what is the same once, images as large as
+/// they are painted.
+struct CompressedCopy {
+  private let file: PDFFile
+  private let writer: PackedWriter
+  private let coder: StreamCoder
+
+  /// The new number of each object that was met; nil: it is null.
+  private var numbers: [PDFObject.ID: Int?] = [:]
+  /// Met, numbered, and not yet written; in the order in which they were met.
+  private var waiting: [(id: PDFObject.ID, number: Int)] = []
+  /// What is being written, each for another.
+  private var underWay: Set<PDFObject.ID> = []
+  /// The numbers of what may stand for others that are the same.
+  private var shared: [Sameness: Int] = [:]
+  /// Whether the document is signed: then nothing more is written.
+  private(set) var isSigned: Bool
+
+  /// Equal for two objects that are the same, in all likelihood.
+  private struct Sameness: Hashable {
+    let text: UInt64
+    let data: UInt64
+    let size: Int
+    let need: StreamCoder.Need?
+  }
+
+  /// What lies deeper waits, and is not compared with others.
+  private static let deepest = 16
+  /// Kinds of dictionaries that are nothing but what they say; others have a place in the document.
+  private static let sharableTypes = ["/Font", "/FontDescriptor", "/Encoding", "/ExtGState"]
+  private static let colourSpaces = [
+    "/ICCBased", "/Indexed", "/Separation", "/DeviceN", "/CalRGB", "/CalGray", "/Lab",
+  ].map { Array("[ \($0) ".utf8) }
+
+  init(of file: PDFFile, _ coder: StreamCoder, to output: JobOutput) {
+    self.file = file
+    self.coder = coder
+    writer = PackedWriter(to: output, version: CompressedCopy.version(file.version), deflate: coder.deflate)
+    isSigned = file.root["/Perms"] != nil
+  }
+
+  /// Streams of objects came with 1.5.
+  private static func version(_ version: String) -> String {
+    let parts = version.split(separator: ".").map { Int($0) ?? 0 }
+    return parts.count == 2 && (parts[0], parts[1]) > (1, 5) ? version : "1.5"
+  }
+
+  /// Writes the whole new document; stops early when it is signed.
+  mutating func write() throws(JobFailure) {
+    guard let root = file.root.id, let catalog = try number(for: root, 0) else {
+      throw JobFailure(.damaged, "is no readable PDF")
+    }
+    let trailer = file.trailer
+    var information: Int?
+    if let id = trailer["/Info"]?.id { information = try number(for: id, 0) }
+    let id = trailer["/ID"]?.items.first?.string
+    var next = 0
+    while next < waiting.count, !isSigned {
+      let (id, number) = waiting[next]
+      next += 1
+      try write(id, as: number)
+      file.releaseObjects()
+      if next >= 4096, 2 * next >= waiting.count {
+        waiting.removeFirst(next)
+        next = 0
+      }
+    }
+    try file.checkErrors()
+    if !isSigned { try writer.finish(catalog: catalog, information: information, id: id) }
+  }
+
+  private mutating func write(_ id: PDFObject.ID, as number: Int) throws(JobFailure) {
+    let object = file.object(id)
+    let text = ObjectText(object.ownText)
+    if object.isStream {
+      let dictionary = try translated(text.without(["/Length"]), 0)
+      let stream = coder.code(object, id, dictionary, try object.data())
+      try writer.write(number, dictionary: stream.dictionary, stream: stream.data)
+    } else {
+      // A signature's value.
+      if text.value(of: "/ByteRange") != nil, text.value(of: "/Contents") != nil { isSigned = true }
+      try writer.write(number, try translated(text, 0))
+    }
+  }
+
+  /// The text with the new numbers.
+  private mutating func translated(_ text: ObjectText, _ depth: Int) throws(JobFailure) -> [UInt8] {
+    var replacements: [[UInt8]] = []
+    for reference in text.references {
+      replacements.append(
+        try number(for: reference.id, depth).map { Array("\($0) 0 R".utf8) } ?? Array("null".utf8))
+    }
+    return text.replacingReferences(with: replacements)
+  }
+
+  private mutating func number(for id: PDFObject.ID, _ depth: Int) throws(JobFailure) -> Int? {
+    if let known = numbers[id] { return known }
+    let object = file.object(id)
+    if object.isNull {
+      numbers[id] = .some(nil)
+      return nil
+    }
+    if depth < Self.deepest, !underWay.contains(id), isSharable(object) { return try share(object, id, depth) }
+    let number = writer.reserve()
+    numbers[id] = number
+    if !underWay.contains(id) { waiting.append((id, number)) }
+    return number
+  }
+
+  private func isSharable(_ object: PDFObject) -> Bool {
+    if object.isStream { return true }
+    if let type = object["/Type"]?.name { return Self.sharableTypes.contains(type) }
+    guard object.isArray else { return false }
+    let text = object.ownText
+    return Self.colourSpaces.contains { text.starts(with: $0) }
+  }
+
+  /// Writes an object now, unless the same was written before.
+  private mutating func share(_ object: PDFObject, _ id: PDFObject.ID, _ depth: Int) throws(JobFailure) -> Int {
+    underWay.insert(id)
+    defer { underWay.remove(id) }
+    let text = ObjectText(object.ownText)
+    let isStream = object.isStream
+    let own = try translated(isStream ? text.without(["/Length"]) : text, depth + 1)
+    let data = isStream ? try object.data() : []
+    let sameness = Sameness(
+      text: Self.hash(own), data: Self.hash(data), size: data.count, need: isStream ? coder.need(of: id) : nil)
+    // It refers to itself: it is like no other.
+    let given = numbers[id] ?? nil
+    if given == nil, let same = shared[sameness] {
+      numbers[id] = same
+      return same
+    }
+    let number = given ?? writer.reserve()
+    numbers[id] = number
+    shared[sameness] = number
+    if isStream {
+      let stream = coder.code(object, id, own, data)
+      try writer.write(number, dictionary: stream.dictionary, stream: stream.data)
+    } else {
+      try writer.write(number, own)
+    }
+    return number
+  }
+
+  private static func hash(_ bytes: [UInt8]) -> UInt64 {
+    var hash = StableHash()
+    unsafe hash.combine(long: bytes.span.bytes)
+    return hash.value
+  }
+}

@@ -1,0 +1,71 @@
+internal import JobFiles
+internal import Pixels
+
+/// Finds smaller codings for streams.
+struct StreamCoder {
+  let deflate: Deflate
+  let images: ImageRecoder
+  let placements: ImagePlacements
+
+  /// More is not unpacked to be packed better, in bytes.
+  private static let largest = 1 << 28
+  /// Filters that say nothing of what the bytes are.
+  private static let general = ["/FlateDecode", "/LZWDecode", "/ASCII85Decode", "/ASCIIHexDecode", "/RunLengthDecode"]
+
+  /// What two images must have in common, beside their bytes, to become the same.
+  struct Need: Hashable {
+    let width: Double
+    let height: Double
+    let isSoftMask: Bool
+  }
+
+  func need(of id: PDFObject.ID) -> Need? {
+    placements.extents[id].map {
+      Need(width: $0.width, height: $0.height, isSoftMask: placements.softMasks.contains(id))
+    }
+  }
+
+  /// The stream as it is to be written, unless there is nothing better with the dictionary and bytes that it has.
+  ///
+  /// - Parameter dictionary: the text with the new numbers, without `/Length`.
+  func code(
+    _ object: PDFObject, _ id: PDFObject.ID, _ dictionary: [UInt8], _ data: [UInt8]
+  ) -> (dictionary: [UInt8], data: [UInt8]) {
+    if let image = ImageStream(object) {
+      let extent = placements.isComplete ? placements.extents[id] : nil
+      let recoding = images.recode(image, raw: data, extent: extent, isSoftMask: placements.softMasks.contains(id))
+      if let recoding {
+        let keys = ImageRecoding.keys + recoding.entries.map(\.key)
+        return (ObjectText(dictionary).replacing(keys, with: recoding.entries), recoding.data)
+      }
+    }
+    return packed(object, dictionary, data) ?? (dictionary, data)
+  }
+
+  private func packed(
+    _ object: PDFObject, _ dictionary: [UInt8], _ data: [UInt8]
+  ) -> (dictionary: [UInt8], data: [UInt8])? {
+    let own = object.dictionary
+    let filters = object.filters
+    // Bytes in another file; what is meant to be found by programs that know no PDF.
+    if own["/F"] != nil || filters.isEmpty && own["/Type"]?.name == "/Metadata" { return nil }
+    guard filters.allSatisfy({ Self.general.contains($0.name) }) else { return nil }
+    if filters.count == 1, filters[0].name == "/FlateDecode" {
+      guard let plain = Deflate.expand(data, atMost: Self.largest) else { return nil }
+      let packed = deflate.compress(plain)
+      return packed.count < data.count ? (dictionary, packed) : nil
+    }
+    guard let plain = filters.isEmpty ? data : object.plainData(atMost: Self.largest) else { return nil }
+    let packed = deflate.compress(plain)
+    let text = ObjectText(dictionary).replacing(["/Filter", "/DecodeParms"], with: [("/Filter", "/FlateDecode")])
+    return packed.count + text.count < data.count + dictionary.count ? (text, packed) : nil
+  }
+}
+
+extension ObjectText {
+  /// A dictionary's text without some keys and with some others.
+  fileprivate func replacing(_ keys: [String], with entries: [(key: String, value: String)]) -> [UInt8] {
+    let rest = without(keys).bytes.dropLast(2)
+    return rest + Array((entries.map { "\($0.key) \($0.value)" }.joined(separator: " ") + " >>").utf8)
+  }
+}

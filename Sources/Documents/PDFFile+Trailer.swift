@@ -1,0 +1,13 @@
+internal import CQpdf
+
+extension PDFFile {
+  var trailer: PDFObject { unsafe object(qpdf_get_trailer(pdf)) }
+
+  var isEncrypted: Bool { unsafe qpdf_is_encrypted(pdf) != 0 }
+
+  /// Whether everything may be done with it that its owner can forbid; so with what is not encrypted.
+  var allowsAll: Bool {
+    unsafe qpdf_allow_modify_all(pdf) != 0 && qpdf_allow_extract_all(pdf) != 0
+      && qpdf_allow_print_high_res(pdf) != 0
+  }
+}

@@ -1,0 +1,114 @@
+internal import CQpdf
+internal import Glibc
+internal import JobFiles
+internal import Pixels
+
+extension PDFObject {
+  var number: Double? {
+    var value = 0.0
+    return unsafe qpdf_oh_get_value_as_number(file.pdf, handle, &value) != 0 ? value : nil
+  }
+
+  var isTrue: Bool {
+    var value: QPDF_BOOL = 0
+    return unsafe qpdf_oh_get_value_as_bool(file.pdf, handle, &value) != 0 && value != 0
+  }
+
+  /// A string's bytes.
+  var string: [UInt8]? {
+    guard unsafe qpdf_oh_is_string(file.pdf, handle) != 0 else { return nil }
+    var count = 0
+    let text = unsafe qpdf_oh_get_binary_string_value(file.pdf, handle, &count)
+    return unsafe Array(UnsafeRawBufferPointer(start: text, count: count))
+  }
+
+  /// A dictionary's keys with their slashes.
+  var keys: [String] {
+    guard isDictionary else { return [] }
+    var keys: [String] = []
+    unsafe qpdf_oh_begin_dict_key_iter(file.pdf, handle)
+    while unsafe qpdf_oh_dict_more_keys(file.pdf) != 0 {
+      if let key = unsafe qpdf_oh_dict_next_key(file.pdf) { keys.append(unsafe String(cString: key)) }
+    }
+    return keys
+  }
+
+  /// A page's value, or what it has from the nearest node above it.
+  func inherited(_ key: String) -> PDFObject? {
+    var node: PDFObject? = self
+    for _ in 0..<PDFObject.highest {
+      guard let present = node else { return nil }
+      if let value = present[key] { return value }
+      node = present["/Parent"]
+    }
+    return nil
+  }
+
+  /// No page lies deeper: parents may go round in a circle.
+  private static var highest: Int { 1000 }
+
+  /// A stream's own dictionary; any other object itself.
+  var dictionary: PDFObject { isStream ? unsafe file.object(qpdf_oh_get_dict(file.pdf, handle)) : self }
+
+  /// A stream's filters, first to be undone first, each with its parameters.
+  var filters: [(name: String, parameters: PDFObject?)] {
+    let dictionary = dictionary
+    guard let filter = dictionary["/Filter"] else { return [] }
+    let parameters = dictionary["/DecodeParms"]
+    if let name = filter.name { return [(name, parameters?.isArray == true ? parameters?.items.first : parameters)] }
+    return filter.items.enumerated().map { index, item in
+      let own = parameters.flatMap { $0.isArray ? (index < $0.count ? $0[index] : nil) : index == 0 ? $0 : nil }
+      return (item.name ?? "", own.flatMap { $0.isNull ? nil : $0 })
+    }
+  }
+
+  /// A stream's bytes as the file has them, but decrypted.
+  func data() throws(JobFailure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try withData { (data) throws(JobFailure) in bytes = unsafe data.withUnsafeBytes { unsafe Array($0) } }
+    return bytes
+  }
+
+  /// A stream's bytes without any filter; nil when there is one that says more than bytes, and for what is damaged or
+  /// more than `limit` bytes.
+  func plainData(atMost limit: Int) -> [UInt8]? {
+    let filters = filters
+    if filters.isEmpty { return (try? data()).flatMap { $0.count <= limit ? $0 : nil } }
+    if filters.count == 1, filters[0].name == "/FlateDecode", filters[0].parameters == nil,
+      let raw = try? data(), let plain = Deflate.expand(raw, atMost: limit)
+    {
+      return plain
+    }
+    return decoded.flatMap { $0.count <= limit ? $0 : nil }
+  }
+
+  /// What libqpdf makes of a stream.
+  private var decoded: [UInt8]? {
+    var data: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    var isFiltered: QPDF_BOOL = 0
+    let status = unsafe qpdf_oh_get_stream_data(
+      file.pdf, handle, qpdf_dl_specialized, &isFiltered, &data, &count)
+    defer { unsafe free(data) }
+    guard (try? file.check(status)) != nil, isFiltered != 0 else { return nil }
+    return unsafe Array(UnsafeBufferPointer(start: data, count: count))
+  }
+
+  /// The same without a stream's last filter, which is what an image is coded with.
+  func dataBeforeLastFilter() -> [UInt8]? {
+    let filters = filters
+    guard let raw = try? data() else { return nil }
+    if filters.count <= 1 { return raw }
+    let copy = unsafe file.object(qpdf_oh_new_stream(file.pdf))
+    let names = filters.dropLast().map(\.name).joined(separator: " ")
+    let parameters = filters.dropLast().map {
+      $0.parameters.map { String(decoding: $0.ownText, as: UTF8.self) } ?? "null"
+    }
+    let (filter, rest) = unsafe (
+      qpdf_oh_parse(file.pdf, "[\(names)]"), qpdf_oh_parse(file.pdf, "[\(parameters.joined(separator: " "))]")
+    )
+    guard (try? file.checkErrors()) != nil else { return nil }
+    unsafe qpdf_oh_replace_stream_data(file.pdf, copy.handle, raw, raw.count, filter, rest)
+    return copy.decoded
+  }
+}

@@ -1,0 +1,71 @@
+/// An image of black and white, or of paint and none: a bit a pixel, the first in a byte's highest bit, rows from the top,
+/// each from a new byte on.
+public struct Bilevel: Sendable {
+  public let width: Int
+  public let height: Int
+  public let bytes: [UInt8]
+  public var rowSize: Int { (width + 7) / 8 }
+
+  /// More than there are needed are passed over; nil for fewer, and for what is too large.
+  public init?(width: Int, height: Int, bytes: [UInt8]) {
+    guard let count = Samples.count((width + 7) / 8, height, 8), bytes.count >= count / 8 else { return nil }
+    self.width = width
+    self.height = height
+    self.bytes = bytes.count == count / 8 ? bytes : Array(bytes[..<(count / 8)])
+  }
+
+  /// A bit is set where a sample is above the middle. nil for more than one band.
+  public init?(_ samples: Samples) {
+    guard samples.bands == 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity((samples.width + 7) / 8 * samples.height)
+    for row in 0..<samples.height {
+      let start = row * samples.width
+      for column in stride(from: start, to: start + samples.width, by: 8) {
+        let count = min(8, start + samples.width - column)
+        var byte: UInt8 = 0
+        for offset in 0..<count { byte = byte << 1 | samples.bytes[column + offset] >> 7 }
+        bytes.append(byte << UInt8(8 - count))
+      }
+    }
+    self.init(width: samples.width, height: samples.height, bytes: bytes)
+  }
+}
+
+extension Bilevel {
+  /// A smaller image, in which a bit is set where most of those were that it stands for.
+  ///
+  /// - Parameters: no more than this has, and at least 1.
+  public func reduced(to newWidth: Int, _ newHeight: Int) -> Bilevel? {
+    guard (1...width).contains(newWidth), (1...height).contains(newHeight) else { return nil }
+    // A word can be read from every byte on.
+    let source = bytes + [UInt8](repeating: 0, count: 8)
+    let words = unsafe source.span.bytes
+    let newSize = (newWidth + 7) / 8
+    var reduced = [UInt8](repeating: 0, count: newSize * newHeight)
+    // A word has 57 bits from any bit of its first byte on.
+    let columns = (0...newWidth).map { $0 * width / newWidth }
+    for y in 0..<newHeight {
+      let rows = (y * height / newHeight)..<((y + 1) * height / newHeight)
+      for x in 0..<newWidth {
+        var set = 0
+        for row in rows {
+          var column = columns[x]
+          while column < columns[x + 1] {
+            let count = min(56, columns[x + 1] - column)
+            let place = row * rowSize + column >> 3
+            // Any bit pattern is an integer; the load checks its bounds.
+            let word = UInt64(bigEndian: unsafe words.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self))
+            set += ((word << UInt64(column & 7)) >> UInt64(64 - count)).nonzeroBitCount
+            column += count
+          }
+        }
+        if 2 * set > rows.count * (columns[x + 1] - columns[x]) { reduced[y * newSize + x >> 3] |= 0x80 >> (x & 7) }
+      }
+    }
+    return Bilevel(width: newWidth, height: newHeight, bytes: reduced)
+  }
+
+  /// Each bit the other way round; those beyond a row's end, too, which nobody looks at.
+  public var inverted: Bilevel { Bilevel(width: width, height: height, bytes: bytes.map { ~$0 }) ?? self }
+}

@@ -1,0 +1,41 @@
+internal import CDeflate
+
+/// zlib's format (RFC 1950), by libdeflate: smaller than zlib makes it, in less time.
+@safe public final class Deflate {
+  private let compressor: OpaquePointer
+
+  /// - Parameter level: 1 to 12. nil when there is no memory for it.
+  public init?(level: Int32) {
+    guard let compressor = unsafe libdeflate_alloc_compressor(level) else { return nil }
+    unsafe self.compressor = compressor
+  }
+
+  deinit { unsafe libdeflate_free_compressor(compressor) }
+
+  public func compress(_ bytes: [UInt8]) -> [UInt8] {
+    let room = unsafe libdeflate_zlib_compress_bound(compressor, bytes.count)
+    return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
+      // 0 is a want of room, of which there is enough.
+      count = unsafe libdeflate_zlib_compress(compressor, bytes, bytes.count, target.baseAddress, room)
+    }
+  }
+
+  /// What was compressed; nil when it is damaged or more than `limit` bytes.
+  public static func expand(_ bytes: [UInt8], atMost limit: Int) -> [UInt8]? {
+    guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return nil }
+    defer { unsafe libdeflate_free_decompressor(decompressor) }
+    var room = min(limit, max(4096, bytes.count * 4))
+    while true {
+      var result = LIBDEFLATE_BAD_DATA
+      let expanded = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
+        var (read, made) = (0, 0)
+        result = unsafe libdeflate_zlib_decompress_ex(
+          decompressor, bytes, bytes.count, target.baseAddress, room, &read, &made)
+        count = result == LIBDEFLATE_SUCCESS ? made : 0
+      }
+      if result == LIBDEFLATE_SUCCESS { return expanded }
+      guard result == LIBDEFLATE_INSUFFICIENT_SPACE, room < limit else { return nil }
+      room = min(limit, room * 4)
+    }
+  }
+}

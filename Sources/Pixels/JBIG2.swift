@@ -1,0 +1,68 @@
+/// JBIG2 (ITU-T T.88) as a PDF holds it: a page with one generic region, arithmetically coded, to the last bit.
+public enum JBIG2 {
+  /// Template 0 with its adaptive pixels in their usual places: 16 neighbours.
+  private static let template: [UInt8] = [0x08, 0x03, 0xFF, 0xFD, 0xFF, 0x02, 0xFE, 0xFE, 0xFE]
+  /// The context in which it is said whether a row is like the one above (6.2.5.7).
+  private static let repetition = 0x9B25
+
+  /// A reader of the PDF gets the image's bits back.
+  public static func bytes(of image: Bilevel) -> [UInt8] {
+    let size = word(image.width) + word(image.height)
+    // No resolution; lossless; not in stripes.
+    let page = size + word(0) + word(0) + [0x01, 0x00, 0x00]
+    let region = size + word(0) + word(0) + [0x00] + template + code(of: image)
+    return segment(0, kind: 48, page) + segment(1, kind: 38, region)
+  }
+
+  private static func segment(_ number: Int, kind: UInt8, _ data: [UInt8]) -> [UInt8] {
+    // It refers to no other, and belongs to page 1.
+    word(number) + [kind, 0x00, 0x01] + word(data.count) + data
+  }
+
+  private static func word(_ value: Int) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
+
+  private static func code(of image: Bilevel) -> [UInt8] {
+    var coder = ArithmeticCoder(contexts: 1 << 16)
+    let (width, size) = (image.width, image.rowSize)
+    // Rows with a few pixels of white around them, one pixel a byte.
+    let margin = 4
+    let blank = [UInt8](repeating: 0, count: width + 2 * margin)
+    var (above2, above, row) = (blank, blank, blank)
+    var wasRepeated = false
+    for y in 0..<image.height {
+      let start = y * size
+      let isRepeated =
+        y > 0 && image.bytes[start..<(start + size)].elementsEqual(image.bytes[(start - size)..<start])
+      coder.code(isRepeated == wasRepeated ? 0 : 1, in: repetition)
+      wasRepeated = isRepeated
+      (above2, above, row) = (above, row, above2)
+      if isRepeated {
+        row = above
+        continue
+      }
+      // Black is 1 here, and 0 in what the reader's filter gives.
+      for x in 0..<width { row[x + margin] = ~(image.bytes[start + x >> 3] >> UInt8(7 - x & 7)) & 1 }
+      code(row, above, above2, width: width, margin: margin, with: &coder)
+    }
+    coder.finish()
+    return coder.bytes
+  }
+
+  /// A row by the two above it: bits come into each context from the right.
+  private static func code(
+    _ row: [UInt8], _ above: [UInt8], _ above2: [UInt8], width: Int, margin: Int, with coder: inout ArithmeticCoder
+  ) {
+    var near = 0
+    var middle = above[margin..<(margin + 3)].reduce(0) { $0 << 1 | Int($1) }
+    var far = above2[margin..<(margin + 2)].reduce(0) { $0 << 1 | Int($1) }
+    for x in margin..<(margin + width) {
+      middle = (middle << 1 | Int(above[x + 3])) & 0x7F
+      far = (far << 1 | Int(above2[x + 2])) & 0x1F
+      let bit = row[x]
+      coder.code(bit, in: far << 11 | middle << 4 | near)
+      near = (near << 1 | Int(bit)) & 0x0F
+    }
+  }
+}

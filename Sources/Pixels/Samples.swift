@@ -1,0 +1,62 @@
+/// An image in memory: a byte a component, the components of a pixel side by side, rows from the top without gaps.
+///
+/// The numbers are the file's own; what colours they stand for is the business of who asks.
+public struct Samples: Sendable {
+  public let width: Int
+  public let height: Int
+  /// Components a pixel.
+  public let bands: Int
+  public let bytes: [UInt8]
+
+  /// More is not held in memory, in bytes.
+  public static let limit = 1 << 28
+
+  /// nil when there are not as many bytes as the numbers say, or more than `limit`.
+  public init?(width: Int, height: Int, bands: Int, bytes: [UInt8]) {
+    guard let count = Self.count(width, height, bands), count == bytes.count else { return nil }
+    self.width = width
+    self.height = height
+    self.bands = bands
+    self.bytes = bytes
+  }
+
+  /// How many bytes an image takes; nil where that is nothing, or more than `limit`.
+  static func count(_ width: Int, _ height: Int, _ bands: Int) -> Int? {
+    guard width > 0, height > 0, bands > 0, width <= limit, height <= limit, bands <= 32 else { return nil }
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    guard !overflow, pixels <= limit / bands else { return nil }
+    return pixels * bands
+  }
+}
+
+extension Samples {
+  /// How many different pixels there are, but no more than `limit`. O(number of pixels) at most.
+  public func countColours(upTo limit: Int) -> Int {
+    var seen: Set<UInt32> = []
+    var last: UInt32?
+    var at = 0
+    while at < bytes.count {
+      var pixel: UInt32 = 0
+      for band in 0..<bands { pixel = pixel << 8 | UInt32(bytes[at + band]) }
+      at += bands
+      if pixel == last { continue }
+      last = pixel
+      if seen.insert(pixel).inserted, seen.count >= limit { return limit }
+    }
+    return seen.count
+  }
+
+  /// Each pixel's bytes from a table of `bands` bytes an entry; what the table has not is its last entry. nil for more than
+  /// one band, an empty table, and what would be too large.
+  public func looked(upIn table: [UInt8], bands count: Int) -> Samples? {
+    let entries = table.count / max(1, count)
+    guard bands == 1, entries > 0, let size = Self.count(width, height, count) else { return nil }
+    var expanded: [UInt8] = []
+    expanded.reserveCapacity(size)
+    for index in bytes {
+      let start = min(Int(index), entries - 1) * count
+      for offset in 0..<count { expanded.append(table[start + offset]) }
+    }
+    return Samples(width: width, height: height, bands: count, bytes: expanded)
+  }
+}

@@ -1,0 +1,200 @@
+import TestSupport
+import Testing
+
+/// `STEM.compressed.pdf` through a mount, made by ffconvert; the documents are Tests/Scripts/make_compressible.py's.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct CompressionTests {
+  /// What a shell in a mount of the documents says; `$S` is the source, `$O` a folder for results.
+  private func expect(
+    _ lines: String, _ mount: MountProcess, _ scratch: MountScratch, says expected: String,
+    _ place: SourceLocation = #_sourceLocation
+  ) async throws {
+    let start = """
+      export LC_ALL=C.UTF-8 S=$2/source O=$2/out; mkdir -p $O; cd "$1" || exit
+      images() { pdfimages -list $1 2>&1 | awk 'NR > 2 { print $1, $3, $4, $5, $6, $8, $9 }'; }
+      say() { getfattr --only-values -n user.ffmount.$1 $2; echo; }
+      { \(lines)
+      } 2>&1
+      """
+    let said = try await shell(start, mount.mountpoint, scratch.path, limit: 60).text
+    #expect(said == expected, sourceLocation: place)
+  }
+
+  private func withDocuments(_ body: (MountProcess, MountScratch) async throws -> Void) async throws {
+    try await withScratch { scratch in
+      _ = try await script("make_compressible.py", scratch.source)
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
+      try await withMount(scratch, environment: environment) { mount in try await body(mount, scratch) }
+    }
+  }
+
+  @Test func imagesGetTheResolutionThatTheyAreShownAt() async throws {
+    try await withDocuments { mount, scratch in
+      // In a form with a matrix, turned, and twice in two sizes.
+      try await expect(
+        "images form.compressed.pdf; images twice.compressed.pdf", mount, scratch,
+        says: """
+          1 image 225 169 rgb 8 jpeg
+          2 image 225 169 rgb 8 jpeg
+          1 image 450 338 rgb 8 jpeg
+          1 image 450 338 rgb 8 jpeg
+
+          """)
+      // By name, in either order.
+      let lines = """
+        images form.72dpi.compressed.pdf | head -n 1
+        cmp form.100dpi.q40.compressed.pdf form.q40.100dpi.compressed.pdf && images form.100dpi.q40.compressed.pdf | head -n 1
+        [ $(cat form.q90.compressed.pdf | wc -c) -gt $(cat form.q20.compressed.pdf | wc -c) ] && echo smaller
+        ls form.purple.compressed.pdf form.gray.compressed.pdf form.q40.q40.compressed.pdf none.compressed.pdf
+        """
+      try await expect(
+        lines, mount, scratch,
+        says: """
+          1 image 108 81 rgb 8 jpeg
+          1 image 150 113 rgb 8 jpeg
+          smaller
+          ls: cannot access 'form.purple.compressed.pdf': No such file or directory
+          ls: cannot access 'form.gray.compressed.pdf': No such file or directory
+          ls: cannot access 'form.q40.q40.compressed.pdf': No such file or directory
+          ls: cannot access 'none.compressed.pdf': No such file or directory
+
+          """)
+    }
+  }
+
+  @Test func coloursStayWhatTheyAre() async throws {
+    try await withDocuments { mount, scratch in
+      // The last has a colour that is a hole: it keeps every pixel.
+      try await expect(
+        "images colours.compressed.pdf", mount, scratch,
+        says: """
+          1 image 225 169 gray 8 jpeg
+          2 image 225 169 cmyk 8 jpeg
+          3 image 225 169 rgb 8 jpeg
+          3 smask 225 169 gray 8 jpeg
+          4 image 225 169 rgb 8 jpeg
+          5 image 600 450 rgb 8 image
+
+          """)
+      // Black and white stays so to the last pixel, however it was coded.
+      let lines = """
+        images bilevel.compressed.pdf
+        for f in $S/bilevel.pdf bilevel.compressed.pdf; do pdftoppm -r 300 $f | md5sum; done | uniq | wc -l
+        pdfimages -list copies.compressed.pdf | awk 'NR > 2 { print $11 }' | sort -u | wc -l
+        """
+      try await expect(
+        lines, mount, scratch,
+        says: """
+          1 image 450 338 gray 1 jbig2
+          2 image 450 338 gray 1 jbig2
+          3 image 450 338 gray 1 jbig2
+          4 stencil 450 338 - 1 jbig2
+          1
+          1
+
+          """)
+    }
+  }
+
+  @Test func textStaysAndNothingGrows() async throws {
+    try await withDocuments { mount, scratch in
+      let lines = """
+        for f in form twice colours bilevel copies signed; do
+          cmp <(pdftotext $S/$f.pdf -) <(pdftotext $f.compressed.pdf -) || echo text of $f
+          qpdf --check $f.compressed.pdf > $O/said || cat $O/said
+          [ $(cat $f.compressed.pdf | wc -c) -le $(stat -c %s $S/$f.pdf) ] || echo $f grew
+          [ $(cat $f.compressed.pdf | wc -c) = $(stat -c %s $f.compressed.pdf) ] || echo size of $f
+        done; pdftotext form.compressed.pdf - | grep -c Seen
+        """
+      try await expect(lines, mount, scratch, says: "1\n")
+    }
+  }
+
+  @Test func whatMustNotChangeIsReturnedAndSaysWhy() async throws {
+    try await withDocuments { mount, scratch in
+      let lines = """
+        cd $S; qpdf --encrypt '' secret 256 --modify=none -- form.pdf bound.pdf; qpdf --encrypt a b 256 -- form.pdf locked.pdf
+        head -c 20000 form.pdf > cut.pdf; echo no PDF > none.pdf; cd $OLDPWD
+        sleep .6
+        for f in signed bound locked cut; do
+          say state $f.compressed.pdf; cmp $f.compressed.pdf $S/$f.pdf; say state $f.compressed.pdf; say error $f.compressed.pdf
+        done
+        cat none.compressed.pdf; say error none.compressed.pdf; say error form.compressed.pdf
+        """
+      try await expect(
+        lines, mount, scratch,
+        says: """
+          estimate
+          exact
+          signed.pdf is not changed: it is signed, and the signature is for these bytes
+          estimate
+          exact
+          bound.pdf is not changed: its owner forbids that
+          estimate
+          exact
+          locked.pdf is not changed: it asks for a password
+          estimate
+          exact
+          cut.pdf is not changed: it is no readable PDF (unable to find trailer dictionary while recovering damaged file)
+          cat: none.compressed.pdf: Input/output error
+          none.pdf: is no readable PDF (unable to find trailer dictionary while recovering damaged file)
+          form.compressed.pdf: user.ffmount.error: No such attribute
+
+
+          """)
+    }
+  }
+
+  @Test func remarksAndBytesAreTheSameOnTheNextMount() async throws {
+    try await withScratch { scratch in
+      _ = try await script("make_compressible.py", scratch.source)
+      for cache in ["one", "one", "other"] {
+        let environment = ["XDG_CACHE_HOME": "\(scratch.path)/\(cache)", "TMPDIR": scratch.path]
+        try await withMount(scratch, environment: environment) { mount in
+          let lines = """
+            md5sum < colours.compressed.pdf > $O/sum; [ -e $O/first ] || cp $O/sum $O/first; cmp $O/first $O/sum
+            [ -e $O/seen ] || cat signed.compressed.pdf > $O/seen
+            case \(cache) in one) say error signed.compressed.pdf; say state signed.compressed.pdf;; esac
+            """
+          let said = "signed.pdf is not changed: it is signed, and the signature is for these bytes\nexact\n"
+          try await expect(lines, mount, scratch, says: cache == "one" ? said : "")
+        }
+      }
+    }
+  }
+
+  @Test func namesOfAllCasesAndRealFilesFirst() async throws {
+    try await withScratch { scratch in
+      _ = try await script("make_compressible.py", scratch.source)
+      let prepare = """
+        cd "$1"; mkdir all; cp form.pdf all/a.PDF; cp form.pdf all/b.pdf; cp twice.pdf all/b.PDF; echo mine > all/c.compressed.pdf
+        cp form.pdf all/c.pdf; cp form.pdf all/d.72dpi.pdf; cp form.pdf all/e; rm *.pdf
+        """
+      _ = try await shell(prepare, scratch.source)
+      try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]) { mount in
+        let lines = """
+          cd all; ls | grep compressed; images a.compressed.pdf | head -n 1; cat c.compressed.pdf
+          # Of two, the one in small letters has the name.
+          images b.compressed.pdf | head -n 1; images d.72dpi.compressed.pdf | head -n 1
+          cat a.PDF.pages/001.compressed.pdf | head -c 5; echo; ls e.compressed.pdf
+          """
+        try await expect(
+          lines, mount, scratch,
+          says: """
+            a.compressed.pdf
+            b.compressed.pdf
+            c.compressed.compressed.pdf
+            c.compressed.pdf
+            c.compressed.pdf.pages
+            d.72dpi.compressed.pdf
+            1 image 225 169 rgb 8 jpeg
+            mine
+            1 image 225 169 rgb 8 jpeg
+            1 image 225 169 rgb 8 jpeg
+            %PDF-
+            ls: cannot access 'e.compressed.pdf': No such file or directory
+
+            """)
+      }
+    }
+  }
+}
