@@ -54,8 +54,7 @@ public final class Message: Sendable {
   /// `headers.txt`: each field decoded and unfolded, `Name: value` and LF, in UTF-8; at most 1 MiB. What controls a terminal
   /// becomes U+FFFD. Reads the header again; blocks.
   public func headersText() throws(Fault) -> [UInt8] {
-    var scanner = PartScanner(source)
-    let header = try scanner.header()
+    let header = try header()
     var text: [UInt8] = []
     for field in header.fields {
       let value = EncodedWords.decode(header.value(of: field))
@@ -72,8 +71,12 @@ public final class Message: Sendable {
 
   /// When the message says that it was written, in seconds since 1970; nil when it does not. Reads the header again; blocks.
   public func date() throws(Fault) -> Int64? {
+    try header().first("date").flatMap { MailDate($0) }?.seconds
+  }
+
+  func header() throws(Fault) -> Header {
     var scanner = PartScanner(source)
-    return try scanner.header().first("date").flatMap { MailDate($0) }?.seconds
+    return try scanner.header()
   }
 
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
