@@ -43,4 +43,11 @@ import Testing
     #expect(WordText.sought("\u{0}\"*").words.isEmpty)
     #expect(WordText.sought("a\"b").words == ["a", "b"])
   }
+
+  @Test func htmlThatSaysNoMoreIsLeftOut() {
+    func says(_ text: String, _ other: String) -> Bool { Message.says(Array(text.utf8), moreThan: Array(other.utf8)) }
+    #expect(says("the whole story", "see the HTML") && says("x", "") && says("Grüße aus Köln", "Grusse aus Koln"))
+    #expect(!says("", "x") && !says("", "") && !says("One  two\n- THREE", "* one, two; three") && !says("ä", "ä ö"))
+    #expect(!says("one two three four five six seven eight", "eight seven six five four three two"))
+  }
 }

@@ -22,15 +22,19 @@ import Testing
       "From: d@example.com\nSubject: files\nX-Gmail-Labels: Inbox\nContent-Type: multipart/mixed; boundary=b",
       "--b\n\nthe scan\n--b\nContent-Type: application/pdf; name=\"tax return.pdf\"\n\n\(String(repeating: "x\n", count: 4000))--b--",
       day: "2 Feb 2021"),
+    mail(
+      "From: e@example.com\nSubject: both\nContent-Type: multipart/alternative; boundary=b",
+      "--b\n\nonly a stub\n--b\nContent-Type: text/html\n\n<p>the whole <b>zebra</b>\n--b--", day: "1 Jan 2019"),
   ]
 
   /// What each query is to find: numbers of messages, newest first.
   private static let queries: [(String, [Int])] = [
     ("invoice", [1, 2]), ("INVOICE", [1, 2]), ("uberfallig", [1]), ("\"the invoice\"", [1]), ("\"invoice the\"", []),
-    ("inv*", [1, 2]), ("invoice -paid", [1]), ("resume OR q3", [1, 2]), ("hidden", []), ("from:anna", [1]),
+    ("inv*", [1, 2]), ("invoice -paid", [1]), ("resume OR q3", [1, 2]), ("hidden", []), ("zebra stub", [5]),
+    ("\"whole zebra\"", [5]), ("from:anna", [1]),
     ("from:anna@example.com", [1]), ("to:anna", [2]), ("anna", [1, 2]), ("subject:invoice", []), ("filename:tax", [4]),
-    ("has:attachment", [4]), ("-has:attachment", [1, 2, 3]), ("larger:5k", [4]), ("smaller:5k invoice", [1, 2]),
-    ("after:2024-05-03", [1]), ("before:2021", [3]), ("after:2020-01-01 before:2021-02-02", [3]),
+    ("has:attachment", [4]), ("-has:attachment", [1, 2, 3, 5]), ("larger:5k", [4]), ("smaller:5k invoice", [1, 2]),
+    ("after:2024-05-03", [1]), ("before:2021", [3, 5]), ("after:2020-01-01 before:2021-02-02", [3]),
     ("after:2021-02-02 before:2021-02-03", [4]), ("label:work", [1]), ("label:work-project-a", [1]), ("label:proj", []),
     ("会議", [3]), ("議の", [3]), ("料", [3]), ("ファイルをご", [3]), ("会の", []), ("資料 確認", [3]),
     ("(invoice OR scan) -from:bob", [1, 4]),

@@ -170,7 +170,8 @@ def main():
     expected = ["attachments", "by-date"] + (["by-label"] if labels else []) + ["by-sender", "by-thread"]
     expected += (["deleted"] if style == "thunderbird" else []) + ["with-attachments"]
     same(sorted(name for name in os.listdir(views) if name != "search"), expected, "views")
-    for name in list(names.values())[:: max(1, len(names) // 3)]:
+    # Finding a message in all views walks them all.
+    for name in list(names.values())[:: max(1, len(names) // 3)] if len(names) < 5000 else []:
         check_files(views, messages, name)
     for line in wrong[:40]:
         print(line)

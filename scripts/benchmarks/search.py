@@ -33,7 +33,8 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         return lambda root, _: [["ls", "-U", f"{root}/{VIEWS}/search/{text}"], ["wc", "-l"]]
 
     def first(text: str):
-        return lambda root, _: [["ls", "-U", f"{root}/{VIEWS}/search/{text}"], ["head", "-n", "1"]]
+        # It ends with the first name that it is given.
+        return lambda root, _: [["find", f"{root}/{VIEWS}/search/{text}", "-mindepth", "1", "-maxdepth", "1", "-print", "-quit"]]
 
     index = {"ffmount": [["sh", "-c", 'rm -rf "$0"; shift 0; exec "$@"', str(cache), *ffmount("index", "--search", archive)]]} if binary else {}
     lines = {"ffmount": [ffmount("search", archive, WORD), ["wc", "-l"]]} if binary else {}
@@ -90,5 +91,5 @@ class Peers:
         return {
             "mu": [["mu", "find", f"--muhome={self.mu}", "--fields=l", mu], ["wc", "-l"]],
             "notmuch": [["notmuch", f"--config={self.notmuch}/config", "search", "--output=files", notmuch], ["wc", "-l"]],
-            "mairix": [["mairix", "-f", str(self.mairix / "rc"), "-r", mairix], ["wc", "-l"]],
+            "mairix": [["sh", "-c", 'mairix -f "$0" -r "$1" || true', str(self.mairix / "rc"), mairix], ["wc", "-l"]],
         }

@@ -12,7 +12,7 @@ public final class Indexing: Sendable {
 
   public init(index: Index) {
     self.index = index
-    mailboxes = Mailboxes(index: index)
+    mailboxes = Mailboxes(index: index, yieldsToReaders: false)
     view = MessagesView(listing: ViewListing(), mailboxes)
   }
 

@@ -127,6 +127,16 @@ final class Mailbox: Sendable {
     return ByteRange(of: try open().bytes, start: start, size: size)
   }
 
+  /// A message taken apart; nil for one that lies where the file is damaged, which costs no other. Blocks.
+  func messageIfReadable(_ row: MessageRow) throws(Fault) -> Message? {
+    do throws(Fault) {
+      return try Message(reading: bytes(from: row.start, size: row.size, .blocking), isQuoted: true)
+    } catch {
+      guard error.concernsContent, error.kind != .changed else { throw error }
+      return nil
+    }
+  }
+
   // MARK: The search
 
   /// Opens the file and, the first time, sets the search going. Blocks on the disk, but not until the search is over.

@@ -33,7 +33,13 @@ final class Mailboxes: Sendable {
   private static let keptAtMost = 16
   private static let keptSortedAtMost = 4
 
-  init(index: Index?) { self.index = index }
+  /// Whether who reads from a mount comes before what goes on in the background.
+  let yieldsToReaders: Bool
+
+  init(index: Index?, yieldsToReaders: Bool = true) {
+    self.index = index
+    self.yieldsToReaders = yieldsToReaders
+  }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
 

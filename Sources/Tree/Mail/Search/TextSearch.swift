@@ -85,9 +85,10 @@ final class TextSearch: Sendable {
       return isFirst
     }
     guard isFirst, let mailboxes, !mailboxes.isEnding else { return }
+    let yields = mailboxes.yieldsToReaders
     mailboxes.words.submit { [weak self] in
-      // Who reads from the mount comes first; this thread does nothing else.
-      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+      // The thread does nothing else.
+      if yields { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
       self?.run()
     }
   }
@@ -121,9 +122,11 @@ final class TextSearch: Sendable {
     var size = 0
     repeat {
       let (block, start) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
-      for row in try mailbox.rows(ofBlock: block, .blocking).dropFirst(start) {
+      let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(start)
+      if rows.isEmpty { break }
+      for row in rows {
         guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-        let text = try IndexedText(mailbox.bytes(from: row.start, size: row.size, .blocking))
+        let text = try text(of: row)
         batch.append(text)
         size += text.fields.reduce(0) { $0 + $1.count }
         position += 1
@@ -137,7 +140,16 @@ final class TextSearch: Sendable {
         size = 0
       }
     } while position < messages && position % MailboxDirectory.blockSize == 0
-    try add(batch, to: texts, isLast: true)
+    try add(batch, to: texts, isLast: position >= messages)
+  }
+
+  /// The words of a message; none where the file is damaged.
+  private func text(of row: MessageRow) throws(Fault) -> IndexedText {
+    guard let message = try mailbox.messageIfReadable(row) else { return IndexedText(Message.Words()) }
+    do throws(Fault) { return IndexedText(try message.words()) } catch {
+      guard error.concernsContent, error.kind != .changed else { throw error }
+      return IndexedText(Message.Words())
+    }
   }
 
   private func add(_ batch: [IndexedText], to texts: TextIndex, isLast: Bool) throws(Fault) {
@@ -157,9 +169,7 @@ final class TextSearch: Sendable {
 }
 
 extension IndexedText {
-  /// The words of a message in a mailbox.
-  fileprivate init(_ bytes: any ByteSource) throws(Fault) {
-    let words = try Message(reading: bytes, isQuoted: true).words()
+  fileprivate init(_ words: Message.Words) {
     self.init(
       subject: WordText.indexed(words.subject), sender: WordText.indexed(words.sender),
       recipients: WordText.indexed(words.recipients), body: WordText.indexed(words.body),

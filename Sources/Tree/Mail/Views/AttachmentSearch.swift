@@ -96,8 +96,10 @@ final class AttachmentSearch: Sendable {
     let first = number * MailboxDirectory.blockSize
     for (index, row) in try mailbox.rows(ofBlock: number, .blocking).enumerated() {
       guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-      let bytes = try mailbox.bytes(from: row.start, size: row.size, .blocking)
-      let message = try Message(reading: bytes, isQuoted: true)
+      guard let message = try mailbox.messageIfReadable(row) else {
+        block.shapes.append([])
+        continue
+      }
       block.shapes.append(MessageShape(of: message))
       for (place, attachment) in message.attachments.enumerated() {
         block.entries.append(AttachmentList.Entry(row, at: first + index, place, attachment.name))
