@@ -16,9 +16,10 @@ extension Index {
 
   /// Forgets the sources whose identity starts with `prefix`; all of them with an empty one. Gives how many that were.
   public func forget(sourcesStartingWith prefix: [UInt8]) -> Int {
-    attempt { file in try file.forget(sourcesStartingWith: prefix) } ?? 0
+    let texts = forgetTexts(ofSourcesStartingWith: prefix)
+    return max(texts, attempt { file in try file.forget(sourcesStartingWith: prefix) } ?? 0)
   }
 
-  /// What the index takes on the disk, in bytes.
-  public var size: Int64 { attempt { file in file.size } ?? 0 }
+  /// What the index takes on the disk, in bytes, with the words of texts.
+  public var size: Int64 { (attempt { file in file.size } ?? 0) + textSize() }
 }

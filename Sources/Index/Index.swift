@@ -9,7 +9,7 @@ internal import Synchronization
 /// use, and nothing is loaded or allocated before. For several threads at a time; every call blocks on the disk.
 public final class Index: Sendable {
   /// nil: done without.
-  private let folder: String?
+  let folder: String?
   /// In bytes; past it, the sources not used for longest are forgotten.
   private let maximumSize: Int64
   private let state = Mutex(State())

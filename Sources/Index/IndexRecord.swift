@@ -32,6 +32,14 @@ extension IndexKind {
   }
 }
 
+extension IndexKind {
+  /// Eight bytes that name some bytes.
+  func hash(of bytes: [UInt8]) -> [UInt8] {
+    let value = seed(of: bytes).value
+    return (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
+  }
+}
+
 extension IndexRecord {
   /// Over the value and all that it is found by, so that neither can change unnoticed.
   func checksum(from seed: StableHash) -> Int64 {

@@ -3,9 +3,7 @@ internal import Text
 
 /// Gives the attachments of one message their names: safe, and each only once.
 struct AttachmentNames {
-  private var taken: Set<FileName> = []
-  /// The number to try next, by the stem that numbers are added to: many files of one name cost no more than others.
-  private var numbers: [[UInt8]: Int] = [:]
+  private var names = UniqueNames()
 
   /// A name for the `index`-th part, counted from 1. `raw` is what the mail calls it, in UTF-8; the last component counts of
   /// what looks like a path. Where nothing is left of it, `stem` and the extension of `contentType` make up for it.
@@ -23,23 +21,7 @@ struct AttachmentNames {
     if isMessage, !name.suffix(4).map({ $0.asciiLowercase }).elementsEqual(tail) {
       name = SafeName.cut(name[...], to: SafeName.longest - tail.count) + tail
     }
-    return unique(SafeName.safe(name[...]))
-  }
-
-  private mutating func unique(_ name: ArraySlice<UInt8>) -> FileName {
-    let whole = FileName(name)
-    if taken.insert(whole).inserted { return whole }
-    // Names that differ only where numbered ones are cut share their numbers.
-    let key = SafeName.numbered(name, 999_999)
-    var number = numbers[key] ?? 1
-    while true {
-      let candidate = FileName(SafeName.numbered(name, number))
-      number += 1
-      if taken.insert(candidate).inserted {
-        numbers[key] = number
-        return candidate
-      }
-    }
+    return names.unique(SafeName.safe(name[...]))
   }
 
   /// The last component of what may be a path, without what could deceive: controls, bidi overrides and isolates, spaces

@@ -20,6 +20,13 @@ public struct MailDate: Sendable, Equatable {
     seconds = Int64(local + parts.second - 60 * zoneMinutes)
   }
 
+  /// Days from 1970-01-01 to a day; nil when there is no such day in the years from 0 to 9999.
+  public static func daysSince1970(year: Int, month: Int, day: Int) -> Int? {
+    guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
+    let days = days(year: year, month: month, day: day)
+    return civil(days) == (year, month, day) ? days : nil
+  }
+
   /// Days from 1970-01-01 to a day of the Gregorian calendar; years from 0 to 9999.
   static func days(year: Int, month: Int, day: Int) -> Int {
     // A year that starts in March has its leap day at its end.

@@ -54,8 +54,7 @@ public final class Message: Sendable {
   /// `headers.txt`: each field decoded and unfolded, `Name: value` and LF, in UTF-8; at most 1 MiB. What controls a terminal
   /// becomes U+FFFD. Reads the header again; blocks.
   public func headersText() throws(Fault) -> [UInt8] {
-    var scanner = PartScanner(source)
-    let header = try scanner.header()
+    let header = try header()
     var text: [UInt8] = []
     for field in header.fields {
       let value = EncodedWords.decode(header.value(of: field))
@@ -72,8 +71,12 @@ public final class Message: Sendable {
 
   /// When the message says that it was written, in seconds since 1970; nil when it does not. Reads the header again; blocks.
   public func date() throws(Fault) -> Int64? {
+    try header().first("date").flatMap { MailDate($0) }?.seconds
+  }
+
+  func header() throws(Fault) -> Header {
     var scanner = PartScanner(source)
-    return try scanner.header().first("date").flatMap { MailDate($0) }?.seconds
+    return try scanner.header()
   }
 
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
@@ -101,23 +104,26 @@ public final class Message: Sendable {
   /// Text over 1 MiB (HTML to be read as text: 8 MiB) is made a chunk at a time, each up to a line's end; one that a tag or a
   /// flowed paragraph crosses shows it there.
   public func open(_ body: TextBody) throws(Fault) -> any ByteSource {
-    try once(.body(isHTML: body.isHTML)) { () throws(Fault) in
-      var pieces: [TextSource.Piece] = []
-      for piece in body.pieces {
-        switch piece {
-        case .part(let number, let form):
-          var text = try decoded(number)
-          if let files = inlineFiles[number] { text = SplicedSource(text, without: files.map(\.range)) }
-          pieces.append(TextSource.Piece(source: text, form: form))
-        case .tnef(let number, let range, let form):
-          pieces.append(TextSource.Piece(source: try decoded(number, range), form: form))
-        case .rtf(let number, let range):
-          let text = try RTFDecoder.text(ofCompressed: decoded(number, range))
-          pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: Charset.utf8)))
-        }
+    try once(.body(isHTML: body.isHTML)) { () throws(Fault) in try made(body) }
+  }
+
+  /// The same, made anew.
+  func made(_ body: TextBody) throws(Fault) -> any ByteSource {
+    var pieces: [TextSource.Piece] = []
+    for piece in body.pieces {
+      switch piece {
+      case .part(let number, let form):
+        var text = try decoded(number)
+        if let files = inlineFiles[number] { text = SplicedSource(text, without: files.map(\.range)) }
+        pieces.append(TextSource.Piece(source: text, form: form))
+      case .tnef(let number, let range, let form):
+        pieces.append(TextSource.Piece(source: try decoded(number, range), form: form))
+      case .rtf(let number, let range):
+        let text = try RTFDecoder.text(ofCompressed: decoded(number, range))
+        pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: Charset.utf8)))
       }
-      return try TextSource(pieces, isMarked: body.isHTML)
     }
+    return try TextSource(pieces, isMarked: body.isHTML)
   }
 
   private func decoded(_ number: Int) throws(Fault) -> any ByteSource {

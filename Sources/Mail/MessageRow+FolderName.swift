@@ -16,7 +16,7 @@ extension MessageRow {
   public func folderName(position: Int) -> FileName {
     let digits = String(position)
     let number = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-    let from = MessageRow.cut(MessageRow.clean(sender), MessageRow.longestSender, MessageRow.nameLimit)
+    let from = shownSender
     let about = MessageRow.clean(subject)
     let name =
       number + " " + (day ?? "undated") + " " + (from.isEmpty ? "unknown sender" : from) + " - "
@@ -34,22 +34,50 @@ extension MessageRow {
   }
 
   /// `2024-05-03`; nil when there is none, or none within the years that have four digits.
-  private var day: String? {
+  public var day: String? {
+    civil.map { "\(MessageRow.padded($0.year, 4))-\(MessageRow.padded($0.month, 2))-\(MessageRow.padded($0.day, 2))" }
+  }
+
+  /// `2024/05`, of the same date.
+  public var month: String? {
+    civil.map { "\(MessageRow.padded($0.year, 4))/\(MessageRow.padded($0.month, 2))" }
+  }
+
+  private static func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: width - digits.count) + digits
+  }
+
+  private var civil: (year: Int, month: Int, day: Int)? {
+    guard let localDay else { return nil }
+    let civil = MailDate.civil(localDay)
+    return (0...9999).contains(civil.year) ? civil : nil
+  }
+
+  /// Days from 1970-01-01 to the day on which the message was written, in the zone that it was written in.
+  public var localDay: Int? {
     guard let date else { return nil }
     let (local, isOver) = date.addingReportingOverflow(Int64(zone) * 60)
     // Four digits' worth of seconds, about.
     guard !isOver, (-70_000_000_000...260_000_000_000).contains(local) else { return nil }
-    let (year, month, day) = MailDate.civil(Int((Double(local) / 86400).rounded(.down)))
-    guard (0...9999).contains(year) else { return nil }
-    func padded(_ number: Int, _ width: Int) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: width - digits.count) + digits
-    }
-    return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
+    return Int((Double(local) / 86400).rounded(.down))
   }
 
-  /// Text that can be part of a name: `/` becomes `-`, a run of spaces one, and what is not seen is left out.
-  private static func clean(_ text: String) -> String {
+  /// Who wrote the message, as the folder's name says it; empty when nobody is named.
+  public var shownSender: String {
+    MessageRow.cut(MessageRow.clean(sender), MessageRow.longestSender, MessageRow.nameLimit)
+  }
+
+  /// The subject, without what is not seen; perhaps empty.
+  public var shownSubject: String { MessageRow.clean(subject, isName: false) }
+
+  /// Text as part of a folder's name, with room for a number behind it; empty when there is nothing to be seen in it.
+  public static func folderText(_ text: String) -> String {
+    cut(clean(text), longestName - 10, nameLimit - 15)
+  }
+
+  /// Text that can be part of a name, where `/` becomes `-`, or of a line: a run of spaces one, and what is not seen is left out.
+  private static func clean(_ text: String, isName: Bool = true) -> String {
     var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count)
     var isBehindSpace = true
@@ -59,7 +87,7 @@ extension MessageRow {
         isBehindSpace = true
       } else if !isUnseen(scalar) {
         if scalar.value < 0x80 {
-          result.append(scalar == "/" ? 0x2d : UInt8(scalar.value))
+          result.append(scalar == "/" && isName ? 0x2d : UInt8(scalar.value))
         } else {
           result += UTF8.encode(scalar) ?? .init()
         }

@@ -33,6 +33,20 @@ public enum SafeName {
 
   /// `name` with ` (number)` before its extension, `.tar.gz` counted as one, cut to fit.
   public static func numbered(_ name: ArraySlice<UInt8>, _ number: Int) -> [UInt8] {
+    let (stem, tail) = parts(name)
+    let mark = Array(" (\(number))".utf8)
+    return Array(cut(stem, to: longest - mark.count - tail.count)) + mark + Array(tail)
+  }
+
+  /// The first `limit` bytes or fewer of a name, taken off before its extension; `limit` is 64 at least.
+  public static func cut(_ name: ArraySlice<UInt8>, keepingExtensionTo limit: Int) -> [UInt8] {
+    guard name.count > limit else { return Array(name) }
+    let (stem, tail) = parts(name)
+    return Array(cut(stem, to: max(0, limit - tail.count))) + Array(cut(tail, to: limit))
+  }
+
+  /// A name's stem, and its extension with the dot, `.tar.gz` counted as one; one of more than 64 bytes is none.
+  private static func parts(_ name: ArraySlice<UInt8>) -> (stem: ArraySlice<UInt8>, tail: ArraySlice<UInt8>) {
     var stem = name
     var tail: ArraySlice<UInt8> = []
     if let dot = name.lastIndex(of: 0x2e), dot > name.startIndex, name.endIndex - dot <= 64 {
@@ -44,7 +58,6 @@ public enum SafeName {
         tail = name[(dot - tar.count)...]
       }
     }
-    let mark = Array(" (\(number))".utf8)
-    return Array(cut(stem, to: longest - mark.count - tail.count)) + mark + Array(tail)
+    return (stem, tail)
   }
 }

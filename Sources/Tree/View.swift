@@ -131,6 +131,7 @@ public struct Views: Sendable {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let mailboxes = Mailboxes(index: index)
+    let messages = MessagesView(listing: listing, mailboxes)
     let converting: [any View] =
       conversions.map {
         [PagesView(listing: listing, $0), CompressedView(listing: listing, $0), RenditionView(listing: listing, $0)]
@@ -138,7 +139,7 @@ public struct Views: Sendable {
     all =
       [
         ContentsView(listing: listing, decodedCache: cache, index: index, zip),
-        MessagesView(listing: listing, mailboxes),
+        messages, MailboxViewsView(besides: messages, mailboxes),
         MessageView(listing: listing, mailboxes.messages),
       ] + converting
     self.depth = depth
@@ -146,7 +147,8 @@ public struct Views: Sendable {
   }
 
   private static let types: [any View.Type] = [
-    ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, CompressedView.self, RenditionView.self,
+    ContentsView.self, MessagesView.self, MailboxViewsView.self, MessageView.self, PagesView.self, CompressedView.self,
+    RenditionView.self,
   ]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.

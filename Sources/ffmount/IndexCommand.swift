@@ -10,10 +10,13 @@ struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
     abstract: "Looks through mailboxes ahead of time, so that the first visit is as quick as the second.",
-    usage: "ffmount index PATH…")
+    usage: "ffmount index [--search] PATH…")
 
   @Argument(help: "Mailboxes, or folders to look for them in.", completion: .file())
   var paths: [String]
+
+  @Flag(help: "Put the words of the messages into an index as well, for searches.")
+  var search = false
 
   func run() throws {
     let index = try IndexFolder.index()
@@ -40,13 +43,13 @@ struct IndexCommand: ParsableCommand {
         guard let search = try indexing.search(name, in: place.root) else {
           throw Fault(.unsupported, "it is no mailbox")
         }
-        return follow(path, search) ? 0 : 1
+        return follow(path, search, indexing) ? 0 : 1
       }
       var failures = 0
       try indexing.searchAll(below: place.root) { inner, found in
         let inner = path.hasSuffix("/") ? path + inner : path + "/" + inner
         switch found {
-        case .success(let search): failures += follow(inner, search) ? 0 : 1
+        case .success(let search): failures += follow(inner, search, indexing) ? 0 : 1
         case .failure(let fault):
           Terminal.complain("cannot index \(inner): \(describe(fault))")
           failures += 1
@@ -56,24 +59,27 @@ struct IndexCommand: ParsableCommand {
     } catch { throw Refusal(.failure, "cannot index \(path): \(describe(error))") }
   }
 
-  /// Shows the search's progress until it is over; gives whether it came to the end.
-  private func follow(_ path: String, _ search: Indexing.Search) -> Bool {
-    var line = ProgressLine(path, size: search.size)
-    var pause: UInt32 = 500
-    while true {
-      let reach = search.reach
-      if reach.isDone { break }
-      line.show(bytes: reach.bytes, messages: reach.messages)
-      _ = usleep(pause)
-      pause = min(pause * 2, 100_000)
+  /// Follows the search through a mailbox, and if they are wanted, the adding of its words; gives whether all came to the end.
+  private func follow(_ path: String, _ found: Indexing.Search, _ indexing: Indexing) -> Bool {
+    guard follow(path, found) else { return false }
+    guard search else { return true }
+    do throws(Fault) { return follow("words of \(path)", try indexing.words(of: found)) } catch {
+      Terminal.complain("cannot index the words of \(path): \(describe(error))")
+      return false
     }
-    let reach = search.reach
+  }
+
+  /// Shows the work's progress until it is over; gives whether it came to the end.
+  private func follow(_ path: String, _ work: some BackgroundWork) -> Bool {
+    var line = ProgressLine(path, size: work.size)
+    line.follow(work)
+    let reach = work.reach
     line.finish(bytes: reach.bytes, messages: reach.messages)
-    if let fault = search.fault {
+    if let fault = work.fault {
       Terminal.complain("cannot index \(path) to its end: \(describe(fault))")
       return false
     }
-    if !search.isKept {
+    if !work.isKept {
       Terminal.complain("\(path) was looked through, but the index could not be written (is the disk full?)")
       return false
     }

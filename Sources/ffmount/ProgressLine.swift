@@ -1,4 +1,5 @@
 import Glibc
+import Tree
 
 /// How far something has come: a bar that is drawn over on a terminal, one line at the end elsewhere.
 struct ProgressLine {
@@ -7,16 +8,34 @@ struct ProgressLine {
   private let size: Int64
   private let begun = ContinuousClock.now
   private var shown: ContinuousClock.Instant?
-  private let isTerminal = isatty(STDOUT_FILENO) == 1
+  private let output: Int32
+  private let isTerminal: Bool
 
   private static let width = 20
   /// What is shorter shows no bar.
   private static let interval = Duration.milliseconds(100)
 
-  init(_ title: String, size: Int64) {
+  init(_ title: String, size: Int64, output: Int32 = STDOUT_FILENO) {
     self.title = title
     self.size = size
+    self.output = output
+    isTerminal = isatty(output) == 1
   }
+
+  /// Shows how far some work has come until it is over.
+  mutating func follow(_ work: some BackgroundWork) {
+    var pause: UInt32 = 500
+    while true {
+      let reach = work.reach
+      if reach.isDone { return }
+      show(bytes: reach.bytes, messages: reach.messages)
+      _ = usleep(pause)
+      pause = min(pause * 2, 100_000)
+    }
+  }
+
+  /// Takes away what is shown.
+  func clear() { if shown != nil { write("\r\u{1b}[K") } }
 
   mutating func show(bytes: Int64, messages: Int) {
     let now = ContinuousClock.now
@@ -41,7 +60,7 @@ struct ProgressLine {
 
   private func write(_ text: String) {
     let bytes = Array(text.utf8)
-    _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(output, $0.baseAddress, $0.count) }
   }
 }
 
@@ -65,6 +84,17 @@ enum Amount {
     _ = unsafe localtime_r(&time, &parts)
     var text = [CChar](repeating: 0, count: 16)
     _ = unsafe strftime(&text, text.count, "%Y-%m-%d", &parts)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// `2024-05-03 12:00` in a zone, which is given in minutes east of Greenwich.
+  static func moment(_ time: Int64, zone: Int) -> String {
+    let (local, isOver) = time.addingReportingOverflow(Int64(zone) * 60)
+    var seconds = time_t(isOver ? time : local)
+    var parts = unsafe tm()
+    guard unsafe gmtime_r(&seconds, &parts) != nil else { return "undated" }
+    var text = [CChar](repeating: 0, count: 32)
+    _ = unsafe strftime(&text, text.count, "%Y-%m-%d %H:%M", &parts)
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 

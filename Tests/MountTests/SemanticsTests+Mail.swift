@@ -39,6 +39,7 @@ extension SemanticsTests {
       """
       inbox.mbox
       inbox.mbox.messages
+      inbox.mbox.views
       same
       000001 2024-05-03 Example Sender - Q3 numbers
       000002 2024-05-03 Example Sender - no subject
@@ -143,7 +144,7 @@ extension SemanticsTests {
     SemanticsExample(
       "Only a file with no extension at all is looked at: Thunderbird's Inbox is a mailbox; so is mbox in an Apple bundle",
       "ls; ls Inbox.messages | wc -l; ls Mail.mbox",
-      "Inbox\nInbox.messages\nMail.mbox\nscript\n1\nmbox\nmbox.messages\n"
+      "Inbox\nInbox.messages\nInbox.views\nMail.mbox\nscript\n1\nmbox\nmbox.messages\nmbox.views\n"
     ) {
       try $0.write("Inbox", one.replacing("anna@example.com", with: "-"))
       try $0.write("script", "From the start\n")
@@ -151,7 +152,7 @@ extension SemanticsTests {
     },
     SemanticsExample(
       "Listed by extension, in any case: .mbox, .mbx, .eml", "ls",
-      "a.MBOX\na.MBOX.messages\nb.mbx\nb.mbx.messages\nc.Eml\nc.Eml.message\nd.txt\n"
+      "a.MBOX\na.MBOX.messages\na.MBOX.views\nb.mbx\nb.mbx.messages\nb.mbx.views\nc.Eml\nc.Eml.message\nd.txt\n"
     ) { for name in ["a.MBOX", "b.mbx", "c.Eml", "d.txt"] { try $0.write(name, one) } },
     SemanticsExample(
       "Looking a view up by name decides by content: notes.txt.messages if notes.txt is a mailbox",
@@ -173,7 +174,7 @@ extension SemanticsTests {
     SemanticsExample(
       "A mailbox inside a ZIP has its own; find always ends",
       "ls a.zip.contents; find . -name message.eml | wc -l; cat a.zip.contents/in.mbox.messages/000001*/body.txt",
-      "in.mbox\nin.mbox.messages\n1\nhello\n\n"
+      "in.mbox\nin.mbox.messages\nin.mbox.views\n4\nhello\n\n"
     ) { try $0.write("a.zip", ZipFixture(ZipFixtureEntry("in.mbox", one).deflated())) },
     SemanticsExample(
       "-o views=-mbox lists fewer; names keep working", options: ["-o", "views=-mbox"],

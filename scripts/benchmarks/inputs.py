@@ -1,5 +1,6 @@
 """The trees and archives that are measured. Made once, the same on every machine, and kept."""
 
+import mailbox
 import os
 import random
 import shutil
@@ -135,6 +136,18 @@ class Inputs:
                         shutil.copyfileobj(copy, file, MEBIBYTE)
 
         return self._made("mail" if copies == 1 else f"mail-{copies}", make)
+
+    def maildir(self) -> Path:
+        """The same archive as a Maildir, a file a message: the folder with `cur`, `new` and `tmp` in it."""
+
+        def make(folder: Path) -> None:
+            for name in ("cur", "new", "tmp"):
+                (folder / "archive" / name).mkdir(parents=True)
+            box = mailbox.mbox(self.mail() / "archive.mbox", create=False)
+            for number, key in enumerate(box.iterkeys()):
+                (folder / "archive" / "cur" / f"{number:06}.bench:2,S").write_bytes(box.get_bytes(key))
+
+        return self._made("maildir", make) / "archive"
 
     # For images.
 

@@ -7,12 +7,12 @@ internal import Mail
 /// Finds out ahead of time what the first look into a mailbox would, and tells what is known already.
 public final class Indexing: Sendable {
   private let index: Index
-  private let mailboxes: Mailboxes
+  let mailboxes: Mailboxes
   private let view: MessagesView
 
   public init(index: Index) {
     self.index = index
-    mailboxes = Mailboxes(index: index)
+    mailboxes = Mailboxes(index: index, yieldsToReaders: false)
     view = MessagesView(listing: ViewListing(), mailboxes)
   }
 
@@ -21,7 +21,7 @@ public final class Indexing: Sendable {
 
   /// The search through a mailbox for its messages, which has begun.
   public final class Search: Sendable {
-    private let mailbox: Mailbox
+    let mailbox: Mailbox
 
     init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
@@ -102,7 +102,9 @@ public final class Indexing: Sendable {
   public func entries() -> [Entry] {
     var entries: [[UInt8]: Entry] = [:]
     for content in index.contents() where content.kind != KnownValues.kind.number {
-      var entry = entries[content.source] ?? Entry(size: 0, usedAt: content.usedAt)
+      var entry =
+        entries[content.source]
+        ?? Entry(size: index.textSize(ofSourcesStartingWith: content.source), usedAt: content.usedAt)
       entry.size += content.size
       if let known = MailboxStore.summary(of: content, in: index) {
         (entry.path, entry.messages, entry.fileSize) = known

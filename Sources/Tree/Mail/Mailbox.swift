@@ -105,10 +105,36 @@ final class Mailbox: Sendable {
     return rows
   }
 
+  /// How many messages there are, once all have been found that can be. Throws what kept every one from being found.
+  func count(_ patience: Patience) throws(Fault) -> Int {
+    if patience == .immediate, !progress.read({ $0.isDone }) { throw .later }
+    _ = try open()
+    let (count, fault) = progress.wait { $0.isDone ? ($0.directory.count, $0.fault) : nil }
+    // What damage has left is shown; what the system refused may come another time.
+    if let fault, count == 0 || !fault.concernsContent { throw fault }
+    return count
+  }
+
+  /// Where the file has its place in the index, whatever became of the search.
+  var place: MailboxStore? { progress.read { $0.opened?.store } }
+
+  /// Where what is found out of the messages may be kept: nowhere without an index, or before all have been found.
+  var store: MailboxStore? { progress.read { $0.isDone && $0.fault == nil ? $0.opened?.store : nil } }
+
   /// The bytes of a message. Blocks before the first look at the mailbox.
   func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
     if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
     return ByteRange(of: try open().bytes, start: start, size: size)
+  }
+
+  /// A message taken apart; nil for one that lies where the file is damaged, which costs no other. Blocks.
+  func messageIfReadable(_ row: MessageRow) throws(Fault) -> Message? {
+    do throws(Fault) {
+      return try Message(reading: bytes(from: row.start, size: row.size, .blocking), isQuoted: true)
+    } catch {
+      guard error.concernsContent, error.kind != .changed else { throw error }
+      return nil
+    }
   }
 
   // MARK: The search
@@ -187,7 +213,7 @@ final class Mailbox: Sendable {
     var scanner = MailboxScanner(bytes, from: directory.end)
     var rows: [MessageRow] = []
     rows.reserveCapacity(MailboxDirectory.blockSize)
-    var batch = Batch(opened.store, path: opened.path)
+    var batch = RowBatch(opened.store, path: opened.path)
     do throws(Fault) {
       while let row = try scanner.next() {
         rows.append(row)
@@ -231,7 +257,7 @@ final class Mailbox: Sendable {
 
   private func add(
     _ rows: [MessageRow], to directory: inout MailboxDirectory, _ hash: MailboxDirectory.Hash, _ mailboxes: Mailboxes,
-    _ batch: inout Batch
+    _ batch: inout RowBatch
   ) {
     guard let first = rows.first, let last = rows.last else { return }
     let number = directory.blocks.count
@@ -250,33 +276,6 @@ final class Mailbox: Sendable {
       progress.directory = directory
       progress.fault = fault
       progress.isDone = directory.isWhole || fault != nil
-    }
-  }
-
-  /// Blocks on their way to the index.
-  private struct Batch {
-    /// nil: done without, as when the index could not take the last batch.
-    private var store: MailboxStore?
-    private let path: String?
-    private var blocks: [(number: Int, rows: [MessageRow])] = []
-
-    private static let size = 16
-
-    init(_ store: MailboxStore?, path: String?) {
-      self.store = store
-      self.path = path
-    }
-
-    var isFull: Bool { blocks.count >= Self.size }
-
-    mutating func add(_ number: Int, _ rows: [MessageRow]) {
-      if store != nil { blocks.append((number, rows)) }
-    }
-
-    mutating func flush(_ directory: MailboxDirectory) {
-      // What comes after a batch that is missing would be of no use.
-      if let found = store, !found.store(blocks, directory, path: path) { store = nil }
-      blocks.removeAll(keepingCapacity: true)
     }
   }
 

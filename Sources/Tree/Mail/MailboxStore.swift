@@ -8,10 +8,10 @@ internal import Mail
 /// found now, when it only grew. The directory's record says of which state it is; it is always stored together with the
 /// blocks that it adds, so that a process that is killed leaves a directory that is right as far as it goes.
 struct MailboxStore: Sendable {
-  private let index: Index
+  let index: Index
   private let identity: ByteIdentity
   /// What tells the state from others: size and time of the last change.
-  private let state: [UInt8]
+  let state: [UInt8]
 
   /// Goes up whenever rows or directories are made in another way.
   private static let kind = IndexKind(number: 2, version: 2)
@@ -25,7 +25,7 @@ struct MailboxStore: Sendable {
     state = IndexedFile.bytes(Array(identity.file.dropFirst(2)))
   }
 
-  private var source: [UInt8] {
+  var source: [UInt8] {
     IndexedFile.bytes(identity.steps.isEmpty ? Array(identity.file.prefix(2)) : identity.file + identity.steps)
   }
 

@@ -17,14 +17,29 @@ final class Mailboxes: Sendable {
   private let kept = Mutex<[Mailbox]>([])
   let index: Index?
   let scans = Workers(atMost: 2)
+  /// Look for attachments. Threads of their own, because they wait for scans.
+  let looks = Workers(atMost: 2)
+  /// Adds words to text indexes, a mailbox at a time.
+  let words = Workers(atMost: 1)
   let blocks = RecentlyUsed<Place, [MessageRow]>(capacity: 16)
   let messages = MessageTable()
+  /// What the views have found out, for as long as one is looked at or it was among those looked at last.
+  private let sorted = SourceTable<SortedMailbox>()
+  private let keptSorted = Mutex<[SortedMailbox]>([])
+  let shown = RecentlyUsed<Place, ShownBlock>(capacity: ShownBlock.roomForAll)
   private let ending = Atomic<Bool>(false)
 
   /// Each holds a descriptor.
   private static let keptAtMost = 16
+  private static let keptSortedAtMost = 4
 
-  init(index: Index?) { self.index = index }
+  /// Whether who reads from a mount comes before what goes on in the background.
+  let yieldsToReaders: Bool
+
+  init(index: Index?, yieldsToReaders: Bool = true) {
+    self.index = index
+    self.yieldsToReaders = yieldsToReaders
+  }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
 
@@ -38,10 +53,30 @@ final class Mailboxes: Sendable {
     }
   }
 
+  func sorted(_ source: Source) -> SortedMailbox {
+    sorted.value(of: source) { _ in SortedMailbox(mailbox(of: source), in: self) }
+  }
+
+  /// Keeps what has been found out of a mailbox.
+  func keep(_ mailbox: SortedMailbox) {
+    keptSorted.withLock { kept in
+      kept.removeAll { $0 === mailbox }
+      kept.append(mailbox)
+      if kept.count > Self.keptSortedAtMost { kept.removeFirst() }
+    }
+  }
+
   func stop() {
     ending.store(true, ordering: .relaxed)
-    scans.stop()
+    // Threads wait for mailboxes, and others for those threads; what begins meanwhile is ended afterwards.
+    endWaits()
+    for workers in [looks, words, scans] { workers.stop() }
+    endWaits()
+  }
+
+  private func endWaits() {
     for mailbox in table.values { mailbox.end() }
+    for mailbox in sorted.values { mailbox.end() }
   }
 }
 

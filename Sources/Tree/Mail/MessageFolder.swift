@@ -4,37 +4,49 @@ internal import Mail
 /// A message's folder: its bytes, its header, its bodies, its attachments.
 final class MessageFolder: Item {
   let message: ShownMessage
-  var inode: UInt64 { message.inode(MessagePart.folder.number) }
+  /// Where else than among the archive's messages the folder stands; 0 for nowhere.
+  private let place: UInt64
+  /// What it holds, if that is known already.
+  private let shape: MessageShape?
+  var inode: UInt64 { message.folderInode(.folder, at: place) }
   var kind: Kind { .folder }
   var isImmutable: Bool { true }
   var listsViews: Bool { false }
   /// Sizes are known once a body has been made, an attachment decoded.
   var attributeCost: AttributeCost { .large }
 
-  init(_ message: ShownMessage) { self.message = message }
+  init(_ message: ShownMessage, at place: UInt64 = 0, _ shape: MessageShape? = nil) {
+    self.message = message
+    self.place = place
+    self.shape = shape
+  }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    try message.attributes(MessagePart.folder.number, .folder, size: 0, patience)
+    try message.attributes(of: .folder, at: place, patience)
   }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     guard let part = MessagePart.named(name), try parts(patience, upTo: part).contains(part) else { return nil }
-    let item: any Item = part == .attachments ? AttachmentFolder(message) : MessageFile(message, part)
+    let item: any Item = part == .attachments ? AttachmentFolder(message, at: place) : MessageFile(message, part)
     return Found(item, try item.attributes(patience))
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     ShortListing(
-      try parts(patience).map { ($0.name, message.inode($0.number), $0 == .attachments ? .folder : .file) })
+      try parts(patience).map { part in
+        part == .attachments
+          ? (part.name, message.folderInode(part, at: place), .folder)
+          : (part.name, message.inode(part.number), .file)
+      })
   }
 
   /// What the folder holds; `wanted` says that only this one matters, which may spare taking the message apart.
   private func parts(_ patience: Patience, upTo wanted: MessagePart? = nil) throws(Fault) -> [MessagePart] {
     var parts: [MessagePart] = [.bytes, .header, .text]
     if let wanted, parts.contains(wanted) { return parts }
-    let message = try message.message(patience)
-    if message.html != nil { parts.append(.html) }
-    if !message.attachments.isEmpty { parts.append(.attachments) }
+    let shape = if let shape { shape } else { MessageShape(of: try message.message(patience)) }
+    if shape.contains(.html) { parts.append(.html) }
+    if shape.contains(.attachments) { parts.append(.attachments) }
     return parts
   }
 
@@ -81,15 +93,20 @@ enum MessagePart: Hashable, Sendable {
 /// The decoded attachments of a message.
 final class AttachmentFolder: Item {
   private let message: ShownMessage
-  var inode: UInt64 { message.inode(MessagePart.attachments.number) }
+  /// Of the message's folder, as that has it.
+  private let place: UInt64
+  var inode: UInt64 { message.folderInode(.attachments, at: place) }
   var kind: Kind { .folder }
   var isImmutable: Bool { true }
   var attributeCost: AttributeCost { .large }
 
-  init(_ message: ShownMessage) { self.message = message }
+  init(_ message: ShownMessage, at place: UInt64) {
+    self.message = message
+    self.place = place
+  }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    try message.attributes(MessagePart.attachments.number, .folder, size: 0, patience)
+    try message.attributes(of: .attachments, at: place, patience)
   }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {

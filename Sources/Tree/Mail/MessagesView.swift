@@ -23,12 +23,14 @@ struct MessagesView: FolderView {
     listsUnnamed && MailboxScanner.isMailbox(startingWith: head)
   }
 
+  /// Whether a file is a mailbox, by its name or else by what it holds.
+  func isOf(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
+    if source.isNamed(among: listedExtensions) { return true }
+    return try MailboxScanner.isMailbox(startingWith: source.head(patience))
+  }
+
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    if !source.isNamed(among: listedExtensions),
-      try !MailboxScanner.isMailbox(startingWith: source.head(patience))
-    {
-      return nil
-    }
+    guard try isOf(source, patience) else { return nil }
     let folder = MailboxFolder(mailboxes.mailbox(of: source), mailboxes.messages)
     return Found(folder, try folder.attributes(patience))
   }

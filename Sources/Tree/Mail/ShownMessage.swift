@@ -87,10 +87,26 @@ final class ShownMessage: Sendable {
   }
 
   /// A number for the message's folder, or for a file in it.
-  func inode(_ part: UInt64) -> UInt64 {
-    part < Self.partsInRow
-      ? file.inode(Self.mark, UInt64(position) * Self.partsInRow + part)
-      : file.inode(Self.mark ^ part, UInt64(position))
+  func inode(_ part: UInt64) -> UInt64 { Self.inode(file, position, part) }
+
+  /// The same, of the message at a position in a file.
+  static func inode(_ file: SourceState, _ position: Int, _ part: UInt64) -> UInt64 {
+    part < partsInRow
+      ? file.inode(mark, UInt64(position) * partsInRow + part)
+      : file.inode(mark ^ part, UInt64(position))
+  }
+
+  /// A number for a folder of the message's: its own at each place where it stands, for a folder that stands twice is taken
+  /// for a loop. The files in it keep theirs.
+  func folderInode(_ part: MessagePart, at place: UInt64) -> UInt64 {
+    if place == 0 { return inode(part.number) }
+    return file.inode(place, 2 * UInt64(position) + (part == .attachments ? 1 : 0))
+  }
+
+  func attributes(of part: MessagePart, at place: UInt64, _ patience: Patience) throws(Fault) -> Attributes {
+    var attributes = try attributes(part.number, .folder, size: 0, patience)
+    attributes.inode = folderInode(part, at: place)
+    return attributes
   }
 
   /// How many of a message's numbers lie between its neighbours'.

@@ -1,0 +1,81 @@
+internal import Glibc
+
+extension Index {
+  /// The words of a source's texts; nil when there is no place for them. `state` names the source's state and `version` how
+  /// the texts are made: words of others are not found, and give way.
+  ///
+  /// A file a source, beside the index's own, so that a mount that searches nothing is no slower for them. Blocks.
+  public func texts(of source: [UInt8], state: [UInt8], version: UInt64) -> TextIndex? {
+    guard let folder = textFolder, makeTextFolder(folder) else { return nil }
+    return TextIndex(path: "\(folder)/\(Self.name(of: source))", sourceState: state, version: version)
+  }
+
+  /// Forgets the texts used longest ago until those that are left take no more than `limit` bytes.
+  public func trimTexts(to limit: Int64, sparing source: [UInt8]) {
+    guard let folder = textFolder else { return }
+    var files = textFiles().map { path in
+      var status = stat()
+      _ = unsafe stat(path, &status)
+      return (path: path, usedAt: status.st_mtim.tv_sec, size: TextFile.size(path))
+    }
+    files.sort { $0.usedAt < $1.usedAt }
+    var size = files.reduce(0) { $0 + $1.size }
+    for file in files where size > limit && file.path != "\(folder)/\(Self.name(of: source))" {
+      TextFile.remove(file.path)
+      size -= file.size
+    }
+  }
+
+  /// What the words of texts take on the disk, in bytes: of the sources that start with `prefix`.
+  public func textSize(ofSourcesStartingWith prefix: [UInt8] = []) -> Int64 {
+    textFiles(ofSourcesStartingWith: prefix).reduce(0) { $0 + TextFile.size($1) }
+  }
+
+  /// Forgets the words of the sources that start with `prefix`. Gives how many that were.
+  func forgetTexts(ofSourcesStartingWith prefix: [UInt8]) -> Int {
+    let files = textFiles(ofSourcesStartingWith: prefix)
+    for path in files {
+      TextFile.remove(path)
+      _ = unsafe unlink(path + "-lock")
+    }
+    return files.count
+  }
+
+  // MARK: Files
+
+  private var textFolder: String? { folder.map { $0 + "/texts" } }
+
+  private func makeTextFolder(_ path: String) -> Bool {
+    // The index's own file makes sure of the folder and of whose it is.
+    guard attempt({ _ in true }) ?? false else { return false }
+    return unsafe mkdir(path, 0o700) == 0 || errno == EEXIST
+  }
+
+  /// Two words in hexadecimal, and the rest's hash.
+  private static func name(of source: [UInt8]) -> String {
+    let rest = source.dropFirst(16)
+    let digits = hexadecimal(source.prefix(16))
+    if rest.isEmpty { return digits + ".sqlite" }
+    return digits + "-" + hexadecimal(IndexKind(number: 0, version: 0).hash(of: Array(rest))) + ".sqlite"
+  }
+
+  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined()
+  }
+
+  private func textFiles(ofSourcesStartingWith prefix: [UInt8] = []) -> [String] {
+    guard let folder = textFolder, let stream = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(stream) }
+    let start = Self.hexadecimal(prefix.prefix(16))
+    var paths: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      let name = String(decoding: bytes, as: UTF8.self)
+      if name.hasSuffix(".sqlite"), name.hasPrefix(start) { paths.append("\(folder)/\(name)") }
+    }
+    return paths
+  }
+}

@@ -1,0 +1,178 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import Synchronization
+
+/// An open file of a text index. Throws GRDB's errors, which `IndexFailure` sorts.
+final class TextFile: Sendable {
+  /// What the texts are of.
+  struct Meaning: Sendable {
+    let state: [UInt8]
+    let version: UInt64
+  }
+
+  private let path: String
+  private let inode: UInt64
+  private let writer: DatabaseQueue
+  private let reader: DatabaseQueue
+
+  /// Goes up with the tables.
+  private static let schemaVersion: Int32 = 1
+
+  private static var schema: String {
+    """
+    CREATE TABLE meaning(state BLOB NOT NULL, version INTEGER NOT NULL, count INTEGER NOT NULL,
+      isWhole INTEGER NOT NULL) STRICT;
+    CREATE VIRTUAL TABLE text USING fts5(\(IndexedText.columns.joined(separator: ", ")), content='', columnsize=0,
+      tokenize='unicode61 remove_diacritics 2');
+    INSERT INTO text(text, rank) VALUES('hashsize', \(wordsInMemory));
+    INSERT INTO text(text, rank) VALUES('automerge', 0);
+    """
+  }
+
+  /// In bytes: words are written when there are so many of them, and need not be merged as often.
+  private static let wordsInMemory = 32 << 20
+
+  private init(_ path: String, _ inode: UInt64, _ writer: DatabaseQueue, _ reader: DatabaseQueue) {
+    self.path = path
+    self.inode = inode
+    self.writer = writer
+    self.reader = reader
+  }
+
+  var isInPlace: Bool { IndexFile.inode(of: path) == inode }
+
+  // MARK: Opening
+
+  static func open(_ path: String, _ meaning: Meaning) throws -> TextFile {
+    if IndexFile.inode(of: path) != nil, let file = try? openPresent(path, meaning) { return file }
+    remove(path)
+    guard let descriptor = Optional(unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)),
+      descriptor >= 0
+    else { throw IndexFailure.passing }
+    _ = Glibc.close(descriptor)
+    let queue = try connection(path, isWriter: true)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(
+        sql: """
+          PRAGMA page_size = 8192;
+          PRAGMA journal_mode = WAL;
+          BEGIN IMMEDIATE;
+          PRAGMA user_version = \(schemaVersion);
+          \(schema)
+          """)
+      try database.execute(
+        sql: "INSERT INTO meaning VALUES(?, ?, 0, 0)",
+        arguments: [Data(meaning.state), Int64(bitPattern: meaning.version)])
+      try database.execute(sql: "COMMIT")
+    }
+    try queue.close()
+    return try openPresent(path, meaning)
+  }
+
+  private static func openPresent(_ path: String, _ meaning: Meaning) throws -> TextFile {
+    guard let inode = IndexFile.inode(of: path) else { throw IndexFailure.passing }
+    let writer = try connection(path, isWriter: true)
+    let isRight = try writer.inDatabase { database in
+      guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion else { return false }
+      return try Int64.fetchOne(
+        database, sql: "SELECT count(*) FROM meaning WHERE state = ? AND version = ?",
+        arguments: [Data(meaning.state), Int64(bitPattern: meaning.version)]) == 1
+    }
+    guard isRight else {
+      try? writer.close()
+      throw IndexFailure.damage
+    }
+    return TextFile(path, inode, writer, try connection(path, isWriter: false))
+  }
+
+  /// Waits at most this long for another process, in seconds.
+  private static let patience = 5.0
+
+  private static func connection(_ path: String, isWriter: Bool) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.busyMode = .timeout(patience)
+    configuration.prepareDatabase { database in
+      // A file that is cut short while it is mapped would be a signal, so it is not mapped.
+      try database.execute(
+        sql: """
+          PRAGMA synchronous = NORMAL;
+          PRAGMA mmap_size = 0;
+          PRAGMA cache_size = -\(isWriter ? 4096 : 2048);
+          PRAGMA journal_size_limit = 4194304;
+          PRAGMA temp_store = MEMORY;
+          """)
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  static func remove(_ path: String) {
+    for suffix in ["", "-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
+  }
+
+  func close() {
+    try? reader.close()
+    try? writer.close()
+  }
+
+  /// In bytes, with the log.
+  static func size(_ path: String) -> Int64 {
+    ["", "-wal", "-shm"].reduce(0) { sum, suffix in
+      var status = stat()
+      return unsafe stat(path + suffix, &status) == 0 ? sum + Int64(status.st_blocks) * 512 : sum
+    }
+  }
+
+  // MARK: Texts
+
+  func reach() throws -> (count: Int, isWhole: Bool) {
+    try reader.inDatabase { database in
+      guard let row = try Row.fetchOne(database, sql: "SELECT count, isWhole FROM meaning"),
+        let count = Int64.fromDatabaseValue(row[0]), let isWhole = Int64.fromDatabaseValue(row[1]), count >= 0
+      else { throw IndexFailure.damage }
+      return (Int(count), isWhole == 1)
+    }
+  }
+
+  /// Gives false when the texts are not there.
+  func add(_ texts: [IndexedText], isLast: Bool) throws -> Bool {
+    try writer.inDatabase { database in
+      try database.inTransaction(.immediate) {
+        guard let count = try Int64.fetchOne(database, sql: "SELECT count FROM meaning") else {
+          throw IndexFailure.damage
+        }
+        let statement = try database.cachedStatement(
+          sql: """
+            INSERT INTO text(rowid, \(IndexedText.columns.joined(separator: ", ")))
+            VALUES(?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))
+            """)
+        for (number, text) in texts.enumerated() {
+          statement.setUncheckedArguments(
+            StatementArguments([count + Int64(number)]) + StatementArguments(text.fields.map { Data($0) }))
+          try statement.execute()
+        }
+        try database.execute(
+          sql: "UPDATE meaning SET count = ?, isWhole = ?", arguments: [count + Int64(texts.count), isLast ? 1 : 0])
+        return .commit
+      }
+      if isLast { try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+    return true
+  }
+
+  func numbers(matching expression: String) throws -> [UInt32] {
+    try reader.inDatabase { database in
+      let statement = try database.cachedStatement(sql: "SELECT rowid FROM text WHERE text MATCH ? ORDER BY rowid")
+      var numbers: [UInt32] = []
+      let rows = try Row.fetchCursor(statement, arguments: [expression])
+      while let row = try rows.next() {
+        guard let number = Int64.fromDatabaseValue(row[0]), let exact = UInt32(exactly: number) else {
+          throw IndexFailure.damage
+        }
+        numbers.append(exact)
+      }
+      return numbers
+    }
+  }
+}

@@ -1,0 +1,119 @@
+public import Bytes
+
+extension Message {
+  /// What of a message is looked through for words: UTF-8.
+  public struct Words: Sendable {
+    public var subject: [UInt8] = []
+    /// Names and addresses of `From` and `Sender`.
+    public var sender: [UInt8] = []
+    /// Of `To`, `Cc` and `Bcc`.
+    public var recipients: [UInt8] = []
+    /// The text as `body.txt` shows it, and behind it that of HTML beside it, where this says more; at most `bodyLimit` bytes
+    /// of each.
+    public var body: [UInt8] = []
+    /// The names of attachments, a line each.
+    public var files: [UInt8] = []
+
+    public init() {}
+  }
+
+  /// In bytes: what stands farther back in a text is a log or a dump, and nobody's words.
+  public static let bodyLimit = 1 << 20
+  /// In bytes, of other fields.
+  private static let fieldLimit = 64 << 10
+
+  /// Reads the header again, and makes the text. Blocks.
+  public func words() throws(Fault) -> Words {
+    var words = Words()
+    let header = try header()
+    words.subject = Self.text(header, "subject")
+    words.sender = Self.text(header, "from", "sender")
+    words.recipients = Self.text(header, "to", "cc", "bcc")
+    words.body = try text(of: body)
+    let html = try text(of: htmlBeside)
+    if Self.says(html, moreThan: words.body) { words.body += [0x0a] + html }
+    for attachment in attachments {
+      guard words.files.count < Self.fieldLimit else { break }
+      words.files += attachment.name.bytes
+      words.files.append(0x0a)
+    }
+    return words
+  }
+
+  private func text(of body: TextBody) throws(Fault) -> [UInt8] {
+    guard !body.pieces.isEmpty else { return [] }
+    let text = try made(body)
+    return try text.bytes(at: 0, count: Int(min(text.size, Int64(Self.bodyLimit))))
+  }
+
+  /// Whether one in eight of a text's words is not in the other.
+  static func says(_ text: [UInt8], moreThan other: [UInt8]) -> Bool {
+    if text.isEmpty { return false }
+    var known: Set<UInt64> = []
+    forEachWord(of: other) { known.insert($0) }
+    var count = 0
+    var unknown = 0
+    forEachWord(of: text) { word in
+      count += 1
+      if !known.contains(word) { unknown += 1 }
+    }
+    return unknown * 8 > count
+  }
+
+  /// Gives a hash of each run of letters and digits, whatever the case of ASCII letters (FNV-1a).
+  private static func forEachWord(of text: [UInt8], _ body: (UInt64) -> Void) {
+    let start: UInt64 = 0xcbf2_9ce4_8422_2325
+    var hash = start
+    for byte in text {
+      if byte >= 0x80 || byte.isAsciiLetter || byte.isAsciiDigit {
+        hash = (hash ^ UInt64(byte.asciiLowercase)) &* 0x100_0000_01b3
+      } else if hash != start {
+        body(hash)
+        hash = start
+      }
+    }
+    if hash != start { body(hash) }
+  }
+
+  /// The HTML that `body` is not made of, as text.
+  private var htmlBeside: TextBody {
+    let shown = Set(body.pieces.map(\.place))
+    let pieces = (html?.pieces ?? []).compactMap { piece in shown.contains(piece.place) ? nil : piece.readAsText }
+    return TextBody(pieces: pieces, isHTML: false)
+  }
+
+  private static func text(_ header: Header, _ names: StaticString...) -> [UInt8] {
+    var text: [UInt8] = []
+    for value in names.flatMap({ header.all($0) }) where text.count < fieldLimit {
+      if !text.isEmpty { text.append(0x0a) }
+      text += EncodedWords.decode(value).utf8.prefix(fieldLimit - text.count)
+    }
+    return text
+  }
+}
+
+extension TextBody.Piece {
+  /// The part and where in it the text starts.
+  fileprivate var place: [Int64] {
+    switch self {
+    case .part(let number, _): [Int64(number), 0]
+    case .tnef(let number, let range, _), .rtf(let number, let range): [Int64(number), range.lowerBound]
+    }
+  }
+
+  /// HTML shown as plain text; nil for plain text.
+  fileprivate var readAsText: TextBody.Piece? {
+    switch self {
+    case .part(let number, let form): form.readAsText.map { .part(number, $0) }
+    case .tnef(let number, let range, let form): form.readAsText.map { .tnef(part: number, range, $0) }
+    case .rtf: nil
+    }
+  }
+}
+
+extension TextForm {
+  fileprivate var readAsText: TextForm? {
+    if case .html = shape { return TextForm(shape: .readHTML, charset: charset) }
+    return nil
+  }
+}

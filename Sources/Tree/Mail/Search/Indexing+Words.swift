@@ -1,0 +1,76 @@
+public import Bytes
+internal import Index
+internal import Mail
+
+/// What goes on in the background and can be waited for.
+public protocol BackgroundWork: Sendable {
+  /// Of the file, in bytes.
+  var size: Int64 { get }
+  /// How far it has come: bytes, messages, and whether it is over.
+  var reach: (bytes: Int64, messages: Int, isDone: Bool) { get }
+  /// What ended it before the file's end.
+  var fault: Fault? { get }
+  /// Whether the next mount will find what was found.
+  var isKept: Bool { get }
+}
+
+extension Indexing.Search: BackgroundWork {}
+
+extension Indexing {
+  /// A mailbox whose words are being put into its text index, and which can be searched.
+  public final class Words: BackgroundWork {
+    private let sorted: SortedMailbox
+
+    fileprivate init(_ sorted: SortedMailbox) { self.sorted = sorted }
+
+    public var size: Int64 { sorted.file.attributes.size }
+    public var reach: (bytes: Int64, messages: Int, isDone: Bool) {
+      let reach = sorted.search.words.reach
+      return (reach.bytes, reach.count, reach.isDone || reach.fault != nil)
+    }
+    public var fault: Fault? { sorted.search.words.reach.fault }
+    public var isKept: Bool { reach.isDone && fault == nil }
+
+    /// A message that was found.
+    public struct Hit: Sendable {
+      /// Of its folder in a mount, from the mailbox's own folder on.
+      public var path: String
+      /// In seconds since 1970; nil where the message has none.
+      public var date: Int64?
+      /// In which the date is written, in minutes east of Greenwich.
+      public var zone: Int
+      /// The name or else the address, and the address; each perhaps empty.
+      public var sender: String
+      public var address: String
+      public var subject: String
+      /// In bytes.
+      public var size: Int64
+    }
+
+    /// Calls `body` with each message for which a query holds, newest first. Throws an unsupported fault that says what is
+    /// wrong with the query. Blocks until all words are in.
+    public func search(_ query: String, _ body: (Hit) -> Void) throws(Fault) {
+      let parsed: SearchQuery
+      do throws(SearchQuery.Mistake) { parsed = try SearchQuery(query) } catch {
+        throw Fault(.unsupported, error.reason)
+      }
+      let results = try sorted.search.found(parsed, waitingAtMost: .seconds(1 << 30), listingAtMost: .max)
+      for position in results.positions {
+        guard let row = try sorted.mailbox.row(at: Int(position), .blocking) else { continue }
+        let name = row.folderName(position: Int(position) + 1)
+        let folder = sorted.file.source.name.appending(MessagesView.suffix)
+        body(
+          Hit(
+            path: "\(folder.text)/\(name.text)", date: row.date, zone: row.zone, sender: row.shownSender,
+            address: row.address, subject: row.shownSubject, size: row.size))
+      }
+    }
+  }
+
+  /// Begins to put the words of a mailbox into its text index. Blocks until its messages have been found.
+  public func words(of search: Search) throws(Fault) -> Words {
+    let sorted = mailboxes.sorted(search.mailbox.file.source)
+    _ = try sorted.search.words.texts()
+    return Words(sorted)
+  }
+}

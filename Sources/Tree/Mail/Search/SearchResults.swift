@@ -1,0 +1,105 @@
+internal import Bytes
+internal import Index
+
+/// The messages for which a query holds.
+struct SearchResults: Sendable {
+  /// Newest first, at most `listedAtMost`.
+  let positions: [UInt32]
+  /// The same, to look one up.
+  private let members: PositionSet
+  /// How many there are in all.
+  let count: Int
+  /// How many of the messages the text index knew; nil for all.
+  let searched: (count: Int, of: Int)?
+
+  static let listedAtMost = 10_000
+
+  func contains(_ position: Int) -> Bool { members.contains(position) }
+
+  /// Asks what a query asks. `label` gives the messages that have a label. Throws when the text index cannot be asked. Blocks.
+  init(
+    _ query: SearchQuery, _ facts: MessageFacts, _ texts: TextIndex, searched: (count: Int, of: Int)?,
+    listingAtMost listed: Int,
+    attachments: () throws(Fault) -> MessageGroups, labels: () throws(Fault) -> MessageGroups
+  ) throws(Fault) {
+    var all = try Self.positions(query, facts, texts, attachments, labels)
+    // Of a message whose words are not known, nothing is: not what is not in it either.
+    if let searched { all.formIntersection(PositionSet(below: facts.count) { $0 < searched.count }) }
+    let found = all.positions
+    count = found.count
+    self.searched = searched
+    let sorted = found.sorted { (facts.dates[Int($0)], $0) > (facts.dates[Int($1)], $1) }
+    positions = Array(sorted.prefix(listed))
+    members = found.count > listed ? PositionSet(below: facts.count, positions) : all
+  }
+
+  private static func positions(
+    _ query: SearchQuery, _ facts: MessageFacts, _ texts: TextIndex, _ attachments: () throws(Fault) -> MessageGroups,
+    _ labels: () throws(Fault) -> MessageGroups
+  ) throws(Fault) -> PositionSet {
+    let limit = facts.count
+    switch query {
+    case .words:
+      guard let found = texts.numbers(matching: query.expression ?? "") else { throw .noTextIndex }
+      return PositionSet(below: limit, found)
+    case .all(let parts):
+      // Words are asked for together: that is what the index is made for.
+      let words = parts.compactMap(\.expression)
+      var result = PositionSet(below: limit).inverted
+      if !words.isEmpty {
+        guard let found = texts.numbers(matching: words.joined(separator: " AND ")) else { throw .noTextIndex }
+        result = PositionSet(below: limit, found)
+      }
+      for part in parts where part.expression == nil {
+        result.formIntersection(try positions(part, facts, texts, attachments, labels))
+      }
+      return result
+    case .any(let parts):
+      var result = PositionSet(below: limit)
+      for part in parts { result.formUnion(try positions(part, facts, texts, attachments, labels)) }
+      return result
+    case .not(let part): return try positions(part, facts, texts, attachments, labels).inverted
+    case .hasAttachment:
+      let groups = try attachments()
+      return PositionSet(below: limit, groups.count > 0 ? groups.members(0) : [])
+    case .label(let label): return positions(label, try labels(), limit)
+    case .since(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] >= day }
+    case .before(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] < day }
+    case .larger(let size): return PositionSet(below: limit) { facts.sizes[$0] > size }
+    case .smaller(let size): return PositionSet(below: limit) { facts.sizes[$0] < size }
+    }
+  }
+
+  /// Those of a label and of the labels below it. Case is of no matter, nor what stands between words: in a folder's name
+  /// there is no slash.
+  private static func positions(_ label: String, _ groups: MessageGroups, _ limit: Int) -> PositionSet {
+    func key(_ text: some StringProtocol) -> [Substring] {
+      text.lowercased().split { !$0.isLetter && !$0.isNumber }.map { Substring($0) }
+    }
+    let wanted = key(label)
+    var result = PositionSet(below: limit)
+    for group in 0..<groups.count {
+      let parts = String(decoding: groups.name(group), as: UTF8.self).split(separator: "/")
+      let isMeant = (1...max(1, parts.count)).contains { depth in
+        key(parts.prefix(depth).joined(separator: "/")) == wanted
+      }
+      if isMeant { for position in groups.members(group) { result.insert(Int(position)) } }
+    }
+    return result
+  }
+}
+
+extension SearchQuery {
+  /// For FTS5, whose strings double quotation marks; nil for what is not of words.
+  var expression: String? {
+    guard case .words(let words, let column, let isStart) = self else { return nil }
+    let phrase = words.joined(separator: " ").replacing("\"", with: "\"\"")
+    return "\(column.map { "\($0) : " } ?? "")\"\(phrase)\"\(isStart ? " *" : "")"
+  }
+}
+
+extension Fault {
+  /// EIO, with a reason.
+  static let noTextIndex = Fault(
+    .unsupported, "its words cannot be kept: no folder of yours for a text index, or no room in it")
+}

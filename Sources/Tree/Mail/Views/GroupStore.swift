@@ -1,0 +1,77 @@
+internal import Bytes
+internal import Index
+
+/// What a mailbox's views have found out, in the index.
+///
+/// Each value is of one state of the file, which it starts with; another state's is not found.
+struct GroupStore: Sendable {
+  private let index: Index
+  private let source: [UInt8]
+  private let state: [UInt8]
+
+  /// Goes up whenever what is stored is made in another way.
+  static let kind = IndexKind(number: 4, version: 1)
+  /// In bytes, of one record.
+  private static let recordSize = 256 << 10
+
+  init(_ store: MailboxStore) {
+    index = store.index
+    source = store.source
+    state = store.state
+  }
+
+  /// The facts' number, beside those of the sorts.
+  private static let facts: UInt8 = 0
+
+  private static func key(_ value: UInt8, _ number: Int) -> [UInt8] {
+    [value] + IndexedFile.bytes([UInt64(number)])
+  }
+
+  /// Keeps some groups and the facts, all or nothing.
+  func store(_ groups: [Sorting: MessageGroups], _ facts: MessageFacts) {
+    var records: [IndexRecord] = []
+    let values = [Self.facts: facts.packed].merging(groups.map { ($0.key.rawValue, $0.value.packed) }) { $1 }
+    for (number, bytes) in values {
+      let value = number
+      for (number, start) in stride(from: 0, to: bytes.count, by: Self.recordSize).enumerated() {
+        let part = bytes[start..<min(bytes.count, start + Self.recordSize)]
+        // The first says how much there is.
+        let head = number == 0 ? state + IndexedFile.bytes([UInt64(bytes.count)]) : state
+        records.append(IndexRecord(key: Self.key(value, number), value: head + part))
+      }
+    }
+    index.store(records, Self.kind, of: source)
+  }
+
+  /// What was stored for a mailbox in this state, of so many messages; nil when there is nothing that is right.
+  func groups(_ sorting: Sorting, messages: Int) -> MessageGroups? {
+    value(sorting.rawValue).flatMap { MessageGroups(packed: $0, messages: messages) }
+  }
+
+  /// The same, of the facts.
+  func facts(messages: Int) -> MessageFacts? {
+    value(Self.facts).flatMap { MessageFacts(packed: $0, messages: messages) }
+  }
+
+  private func value(_ value: UInt8) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var size = 0
+    for record in index.records(
+      of: source, Self.kind, from: Self.key(value, 0), through: Self.key(value, .max))
+    {
+      guard record.value.starts(with: state) else { return nil }
+      var part = record.value[state.count...]
+      if bytes.isEmpty {
+        guard part.count >= 8 else { return nil }
+        let said = part.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard let exact = Int(exactly: said) else { return nil }
+        size = exact
+        part = part.dropFirst(8)
+      }
+      bytes += part
+      // What is left of an earlier state that had more.
+      if bytes.count >= size { break }
+    }
+    return size > 0 && bytes.count == size ? bytes : nil
+  }
+}

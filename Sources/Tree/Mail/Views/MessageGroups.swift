@@ -1,0 +1,173 @@
+internal import Bytes
+
+/// Positions of messages, sorted into named groups, in a few flat arrays: four bytes a message and what the names take.
+///
+/// A group's name is a path; groups are in an order in which what lies below one path lies together. Positions count from 0
+/// and ascend within a group.
+struct MessageGroups: Sendable, Equatable {
+  /// All names, one behind the other, and where each ends.
+  private let names: [UInt8]
+  private let nameEnds: [UInt32]
+  /// All positions, group by group, and where each group ends.
+  private let positions: [UInt32]
+  private let ends: [UInt32]
+
+  var count: Int { ends.count }
+
+  func name(_ group: Int) -> ArraySlice<UInt8> {
+    names[(group == 0 ? 0 : Int(nameEnds[group - 1]))..<Int(nameEnds[group])]
+  }
+
+  func members(_ group: Int) -> ArraySlice<UInt32> {
+    positions[(group == 0 ? 0 : Int(ends[group - 1]))..<Int(ends[group])]
+  }
+
+  /// Whether a message is in a group. O(log n).
+  func contains(_ position: Int, in group: Int) -> Bool {
+    let members = members(group)
+    var (low, high) = (members.startIndex, members.endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if members[middle] < position { low = middle + 1 } else { high = middle }
+    }
+    return low < members.endIndex && members[low] == position
+  }
+
+  // MARK: Paths
+
+  /// Whether `one` comes before `other`: as bytes do, but the slash before all else.
+  static func isBefore(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+    var (index, place) = (one.startIndex, other.startIndex)
+    while index < one.endIndex, place < other.endIndex {
+      let (a, b) = (one[index], other[place])
+      if a != b { return a == 0x2f || b != 0x2f && a < b }
+      index += 1
+      place += 1
+    }
+    return index == one.endIndex && place < other.endIndex
+  }
+
+  /// The first group within `range` whose name is not before `name`; the range's end where there is none.
+  private func lowerBound(_ name: ArraySlice<UInt8>, in range: Range<Int>) -> Int {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if Self.isBefore(self.name(middle), name) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The group with a name. O(log n).
+  func group(named name: ArraySlice<UInt8>) -> Int? {
+    let found = lowerBound(name, in: 0..<count)
+    return found < count && self.name(found) == name ? found : nil
+  }
+
+  /// The groups whose paths start with `path` and a slash; all of them for an empty path. O(log n).
+  func below(_ path: ArraySlice<UInt8>) -> Range<Int> {
+    if path.isEmpty { return 0..<count }
+    let start = lowerBound(path + [0x2f], in: 0..<count)
+    // The byte behind the slash, in the order of the names.
+    return start..<lowerBound(path + [0x01], in: start..<count)
+  }
+
+  /// The component behind `depth` bytes of a group's name.
+  func component(of group: Int, behind depth: Int) -> ArraySlice<UInt8> {
+    let rest = name(group).dropFirst(depth)
+    return rest.prefix { $0 != 0x2f }
+  }
+
+  /// Behind the last group of `range` that has the same first `depth` bytes of its name as the first.
+  func end(ofThoseSharing depth: Int, in range: Range<Int>) -> Int {
+    let shared = name(range.lowerBound).prefix(depth)
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      let other = name(middle)
+      // Within the range, names with these first bytes that go on otherwise than with a slash are other components.
+      let isSame =
+        other.prefix(depth) == shared && (other.count == depth || other[other.startIndex + depth] == 0x2f)
+      if isSame { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension MessageGroups {
+  /// Groups by their names, which need no order and occur once, and for each message of each group, the group's place among
+  /// the names and the position; the positions of a group in order.
+  init(names unsorted: [[UInt8]], members: [(group: UInt32, position: UInt32)]) {
+    var order = Array(unsorted.indices)
+    order.sort { Self.isBefore(unsorted[$0][...], unsorted[$1][...]) }
+    var places = [UInt32](repeating: 0, count: unsorted.count)
+    for (place, group) in order.enumerated() { places[group] = UInt32(place) }
+    var ends = [UInt32](repeating: 0, count: unsorted.count)
+    for member in members { ends[Int(places[Int(member.group)])] += 1 }
+    var sum: UInt32 = 0
+    var starts = ends
+    for group in ends.indices {
+      starts[group] = sum
+      sum += ends[group]
+      ends[group] = sum
+    }
+    var positions = [UInt32](repeating: 0, count: members.count)
+    for member in members {
+      let group = Int(places[Int(member.group)])
+      positions[Int(starts[group])] = member.position
+      starts[group] += 1
+    }
+    var names: [UInt8] = []
+    var nameEnds: [UInt32] = []
+    for group in order {
+      names += unsorted[group]
+      nameEnds.append(UInt32(names.count))
+    }
+    self.names = names
+    self.nameEnds = nameEnds
+    self.positions = positions
+    self.ends = ends
+  }
+
+  /// One group without a name; none where it would be empty.
+  init(single positions: [UInt32]) {
+    self.init(names: positions.isEmpty ? [] : [[]], members: positions.map { (0, $0) })
+  }
+}
+
+extension MessageGroups {
+  /// For the index: little-endian words of 32 bits, and the names.
+  var packed: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(names.count + 4 * (2 + 2 * ends.count + positions.count))
+    func add(_ word: UInt32) {
+      for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(shift))) }
+    }
+    add(UInt32(ends.count))
+    add(UInt32(positions.count))
+    for words in [nameEnds, ends, positions] { for word in words { add(word) } }
+    return bytes + names
+  }
+
+  /// nil for what `packed` never gives.
+  init?(packed bytes: [UInt8], messages: Int) {
+    let span = bytes.span
+    func word(_ place: Int) -> UInt32 {
+      let start = 4 * place
+      return UInt32(span[start]) | UInt32(span[start + 1]) << 8 | UInt32(span[start + 2]) << 16
+        | UInt32(span[start + 3]) << 24
+    }
+    guard bytes.count >= 8 else { return nil }
+    let (groups, members) = (Int(word(0)), Int(word(1)))
+    let head = 2 + 2 * groups + members
+    guard bytes.count >= 4 * head else { return nil }
+    func words(_ start: Int, _ count: Int) -> [UInt32] { (start..<start + count).map(word) }
+    nameEnds = words(2, groups)
+    ends = words(2 + groups, groups)
+    positions = words(2 + 2 * groups, members)
+    names = Array(bytes[(4 * head)...])
+    guard zip(nameEnds, nameEnds.dropFirst()).allSatisfy({ $0 <= $1 }), Int(nameEnds.last ?? 0) == names.count,
+      zip(ends, ends.dropFirst()).allSatisfy({ $0 <= $1 }), Int(ends.last ?? 0) == members,
+      positions.allSatisfy({ $0 < messages })
+    else { return nil }
+  }
+}

@@ -1,0 +1,12 @@
+/// A way in which `NAME.views/` sorts messages into folders.
+enum Sorting: UInt8, CaseIterable, Sendable {
+  case date = 1
+  case sender
+  case thread
+  case label
+  case deleted
+  case attachments
+
+  /// Those that the messages' rows say all about.
+  static let ofRows: [Sorting] = [.date, .sender, .thread, .label, .deleted]
+}

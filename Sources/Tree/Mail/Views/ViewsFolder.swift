@@ -1,0 +1,108 @@
+internal import Bytes
+internal import Mail
+
+/// `NAME.views/`: the ways in which a mailbox's messages are sorted, those that have any.
+final class ViewsFolder: ViewFolder {
+  let sorted: SortedMailbox
+  let place: UInt64 = 0
+
+  init(_ sorted: SortedMailbox) { self.sorted = sorted }
+
+  /// The sorts, the folder of all attachments, and that of queries.
+  private enum Branch: CaseIterable {
+    case date
+    case sender
+    case thread
+    case label
+    case withAttachments
+    case attachments
+    case deleted
+    case search
+
+    var name: FileName {
+      switch self {
+      case .date: "by-date"
+      case .sender: "by-sender"
+      case .thread: "by-thread"
+      case .label: "by-label"
+      case .withAttachments: "with-attachments"
+      case .attachments: "attachments"
+      case .deleted: "deleted"
+      case .search: "search"
+      }
+    }
+
+    var sorting: Sorting? {
+      switch self {
+      case .date: .date
+      case .sender: .sender
+      case .thread: .thread
+      case .label: .label
+      case .withAttachments: .attachments
+      case .attachments, .search: nil
+      case .deleted: .deleted
+      }
+    }
+  }
+
+  private func item(_ branch: Branch) -> any ViewFolder {
+    if let sorting = branch.sorting { return GroupFolder(sorted, sorting) }
+    return branch == .search ? SearchFolder(sorted) : AttachmentsFolder(sorted)
+  }
+
+  /// Whether there is anything in it: for attachments, the search for them goes on only until the first.
+  private func isThere(_ branch: Branch, _ patience: Patience) throws(Fault) -> Bool {
+    switch branch {
+    case .withAttachments, .attachments: try sorted.attachments.hasAny(patience)
+    case .date, .sender, .thread, .search: try sorted.mailbox.count(patience) > 0
+    case .label: try sorted.groups(.label, patience).count > 0
+    case .deleted: try sorted.groups(.deleted, patience).count > 0
+    }
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard let branch = Branch.allCases.first(where: { $0.name == name }), try isThere(branch, patience) else {
+      return nil
+    }
+    let folder = item(branch)
+    return Found(folder, try folder.attributes(patience))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    sorted.mailbox.tryAgain()
+    // That it is no mailbox is said now and not by an empty folder.
+    _ = try sorted.mailbox.rows(ofBlock: 0, patience)
+    var names: [(name: FileName, inode: UInt64, kind: Kind)] = []
+    for branch in Branch.allCases where try isThere(branch, patience) {
+      names.append((branch.name, item(branch).inode, .folder))
+    }
+    return ShortListing(names)
+  }
+}
+
+/// `NAME.views/`: the messages of a mailbox, sorted.
+struct MailboxViewsView: FolderView {
+  let name = SortedMailbox.view
+  private let messages: MessagesView
+  private let mailboxes: Mailboxes
+
+  static let suffix: StaticString = ".views"
+  static var possibleExtensions: Set<FileExtension> { MessagesView.possibleExtensions }
+  var listedExtensions: Set<FileExtension> { messages.listedExtensions }
+
+  /// Of the files that `messages` is of.
+  init(besides messages: MessagesView, _ mailboxes: Mailboxes) {
+    self.messages = messages
+    self.mailboxes = mailboxes
+  }
+
+  func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
+    messages.isListed(besideFileStartingWith: head)
+  }
+
+  func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    guard try messages.isOf(source, patience) else { return nil }
+    let folder = ViewsFolder(mailboxes.sorted(source))
+    return Found(folder, try folder.attributes(patience))
+  }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import Bytes
+import Files
+import Glibc
+import Index
+import Tree
+
+/// `ffmount search ARCHIVE QUERY`: what `ARCHIVE.views/search/QUERY/` would show, without a mount.
+struct SearchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "search", abstract: "Finds messages in a mailbox by their words, as its views/search/ folder does.",
+    usage: "ffmount search ARCHIVE QUERY… [--json]",
+    discussion: """
+      A query is words, "phrases", pre*, OR, -not, ( ), from: to: subject: filename: label: has:attachment \
+      after:2024-01-01 before: larger:5M smaller:. Prints a line a message, newest first: its folder, date, sender and \
+      subject, with tabs between. The first search puts the words of the mailbox into an index, which is kept.
+      """)
+
+  @Argument(help: "A mailbox.", completion: .file())
+  var archive: String
+
+  @Argument(parsing: .allUnrecognized, help: "What to look for; several words are one query.")
+  var query: [String]
+
+  @Flag(help: "Print a JSON array of objects.")
+  var json = false
+
+  func run() throws {
+    let index = try IndexFolder.index()
+    let indexing = Indexing(index: index)
+    defer {
+      indexing.stop()
+      index.finish(within: .seconds(2))
+    }
+    let place = try RealPlace(archive)
+    do throws(Fault) {
+      guard let name = place.name, let search = try indexing.search(name, in: place.root) else {
+        throw Fault(.unsupported, "it is no mailbox")
+      }
+      try follow(search)
+      let words = try indexing.words(of: search)
+      try follow(words)
+      var lines = HitLines(isJSON: json)
+      try words.search(query.joined(separator: " ")) { hit in lines.add(hit) }
+      lines.finish()
+    } catch { throw Refusal(.failure, "cannot search \(archive): \(describe(error))") }
+  }
+
+  private func follow(_ work: some BackgroundWork) throws(Fault) {
+    var line = ProgressLine(archive, size: work.size, output: STDERR_FILENO)
+    line.follow(work)
+    line.clear()
+    if let fault = work.fault { throw fault }
+  }
+}
+
+/// Writes messages that were found to standard output.
+private struct HitLines {
+  let isJSON: Bool
+  private var bytes: [UInt8] = []
+  private var count = 0
+
+  private static let blockSize = 64 << 10
+
+  init(isJSON: Bool) { self.isJSON = isJSON }
+
+  mutating func add(_ hit: Indexing.Words.Hit) {
+    let date = hit.date.map { Amount.moment($0, zone: hit.zone) }
+    if isJSON {
+      let fields = [
+        ("path", Self.quoted(hit.path)), ("date", date.map { Self.quoted($0) } ?? "null"),
+        ("sender", Self.quoted(hit.sender)), ("address", Self.quoted(hit.address)),
+        ("subject", Self.quoted(hit.subject)), ("size", "\(hit.size)"),
+      ]
+      let object = fields.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ")
+      bytes += (count == 0 ? "[\n  {\(object)}" : ",\n  {\(object)}").utf8
+    } else {
+      bytes += "\(hit.path)\t\(date ?? "undated")\t\(hit.sender)\t\(hit.subject)\n".utf8
+    }
+    count += 1
+    if bytes.count > Self.blockSize { flush() }
+  }
+
+  mutating func finish() {
+    if isJSON { bytes += (count == 0 ? "[]\n" : "\n]\n").utf8 }
+    flush()
+  }
+
+  private mutating func flush() {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = unsafe rest.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      // Whoever reads may have seen enough.
+      guard written > 0 else { break }
+      rest = rest.dropFirst(written)
+    }
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// A JSON string (RFC 8259 §7).
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\u{0}"..."\u{1f}":
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

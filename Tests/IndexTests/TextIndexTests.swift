@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Index
+
+@Suite struct TextIndexTests {
+  private static let source: [UInt8] = (0..<16).map { $0 }
+
+  private static func text(_ body: String, subject: String = "", files: String = "") -> IndexedText {
+    IndexedText(
+      subject: Array(subject.utf8), sender: [], recipients: [], body: Array(body.utf8), files: Array(files.utf8))
+  }
+
+  private func withIndex(_ body: (String, Index) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("texts-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try body(folder, Index(folder: folder))
+  }
+
+  @Test func wordsAreFoundAgain() throws {
+    try withIndex { folder, index in
+      let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      #expect(texts.add([Self.text("Grüße aus Zürich", subject: "One"), Self.text("nothing")], isLast: false))
+      #expect(texts.reach.map { $0.count == 2 && !$0.isWhole } ?? false)
+      #expect(texts.add([Self.text("grusse", files: "one.pdf")], isLast: true))
+      func found(_ expression: String) -> [UInt32]? { texts.numbers(matching: expression) }
+      #expect(found("\"grusse\"") == [2] && found("\"GRUẞE\" OR \"grüße\"") == [0])
+      #expect(found("\"zurich\"") == [0] && found("\"aus zürich\"") == [0] && found("\"zürich aus\"") == [])
+      #expect(found("\"one\"") == [0, 2] && found("subject : \"one\"") == [0] && found("files : \"on\" *") == [2])
+      // A second one of the same state has them, one of another does not.
+      let again = try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      #expect(again.reach.map { $0.count == 3 && $0.isWhole } ?? false)
+      let newer = try #require(Index(folder: folder).texts(of: Self.source, state: [2], version: 1))
+      #expect(newer.reach.map { $0.count == 0 && !$0.isWhole } ?? false)
+      #expect(newer.numbers(matching: "\"one\"") == [])
+    }
+  }
+
+  @Test func whatCannotBeAskedIsNoTrap() throws {
+    try withIndex { _, index in
+      let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      #expect(texts.add([Self.text("a")], isLast: true))
+      #expect(texts.numbers(matching: "\"open") == nil)
+    }
+  }
+
+  @Test func damageIsMadeAnew() throws {
+    try withIndex { folder, index in
+      func texts() throws -> TextIndex {
+        try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      }
+      #expect(try texts().add((0..<500).map { Self.text("word\($0)") }, isLast: true))
+      let name = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: folder + "/texts").first { $0.hasSuffix("sqlite") })
+      let path = "\(folder)/texts/\(name)"
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      for size in [0, 10, 5000, whole.count / 2] {
+        try whole.prefix(size).write(to: URL(fileURLWithPath: path))
+        let damaged = try texts()
+        // It says that it has nothing, or is found out when it is asked; then the next one has nothing.
+        if damaged.reach?.count != 0 { _ = damaged.numbers(matching: "\"word7\"") }
+        let fresh = try texts()
+        if fresh.reach?.count == 0 { #expect(fresh.add([Self.text("word7")], isLast: true)) }
+        #expect(fresh.numbers(matching: "\"word7\"")?.count ?? 0 <= 1)
+      }
+      try Data(repeating: 0x61, count: 9000).write(to: URL(fileURLWithPath: path))
+      #expect(try texts().reach?.count == 0)
+    }
+  }
+
+  @Test func onlyOneAddsAtATime() throws {
+    try withIndex { folder, index in
+      let one = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      let other = try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      var lock = one.lock()
+      #expect(lock != nil && other.lock() == nil)
+      lock = nil
+      #expect(other.lock() != nil)
+    }
+  }
+
+  @Test func roomIsMade() throws {
+    try withIndex { folder, index in
+      let sources = (0..<3).map { number in [UInt8](repeating: number, count: 16) }
+      for source in sources {
+        let texts = try #require(index.texts(of: source, state: [1], version: 1))
+        #expect(texts.add((0..<200).map { Self.text("word\($0)") }, isLast: true))
+      }
+      #expect(index.textSize() > 0 && index.textSize(ofSourcesStartingWith: sources[1]) > 0)
+      index.trimTexts(to: 0, sparing: sources[1])
+      #expect(index.textSize(ofSourcesStartingWith: sources[0]) == 0)
+      #expect(index.textSize(ofSourcesStartingWith: sources[1]) > 0)
+      #expect(index.forget(sourcesStartingWith: sources[1]) == 1)
+      #expect(index.textSize() == 0)
+    }
+  }
+
+  @Test func withoutAFolderThereIsNone() {
+    #expect(Index(folder: nil).texts(of: Self.source, state: [], version: 1) == nil)
+    #expect(Index(folder: "/proc/none").texts(of: Self.source, state: [], version: 1) == nil)
+  }
+}

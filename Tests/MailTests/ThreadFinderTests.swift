@@ -1,0 +1,149 @@
+import Bytes
+import TestSupport
+import Testing
+
+@testable import Mail
+
+@Suite struct ThreadFinderTests {
+  /// A message of a mailbox, by what threads are made of.
+  struct Mail {
+    var id: String?
+    var references: [String] = []
+    var subject = ""
+    var date: Int64?
+    var thread: UInt64?
+
+    var row: MessageRow {
+      func hash(_ id: String) -> UInt64 { MessageRow.hash(ofID: Array(id.utf8)[...]) }
+      var row = MessageRow(separator: 0, start: 0, end: 0)
+      row.messageID = id.map(hash)
+      row.references = references.map(hash)
+      row.subject = subject
+      row.date = date
+      row.thread = thread
+      return row
+    }
+  }
+
+  static func threads(_ mails: [Mail]) -> ThreadFinder.Threads {
+    var finder = ThreadFinder()
+    for mail in mails { finder.add(mail.row) }
+    return finder.threads()
+  }
+
+  @Test func repliesFollowTheirReferences() {
+    let found = Self.threads([
+      Mail(id: "a", subject: "One"), Mail(id: "b", subject: "Two"),
+      Mail(id: "c", references: ["b"], subject: "Re: Two"),
+      Mail(id: "d", references: ["a", "lost"], subject: "Re: One"),
+      Mail(id: "e", references: ["lost"], subject: "Other"),
+    ])
+    #expect(found.numbers == [0, 1, 1, 0, 0])
+    #expect(found.subjects == ["One", "Two"])
+  }
+
+  @Test func orderIsOfNoMatter() {
+    let mails = [
+      Mail(id: "a", subject: "x"), Mail(id: "b", references: ["a"]), Mail(id: "c", references: ["a", "b"]),
+      Mail(id: "d", references: ["c"]),
+    ]
+    for shift in 0..<4 {
+      let turned = Array(mails[shift...] + mails[..<shift])
+      #expect(Set(Self.threads(turned).numbers) == [0])
+    }
+  }
+
+  /// What a message says of itself counts, whatever others say of it.
+  @Test func ownReferencesComeFirst() {
+    let found = Self.threads([
+      Mail(id: "x"), Mail(id: "y"), Mail(id: "liar", references: ["x", "b"]), Mail(id: "b", references: ["y"]),
+    ])
+    #expect(found.numbers == [0, 1, 1, 1])
+  }
+
+  @Test func loopsEnd() {
+    #expect(Self.threads([Mail(id: "a", references: ["a"])]).numbers == [0])
+    let ring = (0..<1000).map { Mail(id: "\($0)", references: ["\(($0 + 1) % 1000)"]) }
+    #expect(Set(Self.threads(ring).numbers) == [0])
+    let knot = [Mail(id: "a", references: ["b", "a", "b"]), Mail(id: "b", references: ["a", "b", "a"])]
+    #expect(Set(Self.threads(knot).numbers) == [0])
+  }
+
+  @Test func oneIDIsOneThread() {
+    #expect(Self.threads([Mail(id: "a"), Mail(id: "a"), Mail(id: "b", references: ["a"])]).numbers == [0, 0, 0])
+    #expect(Self.threads([Mail(), Mail(), Mail()]).numbers == [0, 1, 2])
+  }
+
+  @Test func threadOfFiftyThousand() {
+    // Each refers to the one before only, the last first: the deepest tree there is.
+    let mails = (0..<50_000).reversed().map {
+      Mail(id: "\($0)", references: $0 > 0 ? ["\($0 - 1)"] : [], subject: "n\($0)", date: Int64($0))
+    }
+    let found = Self.threads(mails)
+    #expect(Set(found.numbers) == [0])
+    #expect(found.subjects == ["n0"])
+  }
+
+  @Test func repliesWithoutReferencesGoByTheSubject() {
+    let found = Self.threads([
+      Mail(id: "a", subject: "Plan", date: 10), Mail(id: "b", subject: "Plan", date: 20),
+      Mail(id: "c", subject: "Re: [list] plan", date: 25), Mail(id: "d", subject: "AW: Plan", date: 15),
+      Mail(id: "e", subject: "Re: Plan", date: 5), Mail(id: "f", subject: "Re: alone", date: 1),
+      Mail(id: "g", subject: "Fwd: Re: Alone", date: 2), Mail(id: "h", subject: "Re:", date: 3),
+      Mail(id: "i", subject: "Re:", date: 4),
+    ])
+    #expect(found.numbers == [0, 1, 1, 0, 0, 2, 2, 3, 4])
+    #expect(found.subjects == ["Plan", "Plan", "alone", "", ""])
+  }
+
+  @Test func gmailsThreadsArePreferred() {
+    let found = Self.threads([
+      Mail(id: "a", subject: "x", thread: 1), Mail(id: "b", references: ["a"], subject: "Re: x", thread: 2),
+      Mail(id: "c", subject: "y", thread: 1), Mail(id: "d", references: ["b", "a"], subject: "Re: x"),
+      Mail(id: "e", references: ["a", "b"], subject: "Re: x"),
+    ])
+    #expect(found.numbers == [0, 1, 0, 0, 1])
+  }
+
+  @Test func nothingIsNoThread() {
+    let found = Self.threads([])
+    #expect(found.numbers.isEmpty && found.subjects.isEmpty)
+  }
+
+  static let subjects: [(String, String, Bool)] = [
+    ("Plan", "Plan", false), ("Re: Plan", "Plan", true), ("RE : re[2]:  Plan  b", "Plan b", true),
+    ("[list] Re: [list] Plan", "Plan", true), ("[list]", "[list]", false), ("[a] [b]", "[b]", false),
+    ("Plan (fwd) (FWD)", "Plan", true), ("[Fwd: Re: Plan]", "Plan", true), ("Aw: WG: Plan", "Plan", true),
+    ("Regarding: x", "Regarding: x", false), ("re", "re", false), ("Re:", "", true), ("", "", false), ("[", "[", false),
+    ("re [x", "re [x", false), ("Fwd: [Fwd: x]", "x", true), ("\t a\n b ", "a b", false), ("Réf: ü", "Réf: ü", false),
+    ("[[x]] y", "[[x]] y", false), ("(fwd)", "", true), ("Re: Re", "Re", true),
+  ]
+
+  @Test(arguments: subjects) func baseSubject(_ subject: String, _ base: String, _ isReply: Bool) {
+    let found = BaseSubject(subject)
+    #expect(found.text == base)
+    #expect(found.isReply == isReply)
+  }
+
+  /// No subject is beyond it, nor slow.
+  @Test func hostileSubjects() {
+    var numbers = SeededNumbers(seed: 5)
+    let pieces = ["re", ":", "[", "]", " ", "fwd", "(fwd)", "[fwd:", "x", "ü", "Re: ", "[a]"]
+    for _ in 0..<3000 {
+      let subject = (0..<12).map { _ in pieces[Int(numbers.next() % UInt64(pieces.count))] }.joined()
+      let base = BaseSubject(subject)
+      #expect(base.text.utf8.count <= subject.utf8.count)
+      #expect(BaseSubject(base.text).text == base.text, "\(subject)")
+    }
+    #expect(BaseSubject(String(repeating: "[fwd: ", count: 100_000)).text.utf8.count < 600_000)
+    #expect(BaseSubject(String(repeating: "re:", count: 100_000)).text == "")
+  }
+
+  @Test func namesOccurOnce() {
+    var names = UniqueNames()
+    let given = ["a.tar.gz", "a.tar.gz", "a (1).tar.gz", "a.tar.gz", "b", "b"].map {
+      names.unique(Array($0.utf8)[...]).text
+    }
+    #expect(given == ["a.tar.gz", "a (1).tar.gz", "a (1) (1).tar.gz", "a (2).tar.gz", "b", "b (1)"])
+  }
+}

@@ -1,0 +1,171 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `NAME.views/search/QUERY/` and `ffmount search`.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SearchTests {
+  private static func mail(_ fields: String, _ body: String, day: String = "3 May 2024") -> String {
+    "From - \nDate: Fri, \(day) 12:00:00 +0200\nMIME-Version: 1.0\n\(fields)\n\n\(body)\n\n"
+  }
+
+  private static let mails = [
+    mail(
+      "From: Anna Berg <anna@example.com>\nTo: Bob <bob@example.org>\nSubject: Q3 numbers\nX-Gmail-Labels: Work/Project A",
+      "The invoice for the Straßenbahn is überfällig."),
+    mail(
+      "From: Bob <bob@example.org>\nTo: anna@example.com\nSubject: =?utf-8?Q?R=C3=A9sum=C3=A9?=\nContent-Type: text/html",
+      "<p>an <b>invoice</b>, <i>not</i> paid<script>hidden</script>", day: "4 Jun 2023"),
+    mail(
+      "From: c@example.com\nSubject: 会議の資料\nContent-Type: text/plain; charset=utf-8", "添付ファイルをご確認ください。",
+      day: "1 Jan 2020"),
+    mail(
+      "From: d@example.com\nSubject: files\nX-Gmail-Labels: Inbox\nContent-Type: multipart/mixed; boundary=b",
+      "--b\n\nthe scan\n--b\nContent-Type: application/pdf; name=\"tax return.pdf\"\n\n\(String(repeating: "x\n", count: 4000))--b--",
+      day: "2 Feb 2021"),
+    mail(
+      "From: e@example.com\nSubject: both\nContent-Type: multipart/alternative; boundary=b",
+      "--b\n\nonly a stub\n--b\nContent-Type: text/html\n\n<p>the whole <b>zebra</b>\n--b--", day: "1 Jan 2019"),
+  ]
+
+  /// What each query is to find: numbers of messages, newest first.
+  private static let queries: [(String, [Int])] = [
+    ("invoice", [1, 2]), ("INVOICE", [1, 2]), ("uberfallig", [1]), ("\"the invoice\"", [1]), ("\"invoice the\"", []),
+    ("inv*", [1, 2]), ("invoice -paid", [1]), ("resume OR q3", [1, 2]), ("hidden", []), ("zebra stub", [5]),
+    ("\"whole zebra\"", [5]), ("from:anna", [1]),
+    ("from:anna@example.com", [1]), ("to:anna", [2]), ("anna", [1, 2]), ("subject:invoice", []), ("filename:tax", [4]),
+    ("has:attachment", [4]), ("-has:attachment", [1, 2, 3, 5]), ("larger:5k", [4]), ("smaller:5k invoice", [1, 2]),
+    ("after:2024-05-03", [1]), ("before:2021", [3, 5]), ("after:2020-01-01 before:2021-02-02", [3]),
+    ("after:2021-02-02 before:2021-02-03", [4]), ("label:work", [1]), ("label:work-project-a", [1]), ("label:proj", []),
+    ("会議", [3]), ("議の", [3]), ("料", [3]), ("ファイルをご", [3]), ("会の", []), ("資料 確認", [3]),
+    ("(invoice OR scan) -from:bob", [1, 4]),
+  ]
+
+  private func withMails(_ body: (MountScratch, [String: String]) async throws -> Void) async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.mbox", Self.mails.joined())
+      // So long that a change of the file would show in its time: then words are kept of it.
+      try await Task.sleep(for: .milliseconds(60))
+      try await body(scratch, ["XDG_CACHE_HOME": scratch.path + "/cache"])
+    }
+  }
+
+  @Test func queriesFindWhatTheyShould() async throws {
+    try await withMails { scratch, environment in
+      try await withMount(scratch, environment: environment) { mount in
+        let search = mount.mountpoint + "/a.mbox.views/search"
+        for (query, numbers) in Self.queries {
+          let listed = try await shell("ls -U \"$1\"", "\(search)/\(query)")
+          #expect(
+            listed.lines.map { String($0.prefix(6)) } == numbers.map { "00000\($0)" },
+            "\(query): \(listed.text)\(listed.errors)")
+        }
+        let latest = try await run("ls", "-U", search)
+        #expect(latest.lines.map { String($0) } == Array(Self.queries.map { $0.0 }.suffix(10).reversed()))
+        let said = try await shell(
+          "getfattr -d --absolute-names \"$1/inv*\"; cmp \"$1\"/q3/*/message.eml \"$2\"/000001*/message.eml && echo same",
+          search,
+          mount.mountpoint + "/a.mbox.messages")
+        #expect(
+          said.text.contains("user.ffmount.results=\"2\"") && said.text.contains("state=\"exact\""), "\(said.text)")
+        #expect(said.text.hasSuffix("same\n") && !said.text.contains("searched"), "\(said.text)")
+      }
+    }
+  }
+
+  @Test func badQueriesSayWhatIsWrong() async throws {
+    try await withMails { scratch, environment in
+      try await withMount(scratch, environment: environment) { mount in
+        let search = mount.mountpoint + "/a.mbox.views/search"
+        for (query, reason) in [
+          ("\"open", "quotation mark"), ("after:soon", "needs a date"), ("has:wings", "has:attachment"),
+        ] {
+          let said = try await shell(
+            "ls -A \"$1\"; getfattr --absolute-names --only-values -n user.ffmount.error \"$1\"; getfattr --absolute-names --only-values -n user.ffmount.state \"$1\"",
+            "\(search)/\(query)")
+          #expect(
+            said.text.contains(reason) && said.text.hasSuffix("failed") && said.errors == "",
+            "\(said.text)\(said.errors)")
+        }
+        // What programs look for everywhere is no query, and a query that is none is not remembered.
+        let hidden = try await shell("stat \"$1/.hidden\" 2>&1 | grep -c 'No such file'; ls -A \"$1\" | wc -l", search)
+        #expect(hidden.text == "1\n0\n")
+      }
+    }
+  }
+
+  @Test func searchesWithoutAMount() async throws {
+    try await withMails { scratch, environment in
+      let archive = scratch.source + "/a.mbox"
+      func ffmount(_ words: String...) async throws -> MountChild.Result {
+        try await MountChild([MountProcess.binary] + words, environment: environment).wait(atMost: 30)
+      }
+      let indexed = try await ffmount("index", "--search", archive)
+      #expect(indexed.status == 0 && indexed.text.contains("words of "), "\(indexed.text)\(indexed.errors)")
+      let lines = try await ffmount("search", archive, "invoice", "-paid")
+      #expect(
+        lines.text
+          == "a.mbox.messages/000001 2024-05-03 Anna Berg - Q3 numbers\t2024-05-03 12:00\tAnna Berg\tQ3 numbers\n",
+        "\(lines.text)\(lines.errors)")
+      let json = try await ffmount("search", "--json", archive, "subject:資料 OR filename:tax")
+      let read = try await MountChild(
+        [
+          MountScratch.python, "-c",
+          "import json, sys; print([(m['subject'], m['date']) for m in json.loads(sys.argv[1])])", json.text,
+        ]
+      ).wait(atMost: 20)
+      #expect(
+        read.text == "[('files', '2021-02-02 12:00'), ('会議の資料', '2020-01-01 12:00')]\n", "\(json.text)\(read.errors)")
+      let nothing = try await ffmount("search", archive, "--json", "absent")
+      #expect(nothing.text == "[]\n" && nothing.status == 0)
+      let bad = try await ffmount("search", archive, "has:wings")
+      #expect(bad.status == 1 && bad.errors.contains("has:attachment"), "\(bad.errors)")
+      let none = try await ffmount("search", "/bin/sh", "x")
+      #expect(none.status == 1 && none.errors.contains("no mailbox"), "\(none.errors)")
+      // The words are forgotten with the rest.
+      let status = try await ffmount("cache", "clear", archive)
+      #expect(status.text.contains("Forgot"))
+      let left = try await shell("find \"$1\" -name '*.sqlite' -path '*texts*' | wc -l", scratch.path + "/cache")
+      #expect(left.text == "0\n")
+    }
+  }
+
+  /// Whatever has become of the words, the answer is right: they are added again.
+  @Test(arguments: [
+    "rm $1", "truncate -s 5000 $1", "echo garbage >$1", "head -c $(stat -c %s $1) /dev/urandom >$1",
+    "rm -r $(dirname $1)",
+  ])
+  func damagedWordsCostNoAnswer(_ damage: String) async throws {
+    try await withMails { scratch, environment in
+      for round in 0..<2 {
+        try await withMount(scratch, environment: environment) { mount in
+          let folder = mount.mountpoint + "/a.mbox.views/search/invoice"
+          let listed = try await shell("ls -U \"$1\" 2>/dev/null || ls -U \"$1\"", folder)
+          #expect(listed.lines.count == 2, "round \(round): \(listed.text)\(listed.errors)")
+        }
+        let damaged = try await shell("\(damage) 2>&1", "\(scratch.path)/cache/ffmount/texts/*.sqlite")
+        _ = damaged
+      }
+    }
+  }
+
+  /// Killed while words are added, the next one goes on and finds the same.
+  @Test func killedWhileAddingTheNextGoesOn() async throws {
+    try await withScratch { scratch in
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      let archive = scratch.source + "/a.mbox"
+      let text = "From - \nDate: Fri, 3 May 2024 12:00:00 +0200\nFrom: a@example.com\nSubject: x\n\nneedle %s\n\n"
+      let made = try await shell("printf '\(text.replacing("\n", with: "\\n"))' {1..6000} >\"$1\"", archive)
+      #expect(made.status == 0)
+      try await Task.sleep(for: .milliseconds(60))
+      for delay in [0.05, 0.2, 0.4] {
+        let child = try MountChild([MountProcess.binary, "index", "--search", archive], environment: environment)
+        try await Task.sleep(for: .seconds(delay))
+        child.killNow()
+      }
+      let found = try await MountChild(
+        [MountProcess.binary, "search", archive, "needle"], environment: environment
+      ).wait(atMost: 50)
+      #expect(found.lines.count == 6000, "\(found.errors)")
+    }
+  }
+}

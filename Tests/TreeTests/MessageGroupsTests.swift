@@ -1,0 +1,127 @@
+import Bytes
+import Mail
+import TestSupport
+import Testing
+
+@testable import Tree
+
+@Suite struct MessageGroupsTests {
+  private static func groups(_ names: [String]) -> MessageGroups {
+    MessageGroups(
+      names: names.map { Array($0.utf8) },
+      members: names.indices.map { (group: UInt32($0), position: UInt32(10 + $0)) })
+  }
+
+  private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
+
+  /// The folders right below a path, as a listing goes through them.
+  private static func folders(_ groups: MessageGroups, _ path: String) -> [String] {
+    let depth = path.isEmpty ? 0 : path.utf8.count + 1
+    var range = groups.below(Array(path.utf8)[...])
+    if path.isEmpty, groups.group(named: []) == 0 { range = 1..<range.upperBound }
+    var names: [String] = []
+    while !range.isEmpty {
+      let name = groups.component(of: range.lowerBound, behind: depth)
+      names.append(text(name))
+      range = groups.end(ofThoseSharing: depth + name.count, in: range)..<range.upperBound
+    }
+    return names
+  }
+
+  @Test func pathsAreFolders() {
+    let groups = Self.groups(["b/c", "a", "a!b", "a/b/c", "a/b", "a b", "ab", "a/b!", "b/c/d"])
+    #expect(Self.folders(groups, "") == ["a", "a b", "a!b", "ab", "b"])
+    #expect(Self.folders(groups, "a") == ["b", "b!"])
+    #expect(Self.folders(groups, "a/b") == ["c"])
+    #expect(Self.folders(groups, "b") == ["c"])
+    #expect(Self.folders(groups, "b/c") == ["d"])
+    #expect(Self.folders(groups, "a/b/c") == [] && Self.folders(groups, "x") == [])
+    #expect(groups.group(named: Array("b".utf8)[...]) == nil)
+    #expect(groups.group(named: Array("a/b".utf8)[...]).map { Array(groups.members($0)) } == [14])
+  }
+
+  @Test func membersKeepTheirOrder() {
+    let groups = MessageGroups(
+      names: [[0x62], [0x61]], members: [(0, 1), (1, 2), (0, 5), (0, 9), (1, 10)])
+    #expect((0..<2).map { Array(groups.members($0)) } == [[2, 10], [1, 5, 9]])
+    #expect((0...10).filter { groups.contains($0, in: 1) } == [1, 5, 9])
+    #expect(MessageGroups(single: []).count == 0)
+    #expect(Array(MessageGroups(single: [3, 4]).members(0)) == [3, 4])
+  }
+
+  @Test func packedIsReadBackAndNothingElse() throws {
+    let groups = Self.groups(["b/c", "a", "ü", "a/b/c"])
+    let packed = groups.packed
+    #expect(MessageGroups(packed: packed, messages: 14) == groups)
+    #expect(MessageGroups(packed: packed, messages: 13) == nil)
+    for count in 0..<packed.count { #expect(MessageGroups(packed: Array(packed[..<count]), messages: 14) == nil) }
+    for place in packed.indices {
+      var broken = packed
+      broken[place] ^= 0x80
+      // Whatever it says then, looking at it reads nothing that is not there.
+      guard let odd = MessageGroups(packed: broken, messages: 14) else { continue }
+      for group in 0..<odd.count { _ = (Array(odd.name(group)), Array(odd.members(group))) }
+    }
+  }
+
+  @Test func rowsAreSorted() {
+    func row(_ change: (inout MessageRow) -> Void) -> MessageRow {
+      var row = MessageRow(separator: 0, start: 0, end: 0)
+      change(&row)
+      return row
+    }
+    var builder = GroupsBuilder()
+    builder.add(
+      row {
+        $0.address = "Anna@Example.com"
+        $0.date = 1_714_804_200
+        $0.zone = -420
+        $0.labels = ["Work/A", "Inbox", "Work/A", "//", "000001 2024-05-03 x", "../.."]
+      })
+    builder.add(row { $0.sender = "No Address" })
+    builder.add(
+      row {
+        $0.isDeleted = true
+        $0.address = "anna@example.COM"
+        $0.date = .max
+      })
+    let sorted = builder.finished()
+    func names(_ sorting: Sorting) -> [String] {
+      sorted[sorting].map { groups in
+        (0..<groups.count).map {
+          "\(Self.text(groups.name($0))) \(groups.members($0).map(String.init).joined(separator: ","))"
+        }
+      } ?? []
+    }
+    #expect(names(.date) == ["2024/05 0", "undated 1,2"])
+    #expect(names(.sender) == ["No Address 1", "anna@example.com 0,2"])
+    #expect(names(.label) == ["?/? 0", "Inbox 0", "Work/A 0", "label 000001 2024-05-03 x 0"])
+    #expect(names(.deleted) == [" 2"])
+    #expect(names(.thread) == ["no subject 0", "no subject (1) 1", "no subject (2) 2"])
+  }
+
+  @Test func attachmentsAreNamedAfterTheirMails() throws {
+    var row = MessageRow(separator: 0, start: 0, end: 0)
+    row.sender = "Example/Sender"
+    row.date = 1_714_730_400
+    func entry(_ name: String, _ position: Int = 0) -> AttachmentList.Entry {
+      AttachmentList.Entry(row, at: position, 2, FileName(name))
+    }
+    let long = entry(String(repeating: "ü", count: 125) + ".tar.gz")
+    #expect(entry("a.pdf").name == Array("2024-05-03 Example-Sender - a.pdf".utf8))
+    #expect(long.name.count <= 255 && Self.text(long.name).hasSuffix("ü.tar.gz"))
+    var bytes: [UInt8] = []
+    let entries = [entry("a.pdf"), long, entry("a.pdf", 70_000)]
+    for entry in entries { entry.append(to: &bytes) }
+    #expect(AttachmentList.Entry.entries(in: bytes[...]) == entries)
+    #expect(AttachmentList.Entry.entries(in: bytes.dropLast()) == nil)
+    var list = AttachmentList()
+    list.add(AttachmentStore.Block(shapes: [.attachments], entries: entries))
+    #expect(
+      [0, 2].map { Self.text(list.name($0)) } == [
+        "2024-05-03 Example-Sender - a.pdf", "2024-05-03 Example-Sender - a (1).pdf",
+      ])
+    #expect(list.index(named: "2024-05-03 Example-Sender - a (1).pdf").map { list.place($0).position } == 70_000)
+    #expect(list.messages == [0, 70_000])
+  }
+}

@@ -1,0 +1,95 @@
+import Bytes
+import Mail
+import TestSupport
+import Testing
+
+@testable import Tree
+
+@Suite struct SearchQueryTests {
+  private static func word(_ text: String, _ column: String? = nil, isStart: Bool = false) -> SearchQuery {
+    .words(text.split(separator: " ").map(String.init), column: column, isStart: isStart)
+  }
+
+  static let queries: [(String, SearchQuery)] = [
+    ("report", word("report")), ("  two\twords ", .all([word("two"), word("words")])),
+    ("\"in a row\"", word("in a row")), ("“in a row”", word("in a row")), ("pre*", word("pre", isStart: true)),
+    ("\"pre*\"", word("pre")), ("a b OR c", .any([.all([word("a"), word("b")]), word("c")])),
+    ("a (b OR c)", .all([word("a"), .any([word("b"), word("c")])])), ("a AND b", .all([word("a"), word("b")])),
+    ("or and", .all([word("or"), word("and")])), ("-spam", .not(word("spam"))),
+    ("a -(b c)", .all([word("a"), .not(.all([word("b"), word("c")]))])), ("-\"a b\"", .not(word("a b"))),
+    ("from:anna@example.com", word("anna example com", "sender")), ("TO:Bob", word("Bob", "recipients")),
+    ("subject:\"q3 numbers\"", word("q3 numbers", "subject")), ("filename:scan*", word("scan", "files", isStart: true)),
+    ("has:attachment", .hasAttachment), ("label:Work", .label("Work")),
+    ("label:\"Work/Project A\"", .label("Work/Project A")),
+    ("after:2024-01-01", .since(day: 19_723)), ("after:2024", .since(day: 19_723)),
+    ("before:1970-02", .before(day: 31)),
+    ("larger:5M", .larger(than: 5 << 20)), ("larger:10kb", .larger(than: 10 << 10)), ("smaller:7", .smaller(than: 7)),
+    ("well-known", word("well known")), ("e-mail -x", .all([word("e mail"), .not(word("x"))])),
+    ("12:30", word("12 30")), ("http://a.b", word("http a b")), ("会議の", word("会議 議の")), ("会", word("会", isStart: true)),
+    ("a会議b", word("a 会議 議 b")), ("subject:資料", word("資料", "subject")),
+  ]
+
+  @Test(arguments: queries) func readsWhatPeopleWrite(_ text: String, _ query: SearchQuery) throws {
+    #expect(try SearchQuery(text) == query)
+  }
+
+  static let mistakes = [
+    ("", "empty"), ("   ", "empty"), ("\"open", "quotation"), ("(a", "without its ')'"), ("a)", "without its '('"),
+    ("()", "nothing"), ("OR", "OR"), ("a OR", "OR"), ("OR a", "OR"), ("a OR OR b", "OR"), ("-", "behind a '-'"),
+    ("a - -", "behind"), ("from:", "behind 'from:'"), ("from: anna", "behind 'from:'"), ("has:wings", "has:attachment"),
+    ("after:soon", "date"), ("after:2024-13-01", "date"), ("before:2023-02-29", "date"), ("after:2024-1-1-1", "date"),
+    ("larger:big", "size"), ("larger:M", "size"), ("larger:99999999999", "size"), ("!!!", "no word"), ("*", "no word"),
+    ("from:@", "no word"), (String(repeating: "a ", count: 300), "more than"),
+    (String(repeating: "(", count: 5000), "more than"), ("AND a", "AND"),
+  ]
+
+  @Test(arguments: mistakes) func saysWhatIsWrong(_ text: String, _ reason: String) {
+    let error = #expect(throws: SearchQuery.Mistake.self) { try SearchQuery(text) }
+    #expect(error?.reason.contains(reason) ?? false, "\(error?.reason ?? "")")
+  }
+
+  /// Whatever a folder is called, it is a query or says why it is none, and FTS5 is never told what it cannot read.
+  @Test func anyTextIsReadOrRefused() {
+    var numbers = SeededNumbers(seed: 11)
+    let pieces = [
+      "a", "会", "\"", "(", ")", "-", "*", " ", "OR", "AND", "from:", "has:", "label:", "NEAR", "^", "{", "}", ":", "+",
+      "after:2024", "\u{0}", "'", "ü", "subject:", "\u{301}",
+    ]
+    var read = 0
+    for _ in 0..<5000 {
+      let text = (0..<8).map { _ in pieces[Int(numbers.next() % UInt64(pieces.count))] }.joined()
+      guard let query = try? SearchQuery(text) else { continue }
+      read += 1
+      for case .words(let words, _, _) in [query] { #expect(!words.isEmpty && words.allSatisfy { !$0.contains("\"") }) }
+    }
+    #expect(read > 100)
+  }
+
+  @Test func positionsAreSets() {
+    let limit = 130
+    let even = PositionSet(below: limit) { $0 % 2 == 0 }
+    var some = PositionSet(below: limit, [0, 1, 63, 64, 128, 129, 130, 5000])
+    #expect(some.positions == [0, 1, 63, 64, 128, 129])
+    #expect(some.inverted.positions.count == limit - 6)
+    #expect(some.inverted.inverted == some)
+    some.formIntersection(even)
+    #expect(some.positions == [0, 64, 128])
+    some.formUnion(PositionSet(below: limit, [1]))
+    #expect(some.positions == [0, 1, 64, 128])
+    #expect(some.contains(64) && !some.contains(63) && !some.contains(-1) && !some.contains(1 << 40))
+    #expect(PositionSet(below: 0).inverted.positions == [])
+  }
+
+  @Test func factsAreReadBack() {
+    var facts = MessageFacts()
+    var row = MessageRow(separator: 0, start: 0, end: 5 << 32)
+    facts.add(row)
+    row.date = -1
+    row.zone = 60
+    row.end = 77
+    facts.add(row)
+    #expect(facts.days == [.min, 0] && facts.sizes == [.max, 77])
+    #expect(MessageFacts(packed: facts.packed, messages: 2) == facts)
+    #expect(MessageFacts(packed: facts.packed, messages: 1) == nil)
+  }
+}
