@@ -18,7 +18,7 @@ import Testing
       let archive = scratch.path + "/a.mbox"
       let generator = try #require(Self.generator)
       let made = try await run(
-        MountScratch.python, generator, archive, "--n", "150", "--seed", "\(style.count)", "--style", style, "--attach",
+        MountScratch.python, generator, archive, "--n", "100", "--seed", "\(style.count)", "--style", style, "--attach",
         "0.2")
       #expect(made.status == 0, "\(made.errors)")
       _ = try await run("mv", archive, scratch.source + "/a.mbox")
