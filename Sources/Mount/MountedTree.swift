@@ -86,6 +86,8 @@ public final class MountedTree: FileSystem {
     let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
+        // Who has gone is not worked for.
+        guard parked.isWaiting else { return }
         do throws(Fault) { try attempt() } catch {
           if error.isDelay { return again(parked, after: error, node, attempt) }
           if let request = parked.take() { fail(request, error, node) }
@@ -212,7 +214,8 @@ public final class MountedTree: FileSystem {
     answer(request, node) { (patience) throws(Fault) in
       try tree.open(node, patience)
     } _: { request, file in
-      request.reply(handle: Handle(file, node), .init(keepsCache: file.keepsCache))
+      request.reply(
+        handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: !file.source.hasKnownSize))
     }
   }
 

@@ -2,6 +2,7 @@ public import Bytes
 internal import Conversion
 internal import Files
 public import Index
+internal import Tables
 public import Zip
 
 /// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
@@ -90,8 +91,12 @@ public struct Source: Sendable {
     return try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
   }
 
-  /// The file's bytes; a change of the file is a fault from then on.
-  public func open(_ patience: Patience) throws(Fault) -> any ByteSource { try item.open(pinned: true, patience) }
+  /// The file's bytes, whose size is known; a change of the file is a fault from then on.
+  public func open(_ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try item.open(pinned: true, patience)
+    try bytes.findSize(patience)
+    return bytes
+  }
 }
 
 extension Attributes {
@@ -124,6 +129,8 @@ public struct Views: Sendable {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let mailboxes = Mailboxes(index: index)
+    let known = conversions?.known ?? KnownValues(index: index)
+    let tables = RewrittenText.Memory(capacity: Self.tableMemory)
     let converting: [any View] =
       conversions.map { [PagesView(listing: listing, $0), RenditionView(listing: listing, $0)] } ?? []
     all =
@@ -131,10 +138,15 @@ public struct Views: Sendable {
         ContentsView(listing: listing, decodedCache: cache, index: index, zip),
         MessagesView(listing: listing, mailboxes),
         MessageView(listing: listing, mailboxes.messages),
+        TableView(.html, known, tables),
+        TableView(.text, known, tables),
       ] + converting
     self.depth = depth
     listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }
+
+  /// For what was made of tables last, in bytes.
+  private static let tableMemory = 8 << 20
 
   private static let types: [any View.Type] = [
     ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, RenditionView.self,

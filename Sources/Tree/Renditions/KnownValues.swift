@@ -11,7 +11,8 @@ internal import Threads
 final class KnownValues: RenditionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
-    let work: Job.Work
+    /// The recipe in words, or what else was made; empty for a number of pages.
+    let work: String
   }
 
   private struct Value {
@@ -58,16 +59,22 @@ final class KnownValues: RenditionNotes {
     }
   }
 
-  func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, revision)?.number }
+  func value(of work: Job.Work, inState revision: UInt64) -> Int64? { value(of: work.text, inState: revision) }
+  func value(of work: String, inState revision: UInt64) -> Int64? { known(work, revision)?.number }
 
   /// Whether the value is of this mount.
-  func isConfirmed(_ work: Job.Work, inState revision: UInt64) -> Bool { known(work, revision)?.isConfirmed ?? false }
+  func isConfirmed(_ work: Job.Work, inState revision: UInt64) -> Bool { isConfirmed(work.text, inState: revision) }
+  func isConfirmed(_ work: String, inState revision: UInt64) -> Bool { known(work, revision)?.isConfirmed ?? false }
 
-  private func known(_ work: Job.Work, _ revision: UInt64) -> Value? {
+  private func known(_ work: String, _ revision: UInt64) -> Value? {
     state.withLock { $0.values[Key(revision: revision, work: work)] }
   }
 
   func note(_ value: Int64, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
+    note(value, of: work.text, inState: revision, isLasting: isLasting)
+  }
+
+  func note(_ value: Int64, of work: String, inState revision: UInt64, isLasting: Bool) {
     let key = Key(revision: revision, work: work)
     let isNew = state.withLock { state in
       if state.values.count >= 2 * Self.limit { state.values = [:] }
@@ -84,7 +91,7 @@ final class KnownValues: RenditionNotes {
   static func recipes(ofState revision: UInt64, in index: Index) -> [Recipe] {
     let prefix = IndexedFile.bytes([revision])
     return index.records(of: source, kind, from: prefix, through: prefix + last).compactMap { record in
-      if case .make(let recipe)? = Key(record.key)?.work { recipe } else { nil }
+      (Key(record.key)?.work).flatMap { Recipe($0) }
     }
   }
 
@@ -99,20 +106,19 @@ final class KnownValues: RenditionNotes {
 }
 
 extension KnownValues.Key {
-  /// The state's number, then the recipe in words; none for a number of pages.
-  var bytes: [UInt8] {
-    let recipe = if case .make(let recipe) = work { recipe.description } else { "" }
-    return IndexedFile.bytes([revision]) + Array(recipe.utf8)
-  }
+  /// The state's number, then the work.
+  var bytes: [UInt8] { IndexedFile.bytes([revision]) + Array(work.utf8) }
 
   init?(_ bytes: [UInt8]) {
-    guard bytes.count >= 8 else { return nil }
-    var work = Job.Work.countPages
-    if bytes.count > 8 {
-      guard let recipe = Recipe(String(decoding: bytes[8...], as: UTF8.self)) else { return nil }
-      work = .make(recipe)
-    }
+    guard bytes.count >= 8, let work = String(validating: bytes[8...], as: UTF8.self) else { return nil }
     self.init(revision: word(bytes[..<8]), work: work)
+  }
+}
+
+extension Job.Work {
+  /// The same for two only if they are equal.
+  fileprivate var text: String {
+    if case .make(let recipe) = self { recipe.description } else { "" }
   }
 }
 
