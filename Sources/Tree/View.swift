@@ -18,6 +18,9 @@ public protocol View: Sendable {
   /// The extensions of the files that a listing shows this view beside.
   var listedExtensions: Set<FileExtension> { get }
 
+  /// What is told of the view: one for each kind of name that it has.
+  static var descriptions: [ViewDescription] { get }
+
   /// Those that it could be shown beside, if `-o views=` says so.
   static var possibleExtensions: Set<FileExtension> { get }
 
@@ -50,6 +53,8 @@ protocol FolderView: View {
 
 extension FolderView {
   var kind: Kind { .folder }
+
+  static var spelling: String { "NAME\(suffix)/" }
 
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
@@ -148,8 +153,8 @@ public struct Views: Sendable {
   /// For what was made of tables last, in bytes.
   private static let tableMemory = 8 << 20
 
-  private static let types: [any View.Type] = [
-    ContentsView.self, MessagesView.self, MessageView.self, PagesView.self, RenditionView.self,
+  static let types: [any View.Type] = [
+    ContentsView.self, MessagesView.self, MessageView.self, TableView.self, PagesView.self, RenditionView.self,
   ]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.

@@ -19,6 +19,21 @@ struct RenditionView: View {
   private static let marker = Array("as-".utf8)
   private static let dot = UInt8(ascii: ".")
 
+  static var descriptions: [ViewDescription] {
+    let others = ImageFormat.allCases.filter { $0 != .jpeg && $0 != .pdf }.map(\.rawValue).joined(separator: ", ")
+    return [
+      ViewDescription(
+        "NAME.as-jpeg", listed: otherImages, sources: "any image or PDF", "the image, or the first page, as JPEG",
+        modifiers: ImageChanges.described),
+      ViewDescription(
+        "NAME.as-FORMAT", sources: "any image or PDF", "the same as another format: \(others)",
+        modifiers: ImageChanges.described),
+      ViewDescription(
+        "NAME.as-pdf", sources: "any image", "the image as the page of a PDF", modifiers: ImageChanges.described),
+      ViewDescription("NAME.as-txt", sources: "any PDF", "its text in reading order"),
+    ]
+  }
+
   init(listing: ViewListing, _ conversions: Conversions) {
     listedExtensions = listing.extensions(Self.otherImages)
     listsUnnamed = !listing.isOff

@@ -20,6 +20,18 @@ struct TableView: View {
     "jsonl": .jsonLines,
   ]
 
+  static var descriptions: [ViewDescription] {
+    [
+      ViewDescription("NAME.as-html", sources: names { $0.isTable }, "the table as a page whose header stays in sight"),
+      ViewDescription("NAME.as-txt", sources: names { $0.isTable }, "the table in aligned columns"),
+      ViewDescription("NAME.as-txt", sources: names { !$0.isTable }, "the JSON indented"),
+    ]
+  }
+
+  private static func names(_ isOf: (TableForm.Content) -> Bool) -> String {
+    contents.filter { isOf($0.value) }.map { "`*.\($0.key.text)`" }.sorted().joined(separator: ", ")
+  }
+
   init(_ form: TableForm, _ known: KnownValues, _ memory: RewrittenText.Memory) {
     self.form = form
     self.known = known
@@ -43,9 +55,15 @@ struct TableView: View {
     guard source.item.knownHead == nil, let fileExtension = source.name.fileExtension,
       let content = Self.contents[fileExtension]
     else { return nil }
-    if form == .html, case .table = content {} else if form == .html { return nil }
+    guard form == .text || content.isTable else { return nil }
     let item = TableFile(
       SourceState(source, revision: source.revision), form, content, view: name, known, memory)
     return Found(item, try item.attributes(patience))
+  }
+}
+
+extension TableForm.Content {
+  fileprivate var isTable: Bool {
+    if case .table = self { true } else { false }
   }
 }
