@@ -42,6 +42,8 @@ let package = Package(
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .target(name: "CPosix"),
     .target(name: "CSandbox"),
+    .systemLibrary(name: "CPopplerCpp", pkgConfig: "poppler-cpp", providers: [.apt(["libpoppler-cpp-dev"])]),
+    .target(name: "CPopplerText", dependencies: ["CPopplerCpp"]),
 
     .target(name: "Bytes", swiftSettings: strict),
     .target(name: "Threads", swiftSettings: strict),
@@ -84,7 +86,8 @@ let package = Package(
     .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
     .target(
-      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler"], swiftSettings: strict),
+      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler", "CPopplerText"],
+      swiftSettings: strict),
     .target(
       name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
     .executableTarget(

@@ -7,26 +7,31 @@ struct FormFields {
 
   private(set) var hasWidgets = false
 
-  /// - Parameter form: the fields at the top of the document's form.
-  init(on pages: [PageTree.Page], in form: Set<PDFObject.ID>) {
+  init() {}
+
+  /// - Parameters:
+  ///   - objects: are of these pages' document.
+  ///   - form: the fields at the top of the document's form.
+  init(on pages: [PageTree.Page], _ objects: ObjectCache, in form: Set<PDFObject.ID>) {
     for page in pages {
-      for annotation in page.object["/Annots"]?.items ?? [] where annotation["/Subtype"]?.name == "/Widget" {
-        add(annotation, in: form)
+      guard let text = page.text.value(of: "/Annots").map({ objects.resolved($0) }) else { continue }
+      // One that is in the array itself is part of no form.
+      hasWidgets = hasWidgets || text.mentions("/Widget")
+      for reference in text.references where objects.object(reference.id).text.has("/Widget", for: "/Subtype") {
+        add(reference.id, objects, in: form)
       }
     }
   }
 
-  private mutating func add(_ widget: PDFObject, in form: Set<PDFObject.ID>) {
+  private mutating func add(_ widget: PDFObject.ID, _ objects: ObjectCache, in form: Set<PDFObject.ID>) {
     hasWidgets = true
-    guard var id = widget.id else { return }
-    var field = widget
+    var id = widget
     // Deeper is a loop.
     for _ in 0..<64 {
-      guard let above = field["/Parent"], let aboveID = above.id else { break }
-      if kids[aboveID, default: []].contains(id) { return }
-      kids[aboveID, default: []].append(id)
-      field = above
-      id = aboveID
+      guard let above = objects.object(id).text.reference(for: "/Parent") else { break }
+      if kids[above, default: []].contains(id) { return }
+      kids[above, default: []].append(id)
+      id = above
     }
     if form.contains(id), !top.contains(id) { top.append(id) }
   }

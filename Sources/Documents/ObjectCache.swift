@@ -12,6 +12,7 @@ final class ObjectCache {
       case boundary
     }
 
+    /// Without what is said anew in a copy: the length of a stream, the fields below another.
     let text: ObjectText
     let kind: Kind
   }
@@ -22,16 +23,19 @@ final class ObjectCache {
   private static let limit = 16 << 20
 
   private let file: PDFFile
+  private let packed: PackedObjects
   private var objects: [PDFObject.ID: Object] = [:]
   private var size = 0
 
-  init(of file: PDFFile) { self.file = file }
+  init(of file: PDFFile) {
+    self.file = file
+    packed = PackedObjects(of: file)
+  }
 
   func object(_ id: PDFObject.ID) -> Object {
     if let object = objects[id] { return object }
-    let handle = file.object(id)
-    let text = ObjectText(handle.ownText)
-    let object = Object(text: text, kind: handle.isStream ? .stream : ObjectCache.kind(of: text))
+    let object = read(id)
+    let text = object.text
     if size > ObjectCache.limit {
       objects = [:]
       size = 0
@@ -42,10 +46,33 @@ final class ObjectCache {
     return object
   }
 
+  /// A value, or what it refers to.
+  func resolved(_ value: ArraySlice<UInt8>) -> ObjectText {
+    let text = ObjectText(Array(value))
+    guard let reference = text.references.first, reference.range == text.bytes.indices else { return text }
+    return object(reference.id).text
+  }
+
+  private func read(_ id: PDFObject.ID) -> Object {
+    if let text = packed.text(of: id).flatMap(ObjectText.init(sound:)) {
+      return ObjectCache.object(text, isStream: false)
+    }
+    let handle = file.object(id)
+    return ObjectCache.object(ObjectText(handle.ownText), isStream: handle.isStream)
+  }
+
+  private static func object(_ text: ObjectText, isStream: Bool) -> Object {
+    if isStream { return Object(text: text.without(["/Length"]), kind: .stream) }
+    let kind = kind(of: text)
+    return Object(text: kind == .fields ? text.without(["/Kids"]) : text, kind: kind)
+  }
+
   private static func kind(of text: ObjectText) -> Object.Kind {
     if text.bytes.elementsEqual("null".utf8) { return .boundary }
-    if boundaries.contains(where: { text.has($0, for: "/Type") }) { return .boundary }
-    if text.has("/OCG", for: "/Type") || text.has("/OCMD", for: "/Type") { return .layer }
+    if let type = text.value(of: "/Type") {
+      if boundaries.contains(where: { type.elementsEqual($0.utf8) }) { return .boundary }
+      if ["/OCG", "/OCMD"].contains(where: { type.elementsEqual($0.utf8) }) { return .layer }
+    }
     if text.value(of: "/Kids") != nil, text.value(of: "/T") != nil || text.value(of: "/FT") != nil { return .fields }
     return .plain
   }

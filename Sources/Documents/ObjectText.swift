@@ -16,21 +16,67 @@ struct ObjectText {
   let references: [Reference]
   /// Of the dictionary itself, not of others in it; empty for what is no dictionary.
   let entries: [Entry]
+  /// Where names of destinations stand: the strings and names that are values of `/D` or `/Dest`, however deep.
+  let destinations: [Range<Int>]
 
   /// - Parameter text: as libqpdf wrote it, so that it is well formed.
   init(_ text: [UInt8]) {
     var scan = ObjectScan(text)
     scan.run()
-    bytes = text
+    self.init(scan)
+  }
+
+  /// nil for what libqpdf might write in another way, apart from blanks.
+  ///
+  /// - Parameter text: as somebody wrote it.
+  init?(sound text: ArraySlice<UInt8>) {
+    let inner = text.drop(while: ObjectScan.isBlank)
+    let blanks = inner.reversed().prefix(while: ObjectScan.isBlank).count
+    var scan = ObjectScan(Array(inner.dropLast(blanks)))
+    scan.syntax = ObjectSyntax()
+    scan.run()
+    guard scan.syntax?.isComplete == true else { return nil }
+    self.init(scan)
+  }
+
+  private init(_ scan: ObjectScan) {
+    bytes = scan.bytes
     references = scan.references
     entries = scan.entries
+    destinations = scan.destinations
   }
 
   func value(of key: String) -> ArraySlice<UInt8>? {
     entries.first { bytes[$0.key].elementsEqual(key.utf8) }.map { bytes[$0.value] }
   }
 
+  /// Whether there is more than null.
+  func hasValue(for key: String) -> Bool { !(value(of: key)?.elementsEqual("null".utf8) ?? true) }
+
   func has(_ name: String, for key: String) -> Bool { value(of: key)?.elementsEqual(name.utf8) ?? false }
+
+  func mentions(_ name: String) -> Bool {
+    let name = Array(name.utf8)
+    return bytes.indices.contains { bytes[$0...].starts(with: name) }
+  }
+
+  /// What stands in an array, item after item; empty for what is no array.
+  static func items(_ array: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    guard array.first == 0x5B else { return [] }
+    var scan = ObjectScan(Array(array))
+    scan.items = []
+    scan.run()
+    return (scan.items ?? []).map { scan.bytes[$0] }
+  }
+
+  /// What the value of a key refers to, and is no more than that.
+  func reference(for key: String) -> PDFObject.ID? {
+    guard let value = value(of: key) else { return nil }
+    return references.first { $0.range == value.indices }?.id
+  }
+
+  /// The integer that is the value of a key.
+  func integer(for key: String) -> Int? { value(of: key).flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
 
   /// The same dictionary without some of its keys.
   func without(_ keys: [String]) -> ObjectText {
@@ -41,15 +87,21 @@ struct ObjectText {
       text += bytes[entry.key.lowerBound..<entry.value.upperBound]
       text.append(0x20)
     }
-    return ObjectText(text + Array(">>".utf8))
+    text += ">>".utf8
+    return ObjectText(text)
   }
 }
 
 /// One pass over the tokens of an object.
 private struct ObjectScan {
   let bytes: [UInt8]
+  /// Of what may be written badly.
+  var syntax: ObjectSyntax?
   var references: [ObjectText.Reference] = []
   var entries: [ObjectText.Entry] = []
+  var destinations: [Range<Int>] = []
+  /// Of an array, when they are asked for.
+  var items: [Range<Int>]?
 
   private var at = 0
   private var depth = 0
@@ -58,6 +110,8 @@ private struct ObjectScan {
   private var value: Range<Int>?
   /// The tokens just before, as far as they were whole numbers.
   private var numbers: (first: Range<Int>?, second: Range<Int>?)
+  /// Whether a destination comes next.
+  private var isBeforeDestination = false
   private let isDictionary: Bool
 
   init(_ text: [UInt8]) {
@@ -74,7 +128,11 @@ private struct ObjectScan {
       let start = at
       let before = depth
       let isNumber = token()
+      syntax?.take(bytes[start..<at], isNumber: isNumber)
       place(start..<at, before: before)
+      if items != nil { addItem(start..<at, before: before) }
+      if isBeforeDestination, isName(start..<at) { destinations.append(start..<at) }
+      isBeforeDestination = isDestinationKey(start..<at)
       if isNumber {
         numbers = (numbers.second, start..<at)
       } else {
@@ -110,6 +168,21 @@ private struct ObjectScan {
     return false
   }
 
+  /// Whether a token can name a destination.
+  private func isName(_ token: Range<Int>) -> Bool {
+    switch bytes[token.lowerBound] {
+    case 0x28, 0x2F: true
+    case 0x3C: token.count > 2 || token.count == 2 && bytes[token.lowerBound + 1] == 0x3E
+    default: false
+    }
+  }
+
+  private func isDestinationKey(_ token: Range<Int>) -> Bool {
+    guard token.count == 2 || token.count == 5, bytes[token.lowerBound] == 0x2F, bytes[token.lowerBound + 1] == 0x44
+    else { return false }
+    return token.count == 2 || bytes[token].elementsEqual("/Dest".utf8)
+  }
+
   /// Makes a token part of the entry that it belongs to.
   private mutating func place(_ token: Range<Int>, before: Int) {
     guard isDictionary, min(before, depth) >= 1 || before == 1 else { return }
@@ -120,6 +193,18 @@ private struct ObjectScan {
       key = token
     } else if key != nil {
       value = (value?.lowerBound ?? token.lowerBound)..<token.upperBound
+    }
+  }
+
+  private mutating func addItem(_ token: Range<Int>, before: Int) {
+    if before == 1, depth == 1, bytes[token.lowerBound] == 0x52, token.count == 1, let first = numbers.first {
+      // The numbers of a reference have been taken for items.
+      items?.removeLast(2)
+      items?.append(first.lowerBound..<token.upperBound)
+    } else if before == 1, depth >= 1 {
+      items?.append(token)
+    } else if before == 2, depth == 1, let start = items?.popLast()?.lowerBound {
+      items?.append(start..<token.upperBound)
     }
   }
 
@@ -157,7 +242,7 @@ private struct ObjectScan {
     return bytes.count
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) || byte == 0 }
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) || byte == 0 }
 
   private static func isDelimiter(_ byte: UInt8) -> Bool {
     switch byte {

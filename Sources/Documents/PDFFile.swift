@@ -26,6 +26,9 @@ internal import JobFiles
     unsafe qpdf_cleanup(&pdf)
   }
 
+  /// The whole document, as it is.
+  var bytes: UnsafeRawBufferPointer { unsafe input.bytes }
+
   /// Whether libqpdf had to guess.
   var isDamaged: Bool { unsafe qpdf_more_warnings(pdf) != 0 }
 

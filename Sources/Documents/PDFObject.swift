@@ -64,6 +64,25 @@ struct PDFObject {
     return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
+  /// A stream's.
+  var dictionary: PDFObject { unsafe file.object(qpdf_oh_get_dict(pdf, handle)) }
+
+  /// A stream's bytes without their filters; nil for those that are not meant for data.
+  var decodedData: [UInt8]? {
+    var data: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    var isDecoded = QPDF_FALSE
+    guard
+      unsafe qpdf_oh_get_stream_data(pdf, handle, qpdf_dl_generalized, &isDecoded, &data, &count)
+        & QPDF_ERROR_CODE(QPDF_ERRORS) == 0
+    else {
+      file.forgetErrors()
+      return nil
+    }
+    defer { unsafe free(data) }
+    return isDecoded != 0 ? unsafe Array(UnsafeRawBufferPointer(start: data, count: count)) : nil
+  }
+
   /// Calls `body` with a stream's bytes as the file has them, but decrypted.
   func withData(_ body: (RawSpan) throws(JobFailure) -> Void) throws(JobFailure) {
     var data: UnsafeMutablePointer<UInt8>?

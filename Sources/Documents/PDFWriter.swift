@@ -24,8 +24,6 @@ final class PDFWriter {
     return places.count
   }
 
-  static func reference(to number: Int) -> [UInt8] { Array("\(number) 0 R".utf8) }
-
   func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
     begin(number)
     pending += text
@@ -37,8 +35,10 @@ final class PDFWriter {
     _ number: Int, dictionary: [UInt8], stream: RawSpan
   ) throws(JobFailure) {
     begin(number)
-    pending += dictionary.dropLast(2)
-    pending += Array("/Length \(stream.byteCount) >>\nstream\n".utf8)
+    pending += dictionary[..<(dictionary.count - 2)]
+    pending += "/Length ".utf8
+    pending.append(decimal: stream.byteCount)
+    pending += " >>\nstream\n".utf8
     if stream.byteCount > PDFWriter.enough {
       try flush()
       hash.combine(long: stream)
@@ -47,18 +47,17 @@ final class PDFWriter {
     } else {
       unsafe stream.withUnsafeBytes { unsafe pending.append(contentsOf: $0) }
     }
-    pending += Array("\nendstream".utf8)
+    pending += "\nendstream".utf8
     try end()
   }
 
   /// The same bytes before make the same identifier.
   func finish(catalog: Int) throws(JobFailure) {
     let start = written + pending.count
-    pending += Array("xref\n0 \(places.count + 1)\n0000000000 65535 f \n".utf8)
+    pending += "xref\n0 \(places.count + 1)\n0000000000 65535 f \n".utf8
     for place in places {
-      let digits = String(place)
-      pending += repeatElement(0x30, count: max(0, 10 - digits.utf8.count))
-      pending += Array("\(digits) 00000 n \n".utf8)
+      pending.append(decimal: place, digits: 10)
+      pending += " 00000 n \n".utf8
     }
     let hash = sumOfAll()
     let digits = String(hash.value, radix: 16)
@@ -80,11 +79,12 @@ final class PDFWriter {
 
   private func begin(_ number: Int) {
     places[number - 1] = written + pending.count
-    pending += Array("\(number) 0 obj\n".utf8)
+    pending.append(decimal: number)
+    pending += " 0 obj\n".utf8
   }
 
   private func end() throws(JobFailure) {
-    pending += Array("\nendobj\n".utf8)
+    pending += "\nendobj\n".utf8
     if pending.count > PDFWriter.enough { try flush() }
   }
 
@@ -102,5 +102,18 @@ final class PDFWriter {
     let bytes = pending
     unsafe sum.combine(long: bytes.span.bytes)
     return sum
+  }
+}
+
+extension [UInt8] {
+  /// Appends a number that is not negative, with zeros before it up to so many digits.
+  mutating func append(decimal number: Int, digits: Int = 1) {
+    let start = count
+    var rest = number
+    repeat {
+      append(0x30 + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0 || count - start < digits
+    self[start...].reverse()
   }
 }

@@ -9,28 +9,29 @@ internal import JobFiles
 struct PageTree {
   /// A page, and what it has from the nodes above it.
   struct Page {
-    let object: PDFObject
-    var inherited: [String: PDFObject] = [:]
+    let id: PDFObject.ID
+    let text: ObjectText
+    var inherited: [String: ObjectText] = [:]
   }
 
   fileprivate static let inheritable = ["/Resources", "/MediaBox", "/CropBox", "/Rotate"]
 
   private let file: PDFFile
-  /// nil: the whole tree has to be walked.
-  private var claimed: Int?
+  private let objects: ObjectCache
+  /// The top node of a sound tree, and how many pages it has; nil: the whole tree has to be walked.
+  private var claimed: (top: PDFObject.ID, count: Int)?
 
-  init(_ file: PDFFile) {
+  init(_ file: PDFFile, _ objects: ObjectCache) {
     self.file = file
-    if !file.isDamaged, let top = file.root["/Pages"], let count = Self.count(below: top),
-      Self.isPlausible(top, count: count)
-    {
-      claimed = count
-    }
+    self.objects = objects
+    guard !file.isDamaged, let top = file.root["/Pages"]?.id else { return }
+    let text = objects.object(top).text
+    if let count = count(below: top, text), isPlausible(text, count: count) { claimed = (top, count) }
   }
 
   /// Looks at every page only when there is reason to.
   mutating func count() throws(JobFailure) -> Int {
-    if let claimed { return claimed }
+    if let claimed { return claimed.count }
     let count = unsafe qpdf_get_num_pages(file.pdf)
     try file.checkErrors()
     guard count > 0 else { throw JobFailure(.damaged, "has no pages") }
@@ -40,38 +41,49 @@ struct PageTree {
   /// nil: there is no such page. From 0.
   mutating func page(at index: Int) throws(JobFailure) -> Page? {
     if let claimed {
-      if index >= claimed { return nil }
+      if index >= claimed.count { return nil }
       if let page = descend(to: index) { return page }
       self.claimed = nil
     }
     guard try index < count() else { return nil }
-    var page = Page(object: unsafe file.object(qpdf_get_page_n(file.pdf, index)))
+    let object = unsafe file.object(qpdf_get_page_n(file.pdf, index))
     try file.checkErrors()
+    guard let id = object.id else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
+    var page = Page(id: id, text: objects.object(id).text)
     // A tree that libqpdf has walked has no loops.
-    var node = page.object["/Parent"]
+    var node = object["/Parent"]
     while let above = node {
-      page.inherit(from: above)
+      page.inherit(from: ObjectText(above.ownText))
       node = above["/Parent"]
     }
     return page
   }
 
   /// How many pages a node says that it has; a page is one.
-  private static func count(below node: PDFObject) -> Int? {
-    guard node.isDictionary else { return nil }
-    guard node["/Kids"] != nil else { return node["/Type"]?.name == "/Pages" ? nil : 1 }
-    return node["/Count"]?.integer.flatMap { $0 > 0 ? $0 : nil }
+  private func count(below node: PDFObject.ID, _ text: ObjectText) -> Int? {
+    guard objects.object(node).kind != .stream, text.bytes.starts(with: "<<".utf8) else { return nil }
+    guard text.value(of: "/Kids") != nil else { return text.has("/Pages", for: "/Type") ? nil : 1 }
+    return text.integer(for: "/Count").flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// The nodes below one; nil where there is anything else in its array.
+  private func kids(of node: ObjectText) -> [PDFObject.ID]? {
+    guard let value = node.value(of: "/Kids") else { return nil }
+    let array = value.first == 0x5B ? nil : objects.resolved(value)
+    let items = array?.bytes[...] ?? value
+    guard items.first == 0x5B, !items.contains(0x3C) else { return nil }
+    return (array ?? node).references.filter { items.indices.contains($0.range.lowerBound) }.map(\.id)
   }
 
   /// Whether the kids of a node can have as many pages as it says, without a look at each of many.
-  private static func isPlausible(_ node: PDFObject, count: Int) -> Bool {
-    guard let kids = node["/Kids"], kids.count > 0, kids.count <= count else { return false }
+  private func isPlausible(_ node: ObjectText, count: Int) -> Bool {
+    guard let kids = kids(of: node), kids.count > 0, kids.count <= count else { return false }
     if kids.count == count {
-      return [0, count - 1].allSatisfy { kids[$0].id != nil && Self.count(below: kids[$0]) == 1 }
+      return [kids[0], kids[count - 1]].allSatisfy { self.count(below: $0, objects.object($0).text) == 1 }
     }
     var rest = count
-    for kid in kids.items {
-      guard kid.id != nil, let pages = Self.count(below: kid), pages <= rest else { return false }
+    for kid in kids {
+      guard let pages = self.count(below: kid, objects.object(kid).text), pages <= rest else { return false }
       rest -= pages
     }
     return rest == 0
@@ -79,30 +91,33 @@ struct PageTree {
 
   /// nil where the tree is not what it says.
   private func descend(to index: Int) -> Page? {
-    guard var node = file.root["/Pages"], var count = claimed else { return nil }
+    guard var (id, count) = claimed else { return nil }
     var index = index
-    var path: [PDFObject] = []
-    while let kids = node["/Kids"] {
-      guard path.count < 1000, Self.isPlausible(node, count: count) else { return nil }
+    var path: [ObjectText] = []
+    var node = objects.object(id).text
+    while node.value(of: "/Kids") != nil {
+      guard path.count < 1000, isPlausible(node, count: count), let kids = kids(of: node) else { return nil }
       path.append(node)
-      var kid = 0
-      count = 1
-      if kids.count == node["/Count"]?.integer {
-        kid = index
+      if kids.count == count {
+        id = kids[index]
         index = 0
+        count = 1
       } else {
+        var kid = 0
         while true {
-          guard kid < kids.count, let pages = Self.count(below: kids[kid]) else { return nil }
+          guard kid < kids.count, let pages = self.count(below: kids[kid], objects.object(kids[kid]).text)
+          else { return nil }
           count = pages
           if index < pages { break }
           index -= pages
           kid += 1
         }
+        id = kids[kid]
       }
-      node = kids[kid]
-      guard node.id != nil, Self.count(below: node) == count else { return nil }
+      node = objects.object(id).text
+      guard self.count(below: id, node) == count else { return nil }
     }
-    var page = Page(object: node)
+    var page = Page(id: id, text: node)
     for above in path.reversed() { page.inherit(from: above) }
     return page
   }
@@ -110,7 +125,9 @@ struct PageTree {
 
 extension PageTree.Page {
   /// Takes what neither the page nor a node nearer to it has.
-  fileprivate mutating func inherit(from node: PDFObject) {
-    for key in PageTree.inheritable where object[key] == nil && inherited[key] == nil { inherited[key] = node[key] }
+  fileprivate mutating func inherit(from node: ObjectText) {
+    for key in PageTree.inheritable where !text.hasValue(for: key) && inherited[key] == nil {
+      if node.hasValue(for: key) { inherited[key] = node.value(of: key).map { ObjectText(Array($0)) } }
+    }
   }
 }

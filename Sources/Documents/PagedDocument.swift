@@ -7,13 +7,15 @@ public final class PagedDocument {
   private let file: PDFFile
   private var tree: PageTree
   private let objects: ObjectCache
+  private let places: NamedPlaces
   /// The fields at the top of the form.
   private let form: Set<PDFObject.ID>
 
   public init(_ input: JobInput) throws(JobFailure) {
     file = try PDFFile(reading: input)
-    tree = PageTree(file)
     objects = ObjectCache(of: file)
+    tree = PageTree(file, objects)
+    places = NamedPlaces(file.root, objects)
     form = Set((file.root["/AcroForm"]?["/Fields"]?.items ?? []).compactMap(\.id))
     file.releaseObjects()
   }
@@ -35,7 +37,7 @@ public final class PagedDocument {
         pages.append(page)
       }
     }
-    var copy = PageCopy(from: file, objects: objects, to: output)
+    var copy = PageCopy(from: file, objects: objects, places: places, to: output)
     try copy.write(pages, form: form)
     file.forgetErrors()
   }

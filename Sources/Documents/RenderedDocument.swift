@@ -3,7 +3,7 @@ internal import Conversion
 internal import Glibc
 public import JobFiles
 
-/// An open PDF as poppler shows it: what it looks like, and its text.
+/// An open PDF as poppler shows it.
 @safe public final class RenderedDocument {
   private let document: OpaquePointer
   private let input: JobInput
@@ -35,19 +35,6 @@ public import JobFiles
     }
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(page)) }
     return try unsafe body(page)
-  }
-
-  /// Writes the text of all pages in reading order, each ended by a form feed.
-  public func writeText(to output: JobOutput) throws(JobFailure) {
-    let count = unsafe poppler_document_get_n_pages(document)
-    for index in 0..<count {
-      try unsafe withPage(index) { (page) throws(JobFailure) in
-        let text = unsafe poppler_page_get_text(page)
-        defer { unsafe g_free(text) }
-        let bytes = unsafe text.map { unsafe Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } ?? []
-        try unsafe output.write((bytes + [0x0C]).span.bytes)
-      }
-    }
   }
 
   /// Paints the first page on white.

@@ -1,3 +1,4 @@
+internal import Documents
 internal import Glibc
 internal import Images
 internal import Sandbox
@@ -20,6 +21,10 @@ enum FFConvert {
   static func enterSandbox() {
     guard Vips.start() else {
       complain("libvips cannot be started.")
+      exit(69)
+    }
+    guard ReadDocument.prepare() else {
+      complain("There is no conversion from and to UTF-16.")
       exit(69)
     }
     let walls = Sandbox.close(memory: 4 << 30)

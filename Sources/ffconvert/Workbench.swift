@@ -7,12 +7,10 @@ internal import JobFiles
 
 /// Does one job after the other, and keeps the last documents open for the next page.
 struct Workbench {
-  /// Those used last, newest first.
-  private var paged: [(document: UInt64, pages: PagedDocument)] = []
+  private var paged = OpenDocuments<PagedDocument>()
+  private var rendered = OpenDocuments<RenderedDocument>()
 
-  /// More would be kept open for nobody: one reader goes through one document.
-  private static let mostOpen = 2
-  /// What documents may keep between two jobs.
+  /// What documents may keep between two jobs, in bytes.
   private static let keptMemory = 256 << 20
 
   mutating func answer(_ order: JobSocket.Order) -> JobAnswer {
@@ -21,7 +19,7 @@ struct Workbench {
       outcome = .done(try perform(order))
     } catch { outcome = .failed(error.failure, reason: error.reason) }
     if ffmount_heap() > Workbench.keptMemory {
-      paged = []
+      repeat {} while (rendered.closeOne() || paged.closeOne()) && ffmount_heap() > Workbench.keptMemory
       ffmount_trim_heap()
     }
     return JobAnswer(number: order.job.number, outcome: outcome)
@@ -36,22 +34,23 @@ struct Workbench {
     }
     switch recipe {
     case .pages(let selection): try pages(of: order).write(selection, to: output)
-    case .text: try RenderedDocument(input(of: order)).writeText(to: output)
+    case .text: try ReadDocument(Workbench.input(of: order)).write(to: output)
     case .image(let format, let changes): try makeImage(of: order, format, changes, output)
     }
     return try output.size()
   }
 
-  private func makeImage(
+  private mutating func makeImage(
     of order: JobSocket.Order, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
   ) throws(JobFailure) {
-    let input = try input(of: order)
+    let input = try Workbench.input(of: order)
     guard input.isPDF else {
       if format == .pdf { return try makePage(of: input, changes, output) }
       return try ImageWork(input, to: format, changes).write(to: output)
     }
     guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
-    let raster = try RenderedDocument(input).paintFirstPage { width, height in
+    let document = try rendered.document(order.job.document) { () throws(JobFailure) in try RenderedDocument(input) }
+    let raster = try document.paintFirstPage { width, height in
       changes.resolution(forPageOf: width, height)
     }
     try unsafe ImageWork(
@@ -72,19 +71,12 @@ struct Workbench {
     }
   }
 
-  private func input(of order: JobSocket.Order) throws(JobFailure) -> JobInput {
+  private static func input(of order: JobSocket.Order) throws(JobFailure) -> JobInput {
     try JobInput(descriptor: order.input, offset: order.job.start, size: order.job.size)
   }
 
   private mutating func pages(of order: JobSocket.Order) throws(JobFailure) -> PagedDocument {
-    let document = order.job.document
-    guard document != 0 else { return try PagedDocument(input(of: order)) }
-    let known = paged.firstIndex { $0.document == document }
-    let open =
-      if let known { paged.remove(at: known).pages } else { try PagedDocument(input(of: order)) }
-    paged.insert((document, open), at: 0)
-    if paged.count > Workbench.mostOpen { paged.removeLast() }
-    return open
+    try paged.document(order.job.document) { () throws(JobFailure) in try PagedDocument(Workbench.input(of: order)) }
   }
 }
 

@@ -10,6 +10,8 @@ struct WorkerTests {
 
   private static let isFull = ProcessInfo.processInfo.environment["FFMOUNT_TEST_FULL"] != nil
 
+  private static let manuals = ProcessInfo.processInfo.environment["FFMOUNT_TEST_MANUALS"]
+
   /// All files below a folder of the corpus, or every `step`th.
   private static func files(_ folder: String, step: Int) -> [String] {
     let root = sharedCorpus?.appendingPathComponent(folder).path ?? ""
@@ -43,6 +45,21 @@ struct WorkerTests {
   @Test func pagesAreThoseOfTheSource() async throws {
     let text = try await Self.script("compare_pages.py", [Self.isFull ? "1000" : "2"] + Self.files("pdf", step: 12))
     print(text)
+  }
+
+  @Test func linksBetweenPagesStillLead() async throws {
+    print(try await Self.script("check_links.py", []))
+  }
+
+  @Test func textIsThatOfPdftotext() async throws {
+    print(try await Self.script("compare_text.py", Self.files("pdf", step: 12)))
+  }
+
+  /// PDFs of hundreds of pages, below the folder `FFMOUNT_TEST_MANUALS`: of each some pages.
+  @Test(.enabled("there are manuals") { manuals != nil }) func pagesOfManualsAreThoseOfTheSource() async throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.manuals ?? "").sorted()
+    let files = names.filter { $0.hasSuffix(".pdf") }.map { "\(Self.manuals ?? "")/\($0)" }
+    print(try await Self.script("compare_pages.py", [Self.isFull ? "100" : "5"] + files))
   }
 
   @Test func imagesAreUprightAndComplete() async throws {

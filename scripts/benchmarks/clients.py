@@ -12,7 +12,9 @@ import importlib
 import mailbox
 import os
 import random
+import resource
 import struct
+import subprocess
 import sys
 import time
 import zipfile
@@ -174,7 +176,105 @@ def texts(path: str, word: str, way: str) -> tuple[float, float, str]:
     return time.perf_counter() - wall, time.process_time() - cpu, ""
 
 
+def pages(percent: str, root: str, kept: str, count: str, *manuals: str) -> tuple[float, float, str]:
+    """A percentile of what single pages cost a warm mount: seconds, and CPU seconds of the file system's processes.
+
+    The same pages serve for all percentiles: what they cost is kept in a file.
+    """
+    if not os.path.exists(kept):
+        # One worker has all documents open, so that each page is read for the first time, but from an open document.
+        daemon = _daemon(root)
+        with open(kept, "w") as file:
+            for manual in manuals:
+                folder = f"{root}/{manual}.pages"
+                numbers = sorted(os.listdir(folder))
+                # The first ones open the document in each worker.
+                _times(daemon, [f"{folder}/{name}" for name in numbers[:4]])
+                chosen = random.Random(6).sample(numbers[4:], min(int(count), len(numbers) - 4))
+                for wall, cpu in _times(daemon, [f"{folder}/{name}" for name in chosen]):
+                    file.write(f"{wall} {cpu}\n")
+    with open(kept) as file:
+        figures = [tuple(map(float, line.split())) for line in file]
+    wall, cpu = (sorted(column)[len(figures) * int(percent) // 100] for column in zip(*figures))
+    return wall, cpu, ""
+
+
+def _times(daemon: int, paths: list[str]) -> list[tuple[float, float]]:
+    found = []
+    for path in paths:
+        wall, cpu = time.perf_counter(), _cpu(daemon)
+        with open(path, "rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
+        found.append((time.perf_counter() - wall, _cpu(daemon) - cpu))
+    return found
+
+
+def _daemon(mountpoint: str) -> int:
+    """The process, a child of the same parent as this one, that serves a mount."""
+    parent = os.getppid()
+    for task in os.listdir(f"/proc/{parent}/task"):
+        for child in open(f"/proc/{parent}/task/{task}/children").read().split():
+            if mountpoint.encode() in open(f"/proc/{child}/cmdline", "rb").read().split(b"\0"):
+                if int(child) != os.getpid():
+                    return int(child)
+    sys.exit(f"nothing is known to serve {mountpoint}")
+
+
+def _cpu(daemon: int) -> float:
+    """CPU seconds of a process and its descendants, by their clocks (clock_getcpuclockid(3))."""
+    found, total = [daemon], 0.0
+    for process in found:
+        try:
+            total += time.clock_gettime(~process << 3 | 2)
+            for task in os.listdir(f"/proc/{process}/task"):
+                found += map(int, open(f"/proc/{process}/task/{task}/children").read().split())
+        except OSError:
+            pass
+    return total
+
+
+def extract(percent: str, count: str, *arguments: str) -> tuple[float, float, str]:
+    """A percentile of what a program takes for single pages, two of each file.
+
+    The arguments are `count` words of a command, with {file} and {page}, and the files.
+    """
+    words, files = arguments[: int(count)], arguments[int(count) :]
+    figures = []
+    for file in files:
+        last = int(subprocess.run(["qpdf", "--show-npages", file], capture_output=True, check=True).stdout)
+        for number in (1, 2):
+            command = [word.format(file=file, page=max(1, last * number // 3)) for word in words]
+            wall, usage = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = after.ru_utime + after.ru_stime - usage.ru_utime - usage.ru_stime
+            figures.append((time.perf_counter() - wall, cpu))
+    wall, cpu = (sorted(column)[len(figures) * int(percent) // 100] for column in zip(*figures))
+    return wall, cpu, ""
+
+
+def first(folder: str) -> tuple[float, float, str]:
+    """Reads the first page of a document, whose number has as many digits as that of its pages."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    for digits in range(3, 7):
+        try:
+            with open(f"{folder}/{1:0{digits}}.pdf", "rb") as file:
+                file.read()
+        except FileNotFoundError:
+            continue
+        return time.perf_counter() - wall, time.process_time() - cpu, ""
+    sys.exit(f"{folder} has no first page")
+
+
+def listing(folder: str) -> tuple[float, float, str]:
+    """Lists a folder."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    count = len(os.listdir(folder))
+    return time.perf_counter() - wall, time.process_time() - cpu, f"{count}"
+
+
 if __name__ == "__main__":
-    clients = [stat, pread, inflate, replaced, message, names, texts]
+    clients = [stat, pread, inflate, replaced, message, names, texts, pages, extract, first, listing]
     client = {each.__name__: each for each in clients}[sys.argv[1]]
     print(*client(*sys.argv[2:]))

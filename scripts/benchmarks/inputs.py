@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from . import letters
+from . import letters, manuals
 
 MEBIBYTE = 1 << 20
 DATE = (2024, 5, 3, 9, 30, 0)
@@ -135,6 +135,18 @@ class Inputs:
                         shutil.copyfileobj(copy, file, MEBIBYTE)
 
         return self._made("mail" if copies == 1 else f"mail-{copies}", make)
+
+    # For PDFs.
+
+    def manuals(self) -> Path:
+        """Manuals of some hundred to 2,400 pages, and `tiny.pdf` of 2,400 pages: their folder."""
+
+        def make(folder: Path) -> None:
+            packages = list(manuals.MANUALS)
+            manuals.fetch(folder, packages[:2] if self.divisor > 1 else packages)
+            manuals.write_tiny(folder / "tiny.pdf", self.scaled(2400))
+
+        return self._made("manuals", make)
 
     def _made(self, name: str, make: Callable[[Path], None]) -> Path:
         folder, partial = self.folder / name, self.folder / f"{name}.partial"

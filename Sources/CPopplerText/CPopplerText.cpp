@@ -1,0 +1,62 @@
+#include "CPopplerText.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <iconv.h>
+#include <memory>
+#include <string>
+
+#include <poppler-document.h>
+#include <poppler-global.h>
+#include <poppler-page.h>
+
+// No exception may reach Swift.
+
+struct ffconvert_text_document {
+  std::unique_ptr<poppler::document> document;
+};
+
+// poppler-cpp's strings are UTF-16, for which glibc loads a module. It stays loaded while it is in use.
+int ffconvert_text_prepare(void) {
+  const iconv_t failed = reinterpret_cast<iconv_t>(-1);
+  return iconv_open("UTF-16", "UTF-8") == failed || iconv_open("UTF-8", "UTF-16") == failed ? -1 : 0;
+}
+
+static void ignore(const std::string &, void *) {}
+
+ffconvert_text_document *ffconvert_text_open(const char *bytes, int count, int *is_locked) try {
+  *is_locked = 0;
+  // It would write every complaint to standard error.
+  poppler::set_debug_error_function(ignore, nullptr);
+  std::unique_ptr<poppler::document> document(poppler::document::load_from_raw_data(bytes, count));
+  if (!document) return nullptr;
+  if (document->is_locked()) {
+    *is_locked = 1;
+    return nullptr;
+  }
+  return new ffconvert_text_document{std::move(document)};
+} catch (...) {
+  return nullptr;
+}
+
+int ffconvert_text_page_count(ffconvert_text_document *document) try {
+  return document->document->pages();
+} catch (...) {
+  return 0;
+}
+
+char *ffconvert_text_of_page(ffconvert_text_document *document, int index, size_t *count) try {
+  std::unique_ptr<poppler::page> page(document->document->create_page(index));
+  if (!page) return nullptr;
+  const poppler::byte_array text =
+      page->text(poppler::rectf(), poppler::page::non_raw_non_physical_layout).to_utf8();
+  char *copy = static_cast<char *>(malloc(text.size() + 1));
+  if (!copy) return nullptr;
+  memcpy(copy, text.data(), text.size());
+  *count = text.size();
+  return copy;
+} catch (...) {
+  return nullptr;
+}
+
+void ffconvert_text_close(ffconvert_text_document *document) { delete document; }

@@ -1,0 +1,137 @@
+/// The names of places in a document, which links lead to (ISO 32000-1, 12.3.2.3): those of the name tree, which are strings,
+/// and those of `/Dests`, which are names.
+///
+/// Only the nodes of the tree that lie on the way to a name are read, once.
+final class NamedPlaces {
+  private struct Node {
+    /// In the order of their names.
+    var kids: [(first: [UInt8], last: [UInt8], id: PDFObject.ID)] = []
+    /// What stands in the document for the place: most often a reference.
+    var places: [[UInt8]: [UInt8]] = [:]
+  }
+
+  private let objects: ObjectCache
+  private var root: Node?
+  private var nodes: [PDFObject.ID: Node] = [:]
+  /// How many names the nodes hold.
+  private var count = 0
+  /// Of `/Dests`, by their names with the slash.
+  private var old: [[UInt8]: [UInt8]] = [:]
+  private let tree: [UInt8]?
+  private let dictionary: [UInt8]?
+
+  /// More names are not kept for the next page.
+  private static let mostNames = 1 << 17
+
+  /// - Parameter catalog: the document's.
+  init(_ catalog: PDFObject, _ objects: ObjectCache) {
+    self.objects = objects
+    tree = catalog["/Names"]?["/Dests"]?.text
+    dictionary = catalog["/Dests"]?.text
+  }
+
+  /// Those of the names that are places on these pages, in the order that a name tree has them in.
+  ///
+  /// - Parameter names: in the notation of PDF: strings and names.
+  func places(
+    _ names: Set<[UInt8]>, on pages: Set<PDFObject.ID>
+  ) -> [(name: [UInt8], place: ObjectText)] {
+    var found: [(key: [UInt8], name: [UInt8], place: ObjectText)] = []
+    if root == nil { read() }
+    for name in names {
+      guard let key = name.first == 0x2F ? Array(name.dropFirst()) : ObjectText.string(name[...]),
+        let text = place(key)
+      else { continue }
+      let place = ObjectText(text)
+      if let page = page(of: place), pages.contains(page) { found.append((key, name, place)) }
+    }
+    if count > NamedPlaces.mostNames {
+      nodes = [:]
+      count = 0
+    }
+    // The same string can be written in two ways.
+    found.sort { $0.key == $1.key ? $0.name < $1.name : $0.key < $1.key }
+    return found.indices.filter { $0 == 0 || found[$0].key != found[$0 - 1].key || found[$0].name.first == 0x2F }
+      .map { (found[$0].name, found[$0].place) }
+  }
+
+  private func read() {
+    root = tree.map { node(objects.resolved($0[...])) } ?? Node()
+    guard let text = dictionary.map({ objects.resolved($0[...]) }) else { return }
+    old = Dictionary(text.entries.map { (Array(text.bytes[$0.key]), Array(text.bytes[$0.value])) }) { first, _ in first
+    }
+  }
+
+  /// Readers look everywhere, whichever kind of name it is.
+  private func place(_ key: [UInt8]) -> [UInt8]? {
+    var next = root
+    // Deeper is a loop.
+    for _ in 0..<64 {
+      guard let node = next else { break }
+      if let place = node.places[key] { return place }
+      let after = node.kids.partitioningIndex { key < $0.first }
+      guard after > 0, !(node.kids[after - 1].last < key) else { break }
+      next = self.node(node.kids[after - 1].id)
+    }
+    return old[[0x2F] + key]
+  }
+
+  private func node(_ id: PDFObject.ID) -> Node {
+    if let known = nodes[id] { return known }
+    let node = node(objects.object(id).text)
+    nodes[id] = node
+    count += node.places.count + node.kids.count
+    return node
+  }
+
+  private func node(_ text: ObjectText) -> Node {
+    var node = Node()
+    for kid in text.value(of: "/Kids").map({ objects.resolved($0).references }) ?? [] {
+      let limits = items(of: objects.object(kid.id).text, "/Limits").map(ObjectText.string)
+      guard limits.count == 2, let first = limits[0], let last = limits[1] else { continue }
+      node.kids.append((first, last, kid.id))
+    }
+    node.kids.sort { $0.first < $1.first }
+    let names = items(of: text, "/Names")
+    for index in stride(from: 0, to: names.count - 1, by: 2) {
+      if let key = ObjectText.string(names[index]) { node.places[key] = Array(names[index + 1]) }
+    }
+    return node
+  }
+
+  /// Of an array that is a value.
+  private func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
+    text.value(of: key).map { ObjectText.items(objects.resolved($0).bytes[...]) } ?? []
+  }
+
+  /// The page that a place is on: the first thing that its array refers to.
+  private func page(of place: ObjectText) -> PDFObject.ID? {
+    var text = place
+    // The array may be the value of `/D`; each may be an object of its own.
+    for _ in 0..<4 {
+      if text.bytes.first == 0x5B { return text.references.first?.id }
+      if let inner = text.value(of: "/D") {
+        text = ObjectText(Array(inner))
+      } else if let reference = text.references.first, reference.range == text.bytes.indices {
+        text = objects.object(reference.id).text
+      } else {
+        return nil
+      }
+    }
+    return nil
+  }
+}
+
+private func < (one: [UInt8], other: [UInt8]) -> Bool { one.lexicographicallyPrecedes(other) }
+
+extension Array {
+  /// The first index of those at the end for which `isLater` holds, in an array where it holds at the end only.
+  fileprivate func partitioningIndex(_ isLater: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isLater(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

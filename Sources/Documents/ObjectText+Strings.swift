@@ -1,0 +1,46 @@
+extension ObjectText {
+  /// The bytes that a string in the notation of PDF stands for (ISO 32000-1, 7.3.4); nil for what is no string.
+  static func string(_ token: ArraySlice<UInt8>) -> [UInt8]? {
+    guard let first = token.first, token.count >= 2 else { return nil }
+    let inner = token.dropFirst().dropLast()
+    if first == 0x28 { return literal(inner) }
+    guard first == 0x3C, inner.first != 0x3C else { return nil }
+    var digits = inner.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    if !digits.count.isMultiple(of: 2) { digits.append(0) }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+
+  private static func literal(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      if byte == 0x0D {
+        // A line's end is one byte, however it is written.
+        if rest.first == 0x0A { rest.removeFirst() }
+        bytes.append(0x0A)
+      } else if byte != 0x5C {
+        bytes.append(byte)
+      } else if let escaped = rest.popFirst() {
+        switch escaped {
+        case 0x6E: bytes.append(0x0A)
+        case 0x72: bytes.append(0x0D)
+        case 0x74: bytes.append(0x09)
+        case 0x62: bytes.append(0x08)
+        case 0x66: bytes.append(0x0C)
+        case 0x0A: break
+        case 0x0D: if rest.first == 0x0A { rest.removeFirst() }
+        case 0x30...0x37:
+          var value = Int(escaped - 0x30)
+          for _ in 0..<2 {
+            guard let digit = rest.first, (0x30...0x37).contains(digit) else { break }
+            value = value << 3 | Int(digit - 0x30)
+            rest.removeFirst()
+          }
+          bytes.append(UInt8(truncatingIfNeeded: value))
+        default: bytes.append(escaped)
+        }
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,113 @@
+/// What a page needs of resources that it may share with others: of fonts and of images and forms, those that its contents
+/// name.
+///
+/// Producers often give all pages of a document the same dictionary; each page alone would then carry what all of them
+/// show. Whatever is in doubt is kept.
+struct PageResources {
+  let file: PDFFile
+  let objects: ObjectCache
+
+  /// Those that the producer lists for many pages at once.
+  private static let kinds = ["/Font", "/XObject"]
+
+  /// The resources without what the page does not name; nil: all that there is.
+  func needed(by page: PageTree.Page) -> ObjectText? {
+    guard let value = page.text.value(of: "/Resources") ?? page.inherited["/Resources"]?.bytes[...] else { return nil }
+    let all = objects.resolved(value)
+    let lists = PageResources.kinds.compactMap { kind in all.value(of: kind).map { (kind, objects.resolved($0)) } }
+    guard lists.contains(where: { !$0.1.entries.isEmpty }), let names = namesInContents(of: page),
+      !borrows(all.value(of: "/Pattern").map(objects.resolved)?.references)
+    else { return nil }
+    var text = Array("<< ".utf8)
+    var isLess = false
+    for (kind, list) in lists {
+      let kept = list.entries.filter { names.contains(PageResources.plain(list.bytes[$0.key])) }
+      isLess = isLess || kept.count < list.entries.count
+      text += "\(kind) << ".utf8
+      for entry in kept {
+        text += list.bytes[entry.key.lowerBound..<entry.value.upperBound]
+        text.append(0x20)
+      }
+      text += ">> ".utf8
+      let references = list.references.filter { reference in
+        kept.contains { $0.value.contains(reference.range.lowerBound) }
+      }
+      if borrows(references) { return nil }
+    }
+    guard isLess else { return nil }
+    for entry in all.entries where !PageResources.kinds.contains(where: { all.bytes[entry.key].elementsEqual($0.utf8) })
+    {
+      text += all.bytes[entry.key.lowerBound..<entry.value.upperBound]
+      text.append(0x20)
+    }
+    text += ">>".utf8
+    return ObjectText(text)
+  }
+
+  /// Whether any of these draws with the page's resources, because it has none of its own.
+  private func borrows(_ references: [ObjectText.Reference]?) -> Bool {
+    (references ?? []).contains { reference in
+      let text = objects.object(reference.id).text
+      if text.hasValue(for: "/Resources") { return false }
+      return text.has("/Form", for: "/Subtype") || text.has("/Type3", for: "/Subtype")
+        || text.has("1", for: "/PatternType")
+    }
+  }
+
+  /// nil: they cannot be read.
+  private func namesInContents(of page: PageTree.Page) -> Set<[UInt8]>? {
+    guard let value = page.text.value(of: "/Contents") else { return [] }
+    let text = ObjectText(Array(value))
+    var streams = text.references.map(\.id)
+    if let only = streams.first, text.bytes.first != 0x5B, objects.object(only).kind != .stream {
+      streams = objects.object(only).text.references.map(\.id)
+    }
+    // A name may not go on in the next stream.
+    var names: Set<[UInt8]> = []
+    for stream in streams {
+      guard objects.object(stream).kind == .stream, let data = file.object(stream).decodedData else { return nil }
+      PageResources.collectNames(in: data, into: &names)
+    }
+    return names
+  }
+
+  /// Everything that looks like a name, also in strings and images, where it is none.
+  private static func collectNames(in data: [UInt8], into names: inout Set<[UInt8]>) {
+    var at = 0
+    while at < data.count {
+      if data[at] != 0x2F {
+        at += 1
+        continue
+      }
+      let start = at
+      at += 1
+      while at < data.count, !ends(data[at]) { at += 1 }
+      names.insert(plain(data[start..<at]))
+    }
+  }
+
+  /// Whether a name ends before a byte.
+  private static func ends(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0...0x20, 0x25, 0x28, 0x29, 0x2F, 0x3C, 0x3E, 0x5B, 0x5D, 0x7B, 0x7D: true
+    default: false
+    }
+  }
+
+  /// A name without its `#` and two digits for a byte.
+  private static func plain(_ name: ArraySlice<UInt8>) -> [UInt8] {
+    guard name.contains(0x23) else { return Array(name) }
+    var bytes: [UInt8] = []
+    var rest = name
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+      if byte == 0x23, digits.count == 2 {
+        bytes.append(UInt8(digits[0] << 4 | digits[1]))
+        rest.removeFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,42 @@
+internal import CPopplerText
+internal import Conversion
+internal import Glibc
+public import JobFiles
+
+/// An open PDF as poppler reads it: the text of its pages.
+@safe public final class ReadDocument {
+  private let document: OpaquePointer
+  private let input: JobInput
+
+  /// Loads what reading needs from files, which a worker cannot do later. False: that failed.
+  public static func prepare() -> Bool { ffconvert_text_prepare() == 0 }
+
+  public init(_ input: JobInput) throws(JobFailure) {
+    self.input = input
+    guard let count = Int32(exactly: input.count) else { throw JobFailure(.limit, "is too large to be read") }
+    var isLocked: Int32 = 0
+    guard
+      let document = unsafe ffconvert_text_open(
+        input.bytes.assumingMemoryBound(to: CChar.self).baseAddress, count, &isLocked)
+    else {
+      throw isLocked != 0 ? JobFailure(.locked, "asks for a password") : JobFailure(.damaged, "is no readable PDF")
+    }
+    unsafe self.document = document
+  }
+
+  deinit { unsafe ffconvert_text_close(document) }
+
+  /// Writes the text of all pages in reading order, each ended by a form feed.
+  public func write(to output: JobOutput) throws(JobFailure) {
+    let pages = unsafe ffconvert_text_page_count(document)
+    guard pages > 0 else { throw JobFailure(.damaged, "has no readable pages") }
+    for index in 0..<pages {
+      var count = 0
+      guard let text = unsafe ffconvert_text_of_page(document, index, &count) else {
+        throw JobFailure(.damaged, "has no readable page \(index + 1)")
+      }
+      defer { unsafe free(text) }
+      try unsafe output.write(UnsafeRawBufferPointer(start: text, count: count).bytes)
+    }
+  }
+}
