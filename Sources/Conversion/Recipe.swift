@@ -6,6 +6,8 @@ public enum Recipe: Hashable, Sendable {
   case image(ImageFormat, ImageChanges)
   /// A PDF's text in reading order, UTF-8.
   case text
+  /// One PDF of several files, which come as a `Bundle`.
+  case merged
 }
 
 extension Recipe: LosslessStringConvertible {
@@ -15,12 +17,13 @@ extension Recipe: LosslessStringConvertible {
     case .pages(let selection): "pages \(selection)"
     case .image(let format, let changes): "\(format.rawValue) \(changes)"
     case .text: "text"
+    case .merged: "merged"
     }
   }
 
   public init?(_ description: String) {
-    if description == "text" {
-      self = .text
+    if let simple = [Recipe.text, .merged].first(where: { $0.description == description }) {
+      self = simple
       return
     }
     let words = description.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)

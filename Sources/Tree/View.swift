@@ -15,6 +15,9 @@ public protocol View: Sendable {
   /// What the view of a file is.
   var kind: Kind { get }
 
+  /// What it is a view of: a file, or a folder.
+  var sourceKind: Kind { get }
+
   /// The extensions of the files that a listing shows this view beside.
   var listedExtensions: Set<FileExtension> { get }
 
@@ -42,6 +45,7 @@ public protocol View: Sendable {
 }
 
 extension View {
+  public var sourceKind: Kind { .file }
   public func stop() {}
 }
 
@@ -137,7 +141,7 @@ public struct Views: Sendable {
     let known = conversions?.known ?? KnownValues(index: index)
     let tables = RewrittenText.Memory(capacity: Self.tableMemory)
     let converting: [any View] =
-      conversions.map { [PagesView(listing: listing, $0), RenditionView(listing: listing, $0)] } ?? []
+      conversions.map { [PagesView(listing: listing, $0), RenditionView(listing: listing, $0), MergedView($0)] } ?? []
     all =
       [
         ContentsView(listing: listing, decodedCache: cache, index: index, zip),
@@ -155,6 +159,7 @@ public struct Views: Sendable {
 
   static let types: [any View.Type] = [
     ContentsView.self, MessagesView.self, MessageView.self, TableView.self, PagesView.self, RenditionView.self,
+    MergedView.self,
   ]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.

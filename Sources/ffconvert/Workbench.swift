@@ -36,6 +36,7 @@ struct Workbench {
     case .pages(let selection): try pages(of: order).write(selection, to: output)
     case .text: try ReadDocument(Workbench.input(of: order)).write(to: output)
     case .image(let format, let changes): try makeImage(of: order, format, changes, output)
+    case .merged: try merge(order, output)
     }
     return try output.size()
   }
@@ -60,15 +61,52 @@ struct Workbench {
   }
 
   private func makePage(of input: JobInput, _ changes: ImageChanges, _ output: JobOutput) throws(JobFailure) {
-    let image = try PageImage(input, changes)
+    try Workbench.withPage(of: input, PageImage(input, changes)) { (page, data) throws(JobFailure) in
+      try page.write(data, to: output)
+    }
+  }
+
+  private static func withPage(
+    of input: JobInput, _ image: PageImage, _ body: (PicturePage, RawSpan) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
     let page = PicturePage(
       width: image.width, height: image.height, density: image.density, orientation: image.orientation,
       coding: image.coding, components: image.components, profile: image.profile)
     if let data = image.data {
-      try unsafe page.write(data.span.bytes, to: output)
+      try unsafe body(page, data.span.bytes)
     } else {
-      try unsafe page.write(input.bytes.bytes, to: output)
+      try unsafe body(page, input.bytes.bytes)
     }
+  }
+
+  private func merge(_ order: JobSocket.Order, _ output: JobOutput) throws(JobFailure) {
+    var place = order.job.start
+    func next(_ size: Int64) throws(JobFailure) -> JobInput {
+      let input = try JobInput(descriptor: order.input, offset: place, size: size)
+      place += size
+      return input
+    }
+    let lead = try next(min(order.job.size, Int64(Bundle.lead))).copy
+    guard let size = Bundle.listSize(lead) else { throw JobFailure(.system, "is no list of files") }
+    place = order.job.start
+    guard let bundle = try Bundle(list: next(size).copy) else {
+      throw JobFailure(.system, "is no list of files")
+    }
+    let document = MergedDocument(to: output)
+    for member in bundle.members {
+      do throws(JobFailure) {
+        let input = try next(member.size)
+        if input.isPDF {
+          try document.add(input, named: member.name)
+        } else {
+          let image = try PageImage(input, ImageChanges())
+          try Workbench.withPage(of: input, image) { (page, data) throws(JobFailure) in
+            try document.add(page, data, named: member.name)
+          }
+        }
+      } catch { throw error.about(member.name) }
+    }
+    try document.finish()
   }
 
   private static func input(of order: JobSocket.Order) throws(JobFailure) -> JobInput {
@@ -81,6 +119,8 @@ struct Workbench {
 }
 
 extension JobInput {
+  fileprivate var copy: [UInt8] { withExtendedLifetime(self) { unsafe Array(bytes) } }
+
   /// Readers look for the mark among the first bytes.
   fileprivate var isPDF: Bool {
     let mark = Array("%PDF-".utf8)
@@ -104,5 +144,14 @@ extension ImageChanges {
     let most = min(
       Double(Raster.longestSide) / max(width, height), (Double(Raster.mostPixels) / width / height).squareRoot())
     return min(usual, most * 0.99)
+  }
+}
+
+extension JobFailure {
+  /// The same of one of several files.
+  fileprivate func about(_ name: String) -> JobFailure {
+    // What the system refused is no fault of the file's.
+    failure == .system || failure == .limit
+      ? JobFailure(failure, "\(reason) (at \(name))") : JobFailure(failure, "\(name) \(reason)")
   }
 }

@@ -16,6 +16,8 @@ struct RenditionView: View {
     "svg",
   ]
   private static let jpegs: Set<FileExtension> = ["jpg", "jpeg", "jpe"]
+  /// Images by their names.
+  static let images = otherImages.union(jpegs)
   private static let marker = Array("as-".utf8)
   private static let dot = UInt8(ascii: ".")
 
@@ -90,7 +92,7 @@ struct RenditionView: View {
 
   private static func makes(_ recipe: Recipe, of kind: FileSignature, _ source: Source) -> Bool {
     switch recipe {
-    case .pages: false
+    case .pages, .merged: false
     case .text: kind == .pdf
     case .image(let format, let changes):
       kind == .pdf ? format != .pdf : changes.resolution == nil || source.isNamed(among: ["svg"])
