@@ -15,13 +15,14 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree, Mail,
-/// Tables and Index below it, Conversion beside the formats, and Text below them. ffconvert alone links what parses PDFs and images.
+/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree, Mail, Tables and
+/// Index below it, Conversion beside the formats, and Text below them. ffconvert and ffpages alone link what parses PDFs and images.
 let package = Package(
   name: "ffmount",
   products: [
     .executable(name: "ffmount", targets: ["ffmount"]),
     .executable(name: "ffconvert", targets: ["ffconvert"]),
+    .executable(name: "ffpages", targets: ["ffpages"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -85,14 +86,17 @@ let package = Package(
 
     .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
+    .target(name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf"], swiftSettings: strict),
     .target(
-      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "CQpdf", "CPoppler", "CPopplerText"],
-      swiftSettings: strict),
+      name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
     .target(
       name: "Images", dependencies: ["Conversion", "JobFiles", "CPosix", "CVips", "CHeif"], swiftSettings: strict),
+    .target(name: "Workshop", dependencies: ["Conversion", "JobFiles", "Sandbox", "CPosix"], swiftSettings: strict),
     .executableTarget(
-      name: "ffconvert", dependencies: ["Conversion", "JobFiles", "Documents", "Images", "Sandbox", "CPosix"],
+      name: "ffconvert", dependencies: ["Conversion", "JobFiles", "Documents", "Rendering", "Images", "Workshop"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "ffpages", dependencies: ["Conversion", "JobFiles", "Documents", "Workshop"], swiftSettings: strict),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
     .target(

@@ -4,7 +4,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # The programs that are built and installed: the one list of them.
-programs=(ffmount ffconvert)
+programs=(ffmount ffconvert ffpages)
 
 # Says one sentence and ends the script.
 die() {

@@ -5,8 +5,10 @@ internal import Threads
 /// The workers: started as they are needed, up to a number, and ended when there has been nothing to do for a while.
 public final class ConversionPool: Sendable {
   public struct Options: Sendable {
-    /// The converter program's path.
+    /// The path of the program that does every job.
     public var program: String
+    /// The path of one that is for pages alone, and starts sooner; nil: there is none.
+    public var pageProgram: String?
     /// At most how many jobs go on at a time.
     public var workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// For one job; whole seconds.
@@ -19,6 +21,13 @@ public final class ConversionPool: Sendable {
     public var log: @Sendable (String) -> Void = { _ in }
 
     public init(program: String) { self.program = program }
+
+    func program(for work: Job.Work) -> String {
+      switch work {
+      case .countPages, .make(.pages): pageProgram ?? program
+      case .make: program
+      }
+    }
   }
 
   private let options: Options
@@ -58,7 +67,9 @@ public final class ConversionPool: Sendable {
     let (isTaken, needsWorker) = state.update { state -> (Bool, Bool) in
       guard !state.isStopped else { return (false, false) }
       state.queue.append(Waiting(task: task))
-      guard state.idle.count < state.queue.count, state.workers < options.workers else { return (true, false) }
+      guard state.idle.count < state.queue.count, state.workers < (task.isAhead ? 1 : options.workers) else {
+        return (true, false)
+      }
       state.workers += 1
       return (true, true)
     }
@@ -146,7 +157,10 @@ extension ConversionPool.State {
     }
     // Opening a document takes longer than most of what is done with it: it is left to whoever has it open and nothing to do.
     return lookout.firstIndex { waiting in
-      waiting.task.document == 0 || !idle.contains { $0.value == waiting.task.document && $0.key != worker }
+      let document = waiting.task.document
+      if document == 0 { return true }
+      if waiting.task.isAhead, running.contains(where: { $0.document == document }) { return false }
+      return !idle.contains { $0.value == document && $0.key != worker }
     }
   }
 }

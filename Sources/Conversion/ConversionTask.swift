@@ -4,6 +4,8 @@ internal import Synchronization
 final class ConversionTask: Sendable {
   /// As in `Job`.
   let document: UInt64
+  /// Whether nobody has asked for it yet: then it is for whoever has the document open.
+  let isAhead: Bool
   private let body: @Sendable (ConversionTask, Worker) -> Void
   private let dropped: @Sendable (ConversionTask) -> Void
   private let state = Mutex(State())
@@ -17,10 +19,11 @@ final class ConversionTask: Sendable {
   /// One of the two is called, once: `body` on a thread that may be held, with a worker for as long as it runs, or
   /// `dropped` when that will not be.
   init(
-    document: UInt64, _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
+    document: UInt64, isAhead: Bool, _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
     dropped: @escaping @Sendable (ConversionTask) -> Void
   ) {
     self.document = document
+    self.isAhead = isAhead
     self.body = body
     self.dropped = dropped
   }
@@ -55,14 +58,16 @@ final class ConversionTask: Sendable {
   }
 }
 
-/// A place in the pool: a process for the jobs, started when there is one and replaced when it breaks down.
+/// A place in the pool: a process of each program that jobs are for, started when there is one and replaced when it breaks
+/// down.
 final class Worker: Sendable {
   private let options: ConversionPool.Options
   private let log: @Sendable (String) -> Void
   private let state = Mutex(State())
 
   private struct State {
-    var process: ConverterProcess?
+    /// By program.
+    var processes: [String: ConverterProcess] = [:]
     var document: UInt64 = 0
     var jobs: UInt64 = 0
   }
@@ -72,14 +77,15 @@ final class Worker: Sendable {
     self.log = log
   }
 
-  /// What the process has had open last; 0: nothing.
+  /// What was open last; 0: nothing.
   var document: UInt64 { state.withLock { $0.document } }
 
   /// Has `job` done for `task`. Blocks.
   func perform(
     _ job: Job, for task: ConversionTask, input: Int32, output: Int32?
   ) throws(Breakdown) -> JobAnswer.Outcome {
-    let process = try ready()
+    let program = options.program(for: job.work)
+    let process = try ready(program)
     var job = job
     job.number = state.withLock { state in
       state.jobs += 1
@@ -92,27 +98,29 @@ final class Worker: Sendable {
           job, input: input, output: output, .init(time: options.timeLimit, memory: options.memoryLimit))
       }
     } catch {
-      end()
+      end(program)
       throw error
     }
   }
 
-  private func ready() throws(Breakdown) -> ConverterProcess {
-    if let process = state.withLock({ $0.process }) {
+  private func ready(_ program: String) throws(Breakdown) -> ConverterProcess {
+    if let process = state.withLock({ $0.processes[program] }) {
       if process.isReady { return process }
-      end()
+      end(program)
     }
-    let process = try ConverterProcess(program: options.program, log: log)
-    state.withLock { $0.process = process }
+    let process = try ConverterProcess(program: program, log: log)
+    state.withLock { $0.processes[program] = process }
     return process
   }
 
-  /// Ends the process and waits for it.
-  func end() {
+  private func end(_ program: String) {
     let process = state.withLock { state in
-      defer { state = State(jobs: state.jobs) }
-      return state.process
+      state.document = 0
+      return state.processes.removeValue(forKey: program)
     }
     process?.end()
   }
+
+  /// Ends the processes and waits for them.
+  func end() { for program in state.withLock({ Array($0.processes.keys) }) { end(program) } }
 }

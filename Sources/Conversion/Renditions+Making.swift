@@ -118,6 +118,8 @@ extension Renditions {
       number: 0, work: work, start: start, size: bytes.size, document: document, outputLimit: limit)
     let answer = try holder.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
       do throws(Breakdown) { return try worker.perform(job, for: task, input: raw, output: output) } catch {
+        // A mapped file that is cut off kills the worker (SIGBUS), which is then no word on the bytes.
+        do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
         throw Failed(error)
       }
     }

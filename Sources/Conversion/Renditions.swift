@@ -65,6 +65,8 @@ public final class Renditions: Sendable {
   let inputs = RecentlyUsed<UInt64, TemporaryFile>(capacity: 512 << 20)
   /// Results that are in no cache, for those who open the same file twice.
   private let unkept = RecentlyUsed<Key, Rendition>(capacity: 8)
+  /// Results that nobody has asked for yet.
+  private let ahead = RecentlyUsed<Key, Rendition>(capacity: 4)
   private let documents = RecentlyUsed<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
@@ -88,6 +90,7 @@ public final class Renditions: Sendable {
   /// A file made of another; throws `pending` while it is being made.
   public func open(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Rendition {
     let key = Key(revision: subject.revision, work: .make(recipe))
+    defer { ahead.removeValue(for: key) }
     if let known = try known(key) { return known }
     let bytes = try settled(subject, patience)
     let name = bytes.identity.map { RenditionName($0, recipe) }
@@ -98,6 +101,17 @@ public final class Renditions: Sendable {
       return rendition
     }
     throw begin(key, bytes) { [self] task, worker in make(recipe, of: bytes, name, task, worker) }
+  }
+
+  /// Begins what will most likely be asked for next, if it was never made. Does not wait.
+  public func prepare(_ recipe: Recipe, of subject: Subject) {
+    let key = Key(revision: subject.revision, work: .make(recipe))
+    guard notes.value(of: key.work, inState: key.revision) == nil, state.withLock({ $0.jobs[key] }) == nil,
+      let bytes = try? subject.open(.immediate), let identity = bytes.identity
+    else { return }
+    _ = begin(key, bytes, isAhead: true) { [self] task, worker in
+      make(recipe, of: bytes, RenditionName(identity, recipe), task, worker)
+    }
   }
 
   /// How many pages a PDF has; throws `pending` while that is being found out.
@@ -145,10 +159,11 @@ public final class Renditions: Sendable {
 
   /// What to wait for: a job on `bytes` that is under way, or a new one.
   private func begin(
-    _ key: Key, _ bytes: any ByteSource, _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
+    _ key: Key, _ bytes: any ByteSource, isAhead: Bool = false,
+    _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
   ) -> Fault {
     let document = bytes.identity == nil ? 0 : document(key.revision)
-    let task = ConversionTask(document: document) { [self] task, worker in
+    let task = ConversionTask(document: document, isAhead: isAhead) { [self] task, worker in
       finish(key, task, work(task, worker), isLasting: bytes.identity != nil)
     } dropped: { [self] task in
       finish(key, task, .dropped, isLasting: false)
@@ -179,6 +194,7 @@ public final class Renditions: Sendable {
     if case .made(let value, let rendition, let isKept) = outcome {
       product = rendition
       if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
+      if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
       notes.note(value, of: key.work, inState: key.revision, isLasting: isLasting)
     }
     let pending = state.withLock { state -> Pending? in

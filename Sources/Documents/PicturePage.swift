@@ -2,30 +2,9 @@ public import JobFiles
 
 /// A document of one page, which a picture fills.
 public struct PicturePage {
-  /// Of the picture as it is shown, in pixels.
-  public let width: Int
-  public let height: Int
-  /// Pixels an inch.
-  public let density: Double
-  /// EXIF's: how the picture's data have to be turned.
-  public let orientation: Int
-  /// What the image's dictionary says of its size, coding and colours; `/ColorSpace` is said here.
-  public let coding: String
-  /// Of colours: 1, 3 or 4.
-  public let components: Int
-  public let profile: [UInt8]?
+  private let form: PictureForm
 
-  public init(
-    width: Int, height: Int, density: Double, orientation: Int, coding: String, components: Int, profile: [UInt8]?
-  ) {
-    self.width = width
-    self.height = height
-    self.density = density
-    self.orientation = orientation
-    self.coding = coding
-    self.components = components
-    self.profile = profile
-  }
+  public init(_ form: PictureForm) { self.form = form }
 
   /// - Parameter data: the coded pixels.
   public func write(_ data: RawSpan, to output: JobOutput) throws(JobFailure) {
@@ -39,7 +18,7 @@ public struct PicturePage {
 
   /// Writes the page number `page` below a node of the page tree.
   func write(_ data: RawSpan, to writer: PDFWriter, page: Int, below node: Int) throws(JobFailure) {
-    let (w, h) = (points(width), points(height))
+    let (w, h) = (points(form.width), points(form.height))
     let (contents, image) = (writer.reserve(), writer.reserve())
     try writer.write(
       page,
@@ -50,24 +29,24 @@ public struct PicturePage {
         """.utf8))
     let drawing = Array("q \(matrix(w, h)) cm /Image Do Q".utf8)
     try unsafe writer.write(contents, dictionary: Array("<< >>".utf8), stream: drawing.span.bytes)
-    var colours = [1: "/DeviceGray", 4: "/DeviceCMYK"][components] ?? "/DeviceRGB"
-    if let profile {
+    var colours = [1: "/DeviceGray", 4: "/DeviceCMYK"][form.components] ?? "/DeviceRGB"
+    if let profile = form.profile {
       let number = writer.reserve()
-      let dictionary = Array("<< /N \(components) /Alternate \(colours) >>".utf8)
+      let dictionary = Array("<< /N \(form.components) /Alternate \(colours) >>".utf8)
       try unsafe writer.write(number, dictionary: dictionary, stream: profile.span.bytes)
       colours = "[ /ICCBased \(number) 0 R ]"
     }
     try writer.write(
-      image, dictionary: Array("<< /Type /XObject /Subtype /Image \(coding) /ColorSpace \(colours) >>".utf8),
+      image, dictionary: Array("<< /Type /XObject /Subtype /Image \(form.coding) /ColorSpace \(colours) >>".utf8),
       stream: data)
   }
 
   /// Hundredths are finer than anybody sees.
-  private func points(_ pixels: Int) -> Double { (Double(pixels) / density * 7200).rounded() / 100 }
+  private func points(_ pixels: Int) -> Double { (Double(pixels) / form.density * 7200).rounded() / 100 }
 
   /// From the unit square, in which an image's top is at 1, to a page of this size.
   private func matrix(_ w: Double, _ h: Double) -> String {
-    switch orientation {
+    switch form.orientation {
     case 2: "-\(w) 0 0 \(h) \(w) 0"
     case 3: "-\(w) 0 0 -\(h) \(w) \(h)"
     case 4: "\(w) 0 0 -\(h) 0 \(h)"

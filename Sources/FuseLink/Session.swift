@@ -80,10 +80,18 @@ internal import Synchronization
     unsafe fuse_session_destroy(raw)
   }
 
-  // MARK: Notifications. None may be sent from within an answer: the kernel holds locks that the answer ends.
+  // MARK: Notifications
 
-  /// Makes the kernel forget a name. Blocks while that folder is being looked into.
+  /// Makes the kernel forget a name. Blocks while that folder is being looked into: not to be called from within an answer,
+  /// which may be what ends that.
   public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
     _ = unsafe fuse_lowlevel_notify_inval_entry(raw, folder, name, strlen(name))
+  }
+
+  /// Makes the kernel ask for a node's attributes before it says them again. Does not block: the kernel takes no lock for it
+  /// that an answer could hold.
+  public func invalidateAttributes(of node: UInt64) {
+    // A negative offset leaves the cached pages alone.
+    _ = unsafe fuse_lowlevel_notify_inval_inode(raw, node, -1, 0)
   }
 }

@@ -12,6 +12,7 @@ struct BitmapFile {
   private let compression: Int
   private let palette: [(red: UInt8, green: UInt8, blue: UInt8)]
   private let pixels: Int
+  /// Red, green, blue and, where there is any, opacity.
   private let masks: [Mask]
 
   /// A channel of a pixel that is one word.
@@ -52,7 +53,9 @@ struct BitmapFile {
       throw JobFailure(.unsupported, "is a bitmap of a kind that is not known here")
     }
     if hasMasks {
-      masks = (0..<3).map { Mask(bytes.word(54 + 4 * $0, 4)) }
+      // Headers of that length and longer ones have a fourth mask; 0: all is opaque.
+      let hasOpacity = header >= 56 && bytes.word(66, 4) != 0
+      masks = (0..<(hasOpacity ? 4 : 3)).map { Mask(bytes.word(54 + 4 * $0, 4)) }
     } else {
       masks = (depth == 16 ? [0x7C00, 0x3E0, 0x1F] : [0xFF0000, 0xFF00, 0xFF]).map { Mask($0) }
     }
@@ -71,13 +74,17 @@ struct BitmapFile {
   }
 
   func picture() throws(JobFailure) -> VipsPicture {
-    var image = [UInt8](repeating: 0, count: 3 * width * height)
+    var image = [UInt8](repeating: 0, count: masks.count * width * height)
     if compression == 1 || compression == 2 { readRuns(&image) } else { readRows(&image) }
-    return try VipsPicture(copying: image, width: width, height: height)
+    return try VipsPicture(copying: image, width: width, height: height, bands: masks.count)
+  }
+
+  private func place(_ x: Int, _ row: Int) -> Int {
+    masks.count * ((isTopDown ? row : height - 1 - row) * width + x)
   }
 
   private func set(_ x: Int, _ row: Int, _ red: UInt8, _ green: UInt8, _ blue: UInt8, in image: inout [UInt8]) {
-    let at = 3 * ((isTopDown ? row : height - 1 - row) * width + x)
+    let at = place(x, row)
     image[at] = red
     image[at + 1] = green
     image[at + 2] = blue
@@ -99,7 +106,8 @@ struct BitmapFile {
           set(x, row, bytes.byte(at + 2), bytes.byte(at + 1), bytes.byte(at), in: &image)
         case 16, 32:
           let word = bytes.word(start + depth / 8 * x, depth / 8)
-          set(x, row, masks[0].value(of: word), masks[1].value(of: word), masks[2].value(of: word), in: &image)
+          let at = place(x, row)
+          for (band, mask) in masks.enumerated() { image[at + band] = mask.value(of: word) }
         default:
           let bit = x * depth
           let index = Int(bytes.byte(start + bit / 8)) >> (8 - depth - bit % 8) & (1 << depth - 1)

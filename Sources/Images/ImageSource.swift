@@ -6,9 +6,9 @@ internal import JobFiles
 
 /// An image as a file has it, before anything is done to it.
 @safe final class ImageSource {
-  private let input: JobInput
   private let source: UnsafeMutablePointer<VipsSource>
-  /// Upright only after `orientation`; its pixels come once, from the top down.
+  /// Upright only after `orientation`; its pixels come once, from the top down. It keeps what it is read from, so nothing
+  /// else has to.
   let picture: VipsPicture
   /// The loader can make it smaller while it reads.
   let canShrink: Bool
@@ -20,8 +20,7 @@ internal import JobFiles
   ]
 
   init(_ input: JobInput, resolution: Int?) throws(JobFailure) {
-    self.input = input
-    guard let source = unsafe vips_source_new_from_memory(input.bytes.baseAddress, input.count) else {
+    guard let source = unsafe InputStream.source(of: input) else {
       throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError())
     }
     unsafe self.source = source

@@ -26,7 +26,6 @@ public struct ImageWork {
     if case .percent(let percent) = changes.size, percent > 100 {
       picture = try picture.applying("resize", ["scale": "\(Double(percent) / 100)"])
     }
-    picture.keep(source)
   }
 
   /// Pixels that were painted, three bytes each.
@@ -54,6 +53,7 @@ public struct ImageWork {
     case .heic: try HEICFile(ready, quality: changes.quality ?? 60).write(to: output)
     default: try ImageFile(format, quality: changes.quality).write(ready, to: output)
     }
+    if format == .tiff, let words = ready.blob("exif-data") { try TIFFWords.add(words, to: output) }
   }
 
   /// Turned, in colours that the format can have, and with what is to travel along.

@@ -4,17 +4,7 @@ public import JobFiles
 
 /// An image as a page of a PDF can hold it.
 public struct PageImage {
-  /// Of the image as it is shown.
-  public let width: Int
-  public let height: Int
-  /// Pixels an inch.
-  public let density: Double
-  /// How the data still have to be turned.
-  public let orientation: Int
-  /// What the image's dictionary says of its size and coding.
-  public let coding: String
-  public let components: Int
-  public let profile: [UInt8]?
+  public let form: PictureForm
   /// nil: the data are the input's own bytes.
   public let data: [UInt8]?
 
@@ -45,15 +35,13 @@ public struct PageImage {
   private init(
     _ picture: VipsPicture, coding: String, data: [UInt8]?, _ changes: ImageChanges, _ orientation: Int
   ) {
-    width = orientation > 4 ? picture.height : picture.width
-    height = orientation > 4 ? picture.width : picture.height
     // libvips says one pixel a millimetre where the file says nothing.
     let said = picture.density * 25.4
-    density = changes.resolution.map(Double.init) ?? ((30...5000).contains(said) ? said : PageImage.usualDensity)
-    self.orientation = orientation
-    self.coding = coding
-    components = picture.bands
-    profile = picture.blob("icc-profile-data")
+    let isTurned = orientation > 4
+    form = PictureForm(
+      width: isTurned ? picture.height : picture.width, height: isTurned ? picture.width : picture.height,
+      density: changes.resolution.map(Double.init) ?? ((30...5000).contains(said) ? said : PageImage.usualDensity),
+      orientation: orientation, coding: coding, components: picture.bands, profile: picture.blob("icc-profile-data"))
     self.data = data
   }
 

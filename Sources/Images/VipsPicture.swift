@@ -21,11 +21,11 @@ internal import JobFiles
     origins = [origin]
   }
 
-  /// The same, of a copy.
-  init(copying bytes: [UInt8], width: Int, height: Int) throws(JobFailure) {
+  /// The same, of a copy; the fourth of four bands is opacity.
+  init(copying bytes: [UInt8], width: Int, height: Int, bands: Int) throws(JobFailure) {
     guard
       let pointer = unsafe vips_image_new_from_memory_copy(
-        bytes, bytes.count, Int32(width), Int32(height), 3, VIPS_FORMAT_UCHAR)
+        bytes, bytes.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)
     else { throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError()) }
     unsafe self.pointer = pointer
     unsafe pointer.pointee.Type = VIPS_INTERPRETATION_sRGB
@@ -72,9 +72,6 @@ internal import JobFiles
     for (name, value) in arguments { call.set(name, value) }
     return try keeping(call.result())
   }
-
-  /// Keeps what the pixels are read from for as long.
-  func keep(_ origin: AnyObject) { origins.append(origin) }
 
   private func keeping(_ result: VipsPicture) -> VipsPicture {
     result.origins.append(self)

@@ -1,22 +1,25 @@
 internal import Conversion
 internal import Glibc
 
-/// The bytes of a job's input, mapped for as long as the object lives.
+/// The bytes of a job's input, for as long as the object lives: to be read piece by piece, and mapped.
 ///
-/// Mapped, because every library here reads from memory without a copy, and a document that stays open then costs no
-/// memory of the process. A file that is cut off under it ends the worker by SIGBUS, which costs this job alone.
+/// Mapped, because documents are read here and there, and one that stays open then costs no memory of the process. Where
+/// bytes are wanted once from the first to the last, `read` keeps none of them. A file that is cut off under a mapping ends
+/// the worker by SIGBUS, which costs this job alone; under `read` it ends too early.
 public final class JobInput: Sendable {
   private let start: UInt
   private let length: Int
   /// How many bytes lie before the input's first: a mapping starts with a page.
   private let lead: Int
+  private let descriptor: Int32
+  private let offset: Int64
 
   public var count: Int { length - lead }
   public var bytes: UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: start)?.advanced(by: lead), count: count)
   }
 
-  /// Maps `size` bytes from `offset` on; the descriptor may be closed afterwards.
+  /// Takes `size` bytes from `offset` on; the descriptor may be closed afterwards.
   public init(descriptor: Int32, offset: Int64, size: Int64) throws(JobFailure) {
     guard size > 0 else { throw JobFailure(.damaged, "is empty") }
     var status = stat()
@@ -33,9 +36,30 @@ public final class JobInput: Sendable {
     else { throw JobFailure("cannot be mapped", errno: errno) }
     start = UInt(bitPattern: address)
     self.length = length
+    self.offset = offset
+    self.descriptor = dup(descriptor)
+    guard self.descriptor >= 0 else { throw JobFailure("cannot be read", errno: errno) }
   }
 
-  deinit { unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), length) }
+  deinit {
+    unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), length)
+    close(descriptor)
+  }
+
+  /// Reads from a place on; gives how many bytes came, fewer than asked for only at the end, or -1 with errno set.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at place: Int) -> Int {
+    guard place >= 0, place < count else { return 0 }
+    let wanted = min(buffer.count, count - place)
+    var done = 0
+    while done < wanted {
+      let came = unsafe pread(
+        descriptor, buffer.baseAddress?.advanced(by: done), wanted - done, off_t(offset) + place + done)
+      if came < 0, errno == EINTR { continue }
+      guard came > 0 else { return came < 0 && done == 0 ? -1 : done }
+      done += came
+    }
+    return done
+  }
 
   /// Whether the bytes start so.
   public func starts(with prefix: [UInt8]) -> Bool { unsafe bytes.starts(with: prefix) }

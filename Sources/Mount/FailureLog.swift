@@ -24,6 +24,15 @@ final class FailureLog: Sendable {
 }
 
 extension Fault {
+  /// Whether the log is to tell of it: of what files contain, and of a disk that is full or fails, but not of names that
+  /// are not there.
+  var isWorthALine: Bool {
+    switch kind {
+    case .system(let code): !reason.isEmpty && [ENOSPC, EDQUOT, EIO].contains(code)
+    default: concernsContent
+    }
+  }
+
   /// The one place where a failure becomes an errno.
   var errno: Int32 {
     switch kind {

@@ -102,7 +102,7 @@ public final class MountedTree: FileSystem {
   }
 
   private func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
-    if fault.concernsContent { failures.log(fault, tree.path(node)) }
+    if fault.isWorthALine { failures.log(fault, tree.path(node)) }
     request.reply(error: fault.errno)
   }
 
@@ -213,7 +213,8 @@ public final class MountedTree: FileSystem {
     let tree = tree
     answer(request, node) { (patience) throws(Fault) in
       try tree.open(node, patience)
-    } _: { request, file in
+    } _: { [self] request, file in
+      if file.changesAttributes { session.withLock { $0 }?.invalidateAttributes(of: node) }
       request.reply(
         handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: !file.source.hasKnownSize))
     }
@@ -316,7 +317,7 @@ public final class MountedTree: FileSystem {
     _ patience: Patience
   ) throws(Fault) -> ListingHabits.Choice {
     var choice = choice
-    try reader.read(after: cookie, patience) { (row) throws(Fault) in
+    try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
       guard entries.hasRoom(nameCount: row.name.count) else { return false }
       var named = stat()
       named.st_ino = ino_t(row.inode)
@@ -326,7 +327,7 @@ public final class MountedTree: FileSystem {
         unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
         return true
       }
-      if let entry = try reader.entry(row, patience) {
+      if let entry = try entry() {
         unsafe row.name.withCString { unsafe entries.append($0, node(entry), cookie: row.cookie) }
       }
       return true

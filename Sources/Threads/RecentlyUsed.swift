@@ -22,6 +22,16 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
+  /// Takes a value out.
+  @discardableResult
+  public func removeValue(for key: Key) -> Value? {
+    state.withLock { state in
+      guard let held = state.held.removeValue(forKey: key) else { return nil }
+      state.cost -= held.cost
+      return held.value
+    }
+  }
+
   public func insert(_ value: Value, for key: Key, cost: Int) {
     state.withLock { state in
       state.clock += 1

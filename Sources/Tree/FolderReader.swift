@@ -10,6 +10,8 @@ public final class FolderReader: Sendable {
     public let kind: Kind
     /// To go on behind this row; never 0.
     public let cookie: UInt64
+    /// What the name stands for when it is a view's.
+    fileprivate var view: ListedView?
   }
 
   private let tree: Tree
@@ -31,6 +33,12 @@ public final class FolderReader: Sendable {
     var ahead: [ListedEntry]?
     /// The row that was offered and not taken.
     var refused: Row?
+    /// The last file that was looked up, and the last view: each is wanted several times in a row.
+    var file: Found?
+    var view: Found?
+    /// Their names.
+    var fileName: FileName?
+    var viewName: FileName?
     /// The cookie of the last row that was taken.
     var cookie: UInt64 = 0
     /// Where the listing goes on behind the block.
@@ -47,19 +55,23 @@ public final class FolderReader: Sendable {
 
   /// Offers the rows behind `cookie`, 0 for the start, until `take` refuses one or the folder ends.
   ///
-  /// Throws only when nothing was taken.
+  /// With each comes what looks up what it stands for and counts one lookup; that gives nil when it has vanished. Throws only
+  /// when nothing was taken.
   public func read(
-    after cookie: UInt64, _ patience: Patience, _ take: (Row) throws(Fault) -> Bool
+    after cookie: UInt64, _ patience: Patience,
+    _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
   ) throws(Fault) {
     var taken = false
     var fault: Fault?
     state.withLock { state in
       do throws(Fault) {
+        // Some time may have passed.
+        (state.fileName, state.viewName) = (nil, nil)
         try seek(&state, cookie)
         while let row = try next(&state, patience) {
           // Until it is taken.
           state.refused = row
-          guard try take(row) else { return }
+          guard try take(row, { () throws(Fault) in try entry(row, &state, patience) }) else { return }
           state.refused = nil
           taken = true
           state.cookie = row.cookie
@@ -79,17 +91,34 @@ public final class FolderReader: Sendable {
     }
   }
 
-  /// What `row` stands for, one lookup counted; nil when it has vanished.
-  public func entry(_ row: Row, _ patience: Patience) throws(Fault) -> Tree.Entry? {
+  private func entry(_ row: Row, _ state: inout State, _ patience: Patience) throws(Fault) -> Tree.Entry? {
     let name = row.name.fileName
-    guard let (found, depth) = try tree.find(name, in: node, patience) else { return nil }
-    return tree.entry(found, depth, name, in: node)
+    if let view = row.view {
+      return try find(view, &state, patience).map { tree.entry($0, node.depth + 1, name, in: node) }
+    }
+    return try find(name, &state, patience).map { tree.entry($0, node.depth, name, in: node) }
+  }
+
+  private func find(_ name: FileName, _ state: inout State, _ patience: Patience) throws(Fault) -> Found? {
+    if state.fileName == name { return state.file }
+    state.file = try node.item.child(named: name, patience)
+    state.fileName = name
+    return state.file
+  }
+
+  private func find(_ view: ListedView, _ state: inout State, _ patience: Patience) throws(Fault) -> Found? {
+    if state.viewName == view.name { return state.view }
+    state.view = try find(view.file, &state, patience).flatMap { (file) throws(Fault) in
+      try tree.find(view, of: file, in: node, patience)
+    }
+    state.viewName = view.name
+    return state.view
   }
 
   /// A view's number; another one, but not 0, for a view that has just vanished and where finding it would cost decoding its
   /// source.
-  private func inode(of view: ListedView, _ patience: Patience) throws(Fault) -> UInt64 {
-    if attributeCost != .large, let found = try tree.find(view.name, in: node, patience)?.0 { return found.item.inode }
+  private func inode(of view: ListedView, _ state: inout State, _ patience: Patience) throws(Fault) -> UInt64 {
+    if attributeCost != .large, let found = try find(view, &state, patience) { return found.item.inode }
     var hash = StableHash(seed: node.item.inode)
     hash.combine(view.name.bytes)
     return hash.value | 1
@@ -113,9 +142,9 @@ public final class FolderReader: Sendable {
       return Row(name: ListedName(cookie == 1 ? "." : ".."), inode: item.inode, kind: .folder, cookie: cookie)
     }
     if let view = state.views.first {
-      let inode = try inode(of: view, patience)
+      let inode = try inode(of: view, &state, patience)
       state.views.removeFirst()
-      return Row(name: ListedName(view.name), inode: inode, kind: view.kind, cookie: cookie)
+      return Row(name: ListedName(view.name), inode: inode, kind: view.view.kind, cookie: cookie, view: view)
     }
     if state.nextEntry == state.entries.count {
       let ahead = state.ahead.take()

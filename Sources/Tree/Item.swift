@@ -29,7 +29,7 @@ public struct Attributes: Sendable {
   public var changed: Timestamp
   /// What device a device file stands for.
   public var device: UInt64 = 0
-  /// Whether opening the file may show it to have another size: nobody may keep these attributes.
+  /// Whether opening the file may show it to have another size.
   public var isPreliminary = false
 }
 

@@ -14,6 +14,8 @@ final class Node: Sendable {
   let depth: Int
   /// The state of the file that the kernel's page cache holds, as far as known; 0: none.
   let cachedRevision = Atomic<UInt64>(0)
+  /// Whether the kernel may have attributes that opening the file makes wrong.
+  let hasPreliminary = Atomic<Bool>(false)
 
   init(id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int) {
     self.id = id

@@ -33,7 +33,7 @@ public final class Tree: Sendable {
     /// How long the name stays right without asking; in seconds.
     public let lifetime: Double
     /// How long the attributes do.
-    public var attributesLifetime: Double { attributes.isPreliminary ? 0 : lifetime }
+    public let attributesLifetime: Double
   }
 
   /// How long the kernel may believe what it knows of real files: changes show within this time.
@@ -60,7 +60,14 @@ public final class Tree: Sendable {
   func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
     let node = nodes.lookUp(folder, name, found.item, depth: depth)
     return Entry(
-      node: UInt64(node.id), generation: node.generation, attributes: found.attributes, lifetime: lifetime(node))
+      node: UInt64(node.id), generation: node.generation, attributes: found.attributes, lifetime: lifetime(node),
+      attributesLifetime: lifetime(of: found.attributes, node))
+  }
+
+  private func lifetime(of attributes: Attributes, _ node: Node) -> Double {
+    guard attributes.isPreliminary else { return lifetime(node) }
+    node.hasPreliminary.store(true, ordering: .relaxed)
+    return Self.volatileLifetime
   }
 
   /// Below a folder that can change, names can; a view's root hangs on a real file's state.
@@ -101,29 +108,37 @@ public final class Tree: Sendable {
     -> [ListedView]
   {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
-    var shown: [ListedView] = []
+    var shown: [any View]
+    let name: FileName
     if let fileExtension = listed.fileExtension {
       guard views.listsAny(of: fileExtension) else { return [] }
-      let name = listed.fileName
-      for view in views.all where view.listedExtensions.contains(fileExtension) {
-        shown.append(ListedView(of: view, beside: name))
-      }
+      name = listed.fileName
+      shown = views.all.filter { $0.listedExtensions.contains(fileExtension) }
     } else {
-      let name = listed.fileName
+      name = listed.fileName
       guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
         found.attributes.size > 0
       else { return [] }
       let chosen = try sniffed.views(of: found, patience) { head in
         views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
       }
-      shown = chosen.map { ListedView(of: views.all[$0], beside: name) }
+      shown = chosen.map { views.all[$0] }
     }
-    if shown.isEmpty { return shown }
     var free: [ListedView] = []
-    for view in shown where view.name.count <= 255 {
-      if try folder.item.child(named: view.name, patience) == nil { free.append(view) }
+    for view in shown {
+      let listed = ListedView(name: view.listedName(beside: name), view: view, file: name)
+      if listed.name.count <= 255, try folder.item.child(named: listed.name, patience) == nil { free.append(listed) }
     }
     return free
+  }
+
+  /// What a listed view stands for, beside the file that it is of; nil when there is no such view of it after all.
+  func find(
+    _ listed: ListedView, of source: Found, in folder: Node, _ patience: Patience
+  ) throws(Fault) -> Found? {
+    guard source.attributes.kind == .file else { return nil }
+    let described = Source(item: source.item, attributes: source.attributes, name: listed.file, folder: folder)
+    return try listed.view.item(of: described, listed.view.listedRequest(beside: listed.file), patience)
   }
 
   // MARK: Nodes
@@ -132,7 +147,7 @@ public final class Tree: Sendable {
     let node = try nodes.node(id)
     do throws(Fault) {
       let attributes = try node.item.attributes(patience)
-      return (attributes, attributes.isPreliminary ? 0 : lifetime(node))
+      return (attributes, lifetime(of: attributes, node))
     } catch {
       // The name is gone, or another file's by now: who has the file open still has it.
       guard error.isAboutName, let file = opened.withLock({ $0[node.id]?.file }) else { throw error }
@@ -149,6 +164,8 @@ public final class Tree: Sendable {
     public let source: any ByteSource
     /// Whether the kernel's cached pages are still this file's.
     public let keepsCache: Bool
+    /// Whether the kernel has to forget the file's attributes before it learns that the file is open.
+    public let changesAttributes: Bool
   }
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
@@ -162,7 +179,9 @@ public final class Tree: Sendable {
     }
     let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
-    return OpenFile(source: source, keepsCache: before == revision)
+    return OpenFile(
+      source: source, keepsCache: before == revision,
+      changesAttributes: node.hasPreliminary.exchange(false, ordering: .relaxed))
   }
 
   /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of
@@ -230,12 +249,9 @@ public final class Tree: Sendable {
 /// A view in a listing.
 struct ListedView: Sendable {
   let name: FileName
-  let kind: Kind
-
-  init(of view: any View, beside file: FileName) {
-    name = view.listedName(beside: file)
-    kind = view.kind
-  }
+  let view: any View
+  /// What it is of, in the same folder.
+  let file: FileName
 }
 
 extension Provenance {

@@ -30,6 +30,9 @@ public protocol View: Sendable {
   /// The view's name beside a file.
   func listedName(beside file: FileName) -> FileName
 
+  /// What that name asks for.
+  func listedRequest(beside file: FileName) -> ViewRequest
+
   /// Whether a listing shows the view beside a file without an extension that starts with `head`.
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
@@ -46,6 +49,7 @@ public protocol View: Sendable {
 
 extension View {
   public var sourceKind: Kind { .file }
+  public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func stop() {}
 }
 
@@ -73,7 +77,6 @@ public struct ViewRequest: Sendable {
   public var source: FileName
   /// What is to be made of it; nil for a folder.
   var recipe: Recipe?
-
 }
 
 /// A file that a view is asked for.

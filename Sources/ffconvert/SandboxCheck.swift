@@ -1,10 +1,12 @@
 internal import Glibc
+internal import Workshop
 
 /// `--check-sandbox`: tries what a worker must not be able to do, and says how each attempt ended.
 enum SandboxCheck {
   /// The exit status: 0 when everything was refused.
   static func run() -> Int32 {
-    FFConvert.enterSandbox()
+    _ = FFConvert.makeBench()
+    Workshop.closeSandbox()
     let attempts: [(name: String, attempt: () -> Int32)] = [
       ("open /etc/passwd", { unsafe open("/etc/passwd", O_RDONLY) < 0 ? errno : 0 }),
       ("create a file", { unsafe open("/tmp/ffconvert-check", O_WRONLY | O_CREAT, 0o600) < 0 ? errno : 0 }),

@@ -1,50 +1,38 @@
-internal import CPosix
 internal import Conversion
 internal import Documents
-internal import Glibc
 internal import Images
 internal import JobFiles
+internal import Rendering
+internal import Workshop
 
-/// Does one job after the other, and keeps the last documents open for the next page.
-struct Workbench {
+/// Does every kind of job.
+struct Workbench: Bench {
   private var paged = OpenDocuments<PagedDocument>()
   private var rendered = OpenDocuments<RenderedDocument>()
 
-  /// What documents may keep between two jobs, in bytes.
-  private static let keptMemory = 256 << 20
-
-  mutating func answer(_ order: JobSocket.Order) -> JobAnswer {
-    let outcome: JobAnswer.Outcome
-    do throws(JobFailure) {
-      outcome = .done(try perform(order))
-    } catch { outcome = .failed(error.failure, reason: error.reason) }
-    if ffmount_heap() > Workbench.keptMemory {
-      repeat {} while (rendered.closeOne() || paged.closeOne()) && ffmount_heap() > Workbench.keptMemory
-      ffmount_trim_heap()
-    }
-    return JobAnswer(number: order.job.number, outcome: outcome)
-  }
-
-  private mutating func perform(_ order: JobSocket.Order) throws(JobFailure) -> Int64 {
-    defer { close(order.input) }
-    let job = order.job
-    let output = order.output.map { JobOutput(descriptor: $0, limit: job.outputLimit) }
-    guard case .make(let recipe) = job.work, let output else {
+  mutating func perform(_ order: JobOrder) throws(JobFailure) -> Int64 {
+    guard case .make(let recipe) = order.job.work, let output = order.output else {
       return try Int64(pages(of: order).countPages())
     }
     switch recipe {
     case .pages(let selection): try pages(of: order).write(selection, to: output)
-    case .text: try ReadDocument(Workbench.input(of: order)).write(to: output)
+    case .text: try ReadDocument(order.input()).write(to: output)
     case .image(let format, let changes): try makeImage(of: order, format, changes, output)
     case .merged: try merge(order, output)
     }
     return try output.size()
   }
 
+  mutating func closeOne() -> Bool { rendered.closeOne() || paged.closeOne() }
+
+  private mutating func pages(of order: JobOrder) throws(JobFailure) -> PagedDocument {
+    try paged.document(order.job.document) { () throws(JobFailure) in try PagedDocument(order.input()) }
+  }
+
   private mutating func makeImage(
-    of order: JobSocket.Order, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
+    of order: JobOrder, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
   ) throws(JobFailure) {
-    let input = try Workbench.input(of: order)
+    let input = try order.input()
     guard input.isPDF else {
       if format == .pdf { return try makePage(of: input, changes, output) }
       return try ImageWork(input, to: format, changes).write(to: output)
@@ -69,9 +57,7 @@ struct Workbench {
   private static func withPage(
     of input: JobInput, _ image: PageImage, _ body: (PicturePage, RawSpan) throws(JobFailure) -> Void
   ) throws(JobFailure) {
-    let page = PicturePage(
-      width: image.width, height: image.height, density: image.density, orientation: image.orientation,
-      coding: image.coding, components: image.components, profile: image.profile)
+    let page = PicturePage(image.form)
     if let data = image.data {
       try unsafe body(page, data.span.bytes)
     } else {
@@ -79,16 +65,15 @@ struct Workbench {
     }
   }
 
-  private func merge(_ order: JobSocket.Order, _ output: JobOutput) throws(JobFailure) {
-    var place = order.job.start
+  private func merge(_ order: JobOrder, _ output: JobOutput) throws(JobFailure) {
+    var place: Int64 = 0
     func next(_ size: Int64) throws(JobFailure) -> JobInput {
-      let input = try JobInput(descriptor: order.input, offset: place, size: size)
-      place += size
-      return input
+      defer { place += size }
+      return try order.input(from: place, size: size)
     }
     let lead = try next(min(order.job.size, Int64(Bundle.lead))).copy
     guard let size = Bundle.listSize(lead) else { throw JobFailure(.system, "is no list of files") }
-    place = order.job.start
+    place = 0
     guard let bundle = try Bundle(list: next(size).copy) else {
       throw JobFailure(.system, "is no list of files")
     }
@@ -107,14 +92,6 @@ struct Workbench {
       } catch { throw error.about(member.name) }
     }
     try document.finish()
-  }
-
-  private static func input(of order: JobSocket.Order) throws(JobFailure) -> JobInput {
-    try JobInput(descriptor: order.input, offset: order.job.start, size: order.job.size)
-  }
-
-  private mutating func pages(of order: JobSocket.Order) throws(JobFailure) -> PagedDocument {
-    try paged.document(order.job.document) { () throws(JobFailure) in try PagedDocument(Workbench.input(of: order)) }
   }
 }
 

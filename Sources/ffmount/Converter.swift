@@ -5,10 +5,10 @@ import Index
 import Logging
 import Tree
 
-/// The program that converts, and how this mount uses it.
+/// The programs that convert, and how this mount uses it.
 enum Converter {
-  /// Beside this program, or where `scripts/install` puts it; nil when it is not there.
-  static var path: String? {
+  /// Where a worker program is, beside this one or where `scripts/install` puts it; nil when it is not there.
+  private static func path(of program: String) -> String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe buffer.withUnsafeMutableBytes {
       unsafe readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
@@ -16,7 +16,7 @@ enum Converter {
     guard count > 0 else { return nil }
     let own = String(decoding: buffer[..<count], as: UTF8.self)
     let folder = own[..<(own.lastIndex(of: "/") ?? own.startIndex)]
-    return ["\(folder)/ffconvert", "\(folder)/../libexec/ffmount/ffconvert"].first { unsafe access($0, X_OK) == 0 }
+    return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
   }
 
   /// nil, and a line in the log, when there is no converter: then there are no views that need one.
@@ -26,11 +26,12 @@ enum Converter {
     if let given = options.converter, unsafe access(given, X_OK) != 0 {
       throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
     }
-    guard let program = options.converter ?? path else {
+    guard let program = options.converter ?? path(of: "ffconvert") else {
       logger.notice("no ffconvert beside ffmount: PDFs and images are shown as they are")
       return nil
     }
     var settings = ConversionPool.Options(program: program)
+    if options.converter == nil { settings.pageProgram = path(of: "ffpages") }
     if let workers = options.workers { settings.workers = workers }
     settings.timeLimit = .seconds(options.conversionTime)
     settings.memoryLimit = options.conversionMemory

@@ -67,6 +67,10 @@ struct WorkerTests {
     print(try await Self.script("check_images.py", [folder]))
   }
 
+  @Test func imagesOfAllKindsKeepSizeColoursAndWords() async throws {
+    print(try await Self.script("check_formats.py", []))
+  }
+
   @Test func hostileFilesCostTheirJobAlone() async throws {
     print(
       try await Self.script(

@@ -14,10 +14,8 @@ import Testing
       environment: ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path], body)
   }
 
-  /// What a shell in the mount says; `$P` is the daemon, `$S` the source, `$O` a folder for results.
   private func run(_ lines: String, _ mount: MountProcess, _ scratch: MountScratch) async throws -> String {
-    let start = "export LC_ALL=C.UTF-8 P=$3 S=$2/source O=$2/out; mkdir -p $O; cd \"$1\" && { \(lines)\n} 2>&1"
-    return try await shell(start, mount.mountpoint, scratch.path, "\(mount.daemon.pid)", limit: 60).text
+    try await mount.shell(lines, scratch)
   }
 
   private func expect(

@@ -17,10 +17,12 @@ worker = Worker(program)
 
 
 def difference(one, other):
-    """The mean over all channels; other sizes are infinitely far."""
+    """The mean over all channels of an eighth of the size, which shows what is turned as well; other sizes are infinitely
+    far."""
     if one.size != other.size:
         return float("inf")
-    return sum(ImageStat.Stat(ImageChops.difference(one.convert("RGB"), other.convert("RGB"))).mean) / 3
+    one, other = (image.convert("RGB").reduce(8) for image in (one, other))
+    return sum(ImageStat.Stat(ImageChops.difference(one, other)).mean) / 3
 
 
 def picture(made, kind):
@@ -32,9 +34,10 @@ def picture(made, kind):
             out.write(made)
         if kind == "pdf":
             subprocess.run(["qpdf", "--check", source], check=True, stdout=subprocess.DEVNULL)
-            subprocess.run(["pdftoppm", "-r", "96", "-png", "-singlefile", source, shown[:-4]], check=True)
+            shown = f"{place}/image.ppm"
+            subprocess.run(["pdftoppm", "-r", "96", "-singlefile", source, shown[:-4]], check=True)
         else:
-            subprocess.run(["vips", "copy", source, shown], check=True)
+            subprocess.run(["vips", "copy", source, f"{shown}[compression=0]"], check=True)
         return Image.open(shown).copy()
 
 

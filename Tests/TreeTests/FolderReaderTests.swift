@@ -67,10 +67,10 @@ import Tree
       try walker.withNode(FileName(folder)) { node in
         let reader = try walker.ask { (patience) throws(Fault) in try tree.openFolder(node, patience) }
         var count = 0
-        try reader.read(after: 0, .blocking) { (row) throws(Fault) in
+        try reader.read(after: 0, .blocking) { (row, entry) throws(Fault) in
           guard row.cookie > 2 else { return true }
           count += 1
-          guard let entry = try reader.entry(row, .blocking) else {
+          guard let entry = try entry() else {
             Issue.record("\(row.name.fileName.text) has no entry")
             return true
           }
@@ -88,10 +88,10 @@ import Tree
     let (source, walker) = try Self.makeTree()
     let reader = try walker.tree.openFolder(Tree.root, .blocking)
     var vanished = 0
-    try reader.read(after: 0, .blocking) { (row) throws(Fault) in
+    try reader.read(after: 0, .blocking) { (row, entry) throws(Fault) in
       guard row.name.fileName == "a rather long name of a file 1" else { return true }
       do { try source.remove(row.name.fileName) } catch { Issue.record(error) }
-      if try reader.entry(row, .blocking) == nil { vanished += 1 }
+      if try entry() == nil { vanished += 1 }
       return true
     }
     #expect(vanished == 1)

@@ -83,7 +83,7 @@ final class TreeInProcess: FileTree {
   func read(_ reader: FolderReader, after cookie: UInt64, count: Int) throws -> [(name: FileName, cookie: UInt64)] {
     try ask { (patience) throws(Fault) in
       var rows: [(name: FileName, cookie: UInt64)] = []
-      try reader.read(after: cookie, patience) { (row) throws(Fault) in
+      try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
         guard rows.count < count else { return false }
         rows.append((row.name.fileName, row.cookie))
         return true

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from . import letters, manuals
+from . import letters, manuals, photos
 
 MEBIBYTE = 1 << 20
 DATE = (2024, 5, 3, 9, 30, 0)
@@ -135,6 +135,12 @@ class Inputs:
                         shutil.copyfileobj(copy, file, MEBIBYTE)
 
         return self._made("mail" if copies == 1 else f"mail-{copies}", make)
+
+    # For images.
+
+    def photos(self) -> Path:
+        """A folder of pictures like photographs: see `photos.write`."""
+        return self._made("photos", lambda folder: photos.write(folder, self.divisor))
 
     # For PDFs.
 

@@ -60,6 +60,49 @@ def client(*arguments: object, python: str = sys.executable) -> list[list[str]]:
     return [[python, str(CLIENTS), *map(str, arguments)]]
 
 
+class AnonymousPeak:
+    """The most anonymous memory that some processes have at a time, looked at every few milliseconds."""
+
+    def __init__(self, processes: Callable[[], list[int]]) -> None:
+        self.processes, self.most = processes, 0
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "AnonymousPeak":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        while not self.ended.wait(0.004):
+            self.most = max(self.most, sum(in_memory(process, "RssAnon") for process in self.processes()))
+
+
+def children(process: int = os.getpid()) -> list[int]:
+    """The processes that a process has started and not yet waited for."""
+    found = []
+    try:
+        for task in os.listdir(f"/proc/{process}/task"):
+            found += map(int, Path(f"/proc/{process}/task/{task}/children").read_text().split())
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return found
+
+
+def in_memory(process: int, field: str) -> int:
+    """Bytes by a field of /proc/PID/status; 0 for a process that is gone."""
+    try:
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
 def run_client(stages: list[list[str]], seconds: float, daemon: "Daemon | None" = None) -> Sample:
     """Runs a pipeline to its end, its output thrown away, and adds up its processes' CPU time."""
     processes: list[subprocess.Popen] = []
@@ -169,11 +212,7 @@ class Daemon:
         """The daemon and its descendants: its workers are part of what it costs."""
         found = [self.process.pid]
         for process in found:
-            try:
-                for task in os.listdir(f"/proc/{process}/task"):
-                    found += map(int, Path(f"/proc/{process}/task/{task}/children").read_text().split())
-            except (FileNotFoundError, ProcessLookupError):
-                pass
+            found += children(process)
         return found
 
     def cpu(self) -> float:
@@ -189,18 +228,18 @@ class Daemon:
                 pass
         return total
 
-    def memory(self) -> tuple[int, int]:
+    def workers(self) -> list[int]:
+        return self.processes()[1:]
+
+    def forget_peaks(self) -> None:
+        """What comes is measured from what the workers have now: see `man 5 proc`, clear_refs."""
+        for process in self.workers():
+            Path(f"/proc/{process}/clear_refs").write_text("5")
+
+    def memory(self, only_workers: bool = False) -> tuple[int, int]:
         """The peak of resident memory and what of it is anonymous now, in bytes."""
-        peak = anonymous = 0
-        for process in self.processes():
-            try:
-                lines = Path(f"/proc/{process}/status").read_text().splitlines()
-            except OSError:
-                continue
-            fields = dict(line.split(":", 1) for line in lines)
-            peak += int(fields.get("VmHWM", "0 kB").split()[0]) * 1024
-            anonymous += int(fields.get("RssAnon", "0 kB").split()[0]) * 1024
-        return peak, anonymous
+        processes = self.workers() if only_workers else self.processes()
+        return tuple(sum(in_memory(process, field) for process in processes) for field in ("VmHWM", "RssAnon"))
 
 
 def is_mounted(mountpoint: Path) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from .measure import Daemon, Failure, Sample, run_client
+from .measure import AnonymousPeak, Daemon, Failure, Sample, children, run_client
 
 Stages = list[list[str]]
 
@@ -38,6 +38,10 @@ class Row:
     #: The same work without a file system.
     limits: dict[str, Stages] = field(default_factory=dict)
     unit: str = "s"
+    #: Work that is done before, on the mount alone, and does not count.
+    warm: Callable[[Path], Stages] | None = None
+    #: Memory is that of the daemon's workers, and the anonymous part is a peak, too.
+    counts_workers: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,16 +145,33 @@ def _measure(
             if not row.mounts:
                 # The first answer is waited for but not counted.
                 run_client([["ls", str(root)]], seconds, daemon)
-                before = daemon.cpu()
-        else:
+        if row.warm:
+            run_client(row.warm(root), seconds, daemon)
+        if row.counts_workers:
+            daemon.forget_peaks()
+        if not row.mounts:
             before = daemon.cpu()
     stages = row.work(root, copies) if row.work else [["ls", str(root)]]
-    sample = run_client(stages, seconds, daemon)
+    sample = _watched(row, daemon.workers if daemon else list, stages, seconds, daemon)
     if row.mounts:
         sample.wall += started
     if daemon is not None:
         sample.daemon_cpu = daemon.cpu() - before
-        sample.peak, sample.anonymous = daemon.memory()
+        sample.peak, anonymous = daemon.memory(only_workers=row.counts_workers)
+        if sample.anonymous is None:
+            sample.anonymous = anonymous
+    return sample
+
+
+def _watched(
+    row: Row, processes: Callable[[], list[int]], stages: Stages, seconds: float, daemon: Daemon | None = None
+) -> Sample:
+    """Runs a client, and where a row wants it, looks at the processes' memory meanwhile."""
+    if not row.counts_workers:
+        return run_client(stages, seconds, daemon)
+    with AnonymousPeak(processes) as anonymous:
+        sample = run_client(stages, seconds, daemon)
+    sample.anonymous = anonymous.most
     return sample
 
 
@@ -159,7 +180,7 @@ def _unmounted(row: Row, name: str, stages: Stages, seconds: float, results: Res
     if key in results.failures:
         return
     try:
-        sample = run_client(stages, seconds)
+        sample = _watched(row, children, stages, seconds)
         results.samples.setdefault(key, []).append(sample)
         _say(*key, f"{sample.wall:.6f}")
     except Failure as failure:

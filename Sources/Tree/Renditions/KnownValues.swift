@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Conversion
+internal import Glibc
 internal import Index
 internal import Synchronization
 internal import Threads
@@ -15,7 +16,7 @@ final class KnownValues: RenditionNotes {
     let work: String
   }
 
-  private struct Value {
+  struct Value {
     var number: Int64
     /// Whether it was seen in this mount: what an earlier one saw may be another today, when a library was renewed.
     var isConfirmed: Bool
@@ -24,6 +25,8 @@ final class KnownValues: RenditionNotes {
   private struct State {
     var values: [Key: Value] = [:]
     var isLoaded = false
+    /// On their way to the index.
+    var unwritten: [IndexRecord] = []
   }
 
   private let state = Mutex(State())
@@ -59,14 +62,11 @@ final class KnownValues: RenditionNotes {
     }
   }
 
-  func value(of work: Job.Work, inState revision: UInt64) -> Int64? { value(of: work.text, inState: revision) }
-  func value(of work: String, inState revision: UInt64) -> Int64? { known(work, revision)?.number }
+  func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, inState: revision)?.number }
 
-  /// Whether the value is of this mount.
-  func isConfirmed(_ work: Job.Work, inState revision: UInt64) -> Bool { isConfirmed(work.text, inState: revision) }
-  func isConfirmed(_ work: String, inState revision: UInt64) -> Bool { known(work, revision)?.isConfirmed ?? false }
+  func known(_ work: Job.Work, inState revision: UInt64) -> Value? { known(work.text, inState: revision) }
 
-  private func known(_ work: String, _ revision: UInt64) -> Value? {
+  func known(_ work: String, inState revision: UInt64) -> Value? {
     state.withLock { $0.values[Key(revision: revision, work: work)] }
   }
 
@@ -76,14 +76,29 @@ final class KnownValues: RenditionNotes {
 
   func note(_ value: Int64, of work: String, inState revision: UInt64, isLasting: Bool) {
     let key = Key(revision: revision, work: work)
-    let isNew = state.withLock { state in
+    let record = IndexRecord(key: key.bytes, value: IndexedFile.bytes([UInt64(bitPattern: value)]))
+    let isFirst = state.withLock { state in
       if state.values.count >= 2 * Self.limit { state.values = [:] }
-      return state.values.updateValue(Value(number: value, isConfirmed: true), forKey: key)?.number != value
+      let before = state.values.updateValue(Value(number: value, isConfirmed: true), forKey: key)?.number
+      guard isLasting, before != value, index != nil else { return false }
+      state.unwritten.append(record)
+      return state.unwritten.count == 1
     }
-    guard isNew, isLasting else { return }
-    index?.later(cost: 256) { index in
-      let record = IndexRecord(key: key.bytes, value: IndexedFile.bytes([UInt64(bitPattern: value)]))
-      index.store([record], Self.kind, of: Self.source)
+    guard isFirst else { return }
+    let isTaken = index?.later(cost: 4096) { [self] index in
+      // What is made within a moment of it goes along: a transaction costs more than a page.
+      _ = usleep(Self.moment)
+      index.store(takeUnwritten(), Self.kind, of: Self.source)
+    }
+    if isTaken == false { _ = takeUnwritten() }
+  }
+
+  private static let moment: UInt32 = 20_000
+
+  private func takeUnwritten() -> [IndexRecord] {
+    state.withLock { state in
+      defer { state.unwritten = [] }
+      return state.unwritten
     }
   }
 

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Conversion
+internal import Synchronization
 
 /// `NAME.pages/`: the pages of a PDF, each as a file.
 struct PagesView: FolderView {
@@ -43,6 +44,8 @@ struct PagesView: FolderView {
 final class PageFolder: Item {
   private let file: SourceState
   private let conversions: Conversions
+  /// The single page that was opened last.
+  private let lastOpened = Atomic<Int>(0)
   private static let view = "pages"
 
   var inode: UInt64 { file.inode(Self.mark) }
@@ -81,9 +84,23 @@ final class PageFolder: Item {
     // A share of the whole, and something for what a file needs beside its pages.
     let share = file.attributes.size / Int64(max(1, count))
     let (estimate, isHuge) = share.multipliedReportingOverflow(by: Int64(pages))
+    let number = selection.page
     return RenditionFile(
-      file, .pages(selection), conversions, view: Self.view, estimate: isHuge ? share : estimate + 1024)
+      file, .pages(selection), conversions, view: Self.view, estimate: isHuge ? share : estimate + 1024
+    ) { [self] in
+      if let number { prepare(after: number, of: count) }
+    }
   }
+
+  /// Has the next pages made for whoever goes from page to page.
+  private func prepare(after page: Int, of count: Int) {
+    guard lastOpened.exchange(page, ordering: .relaxed) == page - 1 else { return }
+    for next in stride(from: page + 1, through: min(count, page + Self.ahead), by: 1) {
+      conversions.renditions.prepare(.pages(PageSelection(page: next)), of: file.subject)
+    }
+  }
+
+  private static let ahead = 2
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing { PageListing(self, count: try count(patience)) }
 
@@ -117,6 +134,9 @@ final class PageFolder: Item {
 }
 
 extension PageSelection {
+  /// The page, if it is a single one.
+  fileprivate var page: Int? { runs.count == 1 && runs[0].first == runs[0].last ? runs[0].first : nil }
+
   /// How many pages of a document with `total` it takes; nil when there is one that the document has not.
   fileprivate func count(in total: Int) -> Int? {
     var count = 0

@@ -10,38 +10,44 @@ final class RenditionFile: Item {
   private let view: String
   /// Of the size, until it is known; in bytes, never 0.
   private let estimate: Int64
+  /// Called whenever somebody opens it.
+  private let noteOpening: (@Sendable () -> Void)?
 
-  var inode: UInt64 {
-    var hash = StableHash()
-    hash.combine(recipe.description.utf8)
-    return file.inode(Self.mark, hash.value)
-  }
+  let inode: UInt64
   var kind: Kind { .file }
   var isImmutable: Bool { true }
 
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_6465 << 32
 
-  init(_ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, estimate: Int64) {
+  init(
+    _ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, estimate: Int64,
+    noteOpening: (@Sendable () -> Void)? = nil
+  ) {
     self.file = file
     self.recipe = recipe
     self.conversions = conversions
     self.view = view
     self.estimate = max(1, estimate)
+    self.noteOpening = noteOpening
+    var hash = StableHash()
+    hash.combine(recipe.description.utf8)
+    inode = file.inode(Self.mark, hash.value)
   }
 
   private var work: Job.Work { .make(recipe) }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     try conversions.known.load(patience)
-    let size = conversions.known.value(of: work, inState: file.revision)
-    var attributes = file.attributes.view(inode: inode, kind: .file, size: size ?? estimate)
-    attributes.isPreliminary = !conversions.known.isConfirmed(work, inState: file.revision)
+    let size = conversions.known.known(work, inState: file.revision)
+    var attributes = file.attributes.view(inode: inode, kind: .file, size: size?.number ?? estimate)
+    attributes.isPreliminary = !(size?.isConfirmed ?? false)
     return attributes
   }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    try conversions.renditions.open(recipe, of: file.subject, patience)
+    defer { noteOpening?() }
+    return try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }

@@ -44,6 +44,10 @@ struct RenditionView: View {
 
   func listedName(beside file: FileName) -> FileName { file.appending(".as-jpeg") }
 
+  func listedRequest(beside file: FileName) -> ViewRequest {
+    ViewRequest(source: file, recipe: .image(.jpeg, ImageChanges()))
+  }
+
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
     listsUnnamed && FileSignature(startingWith: head) == .otherImage
   }

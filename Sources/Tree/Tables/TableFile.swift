@@ -56,10 +56,10 @@ final class TableFile: Item {
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     try known.load(patience)
-    let size =
-      known.value(of: work, inState: file.revision) ?? opened.withLock { $0.text?.size } ?? guess
-    var attributes = file.attributes.view(inode: inode, kind: .file, size: size)
-    attributes.isPreliminary = !known.isConfirmed(work, inState: file.revision)
+    let size = known.known(work, inState: file.revision)
+    var attributes = file.attributes.view(
+      inode: inode, kind: .file, size: size?.number ?? opened.withLock { $0.text?.size } ?? guess)
+    attributes.isPreliminary = !(size?.isConfirmed ?? false)
     return attributes
   }
 
@@ -94,7 +94,7 @@ final class TableFile: Item {
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try known.load(patience)
     var provenance = file.provenance(view: view, nil)
-    if known.value(of: work, inState: file.revision) == nil { provenance.state = .estimate }
+    if known.known(work, inState: file.revision) == nil { provenance.state = .estimate }
     return provenance
   }
 }

@@ -6,13 +6,6 @@ internal import Glibc
 struct JobSocket {
   static let descriptor: Int32 = 3
 
-  /// A job, its input's descriptor, and its output's unless it is a question; the receiver closes them.
-  struct Order {
-    let job: Job
-    let input: Int32
-    let output: Int32?
-  }
-
   /// nil when descriptor 3 is no such socket: somebody started the program by hand.
   init?() {
     var type: Int32 = 0
@@ -23,7 +16,7 @@ struct JobSocket {
   }
 
   /// Waits for the next job; nil at the socket's end, and after what nobody sends.
-  func next() -> Order? {
+  func next() -> JobOrder? {
     var message = [UInt8](repeating: 0, count: Job.messageLimit)
     var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
     var came = 0
@@ -33,8 +26,8 @@ struct JobSocket {
     } while count < 0 && errno == EINTR
     guard count > 0, let job = Job(message: Array(message[..<count])) else { return nil }
     switch (job.work, came) {
-    case (.countPages, 1): return Order(job: job, input: descriptors[0], output: nil)
-    case (.make, 2): return Order(job: job, input: descriptors[0], output: descriptors[1])
+    case (.countPages, 1): return JobOrder(job, input: descriptors[0], output: nil)
+    case (.make, 2): return JobOrder(job, input: descriptors[0], output: descriptors[1])
     default: return nil
     }
   }

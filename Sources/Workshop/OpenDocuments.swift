@@ -1,12 +1,14 @@
 /// The documents that were used last, newest first: the next job is often on one of them.
-struct OpenDocuments<Document> {
+public struct OpenDocuments<Document> {
   private var open: [(number: UInt64, document: Document)] = []
 
   /// More would be kept open for nobody: one reader goes through one document.
   private static var most: Int { 2 }
 
+  public init() {}
+
   /// The document of this number, opened when it is not; 0 is for a document that nobody asks for again.
-  mutating func document<Failure: Error>(
+  public mutating func document<Failure: Error>(
     _ number: UInt64, _ body: () throws(Failure) -> Document
   ) throws(Failure) -> Document {
     if number == 0 { return try body() }
@@ -18,5 +20,5 @@ struct OpenDocuments<Document> {
   }
 
   /// Closes the one that was not used for longest; false when none is open.
-  mutating func closeOne() -> Bool { open.popLast() != nil }
+  public mutating func closeOne() -> Bool { open.popLast() != nil }
 }

@@ -1,0 +1,145 @@
+internal import Conversion
+internal import Glibc
+internal import JobFiles
+
+/// An EXIF block's words in a TIFF file that is written already: libvips puts none there.
+///
+/// Both are directories of entries, the block's with offsets of its own (TIFF 6.0, section 2; EXIF 2.32, section 4.6). The
+/// file gets a new first directory at its end, which holds its own entries and those that tell of the picture's making.
+struct TIFFWords {
+  private let block: [UInt8]
+  private let start: Int
+  private let isBigEndian: Bool
+  /// What comes behind the file's end.
+  private var tail: [UInt8] = []
+  private let end: Int
+
+  private struct Entry {
+    let tag: Int
+    /// Type, count and value or its place, little-endian.
+    let rest: [UInt8]
+  }
+
+  /// Description, maker, model, program, date, artist, copyright: all others speak of how pixels are stored.
+  private static let ofFile: Set<Int> = [0x010E, 0x010F, 0x0110, 0x0131, 0x0132, 0x013B, 0x8298]
+  /// Directories of their own: EXIF's and GPS's in the first one, of interoperability in EXIF's.
+  private static let inner: Set<Int> = [0x8769, 0x8825, 0xA005]
+
+  /// Adds what there is in an EXIF block; nothing when the file is no TIFF as libvips writes them, or the block no block.
+  static func add(_ block: [UInt8], to output: JobOutput) throws(JobFailure) {
+    let size = try Int(output.size())
+    var header = [UInt8](repeating: 0, count: 8)
+    guard size < 1 << 31, unsafe pread(output.descriptor, &header, 8, 0) == 8,
+      header.starts(with: [0x49, 0x49, 42, 0]),
+      var words = TIFFWords(block, behind: size),
+      let own = ownEntries(output.descriptor, at: number(header[4...]))
+    else { return }
+    let known = Set(own.entries.map(\.tag))
+    let new = words.entries(at: words.number(4, 4), depth: 0) { ofFile.contains($0) || inner.contains($0) }
+      .filter { !known.contains($0.tag) }
+    guard !new.isEmpty else { return }
+    let place = words.append(own.entries + new, next: own.next)
+    guard lseek(output.descriptor, 0, SEEK_END) == off_t(size) else { return }
+    try unsafe output.write(words.tail.span.bytes)
+    let pointer = bytes(place, 4)
+    guard unsafe pwrite(output.descriptor, pointer, 4, 4) == 4 else {
+      throw JobFailure("cannot be written", errno: errno)
+    }
+  }
+
+  private init?(_ block: [UInt8], behind size: Int) {
+    start = block.starts(with: "Exif\0\0".utf8) ? 6 : 0
+    guard block.count >= start + 8 else { return nil }
+    self.block = block
+    isBigEndian = block[start] == 0x4D
+    // Directories start at even places.
+    end = size
+    if size % 2 == 1 { tail.append(0) }
+  }
+
+  // MARK: The file's own
+
+  private static func ownEntries(_ descriptor: Int32, at place: Int) -> (entries: [Entry], next: Int)? {
+    var count: [UInt8] = [0, 0]
+    guard unsafe pread(descriptor, &count, 2, off_t(place)) == 2 else { return nil }
+    var table = [UInt8](repeating: 0, count: 12 * number(count[...]) + 4)
+    guard unsafe pread(descriptor, &table, table.count, off_t(place) + 2) == table.count else { return nil }
+    let entries = stride(from: 0, to: table.count - 4, by: 12).map { at in
+      Entry(tag: number(table[at..<(at + 2)]), rest: Array(table[(at + 2)..<(at + 12)]))
+    }
+    return (entries, number(table[(table.count - 4)...]))
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
+
+  private static func bytes(_ number: Int, _ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  }
+
+  // MARK: The block's
+
+  /// 0 beyond the block.
+  private func number(_ offset: Int, _ count: Int) -> Int {
+    guard let part = part(offset, count) else { return 0 }
+    return isBigEndian ? part.reduce(0) { $0 << 8 | Int($1) } : TIFFWords.number(part)
+  }
+
+  private func part(_ offset: Int, _ count: Int) -> ArraySlice<UInt8>? {
+    let from = start + offset
+    guard offset >= 0, count >= 0, count <= block.count, from <= block.count - count else { return nil }
+    return block[from..<(from + count)]
+  }
+
+  /// The entries of a directory; what does not lie in memory at an entry goes behind the file's end.
+  private mutating func entries(at place: Int, depth: Int, where isWanted: (Int) -> Bool) -> [Entry] {
+    var found: [Entry] = []
+    var seen: Set<Int> = []
+    for index in 0..<number(place, 2) {
+      let at = place + 2 + 12 * index
+      let tag = number(at, 2)
+      // Places may overlap, but no honest block comes to more than it has.
+      guard part(at, 12) != nil, tail.count <= 2 * block.count else { break }
+      guard isWanted(tag), seen.insert(tag).inserted else { continue }
+      if TIFFWords.inner.contains(tag) {
+        guard depth < 2 else { continue }
+        let inside = entries(at: number(at + 8, 4), depth: depth + 1) { _ in true }
+        guard !inside.isEmpty else { continue }
+        found.append(entry(tag, type: 4, count: 1, TIFFWords.bytes(append(inside, next: 0), 4)))
+      } else if let value = value(at) {
+        found.append(entry(tag, type: number(at + 2, 2), count: number(at + 4, 4), value))
+      }
+    }
+    return found
+  }
+
+  /// Of the entry at a place, little-endian; nil when it is not there as a whole.
+  private func value(_ at: Int) -> [UInt8]? {
+    // By type, from 1 on: how many bytes a value has, and how many of them change places together.
+    let sizes = [(1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (4, 4), (8, 8)]
+    let type = number(at + 2, 2)
+    guard (1...sizes.count).contains(type) else { return nil }
+    let (size, unit) = sizes[type - 1]
+    let count = number(at + 4, 4) * size
+    guard let bytes = part(count <= 4 ? at + 8 : number(at + 8, 4), count) else { return nil }
+    guard isBigEndian, unit > 1 else { return Array(bytes) }
+    return stride(from: bytes.startIndex, to: bytes.endIndex, by: unit).flatMap { bytes[$0..<($0 + unit)].reversed() }
+  }
+
+  private mutating func entry(_ tag: Int, type: Int, count: Int, _ value: [UInt8]) -> Entry {
+    var field = value + Array(repeating: 0, count: max(0, 4 - value.count))
+    if value.count > 4 {
+      field = TIFFWords.bytes(end + tail.count, 4)
+      tail += value + (value.count % 2 == 1 ? [0] : [])
+    }
+    return Entry(tag: tag, rest: TIFFWords.bytes(type, 2) + TIFFWords.bytes(count, 4) + field)
+  }
+
+  /// Gives the place of a directory of these entries.
+  private mutating func append(_ entries: [Entry], next: Int) -> Int {
+    let place = end + tail.count
+    tail += TIFFWords.bytes(entries.count, 2)
+    for entry in entries.sorted(by: { $0.tag < $1.tag }) { tail += TIFFWords.bytes(entry.tag, 2) + entry.rest }
+    tail += TIFFWords.bytes(next, 4)
+    return place
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The real worker through a real mount, on what is made to hurt. Where a test is said to take long, FFMOUNT_TEST_FULL=1
+/// has it do all.
+@Suite(.serialized, .timeLimit(.minutes(45))) struct AbuseTests {
+  private static let isFull = ProcessInfo.processInfo.environment["FFMOUNT_TEST_FULL"] != nil
+
+  /// Every so many of a folder of the corpus's files, all in a full run.
+  private static func corpus(_ folder: String, step: Int) -> [String] {
+    guard let root = sharedCorpus?.appendingPathComponent(folder).path else { return [] }
+    let names = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).sorted()
+    let kinds = ["pdf", "jpg", "png", "gif", "tif", "tiff", "webp", "heic", "avif", "jp2", "svg"]
+    let files = names.filter { kinds.contains(($0 as NSString).pathExtension.lowercased()) }.map { "\(root)/\($0)" }
+    return stride(from: 0, to: files.count, by: isFull ? 1 : step).map { files[$0] }
+  }
+
+  @Test func hostileFilesCostNobodyElse() async throws {
+    try await withScratch { scratch in
+      let files = Self.corpus("pdf", step: 150) + Self.corpus("image", step: 30)
+      let words = ["abuse.py", "make", scratch.source, Self.isFull ? "10" : "3"] + files
+      let path = MountScratch.package + "/Tests/Scripts/"
+      let made = try await MountChild([MountScratch.python, path + words[0]] + words[1...]).wait(atMost: 300)
+      #expect(made.status == 0, "\(made.errors)")
+      var daemon: Int32 = 0
+      try await withConverter(scratch, "workers=2,convert_time=\(Self.isFull ? 10 : 1)") { mount in
+        daemon = mount.daemon.pid
+        let before = try await MountFootprint(of: daemon)
+        // How long others may wait is a hang's length, not a promise: tests run beside each other.
+        let limit = Self.isFull ? "1" : "20"
+        let result = try await MountChild(
+          [MountScratch.python, path + "abuse.py", "read", mount.mountpoint, "\(daemon)", limit]
+        ).wait(atMost: Self.isFull ? 2400 : 100)
+        print(result.text)
+        #expect(result.status == 0, "\(result.text) \(result.errors)")
+        let after = try await MountFootprint(of: daemon)
+        // Sources that were read last stay open for a while.
+        #expect(after.descriptors <= before.descriptors + 40, "\(before), then \(after)")
+      }
+      let left = try await shell(
+        "ls /proc/*/task/$1/children 2>/dev/null; cd \"$2\" && ls", "\(daemon)", scratch.path)
+      #expect(left.text == "cache\nmnt\nsource\n")
+    }
+  }
+
+  /// Noise, which takes AVIF's encoder long.
+  private static let noise = """
+    { printf 'P6 3000 2000 255\\n'; head -c 18000000 /dev/urandom; } > $S/noise.ppm
+    cp $T/../../scripts/sample/harbour.png $S/small.png
+    # The only worker, once it has been at work for some hundredths of a second, beyond what starting it takes.
+    ticks() { w=$(pgrep -P $P) && cut -d' ' -f14 /proc/$w/stat 2>/dev/null || echo 0; }
+    before=0
+    busy() { for i in $(seq 150); do sleep .04; [ $(ticks) -lt $((before + ${1:-10})) ] || break; done; w=$(pgrep -P $P); }
+    why() { getfattr --only-values -n user.ffmount.error "$1"; echo; }
+    """
+
+  @Test func killedAndStoppedWorkersCostOneErrorEach() async throws {
+    try await withScratch { scratch in
+      try await withConverter(scratch, "workers=1,convert_time=5") { mount in
+        let lines = """
+          \(Self.noise)
+          cat noise.ppm.as-avif > /dev/null & busy; kill -KILL $w; wait $!; why noise.ppm.as-avif
+          cat noise.ppm.q30.as-avif > /dev/null & c=$!; busy; kill -STOP $w; ls | wc -l
+          wait $c; why noise.ppm.q30.as-avif; ps -o stat= $w
+          file -b small.png.as-jpeg | cut -d, -f1
+          """
+        let said = try await mount.shell(lines, scratch)
+        #expect(
+          said == """
+            cat: noise.ppm.as-avif: Input/output error
+            noise.ppm: the converter was killed (SIGKILL)
+            4
+            cat: noise.ppm.q30.as-avif: Input/output error
+            noise.ppm: converting it took longer than 5 s (-o convert_time)
+            JPEG image data
+
+            """)
+      }
+    }
+  }
+
+  @Test func filesCutOffWhileTheyAreReadAreSaidToBe() async throws {
+    try await withScratch { scratch in
+      try await withConverter(scratch, "workers=1") { mount in
+        let lines = """
+          \(Self.noise)
+          $T/many_pages.py 20000 > $S/long.pdf; sleep .1
+          for f in noise.ppm.as-png long.pdf.as-txt; do
+            before=$(ticks); cat $f > /dev/null & busy 12; kill -STOP $w; s=$S/${f%.as-*}
+            truncate -s 8192 $s; kill -CONT $w; wait $!; why $f | cut -d: -f1,2 | sed 's, (.*,,'; [ $(pgrep -P $P) = $w ] && echo same worker
+          done
+          """
+        // What is left of the file is another file, which is tried anew. The image was read by pread; the PDF was mapped,
+        // and what killed the worker then (SIGBUS) is not told as a crash.
+        let said = try await mount.shell(lines, scratch)
+        #expect(
+          said == """
+            cat: noise.ppm.as-png: Input/output error
+            noise.ppm: cannot be decoded
+            same worker
+            cat: long.pdf.as-txt: Input/output error
+            long.pdf: is no readable PDF
+
+            """)
+        #expect(!mount.daemon.saidSoFar.contains("crash"))
+      }
+    }
+  }
+
+  @Test func tenThousandOpensAtOnce() async throws {
+    try await withScratch { scratch in
+      try await withConverter(scratch) { mount in
+        let lines = """
+          for i in $(seq 1000); do printf 'P5 8 8 255\\n%064d' $i > $S/$i.pgm; done; sleep .1
+          python3 $T/many_opens.py . 1000 100 100
+          awk '/VmHWM/ { print ($2 <= 102400 ? "small" : $0) }' /proc/$P/status; pgrep -P $P | wc -l
+          """
+        let said = try await mount.shell(lines, scratch, limit: 100)
+        #expect(said == "10000 opens, all the same\nsmall\n2\n")
+      }
+    }
+  }
+
+  /// A disk of 1 MB; nil where nobody may make one.
+  private func withSmallDisk(_ scratch: MountScratch, _ body: (String) async throws -> Void) async throws {
+    let disk = scratch.path + "/disk"
+    let made = try await shell("mkdir $1 && mount -t tmpfs -o size=1m none $1 && mkdir $1/cache", disk)
+    guard made.status == 0 else { return }
+    do { try await body(disk) } catch {
+      _ = try await shell("umount -l $1", disk)
+      throw error
+    }
+    _ = try await shell("umount $1", disk)
+  }
+
+  @Test(.enabled("mounting a small disk needs root") { MountScratch.isRoot })
+  func fullDiskCostsNothingOrSaysSo() async throws {
+    try await withScratch { scratch in
+      try await withSmallDisk(scratch) { disk in
+        let full = ["XDG_CACHE_HOME": disk + "/cache", "TMPDIR": disk]
+        try await withConverter(scratch, environment: full) { mount in
+          let lines = """
+            \(Self.noise)
+            $T/many_pages.py 1 70000000 > $S/big.pdf; sleep .1
+            cat noise.ppm.as-jpeg | file -b - | cut -d, -f1; cat noise.ppm.as-jpeg | wc -c | grep -c '.......'
+            cat small.png.as-jpeg | file -b - | cut -d, -f1
+            cat big.pdf.pages/1.pdf | wc -c; why big.pdf.pages/1.pdf
+            """
+          let said = try await mount.shell(lines, scratch)
+          #expect(
+            said == """
+              JPEG image data
+              1
+              JPEG image data
+              cat: big.pdf.pages/1.pdf: No space left on device
+              0
+              big.pdf: cannot be written (No space left on device)
+
+              """)
+          let line = "big.pdf.pages/1.pdf: cannot be written (No space left on device)\n"
+          #expect(mount.daemon.saidSoFar.components(separatedBy: line).count == 2)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Conversions through a mount, done by the real worker.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ConverterTests {
+  /// All good files of a small kind: two of the project's own and, where it is at hand, some of the corpus.
+  private static func fill(_ scratch: MountScratch) async throws {
+    try await script("make_documents.py", scratch.source)
+    guard let corpus = sharedCorpus?.path else { return }
+    let files = [
+      "exif-orientation/Portrait_6.jpg", "heic/image4.heic", "sharp/4.webp", "sharp/G31D.TIF", "sharp/check.svg",
+    ]
+    for file in files { _ = try await shell("cp \"$1\" \"$2\"", "\(corpus)/image/\(file)", scratch.source) }
+  }
+
+  /// Programs that read a tree, each on a mount that has converted nothing: `$O/NAME` gets what they read.
+  static let readers = [
+    "cat": "mkdir -p $O/cat/report.pdf.pages; for f in * */*; do [ -d $f ] || cat $f > $O/cat/$f; done",
+    "cp": "cp -r . $O/cp",
+    "tar": "mkdir $O/tar; tar -cf - . | tar -C $O/tar -xf -",
+    "rsync": "rsync -a ./ $O/rsync/; rsync -a --out-format='again: %n' ./ $O/rsync/",
+    "zip": "zip -qr $O/z.zip . && unzip -q -d $O/zip $O/z.zip; rm -f $O/z.zip",
+    "mmap": "python3 $T/map_tree.py . $O/mmap",
+  ]
+
+  @Test func everyProgramReadsTheSameBytes() async throws {
+    try await withScratch { scratch in
+      try await Self.fill(scratch)
+      for (name, reader) in Self.readers.sorted(by: { $0.key < $1.key }) {
+        _ = try await shell("rm -rf \"$1\"/cache", scratch.path)
+        try await withConverter(scratch) { mount in
+          let complaints = try await mount.shell(reader, scratch)
+          #expect(complaints == "", "\(name)")
+          let check = """
+            diff -r . $O/\(name) && find . -type f | while read f; do
+              [ $(stat -c %s "$f") = $(stat -c %s "$O/\(name)/$f") ] || echo "size of $f"
+              [ $(getfattr --only-values -n user.ffmount.state "$f" 2>/dev/null || echo exact) = exact ] || echo "state of $f"
+            done
+            """
+          let differences = try await mount.shell(check, scratch)
+          #expect(differences == "", "\(name)")
+        }
+      }
+      let compare = "cd $1/out && for d in */; do diff -r cat $d; done; ls | wc -l; find cat -type f | wc -l"
+      let found = try await shell(compare, scratch.path)
+      let files = sharedCorpus == nil ? 15 : 24
+      #expect(found.text == "\(Self.readers.count)\n\(files)\n")
+    }
+  }
+
+  @Test func listingManyFilesStartsNoWorker() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      let make = """
+        import os, sys
+        os.chdir(sys.argv[1])
+        os.mkdir("pdf")
+        for number in range(10_000): os.link("photo.png", f"{number}.png")
+        for number in range(1000): os.link("report.pdf", f"pdf/{number}.pdf")
+        """
+      _ = try await shell("python3 -c \"$1\" \"$2\"", make, scratch.source)
+      try await withConverter(scratch) { mount in
+        let lines = """
+          ls -l | grep -c as-jpeg; ls -l pdf | grep -c 'pages$'; find . -maxdepth 1 | wc -l
+          pgrep -P $P; ls $O/../cache/ffmount/renditions 2>&1 | grep -o 'No such'
+          """
+        let said = try await mount.shell(lines, scratch)
+        #expect(said == "10001\n1000\n20006\nNo such\n")
+      }
+    }
+  }
+
+  @Test func conversionsComposeWithArchivesAndMail() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      let make = """
+        import email.message, io, sys, zipfile
+        def packed(**members):
+            box = io.BytesIO()
+            with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, content in members.items():
+                    archive.writestr(name.replace("_", "."), content)
+            return box.getvalue()
+        folder = sys.argv[1]
+        photo, report = (open(f"{folder}/{name}", "rb").read() for name in ("photo.png", "report.pdf"))
+        letter = email.message.EmailMessage()
+        letter["From"] = letter["To"] = "a@example.org"
+        letter.set_content("hello")
+        for name, content in {"p.zip": packed(photo_png=photo), "x.pdf": report}.items():
+            letter.add_attachment(content, maintype="application", subtype="octet-stream", filename=name)
+        open(f"{folder}/letter.eml", "wb").write(bytes(letter))
+        deep = packed(a_zip=packed(b_zip=packed(report_pdf=report)))
+        open(f"{folder}/deep.zip", "wb").write(deep)
+        """
+      _ = try await shell("python3 -c \"$1\" \"$2\"", make, scratch.source)
+      try await withConverter(scratch) { mount in
+        let lines = """
+          m=letter.eml.message/attachments; d=deep.zip.contents/a.zip.contents/b.zip.contents
+          same() { cmp "$1" "$2" && file -b "$1" | cut -d, -f1; }
+          same $m/p.zip.contents/photo.png.as-jpeg photo.png.as-jpeg
+          same $m/x.pdf.pages/002.pdf.as-jpeg report.pdf.pages/002.pdf.as-jpeg
+          same $d/report.pdf.pages/011.pdf report.pdf.pages/11.pdf
+          same $d/report.pdf.pages/011.pdf.72dpi.as-png report.pdf.pages/011.pdf.72dpi.as-png
+          cmp -s $d/report.pdf.pages/011.pdf.72dpi.as-png report.pdf.pages/012.pdf.72dpi.as-png || echo another page
+          """
+        let said = try await mount.shell(lines, scratch)
+        #expect(
+          said == """
+            JPEG image data
+            JPEG image data
+            PDF document
+            PNG image data
+            another page
+
+            """)
+      }
+    }
+  }
+}

@@ -1,0 +1,192 @@
+"""check_formats.py FFCONVERT: images of every kind that is read, into every kind that is written, with every modifier.
+
+The results are decoded by Pillow, those that it does not know by libvips. Prints a line for each that is wrong.
+"""
+import io
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from image_samples import ALPHA, GRAY, HEIGHT, PICTURE, WIDTH, on_white, samples
+from PIL import Image, ImageChops, ImageCms, ImageStat
+
+from worker import Worker
+
+worker = Worker(sys.argv[1])
+folder = tempfile.TemporaryDirectory()
+place = Path(folder.name)
+wrong = 0
+
+
+def complain(what: str) -> None:
+    global wrong
+    wrong += 1
+    print(what)
+
+
+def expect(holds: bool, what: str) -> None:
+    if not holds:
+        complain(what)
+
+
+def made(path: Path, recipe: str) -> Image.Image | None:
+    """What the worker makes of a file, decoded."""
+    failure, _, reason, content = worker.ask(path, recipe)
+    if failure:
+        complain(f"{path.name}, {recipe}: {reason}")
+        return None
+    kind = recipe.split()[0]
+    if kind in ("heic", "avif", "pdf"):
+        source, shown = place / f"made.{kind}", place / "shown.png"
+        source.write_bytes(content)
+        if kind == "pdf":
+            subprocess.run(["pdfimages", "-png", source, place / "page"], check=True)
+            shown = place / "page-000.png"
+        else:
+            subprocess.run(["vips", "copy", source, shown], check=True)
+        content = shown.read_bytes()
+    image = Image.open(io.BytesIO(content))
+    image.load()
+    return image
+
+
+def in_srgb(image: Image.Image) -> Image.Image:
+    """As it is meant to be seen, on white."""
+    profile = image.info.get("icc_profile")
+    if profile and image.mode == "RGB":
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        return ImageCms.profileToProfile(image, source, ImageCms.createProfile("sRGB"))
+    if image.mode.startswith("I"):
+        return image.point(lambda value: value / 257).convert("L").convert("RGB")
+    return on_white(image)
+
+
+def check(path: Path, recipe: str, shows: Image.Image, tolerance: float) -> Image.Image | None:
+    image = made(path, recipe)
+    if image is None:
+        return None
+    if image.size != shows.size:
+        complain(f"{path.name}, {recipe}: {image.size} instead of {shows.size}")
+        return image
+    means = ImageStat.Stat(ImageChops.difference(in_srgb(image), shows.convert("RGB"))).mean
+    expect(max(means) <= tolerance, f"{path.name}, {recipe}: off by {[round(mean, 1) for mean in means]}, mode {image.mode}")
+    return image
+
+
+def check_sources() -> None:
+    count = 0
+    for sample in samples(place):
+        count += 1
+        check(sample.path, "jpeg q95", sample.shows, sample.tolerance + 3)
+        image = check(sample.path, "png ", sample.shows, sample.tolerance)
+        if image and sample.profile:
+            expect(image.info.get("icc_profile") == sample.profile, f"{sample.path.name}, png: another profile")
+            again = made(sample.path, "jpeg ")
+            expect(again and again.info.get("icc_profile") == sample.profile, f"{sample.path.name}, jpeg: another profile")
+            # These say nothing of colours: the colours are changed instead.
+            for recipe in ("gif ", "jp2 q100"):
+                again = check(sample.path, recipe, sample.shows, sample.tolerance + 4)
+                expect(again and not again.info.get("icc_profile"), f"{sample.path.name}, {recipe}: keeps a profile")
+    print(count, "samples")
+
+
+def check_targets() -> None:
+    seen = place / "target.png"
+    image = PICTURE.copy()
+    image.putalpha(ALPHA)
+    image.save(seen)
+    for kind, keeps in {
+        "png": True, "webp": True, "tiff": True, "heic": True, "avif": True, "jp2": True, "gif": True,
+        "jpeg": False, "pdf": False,
+    }.items():  # fmt: skip
+        # GIF's pixels are seen or not.
+        result = check(seen, f"{kind} ", on_white(image), 40 if kind == "gif" else 8)
+        if result is None:
+            continue
+        alpha = result.mode in ("RGBA", "LA") or "transparency" in result.info
+        expect(alpha == keeps, f"as {kind}: {'keeps' if alpha else 'loses'} what is seen through")
+    # Sixteen bits stay sixteen where the target has them.
+    deep = place / "deep-gray.png"
+    for kind in ("png", "tiff"):
+        result = made(deep, f"{kind} ")
+        expect(result and result.mode.startswith("I"), f"deep-gray.png as {kind}: {result and result.mode}")
+        if result:
+            expect(result.getpixel((5, 9)) == GRAY.getpixel((5, 9)) * 257, f"as {kind}: another value")
+
+
+def check_modifiers() -> None:
+    source = place / "raw.ppm"
+    tall = PICTURE.resize((600, 900))
+    large = place / "large.png"
+    tall.save(large)
+
+    def sized(path: Path, change: str, width: int, height: int) -> None:
+        result = made(path, f"png {change}")
+        expect(result and result.size == (width, height), f"{change}: {result and result.size}")
+
+    sized(source, "1600px", WIDTH, HEIGHT)
+    sized(source, "800x600", WIDTH, HEIGHT)
+    sized(large, "300px", 200, 300)
+    sized(large, "800x600", 400, 600)
+    sized(large, "100x5000", 100, 150)
+    sized(large, "50%", 300, 450)
+    sized(large, "200%", 1200, 1800)
+    sized(large, "rot90", 900, 600)
+    sized(large, "300px.rot90", 300, 200)
+    check(source, "png rot90", PICTURE.rotate(-90, expand=True), 1)
+    check(source, "png rot180", PICTURE.rotate(180), 1)
+    check(source, "png rot270", PICTURE.rotate(90, expand=True), 1)
+    # Pillow weighs the colours otherwise.
+    gray = check(source, "png gray", GRAY, 12)
+    expect(gray and gray.mode == "L", f"gray: {gray and gray.mode}")
+    sizes = [len(worker.ask(large, f"jpeg q{quality}")[3]) for quality in (30, 70, 95)]
+    expect(sizes == sorted(set(sizes)), f"qualities give {sizes}")
+    expect(worker.ask(large, "jpeg q85")[3] == worker.ask(large, "jpeg ")[3], "85 is not the usual quality")
+
+
+def check_words() -> None:
+    """EXIF travels, the orientation is applied once, and `noexif` leaves nothing of either."""
+    exif = Image.Exif()
+    exif[0x010F] = "Example Camera Works"
+    exif[0x0112] = 6
+    exif[0x8769] = {0x9003: "2024:05:03 09:30:00", 0x9204: 1.5}
+    exif[0x8825] = {1: "N", 2: (48.0, 8.0, 15.5)}
+    turned, upright = place / "turned.jpg", PICTURE.rotate(-90, expand=True)
+    for exif.endian in ("<", ">"):
+        PICTURE.save(turned, exif=exif, quality=95)
+        check_exif(turned, upright)
+
+
+def check_exif(turned: Path, upright: Image.Image) -> None:
+    order = Image.open(turned).info["exif"][6:8].decode()
+    for kind in ("jpeg", "png", "webp", "tiff"):
+        result = check(turned, f"{kind} q95", upright, 6)
+        if result is None:
+            continue
+        words = result.getexif()
+        expect(words.get(0x010F) == "Example Camera Works", f"turned.jpg as {kind}: no EXIF")
+        expect(words.get(0x0112, 1) == 1, f"turned.jpg as {kind}: to be turned again")
+        inside = words.get_ifd(0x8769)
+        expect(inside.get(0x9003) == "2024:05:03 09:30:00", f"turned.jpg ({order}) as {kind}: no date")
+        expect(inside.get(0x9204) == 1.5, f"turned.jpg ({order}) as {kind}: another exposure: {inside.get(0x9204)}")
+        spot = words.get_ifd(0x8825)
+        expect(spot.get(2) == (48.0, 8.0, 15.5), f"turned.jpg ({order}) as {kind}: another place: {spot}")
+        bare = check(turned, f"{kind} noexif.q95", upright, 6)
+        expect(bare and 0x010F not in bare.getexif(), f"turned.jpg as {kind}: EXIF in spite of noexif")
+    for kind in ("heic", "avif"):
+        content = worker.ask(turned, f"{kind} ")[3]
+        expect(b"Example Camera Works" in content, f"turned.jpg as {kind}: no EXIF")
+        check(turned, f"{kind} ", upright, 10)
+        content = worker.ask(turned, f"{kind} noexif")[3]
+        expect(b"Example Camera Works" not in content, f"turned.jpg as {kind}: EXIF in spite of noexif")
+    # Also where it is made smaller while it is read.
+    check(turned, "png 20px", upright.resize((14, 20), Image.Resampling.LANCZOS), 8)
+
+
+check_sources()
+check_targets()
+check_modifiers()
+check_words()
+print(wrong, "wrong")
+sys.exit(worker.close() or wrong > 0)

@@ -1,0 +1,23 @@
+extension MountProcess {
+  /// What a shell in the mount says, on both outputs; `$P` is the daemon, `$S` the source, `$O` a folder for results, `$T`
+  /// the one with the test's scripts.
+  public func shell(_ lines: String, _ scratch: MountScratch, limit seconds: Double = 60) async throws -> String {
+    let start = """
+      export LC_ALL=C.UTF-8 P=$3 S=$2/source O=$2/out T=$4; mkdir -p $O; cd "$1" && { \(lines)
+      } 2>&1
+      """
+    let words = [mountpoint, scratch.path, "\(daemon.pid)", MountScratch.package + "/Tests/Scripts"]
+    return try await MountChild(["/bin/bash", "-c", start, "bash"] + words).wait(atMost: seconds).text
+  }
+}
+
+/// Mounts a scratch folder with the real converter, a cache of its own, and temporary files beside it.
+@discardableResult
+public func withConverter<Value>(
+  _ scratch: MountScratch, _ options: String = "workers=2", environment: [String: String] = [:],
+  _ body: (MountProcess) async throws -> Value
+) async throws -> Value {
+  let own = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
+  return try await withMount(
+    scratch, options: ["-o", options], environment: own.merging(environment) { _, given in given }, body)
+}
