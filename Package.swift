@@ -15,7 +15,7 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree, Mail and
+/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree, Mail, Tables and
 /// Index below it, Conversion beside the formats, and Text below them. ffconvert and ffpages alone link what parses PDFs and images.
 let package = Package(
   name: "ffmount",
@@ -57,6 +57,7 @@ let package = Package(
     .target(name: "Text", swiftSettings: strict),
     .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text"], swiftSettings: strict),
     .target(name: "Mail", dependencies: ["Bytes", "Text"], swiftSettings: strict),
+    .target(name: "Tables", dependencies: ["Bytes", "Text", "Threads"], swiftSettings: strict),
     .target(
       name: "Index",
       dependencies: [
@@ -68,8 +69,8 @@ let package = Package(
       name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"], swiftSettings: strict),
     .target(
       name: "Tree",
-      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Index", "Conversion"], swiftSettings: strict
-    ),
+      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Conversion"],
+      swiftSettings: strict),
     .target(name: "FuseLink", dependencies: ["CFuse3", "CPosix"], swiftSettings: strict),
     .target(
       name: "Mount",
@@ -119,6 +120,7 @@ let package = Package(
     .testTarget(
       name: "ConversionTests", dependencies: ["Bytes", "Files", "Conversion", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),
+    .testTarget(name: "TablesTests", dependencies: ["Bytes", "Tables", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]

@@ -24,6 +24,22 @@ public struct ByteIdentity: Hashable, Sendable {
     case decodeTransfer = 3
     /// Converts: the first half of the recipe's SHA-256, as two words.
     case convert = 4
+    /// Puts several files one behind the other: how many they are, 0; then of each its name and its identity.
+    case bundle = 5
+  }
+
+  /// Several files, one behind the other; nil for none.
+  public init?(bundling parts: [(name: FileName, identity: ByteIdentity)]) {
+    guard let first = parts.first else { return nil }
+    file = first.identity.file
+    steps = [Step.bundle.rawValue, UInt64(parts.count), 0]
+    for part in parts {
+      steps.append(UInt64(part.name.count))
+      steps += part.name.bytes.map { UInt64($0) }
+      steps += part.identity.file
+      steps.append(UInt64(part.identity.steps.count))
+      steps += part.identity.steps
+    }
   }
 
   public func adding(_ step: Step, _ one: UInt64, _ other: UInt64) -> ByteIdentity {

@@ -3,8 +3,15 @@
 /// Every view takes one and every file of the tree gives one, so views compose. Reads from several threads at a time
 /// are right.
 public protocol ByteSource: AnyObject, Sendable {
-  /// In bytes, exact.
+  /// In bytes; exact if `hasKnownSize`.
   var size: Int64 { get }
+
+  /// Whether it is known where the bytes end. Of what is made as it is read, it is when somebody has come there; until then
+  /// `size` is a guess.
+  var hasKnownSize: Bool { get }
+
+  /// Finds out where the bytes end. Throws `Fault.later` when that takes long, though some of it may be done then.
+  func findSize(_ patience: Patience) throws(Fault)
 
   /// Names the bytes from one mount to the next; nil where nothing does for sure.
   var identity: ByteIdentity? { get }
@@ -32,6 +39,8 @@ public protocol ByteSource: AnyObject, Sendable {
 
 extension ByteSource {
   public func extent(at offset: Int64, count: Int) -> Extent? { nil }
+  public var hasKnownSize: Bool { true }
+  public func findSize(_ patience: Patience) throws(Fault) {}
   public func verify() throws(Fault) {}
   public func willMove(at offset: Int64, count: Int) throws(Fault) { try verify() }
   public func workAhead(of offset: Int64) -> WorkAhead { .none }

@@ -78,6 +78,12 @@ public struct FileExtension: Hashable, Sendable {
   public init(_ bytes: some Collection<UInt8>) {
     packed = bytes.count > 8 ? 0 : bytes.reduce(0) { $0 << 8 | UInt64($1 >= 65 && $1 <= 90 ? $1 | 0x20 : $1) }
   }
+
+  /// For people: without the dot.
+  public var text: String {
+    let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: packed >> (8 * $0)) }
+    return String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)
+  }
 }
 
 extension FileExtension {

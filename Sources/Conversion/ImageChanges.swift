@@ -81,6 +81,20 @@ public struct ImageChanges: Hashable, Sendable {
   }
 }
 
+extension ImageChanges {
+  /// Each kind of modifier there is, for people.
+  public static let examples: [(modifier: String, meaning: String)] = [
+    ("1600px", "at most so many pixels on the longest side"),
+    ("800x600", "within so many pixels, the sides' ratio kept"),
+    ("50%", "so much of each side"),
+    ("150dpi", "a page, or an SVG, with so many pixels an inch"),
+    ("q70", "quality, from 1 to 100"),
+    ("rot90", "turned clockwise; also `rot180` and `rot270`"),
+    ("gray", "without colours"),
+    ("noexif", "without EXIF, XMP and IPTC data"),
+  ]
+}
+
 extension ImageChanges: CustomStringConvertible {
   /// The modifiers in one fixed order, a dot between two.
   public var description: String {

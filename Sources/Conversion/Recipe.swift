@@ -8,6 +8,8 @@ public enum Recipe: Hashable, Sendable {
   case text
   /// A PDF whose images have so many pixels an inch, and a quality of 1 to 100.
   case compressed(resolution: Int, quality: Int)
+  /// One PDF of several files, which come as a `Bundle`.
+  case merged
 }
 
 extension Recipe {
@@ -29,12 +31,13 @@ extension Recipe: LosslessStringConvertible {
     case .image(let format, let changes): "\(format.rawValue) \(changes)"
     case .text: "text"
     case .compressed(let resolution, let quality): "compressed \(resolution)dpi.q\(quality)"
+    case .merged: "merged"
     }
   }
 
   public init?(_ description: String) {
-    if description == "text" {
-      self = .text
+    if let simple = [Recipe.text, .merged].first(where: { $0.description == description }) {
+      self = simple
       return
     }
     let words = description.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)

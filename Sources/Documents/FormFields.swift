@@ -6,6 +6,10 @@ struct FormFields {
   private(set) var kids: [PDFObject.ID: [PDFObject.ID]] = [:]
 
   private(set) var hasWidgets = false
+  private var topSet: Set<PDFObject.ID> = []
+
+  /// Whether a field has none above it.
+  func isTop(_ id: PDFObject.ID) -> Bool { topSet.contains(id) }
 
   init() {}
 
@@ -33,6 +37,6 @@ struct FormFields {
       kids[above, default: []].append(id)
       id = above
     }
-    if form.contains(id), !top.contains(id) { top.append(id) }
+    if form.contains(id), topSet.insert(id).inserted { top.append(id) }
   }
 }

@@ -19,24 +19,108 @@ struct PageCopy {
   /// As they stand in what was copied.
   private var destinationNames: Set<[UInt8]> = []
 
-  private let catalog: Int
+  /// The node of the page tree that the pages are below.
   private let tree: Int
+  /// Of the file among those that go into one document, from 1; nil: there are no others.
+  private let member: Int?
+  /// The pages that are copied.
+  private var copied: Set<PDFObject.ID> = []
+  /// A field above those of this file, so that those of another with the same names are others.
+  private var topField: Int?
+  /// Names of places as they stand in the file, and in a document of several files; nil: none of this file's.
+  private var newNames: [[UInt8]: [UInt8]?] = [:]
 
-  init(from file: PDFFile, objects: ObjectCache, places: NamedPlaces, to output: JobOutput) {
+  /// - Parameters:
+  ///   - tree: the node of the page tree that the pages are to be below.
+  ///   - member: the number of the file among those that go into one document, from 1; nil: there are no others.
+  init(
+    from file: PDFFile, objects: ObjectCache, places: NamedPlaces, to writer: PDFWriter, below tree: Int, member: Int?
+  ) {
     self.file = file
     self.objects = objects
     self.places = places
-    writer = PDFWriter(to: output, version: file.version)
-    catalog = writer.reserve()
-    tree = writer.reserve()
+    self.writer = writer
+    self.tree = tree
+    self.member = member
+  }
+
+  /// What a document has to say of a file whose pages were copied into it, with the document's numbers.
+  struct Part {
+    struct Form {
+      let field: Int
+      let resources: [UInt8]?
+      let needsAppearances: Bool
+    }
+
+    let pages: [Int]
+    let form: Form?
+    /// Places with their names, in the order of those that are strings.
+    let strings: [UInt8]
+    let names: [UInt8]
+    let layers: [UInt8]
+    let hiddenLayers: [UInt8]
+  }
+
+  /// Writes pages into a document of several files, and what they refer to.
+  ///
+  /// - Parameter form: the fields at the top of the file's form.
+  mutating func add(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> Part {
+    let kids = try copy(pages, form: form)
+    let form = try addForm()
+    let (strings, names) = try placeEntries()
+    let (layers, hidden) = try addLayers()
+    return Part(
+      pages: kids, form: form, strings: strings, names: names, layers: layers, hiddenLayers: hidden)
+  }
+
+  private mutating func addForm() throws(JobFailure) -> Part.Form? {
+    guard let topField, let member, let form = file.root["/AcroForm"] else { return nil }
+    let text = ObjectText(form.ownText)
+    var field = Array("<< /T (\(member)) /Kids ".utf8) + references(to: fields.top)
+    for key in ["/DA", "/Q"] {
+      if let value = text.value(of: key) { field += Array(" \(key) ".utf8) + translated(ObjectText(Array(value))) }
+    }
+    try writer.write(topField, field + Array(" >>".utf8))
+    let resources = text.value(of: "/DR").map { translated(ObjectText(Array($0))) }
+    try writeWaiting()
+    return Part.Form(
+      field: topField, resources: resources, needsAppearances: text.has("true", for: "/NeedAppearances"))
+  }
+
+  private mutating func addLayers() throws(JobFailure) -> (all: [UInt8], hidden: [UInt8]) {
+    guard hasLayers, let properties = file.root["/OCProperties"] else { return ([], []) }
+    let text = ObjectText(properties.ownText)
+    let all = layers(text, "/OCGs")
+    let usual = text.value(of: "/D").map { objects.resolved($0) }
+    var hidden = usual.map { layers($0, "/OFF") } ?? []
+    if let usual, usual.has("/OFF", for: "/BaseState") {
+      let shown = Set(layers(usual, "/ON"))
+      hidden = all.filter { !shown.contains($0) }
+    }
+    let lists = (
+      Array(references(to: all).dropFirst().dropLast()), Array(references(to: hidden).dropFirst().dropLast())
+    )
+    try writeWaiting()
+    return lists
+  }
+
+  private func layers(_ dictionary: ObjectText, _ key: String) -> [PDFObject.ID] {
+    dictionary.value(of: key).map { objects.resolved($0).references.map(\.id) } ?? []
   }
 
   /// Writes the whole new document.
   ///
   /// - Parameter form: the fields at the top of the document's form.
-  mutating func write(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) {
+  mutating func write(_ pages: [PageTree.Page], form: Set<PDFObject.ID>, catalog: Int) throws(JobFailure) {
+    let kids = try copy(pages, form: form)
+    try writeWhole(kids, catalog: catalog)
+  }
+
+  private mutating func copy(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> [Int] {
+    copied = Set(pages.map(\.id))
     // Without a form, widgets have no fields above them.
     if file.root["/AcroForm"] != nil { fields = FormFields(on: pages, objects, in: form) }
+    if member != nil, !fields.top.isEmpty { topField = writer.reserve() }
     let kids = pages.map { page in
       let number = writer.reserve()
       // A page that comes twice is linked to where it comes first.
@@ -47,13 +131,17 @@ struct PageCopy {
       try write(page, number)
       try writeWaiting()
     }
+    return kids
+  }
+
+  private mutating func writeWhole(_ kids: [Int], catalog: Int) throws(JobFailure) {
     let list = kids.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(tree, Array("<< /Type /Pages /Count \(kids.count) /Kids [ \(list) ] >>".utf8))
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
     if fields.hasWidgets, let form = file.root["/AcroForm"], form.isDictionary {
       // What is left out is about the form as a whole.
       let rest = ObjectText(form.ownText).without(["/Fields", "/XFA", "/CO", "/SigFlags"])
-      root += Array(" /AcroForm ".utf8) + open(translated(rest))
+      root += Array(" /AcroForm ".utf8) + PageCopy.open(translated(rest))
       root += Array("/Fields ".utf8) + references(to: fields.top) + Array(" >>".utf8)
       try writeWaiting()
     }
@@ -62,7 +150,7 @@ struct PageCopy {
       root += Array(" \(key) ".utf8) + translated(ObjectText(value.text))
       try writeWaiting()
     }
-    root += try namedPlaces(on: Set(pages.map(\.id)))
+    root += try namedPlaces()
     try writer.write(catalog, root + Array(" >>".utf8))
     try writer.finish(catalog: catalog)
   }
@@ -70,7 +158,7 @@ struct PageCopy {
   private mutating func write(_ page: PageTree.Page, _ number: Int) throws(JobFailure) {
     let resources = PageResources(file: file, objects: objects).needed(by: page)
     let text = page.text.without(["/Type", "/Parent", "/B"] + (resources == nil ? [] : ["/Resources"]))
-    var own = open(translated(text)) + Array(" /Type /Page /Parent \(tree) 0 R".utf8)
+    var own = PageCopy.open(translated(text)) + Array(" /Type /Page /Parent \(tree) 0 R".utf8)
     var inherited = page.inherited
     if let resources { inherited["/Resources"] = resources }
     for (key, value) in inherited.sorted(by: { $0.key < $1.key }) {
@@ -91,34 +179,69 @@ struct PageCopy {
         }
       case .fields:
         let kids = Array("/Kids ".utf8) + references(to: fields.kids[id] ?? []) + Array(" >>".utf8)
-        try writer.write(number, open(translated(object.text)) + kids)
+        let text = PageCopy.open(translated(object.text)) + kids
+        try writer.write(number, below(topField, id, Array(text)))
       case .layer:
         hasLayers = true
         fallthrough
       case .plain, .boundary:
-        try writer.write(number, translated(object.text))
+        // Before the call: what changes this copy while it is read costs a copy of all numbers.
+        let text = translated(object.text)
+        try writer.write(number, below(topField, id, text))
       }
     }
   }
 
   /// What the catalog has to say of places that the copied links name, as far as they are on these pages.
-  private mutating func namedPlaces(on pages: Set<PDFObject.ID>) throws(JobFailure) -> [UInt8] {
-    var (strings, names) = ([UInt8](), [UInt8]())
-    for (name, place) in places.places(destinationNames, on: pages) {
-      let entry = name + [0x20] + translated(place) + [0x20]
-      if name.first == 0x2F { names += entry } else { strings += entry }
-      try writeWaiting()
-    }
+  private mutating func namedPlaces() throws(JobFailure) -> [UInt8] {
+    let (strings, names) = try placeEntries()
     let tree = strings.isEmpty ? [] : Array(" /Names << /Dests << /Names [ ".utf8) + strings + Array("] >> >>".utf8)
     return names.isEmpty ? tree : tree + Array(" /Dests << ".utf8) + names + Array(">>".utf8)
   }
 
+  private mutating func placeEntries() throws(JobFailure) -> (strings: [UInt8], names: [UInt8]) {
+    var (strings, names) = ([UInt8](), [UInt8]())
+    for (name, place) in places.places(destinationNames, on: copied) {
+      let entry = (newName(of: name) ?? name) + [0x20] + translated(place) + [0x20]
+      if name.first == 0x2F { names += entry } else { strings += entry }
+      try writeWaiting()
+    }
+    return (strings, names)
+  }
+
+  /// What a place of this file is called in a document of several; nil for what is no place of this file's.
+  private mutating func newName(of name: [UInt8]) -> [UInt8]? {
+    guard let member else { return nil }
+    if let known = newNames[name] { return known }
+    var new: [UInt8]?
+    if !places.places([name], on: copied).isEmpty {
+      // Names sort by their files, and by themselves.
+      let digits = String(member)
+      let mark = Array((String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".").utf8)
+      if name.first == 0x2F {
+        new = [0x2F] + mark + name.dropFirst()
+      } else if let string = ObjectText.string(name[...]) {
+        let hexadecimal = Array("0123456789abcdef".utf8)
+        new = [0x3C] + (mark + string).flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 15)]] } + [0x3E]
+      }
+    }
+    newNames[name] = .some(new)
+    return new
+  }
+
+  /// A field's dictionary; of one at the top, with the field that is above it in a document of several files.
+  private func below(_ field: Int?, _ id: PDFObject.ID, _ dictionary: [UInt8]) -> [UInt8] {
+    guard let field, fields.isTop(id) else { return dictionary }
+    return PageCopy.open(dictionary) + Array(" /Parent \(field) 0 R >>".utf8)
+  }
+
   /// A dictionary's text without its end.
-  private func open(_ dictionary: [UInt8]) -> ArraySlice<UInt8> { dictionary[..<(dictionary.count - 2)] }
+  private static func open(_ dictionary: [UInt8]) -> ArraySlice<UInt8> { dictionary[..<(dictionary.count - 2)] }
 
   /// The text with the new numbers.
   private mutating func translated(_ text: ObjectText) -> [UInt8] {
     for name in text.destinations { destinationNames.insert(Array(text.bytes[name])) }
+    if member != nil, !text.destinations.isEmpty { return renamed(text) }
     if text.references.isEmpty { return text.bytes }
     var translation: [UInt8] = []
     translation.reserveCapacity(text.bytes.count + 16)
@@ -130,6 +253,26 @@ struct PageCopy {
     }
     translation += text.bytes[end...]
     return translation
+  }
+
+  /// The same where names of places are to be others.
+  private mutating func renamed(_ text: ObjectText) -> [UInt8] {
+    let marks =
+      text.references.map { (range: $0.range, id: PDFObject.ID?.some($0.id)) }
+      + text.destinations.map { (range: $0, id: PDFObject.ID?.none) }
+    var translation: [UInt8] = []
+    var end = 0
+    for mark in marks.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+      translation += text.bytes[end..<mark.range.lowerBound]
+      if let id = mark.id {
+        refer(to: id, in: &translation)
+      } else {
+        let name = Array(text.bytes[mark.range])
+        translation += newName(of: name) ?? name
+      }
+      end = mark.range.upperBound
+    }
+    return translation + text.bytes[end...]
   }
 
   private mutating func references(to ids: [PDFObject.ID]) -> [UInt8] {

@@ -37,9 +37,25 @@ public final class PagedDocument {
         pages.append(page)
       }
     }
-    var copy = PageCopy(from: file, objects: objects, places: places, to: output)
-    try copy.write(pages, form: form)
+    let writer = PDFWriter(to: output, version: file.version)
+    let (catalog, top) = (writer.reserve(), writer.reserve())
+    var copy = PageCopy(from: file, objects: objects, places: places, to: writer, below: top, member: nil)
+    try copy.write(pages, form: form, catalog: catalog)
     file.forgetErrors()
+  }
+
+  /// Writes all pages into a document of several files, as the file number `member` of it.
+  func copyAll(to writer: PDFWriter, below node: Int, member: Int) throws(JobFailure) -> PageCopy.Part {
+    defer { file.releaseObjects() }
+    var pages: [PageTree.Page] = []
+    for index in 0..<(try tree.count()) {
+      guard let page = try tree.page(at: index) else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
+      pages.append(page)
+    }
+    var copy = PageCopy(from: file, objects: objects, places: places, to: writer, below: node, member: member)
+    let part = try copy.add(pages, form: form)
+    file.forgetErrors()
+    return part
   }
 
   private func absent(_ number: Int) throws(JobFailure) -> JobFailure {

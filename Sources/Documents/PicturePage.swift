@@ -8,18 +8,24 @@ public struct PicturePage {
 
   /// - Parameter data: the coded pixels.
   public func write(_ data: RawSpan, to output: JobOutput) throws(JobFailure) {
-    let (w, h) = (points(form.width), points(form.height))
     let writer = PDFWriter(to: output, version: "1.7")
-    let numbers = (catalog: writer.reserve(), pages: writer.reserve(), page: writer.reserve())
+    let (catalog, pages, page) = (writer.reserve(), writer.reserve(), writer.reserve())
+    try writer.write(catalog, Array("<< /Type /Catalog /Pages \(pages) 0 R >>".utf8))
+    try writer.write(pages, Array("<< /Type /Pages /Count 1 /Kids [ \(page) 0 R ] >>".utf8))
+    try write(data, to: writer, page: page, below: pages)
+    try writer.finish(catalog: catalog)
+  }
+
+  /// Writes the page number `page` below a node of the page tree.
+  func write(_ data: RawSpan, to writer: PDFWriter, page: Int, below node: Int) throws(JobFailure) {
+    let (w, h) = (points(form.width), points(form.height))
     let (contents, image) = (writer.reserve(), writer.reserve())
-    try writer.write(numbers.catalog, Array("<< /Type /Catalog /Pages 2 0 R >>".utf8))
-    try writer.write(numbers.pages, Array("<< /Type /Pages /Count 1 /Kids [ 3 0 R ] >>".utf8))
     try writer.write(
-      numbers.page,
+      page,
       Array(
         """
-        << /Type /Page /Parent 2 0 R /MediaBox [ 0 0 \(w) \(h) ] /Contents 4 0 R \
-        /Resources << /XObject << /Image 5 0 R >> >> >>
+        << /Type /Page /Parent \(node) 0 R /MediaBox [ 0 0 \(w) \(h) ] /Contents \(contents) 0 R \
+        /Resources << /XObject << /Image \(image) 0 R >> >> >>
         """.utf8))
     let drawing = Array("q \(matrix(w, h)) cm /Image Do Q".utf8)
     try unsafe writer.write(contents, dictionary: Array("<< >>".utf8), stream: drawing.span.bytes)
@@ -33,7 +39,6 @@ public struct PicturePage {
     try writer.write(
       image, dictionary: Array("<< /Type /XObject /Subtype /Image \(form.coding) /ColorSpace \(colours) >>".utf8),
       stream: data)
-    try writer.finish(catalog: numbers.catalog)
   }
 
   /// Hundredths are finer than anybody sees.

@@ -46,6 +46,9 @@ public final class ParkedRequest: Sendable {
     return request
   }
 
+  /// Whether an answer is still wanted.
+  public var isWaiting: Bool { state.withLock { !$0.isInterrupted } }
+
   /// Has `body` called when the process that asks is interrupted, at once if it is already; in the place of any other.
   public func whenInterrupted(_ body: @escaping @Sendable () -> Void) {
     let isInterrupted = state.withLock { state in

@@ -75,10 +75,13 @@ internal import Glibc
     public var keepsCache = false
     /// It may keep a folder's listing.
     public var cachesListing = false
+    /// Reads are not to end where the size says: it is a guess, so nothing of the file is cached.
+    public var hasOpenEnd = false
 
-    public init(keepsCache: Bool = false, cachesListing: Bool = false) {
+    public init(keepsCache: Bool = false, cachesListing: Bool = false, hasOpenEnd: Bool = false) {
       self.keepsCache = keepsCache
       self.cachesListing = cachesListing
+      self.hasOpenEnd = hasOpenEnd
     }
   }
 
@@ -87,6 +90,7 @@ internal import Glibc
     var info = fuse_file_info()
     info.keep_cache = options.keepsCache ? 1 : 0
     info.cache_readdir = options.cachesListing ? 1 : 0
+    info.direct_io = options.hasOpenEnd ? 1 : 0
     // A file that is only read has nothing to flush: one message less per close.
     info.noflush = 1
     let reference = unsafe Unmanaged.passRetained(handle)

@@ -86,6 +86,8 @@ public final class MountedTree: FileSystem {
     let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
+        // Who has gone is not worked for.
+        guard parked.isWaiting else { return }
         do throws(Fault) { try attempt() } catch {
           if error.isDelay { return again(parked, after: error, node, attempt) }
           if let request = parked.take() { fail(request, error, node) }
@@ -213,7 +215,8 @@ public final class MountedTree: FileSystem {
       try tree.open(node, patience)
     } _: { [self] request, file in
       if file.changesAttributes { session.withLock { $0 }?.invalidateAttributes(of: node) }
-      request.reply(handle: Handle(file, node), .init(keepsCache: file.keepsCache))
+      request.reply(
+        handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: !file.source.hasKnownSize))
     }
   }
 

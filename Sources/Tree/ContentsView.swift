@@ -20,6 +20,10 @@ struct ContentsView: FolderView {
     "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "pptx", "pptm", "potx", "odt", "ods", "odp", "odg", "ott",
   ]
 
+  static var descriptions: [ViewDescription] {
+    [ViewDescription(spelling, listed: usual, sources: "any ZIP archive", "the tree inside the archive")]
+  }
+
   init(listing: ViewListing, decodedCache: Int, index: Index?, _ options: ZipOptions) {
     listedExtensions = listing.extensions(Self.usual, byName: Self.byName)
     listsUnnamed = !listing.isOff && listedExtensions.contains("zip")

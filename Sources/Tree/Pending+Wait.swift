@@ -16,6 +16,8 @@ public func waiting<Value>(_ question: () throws(Fault) -> Value) throws(Fault) 
   var last: Pending?
   while true {
     do throws(Fault) { return try withExtendedLifetime(last, question) } catch {
+      // It has not come to an end yet, but further.
+      if error.kind == .later { continue }
       guard case .pending(let pending) = error.kind else { throw error }
       pending.wait()
       last = pending

@@ -82,7 +82,7 @@ public final class Tree: Sendable {
     if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
     for view in views.all {
       guard let (request, source, depth) = try source(view.requests(for: name), in: folder, patience),
-        source.attributes.kind == .file
+        source.attributes.kind == view.sourceKind
       else { continue }
       let described = Source(
         item: source.item, attributes: source.attributes, name: request.source, folder: folder)

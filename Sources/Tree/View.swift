@@ -2,6 +2,7 @@ public import Bytes
 internal import Conversion
 internal import Files
 public import Index
+internal import Tables
 public import Zip
 
 /// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
@@ -14,8 +15,14 @@ public protocol View: Sendable {
   /// What the view of a file is.
   var kind: Kind { get }
 
+  /// What it is a view of: a file, or a folder.
+  var sourceKind: Kind { get }
+
   /// The extensions of the files that a listing shows this view beside.
   var listedExtensions: Set<FileExtension> { get }
+
+  /// What is told of the view: one for each kind of name that it has.
+  static var descriptions: [ViewDescription] { get }
 
   /// Those that it could be shown beside, if `-o views=` says so.
   static var possibleExtensions: Set<FileExtension> { get }
@@ -44,6 +51,7 @@ public protocol View: Sendable {
 }
 
 extension View {
+  public var sourceKind: Kind { .file }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func rivals(of file: FileName) -> [FileName] { [] }
   public func stop() {}
@@ -57,6 +65,8 @@ protocol FolderView: View {
 
 extension FolderView {
   var kind: Kind { .folder }
+
+  static var spelling: String { "NAME\(suffix)/" }
 
   func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
@@ -97,8 +107,12 @@ public struct Source: Sendable {
     return try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
   }
 
-  /// The file's bytes; a change of the file is a fault from then on.
-  public func open(_ patience: Patience) throws(Fault) -> any ByteSource { try item.open(pinned: true, patience) }
+  /// The file's bytes, whose size is known; a change of the file is a fault from then on.
+  public func open(_ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try item.open(pinned: true, patience)
+    try bytes.findSize(patience)
+    return bytes
+  }
 }
 
 extension Attributes {
@@ -132,23 +146,33 @@ public struct Views: Sendable {
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let mailboxes = Mailboxes(index: index)
     let messages = MessagesView(listing: listing, mailboxes)
+    let known = conversions?.known ?? KnownValues(index: index)
+    let tables = RewrittenText.Memory(capacity: Self.tableMemory)
     let converting: [any View] =
       conversions.map {
-        [PagesView(listing: listing, $0), CompressedView(listing: listing, $0), RenditionView(listing: listing, $0)]
+        [
+          PagesView(listing: listing, $0), CompressedView(listing: listing, $0), RenditionView(listing: listing, $0),
+          MergedView($0),
+        ]
       } ?? []
     all =
       [
         ContentsView(listing: listing, decodedCache: cache, index: index, zip),
         messages, MailboxViewsView(besides: messages, mailboxes),
         MessageView(listing: listing, mailboxes.messages),
+        TableView(.html, known, tables),
+        TableView(.text, known, tables),
       ] + converting
     self.depth = depth
     listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }
 
-  private static let types: [any View.Type] = [
-    ContentsView.self, MessagesView.self, MailboxViewsView.self, MessageView.self, PagesView.self, CompressedView.self,
-    RenditionView.self,
+  /// For what was made of tables last, in bytes.
+  private static let tableMemory = 8 << 20
+
+  static let types: [any View.Type] = [
+    ContentsView.self, MessagesView.self, MailboxViewsView.self, MessageView.self, TableView.self, PagesView.self,
+    CompressedView.self, RenditionView.self, MergedView.self,
   ]
 
   /// The extensions of files that some view can be listed beside: what `-o views=` may name.

@@ -21,4 +21,12 @@ public final class JobOrder {
   public func input() throws(JobFailure) -> JobInput {
     try JobInput(descriptor: source, offset: job.start, size: job.size)
   }
+
+  /// A part of the input.
+  public func input(from place: Int64, size: Int64) throws(JobFailure) -> JobInput {
+    guard place >= 0, size >= 0, size <= job.size, place <= job.size - size else {
+      throw JobFailure(.system, "is shorter than it was")
+    }
+    return try JobInput(descriptor: source, offset: job.start + place, size: size)
+  }
 }

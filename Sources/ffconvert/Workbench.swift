@@ -23,6 +23,7 @@ struct Workbench: Bench {
       let document = CompressedDocument(
         try order.input(), resolution: resolution, quality: quality, VipsLibrary())
       remark = try document.write(to: output)
+    case .merged: try merge(order, output)
     }
     return try .done(output.size(), remark: remark ?? "")
   }
@@ -53,14 +54,54 @@ struct Workbench: Bench {
   }
 
   private func makePage(of input: JobInput, _ changes: ImageChanges, _ output: JobOutput) throws(JobFailure) {
-    let image = try PageImage(input, changes)
-    let page = PicturePage(image.form)
-    if let data = image.data {
-      try unsafe page.write(data.span.bytes, to: output)
-    } else {
-      try unsafe page.write(input.bytes.bytes, to: output)
+    try Workbench.withPage(of: input, PageImage(input, changes)) { (page, data) throws(JobFailure) in
+      try page.write(data, to: output)
     }
   }
+
+  private static func withPage(
+    of input: JobInput, _ image: PageImage, _ body: (PicturePage, RawSpan) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let page = PicturePage(image.form)
+    if let data = image.data {
+      try unsafe body(page, data.span.bytes)
+    } else {
+      try unsafe body(page, input.bytes.bytes)
+    }
+  }
+
+  private func merge(_ order: JobOrder, _ output: JobOutput) throws(JobFailure) {
+    var place: Int64 = 0
+    func next(_ size: Int64) throws(JobFailure) -> JobInput {
+      defer { place += size }
+      return try order.input(from: place, size: size)
+    }
+    let lead = try next(min(order.job.size, Int64(Bundle.lead))).copy
+    guard let size = Bundle.listSize(lead) else { throw JobFailure(.system, "is no list of files") }
+    place = 0
+    guard let bundle = try Bundle(list: next(size).copy) else {
+      throw JobFailure(.system, "is no list of files")
+    }
+    let document = MergedDocument(to: output)
+    for member in bundle.members {
+      do throws(JobFailure) {
+        let input = try next(member.size)
+        if input.isPDF {
+          try document.add(input, named: member.name)
+        } else {
+          let image = try PageImage(input, ImageChanges())
+          try Workbench.withPage(of: input, image) { (page, data) throws(JobFailure) in
+            try document.add(page, data, named: member.name)
+          }
+        }
+      } catch { throw error.about(member.name) }
+    }
+    try document.finish()
+  }
+}
+
+extension JobInput {
+  fileprivate var copy: [UInt8] { withExtendedLifetime(self) { unsafe Array(bytes) } }
 }
 
 extension ImageChanges {
@@ -78,5 +119,14 @@ extension ImageChanges {
     let most = min(
       Double(Raster.longestSide) / max(width, height), (Double(Raster.mostPixels) / width / height).squareRoot())
     return min(usual, most * 0.99)
+  }
+}
+
+extension JobFailure {
+  /// The same of one of several files.
+  fileprivate func about(_ name: String) -> JobFailure {
+    // What the system refused is no fault of the file's.
+    failure == .system || failure == .limit
+      ? JobFailure(failure, "\(reason) (at \(name))") : JobFailure(failure, "\(name) \(reason)")
   }
 }

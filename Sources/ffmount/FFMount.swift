@@ -10,7 +10,10 @@ struct FFMount: ParsableCommand {
     commandName: "ffmount",
     abstract: "Shows a folder with what is locked inside its files, or works on what is known of them.",
     version: versionText,
-    subcommands: [MountCommand.self, IndexCommand.self, SearchCommand.self, StatusCommand.self, CacheCommand.self],
+    subcommands: [
+      MountCommand.self, IndexCommand.self, SearchCommand.self, StatusCommand.self, CacheCommand.self,
+      FormatsCommand.self,
+    ],
     defaultSubcommand: MountCommand.self)
 
   static func main() {
@@ -47,12 +50,14 @@ struct MountCommand: ParsableCommand {
       ffmount search ARCHIVE QUERY…
       ffmount status
       ffmount cache clear [PATH…]
+      ffmount formats
       """,
     discussion: """
       Everything of SOURCE is at MOUNTPOINT as it is, read-only; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
-      NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf NAME.pdf.pages/, and beside an image \
-      NAME.heic NAME.heic.as-jpeg, made when it is read. SOURCE may be one such file: then its folder is what is \
-      mounted; one that is called index, search, status or cache is written ./index. Unmount with: fusermount3 -u MOUNTPOINT
+      NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf NAME.pdf.pages/ and \
+      NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. SOURCE may be one such file: then its folder is what is \
+      mounted; one that is called index, search, status, cache or formats is written ./index. What there is by name, \
+      ffmount formats tells. Unmount with: fusermount3 -u MOUNTPOINT
       """)
 
   @Argument(help: "The folder or file to show.", completion: .file())

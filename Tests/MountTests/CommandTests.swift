@@ -1,9 +1,22 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
 
 /// The command line as FUSE users know it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CommandTests {
+  // MARK: What is told
+
+  @Test func formatsAreWhatTheReadmeHas() async throws {
+    let said = try await shell("\"$1\" formats", MountProcess.binary)
+    #expect(said.status == 0)
+    let readme = try String(contentsOfFile: MountScratch.package + "/README.md", encoding: .utf8)
+    #expect(readme.contains("compares them. -->\n" + said.text + "<!-- So far. -->"))
+    for word in ["`NAME.contents/`", "`NAME.pages/`", "`NAME.as-html`", "`1600px`", "`*.heic`"] {
+      #expect(said.text.contains(word))
+    }
+  }
+
   // MARK: What is refused
 
   struct Refusal: CustomTestStringConvertible, Sendable {

@@ -19,7 +19,7 @@ import Testing
     try await withScratch { scratch in
       let truth = scratch.path + "/truth"
       try await script("hostile_mail.py", "make", damage, Self.isFull ? "1000" : "400", scratch.source, truth)
-      try await withMount(scratch) { mount in
+      try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
         try await script("hostile_mail.py", "check", mount.mountpoint, truth)
         try await checkMemory(mount)
       }

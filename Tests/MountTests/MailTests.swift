@@ -9,7 +9,7 @@ import Testing
     try await withScratch { scratch in
       let (archive, truth) = (scratch.source + "/a.mbox", scratch.path + "/truth")
       try await script("make_mail.py", style, ending, "100", "\(style.count)", archive, truth)
-      try await withMount(scratch) { mount in
+      try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
         let shown = mount.mountpoint + "/a.mbox.messages"
         // Python's mailbox knows only the quoting sorts.
         if style.count < 3 {
@@ -26,7 +26,7 @@ import Testing
     try await withScratch { scratch in
       let (archive, truth) = (scratch.source + "/a.mbox", scratch.path + "/truth")
       try await script("make_mail.py", "rd", "lf", "30", "1", archive, truth)
-      try await withMount(scratch) { mount in
+      try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
         let shown = mount.mountpoint + "/a.mbox.messages"
         for change in [
           "s/\"sha1\": \"./\"sha1\": \"x/", "s/\"date\": 1/\"date\": 2/", "s/Anna/Anne/", "s/plain text/text/",

@@ -5,6 +5,89 @@ extension SemanticsTests {
     try await script("make_documents.py", scratch.source)
   }
 
+  // MARK: Tables
+
+  static let tables = [
+    SemanticsExample(
+      "a table as aligned text, and as a page",
+      """
+      cat t.csv.as-txt; grep -c '<tr>' t.csv.as-html; grep -o '<td>Äpfel<td class=n>3,5' t.csv.as-html
+      ls; cat zip.zip.contents/in.csv.as-txt; ls notes.txt.as-html t.csv.purple.as-txt
+      """,
+      """
+      name      größe
+      ------  -------
+      Äpfel       3,5
+      Birnen  1.234,0
+      京都         12
+      4
+      <td>Äpfel<td class=n>3,5
+      notes.txt
+      t.csv
+      zip.zip
+      zip.zip.contents
+      a  b
+      -  -
+      x  y
+      ls: cannot access 'notes.txt.as-html': No such file or directory
+      ls: cannot access 't.csv.purple.as-txt': No such file or directory
+
+      """
+    ) {
+      try $0.write("t.csv", "name;größe\r\nÄpfel;3,5\r\n\"Birnen\";1.234,0\r\n京都;12\r\n")
+      try $0.write("notes.txt", "a,b\n")
+      try $0.write("zip.zip", ZipFixture(ZipFixtureEntry("in.csv", "a,b\nx,y\n").deflated()))
+    },
+    SemanticsExample(
+      "JSON is indented, up to its fault", "cat good.json.as-txt bad.json.as-txt lines.jsonl.as-txt",
+      """
+      {
+        "a": [
+          1,
+          {}
+        ]
+      }
+      [
+        tr
+      [not JSON from line 2, byte 4 on: expected true, found ']']
+      1
+      [not JSON from line 2, byte 2 on: expected a value, found 'x']
+      2
+
+      """
+    ) {
+      try $0.write("good.json", "{\"a\":[1,{}]}")
+      try $0.write("bad.json", "[\ntr]")
+      try $0.write("lines.jsonl", "1\nx\n2\n")
+    },
+    SemanticsExample(
+      "sizes of tables are exact from the open on, those of large ones are guesses",
+      """
+      f=small.csv.as-html; [ $(stat -c %s $f) -gt 0 ] && cat $f > /dev/null; [ $(stat -c %s $f) = $(cat $f | wc -c) ] && echo same
+      tar cf - $f | tar tf -; cp $f $S.copy && cmp $f $S.copy && echo copied
+      python3 - > $S/large.csv <<'END'
+      print("number,word\\n" + "".join("%d,word %d\\n" % (i, i % 7) for i in range(2_500_000)))
+      END
+      f=large.csv.as-txt; state() { getfattr --only-values -n user.ffmount.state $f; echo; }
+      state; head -n 3 $f; state; dd if=$f bs=1000 skip=500 count=1 status=none | wc -c
+      [ $(stat -c %s $f) -gt $(stat -c %s large.csv) ] && echo guessed
+      """,
+      """
+      same
+      small.csv.as-html
+      copied
+      estimate
+      number  word
+      ------  ------
+           0  word 0
+      estimate
+      1000
+      guessed
+
+      """
+    ) { try $0.write("small.csv", "a,b\n1,2\n") },
+  ]
+
   // MARK: PDF and images
 
   static let conversions = [

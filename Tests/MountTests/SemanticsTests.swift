@@ -25,7 +25,7 @@ struct SemanticsExample: CustomTestStringConvertible, Sendable {
 
 /// Every example of the contract.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SemanticsTests {
-  @Test(arguments: rules + listings + attributes + archives + mailboxes + conversions + damage)
+  @Test(arguments: rules + listings + attributes + archives + mailboxes + conversions + tables + damage)
   func exampleHolds(_ example: SemanticsExample) async throws {
     try await withScratch { scratch in
       try await example.build(scratch)

@@ -13,6 +13,10 @@ struct MessagesView: FolderView {
   static let suffix: StaticString = ".messages"
   private static let usual: Set<FileExtension> = ["mbox", "mbx"]
 
+  static var descriptions: [ViewDescription] {
+    [ViewDescription(spelling, listed: usual, sources: "any mailbox", "a folder for each message")]
+  }
+
   init(listing: ViewListing, _ mailboxes: Mailboxes) {
     listedExtensions = listing.extensions(Self.usual)
     listsUnnamed = listedExtensions.contains("mbox")
@@ -48,6 +52,13 @@ struct MessageView: FolderView {
 
   static let suffix: StaticString = ".message"
   private static let usual: Set<FileExtension> = ["eml"]
+
+  static var descriptions: [ViewDescription] {
+    [
+      ViewDescription(
+        spelling, listed: usual, sources: "any file that starts with a message's header", "the message's parts")
+    ]
+  }
 
   init(listing: ViewListing, _ messages: MessageTable) {
     listedExtensions = listing.extensions(Self.usual)

@@ -9,6 +9,18 @@ struct CompressedView: View {
   static var possibleExtensions: Set<FileExtension> { PagesView.usual }
   private let conversions: Conversions
 
+  static var descriptions: [ViewDescription] {
+    let modifiers = ImageChanges.described.filter { modifier in
+      var changes = ImageChanges()
+      return changes.add(Substring(modifier.example)) && Recipe.compressed(by: changes) != nil
+    }
+    return [
+      ViewDescription(
+        "STEM.compressed.pdf", listed: PagesView.usual, sources: "any `STEM.pdf`",
+        "the same document with smaller images, 150 dpi and q60", modifiers: modifiers)
+    ]
+  }
+
   private static let suffix: StaticString = ".compressed.pdf"
   private static let dot = UInt8(ascii: ".")
   /// The extension in every case; of two files the first has the view.

@@ -53,7 +53,7 @@ enum FileSignature: Sendable {
   /// How a file made by a recipe starts, as far as views look.
   static func head(ofMade recipe: Recipe) -> [UInt8] {
     switch recipe {
-    case .pages, .compressed, .image(.pdf, _): Array("%PDF-".utf8)
+    case .pages, .merged, .compressed, .image(.pdf, _): Array("%PDF-".utf8)
     case .image(.jpeg, _): [0xff, 0xd8, 0xff]
     case .image(.png, _), .image(.webp, _), .image(.tiff, _), .image(.gif, _), .image(.heic, _), .image(.avif, _),
       .image(.jp2, _):

@@ -12,7 +12,8 @@ internal import Threads
 final class KnownValues: RenditionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
-    let work: Job.Work
+    /// The recipe in words, or what else was made; empty for a number of pages.
+    let work: String
   }
 
   struct Value {
@@ -72,11 +73,19 @@ final class KnownValues: RenditionNotes {
     known(work, inState: revision).flatMap { $0.remark.isEmpty ? nil : $0.remark }
   }
 
-  func known(_ work: Job.Work, inState revision: UInt64) -> Value? {
+  func known(_ work: Job.Work, inState revision: UInt64) -> Value? { known(work.text, inState: revision) }
+
+  func known(_ work: String, inState revision: UInt64) -> Value? {
     state.withLock { $0.values[Key(revision: revision, work: work)] }
   }
 
   func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
+    note(value, remark: remark, of: work.text, inState: revision, isLasting: isLasting)
+  }
+
+  func note(
+    _ value: Int64, remark: String? = nil, of work: String, inState revision: UInt64, isLasting: Bool
+  ) {
     let key = Key(revision: revision, work: work)
     let isFirst = state.withLock { state in
       if state.values.count >= 2 * Self.limit { state.values = [:] }
@@ -110,7 +119,7 @@ final class KnownValues: RenditionNotes {
   static func recipes(ofState revision: UInt64, in index: Index) -> [Recipe] {
     let prefix = IndexedFile.bytes([revision])
     return index.records(of: source, kind, from: prefix, through: prefix + last).compactMap { record in
-      if case .make(let recipe)? = Key(record.key)?.work { recipe } else { nil }
+      (Key(record.key)?.work).flatMap { Recipe($0) }
     }
   }
 
@@ -125,20 +134,19 @@ final class KnownValues: RenditionNotes {
 }
 
 extension KnownValues.Key {
-  /// The state's number, then the recipe in words; none for a number of pages.
-  var bytes: [UInt8] {
-    let recipe = if case .make(let recipe) = work { recipe.description } else { "" }
-    return IndexedFile.bytes([revision]) + Array(recipe.utf8)
-  }
+  /// The state's number, then the work.
+  var bytes: [UInt8] { IndexedFile.bytes([revision]) + Array(work.utf8) }
 
   init?(_ bytes: [UInt8]) {
-    guard bytes.count >= 8 else { return nil }
-    var work = Job.Work.countPages
-    if bytes.count > 8 {
-      guard let recipe = Recipe(String(decoding: bytes[8...], as: UTF8.self)) else { return nil }
-      work = .make(recipe)
-    }
+    guard bytes.count >= 8, let work = String(validating: bytes[8...], as: UTF8.self) else { return nil }
     self.init(revision: word(bytes[..<8]), work: work)
+  }
+}
+
+extension Job.Work {
+  /// The same for two only if they are equal.
+  fileprivate var text: String {
+    if case .make(let recipe) = self { recipe.description } else { "" }
   }
 }
 

@@ -13,6 +13,13 @@ struct PagesView: FolderView {
   static let suffix: StaticString = ".pages"
   static let usual: Set<FileExtension> = ["pdf"]
 
+  static var descriptions: [ViewDescription] {
+    [
+      ViewDescription(
+        spelling, listed: usual, sources: "any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`")
+    ]
+  }
+
   init(listing: ViewListing, _ conversions: Conversions) {
     listedExtensions = listing.extensions(Self.usual)
     listsUnnamed = listedExtensions.contains("pdf")

@@ -16,8 +16,25 @@ struct RenditionView: View {
     "svg",
   ]
   private static let jpegs: Set<FileExtension> = ["jpg", "jpeg", "jpe"]
+  /// Images by their names.
+  static let images = otherImages.union(jpegs)
   private static let marker = Array("as-".utf8)
   private static let dot = UInt8(ascii: ".")
+
+  static var descriptions: [ViewDescription] {
+    let others = ImageFormat.allCases.filter { $0 != .jpeg && $0 != .pdf }.map(\.rawValue).joined(separator: ", ")
+    return [
+      ViewDescription(
+        "NAME.as-jpeg", listed: otherImages, sources: "any image or PDF", "the image, or the first page, as JPEG",
+        modifiers: ImageChanges.described),
+      ViewDescription(
+        "NAME.as-FORMAT", sources: "any image or PDF", "the same as another format: \(others)",
+        modifiers: ImageChanges.described),
+      ViewDescription(
+        "NAME.as-pdf", sources: "any image", "the image as the page of a PDF", modifiers: ImageChanges.described),
+      ViewDescription("NAME.as-txt", sources: "any PDF", "its text in reading order"),
+    ]
+  }
 
   init(listing: ViewListing, _ conversions: Conversions) {
     listedExtensions = listing.extensions(Self.otherImages)
@@ -79,7 +96,7 @@ struct RenditionView: View {
 
   private static func makes(_ recipe: Recipe, of kind: FileSignature, _ source: Source) -> Bool {
     switch recipe {
-    case .pages, .compressed: false
+    case .pages, .merged, .compressed: false
     case .text: kind == .pdf
     case .image(let format, let changes):
       kind == .pdf ? format != .pdf : changes.resolution == nil || source.isNamed(among: ["svg"])

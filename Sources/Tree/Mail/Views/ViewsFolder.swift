@@ -90,6 +90,15 @@ struct MailboxViewsView: FolderView {
   static var possibleExtensions: Set<FileExtension> { MessagesView.possibleExtensions }
   var listedExtensions: Set<FileExtension> { messages.listedExtensions }
 
+  static var descriptions: [ViewDescription] {
+    let extensions = MessagesView.descriptions.flatMap(\.listed).map { FileExtension($0.utf8) }
+    return [
+      ViewDescription(
+        spelling, listed: Set(extensions), sources: "any mailbox",
+        "the messages by date, sender, thread and label, their attachments, and `search/QUERY/`")
+    ]
+  }
+
   /// Of the files that `messages` is of.
   init(besides messages: MessagesView, _ mailboxes: Mailboxes) {
     self.messages = messages

@@ -1,0 +1,160 @@
+/// Takes the cells of a table as they come.
+protocol CellSink {
+  /// A part of the current cell: well-formed UTF-8, whole characters.
+  mutating func text(_ text: Span<UInt8>, _ output: inout TextOutput)
+  /// All of the current cell, which so ends.
+  mutating func cell(_ text: Span<UInt8>, _ output: inout TextOutput)
+  mutating func endCell(_ output: inout TextOutput)
+  mutating func endRow(_ output: inout TextOutput)
+}
+
+extension CellSink {
+  @inline(__always)
+  mutating func cell(_ text: Span<UInt8>, _ output: inout TextOutput) {
+    self.text(text, &output)
+    endCell(&output)
+  }
+}
+
+/// How a table's cells are told apart.
+struct CSVDialect: Hashable, Sendable {
+  var delimiter = UInt8(ascii: ",")
+  /// Whether a `"` at a cell's start holds delimiters and line ends together.
+  var quotes = true
+}
+
+/// Finds the cells of a table that comes in pieces (RFC 4180, read generously).
+///
+/// Lines end with LF, CRLF or CR. A quote opens a cell at its start only, also behind blanks; what follows its end up to
+/// the delimiter is taken as it is. A cell that is open at the end of the text ends there. An empty line is a row with an
+/// empty cell. Linear; memory does not depend on the length of cells or rows. A value: a copy goes on from the same place.
+struct CSVReader: Sendable {
+  private let dialect: CSVDialect
+  private var place = Place.rowStart
+  /// An LF right now belongs to the CR before it.
+  private var isBehindReturn = false
+  /// Blanks at a cell's start, which count unless a quote follows.
+  private var blanks = 0
+
+  private enum Place {
+    case rowStart, cellStart, plain, quoted, behindQuote
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+  private static let space = UInt8(ascii: " ")
+  private static let newline: UInt8 = 0x0a
+  private static let carriageReturn: UInt8 = 0x0d
+  private static let manyBlanks = [UInt8](repeating: space, count: 64)
+
+  init(_ dialect: CSVDialect) { self.dialect = dialect }
+
+  /// Whether a quoted cell is open.
+  var isQuoted: Bool { place == .quoted }
+
+  mutating func read<Sink: CellSink>(_ text: Span<UInt8>, into sink: inout Sink, _ output: inout TextOutput) {
+    var index = 0
+    while index < text.count {
+      switch place {
+      case .rowStart, .cellStart:
+        let byte = text[index]
+        if byte == Self.newline, isBehindReturn, place == .rowStart {
+          isBehindReturn = false
+          index += 1
+          continue
+        }
+        isBehindReturn = false
+        if byte == Self.quote, dialect.quotes {
+          blanks = 0
+          place = .quoted
+          index += 1
+        } else if byte == Self.space, dialect.quotes {
+          blanks += 1
+          place = .cellStart
+          index += 1
+        } else {
+          let isWhole = blanks == 0
+          giveBlanks(&sink, &output)
+          let start = index
+          index = endOfPlain(text, index)
+          guard isWhole, index < text.count else {
+            if index > start { sink.text(text.extracting(start..<index), &output) }
+            place = .plain
+            continue
+          }
+          sink.cell(text.extracting(start..<index), &output)
+          endRowOrNot(text[index], &sink, &output)
+          index += 1
+        }
+      case .plain:
+        let start = index
+        index = endOfPlain(text, index)
+        if index > start { sink.text(text.extracting(start..<index), &output) }
+        guard index < text.count else { return }
+        sink.endCell(&output)
+        endRowOrNot(text[index], &sink, &output)
+        index += 1
+      case .quoted:
+        let start = index
+        while index < text.count, text[index] != Self.quote { index += 1 }
+        if index > start { sink.text(text.extracting(start..<index), &output) }
+        if index < text.count {
+          place = .behindQuote
+          index += 1
+        }
+      case .behindQuote:
+        let byte = text[index]
+        if byte == Self.quote {
+          sink.text(text.extracting(index..<(index + 1)), &output)
+          place = .quoted
+          index += 1
+        } else if byte == Self.space {
+          // Blanks between the end and the delimiter are nobody's.
+          index += 1
+        } else {
+          place = .plain
+        }
+      }
+    }
+  }
+
+  /// Where a cell without quotes ends, or the text.
+  @inline(__always)
+  private func endOfPlain(_ text: Span<UInt8>, _ start: Int) -> Int {
+    let delimiter = dialect.delimiter
+    var index = start
+    while index < text.count {
+      let byte = text[index]
+      if byte == delimiter || byte == Self.newline || byte == Self.carriageReturn { break }
+      index += 1
+    }
+    return index
+  }
+
+  /// What the byte behind a cell's end says.
+  @inline(__always)
+  private mutating func endRowOrNot<Sink: CellSink>(_ byte: UInt8, _ sink: inout Sink, _ output: inout TextOutput) {
+    if byte == dialect.delimiter {
+      place = .cellStart
+    } else {
+      isBehindReturn = byte == Self.carriageReturn
+      place = .rowStart
+      sink.endRow(&output)
+    }
+  }
+
+  mutating func finish<Sink: CellSink>(into sink: inout Sink, _ output: inout TextOutput) {
+    if place == .rowStart { return }
+    giveBlanks(&sink, &output)
+    sink.endCell(&output)
+    sink.endRow(&output)
+    place = .rowStart
+  }
+
+  private mutating func giveBlanks<Sink: CellSink>(_ sink: inout Sink, _ output: inout TextOutput) {
+    while blanks > 0 {
+      let count = min(blanks, Self.manyBlanks.count)
+      sink.text(Self.manyBlanks.span.extracting(0..<count), &output)
+      blanks -= count
+    }
+  }
+}

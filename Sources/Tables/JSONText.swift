@@ -1,0 +1,160 @@
+/// Writes JSON (RFC 8259) indented, as it comes, with one value a line where there are several.
+///
+/// Strings and numbers stay as they are. At the first fault the text ends with a line that says where it is and what was
+/// expected; with values that have a line each, it goes on with the next line. Linear; a bit of memory for each level.
+struct JSONText: PieceRewriting {
+  /// What the next byte may be.
+  enum Place {
+    case value, firstItem, firstKey, key, colon, behindValue
+    case string, escape
+    case hexadecimal(Int)
+    case number(Number)
+    case literal(StaticString, Int)
+    /// Within a character: how many bytes are to come, and what the next one may be.
+    case character(Int, ClosedRange<UInt8>)
+    /// Behind a fault: to the line's end.
+    case skipping
+  }
+
+  /// How far a number has come.
+  enum Number {
+    case sign, zero, digits, point, fraction, exponent, exponentSign, power
+  }
+
+  var place = Place.value
+  var stack = NestingStack()
+  /// Whether the string is a key.
+  var isKey = false
+  /// Whether a value has been begun since the last line end of the output.
+  private var isLineOpen = false
+  private var hasValue = false
+  /// Of the text, from 1.
+  private(set) var line = 1
+  /// How many bytes of text came before this piece, and where its line starts.
+  private var base: Int64 = 0
+  private var lineStart: Int64 = 0
+  /// How much of a byte order mark has come.
+  private var marked: Int64 = 0
+  private(set) var isFinished = false
+
+  /// nil where the bytes are read as they are.
+  private var decoder: TextDecoder?
+  /// Whether each line holds a value.
+  let isLineBound: Bool
+  /// The bytes of a character that has not ended.
+  var held: [UInt8] = []
+
+  /// So far lines are indented; deeper ones are not further.
+  private static let deepestIndent = 32
+
+  init(_ encoding: TextEncoding, isLineBound: Bool) {
+    self.isLineBound = isLineBound
+    if encoding.unit > 1 { decoder = TextDecoder(encoding) }
+  }
+
+  mutating func rewrite(_ piece: [UInt8], isLast: Bool, _ converters: inout TextDecoder.Converters) -> [UInt8] {
+    let text = decoder?.decode(piece, isLast: isLast, &converters) ?? piece
+    var output = TextOutput(capacity: 3 * text.count)
+    var index = 0
+    let span = text.span
+    while index < span.count, !isFinished {
+      if isMark(span[index], at: base + Int64(index)) { index += 1 } else { step(span, &index, &output) }
+    }
+    base += Int64(text.count)
+    if isLast, !isFinished { finish(&output) }
+    return output.bytes
+  }
+
+  private mutating func finish(_ output: inout TextOutput) {
+    if case .number(let number) = place, number.isComplete { endValue(&output) }
+    let isComplete =
+      switch place {
+      case .value, .skipping: stack.depth == 0
+      default: false
+      }
+    if !isComplete || !(hasValue || isLineBound) { fail(at: 0, found: nil, &output) }
+    isFinished = true
+  }
+
+  /// Whether a byte belongs to a byte order mark, which says nothing.
+  @inline(__always)
+  private mutating func isMark(_ byte: UInt8, at offset: Int64) -> Bool {
+    guard offset < 3, offset == marked, byte == ([0xef, 0xbb, 0xbf] as [UInt8])[Int(offset)] else { return false }
+    marked += 1
+    return true
+  }
+
+  // MARK: Writing
+
+  mutating func breakLine(_ output: inout TextOutput) {
+    output.append(0x0a)
+    output.append(0x20, times: 2 * min(stack.depth, Self.deepestIndent))
+  }
+
+  mutating func beginValue() {
+    isLineOpen = true
+    hasValue = true
+  }
+
+  /// Says that a value is complete; one that is in no other ends its line.
+  mutating func endValue(_ output: inout TextOutput) {
+    if stack.depth > 0 {
+      place = .behindValue
+    } else {
+      output.append(0x0a)
+      isLineOpen = false
+      place = .value
+    }
+  }
+
+  mutating func noteLine(endingAt index: Int) {
+    line += 1
+    lineStart = base + Int64(index) + 1
+  }
+
+  // MARK: Faults
+
+  /// Ends the text, or the line of it, with a line about the fault at `index` of the piece.
+  mutating func fail(at index: Int, found byte: UInt8?, _ output: inout TextOutput, _ reason: String? = nil) {
+    if isLineOpen { output.append(0x0a) }
+    isLineOpen = false
+    let offset = base + Int64(index)
+    // A place in what was converted is none in the file.
+    let place = decoder == nil ? "byte \(offset)" : "byte \(offset - lineStart) of it in UTF-8"
+    let found = byte.map(Self.described) ?? "the end of the file"
+    let fault = reason ?? "expected \(expected), found \(found)"
+    output.append("[not JSON from line \(line), \(place) on: \(fault)]\n")
+    if isLineBound {
+      stack = NestingStack()
+      self.place = .skipping
+    } else {
+      isFinished = true
+    }
+  }
+
+  private static func described(_ byte: UInt8) -> String {
+    switch byte {
+    case 0x0a: "a line end"
+    case 0x21...0x7e: "'\(Character(Unicode.Scalar(byte)))'"
+    default: "the byte 0x\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
+    }
+  }
+
+  private var expected: String {
+    switch place {
+    case .value: "a value"
+    case .firstItem: "a value or ']'"
+    case .firstKey: "a key or '}'"
+    case .key: "a key"
+    case .colon: "':'"
+    case .behindValue: stack.isObject ? "',' or '}'" : "',' or ']'"
+    case .string: "the string's end"
+    case .escape: "one of \"\\/bfnrtu behind the backslash"
+    case .hexadecimal: "four hexadecimal digits"
+    case .number: "a digit"
+    case .literal(let word, _): "\(word)"
+    case .character: "UTF-8"
+    case .skipping: "a line end"
+    }
+  }
+}

@@ -1,0 +1,80 @@
+extension RewrittenText {
+  struct Piece: Sendable {
+    struct Key: Hashable, Sendable {
+      let text: UInt64
+      let number: Int
+    }
+
+    let start: Int64
+    let bytes: [UInt8]
+    var end: Int64 { start + Int64(bytes.count) }
+  }
+
+  /// A place between two pieces.
+  struct Mark: Sendable {
+    /// The piece behind it.
+    var number = 0
+    /// In the text.
+    var start: Int64 = 0
+    var rewriting: any PieceRewriting
+  }
+
+  struct State: Sendable {
+    /// In their order; the first is at the start.
+    var marks: [Mark]
+    /// Every so many pieces there is one.
+    var spacing = 64
+    /// The last ones, wherever they are.
+    var recent: [Mark] = []
+    /// Where the pieces are that were made last.
+    var places: [(number: Int, range: Range<Int64>)] = []
+    /// How far the text was made.
+    var made: Int64 = 0
+    var end: Int64?
+  }
+}
+
+extension RewrittenText.State {
+  private static let mostMarks = 1024
+  private static let mostRecent = 8
+  private static let mostPlaces = 32
+
+  /// The nearest one from which the text at `place` can be made.
+  func mark(before place: Int64) -> RewrittenText.Mark? {
+    var low = 0
+    var high = marks.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if marks[middle].start <= place { low = middle } else { high = middle }
+    }
+    let near = recent.filter { $0.start <= place }.max { $0.number < $1.number }
+    guard let near, near.number > marks[low].number else { return marks[low] }
+    return near
+  }
+
+  /// Gives whether the end was not known before.
+  mutating func note(
+    _ piece: RewrittenText.Piece, _ number: Int, _ next: RewrittenText.Mark, isEnd: Bool
+  ) -> Bool {
+    made = max(made, piece.end)
+    places.removeAll { $0.number == number }
+    places.append((number, piece.start..<piece.end))
+    if places.count > Self.mostPlaces { places.removeFirst() }
+    if isEnd {
+      defer { end = piece.end }
+      return end == nil
+    }
+    recent.removeAll { $0.number == next.number }
+    recent.append(next)
+    if recent.count > Self.mostRecent { recent.removeFirst() }
+    if next.number.isMultiple(of: spacing), let last = marks.last, next.number > last.number {
+      marks.append(next)
+      if marks.count > Self.mostMarks {
+        spacing *= 2
+        let spacing = spacing
+        marks.removeAll { !$0.number.isMultiple(of: spacing) }
+      }
+    }
+    return false
+  }
+}

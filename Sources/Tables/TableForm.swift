@@ -1,0 +1,65 @@
+public import Bytes
+
+/// What can be made of a table, or of JSON.
+public enum TableForm: String, Sendable, CaseIterable {
+  case html
+  case text
+
+  /// What a file holds, by its name.
+  public enum Content: Sendable {
+    /// With the delimiter that is likeliest.
+    case table(delimiter: UInt8)
+    case json
+    /// A value a line.
+    case jsonLines
+  }
+
+  /// Goes up whenever a form gives other bytes than before.
+  public static let version = 1
+
+  /// So much of a file is looked at, to find out what its columns are; in bytes.
+  private static let headSize: Int64 = 256 << 10
+
+  /// The text of a file in this form. JSON has one only. Blocks, but not for long.
+  ///
+  /// - Parameters:
+  ///   - title: the file's name, for people.
+  ///   - ended: called once when the size is known.
+  public func text(
+    of source: any ByteSource, _ content: Content, title: String, guess: Int64, memory: RewrittenText.Memory,
+    ended: @escaping @Sendable (Int64) -> Void
+  ) throws(Fault) -> RewrittenText {
+    let rewriting = try rewriting(source, content, title)
+    return RewrittenText(of: source, rewriting, guess: guess, memory: memory, ended: ended)
+  }
+
+  func rewriting(
+    _ source: any ByteSource, _ content: Content, _ title: String
+  ) throws(Fault) -> any PieceRewriting {
+    let head = try source.bytes(at: 0, count: Int(min(source.size, Self.headSize)))
+    let encoding = TextEncoding(ofTextStartingWith: head[...])
+    switch content {
+    case .json: return JSONText(encoding, isLineBound: false)
+    case .jsonLines: return JSONText(encoding, isLineBound: true)
+    case .table(let delimiter): return table(head, encoding, delimiter, isWhole: head.count == source.size, title)
+    }
+  }
+
+  private func table(
+    _ head: [UInt8], _ encoding: TextEncoding, _ delimiter: UInt8, isWhole: Bool, _ title: String
+  ) -> any PieceRewriting {
+    var converters = TextDecoder.Converters()
+    var decoder = TextDecoder(encoding)
+    let text = decoder.decode(head, isLast: isWhole, &converters)
+    let announced = CSVDialect.announced(text.span)
+    let skipped = announced?.length ?? 0
+    let rest = text.span.extracting(skipped...)
+    var dialect = CSVDialect(ofTextStartingWith: rest, preferred: announced?.delimiter ?? delimiter)
+    if let announced { dialect.delimiter = announced.delimiter }
+    let shape = TableShape(ofTableStartingWith: rest, dialect, isWhole: isWhole)
+    switch self {
+    case .html: return TableRewriting(encoding, dialect, skipping: skipped, HTMLTable(shape, title: title))
+    case .text: return TableRewriting(encoding, dialect, skipping: skipped, TextTable(shape))
+    }
+  }
+}

@@ -1,0 +1,114 @@
+internal import Text
+
+/// Turns a text that comes in pieces into UTF-8 that is well formed, whole characters at a time.
+///
+/// What stands for nothing becomes U+FFFD. A byte order mark is left out. A value: a copy goes on from the same place.
+struct TextDecoder: Sendable {
+  private(set) var encoding: TextEncoding
+  /// The start of a character whose end has not come.
+  private var carry: [UInt8] = []
+  private var isStart = true
+
+  /// iconv's converters are not values: they stay with who decodes.
+  struct Converters {
+    fileprivate var converter: CharsetConverter?
+  }
+
+  init(_ encoding: TextEncoding) { self.encoding = encoding }
+
+  mutating func decode(_ piece: [UInt8], isLast: Bool, _ converters: inout Converters) -> [UInt8] {
+    var bytes = carry.isEmpty ? piece : carry + piece
+    carry = []
+    if encoding == .undecided { decide(bytes, isLast: isLast) }
+    if !isLast {
+      let end = wholeCharacters(bytes)
+      carry = Array(bytes[end...])
+      if end < bytes.count { bytes.removeLast(bytes.count - end) }
+    }
+    var text = utf8(bytes, &converters)
+    if isStart, !text.isEmpty {
+      isStart = false
+      if text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }
+    }
+    return text
+  }
+
+  /// The first character that is not ASCII decides.
+  private mutating func decide(_ bytes: [UInt8], isLast: Bool) {
+    guard let start = bytes.firstIndex(where: { $0 >= 0x80 }) else { return }
+    let length = UTF8Sequence.length(startingWith: bytes[start])
+    let character = bytes[start...].prefix(max(1, length))
+    if !isLast, character.count < length, UTF8Sequence.isStart(character) { return }
+    encoding = UTF8Sequence.isValid(character) ? .utf8 : .windows1252
+  }
+
+  /// Where the last character ends that is there as a whole.
+  private func wholeCharacters(_ bytes: [UInt8]) -> Int {
+    switch encoding {
+    case .windows1252: return bytes.count
+    case .utf32LittleEndian, .utf32BigEndian: return bytes.count / 4 * 4
+    case .utf16LittleEndian, .utf16BigEndian:
+      let end = bytes.count / 2 * 2
+      guard end >= 2 else { return end }
+      let high = bytes[encoding == .utf16LittleEndian ? end - 1 : end - 2]
+      return (0xd8...0xdb).contains(high) ? end - 2 : end
+    case .undecided, .utf8:
+      // A character has at most three bytes behind its first.
+      for back in 1...3 where back <= bytes.count {
+        let byte = bytes[bytes.count - back]
+        if byte & 0xc0 == 0x80 { continue }
+        return UTF8Sequence.length(startingWith: byte) > back ? bytes.count - back : bytes.count
+      }
+      return bytes.count
+    }
+  }
+
+  private func utf8(_ bytes: [UInt8], _ converters: inout Converters) -> [UInt8] {
+    guard let name = encoding.iconvName else {
+      if (try? UTF8Span(validating: bytes.span)) != nil { return bytes }
+      return Array(String(decoding: bytes, as: UTF8.self).utf8)
+    }
+    if converters.converter?.name != name { converters.converter = CharsetConverter(name) }
+    return converters.converter?.repaired(bytes[...]) ?? Array(String(decoding: bytes, as: UTF8.self).utf8)
+  }
+}
+
+/// Well-formed characters of UTF-8 (The Unicode Standard, table 3-7).
+enum UTF8Sequence {
+  /// How many bytes a character has that starts so; 0 for none.
+  static func length(startingWith byte: UInt8) -> Int {
+    switch byte {
+    case ..<0x80: 1
+    case 0xc2...0xdf: 2
+    case 0xe0...0xef: 3
+    case 0xf0...0xf4: 4
+    default: 0
+    }
+  }
+
+  /// What the second byte of a character may be.
+  static func second(behind first: UInt8) -> ClosedRange<UInt8> {
+    switch first {
+    case 0xe0: 0xa0...0xbf
+    case 0xed: 0x80...0x9f
+    case 0xf0: 0x90...0xbf
+    case 0xf4: 0x80...0x8f
+    default: 0x80...0xbf
+    }
+  }
+
+  /// Whether these bytes are one character.
+  static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let first = bytes.first, bytes.count == length(startingWith: first) else { return false }
+    return isStart(bytes)
+  }
+
+  /// Whether a character starts with these bytes, the first of which starts one.
+  static func isStart(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let first = bytes.first else { return false }
+    for (index, byte) in bytes.dropFirst().enumerated() {
+      guard index == 0 ? second(behind: first).contains(byte) : byte & 0xc0 == 0x80 else { return false }
+    }
+    return true
+  }
+}

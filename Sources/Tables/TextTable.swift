@@ -1,0 +1,106 @@
+/// Writes a table as lines of text with its columns one below the other.
+///
+/// The columns are as wide as the first rows have it. A wider cell pushes those behind it, until there is room again.
+struct TextTable: CellSink, TableMaking {
+  private let shape: TableShape
+  private var row = Row.first
+  private var column = 0
+  /// How far the line goes, in columns of a terminal.
+  private var position = 0
+  private var cell: [UInt8] = []
+  /// Whether the cell is too long to be held, and goes out as it comes.
+  private var isOverflowing = false
+
+  private enum Row {
+    case first, other
+  }
+
+  /// The most that is held of a cell, in bytes.
+  private static let longestCell = 4096
+
+  init(_ shape: TableShape) { self.shape = shape }
+
+  mutating func text(_ text: Span<UInt8>, _ output: inout TextOutput) {
+    cell.append(text)
+    if cell.count > Self.longestCell { overflow(&output) }
+  }
+
+  private mutating func overflow(_ output: inout TextOutput) {
+    if !isOverflowing {
+      isOverflowing = true
+      pad(to: start, &output)
+    }
+    let shown = ShownText.line(cell)
+    output.append(shown.span)
+    position += shown.count
+    cell.removeAll(keepingCapacity: true)
+  }
+
+  /// Where the next cell may start.
+  private var start: Int {
+    let free = column == 0 ? 0 : position + TableShape.gap
+    return column < shape.columns.count ? max(free, shape.columns[column].start) : free
+  }
+
+  private mutating func pad(to place: Int, _ output: inout TextOutput) {
+    output.append(0x20, times: place - position)
+    position = max(position, place)
+  }
+
+  mutating func endCell(_ output: inout TextOutput) {
+    if isOverflowing {
+      overflow(&output)
+      isOverflowing = false
+      column += 1
+    } else {
+      let whole = cell
+      cell = []
+      self.cell(whole.span, &output)
+    }
+  }
+
+  mutating func cell(_ text: Span<UInt8>, _ output: inout TextOutput) {
+    defer { column += 1 }
+    if text.isEmpty { return }
+    guard text.count <= Self.longestCell else {
+      pad(to: start, &output)
+      position += text.count
+      return output.append(ShownText.line(text.array).span)
+    }
+    if let width = DisplayWidth.ofPlain(text) {
+      pad(to: start(ofWidth: width), &output)
+      output.append(text)
+      position += width
+    } else {
+      let shown = ShownText.line(text.array)
+      let width = DisplayWidth.of(shown)
+      pad(to: start(ofWidth: width), &output)
+      output.append(shown.span)
+      position += width
+    }
+  }
+
+  /// Where a cell may start that ends where it should.
+  private func start(ofWidth width: Int) -> Int {
+    guard column < shape.columns.count, shape.columns[column].isNumeric else { return start }
+    return max(start, shape.columns[column].start + shape.columns[column].width - width)
+  }
+
+  mutating func endRow(_ output: inout TextOutput) {
+    output.append(0x0a)
+    column = 0
+    position = 0
+    guard row == .first else { return }
+    row = .other
+    for column in shape.columns where column.width > 0 {
+      pad(to: column.start, &output)
+      output.append(UInt8(ascii: "-"), times: column.width)
+      position += column.width
+    }
+    position = 0
+    output.append(0x0a)
+  }
+
+  mutating func begin(_ output: inout TextOutput) {}
+  mutating func finish(_ output: inout TextOutput) {}
+}

@@ -1,0 +1,93 @@
+internal import Bytes
+internal import Files
+
+/// The files of a folder that go into one document, in the order of their names: what a merged file is made of.
+///
+/// Not the folders in it, nor what is neither a PDF nor an image by its name.
+final class FolderBundle: Item {
+  struct Member: Sendable {
+    let name: FileName
+    let item: any Item
+    let attributes: Attributes
+
+    /// Blocks. A fault says which file it is about.
+    func open() throws(Fault) -> any ByteSource {
+      do throws(Fault) {
+        let source = try item.open(pinned: true, .blocking)
+        try source.findSize(.blocking)
+        return source
+      } catch {
+        if error.isDelay { throw error }
+        throw Fault(error.kind, "\(name.text) \(error.reason)", atByte: error.offset)
+      }
+    }
+  }
+
+  private let folder: any Item
+  private let described: Attributes
+  let members: [Member]
+  /// Of the names and all files' states.
+  let state: UInt64
+  var inode: UInt64 { folder.inode }
+  var kind: Kind { .file }
+  // What is made of the folder has the state that it was made of; `checkCurrent` compares.
+  var isImmutable: Bool { true }
+
+  /// More files are not merged.
+  private static let mostMembers = 65_536
+  private static let extensions = PagesView.usual.union(RenditionView.images)
+
+  init(_ folder: any Item, _ attributes: Attributes, _ patience: Patience) throws(Fault) {
+    self.folder = folder
+    members = try Self.members(of: folder, patience)
+    state = Self.state(of: members)
+    described = attributes.view(
+      inode: folder.inode, kind: .file, size: members.reduce(1024) { $0 &+ max(0, $1.attributes.size) })
+  }
+
+  private static func members(of folder: any Item, _ patience: Patience) throws(Fault) -> [Member] {
+    let listing = try folder.listing(patience)
+    var members: [Member] = []
+    var place: Int64 = 0
+    while true {
+      let entries = try listing.entries(after: place, patience)
+      guard let last = entries.last else { break }
+      place = last.next
+      for entry in entries where entry.name.fileExtension.map({ extensions.contains($0) }) ?? false {
+        // A name that has just vanished is none.
+        guard let found = try folder.child(named: entry.name.fileName, patience), found.attributes.kind == .file else {
+          continue
+        }
+        guard members.count < mostMembers else {
+          throw Fault(.limit, "there are more than \(mostMembers) files to be merged")
+        }
+        members.append(Member(name: entry.name.fileName, item: found.item, attributes: found.attributes))
+      }
+    }
+    return members.sorted { NaturalOrder.precedes($0.name.bytes, $1.name.bytes) }
+  }
+
+  private static func state(of members: [Member]) -> UInt64 {
+    var hash = StableHash()
+    for member in members {
+      hash.combine(member.name.bytes)
+      hash.combine(member.item.revision(member.attributes))
+    }
+    return hash.value
+  }
+
+  func revision(_ attributes: Attributes) -> UInt64 { state }
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    guard patience == .blocking else { throw .later }
+    return try BundleSource(members)
+  }
+
+  func checkCurrent() throws(Fault) {
+    try folder.checkCurrent()
+    // What cannot change is as it was.
+    if folder.isImmutable { return }
+    guard try Self.state(of: Self.members(of: folder, .blocking)) == state else { throw .stale }
+  }
+}

@@ -1,0 +1,43 @@
+internal import Bytes
+internal import Conversion
+
+/// `FOLDER.merged.pdf`, by name: the PDFs and images of a folder as one document, in the order of their names.
+struct MergedView: View {
+  let name = "merged"
+  let kind = Kind.file
+  let sourceKind = Kind.folder
+  let listedExtensions: Set<FileExtension> = []
+  static var possibleExtensions: Set<FileExtension> { [] }
+  private let conversions: Conversions
+
+  private static let suffix: StaticString = ".merged.pdf"
+
+  static var descriptions: [ViewDescription] {
+    [
+      ViewDescription(
+        "FOLDER\(suffix)", sources: "any folder with PDFs or images", "these as one PDF, `file2` before `file10`")
+    ]
+  }
+
+  init(_ conversions: Conversions) { self.conversions = conversions }
+
+  func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
+
+  func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  func requests(for name: FileName) -> [ViewRequest] {
+    name.dropping(suffix: Self.suffix).map { [ViewRequest(source: $0)] } ?? []
+  }
+
+  func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    // The pages of a PDF are one already.
+    guard source.attributes.kind == .folder, source.item.listsViews else { return nil }
+    let bundle = try FolderBundle(source.item, source.attributes, patience)
+    if bundle.members.isEmpty { return nil }
+    let attributes = try bundle.attributes(patience)
+    let files = Source(item: bundle, attributes: attributes, name: source.name, folder: source.folder)
+    let item = RenditionFile(
+      SourceState(files, revision: bundle.state), .merged, conversions, view: name, estimate: attributes.size)
+    return Found(item, try item.attributes(patience))
+  }
+}

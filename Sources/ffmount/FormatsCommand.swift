@@ -1,0 +1,52 @@
+import ArgumentParser
+import Tree
+
+/// `ffmount formats`: what can be made of what, as Markdown that is a table to the eye, too.
+struct FormatsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "formats", abstract: "Shows which files have which views, and how these are called.",
+    usage: "ffmount formats")
+
+  func run() throws {
+    let views = Views.descriptions
+    Self.show(
+      [["view", "what it is", "by name beside", "listed beside"]]
+        + views.map { view in
+          [
+            "`\(view.spelling)`", view.result, view.sources, view.listed.map { "`*.\($0)`" }.joined(separator: ", "),
+          ]
+        })
+    print()
+    var modifiers: [(example: String, meaning: String, views: [String])] = []
+    for view in views {
+      for modifier in view.modifiers {
+        if let known = modifiers.firstIndex(where: { $0.example == modifier.example && $0.meaning == modifier.meaning })
+        {
+          modifiers[known].views.append(view.spelling)
+        } else {
+          modifiers.append((modifier.example, modifier.meaning, [view.spelling]))
+        }
+      }
+    }
+    Self.show(
+      [["modifier", "meaning", "of"]]
+        + modifiers.map { ["`\($0.example)`", $0.meaning, $0.views.map { "`\($0)`" }.joined(separator: ", ")] })
+  }
+
+  /// The first row has the names; the last column is not filled up.
+  private static func show(_ rows: [[String]]) {
+    let widths = rows[0].indices.dropLast().map { column in rows.map { $0[column].count }.max() ?? 0 }
+    for (number, row) in rows.enumerated() {
+      print("| " + padded(row, widths, " ").joined(separator: " | ") + " |")
+      if number == 0 {
+        print("|" + padded(row.map { _ in "-" }, widths, "-").map { "\($0)--" }.joined(separator: "|") + "|")
+      }
+    }
+  }
+
+  private static func padded(_ row: [String], _ widths: [Int], _ filler: Character) -> [String] {
+    row.enumerated().map { column, cell in
+      column < widths.count ? cell + String(repeating: filler, count: widths[column] - cell.count) : cell
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import Testing
+
+@testable import Conversion
+
+@Suite struct BundleTests {
+  @Test func listIsReadAsItWasWritten() throws {
+    for members in [[], [("a.pdf", 1)], [("ü 2.png", 0), ("", 1 << 40), ("c", 7)]] as [[(String, Int64)]] {
+      let bundle = Bundle(members.map { Bundle.Member(name: $0.0, size: $0.1) })
+      #expect(Bundle.listSize(Array(bundle.list.prefix(8))) == Int64(bundle.list.count))
+      #expect(Bundle(list: bundle.list)?.members == bundle.members)
+      for count in 9..<max(9, bundle.list.count) where count < bundle.list.count {
+        // Cut off: none, or fewer, but nothing that was not there.
+        let part = Bundle(list: Array(bundle.list[..<count]))?.members ?? []
+        #expect(part.elementsEqual(bundle.members.prefix(part.count)))
+      }
+    }
+    #expect(Bundle.listSize([]) == nil && Bundle.listSize([1, 0, 0, 0, 0, 0, 0, 0]) == nil)
+    #expect(Bundle.listSize([UInt8](repeating: 0xff, count: 8)) == nil)
+    #expect(Bundle(list: [UInt8](repeating: 0xff, count: 40)) == nil)
+  }
+}

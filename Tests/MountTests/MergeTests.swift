@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+
+/// `FOLDER.merged.pdf`, by the real converter.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct MergeTests {
+  @Test func fiftyFilesAreOneDocument() async throws {
+    try await withScratch { scratch in
+      try await script("check_merge.py", scratch.source)
+      try await withMount(scratch) { mount in
+        let said = try await script("check_merge.py", scratch.source, mount.mountpoint, limit: 120).text
+        #expect(said.hasSuffix("pages of 50 files\n"))
+        let lines = """
+          export LC_ALL=C.UTF-8 S="$2"; cd "$1" && {
+          ls -d mixed.merged.pdf mixed/sub.merged.pdf; ls . mixed | grep -c merged
+          pages() { qpdf --show-npages mixed.merged.pdf; }
+          n=$(pages); cp "$S/mixed/Part 3.pdf" "$S/mixed/part 51.pdf"; sleep 1; [ $(pages) = $((n + 4)) ] && echo grown
+          echo broken > "$S/mixed/part 7.png"; sleep 1; cat mixed.merged.pdf
+          getfattr --only-values -n user.ffmount.error mixed.merged.pdf | cut -d' ' -f1-3
+          rm "$S/mixed/part 7.png" "$S/mixed/part 51.pdf"; sleep 1; [ $(pages) = $n ] && echo mended
+          mkdir "$S/empty"; ls empty.merged.pdf notes.merged.pdf
+          } 2>&1
+          """
+        let result = try await shell(lines, mount.mountpoint, scratch.source, limit: 60)
+        #expect(
+          result.text == """
+            mixed.merged.pdf
+            mixed/sub.merged.pdf
+            0
+            grown
+            cat: mixed.merged.pdf: Input/output error
+            mixed: part 7.png
+            mended
+            ls: cannot access 'empty.merged.pdf': No such file or directory
+            ls: cannot access 'notes.merged.pdf': No such file or directory
+
+            """)
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Testing
+
+/// A table as a file has it, and as lines of text.
+struct TableFixture: CustomTestStringConvertible, Sendable {
+  let testDescription: String
+  let bytes: [UInt8]
+  let text: String
+  var delimiter = UInt8(ascii: ",")
+
+  init(_ description: String, _ table: String, _ text: String, delimiter: UInt8 = UInt8(ascii: ",")) {
+    self.init(description, Array(table.utf8), text, delimiter: delimiter)
+  }
+
+  init(_ description: String, _ bytes: [UInt8], _ text: String, delimiter: UInt8 = UInt8(ascii: ",")) {
+    testDescription = description
+    self.bytes = bytes
+    self.text = text
+    self.delimiter = delimiter
+  }
+
+  private static let western = "name;größe\nÄpfel;3,5\nBirnen;1.234,0\n"
+  private static let westernText = "name      größe\n------  -------\nÄpfel       3,5\nBirnen  1.234,0\n"
+
+  private static func utf16(_ text: String, _ order: (UInt16) -> [UInt8], mark: Bool) -> [UInt8] {
+    ((mark ? [0xfeff] : []) + Array(text.utf16)).flatMap(order)
+  }
+  private static func little(_ unit: UInt16) -> [UInt8] { [UInt8(unit & 0xff), UInt8(unit >> 8)] }
+  private static func big(_ unit: UInt16) -> [UInt8] { [UInt8(unit >> 8), UInt8(unit & 0xff)] }
+
+  static let all = [
+    // RFC 4180 §2, in its order.
+    TableFixture("lines by CRLF", "aaa,bbb\r\nzzz,yyy\r\n", "aaa  bbb\n---  ---\nzzz  yyy\n"),
+    TableFixture("no last line end", "aaa,bbb\r\nzzz,yyy", "aaa  bbb\n---  ---\nzzz  yyy\n"),
+    TableFixture("spaces belong to cells", "a, b ,c\nx x,y, z\n", "a     b   c\n---  ---  --\nx x  y     z\n"),
+    TableFixture("quoted or not", "\"aaa\",\"bbb\"\r\nzzz,\"yyy\"", "aaa  bbb\n---  ---\nzzz  yyy\n"),
+    TableFixture("delimiters and line ends in quotes", "a,b\n\"b\r\nbb\",\"x,y\"\n", "a     b\n----  ---\nb↵bb  x,y\n"),
+    TableFixture("quotes in quotes", "a,b\n\"b\"\"bb\",c\n", "a     b\n----  -\nb\"bb  c\n"),
+    // What else there is.
+    TableFixture("lines by CR", "a,b\rc,d\r", "a  b\n-  -\nc  d\n"),
+    TableFixture("an empty quoted cell", "a,b\n\"\",c\n", "a  b\n-  -\n   c\n"),
+    TableFixture("text behind a quoted cell", "a,b\n\"x\"y,z\n", "a   b\n--  -\nxy  z\n"),
+    TableFixture("a quote within a cell is one", "a,b\nx\"y,z\n", "a    b\n---  -\nx\"y  z\n"),
+    TableFixture("blanks before a quote", "a,b\nx, \"y,z\" \nu,v\n", "a  b\n-  ---\nx  y,z\nu  v\n"),
+    TableFixture("ragged rows", "a,b\n1\n1,2,3\n\n4,5\n", "a  b\n-  -  -\n1\n1  2  3\n\n4  5\n"),
+    TableFixture("semicolons", "a;b\n1;2,5\n3;4,5\n", "a    b\n-  ---\n1  2,5\n3  4,5\n"),
+    TableFixture("tabs", "a\tb\nx, y\tz\n", "a     b\n----  -\nx, y  z\n", delimiter: 9),
+    TableFixture("tabs by name, commas by content", "a,b\nc,d\n", "a  b\n-  -\nc  d\n", delimiter: 9),
+    TableFixture("bars", "a|b\nx,y|z\n", "a    b\n---  -\nx,y  z\n"),
+    TableFixture("Excel's first line", "sep=;\r\na;b\r\n1;2\r\n", "a  b\n-  -\n1  2\n"),
+    TableFixture(
+      "a quote that opens nothing", "a\tb\n5\t\"inch\n6\t7\n8\t9\n", "a  b\n-  -----\n5  \"inch\n6  7\n8  9\n",
+      delimiter: 9),
+    TableFixture("one column", "a\nb\n", "a\n-\nb\n"),
+    TableFixture(
+      "numbers to the right", "k,n\na,1\nb,20.5\nc,\nd,-3e5\n", "k     n\n-  ----\na     1\nb  20.5\nc\nd  -3e5\n"),
+    TableFixture(
+      "keys and dates to the left", "k,d\n007,2024-05-01\n0100,x\n",
+      "k     d\n----  ----------\n007   2024-05-01\n0100  x\n"),
+    TableFixture(
+      "wide characters, combined ones, flags", "a,b\n京都,x\ne\u{301}a,y\n🇫🇷,z\n👩‍👩‍👧,u\n",
+      "a     b\n----  -\n京都  x\ne\u{301}a    y\n🇫🇷    z\n👩‍👩‍👧    u\n"),
+    TableFixture(
+      "what would command a terminal", "a,b\n\u{1b}[31m,\u{7}\u{85}\n", "a      b\n-----  --\n␛[31m  ␇\u{fffd}\n"),
+    TableFixture("a byte order mark", "\u{feff}a,b\nc,d\n", "a  b\n-  -\nc  d\n"),
+    TableFixture("Latin-1", western.unicodeScalars.map { UInt8($0.value) }, westernText),
+    TableFixture("Windows-1252", Array("a,b\n".utf8) + [0x80, 0x2c, 0x93, 0x94, 0x0a], "a  b\n-  --\n€  “”\n"),
+    TableFixture("UTF-16, little, marked", utf16(western, little, mark: true), westernText),
+    TableFixture("UTF-16, big, marked", utf16(western, big, mark: true), westernText),
+    TableFixture("UTF-16, little", utf16(western, little, mark: false), westernText),
+    TableFixture("UTF-16, big", utf16(western, big, mark: false), westernText),
+    TableFixture(
+      "bytes that are no UTF-8", Array("a,é\nb,".utf8) + [0xff, 0xe2, 0x82, 0x0a], "a  é\n-  --\nb  \u{fffd}\u{fffd}\n"),
+    TableFixture("nothing", "", ""),
+    TableFixture(
+      "a quote that is never closed", "a,b\n\(String(repeating: "x,y\n", count: 20))c,\"d\ne",
+      "a  b\n-  ---\n\(String(repeating: "x  y\n", count: 20))c  d↵e\n"),
+  ]
+}
