@@ -121,6 +121,13 @@ public struct Provenance: Sendable {
   public var state: State
   /// One sentence; nil when all is well.
   public var error: String?
+
+  /// Takes over what is wrong with that which it is made of, unless something is known to be wrong with itself.
+  mutating func adopt(_ source: Provenance?) {
+    guard state != .failed, let source, source.state == .failed else { return }
+    state = .failed
+    error = source.error
+  }
 }
 
 /// A reading of a folder's names.

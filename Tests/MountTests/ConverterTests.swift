@@ -44,7 +44,7 @@ import Testing
       }
       let compare = "cd $1/out && for d in */; do diff -r cat $d; done; ls | wc -l; find cat -type f | wc -l"
       let found = try await shell(compare, scratch.path)
-      let files = sharedCorpus == nil ? 15 : 24
+      let files = sharedCorpus == nil ? 16 : 25
       #expect(found.text == "\(Self.readers.count)\n\(files)\n")
     }
   }
@@ -66,7 +66,7 @@ import Testing
           pgrep -P $P; ls $O/../cache/ffmount/renditions 2>&1 | grep -o 'No such'
           """
         let said = try await mount.shell(lines, scratch)
-        #expect(said == "10001\n1000\n20006\nNo such\n")
+        #expect(said == "10001\n1000\n20007\nNo such\n")
       }
     }
   }

@@ -180,7 +180,7 @@ import Testing
       try await script(
         "make_mail.py", "takeout", "lf", "40", "9", scratch.source + "/All mail", scratch.path + "/truth")
       let archive = scratch.source + "/All mail"
-      try await withMount(archive, at: scratch.mountpoint) { mount in
+      try await withMount(archive, at: scratch.mountpoint, options: ["-o", "views=-pdf"]) { mount in
         try await script("check_mail.py", mount.mountpoint, archive, scratch.path + "/truth")
       }
       try scratch.write("a.eml", "Subject: x\n\nthe text\n")

@@ -92,7 +92,7 @@ def views(mount: str, name: str) -> list[str]:
     """Names of what can be made of a file."""
     if not name.endswith(".pdf"):
         return [f"{name}.as-jpeg", f"{name}.100px.as-png"]
-    found = [f"{name}.as-jpeg", f"{name}.as-txt"]
+    found = [f"{name}.as-jpeg", f"{name}.as-txt", f"{name[:-4]}.compressed.pdf"]
     try:
         pages = sorted(os.listdir(f"{mount}/{name}.pages"))
     except OSError:
@@ -124,7 +124,8 @@ def read(mount: str, daemon: str, seconds: float) -> int:
                 reasons[reason.partition(": ")[2].partition("(")[0][:60]] += 1
             slowest.append((round(time.monotonic() - start, 2), view))
 
-    names = sorted(name for name in os.listdir(mount) if ".as-" not in name and not name.endswith((".pages", ".txt")))
+    made = (".pages", ".compressed.pdf")
+    names = sorted(name for name in os.listdir(mount) if ".as-" not in name and not name.endswith((*made, ".txt")))
     watch = Watch(mount, daemon)
     try:
         with concurrent.futures.ThreadPoolExecutor(4) as pool:

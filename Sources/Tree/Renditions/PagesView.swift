@@ -107,7 +107,10 @@ final class PageFolder: Item {
   func checkCurrent() throws(Fault) { try file.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    file.provenance(view: Self.view, conversions.renditions.failure(of: .countPages, inState: file.revision))
+    var provenance = file.provenance(
+      view: Self.view, conversions.renditions.failure(of: .countPages, inState: file.revision))
+    try provenance.adopt(file.source.item.provenance(patience))
+    return provenance
   }
 
   private final class PageListing: Listing {

@@ -58,6 +58,7 @@ final class RenditionFile: Item {
     try conversions.known.load(patience)
     var provenance = file.provenance(
       view: view, conversions.renditions.failure(of: work, inState: file.revision))
+    try provenance.adopt(file.source.item.provenance(patience))
     if provenance.state == .exact, conversions.known.value(of: work, inState: file.revision) == nil {
       provenance.state = .estimate
     }
