@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `ffmount index`, `ffmount status`, `ffmount cache clear`.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct MailCommandTests {
   private struct Setup {
     let scratch: MountScratch
 
@@ -102,7 +102,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(60))
       let result = try await MountChild(
         ["script", "-qec", "\(MountProcess.binary) index \(slow)", "/dev/null"], environment: setup.environment
-      ).wait(atMost: 30)
+      ).wait(atMost: 120)
       #expect(result.status == 0, "\(result.text)")
       let drawn = result.text.split(separator: "\r\u{1b}[K")
       #expect(drawn.count >= 2, "\(result.text)")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `NAME.views/search/QUERY/` and `ffmount search`.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SearchTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct SearchTests {
   private static func mail(_ fields: String, _ body: String, day: String = "3 May 2024") -> String {
     "From - \nDate: Fri, \(day) 12:00:00 +0200\nMIME-Version: 1.0\n\(fields)\n\n\(body)\n\n"
   }
