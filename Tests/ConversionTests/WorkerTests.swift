@@ -8,8 +8,6 @@ struct WorkerTests {
   private static let program =
     URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
 
-  private static let isFull = ProcessInfo.processInfo.environment["FFMOUNT_TEST_FULL"] != nil
-
   private static let manuals = ProcessInfo.processInfo.environment["FFMOUNT_TEST_MANUALS"]
 
   /// All files below a folder of the corpus, or every `step`th.
@@ -17,13 +15,13 @@ struct WorkerTests {
     let root = sharedCorpus?.appendingPathComponent(folder).path ?? ""
     let names = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).sorted()
     let files = names.filter { $0.contains(".") && !$0.hasSuffix(".markdown") }.map { "\(root)/\($0)" }
-    return stride(from: 0, to: files.count, by: isFull ? 1 : step).map { files[$0] }
+    return stride(from: 0, to: files.count, by: TestExtent.isFull ? 1 : step).map { files[$0] }
   }
 
   private static func script(_ name: String, _ words: [String]) async throws -> String {
     let path = MountScratch.package + "/Tests/Scripts/" + name
     let child = try MountChild([MountScratch.python, path, program] + words)
-    let result = try await child.wait(atMost: isFull ? 1500 : 200)
+    let result = try await child.wait(atMost: TestExtent.isFull ? 1500 : 200)
     #expect(result.status == 0, "\(result.text)\n\(result.errors)")
     return result.text
   }
@@ -43,7 +41,8 @@ struct WorkerTests {
   }
 
   @Test func pagesAreThoseOfTheSource() async throws {
-    let text = try await Self.script("compare_pages.py", [Self.isFull ? "1000" : "2"] + Self.files("pdf", step: 12))
+    let text = try await Self.script(
+      "compare_pages.py", [TestExtent.isFull ? "1000" : "2"] + Self.files("pdf", step: 12))
     print(text)
   }
 
@@ -59,7 +58,7 @@ struct WorkerTests {
   @Test(.enabled("there are manuals") { manuals != nil }) func pagesOfManualsAreThoseOfTheSource() async throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.manuals ?? "").sorted()
     let files = names.filter { $0.hasSuffix(".pdf") }.map { "\(Self.manuals ?? "")/\($0)" }
-    print(try await Self.script("compare_pages.py", [Self.isFull ? "100" : "5"] + files))
+    print(try await Self.script("compare_pages.py", [TestExtent.isFull ? "100" : "5"] + files))
   }
 
   @Test func compressedDocumentsHaveTheSameText() async throws {

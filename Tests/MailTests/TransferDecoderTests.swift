@@ -132,7 +132,7 @@ struct TransferDecoderTests {
   func readsAnywhere(_ decoder: EncodedFixture.Decoder) throws {
     var numbers = SeededNumbers(seed: 11)
     var input: [UInt8] = []
-    while input.count < 1_500_000 {
+    while input.count < 700_000 {
       switch decoder {
       case .base64: input += (0..<76).map { _ in Array("ABCDwxyz0189+/".utf8)[numbers.below(14)] } + [0x0d, 0x0a]
       case .uu: input += [0x4d] + (0..<60).map { _ in UInt8(0x21 + numbers.below(64)) } + [0x0a]
@@ -146,7 +146,7 @@ struct TransferDecoderTests {
     let expected = fixture.decode(input, nil)
     let source = try fixture.source(input)
     try #require(source.size == Int64(expected.count))
-    for _ in 0..<200 {
+    for _ in 0..<120 {
       let offset = numbers.below(expected.count)
       let count = numbers.below(numbers.below(8) == 0 ? 300_000 : 5000)
       let found = try source.partialBytes(at: Int64(offset), count: count)

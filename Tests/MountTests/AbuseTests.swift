@@ -5,7 +5,6 @@ import Testing
 /// The real worker through a real mount, on what is made to hurt. Where a test is said to take long, FFMOUNT_TEST_FULL=1
 /// has it do all.
 @Suite(.serialized, .timeLimit(.minutes(45))) struct AbuseTests {
-  private static let isFull = ProcessInfo.processInfo.environment["FFMOUNT_TEST_FULL"] != nil
 
   /// Every so many of a folder of the corpus's files, all in a full run.
   private static func corpus(_ folder: String, step: Int) -> [String] {
@@ -13,25 +12,25 @@ import Testing
     let names = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).sorted()
     let kinds = ["pdf", "jpg", "png", "gif", "tif", "tiff", "webp", "heic", "avif", "jp2", "svg"]
     let files = names.filter { kinds.contains(($0 as NSString).pathExtension.lowercased()) }.map { "\(root)/\($0)" }
-    return stride(from: 0, to: files.count, by: isFull ? 1 : step).map { files[$0] }
+    return stride(from: 0, to: files.count, by: TestExtent.isFull ? 1 : step).map { files[$0] }
   }
 
   @Test func hostileFilesCostNobodyElse() async throws {
     try await withScratch { scratch in
       let files = Self.corpus("pdf", step: 150) + Self.corpus("image", step: 30)
-      let words = ["abuse.py", "make", scratch.source, Self.isFull ? "10" : "3"] + files
+      let words = ["abuse.py", "make", scratch.source, TestExtent.isFull ? "10" : "3"] + files
       let path = MountScratch.package + "/Tests/Scripts/"
       let made = try await MountChild([MountScratch.python, path + words[0]] + words[1...]).wait(atMost: 300)
       #expect(made.status == 0, "\(made.errors)")
       var daemon: Int32 = 0
-      try await withConverter(scratch, "workers=2,convert_time=\(Self.isFull ? 10 : 1)") { mount in
+      try await withConverter(scratch, "workers=2,convert_time=\(TestExtent.isFull ? 10 : 1)") { mount in
         daemon = mount.daemon.pid
         let before = try await MountFootprint(of: daemon)
         // How long others may wait is a hang's length, not a promise: tests run beside each other.
-        let limit = Self.isFull ? "1" : "20"
+        let limit = TestExtent.isFull ? "1" : "20"
         let result = try await MountChild(
           [MountScratch.python, path + "abuse.py", "read", mount.mountpoint, "\(daemon)", limit]
-        ).wait(atMost: Self.isFull ? 2400 : 100)
+        ).wait(atMost: TestExtent.isFull ? 2400 : 100)
         print(result.text)
         #expect(result.status == 0, "\(result.text) \(result.errors)")
         let after = try await MountFootprint(of: daemon)

@@ -1,12 +1,8 @@
-import Glibc
 import TestSupport
 import Testing
 
 /// Mailboxes that are damaged, or made to harm.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct HostileMailTests {
-  /// As little as a debug build needs; with `FFMOUNT_TEST_FULL` set, as much as there is.
-  private static let isFull = unsafe getenv("FFMOUNT_TEST_FULL") != nil
-
   /// What the daemon may ever have had in memory, in MiB.
   private func checkMemory(_ mount: MountProcess, atMost limit: Int = 60) async throws {
     guard Sanitizer.name == nil else { return }
@@ -18,7 +14,7 @@ import Testing
   @Test(arguments: ["cut", "changed"]) func undamagedMessagesAreRight(_ damage: String) async throws {
     try await withScratch { scratch in
       let truth = scratch.path + "/truth"
-      try await script("hostile_mail.py", "make", damage, Self.isFull ? "1000" : "400", scratch.source, truth)
+      try await script("hostile_mail.py", "make", damage, TestExtent.isFull ? "1000" : "150", scratch.source, truth)
       try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
         try await script("hostile_mail.py", "check", mount.mountpoint, truth)
         try await checkMemory(mount)
@@ -27,7 +23,7 @@ import Testing
   }
 
   static let shapes =
-    !isFull
+    !TestExtent.isFull
     ? [
       "empty 30000", "sparse 20000000", "header 100000000", "subject 20000000", "headers 300000", "nested 10000",
       "messages 1000", "parts 20000", "line 10000000", "html 1000000", "words 20000000",

@@ -75,7 +75,7 @@ import Testing
   ]
 
   @Test(arguments: damages) func damagedIndexCostsNoAnswer(_ damage: String) async throws {
-    try await withMailbox(1500) { setup in
+    try await withMailbox(700) { setup in
       try await setup.mountAndCheck()
       let damaged = try await shell(damage, setup.index)
       // A table that is not as these lines expect it has still been tried.

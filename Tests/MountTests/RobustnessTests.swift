@@ -109,20 +109,21 @@ import Testing
     }
   }
 
-  @Test func aThousandMountsLeaveNothing() async throws {
+  @Test func manyMountsLeaveNothing() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside").deflated()))
       // A program under a sanitizer takes a second to start.
-      let count = Sanitizer.name == nil ? 1000 : 100
+      let count = Sanitizer.name != nil ? 100 : TestExtent.isFull ? 1000 : 200
       try await script("mounts.py", MountProcess.binary, scratch.source, scratch.mountpoint, "\(count)", limit: 120)
     }
   }
 
-  @Test func oneDaemonHoldsNothingAfterAThousandCycles() async throws {
+  @Test func oneDaemonHoldsNothingAfterManyCycles() async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in
         try await script(
-          "cycles.py", scratch.source, mount.mountpoint, "\(mount.daemon.pid)", "1000", limit: 55)
+          "cycles.py", scratch.source, mount.mountpoint, "\(mount.daemon.pid)", TestExtent.isFull ? "1000" : "400",
+          limit: 55)
       }
     }
   }

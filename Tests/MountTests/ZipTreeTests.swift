@@ -119,8 +119,9 @@ import Testing
       guard try await shell("test -d \"$1\" -a -r \"$1\"", source).status == 0, source != "/",
         !scratch.path.hasPrefix(source + "/")
       else { return }
-      try await withMount(source, at: scratch.mountpoint) { mount in
-        try await script("compare_zip.py", "machine", source, mount.mountpoint, "8")
+      try await withMount(source, at: scratch.mountpoint, options: ["-o", "views=none"]) { mount in
+        let seconds = TestExtent.isFull ? "60" : "3"
+        try await script("compare_zip.py", "machine", source, mount.mountpoint, seconds)
       }
     }
   }

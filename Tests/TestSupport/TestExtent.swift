@@ -1,0 +1,7 @@
+import Foundation
+
+/// How much the tests do: as little as shows a defect in a debug build, or all there is.
+public enum TestExtent {
+  /// Whether `FFMOUNT_TEST_FULL` is set, which takes hours.
+  public static let isFull = ProcessInfo.processInfo.environment["FFMOUNT_TEST_FULL"] != nil
+}
