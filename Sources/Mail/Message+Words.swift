@@ -8,10 +8,10 @@ extension Message {
     public var sender: [UInt8] = []
     /// Of `To`, `Cc` and `Bcc`.
     public var recipients: [UInt8] = []
-    /// The text as `body.txt` shows it, and behind it that of HTML beside it, where this says more; at most `bodyLimit` bytes
-    /// of each.
+    /// The text as `body.txt` shows it, and behind it that of HTML beside it, where this says more, and the header and text
+    /// of attached messages; at most `bodyLimit` bytes of each.
     public var body: [UInt8] = []
-    /// The names of attachments, a line each.
+    /// The names of attachments, those of attached messages among them, a line each.
     public var files: [UInt8] = []
 
     public init() {}
@@ -22,8 +22,16 @@ extension Message {
   /// In bytes, of other fields.
   private static let fieldLimit = 64 << 10
 
+  /// Of one message: those attached to it, to these, and so on.
+  private static let attachedMessages = 100
+
   /// Reads the header again, and makes the text. Blocks.
   public func words() throws(Fault) -> Words {
+    var room = Self.attachedMessages
+    return try words(&room)
+  }
+
+  private func words(_ room: inout Int) throws(Fault) -> Words {
     var words = Words()
     let header = try header()
     words.subject = Self.text(header, "subject")
@@ -32,11 +40,18 @@ extension Message {
     words.body = try text(of: body)
     let html = try text(of: htmlBeside)
     if Self.says(html, moreThan: words.body) { words.body += [0x0a] + html }
+    var attached: [UInt8] = []
     for attachment in attachments {
       guard words.files.count < Self.fieldLimit else { break }
       words.files += attachment.name.bytes
       words.files.append(0x0a)
+      guard attachment.isMessage, room > 0, attached.count < Self.bodyLimit else { continue }
+      room -= 1
+      let inner = try Message(reading: open(attachment), isQuoted: false).words(&room)
+      for text in [inner.subject, inner.sender, inner.recipients, inner.body] { attached += [0x0a] + text }
+      words.files += inner.files
     }
+    words.body += attached.prefix(Self.bodyLimit)
     return words
   }
 

@@ -25,6 +25,29 @@ import Testing
     mail(
       "From: e@example.com\nSubject: both\nContent-Type: multipart/alternative; boundary=b",
       "--b\n\nonly a stub\n--b\nContent-Type: text/html\n\n<p>the whole <b>zebra</b>\n--b--", day: "1 Jan 2019"),
+    mail(
+      "From: f@example.com\nSubject: forwarded\nContent-Type: multipart/mixed; boundary=b",
+      """
+      --b
+
+      see below
+      --b
+      Content-Type: message/rfc822
+
+      From: g@example.com
+      Subject: pangolin
+      Content-Type: multipart/mixed; boundary=c
+
+      --c
+
+      made of marmalade
+      --c
+      Content-Disposition: attachment; filename=deep.bin
+
+      x
+      --c--
+      --b--
+      """, day: "1 Jan 2018"),
   ]
 
   /// What each query is to find: numbers of messages, newest first.
@@ -33,11 +56,12 @@ import Testing
     ("inv*", [1, 2]), ("invoice -paid", [1]), ("resume OR q3", [1, 2]), ("hidden", []), ("zebra stub", [5]),
     ("\"whole zebra\"", [5]), ("from:anna", [1]),
     ("from:anna@example.com", [1]), ("to:anna", [2]), ("anna", [1, 2]), ("subject:invoice", []), ("filename:tax", [4]),
-    ("has:attachment", [4]), ("-has:attachment", [1, 2, 3, 5]), ("larger:5k", [4]), ("smaller:5k invoice", [1, 2]),
-    ("after:2024-05-03", [1]), ("before:2021", [3, 5]), ("after:2020-01-01 before:2021-02-02", [3]),
+    ("has:attachment", [4, 6]), ("-has:attachment", [1, 2, 3, 5]), ("larger:5k", [4]), ("smaller:5k invoice", [1, 2]),
+    ("after:2024-05-03", [1]), ("before:2021", [3, 5, 6]), ("after:2020-01-01 before:2021-02-02", [3]),
     ("after:2021-02-02 before:2021-02-03", [4]), ("label:work", [1]), ("label:work-project-a", [1]), ("label:proj", []),
     ("会議", [3]), ("議の", [3]), ("料", [3]), ("ファイルをご", [3]), ("会の", []), ("資料 確認", [3]),
-    ("(invoice OR scan) -from:bob", [1, 4]),
+    ("(invoice OR scan) -from:bob", [1, 4]), ("marmalade pangolin", [6]), ("subject:pangolin", []), ("from:g", []),
+    ("g@example.com", [6]), ("filename:deep", [6]),
   ]
 
   private func withMails(_ body: (MountScratch, [String: String]) async throws -> Void) async throws {

@@ -2,6 +2,7 @@
 
 Without MOUNT, makes the files in SOURCE.
 """
+import email.message
 import json
 import os
 import random
@@ -74,10 +75,17 @@ def make(source):
     for name in ("notes.txt", "sub/inner.pdf"):
         with open(os.path.join(folder, name), "w") as file:
             file.write("not for merging")
+    mail = email.message.EmailMessage()
+    mail["Subject"] = "all of them"
+    mail.set_content("Find them attached.")
     with zipfile.ZipFile(os.path.join(source, "mixed.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
         for name in os.listdir(folder):
             if name != "sub":
                 archive.write(os.path.join(folder, name), name)
+                with open(os.path.join(folder, name), "rb") as file:
+                    mail.add_attachment(file.read(), maintype="application", subtype="octet-stream", filename=name)
+    with open(os.path.join(source, "mixed.eml"), "wb") as file:
+        file.write(mail.as_bytes())
 
 
 def run(*words):
@@ -121,8 +129,11 @@ def check(source, mount):
     places = run("pdfinfo", "-dests", merged).decode()
     last = starts[3] - 1
     assert f"{last} [" in places and "000003.the end" in places, places
-    with open(merged, "rb") as one, open(os.path.join(mount, "mixed.zip.contents.merged.pdf"), "rb") as other:
-        assert one.read() == other.read(), "the same files in an archive make another document"
+    with open(merged, "rb") as file:
+        document = file.read()
+    for other in ("mixed.zip.contents.merged.pdf", "mixed.eml.message/attachments.merged.pdf"):
+        with open(os.path.join(mount, other), "rb") as file:
+            assert file.read() == document, f"the same files make another document as {other}"
     print(f"{len(found)} pages of {len(names)} files")
 
 

@@ -95,8 +95,6 @@ def why(message, ours):
     names = folded(" ".join(part.get_filename() or "" for part in parts))
     if any(word in names for word in words):
         return "a word in an attachment's name (notmuch: only by attachment:)"
-    if any(part.get_content_type() == "message/rfc822" for part in parts):
-        return "an attached message's text (ffmount: a file of its own)"
     raw = message.as_bytes()
     if b"\nbegin 644 " in raw:
         return "a file written into the text"

@@ -9,7 +9,7 @@ enum FileSignature: Sendable {
 
   init?(startingWith head: ArraySlice<UInt8>) {
     // Readers look for it in the first KiB.
-    if head.prefix(1024).firstRange(of: Array("%PDF-".utf8)) != nil {
+    if head.prefix(1024).contains(run: "%PDF-") {
       self = .pdf
     } else if head.starts(with: [0xff, 0xd8, 0xff]) {
       self = .jpeg
@@ -47,7 +47,7 @@ enum FileSignature: Sendable {
       return true
     }
     return (head.first == 0x3c || head.starts(with: [0xef, 0xbb, 0xbf, 0x3c]))
-      && head.firstRange(of: Array("<svg".utf8)) != nil
+      && head.contains(run: "<svg")
   }
 
   /// How a file made by a recipe starts, as far as views look.
@@ -59,6 +59,16 @@ enum FileSignature: Sendable {
       .image(.jp2, _):
       starts[0]
     case .text: []
+    }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Whether these bytes occur one behind the other.
+  fileprivate func contains(run: StaticString) -> Bool {
+    unsafe withUnsafeBytes { bytes in
+      let sought = unsafe UnsafeBufferPointer(start: run.utf8Start, count: run.utf8CodeUnitCount)
+      return bytes.indices.contains { unsafe bytes[$0...].starts(with: sought) }
     }
   }
 }
