@@ -21,7 +21,8 @@ extension Index {
     files.sort { $0.usedAt < $1.usedAt }
     var size = files.reduce(0) { $0 + $1.size }
     for file in files where size > limit && file.path != "\(folder)/\(Self.name(of: source))" {
-      TextFile.remove(file.path)
+      DatabaseFile.remove(file.path)
+      TextIndexLock.remove(file.path)
       size -= file.size
     }
   }
@@ -35,8 +36,8 @@ extension Index {
   func forgetTexts(ofSourcesStartingWith prefix: [UInt8]) -> Int {
     let files = textFiles(ofSourcesStartingWith: prefix)
     for path in files {
-      TextFile.remove(path)
-      _ = unsafe unlink(path + "-lock")
+      DatabaseFile.remove(path)
+      TextIndexLock.remove(path)
     }
     return files.count
   }

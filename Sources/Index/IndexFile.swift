@@ -25,7 +25,7 @@ final class IndexFile: Sendable {
   }
 
   /// Whether the name still leads to this file: a user may have cleared the cache, another process made it anew.
-  var isInPlace: Bool { IndexFile.inode(of: path) == inode }
+  var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
 
   private static var now: Int64 { Int64(time(nil)) }
 
@@ -242,7 +242,7 @@ final class IndexFile: Sendable {
   func condemn() {
     try? reader.close()
     try? writer.close()
-    IndexFile.condemn(path, inode)
+    DatabaseFile.condemn(path, inode)
   }
 }
 

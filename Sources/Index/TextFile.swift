@@ -40,39 +40,29 @@ final class TextFile: Sendable {
     self.reader = reader
   }
 
-  var isInPlace: Bool { IndexFile.inode(of: path) == inode }
+  var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
 
   // MARK: Opening
 
+  /// The file of a meaning; one that is damaged or of another meaning gives way.
   static func open(_ path: String, _ meaning: Meaning) throws -> TextFile {
-    if IndexFile.inode(of: path) != nil, let file = try? openPresent(path, meaning) { return file }
-    remove(path)
-    guard let descriptor = Optional(unsafe Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)),
-      descriptor >= 0
-    else { throw IndexFailure.passing }
-    _ = Glibc.close(descriptor)
-    let queue = try connection(path, isWriter: true)
-    try queue.writeWithoutTransaction { database in
-      try database.execute(
-        sql: """
-          PRAGMA page_size = 8192;
-          PRAGMA journal_mode = WAL;
-          BEGIN IMMEDIATE;
-          PRAGMA user_version = \(schemaVersion);
-          \(schema)
-          """)
-      try database.execute(
-        sql: "INSERT INTO meaning VALUES(?, ?, 0, 0)",
-        arguments: [Data(meaning.state), Int64(bitPattern: meaning.version)])
-      try database.execute(sql: "COMMIT")
-    }
-    try queue.close()
-    return try openPresent(path, meaning)
+    try DatabaseFile.open(path) { inode in
+      try open(path, inode, meaning)
+    } orMake: {
+      try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL") { database in
+        try database.execute(sql: "PRAGMA user_version = \(schemaVersion); \(schema)")
+        try database.execute(
+          sql: "INSERT INTO meaning VALUES(?, ?, 0, 0)",
+          arguments: [Data(meaning.state), Int64(bitPattern: meaning.version)])
+      }
+    }.file
   }
 
-  private static func openPresent(_ path: String, _ meaning: Meaning) throws -> TextFile {
-    guard let inode = IndexFile.inode(of: path) else { throw IndexFailure.passing }
-    let writer = try connection(path, isWriter: true)
+  /// Waits at most this long for another process, in seconds.
+  private static let patience = 5.0
+
+  private static func open(_ path: String, _ inode: UInt64, _ meaning: Meaning) throws -> TextFile {
+    let writer = try DatabaseFile.connection(path, patience: patience, cache: 4096)
     let isRight = try writer.inDatabase { database in
       guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion else { return false }
       return try Int64.fetchOne(
@@ -83,32 +73,13 @@ final class TextFile: Sendable {
       try? writer.close()
       throw IndexFailure.damage
     }
-    return TextFile(path, inode, writer, try connection(path, isWriter: false))
+    return TextFile(path, inode, writer, try DatabaseFile.connection(path, patience: patience, cache: 2048))
   }
 
-  /// Waits at most this long for another process, in seconds.
-  private static let patience = 5.0
-
-  private static func connection(_ path: String, isWriter: Bool) throws -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.foreignKeysEnabled = false
-    configuration.busyMode = .timeout(patience)
-    configuration.prepareDatabase { database in
-      // A file that is cut short while it is mapped would be a signal, so it is not mapped.
-      try database.execute(
-        sql: """
-          PRAGMA synchronous = NORMAL;
-          PRAGMA mmap_size = 0;
-          PRAGMA cache_size = -\(isWriter ? 4096 : 2048);
-          PRAGMA journal_size_limit = 4194304;
-          PRAGMA temp_store = MEMORY;
-          """)
-    }
-    return try DatabaseQueue(path: path, configuration: configuration)
-  }
-
-  static func remove(_ path: String) {
-    for suffix in ["", "-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
+  /// Takes the file away, unless another is in its place.
+  func condemn() {
+    close()
+    DatabaseFile.condemn(path, inode)
   }
 
   func close() {
@@ -135,13 +106,14 @@ final class TextFile: Sendable {
     }
   }
 
-  /// Gives false when the texts are not there.
-  func add(_ texts: [IndexedText], isLast: Bool) throws -> Bool {
+  /// Fails unless so many are in already.
+  func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) throws {
     try writer.inDatabase { database in
       try database.inTransaction(.immediate) {
         guard let count = try Int64.fetchOne(database, sql: "SELECT count FROM meaning") else {
           throw IndexFailure.damage
         }
+        guard count == present else { throw IndexFailure.passing }
         let statement = try database.cachedStatement(
           sql: """
             INSERT INTO text(rowid, \(IndexedText.columns.joined(separator: ", ")))
@@ -158,7 +130,6 @@ final class TextFile: Sendable {
       }
       if isLast { try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
-    return true
   }
 
   func numbers(matching expression: String) throws -> [UInt32] {

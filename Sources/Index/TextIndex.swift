@@ -33,9 +33,9 @@ public final class TextIndex: Sendable {
   /// How many texts are in, and whether they are all; nil when the file cannot be used any more.
   public var reach: (count: Int, isWhole: Bool)? { attempt { file in try file.reach() } }
 
-  /// Adds the texts that follow those that are in, all or none. Gives whether they are in now.
-  public func add(_ texts: [IndexedText], isLast: Bool) -> Bool {
-    attempt { file in try file.add(texts, isLast: isLast) } ?? false
+  /// Adds texts, all or none, behind those that are in, which must be `present`. Gives whether they are in now.
+  public func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) -> Bool {
+    attempt { file in try file.add(texts, behind: present, isLast: isLast) } != nil
   }
 
   /// The numbers of the texts for which an FTS5 expression holds, in order; nil when it could not be asked.
@@ -43,26 +43,29 @@ public final class TextIndex: Sendable {
     attempt { file in try file.numbers(matching: expression) }
   }
 
-  /// Lets other processes wait while this one adds texts; gives whether it may: until the lock goes, no other will.
+  /// Lets other processes wait while this one adds texts; nil while another one does. Until the lock goes, no other will.
+  /// Where there can be no lock, two that add at once get in each other's way, and one of them fails.
   public func lock() -> TextIndexLock? { TextIndexLock(path) }
 
   /// What the file takes on the disk, in bytes.
   public var size: Int64 { TextFile.size(path) }
 
   private func attempt<Result>(_ body: (TextFile) throws -> Result) -> Result? {
-    guard let file = opened() else { return nil }
-    do { return try body(file) } catch {
-      state.withLock { state in
-        guard state.file === file else { return }
-        state.file = nil
-        if IndexFailure(error) == .damage {
-          state.remakes += 1
-          file.close()
-          TextFile.remove(path)
+    while let file = opened() {
+      do { return try body(file) } catch {
+        let isDamaged = IndexFailure(error) == .damage
+        let isReplaced = !file.isInPlace
+        state.withLock { state in
+          guard state.file === file else { return }
+          state.file = nil
+          state.remakes += isDamaged || isReplaced ? 1 : 0
         }
+        if isDamaged { file.condemn() }
+        // What another process has put in its place may answer.
+        if !isReplaced { return nil }
       }
-      return nil
     }
+    return nil
   }
 
   private func opened() -> TextFile? {
@@ -93,14 +96,17 @@ public struct IndexedText: Sendable {
 public final class TextIndexLock: Sendable {
   private let descriptor: Int32
 
+  private static let suffix = "-lock"
+
   fileprivate init?(_ path: String) {
-    descriptor = unsafe open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { return nil }
-    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    descriptor = unsafe open(path + Self.suffix, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
       close(descriptor)
       return nil
     }
   }
 
-  deinit { close(descriptor) }
+  static func remove(_ path: String) { _ = unsafe unlink(path + suffix) }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
 }

@@ -3,8 +3,9 @@
 /// Chinese, Japanese and Korean write none: there, each two neighbouring characters are a word, and so is the last one of a
 /// run. What stands anywhere in a run is then found as a phrase of such words, and one character as their beginning.
 public enum WordText {
-  /// UTF-8 as it is, but for runs of such characters. Linear.
-  public static func indexed(_ text: [UInt8]) -> [UInt8] {
+  /// UTF-8 as it is, but for runs of such characters and for letters that have several spellings. Linear.
+  public static func indexed(_ spelled: [UInt8]) -> [UInt8] {
+    let text = composed(spelled)
     guard text.contains(where: { $0 >= 0xe1 }) else { return text }
     var result: [UInt8] = []
     result.reserveCapacity(text.count + text.count / 2)
@@ -63,7 +64,7 @@ public enum WordText {
       for (one, other) in zip(run, run.dropFirst()) { words.append("\(one)\(other)") }
       if let last = run.last, !isLast || run.count == 1 { words.append(String(last)) }
     }
-    for scalar in term.unicodeScalars {
+    for scalar in composed(term).unicodeScalars {
       if isWithoutSpaces(scalar.value) {
         endWord()
         run.append(scalar)

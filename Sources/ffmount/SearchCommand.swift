@@ -41,10 +41,14 @@ struct SearchCommand: ParsableCommand {
       let words = try indexing.words(of: search)
       try follow(words)
       var lines = HitLines(isJSON: json)
-      try words.search(query.joined(separator: " ")) { hit in lines.add(hit) }
+      try words.search(terms.joined(separator: " ")) { hit in lines.add(hit) }
       lines.finish()
+      if let error = lines.error { throw Fault(.system(error), "its messages cannot be printed: \(describe(error))") }
     } catch { throw Refusal(.failure, "cannot search \(archive): \(describe(error))") }
   }
+
+  /// Without what says that no options follow.
+  private var terms: ArraySlice<String> { query.first == "--" ? query.dropFirst() : query[...] }
 
   private func follow(_ work: some BackgroundWork) throws(Fault) {
     var line = ProgressLine(archive, size: work.size, output: STDERR_FILENO)
@@ -59,6 +63,8 @@ private struct HitLines {
   let isJSON: Bool
   private var bytes: [UInt8] = []
   private var count = 0
+  /// Why no more is written, as in errno.
+  private(set) var error: Int32?
 
   private static let blockSize = 64 << 10
 
@@ -90,8 +96,12 @@ private struct HitLines {
     var rest = bytes[...]
     while !rest.isEmpty {
       let written = unsafe rest.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      // Whoever reads may have seen enough.
-      guard written > 0 else { break }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else {
+        // Whoever reads may have seen enough.
+        error = errno == EPIPE ? nil : errno
+        break
+      }
       rest = rest.dropFirst(written)
     }
     bytes.removeAll(keepingCapacity: true)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -21,9 +22,10 @@ import Testing
   @Test func wordsAreFoundAgain() throws {
     try withIndex { folder, index in
       let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
-      #expect(texts.add([Self.text("Grüße aus Zürich", subject: "One"), Self.text("nothing")], isLast: false))
+      let first = [Self.text("Grüße aus Zürich", subject: "One"), Self.text("nothing")]
+      #expect(texts.add(first, behind: 0, isLast: false))
       #expect(texts.reach.map { $0.count == 2 && !$0.isWhole } ?? false)
-      #expect(texts.add([Self.text("grusse", files: "one.pdf")], isLast: true))
+      #expect(texts.add([Self.text("grusse", files: "one.pdf")], behind: 2, isLast: true))
       func found(_ expression: String) -> [UInt32]? { texts.numbers(matching: expression) }
       #expect(found("\"grusse\"") == [2] && found("\"GRUẞE\" OR \"grüße\"") == [0])
       #expect(found("\"zurich\"") == [0] && found("\"aus zürich\"") == [0] && found("\"zürich aus\"") == [])
@@ -40,7 +42,7 @@ import Testing
   @Test func whatCannotBeAskedIsNoTrap() throws {
     try withIndex { _, index in
       let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
-      #expect(texts.add([Self.text("a")], isLast: true))
+      #expect(texts.add([Self.text("a")], behind: 0, isLast: true))
       #expect(texts.numbers(matching: "\"open") == nil)
     }
   }
@@ -50,7 +52,7 @@ import Testing
       func texts() throws -> TextIndex {
         try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
       }
-      #expect(try texts().add((0..<500).map { Self.text("word\($0)") }, isLast: true))
+      #expect(try texts().add((0..<500).map { Self.text("word\($0)") }, behind: 0, isLast: true))
       let name = try #require(
         try FileManager.default.contentsOfDirectory(atPath: folder + "/texts").first { $0.hasSuffix("sqlite") })
       let path = "\(folder)/texts/\(name)"
@@ -61,11 +63,46 @@ import Testing
         // It says that it has nothing, or is found out when it is asked; then the next one has nothing.
         if damaged.reach?.count != 0 { _ = damaged.numbers(matching: "\"word7\"") }
         let fresh = try texts()
-        if fresh.reach?.count == 0 { #expect(fresh.add([Self.text("word7")], isLast: true)) }
+        if fresh.reach?.count == 0 { #expect(fresh.add([Self.text("word7")], behind: 0, isLast: true)) }
         #expect(fresh.numbers(matching: "\"word7\"")?.count ?? 0 <= 1)
       }
       try Data(repeating: 0x61, count: 9000).write(to: URL(fileURLWithPath: path))
       #expect(try texts().reach?.count == 0)
+    }
+  }
+
+  @Test func severalMakeOneFile() throws {
+    try withIndex { folder, _ in
+      // One has made the folder.
+      _ = Index(folder: folder).texts(of: [1], state: [1], version: 1)
+      let found = Mutex(0)
+      DispatchQueue.concurrentPerform(iterations: 8) { _ in
+        let texts = Index(folder: folder).texts(of: Self.source, state: [1], version: 1)
+        if let reach = texts?.reach, reach.count == 0 { found.withLock { $0 += 1 } }
+      }
+      #expect(found.withLock { $0 } == 8)
+    }
+  }
+
+  @Test func textsComeBehindThoseThatAreThere() throws {
+    try withIndex { folder, index in
+      let one = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      let other = try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      #expect(one.add([Self.text("a")], behind: 0, isLast: false))
+      #expect(!other.add([Self.text("a")], behind: 0, isLast: false))
+      #expect(other.add([Self.text("b")], behind: 1, isLast: true))
+      #expect(one.numbers(matching: "\"b\"") == [1])
+    }
+  }
+
+  @Test func lockThatCannotBeMadeIsDoneWithout() throws {
+    try withIndex { folder, index in
+      let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      let name = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: folder + "/texts").first { $0.hasSuffix("sqlite") })
+      try FileManager.default.createDirectory(
+        atPath: "\(folder)/texts/\(name)-lock", withIntermediateDirectories: false)
+      #expect(texts.lock() != nil)
     }
   }
 
@@ -85,7 +122,7 @@ import Testing
       let sources = (0..<3).map { number in [UInt8](repeating: number, count: 16) }
       for source in sources {
         let texts = try #require(index.texts(of: source, state: [1], version: 1))
-        #expect(texts.add((0..<200).map { Self.text("word\($0)") }, isLast: true))
+        #expect(texts.add((0..<200).map { Self.text("word\($0)") }, behind: 0, isLast: true))
       }
       #expect(index.textSize() > 0 && index.textSize(ofSourcesStartingWith: sources[1]) > 0)
       index.trimTexts(to: 0, sparing: sources[1])

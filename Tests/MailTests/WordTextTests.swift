@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Mail
@@ -33,6 +34,17 @@ import Testing
         #expect(isThere, "\(String(run[start...end])): \(sought)")
       }
     }
+  }
+
+  /// Names of files come decomposed from a Mac.
+  @Test func spellingsOfOneWordAreOne() {
+    for word in ["файл", "Αθήνα", "한글", "がぎぐ", "Grüße"] {
+      let forms = [word.decomposedStringWithCanonicalMapping, word.precomposedStringWithCanonicalMapping]
+      #expect(Self.indexed(forms[0]) == Self.indexed(forms[1]))
+      #expect(WordText.sought(forms[0]) == WordText.sought(forms[1]))
+      #expect(Self.indexed(forms[0]).contains(WordText.sought(forms[1]).words[0]), "\(word)")
+    }
+    #expect(WordText.sought("Αθήνα").words == ["Αθηνα"] && WordText.sought("йод").words == ["йод"])
   }
 
   @Test func brokenTextIsNoError() {

@@ -19,7 +19,7 @@ import Testing
       "From: c@example.com\nSubject: 会議の資料\nContent-Type: text/plain; charset=utf-8", "添付ファイルをご確認ください。",
       day: "1 Jan 2020"),
     mail(
-      "From: d@example.com\nSubject: files\nX-Gmail-Labels: Inbox\nContent-Type: multipart/mixed; boundary=b",
+      "From: d@example.com\nSubject: files\nX-Gmail-Labels: Inbox,C++\nContent-Type: multipart/mixed; boundary=b",
       "--b\n\nthe scan\n--b\nContent-Type: application/pdf; name=\"tax return.pdf\"\n\n\(String(repeating: "x\n", count: 4000))--b--",
       day: "2 Feb 2021"),
     mail(
@@ -59,6 +59,7 @@ import Testing
     ("has:attachment", [4, 6]), ("-has:attachment", [1, 2, 3, 5]), ("larger:5k", [4]), ("smaller:5k invoice", [1, 2]),
     ("after:2024-05-03", [1]), ("before:2021", [3, 5, 6]), ("after:2020-01-01 before:2021-02-02", [3]),
     ("after:2021-02-02 before:2021-02-03", [4]), ("label:work", [1]), ("label:work-project-a", [1]), ("label:proj", []),
+    ("label:c++", [4]), ("label:c#", [4]), ("label:+", []),
     ("会議", [3]), ("議の", [3]), ("料", [3]), ("ファイルをご", [3]), ("会の", []), ("資料 確認", [3]),
     ("(invoice OR scan) -from:bob", [1, 4]), ("marmalade pangolin", [6]), ("subject:pangolin", []), ("from:g", []),
     ("g@example.com", [6]), ("filename:deep", [6]),

@@ -16,6 +16,8 @@ final class TableFile: Item {
 
   private struct Opened: Sendable {
     weak var text: RewrittenText?
+    /// While its size is found out, which takes several answers.
+    var unfinished: RewrittenText?
   }
 
   var inode: UInt64 {
@@ -65,7 +67,12 @@ final class TableFile: Item {
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     let text = try text(patience)
-    if file.attributes.size <= Self.promptSource { _ = try text.findSize(within: Self.promptText, patience) }
+    guard file.attributes.size <= Self.promptSource else { return text }
+    do throws(Fault) { _ = try text.findSize(within: Self.promptText, patience) } catch {
+      opened.withLock { $0.unfinished = error.isDelay ? text : nil }
+      throw error
+    }
+    opened.withLock { $0.unfinished = nil }
     return text
   }
 

@@ -11,8 +11,8 @@ final class SearchFolder: ViewFolder {
   init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    // Programs look for their own files everywhere.
-    if name.bytes.first == 0x2e { return nil }
+    // Programs look for their own files everywhere; and what is listed is a name that all of them can take.
+    if name.bytes.first == 0x2e || name.count > 255 { return nil }
     let folder = QueryFolder(sorted, name)
     return Found(folder, try folder.attributes(patience))
   }

@@ -70,7 +70,9 @@ private struct QueryReader {
     while let token = tokens.first, token != .or, token != .close {
       if token == .and {
         tokens.removeFirst()
-        if found.isEmpty || tokens.isEmpty { throw SearchQuery.Mistake(reason: "AND needs something on both sides") }
+        if found.isEmpty || [nil, .and, .or, .close].contains(tokens.first) {
+          throw SearchQuery.Mistake(reason: "AND needs something on both sides")
+        }
         continue
       }
       found.append(try part())

@@ -70,22 +70,27 @@ struct SearchResults: Sendable {
     }
   }
 
-  /// Those of a label and of the labels below it. Case is of no matter, nor what stands between words: in a folder's name
-  /// there is no slash.
+  /// Those of a label and of the labels below it. Case is of no matter, nor a slash: in a folder's name there is none. If
+  /// there is no such label, nor is what else stands between words.
   private static func positions(_ label: String, _ groups: MessageGroups, _ limit: Int) -> PositionSet {
-    func key(_ text: some StringProtocol) -> [Substring] {
-      text.lowercased().split { !$0.isLetter && !$0.isNumber }.map { Substring($0) }
+    func letters(_ text: some StringProtocol) -> [String] { [text.lowercased().filter { $0 != "/" && $0 != " " }] }
+    func words(_ text: some StringProtocol) -> [String] {
+      text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
     }
-    let wanted = key(label)
-    var result = PositionSet(below: limit)
-    for group in 0..<groups.count {
-      let parts = String(decoding: groups.name(group), as: UTF8.self).split(separator: "/")
-      let isMeant = (1...max(1, parts.count)).contains { depth in
-        key(parts.prefix(depth).joined(separator: "/")) == wanted
+    func found(_ key: (String) -> [String]) -> PositionSet? {
+      let wanted = key(label)
+      var result: PositionSet?
+      for group in 0..<groups.count where !wanted.isEmpty {
+        let parts = String(decoding: groups.name(group), as: UTF8.self).split(separator: "/")
+        guard (1...max(1, parts.count)).contains(where: { key(parts.prefix($0).joined(separator: "/")) == wanted })
+        else { continue }
+        var positions = result ?? PositionSet(below: limit)
+        for position in groups.members(group) { positions.insert(Int(position)) }
+        result = positions
       }
-      if isMeant { for position in groups.members(group) { result.insert(Int(position)) } }
+      return result
     }
-    return result
+    return found(letters) ?? found(words) ?? PositionSet(below: limit)
   }
 }
 

@@ -33,6 +33,8 @@ final class TextSearch: Sendable {
   /// What the text indexes of all mailboxes may take, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5
+  /// So often another process may get in the way.
+  private static let attempts = 3
 
   init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
     self.mailbox = mailbox
@@ -102,45 +104,52 @@ final class TextSearch: Sendable {
 
   private func run() {
     do throws(Fault) {
-      try addAll()
-      progress.update { $0.isDone = true }
+      for _ in 0..<Self.attempts where try addAll() {
+        progress.update { $0.isDone = true }
+        return
+      }
+      throw .noTextIndex
     } catch {
       progress.update { $0.fault = error }
     }
   }
 
-  private func addAll() throws(Fault) {
+  /// Gives whether all words are in: not if another process has put a file of its own in the place of this one.
+  private func addAll() throws(Fault) -> Bool {
     let texts = try open()
     let messages = try mailbox.count(.blocking)
-    guard let lock = try lock(texts) else { return }
+    guard let lock = try lock(texts) else { return true }
     defer { withExtendedLifetime(lock) {} }
-    guard let reach = texts.reach, let store = mailbox.place else { throw .noTextIndex }
-    if reach.isWhole { return }
+    guard let reach = texts.reach, let store = mailbox.place else { return false }
+    if reach.isWhole { return true }
     mailboxes?.index?.trimTexts(to: Self.roomForAll, sparing: store.source)
-    var position = reach.count
+    var added = reach.count
     var batch: [IndexedText] = []
     var size = 0
-    repeat {
-      let (block, start) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+    func add(isLast: Bool) -> Bool {
+      guard texts.add(batch, behind: added, isLast: isLast) else { return false }
+      added += batch.count
+      batch.removeAll(keepingCapacity: true)
+      size = 0
+      return true
+    }
+    while added + batch.count < messages {
+      let (block, start) = (added + batch.count).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
       let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(start)
-      if rows.isEmpty { break }
+      if rows.isEmpty { return false }
       for row in rows {
         guard let mailboxes, !mailboxes.isEnding else { throw .ending }
         let text = try text(of: row)
         batch.append(text)
         size += text.fields.reduce(0) { $0 + $1.count }
-        position += 1
-        progress.update { progress in
-          progress.count = position
+        progress.update { [count = added + batch.count] progress in
+          progress.count = count
           progress.bytes = row.end
         }
-        guard size >= Self.batchSize, position < messages else { continue }
-        try add(batch, to: texts, isLast: false)
-        batch.removeAll(keepingCapacity: true)
-        size = 0
+        if size >= Self.batchSize, added + batch.count < messages, !add(isLast: false) { return false }
       }
-    } while position < messages && position % MailboxDirectory.blockSize == 0
-    try add(batch, to: texts, isLast: position >= messages)
+    }
+    return add(isLast: true)
   }
 
   /// The words of a message; none where the file is damaged.
@@ -150,10 +159,6 @@ final class TextSearch: Sendable {
       guard error.concernsContent, error.kind != .changed else { throw error }
       return IndexedText(Message.Words())
     }
-  }
-
-  private func add(_ batch: [IndexedText], to texts: TextIndex, isLast: Bool) throws(Fault) {
-    guard texts.add(batch, isLast: isLast) else { throw .noTextIndex }
   }
 
   /// The right to add words; nil when another process has added them all.
