@@ -2,12 +2,18 @@ internal import Glibc
 
 extension Index {
   /// The words of a source's texts; nil when there is no place for them. `state` names the source's state and `version` how
-  /// the texts are made: words of others are not found, and give way.
+  /// the texts are made: words of others are not found, and give way; but those of an earlier state of which `continues` says,
+  /// by its `proof` and its number of texts, that the source starts with them, stay.
   ///
   /// A file a source, beside the index's own, so that a mount that searches nothing is no slower for them. Blocks.
-  public func texts(of source: [UInt8], state: [UInt8], version: UInt64) -> TextIndex? {
+  public func texts(
+    of source: [UInt8], state: [UInt8], version: UInt64, proof: [UInt8] = [],
+    continues: (_ proof: [UInt8], _ count: Int) -> Bool = { _, _ in false }
+  ) -> TextIndex? {
     guard let folder = textFolder, makeTextFolder(folder) else { return nil }
-    return TextIndex(path: "\(folder)/\(Self.name(of: source))", sourceState: state, version: version)
+    return TextIndex(
+      path: "\(folder)/\(Self.name(of: source))", sourceState: state, version: version, proof: proof,
+      continues: continues)
   }
 
   /// Forgets the texts used longest ago until those that are left take no more than `limit` bytes.

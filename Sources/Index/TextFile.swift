@@ -6,9 +6,20 @@ internal import Synchronization
 /// An open file of a text index. Throws GRDB's errors, which `IndexFailure` sorts.
 final class TextFile: Sendable {
   /// What the texts are of.
-  struct Meaning: Sendable {
+  struct Meaning: Sendable, Equatable {
     let state: [UInt8]
     let version: UInt64
+    /// By which a later state of the source can be known to start as this one did.
+    let proof: [UInt8]
+
+    fileprivate func isOfSame(_ other: Meaning) -> Bool { state == other.state && version == other.version }
+  }
+
+  /// What is in a file.
+  struct Content: Sendable, Equatable {
+    let meaning: Meaning
+    let count: Int
+    let isWhole: Bool
   }
 
   private let path: String
@@ -17,11 +28,11 @@ final class TextFile: Sendable {
   private let reader: DatabaseQueue
 
   /// Goes up with the tables.
-  private static let schemaVersion: Int32 = 1
+  private static let schemaVersion: Int32 = 2
 
   private static var schema: String {
     """
-    CREATE TABLE meaning(state BLOB NOT NULL, version INTEGER NOT NULL, count INTEGER NOT NULL,
+    CREATE TABLE meaning(state BLOB NOT NULL, version INTEGER NOT NULL, proof BLOB NOT NULL, count INTEGER NOT NULL,
       isWhole INTEGER NOT NULL) STRICT;
     CREATE VIRTUAL TABLE text USING fts5(\(IndexedText.columns.joined(separator: ", ")), content='', columnsize=0,
       tokenize='unicode61 remove_diacritics 2');
@@ -44,16 +55,17 @@ final class TextFile: Sendable {
 
   // MARK: Opening
 
-  /// The file of a meaning; one that is damaged or of another meaning gives way.
-  static func open(_ path: String, _ meaning: Meaning) throws -> TextFile {
+  /// The file of a meaning; one that is damaged or of another meaning gives way, but for `start`, whose texts are the first of
+  /// this meaning's.
+  static func open(_ path: String, _ meaning: Meaning, continuing start: Content? = nil) throws -> TextFile {
     try DatabaseFile.open(path) { inode in
-      try open(path, inode, meaning)
+      try open(path, inode, meaning, continuing: start)
     } orMake: {
       try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL") { database in
         try database.execute(sql: "PRAGMA user_version = \(schemaVersion); \(schema)")
         try database.execute(
-          sql: "INSERT INTO meaning VALUES(?, ?, 0, 0)",
-          arguments: [Data(meaning.state), Int64(bitPattern: meaning.version)])
+          sql: "INSERT INTO meaning VALUES(?, ?, ?, 0, 0)",
+          arguments: [Data(meaning.state), Int64(bitPattern: meaning.version), Data(meaning.proof)])
       }
     }.file
   }
@@ -61,19 +73,43 @@ final class TextFile: Sendable {
   /// Waits at most this long for another process, in seconds.
   private static let patience = 5.0
 
-  private static func open(_ path: String, _ inode: UInt64, _ meaning: Meaning) throws -> TextFile {
+  private static func open(
+    _ path: String, _ inode: UInt64, _ meaning: Meaning, continuing start: Content?
+  ) throws -> TextFile {
     let writer = try DatabaseFile.connection(path, patience: patience, cache: 4096)
     let isRight = try writer.inDatabase { database in
-      guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion else { return false }
-      return try Int64.fetchOne(
-        database, sql: "SELECT count(*) FROM meaning WHERE state = ? AND version = ?",
-        arguments: [Data(meaning.state), Int64(bitPattern: meaning.version)]) == 1
+      let content = try content(database)
+      if content.meaning.isOfSame(meaning) { return true }
+      guard content == start else { return false }
+      try database.execute(
+        sql: "UPDATE meaning SET state = ?, proof = ?, isWhole = 0",
+        arguments: [Data(meaning.state), Data(meaning.proof)])
+      return true
     }
     guard isRight else {
       try? writer.close()
       throw IndexFailure.damage
     }
     return TextFile(path, inode, writer, try DatabaseFile.connection(path, patience: patience, cache: 2048))
+  }
+
+  /// What is in a file, for who does not want to put another in its place.
+  static func content(of path: String) throws -> Content {
+    guard DatabaseFile.inode(of: path) != nil else { throw IndexFailure.passing }
+    let queue = try DatabaseFile.connection(path, patience: patience, cache: 64)
+    defer { try? queue.close() }
+    return try queue.inDatabase { database in try content(database) }
+  }
+
+  private static func content(_ database: Database) throws -> Content {
+    guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion,
+      let row = try Row.fetchOne(database, sql: "SELECT state, version, proof, count, isWhole FROM meaning"),
+      let state = Data.fromDatabaseValue(row[0]), let version = Int64.fromDatabaseValue(row[1]),
+      let proof = Data.fromDatabaseValue(row[2]), let count = Int64.fromDatabaseValue(row[3]),
+      let isWhole = Int64.fromDatabaseValue(row[4]), count >= 0
+    else { throw IndexFailure.damage }
+    let meaning = Meaning(state: Array(state), version: UInt64(bitPattern: version), proof: Array(proof))
+    return Content(meaning: meaning, count: Int(count), isWhole: isWhole == 1)
   }
 
   /// Takes the file away, unless another is in its place.
@@ -98,12 +134,8 @@ final class TextFile: Sendable {
   // MARK: Texts
 
   func reach() throws -> (count: Int, isWhole: Bool) {
-    try reader.inDatabase { database in
-      guard let row = try Row.fetchOne(database, sql: "SELECT count, isWhole FROM meaning"),
-        let count = Int64.fromDatabaseValue(row[0]), let isWhole = Int64.fromDatabaseValue(row[1]), count >= 0
-      else { throw IndexFailure.damage }
-      return (Int(count), isWhole == 1)
-    }
+    let content = try reader.inDatabase { database in try Self.content(database) }
+    return (content.count, content.isWhole)
   }
 
   /// Fails unless so many are in already.

@@ -20,11 +20,22 @@ public final class TextIndex: Sendable {
   private static let remakesAtMost = 2
 
   /// Opens the file, or makes it; nil when there can be none. `sourceState` and `version` name what the texts are of: those
-  /// of others are not found.
-  init?(path: String, sourceState: [UInt8], version: UInt64) {
+  /// of others are not found, unless `continues` says of an earlier state's proof and number of texts that those are the first.
+  init?(
+    path: String, sourceState: [UInt8], version: UInt64, proof: [UInt8],
+    continues: (_ proof: [UInt8], _ count: Int) -> Bool
+  ) {
     self.path = path
-    expected = TextFile.Meaning(state: sourceState, version: version)
-    guard let file = try? TextFile.open(path, expected) else { return nil }
+    expected = TextFile.Meaning(state: sourceState, version: version, proof: proof)
+    var start = try? TextFile.content(of: path)
+    if let found = start {
+      // Reading for the answer may take long: that is done without the folder's lock.
+      let isStart =
+        found.isWhole && found.count > 0 && found.meaning.version == version && found.meaning.state != sourceState
+        && continues(found.meaning.proof, found.count)
+      if !isStart { start = nil }
+    }
+    guard let file = try? TextFile.open(path, expected, continuing: start) else { return nil }
     state = Mutex(State(file: file))
     // The file used longest ago goes first.
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)

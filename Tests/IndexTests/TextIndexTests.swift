@@ -39,6 +39,22 @@ import Testing
     }
   }
 
+  @Test func textsOfAnEarlierStateStay() throws {
+    try withIndex { _, index in
+      func texts(_ state: UInt8, _ continues: Bool) -> TextIndex? {
+        index.texts(of: Self.source, state: [state], version: 1, proof: [state]) { proof, count in
+          #expect(proof == [state - 1] && count == Int(state) - 1)
+          return continues
+        }
+      }
+      #expect(try #require(texts(1, false)).add([Self.text("a")], behind: 0, isLast: true))
+      let grown = try #require(texts(2, true))
+      #expect(grown.reach.map { $0.count == 1 && !$0.isWhole } ?? false)
+      #expect(grown.add([Self.text("a b")], behind: 1, isLast: true) && grown.numbers(matching: "a") == [0, 1])
+      #expect(try #require(texts(3, false)).reach?.count == 0)
+    }
+  }
+
   @Test func whatCannotBeAskedIsNoTrap() throws {
     try withIndex { _, index in
       let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))

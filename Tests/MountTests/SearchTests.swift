@@ -144,6 +144,10 @@ import Testing
       #expect(nothing.text == "[]\n" && nothing.status == 0)
       let bad = try await ffmount("search", archive, "has:wings")
       #expect(bad.status == 1 && bad.errors.contains("has:attachment"), "\(bad.errors)")
+      let words = try await ffmount("search", archive, "--", "invoice", "-paid")
+      #expect(words.text == lines.text, "\(words.errors)")
+      let full = try await shell("\"$1\" search \"$2\" invoice >/dev/full", MountProcess.binary, archive)
+      #expect(full.status == 1 && full.errors.contains("No space left"), "\(full.errors)")
       let none = try await ffmount("search", "/bin/sh", "x")
       #expect(none.status == 1 && none.errors.contains("no mailbox"), "\(none.errors)")
       // The words are forgotten with the rest.
@@ -191,6 +195,37 @@ import Testing
         [MountProcess.binary, "search", archive, "needle"], environment: environment
       ).wait(atMost: 50)
       #expect(found.lines.count == 6000, "\(found.errors)")
+    }
+  }
+
+  /// Words that are in stay when mail comes in behind them; when it is another mailbox before that, they do not.
+  @Test func wordsOfAGrownMailboxStay() async throws {
+    try await withMails { scratch, environment in
+      let archive = scratch.source + "/a.mbox"
+      func found(_ query: String) async throws -> [Int] {
+        let said = try await MountChild([MountProcess.binary, "search", archive, query], environment: environment)
+          .wait(atMost: 30)
+        return said.lines.compactMap { $0.split(separator: "/").dropFirst().first.flatMap { Int($0.prefix(6)) } }
+      }
+      func texts() async throws -> String {
+        try await shell("stat -c %i \"$1\"/ffmount/texts/*.sqlite", scratch.path + "/cache").text
+      }
+      #expect(try await found("invoice") == [1, 2])
+      let file = try await texts()
+      let grown = Self.mail("From: n@example.com\nSubject: new", "another invoice", day: "1 Jan 2025")
+      try scratch.append(grown, to: "a.mbox")
+      try await Task.sleep(for: .milliseconds(60))
+      #expect(try await found("invoice") == [7, 1, 2])
+      #expect(try await texts() == file)
+      // The last message itself grows.
+      try scratch.append("with a postscript\n", to: "a.mbox")
+      try await Task.sleep(for: .milliseconds(60))
+      #expect(try await found("postscript invoice") == [7])
+      try scratch.write("a.mbox", Self.mails.joined().replacing("zebra", with: "okapi") + grown + grown)
+      try await Task.sleep(for: .milliseconds(60))
+      for (word, numbers) in [("okapi", [5]), ("zebra", []), ("another", [8, 7])] {
+        #expect(try await found(word) == numbers)
+      }
     }
   }
 }

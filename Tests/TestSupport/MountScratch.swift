@@ -44,7 +44,16 @@ public struct MountScratch: Sendable {
       folder += "/\(part)"
       _ = unsafe mkdir(folder, 0o755)
     }
-    let file = unsafe open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    try put(bytes, at: full, O_TRUNC)
+  }
+
+  /// Writes behind what is in a file.
+  public func append(_ text: String, to name: String) throws {
+    try put(Array(text.utf8), at: "\(source)/\(name)", O_APPEND)
+  }
+
+  private func put(_ bytes: [UInt8], at full: String, _ flag: Int32) throws {
+    let file = unsafe open(full, O_WRONLY | O_CREAT | O_CLOEXEC | flag, 0o644)
     guard file >= 0 else { throw MountChild.Failure("open \(full): errno \(errno)") }
     defer { _ = close(file) }
     var done = 0

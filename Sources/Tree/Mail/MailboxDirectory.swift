@@ -8,6 +8,9 @@ struct MailboxDirectory: Sendable, Equatable {
     var size: Int64 = 0
     /// CRC-32.
     var value: UInt32 = 0
+
+    /// For the index.
+    var packed: [UInt8] { IndexedFile.bytes([UInt64(bitPattern: size), UInt64(value)]) }
   }
 
   static let blockSize = 512

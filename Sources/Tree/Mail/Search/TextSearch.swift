@@ -71,7 +71,9 @@ final class TextSearch: Sendable {
     if let known = progress.read({ $0.texts }), known.reach != nil { return known }
     _ = try mailbox.count(.blocking)
     guard let store = mailbox.place, let index = mailboxes?.index,
-      let texts = index.texts(of: store.source, state: store.state, version: Self.version)
+      let texts = index.texts(
+        of: store.source, state: store.state, version: Self.version, proof: mailbox.hash?.packed ?? [],
+        continues: { proof, count in mailbox.hasGrown(from: proof, count) })
     else { throw .noTextIndex }
     progress.update { $0.texts = texts }
     return texts
