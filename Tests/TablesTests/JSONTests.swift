@@ -76,6 +76,7 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
     JSONFixture(
       "a surrogate", Array("\"".utf8) + [0xed, 0xa0, 0x80],
       "\"\n" + fault(1, 2, "expected UTF-8, found the byte 0xa0")),
+    JSONFixture("{\"a\":0}\0", "{\n  \"a\": 0\n}\n" + fault(1, 7, "expected a value, found the byte 0x00")),
     JSONFixture("\u{1b}[31m", fault(1, 0, "expected a value, found the byte 0x1b")),
   ]
 

@@ -68,6 +68,8 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
     TableFixture("UTF-16, big, marked", utf16(western, big, mark: true), westernText),
     TableFixture("UTF-16, little", utf16(western, little, mark: false), westernText),
     TableFixture("UTF-16, big", utf16(western, big, mark: false), westernText),
+    TableFixture("a NUL", "a,b\n1\0,2\n", "a   b\n--  -\n1␀  2\n"),
+    TableFixture("NULs in like places", "a,b\n1,\0\n2,\0\n", "a  b\n-  -\n1  ␀\n2  ␀\n"),
     TableFixture(
       "bytes that are no UTF-8", Array("a,é\nb,".utf8) + [0xff, 0xe2, 0x82, 0x0a], "a  é\n-  --\nb  \u{fffd}\u{fffd}\n"),
     TableFixture("nothing", "", ""),
