@@ -39,6 +39,13 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
     TableFixture("lines by CR", "a,b\rc,d\r", "a  b\n-  -\nc  d\n"),
     TableFixture("an empty quoted cell", "a,b\n\"\",c\n", "a  b\n-  -\n   c\n"),
     TableFixture("text behind a quoted cell", "a,b\n\"x\"y,z\n", "a   b\n--  -\nxy  z\n"),
+    // As Python's csv reads them.
+    TableFixture(
+      "blanks and text behind a quoted cell", "a,b\n\"x\" y,1\n\"5\"\" pipe\" long,2\n\"x\"  \"y\",3\n",
+      "a             b\n------------  -\nx y           1\n5\" pipe long  2\nx  \"y\"        3\n"),
+    TableFixture(
+      "blanks behind quoted cells only", "a,b,\"c\" \n\"x\"  ,\"y\" \r\n\"z\" ",
+      "a  b  c\n-  -  -\nx  y\nz\n"),
     TableFixture("a quote within a cell is one", "a,b\nx\"y,z\n", "a    b\n---  -\nx\"y  z\n"),
     TableFixture("blanks before a quote", "a,b\nx, \"y,z\" \nu,v\n", "a  b\n-  ---\nx  y,z\nu  v\n"),
     TableFixture("ragged rows", "a,b\n1\n1,2,3\n\n4,5\n", "a  b\n-  -  -\n1\n1  2  3\n\n4  5\n"),
