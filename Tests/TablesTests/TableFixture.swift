@@ -52,6 +52,23 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
     TableFixture("semicolons", "a;b\n1;2,5\n3;4,5\n", "a    b\n-  ---\n1  2,5\n3  4,5\n"),
     TableFixture("tabs", "a\tb\nx, y\tz\n", "a     b\n----  -\nx, y  z\n", delimiter: 9),
     TableFixture("tabs by name, commas by content", "a,b\nc,d\n", "a  b\n-  -\nc  d\n", delimiter: 9),
+    TableFixture(
+      "tabs by name, and as many commas",
+      "City, State, Country\tPop\nBerlin, BE, Germany\t3700000\nParis, IDF, France\t2100000\n",
+      "City, State, Country      Pop\n--------------------  -------\nBerlin, BE, Germany   3700000\n"
+        + "Paris, IDF, France    2100000\n",
+      delimiter: 9),
+    TableFixture(
+      "one column with semicolons", "name\nSmith; John\nDoe; Jane\n",
+      "name\n-----------\nSmith; John\nDoe; Jane\n"),
+    TableFixture(
+      "one column with commas", "name\nSmith, John\nDoe, Jane\n",
+      "name\n-----------\nSmith, John\nDoe, Jane\n", delimiter: 9),
+    TableFixture(
+      "semicolons below a title", "Sales\n\nk;v\na;1\nb;2\n", "Sales\n-----  -\n\nk      v\na      1\nb      2\n"),
+    TableFixture(
+      "commas by name, semicolons by content", "k;a, b;n;v\nx;1,5;2;3\ny;2,5;3;4\n",
+      "k  a, b  n  v\n-  ----  -  -\nx   1,5  2  3\ny   2,5  3  4\n"),
     TableFixture("bars", "a|b\nx,y|z\n", "a    b\n---  -\nx,y  z\n"),
     TableFixture("Excel's first line", "sep=;\r\na;b\r\n1;2\r\n", "a  b\n-  -\n1  2\n"),
     TableFixture(
