@@ -1,6 +1,6 @@
 /// How the bytes of a text stand for characters.
 enum TextEncoding: Hashable, Sendable {
-  /// UTF-8 or Windows-1252: nothing but ASCII has been seen yet.
+  /// UTF-8 or Windows-1252: what is no ASCII will tell.
   case undecided
   case utf8
   /// What Latin-1 is taken for, as browsers do.
@@ -10,7 +10,8 @@ enum TextEncoding: Hashable, Sendable {
   case utf32LittleEndian
   case utf32BigEndian
 
-  /// What a text is that starts so: a byte order mark tells, or where the NULs of ASCII characters are.
+  /// What a text is that starts so: a byte order mark tells, or where the NULs of ASCII characters are, or that most of
+  /// what is no ASCII is UTF-8, whatever else is among it.
   init(ofTextStartingWith head: ArraySlice<UInt8>) {
     if head.starts(with: [0xef, 0xbb, 0xbf]) {
       self = .utf8
@@ -24,6 +25,7 @@ enum TextEncoding: Hashable, Sendable {
       self = .utf16BigEndian
     } else {
       self = Self.guess(head.prefix(4096))
+      if self == .undecided, UTF8Sequence.isMost(of: head) { self = .utf8 }
     }
   }
 

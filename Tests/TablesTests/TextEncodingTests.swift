@@ -53,4 +53,23 @@ import Testing
       #expect(TextEncoding(ofTextStartingWith: (bytes + start)[...]) == .undecided)
     }
   }
+
+  @Test func someBadBytesDoNotMakeUTF8AnotherEncoding() throws {
+    let bad = Array("id,name\n1,caf".utf8) + [0xe9, 0x20, 0xff]
+    let good = Array("\n2,Müller Straße €\n".utf8)
+    // As many bad bytes as good characters: the first decides.
+    #expect(TextEncoding(ofTextStartingWith: (bad + good.dropLast(4))[...]) == .undecided)
+    #expect(TextEncoding(ofTextStartingWith: (bad + good)[...]) == .utf8)
+    // A character that the end cuts off is no fault.
+    #expect(TextEncoding(ofTextStartingWith: (bad + good + Array("€".utf8.dropLast()))[...]) == .utf8)
+    for size in [1, 5, .max] {
+      let text = try MadeText.text(bad + good, .text, .table(delimiter: 44), pieces: size)
+      #expect(text.hasSuffix(" 1  caf\u{fffd} \u{fffd}\n 2  Müller Straße €\n"), "\(text)")
+    }
+  }
+
+  @Test func mostOfALatinTextIsNoUTF8() {
+    let latin = "größer, früher, spät".unicodeScalars.map { UInt8($0.value) }
+    #expect(TextEncoding(ofTextStartingWith: (latin + Array("é".utf8))[...]) == .undecided)
+  }
 }
