@@ -201,6 +201,7 @@ extension JSONText {
     index += 1
     place = left > 1 ? .character(left - 1, 0x80...0xbf) : .string
     if left == 1 {
+      if held[0] == 0xc2, held[1] < 0xa0 { held = ShownText.replacement }
       output.append(held.span)
       held = []
     }

@@ -44,6 +44,9 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
 
       """),
     JSONFixture("[\"\\u00e9\\n\\\"\",\"é京🇫🇷\"]", "[\n  \"\\u00e9\\n\\\"\",\n  \"é京🇫🇷\"\n]\n"),
+    JSONFixture(
+      "{\"\u{9b}31m\":\"\u{80}\u{9f}\u{a0}\u{c0}\u{7f}\"}",
+      "{\n  \"\u{fffd}31m\": \"\u{fffd}\u{fffd}\u{a0}\u{c0}␡\"\n}\n"),
     JSONFixture("1 2\n[3]", "1\n2\n[\n  3\n]\n"),
     JSONFixture("a mark", [0xef, 0xbb, 0xbf, 0x31], "1\n"),
     JSONFixture("UTF-16", "[\"ä\"]".utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }, "[\n  \"ä\"\n]\n"),
