@@ -10,38 +10,57 @@ extension CSVDialect {
     let head = head.extracting(0..<min(head.count, Self.lookout))
     var hasQuotes = false
     for index in head.indices where head[index] == 0x22 { hasQuotes = true }
-    var best = 0.0
+    var best = Fit.none
     for delimiter in [preferred] + Self.delimiters.filter({ $0 != preferred }) {
+      let isTable = best.score > 0
       for quotes in hasQuotes ? [true, false] : [true] {
         let dialect = CSVDialect(delimiter: delimiter, quotes: quotes)
-        let score = dialect.score(head)
+        let fit = dialect.fit(head)
+        // One column may well have lists in it, or names with commas, but not above them.
+        if delimiter != preferred, !isTable, !fit.splitsNames { continue }
         // A quote that opens nothing is rare: cells have to fit much better without.
-        if score > best * (quotes ? 1.002 : 1.25) {
-          best = score
+        if fit.score > best.score * (quotes ? 1.002 : 1.25) {
+          best = fit
           self = dialect
         }
       }
+      // Every CSV is named so, whatever delimits it. Other names are not given by chance, and need no more cells than
+      // another delimiter would make.
+      if delimiter == preferred, delimiter != UInt8(ascii: ","), best.isPerfect { return }
     }
   }
 
-  /// From 0; the share of rows that have the commonest number of cells, and a little for how many those are.
-  private func score(_ text: Span<UInt8>) -> Double {
+  /// How well a dialect fits a text.
+  private struct Fit {
+    static let none = Fit(score: 0, isPerfect: false, splitsNames: false)
+
+    /// From 0; the share of rows that have the commonest number of cells, and a little for how many those are.
+    let score: Double
+    /// Whether all rows have the same number of cells, more than one.
+    let isPerfect: Bool
+    /// Whether the row of names has more than one cell. A title above it, with an empty line between, is none.
+    let splitsNames: Bool
+  }
+
+  private func fit(_ text: Span<UInt8>) -> Fit {
     var reader = CSVReader(self)
     var counter = CellCounter()
     var nothing = TextOutput(capacity: 0)
     reader.read(text, into: &counter, &nothing)
     // The last row may be cut off: it counts only where it is the first.
     if counter.rows == 0 {
-      if reader.isQuoted { return 0 }
+      if reader.isQuoted { return .none }
       reader.finish(into: &counter, &nothing)
     }
-    guard let (cells, rows) = counter.commonest, cells > 1 else { return 0 }
+    guard let (cells, rows) = counter.commonest, cells > 1 else { return .none }
     let share = Double(rows) / Double(counter.rows)
     // A quote that is never closed holds the rest of what was looked at.
     let swallowed = reader.isQuoted ? Double(counter.bytesInCell) / Double(max(1, text.count)) : 0
     // A decimal comma stands in many rows, but not among the names.
     let head = counter.first == cells ? 1 : 0.8
-    return share * head * (1 - swallowed) * (1 + min(Double(cells), 64) / 256)
+    return Fit(
+      score: share * head * (1 - swallowed) * (1 + min(Double(cells), 64) / 256),
+      isPerfect: rows == counter.rows && swallowed < 0.5, splitsNames: counter.first > 1 || counter.isTitled)
   }
 
   /// `sep=;`, with which a first line tells Excel the delimiter: that and how many bytes it takes.
@@ -64,6 +83,8 @@ private struct CellCounter: CellSink {
   private(set) var rows = 0
   /// The cells of the first row.
   private(set) var first = 0
+  /// Whether the first row has one cell, and an empty line behind it.
+  private(set) var isTitled = false
   private(set) var bytesInCell = 0
 
   /// Of equals the one with more cells.
@@ -85,6 +106,8 @@ private struct CellCounter: CellSink {
       counts[cells, default: 0] += 1
       if rows == 0 { first = cells }
       rows += 1
+    } else if rows == 1, first == 1 {
+      isTitled = true
     }
     cells = 0
     isBlank = true

@@ -26,14 +26,14 @@ struct CSVDialect: Hashable, Sendable {
 /// Finds the cells of a table that comes in pieces (RFC 4180, read generously).
 ///
 /// Lines end with LF, CRLF or CR. A quote opens a cell at its start only, also behind blanks; what follows its end up to
-/// the delimiter is taken as it is. A cell that is open at the end of the text ends there. An empty line is a row with an
+/// the delimiter is taken as it is, unless it is nothing but blanks. A cell that is open at the end of the text ends there. An empty line is a row with an
 /// empty cell. Linear; memory does not depend on the length of cells or rows. A value: a copy goes on from the same place.
 struct CSVReader: Sendable {
   private let dialect: CSVDialect
   private var place = Place.rowStart
   /// An LF right now belongs to the CR before it.
   private var isBehindReturn = false
-  /// Blanks at a cell's start, which count unless a quote follows.
+  /// Blanks at a cell's start, which count unless a quote follows, or behind a quote, which count if text follows.
   private var blanks = 0
 
   private enum Place {
@@ -103,14 +103,18 @@ struct CSVReader: Sendable {
         }
       case .behindQuote:
         let byte = text[index]
-        if byte == Self.quote {
+        if byte == Self.quote, blanks == 0 {
           sink.text(text.extracting(index..<(index + 1)), &output)
           place = .quoted
           index += 1
+        } else if endsCell(byte) {
+          blanks = 0
+          place = .plain
         } else if byte == Self.space {
-          // Blanks between the end and the delimiter are nobody's.
+          blanks += 1
           index += 1
         } else {
+          giveBlanks(&sink, &output)
           place = .plain
         }
       }
@@ -120,14 +124,14 @@ struct CSVReader: Sendable {
   /// Where a cell without quotes ends, or the text.
   @inline(__always)
   private func endOfPlain(_ text: Span<UInt8>, _ start: Int) -> Int {
-    let delimiter = dialect.delimiter
     var index = start
-    while index < text.count {
-      let byte = text[index]
-      if byte == delimiter || byte == Self.newline || byte == Self.carriageReturn { break }
-      index += 1
-    }
+    while index < text.count, !endsCell(text[index]) { index += 1 }
     return index
+  }
+
+  @inline(__always)
+  private func endsCell(_ byte: UInt8) -> Bool {
+    byte == dialect.delimiter || byte == Self.newline || byte == Self.carriageReturn
   }
 
   /// What the byte behind a cell's end says.
@@ -144,6 +148,7 @@ struct CSVReader: Sendable {
 
   mutating func finish<Sink: CellSink>(into sink: inout Sink, _ output: inout TextOutput) {
     if place == .rowStart { return }
+    if place == .behindQuote { blanks = 0 }
     giveBlanks(&sink, &output)
     sink.endCell(&output)
     sink.endRow(&output)

@@ -9,7 +9,7 @@ extension JSONText {
     case .hexadecimal(let left): readHexadecimal(left, text, &index, &output)
     case .character(let left, let range): readCharacter(left, range, text, &index, &output)
     case .skipping: skip(text, &index)
-    case .value, .firstItem, .firstKey, .key, .colon, .behindValue: readMark(text, &index, &output)
+    case .value, .firstItem, .firstKey, .key, .colon, .behindValue, .behindWord: readMark(text, &index, &output)
     }
   }
 
@@ -24,8 +24,11 @@ extension JSONText {
   private mutating func readMark(_ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput) {
     let byte = text[index]
     switch byte {
-    case 0x20, 0x09, 0x0d: index += 1
+    case 0x20, 0x09, 0x0d:
+      endWord()
+      index += 1
     case 0x0a:
+      endWord()
       // A value that has a line for itself ends with it.
       if isLineBound, stack.depth > 0 { return fail(at: index, found: byte, &output) }
       noteLine(endingAt: index)
@@ -39,6 +42,10 @@ extension JSONText {
         byte == UInt8(ascii: "}") ? close(byte, isEmpty: true, &index, &output) : readKey(byte, &index, &output)
       case .key: readKey(byte, &index, &output)
       case .colon: readColon(byte, &index, &output)
+      case .behindWord where Self.startsWord(byte): fail(at: index, found: byte, &output)
+      case .behindWord:
+        place = .value
+        readValue(byte, &index, &output)
       default: readSeparator(byte, &index, &output)
       }
     }
@@ -201,66 +208,9 @@ extension JSONText {
     index += 1
     place = left > 1 ? .character(left - 1, 0x80...0xbf) : .string
     if left == 1 {
+      if held[0] == 0xc2, held[1] < 0xa0 { held = ShownText.replacement }
       output.append(held.span)
       held = []
-    }
-  }
-
-  // MARK: Numbers and words
-
-  private mutating func readNumber(
-    _ number: Number, _ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput
-  ) {
-    var number = number
-    while index < text.count {
-      let byte = text[index]
-      guard let next = number.next(byte) else {
-        place = .number(number)
-        return number.isComplete ? endValue(&output) : fail(at: index, found: byte, &output)
-      }
-      number = next
-      output.append(byte)
-      index += 1
-    }
-    place = .number(number)
-  }
-
-  private mutating func readLiteral(
-    _ word: StaticString, _ count: Int, _ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput
-  ) {
-    let byte = text[index]
-    guard unsafe byte == word.utf8Start[count] else { return fail(at: index, found: byte, &output) }
-    output.append(byte)
-    index += 1
-    if count + 1 == word.utf8CodeUnitCount { endValue(&output) } else { place = .literal(word, count + 1) }
-  }
-}
-
-extension JSONText.Number {
-  /// Whether a number may end here.
-  var isComplete: Bool {
-    switch self {
-    case .zero, .digits, .fraction, .power: true
-    case .sign, .point, .exponent, .exponentSign: false
-    }
-  }
-
-  /// nil where a number does not go on so.
-  fileprivate func next(_ byte: UInt8) -> JSONText.Number? {
-    switch (self, byte) {
-    case (.sign, UInt8(ascii: "0")): .zero
-    case (.sign, UInt8(ascii: "1")...UInt8(ascii: "9")): .digits
-    case (.digits, UInt8(ascii: "0")...UInt8(ascii: "9")): .digits
-    case (.zero, UInt8(ascii: ".")), (.digits, UInt8(ascii: ".")): .point
-    case (.point, UInt8(ascii: "0")...UInt8(ascii: "9")), (.fraction, UInt8(ascii: "0")...UInt8(ascii: "9")): .fraction
-    case (.zero, UInt8(ascii: "e")), (.digits, UInt8(ascii: "e")), (.fraction, UInt8(ascii: "e")),
-      (.zero, UInt8(ascii: "E")), (.digits, UInt8(ascii: "E")), (.fraction, UInt8(ascii: "E")):
-      .exponent
-    case (.exponent, UInt8(ascii: "+")), (.exponent, UInt8(ascii: "-")): .exponentSign
-    case (.exponent, UInt8(ascii: "0")...UInt8(ascii: "9")), (.exponentSign, UInt8(ascii: "0")...UInt8(ascii: "9")),
-      (.power, UInt8(ascii: "0")...UInt8(ascii: "9")):
-      .power
-    default: nil
     }
   }
 }

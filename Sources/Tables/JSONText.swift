@@ -6,6 +6,8 @@ struct JSONText: PieceRewriting {
   /// What the next byte may be.
   enum Place {
     case value, firstItem, firstKey, key, colon, behindValue
+    /// Behind a number or a word that is in no other value: the like may not follow at once.
+    case behindWord
     case string, escape
     case hexadecimal(Int)
     case number(Number)
@@ -58,7 +60,13 @@ struct JSONText: PieceRewriting {
     var index = 0
     let span = text.span
     while index < span.count, !isFinished {
-      if isMark(span[index], at: base + Int64(index)) { index += 1 } else { step(span, &index, &output) }
+      if isMark(span[index], at: base + Int64(index)) {
+        index += 1
+      } else if hasPartOfMark {
+        failAtMark(&output)
+      } else {
+        step(span, &index, &output)
+      }
     }
     base += Int64(text.count)
     if isLast, !isFinished { finish(&output) }
@@ -66,14 +74,15 @@ struct JSONText: PieceRewriting {
   }
 
   private mutating func finish(_ output: inout TextOutput) {
+    defer { isFinished = true }
+    if hasPartOfMark { return failAtMark(&output) }
     if case .number(let number) = place, number.isComplete { endValue(&output) }
     let isComplete =
       switch place {
-      case .value, .skipping: stack.depth == 0
+      case .value, .behindWord, .skipping: stack.depth == 0
       default: false
       }
     if !isComplete || !(hasValue || isLineBound) { fail(at: 0, found: nil, &output) }
-    isFinished = true
   }
 
   /// Whether a byte belongs to a byte order mark, which says nothing.
@@ -82,6 +91,14 @@ struct JSONText: PieceRewriting {
     guard offset < 3, offset == marked, byte == ([0xef, 0xbb, 0xbf] as [UInt8])[Int(offset)] else { return false }
     marked += 1
     return true
+  }
+
+  private var hasPartOfMark: Bool { marked == 1 || marked == 2 }
+
+  /// What came of a byte order mark was none.
+  private mutating func failAtMark(_ output: inout TextOutput) {
+    marked = 0
+    fail(at: -Int(base), found: 0xef, &output)
   }
 
   // MARK: Writing
@@ -97,13 +114,13 @@ struct JSONText: PieceRewriting {
   }
 
   /// Says that a value is complete; one that is in no other ends its line.
-  mutating func endValue(_ output: inout TextOutput) {
+  mutating func endValue(isWord: Bool = false, _ output: inout TextOutput) {
     if stack.depth > 0 {
       place = .behindValue
     } else {
       output.append(0x0a)
       isLineOpen = false
-      place = .value
+      place = isWord ? .behindWord : .value
     }
   }
 
@@ -148,6 +165,7 @@ struct JSONText: PieceRewriting {
     case .key: "a key"
     case .colon: "':'"
     case .behindValue: stack.isObject ? "',' or '}'" : "',' or ']'"
+    case .behindWord: "white space"
     case .string: "the string's end"
     case .escape: "one of \"\\/bfnrtu behind the backslash"
     case .hexadecimal: "four hexadecimal digits"

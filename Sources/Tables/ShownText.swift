@@ -6,7 +6,8 @@ enum ShownText {
   }
 
   private static let lineEnd: [UInt8] = Array("↵".utf8)
-  private static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
+  /// What stands for C1 controls, of which some terminals take orders.
+  static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
 
   /// One line of it: line ends become `↵`, tabs blanks, other control characters their pictures.
   static func line(_ text: [UInt8]) -> [UInt8] {
@@ -25,7 +26,6 @@ enum ShownText {
         if index < text.count, text[index] == 0x0a { index += 1 }
       case ..<0x20, 0x7f: shown += picture(of: byte)
       case 0xc2 where index < text.count && text[index] < 0xa0:
-        // C1, of which some terminals take orders.
         shown += replacement
         index += 1
       default: shown.append(byte)

@@ -15,7 +15,7 @@ public enum TableForm: String, Sendable, CaseIterable {
   }
 
   /// Goes up whenever a form gives other bytes than before.
-  public static let version = 1
+  public static let version = 2
 
   /// So much of a file is looked at, to find out what its columns are; in bytes.
   private static let headSize: Int64 = 256 << 10

@@ -33,7 +33,7 @@ struct TextDecoder: Sendable {
     return text
   }
 
-  /// The first character that is not ASCII decides.
+  /// The first character that is not ASCII decides, where the start of the text has not.
   private mutating func decide(_ bytes: [UInt8], isLast: Bool) {
     guard let start = bytes.firstIndex(where: { $0 >= 0x80 }) else { return }
     let length = UTF8Sequence.length(startingWith: bytes[start])
@@ -70,45 +70,5 @@ struct TextDecoder: Sendable {
     }
     if converters.converter?.name != name { converters.converter = CharsetConverter(name) }
     return converters.converter?.repaired(bytes[...]) ?? Array(String(decoding: bytes, as: UTF8.self).utf8)
-  }
-}
-
-/// Well-formed characters of UTF-8 (The Unicode Standard, table 3-7).
-enum UTF8Sequence {
-  /// How many bytes a character has that starts so; 0 for none.
-  static func length(startingWith byte: UInt8) -> Int {
-    switch byte {
-    case ..<0x80: 1
-    case 0xc2...0xdf: 2
-    case 0xe0...0xef: 3
-    case 0xf0...0xf4: 4
-    default: 0
-    }
-  }
-
-  /// What the second byte of a character may be.
-  static func second(behind first: UInt8) -> ClosedRange<UInt8> {
-    switch first {
-    case 0xe0: 0xa0...0xbf
-    case 0xed: 0x80...0x9f
-    case 0xf0: 0x90...0xbf
-    case 0xf4: 0x80...0x8f
-    default: 0x80...0xbf
-    }
-  }
-
-  /// Whether these bytes are one character.
-  static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
-    guard let first = bytes.first, bytes.count == length(startingWith: first) else { return false }
-    return isStart(bytes)
-  }
-
-  /// Whether a character starts with these bytes, the first of which starts one.
-  static func isStart(_ bytes: ArraySlice<UInt8>) -> Bool {
-    guard let first = bytes.first else { return false }
-    for (index, byte) in bytes.dropFirst().enumerated() {
-      guard index == 0 ? second(behind: first).contains(byte) : byte & 0xc0 == 0x80 else { return false }
-    }
-    return true
   }
 }

@@ -1,6 +1,6 @@
 /// How the bytes of a text stand for characters.
 enum TextEncoding: Hashable, Sendable {
-  /// UTF-8 or Windows-1252: nothing but ASCII has been seen yet.
+  /// UTF-8 or Windows-1252: what is no ASCII will tell.
   case undecided
   case utf8
   /// What Latin-1 is taken for, as browsers do.
@@ -10,7 +10,8 @@ enum TextEncoding: Hashable, Sendable {
   case utf32LittleEndian
   case utf32BigEndian
 
-  /// What a text is that starts so: a byte order mark tells, or where the NULs of ASCII characters are.
+  /// What a text is that starts so: a byte order mark tells, or where the NULs of ASCII characters are, or that most of
+  /// what is no ASCII is UTF-8, whatever else is among it.
   init(ofTextStartingWith head: ArraySlice<UInt8>) {
     if head.starts(with: [0xef, 0xbb, 0xbf]) {
       self = .utf8
@@ -24,24 +25,39 @@ enum TextEncoding: Hashable, Sendable {
       self = .utf16BigEndian
     } else {
       self = Self.guess(head.prefix(4096))
+      if self == .undecided, UTF8Sequence.isMost(of: head) { self = .utf8 }
     }
   }
 
   /// Without a mark.
   private static func guess(_ head: ArraySlice<UInt8>) -> TextEncoding {
+    // What a file is filled up with says nothing, but the NULs of its last character do.
+    guard let last = head.lastIndex(where: { $0 != 0 }) else { return .undecided }
+    let head = head[..<min(head.endIndex, last + 4 - (last - head.startIndex) % 4)]
     var zeros = [0, 0, 0, 0]
     for (index, byte) in head.enumerated() where byte == 0 { zeros[index % 4] += 1 }
     let quarter = head.count / 4
-    guard quarter > 0 else { return .undecided }
-    // A text of Western words has nearly all of them, one of Chinese words those of its separators.
+    if quarter > 1 {
+      // Each character has a byte that is not zero.
+      if min(zeros[2], zeros[3]) * 4 > 3 * quarter, zeros[0] * 4 <= quarter { return .utf32LittleEndian }
+      if min(zeros[0], zeros[1]) * 4 > 3 * quarter, zeros[3] * 4 <= quarter { return .utf32BigEndian }
+    }
+    // A text of Western words has nearly all of them, one of Chinese words those of its separators. Few that stand in
+    // plain ASCII are faults of it: every other script has bytes that are none.
+    let units = head.count / 2
+    let enough = max(2, head.allSatisfy(isPlainOrZero) ? (units + 1) / 2 : (units + 7) / 8)
     let odd = zeros[1] + zeros[3]
     let even = zeros[0] + zeros[2]
-    if odd == 0, even == 0 { return .undecided }
-    if min(zeros[2], zeros[3]) * 4 > 3 * quarter { return .utf32LittleEndian }
-    if min(zeros[0], zeros[1]) * 4 > 3 * quarter { return .utf32BigEndian }
-    if odd > 4 * even, odd > quarter / 4 { return .utf16LittleEndian }
-    if even > 4 * odd, even > quarter / 4 { return .utf16BigEndian }
+    if odd >= enough, odd > 4 * even { return .utf16LittleEndian }
+    if even >= enough, even > 4 * odd { return .utf16BigEndian }
     return .undecided
+  }
+
+  private static func isPlainOrZero(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0, 0x09...0x0d, 0x20...0x7e: true
+    default: false
+    }
   }
 
   /// iconv's name of what is converted by it.

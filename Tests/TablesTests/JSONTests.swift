@@ -44,6 +44,11 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
 
       """),
     JSONFixture("[\"\\u00e9\\n\\\"\",\"é京🇫🇷\"]", "[\n  \"\\u00e9\\n\\\"\",\n  \"é京🇫🇷\"\n]\n"),
+    JSONFixture(
+      "{\"\u{9b}31m\":\"\u{80}\u{9f}\u{a0}\u{c0}\u{7f}\"}",
+      "{\n  \"\u{fffd}31m\": \"\u{fffd}\u{fffd}\u{a0}\u{c0}␡\"\n}\n"),
+    JSONFixture(
+      "{}{}[][]\"a\"\"b\"1[]true\"c\"null\n0\t1", "{}\n{}\n[]\n[]\n\"a\"\n\"b\"\n1\n[]\ntrue\n\"c\"\nnull\n0\n1\n"),
     JSONFixture("1 2\n[3]", "1\n2\n[\n  3\n]\n"),
     JSONFixture("a mark", [0xef, 0xbb, 0xbf, 0x31], "1\n"),
     JSONFixture("UTF-16", "[\"ä\"]".utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }, "[\n  \"ä\"\n]\n"),
@@ -57,7 +62,17 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
     JSONFixture("{a:1}", "{\n" + fault(1, 1, "expected a key or '}', found 'a'")),
     JSONFixture("[1}", "[\n  1\n" + fault(1, 2, "expected ',' or ']', found '}'")),
     JSONFixture("]", fault(1, 0, "expected a value, found ']'")),
-    JSONFixture("01", "0\n1\n"),
+    JSONFixture("01", "0\n" + fault(1, 1, "expected white space, found '1'")),
+    JSONFixture(" 00012", "0\n" + fault(1, 2, "expected white space, found '0'")),
+    JSONFixture("truefalse", "true\n" + fault(1, 4, "expected white space, found 'f'")),
+    JSONFixture("1-2", "1\n" + fault(1, 1, "expected white space, found '-'")),
+    JSONFixture("nullx", "null\n" + fault(1, 4, "expected a value, found 'x'")),
+    JSONFixture("a byte of a mark", [0xef] + Array("[1]".utf8), fault(1, 0, "expected a value, found the byte 0xef")),
+    JSONFixture(
+      "two bytes of a mark", [0xef, 0xbb] + Array("[1]".utf8), fault(1, 0, "expected a value, found the byte 0xef")),
+    JSONFixture("nothing but a byte of a mark", [0xef], fault(1, 0, "expected a value, found the byte 0xef")),
+    JSONFixture(
+      "a mark later", Array("1 ".utf8) + [0xef], "1\n" + fault(1, 2, "expected a value, found the byte 0xef")),
     JSONFixture("[01]", "[\n  0\n" + fault(1, 2, "expected ',' or ']', found '1'")),
     JSONFixture("[1.]", "[\n  1.\n" + fault(1, 3, "expected a digit, found ']'")),
     JSONFixture("[-]", "[\n  -\n" + fault(1, 2, "expected a digit, found ']'")),
@@ -76,6 +91,7 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
     JSONFixture(
       "a surrogate", Array("\"".utf8) + [0xed, 0xa0, 0x80],
       "\"\n" + fault(1, 2, "expected UTF-8, found the byte 0xa0")),
+    JSONFixture("{\"a\":0}\0", "{\n  \"a\": 0\n}\n" + fault(1, 7, "expected a value, found the byte 0x00")),
     JSONFixture("\u{1b}[31m", fault(1, 0, "expected a value, found the byte 0x1b")),
   ]
 
@@ -85,6 +101,12 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
       "[1\n[2]\nx y z\n3\n",
       "[\n  1\n" + fault(1, 2, "expected ',' or ']', found a line end")
         + "[\n  2\n]\n" + fault(3, 7, "expected a value, found 'x'") + "3\n"),
+    JSONFixture(
+      "1true 2\n3\n4", "1\n" + fault(1, 1, "expected white space, found 't'") + "3\n4\n"),
+    JSONFixture(
+      "two bytes of a mark", [0xef, 0xbb] + Array("1\n2".utf8),
+      fault(1, 0, "expected a value, found the byte 0xef") + "2\n"),
+    JSONFixture("nothing but a byte of a mark", [0xef], fault(1, 0, "expected a value, found the byte 0xef")),
     JSONFixture("1\n\"tru", "1\n\"tru\n" + fault(2, 6, "expected the string's end, found the end of the file")),
   ]
 }

@@ -39,12 +39,36 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
     TableFixture("lines by CR", "a,b\rc,d\r", "a  b\n-  -\nc  d\n"),
     TableFixture("an empty quoted cell", "a,b\n\"\",c\n", "a  b\n-  -\n   c\n"),
     TableFixture("text behind a quoted cell", "a,b\n\"x\"y,z\n", "a   b\n--  -\nxy  z\n"),
+    // As Python's csv reads them.
+    TableFixture(
+      "blanks and text behind a quoted cell", "a,b\n\"x\" y,1\n\"5\"\" pipe\" long,2\n\"x\"  \"y\",3\n",
+      "a             b\n------------  -\nx y           1\n5\" pipe long  2\nx  \"y\"        3\n"),
+    TableFixture(
+      "blanks behind quoted cells only", "a,b,\"c\" \n\"x\"  ,\"y\" \r\n\"z\" ",
+      "a  b  c\n-  -  -\nx  y\nz\n"),
     TableFixture("a quote within a cell is one", "a,b\nx\"y,z\n", "a    b\n---  -\nx\"y  z\n"),
     TableFixture("blanks before a quote", "a,b\nx, \"y,z\" \nu,v\n", "a  b\n-  ---\nx  y,z\nu  v\n"),
     TableFixture("ragged rows", "a,b\n1\n1,2,3\n\n4,5\n", "a  b\n-  -  -\n1\n1  2  3\n\n4  5\n"),
     TableFixture("semicolons", "a;b\n1;2,5\n3;4,5\n", "a    b\n-  ---\n1  2,5\n3  4,5\n"),
     TableFixture("tabs", "a\tb\nx, y\tz\n", "a     b\n----  -\nx, y  z\n", delimiter: 9),
     TableFixture("tabs by name, commas by content", "a,b\nc,d\n", "a  b\n-  -\nc  d\n", delimiter: 9),
+    TableFixture(
+      "tabs by name, and as many commas",
+      "City, State, Country\tPop\nBerlin, BE, Germany\t3700000\nParis, IDF, France\t2100000\n",
+      "City, State, Country      Pop\n--------------------  -------\nBerlin, BE, Germany   3700000\n"
+        + "Paris, IDF, France    2100000\n",
+      delimiter: 9),
+    TableFixture(
+      "one column with semicolons", "name\nSmith; John\nDoe; Jane\n",
+      "name\n-----------\nSmith; John\nDoe; Jane\n"),
+    TableFixture(
+      "one column with commas", "name\nSmith, John\nDoe, Jane\n",
+      "name\n-----------\nSmith, John\nDoe, Jane\n", delimiter: 9),
+    TableFixture(
+      "semicolons below a title", "Sales\n\nk;v\na;1\nb;2\n", "Sales\n-----  -\n\nk      v\na      1\nb      2\n"),
+    TableFixture(
+      "commas by name, semicolons by content", "k;a, b;n;v\nx;1,5;2;3\ny;2,5;3;4\n",
+      "k  a, b  n  v\n-  ----  -  -\nx   1,5  2  3\ny   2,5  3  4\n"),
     TableFixture("bars", "a|b\nx,y|z\n", "a    b\n---  -\nx,y  z\n"),
     TableFixture("Excel's first line", "sep=;\r\na;b\r\n1;2\r\n", "a  b\n-  -\n1  2\n"),
     TableFixture(
@@ -68,6 +92,8 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
     TableFixture("UTF-16, big, marked", utf16(western, big, mark: true), westernText),
     TableFixture("UTF-16, little", utf16(western, little, mark: false), westernText),
     TableFixture("UTF-16, big", utf16(western, big, mark: false), westernText),
+    TableFixture("a NUL", "a,b\n1\0,2\n", "a   b\n--  -\n1␀  2\n"),
+    TableFixture("NULs in like places", "a,b\n1,\0\n2,\0\n", "a  b\n-  -\n1  ␀\n2  ␀\n"),
     TableFixture(
       "bytes that are no UTF-8", Array("a,é\nb,".utf8) + [0xff, 0xe2, 0x82, 0x0a], "a  é\n-  --\nb  \u{fffd}\u{fffd}\n"),
     TableFixture("nothing", "", ""),

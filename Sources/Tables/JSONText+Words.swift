@@ -1,0 +1,77 @@
+// Numbers, and the words that stand for values.
+extension JSONText {
+  /// Whether a number or a word may start so.
+  static func startsWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "t"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"):
+      true
+    default: false
+    }
+  }
+
+  /// White space is between a word and what comes.
+  mutating func endWord() {
+    if case .behindWord = place { place = .value }
+  }
+
+  mutating func readNumber(
+    _ number: Number, _ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput
+  ) {
+    var number = number
+    while index < text.count {
+      let byte = text[index]
+      guard let next = number.next(byte) else {
+        place = .number(number)
+        return number.isComplete ? endValue(isWord: true, &output) : fail(at: index, found: byte, &output)
+      }
+      number = next
+      output.append(byte)
+      index += 1
+    }
+    place = .number(number)
+  }
+
+  mutating func readLiteral(
+    _ word: StaticString, _ count: Int, _ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput
+  ) {
+    let byte = text[index]
+    guard unsafe byte == word.utf8Start[count] else { return fail(at: index, found: byte, &output) }
+    output.append(byte)
+    index += 1
+    if count + 1 == word.utf8CodeUnitCount {
+      endValue(isWord: true, &output)
+    } else {
+      place = .literal(word, count + 1)
+    }
+  }
+}
+
+extension JSONText.Number {
+  /// Whether a number may end here.
+  var isComplete: Bool {
+    switch self {
+    case .zero, .digits, .fraction, .power: true
+    case .sign, .point, .exponent, .exponentSign: false
+    }
+  }
+
+  /// nil where a number does not go on so.
+  fileprivate func next(_ byte: UInt8) -> JSONText.Number? {
+    switch (self, byte) {
+    case (.sign, UInt8(ascii: "0")): .zero
+    case (.sign, UInt8(ascii: "1")...UInt8(ascii: "9")): .digits
+    case (.digits, UInt8(ascii: "0")...UInt8(ascii: "9")): .digits
+    case (.zero, UInt8(ascii: ".")), (.digits, UInt8(ascii: ".")): .point
+    case (.point, UInt8(ascii: "0")...UInt8(ascii: "9")), (.fraction, UInt8(ascii: "0")...UInt8(ascii: "9")): .fraction
+    case (.zero, UInt8(ascii: "e")), (.digits, UInt8(ascii: "e")), (.fraction, UInt8(ascii: "e")),
+      (.zero, UInt8(ascii: "E")), (.digits, UInt8(ascii: "E")), (.fraction, UInt8(ascii: "E")):
+      .exponent
+    case (.exponent, UInt8(ascii: "+")), (.exponent, UInt8(ascii: "-")): .exponentSign
+    case (.exponent, UInt8(ascii: "0")...UInt8(ascii: "9")), (.exponentSign, UInt8(ascii: "0")...UInt8(ascii: "9")),
+      (.power, UInt8(ascii: "0")...UInt8(ascii: "9")):
+      .power
+    default: nil
+    }
+  }
+}
