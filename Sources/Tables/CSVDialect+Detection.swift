@@ -38,7 +38,8 @@ extension CSVDialect {
     let score: Double
     /// Whether all rows have the same number of cells, more than one.
     let isPerfect: Bool
-    /// Whether the row of names has more than one cell. A title above it, with an empty line between, is none.
+    /// Whether the row of names has more than one cell. A title above it is none: it has an empty line below, or rows of three
+    /// cells and more, which lists in one column hardly all have.
     let splitsNames: Bool
   }
 
@@ -60,7 +61,8 @@ extension CSVDialect {
     let head = counter.first == cells ? 1 : 0.8
     return Fit(
       score: share * head * (1 - swallowed) * (1 + min(Double(cells), 64) / 256),
-      isPerfect: rows == counter.rows && swallowed < 0.5, splitsNames: counter.first > 1 || counter.isTitled)
+      isPerfect: rows == counter.rows && swallowed < 0.5,
+      splitsNames: counter.first > 1 || counter.isTitled || cells > 2)
   }
 
   /// `sep=;`, with which a first line tells Excel the delimiter: that and how many bytes it takes.

@@ -67,6 +67,9 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
     TableFixture(
       "semicolons below a title", "Sales\n\nk;v\na;1\nb;2\n", "Sales\n-----  -\n\nk      v\na      1\nb      2\n"),
     TableFixture(
+      "three columns right below a title", "Sales\nk;v;w\na;1;2\nb;2;3\n",
+      "Sales\n-----  -  -\nk      v  w\na      1  2\nb      2  3\n"),
+    TableFixture(
       "commas by name, semicolons by content", "k;a, b;n;v\nx;1,5;2;3\ny;2,5;3;4\n",
       "k  a, b  n  v\n-  ----  -  -\nx   1,5  2  3\ny   2,5  3  4\n"),
     TableFixture("bars", "a|b\nx,y|z\n", "a    b\n---  -\nx,y  z\n"),
