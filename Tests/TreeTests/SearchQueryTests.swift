@@ -88,7 +88,7 @@ import Testing
     row.zone = 60
     row.end = 77
     facts.add(row)
-    #expect(facts.days == [.min, 0] && facts.sizes == [.max, 77])
+    #expect(facts.days == [.min, 0] && facts.size(0) == .max && facts.size(1) == 77)
     #expect(MessageFacts(packed: facts.packed, messages: 2) == facts)
     #expect(MessageFacts(packed: facts.packed, messages: 1) == nil)
   }

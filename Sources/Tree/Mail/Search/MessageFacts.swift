@@ -8,9 +8,12 @@ struct MessageFacts: Sendable, Equatable {
   /// The local day of writing, since 1970; the least for a message without a date.
   private(set) var days: [Int32] = []
   /// In bytes; those of 4 GiB and more are one.
-  private(set) var sizes: [UInt32] = []
+  private var sizes: [UInt32] = []
 
   var count: Int { dates.count }
+
+  /// Of a message, in bytes; what is 4 GiB or more is larger than anything.
+  func size(_ position: Int) -> Int64 { sizes[position] == .max ? .max : Int64(sizes[position]) }
 
   mutating func add(_ row: MessageRow) {
     dates.append(row.date ?? .min)

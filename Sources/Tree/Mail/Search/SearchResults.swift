@@ -65,8 +65,8 @@ struct SearchResults: Sendable {
     case .label(let label): return positions(label, try labels(), limit)
     case .since(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] >= day }
     case .before(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] < day }
-    case .larger(let size): return PositionSet(below: limit) { facts.sizes[$0] > size }
-    case .smaller(let size): return PositionSet(below: limit) { facts.sizes[$0] < size }
+    case .larger(let size): return PositionSet(below: limit) { facts.size($0) > size }
+    case .smaller(let size): return PositionSet(below: limit) { facts.size($0) < size }
     }
   }
 
