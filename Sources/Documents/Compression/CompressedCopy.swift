@@ -79,13 +79,22 @@ struct CompressedCopy {
     let text = ObjectText(object.ownText)
     if object.isStream {
       let dictionary = try translated(text.without(["/Length"]), 0)
-      let stream = coder.code(object, id, dictionary, try object.data())
-      try writer.write(number, dictionary: stream.dictionary, stream: stream.data)
+      try write(object, id, as: number, dictionary, try object.data(), 0)
     } else {
       // A signature's value.
       if text.value(of: "/ByteRange") != nil, text.value(of: "/Contents") != nil { isSigned = true }
       try writer.write(number, try translated(text, 0))
     }
+  }
+
+  /// - Parameter dictionary: with the new numbers.
+  private mutating func write(
+    _ stream: PDFObject, _ id: PDFObject.ID, as number: Int, _ dictionary: [UInt8], _ data: [UInt8], _ depth: Int
+  ) throws(JobFailure) {
+    var base: [UInt8]?
+    if let text = ImageStream.base(of: stream) { base = try translated(ObjectText(text), depth) }
+    let coded = coder.code(stream, id, dictionary, base: base, data)
+    try writer.write(number, dictionary: coded.dictionary, stream: coded.data)
   }
 
   /// The text with the new numbers.
@@ -140,8 +149,7 @@ struct CompressedCopy {
     numbers[id] = number
     shared[sameness] = number
     if isStream {
-      let stream = coder.code(object, id, own, data)
-      try writer.write(number, dictionary: stream.dictionary, stream: stream.data)
+      try write(object, id, as: number, own, data, depth + 1)
     } else {
       try writer.write(number, own)
     }

@@ -7,8 +7,8 @@ struct ImageStream {
     /// As many numbers a pixel as components, each with a meaning of its own: what is nearly the same number is nearly the
     /// same colour. 1, 3 or 4.
     case components(Int)
-    /// Numbers of a table's entries of so many bytes, and what these mean.
-    case table([UInt8], components: Int, base: [UInt8])
+    /// Numbers of a table's entries of so many bytes.
+    case table([UInt8], components: Int)
     /// Such that cannot be reckoned with here.
     case other
   }
@@ -72,11 +72,21 @@ struct ImageStream {
       return .components(count)
     case "/Indexed":
       guard space.count == 4, case .components(let count) = colours(space[1], depth: depth + 1),
-        let table = space[3].string ?? space[3].plainData(atMost: 1 << 16)
+        let last = space[2].integer, (0..<256).contains(last),
+        let table = space[3].string ?? space[3].plainData(atMost: 1 << 16), table.count >= (last + 1) * count
       else { return .other }
-      return .table(table, components: count, base: space[1].text)
+      // What is above the last entry is the last entry, also where the table goes on.
+      return .table(Array(table.prefix((last + 1) * count)), components: count)
     default: return .other
     }
+  }
+
+  /// What an image's table leads to, as the file says it; nil: it has no table.
+  static func base(of object: PDFObject) -> [UInt8]? {
+    guard object.isStream, let space = object.dictionary["/ColorSpace"], space.count == 4,
+      space[0].name == "/Indexed"
+    else { return nil }
+    return space[1].text
   }
 
   /// How many numbers a pixel has.
