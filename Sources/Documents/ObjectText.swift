@@ -59,7 +59,7 @@ struct ObjectText {
 
   func mentions(_ name: String) -> Bool {
     let name = Array(name.utf8)
-    return bytes.indices.contains { bytes[$0...].starts(with: name) }
+    return bytes.indices.contains { bytes[$0] == name.first && bytes[$0...].starts(with: name) }
   }
 
   /// What stands in an array, item after item; empty for what is no array.

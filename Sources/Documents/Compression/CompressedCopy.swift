@@ -41,7 +41,8 @@ struct CompressedCopy {
     self.file = file
     self.coder = coder
     writer = PackedWriter(to: output, version: CompressedCopy.version(file.version), deflate: coder.deflate)
-    isSigned = file.root["/Perms"] != nil
+    // The second flag says that changes void a signature.
+    isSigned = file.root["/Perms"] != nil || (file.root["/AcroForm"]?["/SigFlags"]?.integer ?? 0) & 2 != 0
   }
 
   /// Streams of objects came with 1.5.
@@ -57,7 +58,15 @@ struct CompressedCopy {
     }
     let trailer = file.trailer
     var information: Int?
-    if let id = trailer["/Info"]?.id { information = try number(for: id, 0) }
+    if let info = trailer["/Info"] {
+      if let id = info.id {
+        information = try number(for: id, 0)
+      } else if info.isDictionary {
+        let number = writer.reserve()
+        try writer.write(number, try translated(ObjectText(info.ownText), 0))
+        information = number
+      }
+    }
     let id = trailer["/ID"]?.items.first?.string
     var next = 0
     while next < waiting.count, !isSigned {
@@ -81,8 +90,8 @@ struct CompressedCopy {
       let dictionary = try translated(text.without(["/Length"]), 0)
       try write(object, id, as: number, dictionary, try object.data(), 0)
     } else {
-      // A signature's value.
-      if text.value(of: "/ByteRange") != nil, text.value(of: "/Contents") != nil { isSigned = true }
+      // A signature's value, or a field with one.
+      if text.mentions("/ByteRange"), text.mentions("/Contents") { isSigned = true }
       try writer.write(number, try translated(text, 0))
     }
   }

@@ -144,7 +144,11 @@ struct ImageRecoder {
         max(ImageRecoder.leastBilevelResolution, 2 * recoder.resolution), ImageRecoder.bilevelTolerance)
       var bits = bits
       if case .components = image.colours {
-        if isSmaller(needed), let smaller = bits.reduced(to: needed.width, needed.height) { bits = smaller }
+        if isSmaller(needed),
+          let smaller = bits.reduced(to: needed.width, needed.height, inkIsSet: image.isInkHigh != isSoftMask)
+        {
+          bits = smaller
+        }
         return ImageRecoding(bilevel: bits)
       }
       let data = recoder.deflate.compress(bits.bytes)

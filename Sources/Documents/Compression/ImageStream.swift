@@ -21,6 +21,8 @@ struct ImageStream {
   let colours: Colours
   /// It is a stencil for paint.
   let isStencil: Bool
+  /// Whether the highest samples of one component are the darkest, or what a stencil paints.
+  let isInkHigh: Bool
   /// The last filter, and what it is told.
   let filter: String?
   let parameters: PDFObject?
@@ -48,6 +50,11 @@ struct ImageStream {
       ? 1 : dictionary["/BitsPerComponent"]?.integer ?? (filter == "/JPXDecode" || filter == "/DCTDecode" ? 8 : 1)
     guard [1, 2, 4, 8, 16].contains(bits) else { return nil }
     colours = isStencil ? .components(1) : Self.colours(dictionary["/ColorSpace"], depth: 0)
+    let decoding = dictionary["/Decode"]?.items.compactMap(\.number) ?? []
+    let isTurned = decoding.count >= 2 && decoding[0] > decoding[1]
+    // Of ink there is more where the number is.
+    let space = isStencil ? nil : dictionary["/ColorSpace"]
+    isInkHigh = isTurned != (space?.items.first?.name == "/Separation")
     if case .table = colours, let decode = dictionary["/Decode"],
       decode.items.map(\.number) != [0, Double(1 << bits - 1)]
     {
