@@ -91,13 +91,13 @@ extension Bilevel {
       all += count
     }
 
-    /// Edges of letters are a few mixed cells, and add about as much as they take.
+    /// Edges of letters are a few mixed cells, and change the letters' weight a little.
     var isLoss: Bool {
       if 100 * mixed > 15 * cells || 100 * abs(after - before) > 4 * all { return true }
       // What there is less of is what is drawn.
       let isDrawnSet = 2 * before <= all
       let (drawn, left) = isDrawnSet ? (before, after) : (all - before, all - after)
-      return 100 * left < 85 * drawn
+      return 100 * abs(left - drawn) > 20 * drawn
     }
   }
 

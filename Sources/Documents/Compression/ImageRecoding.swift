@@ -35,7 +35,7 @@ struct ImageRecoder {
   ///   - extent: nil where it is not known; then nothing may get lost.
   ///   - base: what the colours of the image's table are, with the new document's numbers.
   func recode(
-    _ image: ImageStream, raw: [UInt8], extent: ImagePlacements.Extent?, isSoftMask: Bool, base: String?
+    _ image: ImageStream, raw: [UInt8], extent: ImageSizes.Extent?, isSoftMask: Bool, base: String?
   ) -> ImageRecoding? {
     // What they cost beside their data cannot be saved.
     guard raw.count >= 256 else { return nil }
@@ -47,7 +47,7 @@ struct ImageRecoder {
     let recoder: ImageRecoder
     let image: ImageStream
     let raw: [UInt8]
-    let extent: ImagePlacements.Extent?
+    let extent: ImageSizes.Extent?
     let isSoftMask: Bool
     let tableBase: String?
 

@@ -20,8 +20,8 @@ struct StreamCoder {
   }
 
   func need(of id: PDFObject.ID) -> Need? {
-    placements.extents[id].map {
-      Need(width: $0.width, height: $0.height, isSoftMask: placements.softMasks.contains(id))
+    placements.sizes.extents[id].map {
+      Need(width: $0.width, height: $0.height, isSoftMask: placements.sizes.softMasks.contains(id))
     }
   }
 
@@ -34,9 +34,9 @@ struct StreamCoder {
     _ object: PDFObject, _ id: PDFObject.ID, _ dictionary: [UInt8], base: [UInt8]?, _ data: [UInt8]
   ) -> (dictionary: [UInt8], data: [UInt8]) {
     if let image = ImageStream(object) {
-      let extent = placements.isComplete ? placements.extents[id] : nil
+      let extent = placements.isComplete ? placements.sizes.extents[id] : nil
       let recoding = images.recode(
-        image, raw: data, extent: extent, isSoftMask: placements.softMasks.contains(id),
+        image, raw: data, extent: extent, isSoftMask: placements.sizes.softMasks.contains(id),
         base: base.flatMap { String(validating: $0, as: UTF8.self) })
       if let recoding {
         var keys = ImageRecoding.keys + recoding.entries.map(\.key)
