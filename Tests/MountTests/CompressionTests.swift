@@ -173,7 +173,7 @@ import Testing
       let rest = """
         cmp initialled.compressed.pdf $S/initialled.pdf; say error initialled.compressed.pdf
         pdfinfo titled.compressed.pdf | grep Title; timeout 10 head -c 5 circle.pdf.pages/001.pdf; echo
-        timeout 20 head -c 5 large.compressed.pdf
+        pdffonts glyphs.pdf.pages/001.pdf 2> /dev/null | grep -c Courier; timeout 20 head -c 5 large.compressed.pdf
         """
       try await expect(
         rest, mount, scratch,
@@ -181,6 +181,7 @@ import Testing
           initialled.pdf is not changed: it is signed, and the signature is for these bytes
           Title:           Of the trailer
           %PDF-
+          1
           %PDF-
           """)
     }

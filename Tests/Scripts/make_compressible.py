@@ -177,7 +177,7 @@ for place in ("circle", "borrowed", "lent", "glyph", "close", "latin", "icon"):
     sheet(document, content, f"/XObject<<{names}>>{font}", more)
     document.write(folder / f"elsewhere-{place}.pdf")
 
-# A signature in the field itself; information in the trailer itself; parents in a circle; forms in forms, each ten times.
+# A signature in the field itself; information in the trailer itself.
 document = Document()
 field = document.add(
     "<</Type/Annot/Subtype/Widget/FT/Sig/T(Signature)/V<</Type/Sig/ByteRange[0 10 20 30]/Contents<00>>>/Rect[0 0 0 0]>>")
@@ -190,6 +190,16 @@ document.write(folder / "titled.pdf")
 trailer = (folder / "titled.pdf").read_bytes()
 (folder / "titled.pdf").write_bytes(trailer.replace(b"/Root 1 0 R>>", b"/Root 1 0 R/Info<</Title(Of the trailer)>>>>"))
 
+# A font that is no object, and has no resources of its own: another font is used by it only.
+document = Document()
+glyph = document.add("<<>>", b"1000 0 d0 BT /Inner 900 Tf (Q) Tj ET")
+sheet(document, "BT /T 100 Tf 50 500 Td (a) Tj ET",
+      f"/Font<</T<</Type/Font/Subtype/Type3/FontBBox[0 0 1000 1000]/FontMatrix[.001 0 0 .001 0 0]/CharProcs<</a {glyph} 0 R>>"
+      "/Encoding<</Differences[97/a]>>/FirstChar 97/LastChar 97/Widths[1000]>>"
+      "/Inner<</Type/Font/Subtype/Type1/BaseFont/Courier>>>>")
+document.write(folder / "glyphs.pdf")
+
+# Parents in a circle.
 document = Document()
 circle = document.add("")
 document.objects[circle - 1] = f"<</Parent {circle} 0 R>>".encode()
@@ -199,6 +209,7 @@ document.write(folder / "circle.pdf")
 data = (folder / "circle.pdf").read_bytes()
 (folder / "circle.pdf").write_bytes(data.replace(b"/Count 1>>\nendobj", b"/Count 9>>\nendobj"))
 
+# Forms in forms, each ten times.
 document = Document()
 inner = document.jpeg(photo, 90)
 for level in range(22):

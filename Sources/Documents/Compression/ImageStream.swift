@@ -48,6 +48,8 @@ struct ImageStream {
     bits =
       isStencil
       ? 1 : dictionary["/BitsPerComponent"]?.integer ?? (filter == "/JPXDecode" || filter == "/DCTDecode" ? 8 : 1)
+    // Readers refuse other stencils.
+    if isStencil, dictionary["/BitsPerComponent"]?.integer ?? 1 != 1 { return nil }
     guard [1, 2, 4, 8, 16].contains(bits) else { return nil }
     colours = isStencil ? .components(1) : Self.colours(dictionary["/ColorSpace"], depth: 0)
     let decoding = dictionary["/Decode"]?.items.compactMap(\.number) ?? []
