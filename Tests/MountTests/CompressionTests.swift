@@ -171,13 +171,14 @@ import Testing
         """
       try await expect(looks, mount, scratch, says: "")
       let rest = """
-        cmp initialled.compressed.pdf $S/initialled.pdf; say error initialled.compressed.pdf
+        images deep.compressed.pdf | tail -n 1; cmp initialled.compressed.pdf $S/initialled.pdf; say error initialled.compressed.pdf
         pdfinfo titled.compressed.pdf | grep Title; timeout 10 head -c 5 circle.pdf.pages/001.pdf; echo
         pdffonts glyphs.pdf.pages/001.pdf 2> /dev/null | grep -c Courier; timeout 20 head -c 5 large.compressed.pdf
         """
       try await expect(
         rest, mount, scratch,
         says: """
+          1 image 600 450 gray 16 image
           initialled.pdf is not changed: it is signed, and the signature is for these bytes
           Title:           Of the trailer
           %PDF-

@@ -177,6 +177,13 @@ for place in ("circle", "borrowed", "lent", "glyph", "close", "latin", "icon"):
     sheet(document, content, f"/XObject<<{names}>>{font}", more)
     document.write(folder / f"elsewhere-{place}.pdf")
 
+# Sixteen bits, in a place that may not be the only one.
+document = Document()
+deep = b"".join(bytes((value, 77)) for value in photo.convert("L").tobytes())
+image = document.image("/ColorSpace/DeviceGray/BitsPerComponent 16/Filter/FlateDecode", zlib.compress(deep, 1), photo.size)
+sheet(document, f"{SMALL} /Missing Do", f"/XObject<</I {image} 0 R>>")
+document.write(folder / "deep.pdf")
+
 # A signature in the field itself; information in the trailer itself.
 document = Document()
 field = document.add(
