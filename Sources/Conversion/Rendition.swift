@@ -34,7 +34,7 @@ struct RenditionName: Hashable, Sendable {
   let digest: [UInt8]
 
   /// Goes up whenever a recipe gives other bytes than before.
-  private static let version: UInt64 = 1
+  private static let version: UInt64 = 2
 
   init(_ source: ByteIdentity, _ recipe: Recipe) {
     let words = [Self.version, UInt64(source.steps.count)] + source.file + source.steps

@@ -94,7 +94,9 @@ public final class MergedDocument {
     var text = Array(" /AcroForm << /Fields [ \(forms.map { "\($0.field) 0 R" }.joined(separator: " ")) ]".utf8)
     if forms.contains(where: \.needsAppearances) { text += " /NeedAppearances true".utf8 }
     // Fonts for filling in; what is filled in has its looks already.
-    if let resources = forms.lazy.compactMap(\.resources).first { text += Array(" /DR ".utf8) + resources }
+    var resources = FormResources()
+    for form in forms { resources.add(form.resources) }
+    if !resources.isEmpty { text += Array(" /DR ".utf8) + resources.text }
     return text + Array(" >>".utf8)
   }
 

@@ -6,6 +6,8 @@ final class NamedPlaces {
   private struct Node {
     /// In the order of their names.
     var kids: [(first: [UInt8], last: [UInt8], id: PDFObject.ID)] = []
+    /// Those that do not say what names they have.
+    var others: [PDFObject.ID] = []
     /// What stands in the document for the place: most often a reference.
     var places: [[UInt8]: [UInt8]] = [:]
   }
@@ -64,14 +66,17 @@ final class NamedPlaces {
 
   /// Readers look everywhere, whichever kind of name it is.
   private func place(_ key: [UInt8]) -> [UInt8]? {
+    // A tree may have loops.
+    var seen: Set<PDFObject.ID> = []
+    var waiting: [PDFObject.ID] = []
     var next = root
-    // Deeper is a loop.
-    for _ in 0..<64 {
-      guard let node = next else { break }
+    while let node = next {
       if let place = node.places[key] { return place }
+      waiting += node.others.reversed()
       let after = node.kids.partitioningIndex { key < $0.first }
-      guard after > 0, !(node.kids[after - 1].last < key) else { break }
-      next = self.node(node.kids[after - 1].id)
+      if after > 0, !(node.kids[after - 1].last < key) { waiting.append(node.kids[after - 1].id) }
+      next = nil
+      while next == nil, let id = waiting.popLast() { next = seen.insert(id).inserted ? self.node(id) : nil }
     }
     return old[[0x2F] + key]
   }
@@ -80,7 +85,7 @@ final class NamedPlaces {
     if let known = nodes[id] { return known }
     let node = node(objects.object(id).text)
     nodes[id] = node
-    count += node.places.count + node.kids.count
+    count += node.places.count + node.kids.count + node.others.count
     return node
   }
 
@@ -88,7 +93,10 @@ final class NamedPlaces {
     var node = Node()
     for kid in text.value(of: "/Kids").map({ objects.resolved($0).references }) ?? [] {
       let limits = items(of: objects.object(kid.id).text, "/Limits").map(ObjectText.string)
-      guard limits.count == 2, let first = limits[0], let last = limits[1] else { continue }
+      guard limits.count == 2, let first = limits[0], let last = limits[1] else {
+        node.others.append(kid.id)
+        continue
+      }
       node.kids.append((first, last, kid.id))
     }
     node.kids.sort { $0.first < $1.first }

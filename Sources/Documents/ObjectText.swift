@@ -16,7 +16,8 @@ struct ObjectText {
   let references: [Reference]
   /// Of the dictionary itself, not of others in it; empty for what is no dictionary.
   let entries: [Entry]
-  /// Where names of destinations stand: the strings and names that are values of `/D` or `/Dest`, however deep.
+  /// Where names of this document's destinations stand: the strings and names that are values of `/D` or `/Dest`, however
+  /// deep, but for actions that lead into other files.
   let destinations: [Range<Int>]
 
   /// - Parameter text: as libqpdf wrote it, so that it is well formed.
@@ -43,7 +44,7 @@ struct ObjectText {
     bytes = scan.bytes
     references = scan.references
     entries = scan.entries
-    destinations = scan.destinations
+    destinations = scan.destinations.names
   }
 
   var isDictionary: Bool { bytes.starts(with: "<<".utf8) }
@@ -59,7 +60,7 @@ struct ObjectText {
 
   func mentions(_ name: String) -> Bool {
     let name = Array(name.utf8)
-    return bytes.indices.contains { bytes[$0...].starts(with: name) }
+    return bytes.indices.contains { bytes[$0] == name.first && bytes[$0...].starts(with: name) }
   }
 
   /// What stands in an array, item after item; empty for what is no array.
@@ -101,7 +102,7 @@ private struct ObjectScan {
   var syntax: ObjectSyntax?
   var references: [ObjectText.Reference] = []
   var entries: [ObjectText.Entry] = []
-  var destinations: [Range<Int>] = []
+  var destinations: DestinationScan
   /// Of an array, when they are asked for.
   var items: [Range<Int>]?
 
@@ -112,12 +113,11 @@ private struct ObjectScan {
   private var value: Range<Int>?
   /// The tokens just before, as far as they were whole numbers.
   private var numbers: (first: Range<Int>?, second: Range<Int>?)
-  /// Whether a destination comes next.
-  private var isBeforeDestination = false
   private let isDictionary: Bool
 
   init(_ text: [UInt8]) {
     bytes = text
+    destinations = DestinationScan(text)
     isDictionary = text.starts(with: "<<".utf8)
   }
 
@@ -133,8 +133,7 @@ private struct ObjectScan {
       syntax?.take(bytes[start..<at], isNumber: isNumber)
       place(start..<at, before: before)
       if items != nil { addItem(start..<at, before: before) }
-      if isBeforeDestination, isName(start..<at) { destinations.append(start..<at) }
-      isBeforeDestination = isDestinationKey(start..<at)
+      destinations.take(start..<at)
       if isNumber {
         numbers = (numbers.second, start..<at)
       } else {
@@ -168,21 +167,6 @@ private struct ObjectScan {
       return bytes[start..<at].allSatisfy { (0x30...0x39).contains($0) }
     }
     return false
-  }
-
-  /// Whether a token can name a destination.
-  private func isName(_ token: Range<Int>) -> Bool {
-    switch bytes[token.lowerBound] {
-    case 0x28, 0x2F: true
-    case 0x3C: token.count > 2 || token.count == 2 && bytes[token.lowerBound + 1] == 0x3E
-    default: false
-    }
-  }
-
-  private func isDestinationKey(_ token: Range<Int>) -> Bool {
-    guard token.count == 2 || token.count == 5, bytes[token.lowerBound] == 0x2F, bytes[token.lowerBound + 1] == 0x44
-    else { return false }
-    return token.count == 2 || bytes[token].elementsEqual("/Dest".utf8)
   }
 
   /// Makes a token part of the entry that it belongs to.

@@ -74,16 +74,41 @@ extension PDFObject {
   func plainData(atMost limit: Int) -> [UInt8]? {
     let filters = filters
     if filters.isEmpty { return (try? data()).flatMap { $0.count <= limit ? $0 : nil } }
-    if filters.count == 1, filters[0].name == "/FlateDecode", filters[0].parameters == nil,
-      let raw = try? data(), let plain = Deflate.expand(raw, atMost: limit)
-    {
-      return plain
+    if filters.count == 1, filters[0].name == "/FlateDecode", let raw = try? data() {
+      let hasParameters = filters[0].parameters != nil
+      // A predictor's rows have a byte more, and a byte at least.
+      switch Deflate.expansion(of: raw, atMost: hasParameters ? 2 * limit + 4096 : limit) {
+      case .bytes(let plain): if !hasParameters { return plain }
+      case .tooLarge: return nil
+      // libqpdf may still save it, and says so.
+      case .damaged: break
+      }
+    } else if filters.count(where: { Self.expandingFilters.contains($0.name) }) > 1 {
+      // Each multiplies what the other makes.
+      return nil
     }
     return decoded.flatMap { $0.count <= limit ? $0 : nil }
   }
 
+  private static let expandingFilters: Set = ["/FlateDecode", "/LZWDecode", "/RunLengthDecode"]
+
+  /// Whether no filter has parameters that take any amount of memory.
+  var hasSaneParameters: Bool {
+    filters.allSatisfy { filter in
+      guard let parameters = filter.parameters, parameters.isDictionary else { return true }
+      func isWithin(_ key: String, _ range: ClosedRange<Int>) -> Bool {
+        parameters[key].map { $0.integer.map(range.contains) ?? false } ?? true
+      }
+      // Faxes are left to others, who look at their columns.
+      return isWithin("/Colors", 1...32) && isWithin("/Columns", 0...1 << 24)
+        && isWithin("/BitsPerComponent", 1...16)
+        && [1, 2, 4, 8, 16].contains(parameters["/BitsPerComponent"]?.integer ?? 8)
+    }
+  }
+
   /// What libqpdf makes of a stream.
   private var decoded: [UInt8]? {
+    guard hasSaneParameters else { return nil }
     var data: UnsafeMutablePointer<UInt8>?
     var count = 0
     var isFiltered: QPDF_BOOL = 0

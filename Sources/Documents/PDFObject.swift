@@ -67,6 +67,7 @@ struct PDFObject {
   /// A stream's bytes without their filters; nil for those that are not meant for data, and when there is anything wrong
   /// with them.
   var decodedData: [UInt8]? {
+    guard hasSaneParameters else { return nil }
     file.forgetWarnings()
     var data: UnsafeMutablePointer<UInt8>?
     var count = 0

@@ -48,7 +48,7 @@ struct PageCopy {
   struct Part {
     struct Form {
       let field: Int
-      let resources: [UInt8]?
+      let resources: FormResources
       let needsAppearances: Bool
     }
 
@@ -81,7 +81,17 @@ struct PageCopy {
       if let value = text.value(of: key) { field += Array(" \(key) ".utf8) + translated(ObjectText(Array(value))) }
     }
     try writer.write(topField, field + Array(" >>".utf8))
-    let resources = text.value(of: "/DR").map { translated(ObjectText(Array($0))) }
+    var resources = FormResources()
+    let own = text.value(of: "/DR").map { objects.resolved($0) }
+    for entry in own?.entries ?? [] {
+      guard let own else { break }
+      let category = objects.resolved(own.bytes[entry.value])
+      resources.add(
+        Array(own.bytes[entry.key]), whole: translated(category),
+        category.entries.map {
+          (Array(category.bytes[$0.key]), translated(ObjectText(Array(category.bytes[$0.value]))))
+        })
+    }
     try writeWaiting()
     return Part.Form(
       field: topField, resources: resources, needsAppearances: text.has("true", for: "/NeedAppearances"))

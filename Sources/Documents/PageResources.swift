@@ -16,7 +16,7 @@ struct PageResources {
     let all = objects.resolved(value)
     let lists = PageResources.kinds.compactMap { kind in all.value(of: kind).map { (kind, objects.resolved($0)) } }
     guard lists.contains(where: { !$0.1.entries.isEmpty }), !hasAppearances(page), !hasMasks(all),
-      !draws(all.value(of: "/Pattern").map(objects.resolved)?.references), let names = namesInContents(of: page)
+      !hasPatterns(all), let names = namesInContents(of: page)
     else { return nil }
     var text = Array("<< ".utf8)
     var isLess = false
@@ -32,7 +32,7 @@ struct PageResources {
       let references = list.references.filter { reference in
         kept.contains { $0.value.contains(reference.range.lowerBound) }
       }
-      if draws(references) { return nil }
+      if draws(references) || kept.contains(where: { draws(ObjectText(Array(list.bytes[$0.value]))) }) { return nil }
     }
     guard isLess else { return nil }
     for entry in all.entries where !PageResources.kinds.contains(where: { all.bytes[entry.key].elementsEqual($0.utf8) })
@@ -47,11 +47,18 @@ struct PageResources {
   /// Whether any of these has contents of its own: what those do not find in their resources, readers look for in the
   /// page's.
   private func draws(_ references: [ObjectText.Reference]?) -> Bool {
-    (references ?? []).contains { reference in
-      let text = objects.object(reference.id).text
-      return text.has("/Form", for: "/Subtype") || text.has("/Type3", for: "/Subtype")
-        || text.has("1", for: "/PatternType")
-    }
+    (references ?? []).contains { draws(objects.object($0.id).text) }
+  }
+
+  private func draws(_ text: ObjectText) -> Bool {
+    text.has("/Form", for: "/Subtype") || text.has("/Type3", for: "/Subtype") || text.has("1", for: "/PatternType")
+  }
+
+  /// The same of patterns, and of the graphics states of those that are shadings.
+  private func hasPatterns(_ resources: ObjectText) -> Bool {
+    guard let patterns = resources.value(of: "/Pattern").map(objects.resolved) else { return false }
+    return draws(patterns.references) || patterns.mentions("/ExtGState")
+      || patterns.entries.contains { draws(ObjectText(Array(patterns.bytes[$0.value]))) }
   }
 
   /// The same of the masks among the graphics states.

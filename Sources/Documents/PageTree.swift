@@ -53,11 +53,8 @@ struct PageTree {
     // libqpdf makes pages of some objects that are none.
     var page = Page(id: id, text: known.isDictionary ? known : ObjectText(object.ownText))
     guard page.text.isDictionary else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
-    // A tree that libqpdf has walked has no loops.
-    var node = object["/Parent"]
-    while let above = node {
-      page.inherit(from: ObjectText(above.ownText))
-      node = above["/Parent"]
+    for key in PageTree.inheritable where !page.text.hasValue(for: key) {
+      if let value = object.inherited(key) { page.inherited[key] = ObjectText(value.text) }
     }
     return page
   }

@@ -35,8 +35,12 @@ public struct Bilevel: Sendable {
 extension Bilevel {
   /// A smaller image, in which a bit is set where most of those were that it stands for.
   ///
-  /// - Parameters: no more than this has, and at least 1.
-  public func reduced(to newWidth: Int, _ newHeight: Int) -> Bilevel? {
+  /// nil where that would show something else: patterns of dots, which become black or white, and fine lines, which vanish.
+  ///
+  /// - Parameters:
+  ///   - newWidth: no more than this has, and at least 1; so is the height.
+  ///   - inkIsSet: what the bits of ink are, which win where there are as many of either kind.
+  public func reduced(to newWidth: Int, _ newHeight: Int, inkIsSet: Bool) -> Bilevel? {
     guard (1...width).contains(newWidth), (1...height).contains(newHeight) else { return nil }
     // A word can be read from every byte on.
     let source = bytes + [UInt8](repeating: 0, count: 8)
@@ -45,6 +49,7 @@ extension Bilevel {
     var reduced = [UInt8](repeating: 0, count: newSize * newHeight)
     // A word has 57 bits from any bit of its first byte on.
     let columns = (0...newWidth).map { $0 * width / newWidth }
+    var change = Change()
     for y in 0..<newHeight {
       let rows = (y * height / newHeight)..<((y + 1) * height / newHeight)
       for x in 0..<newWidth {
@@ -60,10 +65,40 @@ extension Bilevel {
             column += count
           }
         }
-        if 2 * set > rows.count * (columns[x + 1] - columns[x]) { reduced[y * newSize + x >> 3] |= 0x80 >> (x & 7) }
+        let count = rows.count * (columns[x + 1] - columns[x])
+        let isSet = inkIsSet ? 2 * set >= count : 2 * set > count
+        if isSet { reduced[y * newSize + x >> 3] |= 0x80 >> (x & 7) }
+        change.add(set: set, of: count, isSet)
       }
     }
+    if change.isLoss { return nil }
     return Bilevel(width: newWidth, height: newHeight, bytes: reduced)
+  }
+
+  /// What becomes of an image's bits when fewer stand for them.
+  private struct Change {
+    private var cells = 0
+    /// Those that have a good part of either kind.
+    private var mixed = 0
+    /// How many bits are set, before and after.
+    private var (before, after, all) = (0, 0, 0)
+
+    mutating func add(set: Int, of count: Int, _ isSet: Bool) {
+      cells += 1
+      if 4 * set >= count, 4 * set <= 3 * count { mixed += 1 }
+      before += set
+      after += isSet ? count : 0
+      all += count
+    }
+
+    /// Edges of letters are a few mixed cells, and change the letters' weight a little.
+    var isLoss: Bool {
+      if 100 * mixed > 15 * cells || 100 * abs(after - before) > 4 * all { return true }
+      // What there is less of is what is drawn.
+      let isDrawnSet = 2 * before <= all
+      let (drawn, left) = isDrawnSet ? (before, after) : (all - before, all - after)
+      return 100 * abs(left - drawn) > 20 * drawn
+    }
   }
 
   /// Each bit the other way round; those beyond a row's end, too, which nobody looks at.

@@ -22,7 +22,18 @@ internal import CDeflate
 
   /// What was compressed; nil when it is damaged or more than `limit` bytes.
   public static func expand(_ bytes: [UInt8], atMost limit: Int) -> [UInt8]? {
-    guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return nil }
+    if case .bytes(let bytes) = expansion(of: bytes, atMost: limit) { bytes } else { nil }
+  }
+
+  public enum Expansion {
+    case bytes([UInt8])
+    case tooLarge
+    case damaged
+  }
+
+  /// What was compressed, or why there is none.
+  public static func expansion(of bytes: [UInt8], atMost limit: Int) -> Expansion {
+    guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return .tooLarge }
     defer { unsafe libdeflate_free_decompressor(decompressor) }
     var room = min(limit, max(4096, bytes.count * 4))
     while true {
@@ -33,8 +44,9 @@ internal import CDeflate
           decompressor, bytes, bytes.count, target.baseAddress, room, &read, &made)
         count = result == LIBDEFLATE_SUCCESS ? made : 0
       }
-      if result == LIBDEFLATE_SUCCESS { return expanded }
-      guard result == LIBDEFLATE_INSUFFICIENT_SPACE, room < limit else { return nil }
+      if result == LIBDEFLATE_SUCCESS { return .bytes(expanded) }
+      guard result == LIBDEFLATE_INSUFFICIENT_SPACE else { return .damaged }
+      if room >= limit { return .tooLarge }
       room = min(limit, room * 4)
     }
   }

@@ -19,9 +19,11 @@ import Testing
     #expect(said == expected, sourceLocation: place)
   }
 
-  private func withDocuments(_ body: (MountProcess, MountScratch) async throws -> Void) async throws {
+  private func withDocuments(
+    _ kinds: String = "", _ body: (MountProcess, MountScratch) async throws -> Void
+  ) async throws {
     try await withScratch { scratch in
-      _ = try await script("make_compressible.py", scratch.source)
+      _ = try await script("make_compressible.py", scratch.source, kinds)
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
       try await withMount(scratch, environment: environment) { mount in try await body(mount, scratch) }
     }
@@ -140,6 +142,48 @@ import Testing
           form.compressed.pdf: user.ffmount.error: No such attribute
 
 
+          """)
+    }
+  }
+
+  @Test func whatIsSaidInOddWaysIsUnderstood() async throws {
+    try await withDocuments("odd") { mount, scratch in
+      // All that is seen small is also seen large.
+      let sizes = """
+        for f in elsewhere-*.compressed.pdf; do images $f | awk '$3 < 600 && $3 > 4'; done
+        ls | grep -c elsewhere.*compressed
+        """
+      try await expect(sizes, mount, scratch, says: "7\n")
+      let looks = """
+        for f in palettes dots; do
+          cat $f.compressed.pdf > $O/$f.pdf; qpdf --check $O/$f.pdf > $O/said || cat $O/said
+          [ $(stat -c %s $O/$f.pdf) -lt $(stat -c %s $S/$f.pdf) ] || echo $f grew
+          pdftoppm -r 72 $S/$f.pdf $O/$f.before; pdftoppm -r 72 $O/$f.pdf $O/$f.after
+          /usr/bin/python3 - $O/$f <<'END'
+        import glob, sys
+        from PIL import Image, ImageChops, ImageStat
+        for name in sorted(glob.glob(sys.argv[1] + ".before*")):
+            images = [Image.open(file) for file in (name, name.replace(".before", ".after"))]
+            change = ImageChops.difference(*images).crop((72, 660, 180, 770))
+            if sum(ImageStat.Stat(change).mean) > 6: print(name.rsplit("/")[-1], ImageStat.Stat(change).mean)
+        END
+        done
+        """
+      try await expect(looks, mount, scratch, says: "")
+      let rest = """
+        images deep.compressed.pdf | tail -n 1; cmp initialled.compressed.pdf $S/initialled.pdf; say error initialled.compressed.pdf
+        pdfinfo titled.compressed.pdf | grep Title; timeout 10 head -c 5 circle.pdf.pages/001.pdf; echo
+        pdffonts glyphs.pdf.pages/001.pdf 2> /dev/null | grep -c Courier; timeout 20 head -c 5 large.compressed.pdf
+        """
+      try await expect(
+        rest, mount, scratch,
+        says: """
+          1 image 600 450 gray 16 image
+          initialled.pdf is not changed: it is signed, and the signature is for these bytes
+          Title:           Of the trailer
+          %PDF-
+          1
+          %PDF-
           """)
     }
   }

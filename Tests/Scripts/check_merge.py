@@ -31,6 +31,9 @@ def pdf(label, pages, width, form=False, named=False):
         content = b"BT /F1 12 Tf 20 %d Td (%s page %d) Tj ET" % (100 - index, label.encode(), index + 1)
         stream = add(b"<</Length %d>>stream\n%s\nendstream" % (len(content), content))
         marks = b"<</Type/Annot/Subtype/Link/Rect[0 0 50 50]/Border[0 0 0]/Dest%s>>" % place
+        if named and index == 0:
+            # A place of another file, which is called like one of this.
+            marks += b"<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Border[0 0 0]/A<</S/GoToR/F(other.pdf)/D(the end)>>>>"
         if form and index == 0:
             look = add(b"<</Type/XObject/Subtype/Form/BBox[0 0 60 20]/Length 22>>stream\n0.5 g 0 0 60 20 re f  \nendstream")
             widget = add(
@@ -43,9 +46,12 @@ def pdf(label, pages, width, form=False, named=False):
     objects[2] = (
         b"<</Type/Pages/Kids[%s]/Count %d/MediaBox[0 0 %d 150]/Resources<</Font<</F1 %d 0 R>>>>>>"
         % (kids, pages, width, font))
-    extra = b"/AcroForm<</Fields[%d 0 R]/DA(/F1 0 Tf)>>" % widget if form else b""
+    extra = b"/AcroForm<</Fields[%d 0 R]/DA(/F1 0 Tf)/DR<</Font<</F1 %d 0 R/F%d %d 0 R>>>>>>" % (
+        widget, font, width, font) if form else b""
     if named:
-        extra += b"/Names<</Dests<</Names[(the end)[%d 0 R/Fit]]>>>>" % numbers[-1]
+        # Its node does not say what names it has.
+        leaf = add(b"<</Names[(the end)[%d 0 R/Fit]]>>" % numbers[-1])
+        extra += b"/Names<</Dests<</Kids[%d 0 R]>>>>" % leaf
     objects[1] = b"<</Type/Catalog/Pages 2 0 R%s>>" % extra
     out, places = b"%PDF-1.5\n", []
     for number in sorted(objects):
@@ -131,6 +137,8 @@ def check(source, mount):
     assert f"{last} [" in places and "000003.the end" in places, places
     with open(merged, "rb") as file:
         document = file.read()
+    assert b"/D (the end)" in document, "a place in another file has another name"
+    assert all(b"/F%d " % width in document for width in (162, 170)), "fonts of forms are missing"
     for other in ("mixed.zip.contents.merged.pdf", "mixed.eml.message/attachments.merged.pdf"):
         with open(os.path.join(mount, other), "rb") as file:
             assert file.read() == document, f"the same files make another document as {other}"

@@ -41,7 +41,8 @@ struct CompressedCopy {
     self.file = file
     self.coder = coder
     writer = PackedWriter(to: output, version: CompressedCopy.version(file.version), deflate: coder.deflate)
-    isSigned = file.root["/Perms"] != nil
+    // The second flag says that changes void a signature.
+    isSigned = file.root["/Perms"] != nil || (file.root["/AcroForm"]?["/SigFlags"]?.integer ?? 0) & 2 != 0
   }
 
   /// Streams of objects came with 1.5.
@@ -57,7 +58,15 @@ struct CompressedCopy {
     }
     let trailer = file.trailer
     var information: Int?
-    if let id = trailer["/Info"]?.id { information = try number(for: id, 0) }
+    if let info = trailer["/Info"] {
+      if let id = info.id {
+        information = try number(for: id, 0)
+      } else if info.isDictionary {
+        let number = writer.reserve()
+        try writer.write(number, try translated(ObjectText(info.ownText), 0))
+        information = number
+      }
+    }
     let id = trailer["/ID"]?.items.first?.string
     var next = 0
     while next < waiting.count, !isSigned {
@@ -79,13 +88,22 @@ struct CompressedCopy {
     let text = ObjectText(object.ownText)
     if object.isStream {
       let dictionary = try translated(text.without(["/Length"]), 0)
-      let stream = coder.code(object, id, dictionary, try object.data())
-      try writer.write(number, dictionary: stream.dictionary, stream: stream.data)
+      try write(object, id, as: number, dictionary, try object.data(), 0)
     } else {
-      // A signature's value.
-      if text.value(of: "/ByteRange") != nil, text.value(of: "/Contents") != nil { isSigned = true }
+      // A signature's value, or a field with one.
+      if text.mentions("/ByteRange"), text.mentions("/Contents") { isSigned = true }
       try writer.write(number, try translated(text, 0))
     }
+  }
+
+  /// - Parameter dictionary: with the new numbers.
+  private mutating func write(
+    _ stream: PDFObject, _ id: PDFObject.ID, as number: Int, _ dictionary: [UInt8], _ data: [UInt8], _ depth: Int
+  ) throws(JobFailure) {
+    var base: [UInt8]?
+    if let text = ImageStream.base(of: stream) { base = try translated(ObjectText(text), depth) }
+    let coded = coder.code(stream, id, dictionary, base: base, data)
+    try writer.write(number, dictionary: coded.dictionary, stream: coded.data)
   }
 
   /// The text with the new numbers.
@@ -140,8 +158,7 @@ struct CompressedCopy {
     numbers[id] = number
     shared[sameness] = number
     if isStream {
-      let stream = coder.code(object, id, own, data)
-      try writer.write(number, dictionary: stream.dictionary, stream: stream.data)
+      try write(object, id, as: number, own, data, depth + 1)
     } else {
       try writer.write(number, own)
     }

@@ -9,6 +9,9 @@ struct ContentScanner {
     case state(String)
   }
 
+  /// False when it may have taken content for an inline image's samples.
+  private(set) var isCertain = true
+
   private let bytes: [UInt8]
   private var at = 0
   /// The last operands: numbers, and the last name as a range of the bytes.
@@ -114,20 +117,42 @@ struct ContentScanner {
     while at < bytes.count, bytes[at] != 0x3E { at += 1 }
   }
 
-  /// Past `EI` between blanks, behind which the content goes on as text does.
+  /// Past `EI` between blanks, behind which the content goes on as content does.
   private mutating func skipInlineImage() {
     at += 1
-    while at + 2 < bytes.count {
-      if bytes[at] == 0x45, bytes[at + 1] == 0x49, Self.ends[Int(bytes[at - 1])], Self.ends[Int(bytes[at + 2])],
-        bytes[(at + 2)...].prefix(16).allSatisfy({ $0 < 0x7F && ($0 >= 32 || (9...13).contains($0)) })
-      {
-        at += 2
-        return
+    while at + 2 <= bytes.count {
+      if bytes[at] == 0x45, bytes[at + 1] == 0x49, at + 2 == bytes.count || Self.ends[Int(bytes[at + 2])] {
+        let isApart = Self.ends[Int(bytes[at - 1])]
+        let goesOn = isContent(from: at + 2)
+        if isApart, goesOn {
+          at += 2
+          return
+        }
+        // Samples look like this by chance once in millions.
+        if isApart || goesOn { isCertain = false }
       }
       at += 1
     }
     at = bytes.count
+    isCertain = false
   }
+
+  /// Whether what comes next looks like content: all of it like text, or at least its first word like an operator or the
+  /// beginning of a string, which may hold bytes of any kind.
+  private func isContent(from start: Int) -> Bool {
+    let next = bytes[start...].prefix(16)
+    if next.allSatisfy({ $0 < 0x7F && ($0 >= 32 || (9...13).contains($0)) }) { return true }
+    let rest = next.drop { $0 == 32 || (9...13).contains($0) || $0 == 0 }
+    guard let first = rest.first, !Self.ends[Int(first)] else { return true }
+    return Self.operators.contains(String(decoding: rest.prefix { !Self.ends[Int($0)] }, as: UTF8.self))
+  }
+
+  private static let operators: Set<String> = [
+    "q", "Q", "cm", "w", "J", "j", "M", "d", "ri", "i", "gs", "m", "l", "c", "v", "y", "h", "re", "S", "s", "f", "F",
+    "f*", "B", "B*", "b", "b*", "n", "W", "W*", "BT", "ET", "Do", "sh", "BI", "BX", "EX", "EMC", "BMC", "BDC", "MP",
+    "DP",
+    "g", "G", "rg", "RG", "k", "K", "cs", "CS", "sc", "SC", "scn", "SCN",
+  ]
 
   /// What ends a word: blanks and delimiters.
   private static let ends: [Bool] = (0..<256).map { byte in

@@ -3,40 +3,63 @@ internal import JobFiles
 /// How large each image of a document is painted, at its largest, wherever that is: on pages, in forms, patterns, soft masks
 /// and the looks of annotations.
 struct ImagePlacements {
-  /// In points.
-  struct Extent {
-    var width = 0.0
-    var height = 0.0
-  }
-
   private struct Visit: Hashable {
     let id: PDFObject.ID
     let matrix: Matrix
+    /// What a form without resources has them from.
+    let lender: PDFObject.ID?
   }
 
-  private(set) var extents: [PDFObject.ID: Extent] = [:]
-  /// What makes other images transparent.
-  private(set) var softMasks: Set<PDFObject.ID> = []
-  /// False where something could not be read or would take too long: then an image may be painted larger than is known.
-  private(set) var isComplete = true
+  /// What content has its names from, and what object that belongs to.
+  private struct Scope {
+    let resources: PDFObject
+    let owner: PDFObject.ID
+  }
 
+  private struct Form {
+    let matrix: Matrix
+    let hasResources: Bool
+  }
+
+  /// What a name stands for.
+  private enum Painted {
+    case image(ImageSizes.Image)
+    case form(PDFObject.ID)
+    case nothing
+  }
+
+  private(set) var sizes = ImageSizes()
+  /// False where something could not be read or would take too long: then an image may be painted larger than is known.
+  var isComplete: Bool { hasSeenAll && search.isComplete }
+
+  private let file: PDFFile
+  private var hasSeenAll = true
+  private var search = ResourceSearch()
   private var visits: Set<Visit> = []
-  /// Whether images may be painted by what has these resources.
-  private var paintsImages: [PDFObject.ID: Bool] = [:]
+  private var forms: [PDFObject.ID: Form] = [:]
+  /// Of fonts that were looked at: whether their glyphs paint what the content has that uses them.
+  private var borrowers: [PDFObject.ID: Bool] = [:]
   private var budget = ImagePlacements.mostContent
+  /// Of the page, each of which takes handles that only the page's end gives back.
+  private var pageVisits = 0
+  private var pageNames = 0
 
   /// Of content that is looked through, in bytes; what is painted in several sizes is looked through each time.
   private static let mostContent = 1 << 28
   private static let deepest = 24
   private static let mostVisits = 1 << 18
+  private static let mostPageVisits = 10_000
+  private static let mostPageNames = 1 << 18
 
   init(on tree: inout PageTree, of file: PDFFile) throws(JobFailure) {
+    self.file = file
     for index in 0..<(try tree.count()) {
       guard let page = try tree.page(at: index) else { break }
       let object = file.object(page.id)
       let unit = object["/UserUnit"]?.number ?? 1
       let matrix = Matrix(a: unit, d: unit)
-      if let resources = object.inherited("/Resources"), paints(resources, 0) {
+      (pageVisits, pageNames) = (0, 0)
+      if let resources = object.inherited("/Resources"), search.leadsToImages(resources) {
         let contents = object["/Contents"]
         var content: [UInt8] = []
         for part in contents.map({ $0.isArray ? $0.items : [$0] }) ?? [] {
@@ -44,7 +67,7 @@ struct ImagePlacements {
           guard part.isStream else { continue }
           content += (take(part) ?? []) + [0x0A]
         }
-        walk(content, resources, matrix, depth: 0)
+        walk(content, Scope(resources: resources, owner: page.id), matrix, depth: 0)
       }
       for annotation in object["/Annots"]?.items ?? [] { walk(annotation, on: matrix) }
       file.releaseObjects()
@@ -55,58 +78,21 @@ struct ImagePlacements {
   /// A stream's content, if there is still time for it.
   private mutating func take(_ stream: PDFObject) -> [UInt8]? {
     guard budget > 0, let content = stream.plainData(atMost: budget) else {
-      isComplete = false
+      hasSeenAll = false
       return nil
     }
     budget -= content.count + 64
     return content
   }
 
-  // MARK: Whether to look
-
-  private mutating func paints(_ resources: PDFObject, _ depth: Int) -> Bool {
-    if let id = resources.id {
-      if let known = paintsImages[id] { return known }
-      paintsImages[id] = false
-      let result = paintsAnew(resources, depth)
-      paintsImages[id] = result
-      return result
+  private mutating func walk(_ content: [UInt8], _ scope: Scope, _ start: Matrix, depth: Int) {
+    for pattern in search.entries("/Pattern", of: scope.resources) where pattern.isStream {
+      if let id = pattern.id { enter(id, start, scope, depth) }
     }
-    return paintsAnew(resources, depth)
-  }
-
-  private mutating func paintsAnew(_ resources: PDFObject, _ depth: Int) -> Bool {
-    guard depth < Self.deepest else { return true }
-    let states = resources["/ExtGState"].map { states in states.keys.compactMap { states[$0]?["/SMask"]?["/G"] } } ?? []
-    let forms = ["/XObject", "/Pattern"].flatMap { key in
-      resources[key].map { objects in objects.keys.compactMap { objects[$0] } } ?? []
-    }
-    for object in forms + states where object.isStream {
-      let dictionary = object.dictionary
-      if dictionary["/Subtype"]?.name == "/Image" { return true }
-      if let id = object.id {
-        if let known = paintsImages[id] {
-          if known { return true }
-          continue
-        }
-        paintsImages[id] = false
-        // A form without resources has those of the page, which are being looked at.
-        let result = dictionary["/Resources"].map { paints($0, depth + 1) } ?? false
-        paintsImages[id] = result
-        if result { return true }
-      }
-    }
-    return false
-  }
-
-  // MARK: Looking
-
-  private mutating func walk(_ content: [UInt8], _ resources: PDFObject, _ start: Matrix, depth: Int) {
-    for key in resources["/Pattern"]?.keys ?? [] {
-      if let pattern = resources["/Pattern"]?[key], pattern.isStream { enter(pattern, start, resources, depth) }
-    }
-    let (objects, states) = (resources["/XObject"], resources["/ExtGState"])
-    var known: [String: PDFObject?] = [:]
+    for font in search.entries("/Font", of: scope.resources) { lookAtGlyphs(of: font, scope) }
+    let (objects, states) = (scope.resources["/XObject"], scope.resources["/ExtGState"])
+    var painted: [String: Painted] = [:]
+    var masks: [String: PDFObject.ID?] = [:]
     var stack: [Matrix] = []
     var matrix = start
     var scanner = ContentScanner(content)
@@ -116,72 +102,134 @@ struct ImagePlacements {
       case .restore: matrix = stack.popLast() ?? matrix
       case .transform(let next): matrix = next.then(matrix)
       case .paint(let name):
-        budget -= 64
-        let object = known[name] ?? objects?[name]
-        known[name] = .some(object)
-        guard let object, object.isStream else { continue }
-        if object.dictionary["/Subtype"]?.name == "/Image" {
-          place(object, matrix)
-        } else {
-          enter(object, matrix, resources, depth)
+        let known = painted[name] ?? self.painted(name, in: objects)
+        painted[name] = known
+        switch known {
+        case .image(let image): if !sizes.place(image, matrix) { hasSeenAll = false }
+        case .form(let id): enter(id, matrix, scope, depth)
+        case .nothing: break
         }
       case .state(let name):
-        budget -= 64
-        if let form = states?[name]?["/SMask"]?["/G"], form.isStream { enter(form, matrix, resources, depth) }
+        let known = masks[name] ?? mask(name, in: states)
+        masks[name] = .some(known)
+        if let known { enter(known, matrix, scope, depth) }
       }
     }
+    if !scanner.isCertain { hasSeenAll = false }
   }
 
+  // MARK: Names
+
+  /// A dictionary's value; without it, other readers may know what is painted.
+  private mutating func value(_ name: String, in dictionary: PDFObject?) -> PDFObject? {
+    pageNames += 1
+    guard pageNames < Self.mostPageNames, let value = dictionary?[name] else {
+      hasSeenAll = false
+      return nil
+    }
+    return value
+  }
+
+  private mutating func painted(_ name: String, in objects: PDFObject?) -> Painted {
+    guard let object = value(name, in: objects), object.isStream, let id = object.id else { return .nothing }
+    return object.dictionary["/Subtype"]?.name == "/Image" ? .image(ImageSizes.Image(object, id)) : .form(id)
+  }
+
+  private mutating func mask(_ name: String, in states: PDFObject?) -> PDFObject.ID? {
+    guard let form = value(name, in: states)?["/SMask"]?["/G"], form.isStream else { return nil }
+    return form.id
+  }
+
+  // MARK: What is painted
+
   /// A form or pattern, painted in a place.
-  private mutating func enter(_ form: PDFObject, _ matrix: Matrix, _ inherited: PDFObject?, _ depth: Int) {
-    guard let id = form.id else { return }
+  private mutating func enter(_ id: PDFObject.ID, _ matrix: Matrix, _ lender: Scope?, _ depth: Int) {
+    let form = form(id)
     // What differs by less is of one size to the eye.
     let rough = Matrix(
       a: (matrix.a * 1024).rounded(), b: (matrix.b * 1024).rounded(), c: (matrix.c * 1024).rounded(),
       d: (matrix.d * 1024).rounded())
-    if visits.contains(Visit(id: id, matrix: rough)) { return }
-    guard depth < Self.deepest, visits.count < Self.mostVisits else {
-      isComplete = false
-      return
-    }
-    visits.insert(Visit(id: id, matrix: rough))
-    let dictionary = form.dictionary
-    guard let resources = dictionary["/Resources"] ?? inherited, paints(resources, depth), let content = take(form)
+    let visit = Visit(id: id, matrix: rough, lender: form.hasResources ? nil : lender?.owner)
+    if visits.contains(visit) { return }
+    guard depth < Self.deepest, visits.count < Self.mostVisits, pageVisits < Self.mostPageVisits,
+      pageNames < Self.mostPageNames
     else {
+      hasSeenAll = false
       return
     }
-    walk(content, resources, (Matrix(dictionary["/Matrix"]) ?? Matrix()).then(matrix), depth: depth + 1)
+    visits.insert(visit)
+    pageVisits += 1
+    let stream = file.object(id)
+    let own = stream.dictionary["/Resources"].map { Scope(resources: $0, owner: id) }
+    guard let scope = own ?? lender, search.leadsToImages(scope.resources), let content = take(stream) else { return }
+    walk(content, scope, form.matrix.then(matrix), depth: depth + 1)
+  }
+
+  private mutating func form(_ id: PDFObject.ID) -> Form {
+    if let known = forms[id] { return known }
+    let dictionary = file.object(id).dictionary
+    let form = Form(matrix: Matrix(dictionary["/Matrix"]) ?? Matrix(), hasResources: dictionary["/Resources"] != nil)
+    forms[id] = form
+    return form
   }
 
   private mutating func walk(_ annotation: PDFObject, on page: Matrix) {
+    // Readers may make looks of these.
+    for key in ["/I", "/RI", "/IX"] { placeAnyhow(annotation["/MK"]?[key]) }
     guard let looks = annotation["/AP"] else { return }
     for key in looks.keys {
       guard let look = looks[key] else { continue }
       for form in look.isStream ? [look] : look.keys.compactMap({ look[$0] }) where form.isStream {
-        let own = Matrix(form.dictionary["/Matrix"]) ?? Matrix()
+        guard let id = form.id else { continue }
+        let own = self.form(id).matrix
         if let matrix = Matrix(from: form.dictionary["/BBox"], by: own, to: annotation["/Rect"]) {
-          enter(form, matrix.then(page), nil, 0)
+          enter(id, matrix.then(page), nil, 0)
+        } else {
+          placeAnyhow(form)
         }
       }
     }
   }
 
-  private mutating func place(_ image: PDFObject, _ matrix: Matrix) {
-    guard let extent = matrix.extent, let id = image.id else {
-      isComplete = false
-      return
+  /// Glyphs are of the text's size, which nobody follows here.
+  private mutating func lookAtGlyphs(of font: PDFObject, _ scope: Scope) {
+    let known = font.id.flatMap { borrowers[$0] }
+    let borrows = known ?? borrowsImages(font)
+    if let id = font.id { borrowers[id] = borrows }
+    if known == nil {
+      for resources in search.glyphResources(of: font) { placeImages(of: resources) }
     }
-    note(id, extent)
-    let dictionary = image.dictionary
-    if let mask = dictionary["/SMask"]?.id {
-      softMasks.insert(mask)
-      note(mask, extent)
-    }
-    if let mask = dictionary["/Mask"], mask.isStream, let id = mask.id { note(id, extent) }
+    if borrows { placeImages(of: scope.resources) }
   }
 
-  private mutating func note(_ id: PDFObject.ID, _ extent: (width: Double, height: Double)) {
-    let known = extents[id] ?? Extent()
-    extents[id] = Extent(width: max(known.width, extent.width), height: max(known.height, extent.height))
+  /// Whether a font's glyphs paint what the content has that uses it.
+  private mutating func borrowsImages(_ font: PDFObject) -> Bool {
+    guard font["/Subtype"]?.name == "/Type3", font["/Resources"] == nil else { return false }
+    for glyph in search.entries("/CharProcs", of: font) where glyph.isStream {
+      guard let content = take(glyph) else { return true }
+      var scanner = ContentScanner(content)
+      while let step = scanner.next() {
+        switch step {
+        case .paint, .state: return true
+        default: continue
+        }
+      }
+      if !scanner.isCertain { return true }
+    }
+    return false
+  }
+
+  // MARK: What may be of any size
+
+  private mutating func placeAnyhow(_ object: PDFObject?) {
+    guard let object, object.isStream, let id = object.id else { return }
+    if object.dictionary["/Subtype"]?.name == "/Image" { sizes.placeAnyhow(ImageSizes.Image(object, id)) }
+    if let resources = object.dictionary["/Resources"] { placeImages(of: resources) }
+  }
+
+  private mutating func placeImages(of resources: PDFObject) {
+    for object in search.images(from: resources) {
+      if let id = object.id { sizes.placeAnyhow(ImageSizes.Image(object, id)) }
+    }
   }
 }

@@ -33,10 +33,13 @@ struct ImageRecoder {
   /// - Parameters:
   ///   - raw: the stream's bytes as they are.
   ///   - extent: nil where it is not known; then nothing may get lost.
-  func recode(_ image: ImageStream, raw: [UInt8], extent: ImagePlacements.Extent?, isSoftMask: Bool) -> ImageRecoding? {
+  ///   - base: what the colours of the image's table are, with the new document's numbers.
+  func recode(
+    _ image: ImageStream, raw: [UInt8], extent: ImageSizes.Extent?, isSoftMask: Bool, base: String?
+  ) -> ImageRecoding? {
     // What they cost beside their data cannot be saved.
     guard raw.count >= 256 else { return nil }
-    let work = Work(recoder: self, image: image, raw: raw, extent: extent, isSoftMask: isSoftMask)
+    let work = Work(recoder: self, image: image, raw: raw, extent: extent, isSoftMask: isSoftMask, tableBase: base)
     return work.run().flatMap { $0.data.count < raw.count ? $0 : nil }
   }
 
@@ -44,8 +47,9 @@ struct ImageRecoder {
     let recoder: ImageRecoder
     let image: ImageStream
     let raw: [UInt8]
-    let extent: ImagePlacements.Extent?
+    let extent: ImageSizes.Extent?
     let isSoftMask: Bool
+    let tableBase: String?
 
     func run() -> ImageRecoding? {
       switch image.filter {
@@ -140,7 +144,11 @@ struct ImageRecoder {
         max(ImageRecoder.leastBilevelResolution, 2 * recoder.resolution), ImageRecoder.bilevelTolerance)
       var bits = bits
       if case .components = image.colours {
-        if isSmaller(needed), let smaller = bits.reduced(to: needed.width, needed.height) { bits = smaller }
+        if isSmaller(needed),
+          let smaller = bits.reduced(to: needed.width, needed.height, inkIsSet: image.isInkHigh != isSoftMask)
+        {
+          bits = smaller
+        }
         return ImageRecoding(bilevel: bits)
       }
       let data = recoder.deflate.compress(bits.bytes)
@@ -148,6 +156,8 @@ struct ImageRecoder {
     }
 
     private func ofSamples() -> ImageRecoding? {
+      // Samples here are of a byte; the other one may be lost only where an eye decides.
+      if image.bits == 16, extent == nil { return nil }
       guard let whole = image.plainSamples(raw) else { return nil }
       let size = size
       // What was drawn has few colours, and keeps them.
@@ -160,11 +170,11 @@ struct ImageRecoder {
       var lossless: ImageRecoding?
       var base: String?
       var samples = whole
-      if case .table(let table, let count, let name) = image.colours {
+      if case .table(let table, let count) = image.colours {
         lossless = isSmaller(size) ? nil : ImageRecoding(plain: recoder.deflate.compress(whole.bytes), whole)
-        guard let colours = whole.looked(upIn: table, bands: count) else { return lossless }
+        guard let tableBase, let colours = whole.looked(upIn: table, bands: count) else { return lossless }
         samples = colours
-        base = String(decoding: name, as: UTF8.self)
+        base = tableBase
       }
       guard extent != nil else { return lossless ?? packed(samples, isDrawn) }
       guard let fitted = fitted(samples, size) else { return lossless }

@@ -7,8 +7,8 @@ struct ImageStream {
     /// As many numbers a pixel as components, each with a meaning of its own: what is nearly the same number is nearly the
     /// same colour. 1, 3 or 4.
     case components(Int)
-    /// Numbers of a table's entries of so many bytes, and what these mean.
-    case table([UInt8], components: Int, base: [UInt8])
+    /// Numbers of a table's entries of so many bytes.
+    case table([UInt8], components: Int)
     /// Such that cannot be reckoned with here.
     case other
   }
@@ -21,6 +21,8 @@ struct ImageStream {
   let colours: Colours
   /// It is a stencil for paint.
   let isStencil: Bool
+  /// Whether the highest samples of one component are the darkest, or what a stencil paints.
+  let isInkHigh: Bool
   /// The last filter, and what it is told.
   let filter: String?
   let parameters: PDFObject?
@@ -46,8 +48,15 @@ struct ImageStream {
     bits =
       isStencil
       ? 1 : dictionary["/BitsPerComponent"]?.integer ?? (filter == "/JPXDecode" || filter == "/DCTDecode" ? 8 : 1)
+    // Readers refuse other stencils.
+    if isStencil, dictionary["/BitsPerComponent"]?.integer ?? 1 != 1 { return nil }
     guard [1, 2, 4, 8, 16].contains(bits) else { return nil }
     colours = isStencil ? .components(1) : Self.colours(dictionary["/ColorSpace"], depth: 0)
+    let decoding = dictionary["/Decode"]?.items.compactMap(\.number) ?? []
+    let isTurned = decoding.count >= 2 && decoding[0] > decoding[1]
+    // Of ink there is more where the number is.
+    let space = isStencil ? nil : dictionary["/ColorSpace"]
+    isInkHigh = isTurned != (space?.items.first?.name == "/Separation")
     if case .table = colours, let decode = dictionary["/Decode"],
       decode.items.map(\.number) != [0, Double(1 << bits - 1)]
     {
@@ -72,11 +81,21 @@ struct ImageStream {
       return .components(count)
     case "/Indexed":
       guard space.count == 4, case .components(let count) = colours(space[1], depth: depth + 1),
-        let table = space[3].string ?? space[3].plainData(atMost: 1 << 16)
+        let last = space[2].integer, (0..<256).contains(last),
+        let table = space[3].string ?? space[3].plainData(atMost: 1 << 16), table.count >= (last + 1) * count
       else { return .other }
-      return .table(table, components: count, base: space[1].text)
+      // What is above the last entry is the last entry, also where the table goes on.
+      return .table(Array(table.prefix((last + 1) * count)), components: count)
     default: return .other
     }
+  }
+
+  /// What an image's table leads to, as the file says it; nil: it has no table.
+  static func base(of object: PDFObject) -> [UInt8]? {
+    guard object.isStream, let space = object.dictionary["/ColorSpace"], space.count == 4,
+      space[0].name == "/Indexed"
+    else { return nil }
+    return space[1].text
   }
 
   /// How many numbers a pixel has.

@@ -20,22 +20,28 @@ struct StreamCoder {
   }
 
   func need(of id: PDFObject.ID) -> Need? {
-    placements.extents[id].map {
-      Need(width: $0.width, height: $0.height, isSoftMask: placements.softMasks.contains(id))
+    placements.sizes.extents[id].map {
+      Need(width: $0.width, height: $0.height, isSoftMask: placements.sizes.softMasks.contains(id))
     }
   }
 
   /// The stream as it is to be written, unless there is nothing better with the dictionary and bytes that it has.
   ///
-  /// - Parameter dictionary: the text with the new numbers, without `/Length`.
+  /// - Parameters:
+  ///   - dictionary: the text with the new numbers, without `/Length`.
+  ///   - base: `ImageStream.base(of:)` with the new numbers.
   func code(
-    _ object: PDFObject, _ id: PDFObject.ID, _ dictionary: [UInt8], _ data: [UInt8]
+    _ object: PDFObject, _ id: PDFObject.ID, _ dictionary: [UInt8], base: [UInt8]?, _ data: [UInt8]
   ) -> (dictionary: [UInt8], data: [UInt8]) {
     if let image = ImageStream(object) {
-      let extent = placements.isComplete ? placements.extents[id] : nil
-      let recoding = images.recode(image, raw: data, extent: extent, isSoftMask: placements.softMasks.contains(id))
+      let extent = placements.isComplete ? placements.sizes.extents[id] : nil
+      let recoding = images.recode(
+        image, raw: data, extent: extent, isSoftMask: placements.sizes.softMasks.contains(id),
+        base: base.flatMap { String(validating: $0, as: UTF8.self) })
       if let recoding {
-        let keys = ImageRecoding.keys + recoding.entries.map(\.key)
+        var keys = ImageRecoding.keys + recoding.entries.map(\.key)
+        // It says what is so without it, of as many bits as there were.
+        if case .table = image.colours { keys.append("/Decode") }
         return (ObjectText(dictionary).replacing(keys, with: recoding.entries), recoding.data)
       }
     }

@@ -1,0 +1,49 @@
+/// The largest size of each image.
+struct ImageSizes {
+  /// In points; infinite where an image may be painted at any size.
+  struct Extent {
+    var width = 0.0
+    var height = 0.0
+  }
+
+  /// An image and what makes it transparent.
+  struct Image {
+    let id: PDFObject.ID
+    let softMask: PDFObject.ID?
+    let mask: PDFObject.ID?
+
+    init(_ object: PDFObject, _ id: PDFObject.ID) {
+      let dictionary = object.dictionary
+      self.id = id
+      softMask = dictionary["/SMask"]?.id
+      mask = dictionary["/Mask"].flatMap { $0.isStream ? $0.id : nil }
+    }
+  }
+
+  private(set) var extents: [PDFObject.ID: Extent] = [:]
+  /// What makes other images transparent.
+  private(set) var softMasks: Set<PDFObject.ID> = []
+
+  /// False for what is no size.
+  mutating func place(_ image: Image, _ matrix: Matrix) -> Bool {
+    guard let extent = matrix.extent else { return false }
+    place(image, extent)
+    return true
+  }
+
+  mutating func placeAnyhow(_ image: Image) { place(image, (.infinity, .infinity)) }
+
+  private mutating func place(_ image: Image, _ extent: (width: Double, height: Double)) {
+    note(image.id, extent)
+    if let mask = image.softMask {
+      softMasks.insert(mask)
+      note(mask, extent)
+    }
+    if let mask = image.mask { note(mask, extent) }
+  }
+
+  private mutating func note(_ id: PDFObject.ID, _ extent: (width: Double, height: Double)) {
+    let known = extents[id] ?? Extent()
+    extents[id] = Extent(width: max(known.width, extent.width), height: max(known.height, extent.height))
+  }
+}
