@@ -6,27 +6,27 @@ internal import JobFiles
 /// of places on them; the outline, the structure and article threads, which belong to the whole; fields of the form that
 /// are not on these pages.
 struct PageCopy {
-  private let file: PDFFile
-  private let objects: ObjectCache
+  let file: PDFFile
+  let objects: ObjectCache
   private let places: NamedPlaces
-  private let writer: PDFWriter
+  let writer: PDFWriter
   /// The new number of each object that was met; nil: not copied.
   private var numbers: [PDFObject.ID: Int?] = [:]
   /// Met and not yet written.
   private var waiting: [(id: PDFObject.ID, number: Int)] = []
-  private var fields = FormFields()
-  private var hasLayers = false
+  private(set) var fields = FormFields()
+  private(set) var hasLayers = false
   /// As they stand in what was copied.
   private var destinationNames: Set<[UInt8]> = []
 
   /// The node of the page tree that the pages are below.
   private let tree: Int
   /// Of the file among those that go into one document, from 1; nil: there are no others.
-  private let member: Int?
+  let member: Int?
   /// The pages that are copied.
   private var copied: Set<PDFObject.ID> = []
   /// A field above those of this file, so that those of another with the same names are others.
-  private var topField: Int?
+  private(set) var topField: Int?
   /// Names of places as they stand in the file, and in a document of several files; nil: none of this file's.
   private var newNames: [[UInt8]: [UInt8]?] = [:]
 
@@ -44,80 +44,6 @@ struct PageCopy {
     self.member = member
   }
 
-  /// What a document has to say of a file whose pages were copied into it, with the document's numbers.
-  struct Part {
-    struct Form {
-      let field: Int
-      let resources: FormResources
-      let needsAppearances: Bool
-    }
-
-    let pages: [Int]
-    let form: Form?
-    /// Places with their names, in the order of those that are strings.
-    let strings: [UInt8]
-    let names: [UInt8]
-    let layers: [UInt8]
-    let hiddenLayers: [UInt8]
-  }
-
-  /// Writes pages into a document of several files, and what they refer to.
-  ///
-  /// - Parameter form: the fields at the top of the file's form.
-  mutating func add(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> Part {
-    let kids = try copy(pages, form: form)
-    let form = try addForm()
-    let (strings, names) = try placeEntries()
-    let (layers, hidden) = try addLayers()
-    return Part(
-      pages: kids, form: form, strings: strings, names: names, layers: layers, hiddenLayers: hidden)
-  }
-
-  private mutating func addForm() throws(JobFailure) -> Part.Form? {
-    guard let topField, let member, let form = file.root["/AcroForm"] else { return nil }
-    let text = ObjectText(form.ownText)
-    var field = Array("<< /T (\(member)) /Kids ".utf8) + references(to: fields.top)
-    for key in ["/DA", "/Q"] {
-      if let value = text.value(of: key) { field += Array(" \(key) ".utf8) + translated(ObjectText(Array(value))) }
-    }
-    try writer.write(topField, field + Array(" >>".utf8))
-    var resources = FormResources()
-    let own = text.value(of: "/DR").map { objects.resolved($0) }
-    for entry in own?.entries ?? [] {
-      guard let own else { break }
-      let category = objects.resolved(own.bytes[entry.value])
-      resources.add(
-        Array(own.bytes[entry.key]), whole: translated(category),
-        category.entries.map {
-          (Array(category.bytes[$0.key]), translated(ObjectText(Array(category.bytes[$0.value]))))
-        })
-    }
-    try writeWaiting()
-    return Part.Form(
-      field: topField, resources: resources, needsAppearances: text.has("true", for: "/NeedAppearances"))
-  }
-
-  private mutating func addLayers() throws(JobFailure) -> (all: [UInt8], hidden: [UInt8]) {
-    guard hasLayers, let properties = file.root["/OCProperties"] else { return ([], []) }
-    let text = ObjectText(properties.ownText)
-    let all = layers(text, "/OCGs")
-    let usual = text.value(of: "/D").map { objects.resolved($0) }
-    var hidden = usual.map { layers($0, "/OFF") } ?? []
-    if let usual, usual.has("/OFF", for: "/BaseState") {
-      let shown = Set(layers(usual, "/ON"))
-      hidden = all.filter { !shown.contains($0) }
-    }
-    let lists = (
-      Array(references(to: all).dropFirst().dropLast()), Array(references(to: hidden).dropFirst().dropLast())
-    )
-    try writeWaiting()
-    return lists
-  }
-
-  private func layers(_ dictionary: ObjectText, _ key: String) -> [PDFObject.ID] {
-    dictionary.value(of: key).map { objects.resolved($0).references.map(\.id) } ?? []
-  }
-
   /// Writes the whole new document.
   ///
   /// - Parameter form: the fields at the top of the document's form.
@@ -126,7 +52,7 @@ struct PageCopy {
     try writeWhole(kids, catalog: catalog)
   }
 
-  private mutating func copy(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> [Int] {
+  mutating func copy(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> [Int] {
     copied = Set(pages.map(\.id))
     // Without a form, widgets have no fields above them.
     if file.root["/AcroForm"] != nil { fields = FormFields(on: pages, objects, in: form) }
@@ -178,7 +104,7 @@ struct PageCopy {
   }
 
   /// Writes what was met, and what that refers to.
-  private mutating func writeWaiting() throws(JobFailure) {
+  mutating func writeWaiting() throws(JobFailure) {
     while let (id, number) = waiting.popLast() {
       let object = objects.object(id)
       switch object.kind {
@@ -209,7 +135,7 @@ struct PageCopy {
     return names.isEmpty ? tree : tree + Array(" /Dests << ".utf8) + names + Array(">>".utf8)
   }
 
-  private mutating func placeEntries() throws(JobFailure) -> (strings: [UInt8], names: [UInt8]) {
+  mutating func placeEntries() throws(JobFailure) -> (strings: [UInt8], names: [UInt8]) {
     var (strings, names) = ([UInt8](), [UInt8]())
     for (name, place) in places.places(destinationNames, on: copied) {
       let entry = (newName(of: name) ?? name) + [0x20] + translated(place) + [0x20]
@@ -249,7 +175,7 @@ struct PageCopy {
   private static func open(_ dictionary: [UInt8]) -> ArraySlice<UInt8> { dictionary[..<(dictionary.count - 2)] }
 
   /// The text with the new numbers.
-  private mutating func translated(_ text: ObjectText) -> [UInt8] {
+  mutating func translated(_ text: ObjectText) -> [UInt8] {
     for name in text.destinations { destinationNames.insert(Array(text.bytes[name])) }
     if member != nil, !text.destinations.isEmpty { return renamed(text) }
     if text.references.isEmpty { return text.bytes }
@@ -285,7 +211,7 @@ struct PageCopy {
     return translation + text.bytes[end...]
   }
 
-  private mutating func references(to ids: [PDFObject.ID]) -> [UInt8] {
+  mutating func references(to ids: [PDFObject.ID]) -> [UInt8] {
     var list = Array("[ ".utf8)
     for id in ids {
       refer(to: id, in: &list)

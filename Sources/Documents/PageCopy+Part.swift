@@ -1,0 +1,78 @@
+internal import JobFiles
+
+/// Pages as a part of a document of several files.
+extension PageCopy {
+  /// What a document has to say of a file whose pages were copied into it, with the document's numbers.
+  struct Part {
+    struct Form {
+      let field: Int
+      let resources: FormResources
+      let needsAppearances: Bool
+    }
+
+    let pages: [Int]
+    let form: Form?
+    /// Places with their names, in the order of those that are strings.
+    let strings: [UInt8]
+    let names: [UInt8]
+    let layers: [UInt8]
+    let hiddenLayers: [UInt8]
+  }
+
+  /// Writes pages into a document of several files, and what they refer to.
+  ///
+  /// - Parameter form: the fields at the top of the file's form.
+  mutating func add(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> Part {
+    let kids = try copy(pages, form: form)
+    let form = try addForm()
+    let (strings, names) = try placeEntries()
+    let (layers, hidden) = try addLayers()
+    return Part(
+      pages: kids, form: form, strings: strings, names: names, layers: layers, hiddenLayers: hidden)
+  }
+
+  private mutating func addForm() throws(JobFailure) -> Part.Form? {
+    guard let topField, let member, let form = file.root["/AcroForm"] else { return nil }
+    let text = ObjectText(form.ownText)
+    var field = Array("<< /T (\(member)) /Kids ".utf8) + references(to: fields.top)
+    for key in ["/DA", "/Q"] {
+      if let value = text.value(of: key) { field += Array(" \(key) ".utf8) + translated(ObjectText(Array(value))) }
+    }
+    try writer.write(topField, field + Array(" >>".utf8))
+    var resources = FormResources()
+    let own = text.value(of: "/DR").map { objects.resolved($0) }
+    for entry in own?.entries ?? [] {
+      guard let own else { break }
+      let category = objects.resolved(own.bytes[entry.value])
+      resources.add(
+        Array(own.bytes[entry.key]), whole: translated(category),
+        category.entries.map {
+          (Array(category.bytes[$0.key]), translated(ObjectText(Array(category.bytes[$0.value]))))
+        })
+    }
+    try writeWaiting()
+    return Part.Form(
+      field: topField, resources: resources, needsAppearances: text.has("true", for: "/NeedAppearances"))
+  }
+
+  private mutating func addLayers() throws(JobFailure) -> (all: [UInt8], hidden: [UInt8]) {
+    guard hasLayers, let properties = file.root["/OCProperties"] else { return ([], []) }
+    let text = ObjectText(properties.ownText)
+    let all = layers(text, "/OCGs")
+    let usual = text.value(of: "/D").map { objects.resolved($0) }
+    var hidden = usual.map { layers($0, "/OFF") } ?? []
+    if let usual, usual.has("/OFF", for: "/BaseState") {
+      let shown = Set(layers(usual, "/ON"))
+      hidden = all.filter { !shown.contains($0) }
+    }
+    let lists = (
+      Array(references(to: all).dropFirst().dropLast()), Array(references(to: hidden).dropFirst().dropLast())
+    )
+    try writeWaiting()
+    return lists
+  }
+
+  private func layers(_ dictionary: ObjectText, _ key: String) -> [PDFObject.ID] {
+    dictionary.value(of: key).map { objects.resolved($0).references.map(\.id) } ?? []
+  }
+}
