@@ -67,10 +67,12 @@ extension Indexing {
     }
   }
 
-  /// Begins to put the words of a mailbox into its text index. Blocks until its messages have been found.
+  /// Begins to put the words of a mailbox into its text index. Blocks until its messages have been found and what else is
+  /// asked of them has.
   public func words(of search: Search) throws(Fault) -> Words {
     let sorted = mailboxes.sorted(search.mailbox.file.source)
     _ = try sorted.search.words.texts()
+    _ = try sorted.facts()
     return Words(sorted)
   }
 }
