@@ -16,7 +16,7 @@ struct IndexedRestarts: RestartStore {
       through: key(stream, places.upperBound),
       descending: true, atMost: 1)
     guard let record = found.first else { return nil }
-    let place = record.key.suffix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+    let place = Int64(bitPattern: IndexedFile.word(record.key.suffix(8)))
     return StoredRestartPoint(place: place, image: record.value)
   }
 

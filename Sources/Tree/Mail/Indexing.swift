@@ -137,6 +137,9 @@ enum IndexedFile {
     words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }
 
+  /// The first of the words that are in some bytes.
+  static func word(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+
   /// What the names of everything made of a file start with.
   static func prefix(device: UInt64, inode: UInt64) -> [UInt8] { bytes([device, inode]) }
 }

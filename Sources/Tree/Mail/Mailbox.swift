@@ -251,18 +251,15 @@ final class Mailbox: Sendable {
   /// Of the whole file, when all messages have been found.
   var hash: MailboxDirectory.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
 
-  /// Whether this is a mailbox that had a hash and so many messages, and more behind them. Reads what it then was. Blocks.
-  func hasGrown(from hash: [UInt8], _ count: Int) -> Bool {
+  /// Whether this is a mailbox that had a packed hash and so many messages, and more behind them. Reads what it then was.
+  /// Blocks.
+  func hasGrown(from packed: [UInt8], _ count: Int) -> Bool {
     do throws(Fault) {
-      guard let now = self.hash, hash.count == now.packed.count, try count < self.count(.blocking),
-        let last = try row(at: count - 1, .blocking)
+      // A last message that ends farther back has grown itself.
+      guard let hash = MailboxDirectory.Hash(packed: packed), let now = self.hash, hash.size < now.size,
+        try count < self.count(.blocking), let last = try row(at: count - 1, .blocking), last.end <= hash.size
       else { return false }
-      let size = hash.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
-      // Otherwise the last one has grown itself.
-      guard last.end <= size, size < now.size else { return false }
-      let hashed = HashedSource(try open().bytes)
-      try hashed.reach(size)
-      return hashed.hash.packed == hash
+      return try isStart(hash, of: open().bytes)
     } catch { return false }
   }
 

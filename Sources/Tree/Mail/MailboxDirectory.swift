@@ -8,9 +8,6 @@ struct MailboxDirectory: Sendable, Equatable {
     var size: Int64 = 0
     /// CRC-32.
     var value: UInt32 = 0
-
-    /// For the index.
-    var packed: [UInt8] { IndexedFile.bytes([UInt64(bitPattern: size), UInt64(value)]) }
   }
 
   static let blockSize = 512
@@ -37,6 +34,17 @@ struct MailboxDirectory: Sendable, Equatable {
 
   /// The directory up to where the search goes on: without a last block that is not full.
   var withoutRest: MailboxDirectory { count % Self.blockSize == 0 ? self : withoutLast }
+}
+
+extension MailboxDirectory.Hash {
+  /// For the index.
+  var packed: [UInt8] { IndexedFile.bytes([UInt64(bitPattern: size), UInt64(value)]) }
+
+  /// nil for what `packed` never gives.
+  init?(packed bytes: [UInt8]) {
+    guard bytes.count == 16, let value = UInt32(exactly: IndexedFile.word(bytes.dropFirst(8))) else { return nil }
+    self.init(size: Int64(bitPattern: IndexedFile.word(bytes)), value: value)
+  }
 }
 
 extension MailboxDirectory {

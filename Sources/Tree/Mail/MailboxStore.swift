@@ -83,6 +83,6 @@ struct MailboxStore: Sendable {
   private static let stateSize = 24
 
   private static func size(inState state: ArraySlice<UInt8>) -> Int64 {
-    state.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+    Int64(bitPattern: IndexedFile.word(state))
   }
 }

@@ -63,8 +63,7 @@ struct GroupStore: Sendable {
       var part = record.value[state.count...]
       if bytes.isEmpty {
         guard part.count >= 8 else { return nil }
-        let said = part.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard let exact = Int(exactly: said) else { return nil }
+        guard let exact = Int(exactly: IndexedFile.word(part)) else { return nil }
         size = exact
         part = part.dropFirst(8)
       }
