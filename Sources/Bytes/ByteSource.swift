@@ -18,6 +18,8 @@ public protocol ByteSource: AnyObject, Sendable {
 
   /// Fills `buffer` from `offset` on and gives the bytes written: fewer than asked only at the end of the source.
   ///
+  /// A door: `offset`, here and below, is what a reader says, and any number is right. Outside of the source lies nothing.
+  ///
   /// Throws `Fault.later` when `patience` is immediate and the bytes take long to make.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int
 
@@ -108,9 +110,12 @@ public final class ByteRange: ByteSource {
   /// `start` and `size` must lie within `source`: checked by the caller, and again by each read.
   public init(of source: any ByteSource, start: Int64, size: Int64) {
     self.source = source
-    self.start = start
-    self.size = size
+    self.start = Bounds.size(start)
+    self.size = Bounds.size(size)
   }
+
+  /// Where an offset within the range, or at one of its ends, lies in the source.
+  private func place(_ offset: Int64) -> Int64 { start + min(max(0, offset), size) }
 
   public var identity: ByteIdentity? {
     source.identity?.adding(.range, UInt64(bitPattern: start), UInt64(bitPattern: size))
@@ -133,10 +138,10 @@ public final class ByteRange: ByteSource {
 
   public func verify() throws(Fault) { try source.verify() }
   public func willMove(at offset: Int64, count: Int) throws(Fault) {
-    try source.willMove(at: start + offset, count: count)
+    try source.willMove(at: place(offset), count: count)
   }
-  public func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: start + offset) }
-  public func prepare(at offset: Int64) { source.prepare(at: start + offset) }
+  public func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: place(offset)) }
+  public func prepare(at offset: Int64) { source.prepare(at: place(offset)) }
 }
 
 /// Bytes in memory.

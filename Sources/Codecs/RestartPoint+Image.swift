@@ -45,7 +45,7 @@ extension RestartPoint {
     guard let offset = try? reader.u64(), let count = try? reader.u32() else { return nil }
     inputOffset = Int64(bitPattern: offset)
     let rest = image[Self.headerSize...]
-    guard inputOffset >= 0, Inflater.memorySizes.contains(Int(count)),
+    guard Bounds.holds(inputOffset), Inflater.memorySizes.contains(Int(count)),
       let memory = unsafe rest.withUnsafeBytes({ try? unsafe inflate($0, toSize: Int(count)) })
     else { return nil }
     self.memory = memory

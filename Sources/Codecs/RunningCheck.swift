@@ -50,7 +50,8 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
 
   /// Takes in what somebody is about to read of the source without being seen. Reads it, too.
   public func takeUnseen(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
-    let end = min(source.size, offset + Int64(count))
+    guard (0...source.size).contains(offset) else { return }
+    let end = offset + min(source.size - offset, Int64(count))
     try take(upTo: end, from: offset, patience) { (state) throws(Fault) in try sum(&state, to: end, patience) }
   }
 

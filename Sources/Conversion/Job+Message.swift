@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// How jobs and answers travel: little-endian 64-bit words, then text in UTF-8 to the message's end.
 ///
 /// Both ends are built together, so there is no version; but what a worker sends may come from code that a hostile file took
@@ -12,12 +14,12 @@ extension Job {
       [number, UInt64(bitPattern: start), UInt64(bitPattern: size), document, UInt64(bitPattern: outputLimit)], text)
   }
 
-  /// nil for what `message` never gives.
+  /// nil for what `message` never gives. A door.
   public init?(message bytes: [UInt8]) {
     guard let (words, text) = Message.parts(of: bytes, words: 5) else { return nil }
     let start = Int64(bitPattern: words[1])
     let size = Int64(bitPattern: words[2])
-    guard start >= 0, size >= 0, !start.addingReportingOverflow(size).overflow else { return nil }
+    guard Bounds.holds(start), Bounds.holds(size) else { return nil }
     var work = Work.countPages
     if !text.isEmpty {
       guard let recipe = Recipe(text) else { return nil }
@@ -39,12 +41,12 @@ extension JobAnswer {
     }
   }
 
-  /// nil for what `message` never gives.
+  /// nil for what `message` never gives. A door.
   public init?(message bytes: [UInt8]) {
     guard let (words, text) = Message.parts(of: bytes, words: 3) else { return nil }
     if words[1] == 0 {
-      guard words[2] <= UInt64(Int64.max) else { return nil }
-      self.init(number: words[0], outcome: .done(Int64(words[2]), remark: text))
+      guard let number = Int64(exactly: words[2]), Bounds.holds(number) else { return nil }
+      self.init(number: words[0], outcome: .done(number, remark: text))
     } else {
       guard let failure = UInt8(exactly: words[1]).flatMap(Failure.init) else { return nil }
       self.init(number: words[0], outcome: .failed(failure, reason: text))

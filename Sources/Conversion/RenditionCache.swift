@@ -37,7 +37,7 @@ public final class RenditionCache: Sendable {
   /// How many files there are, and what they take on the disk in bytes.
   public var contents: (count: Int, size: Int64) {
     let files = files()
-    return (files.count, files.reduce(0) { $0 + $1.size })
+    return (files.count, files.reduce(0) { Bounds.sum($0, $1.size) })
   }
 
   /// Forgets everything, whoever has it open; gives how many files that were.
@@ -153,7 +153,7 @@ public final class RenditionCache: Sendable {
           continue
         }
         // What it takes on the disk: small files take more than they hold.
-        files.append(Kept(name: name, size: Int64(status.raw.st_blocks) * 512, usedAt: status.accessed))
+        files.append(Kept(name: name, size: Bounds.size(blocks: Int64(status.raw.st_blocks)), usedAt: status.accessed))
       }
       if isEmpty, block.last == nil { break }
     }
@@ -163,7 +163,7 @@ public final class RenditionCache: Sendable {
   /// Removes what was used longest ago and is not open, until there is room for some more.
   private func makeRoom() {
     var files = files()
-    var size = files.reduce(0) { $0 + $1.size }
+    var size = files.reduce(0) { Bounds.sum($0, $1.size) }
     if size > maximumSize {
       files.sort { ($0.usedAt.seconds, $0.usedAt.nanoseconds) < ($1.usedAt.seconds, $1.usedAt.nanoseconds) }
       for file in files {

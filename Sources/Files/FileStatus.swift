@@ -1,7 +1,7 @@
 public import Bytes
 public import Glibc
 
-/// What stat(2) says of a file.
+/// What stat(2) says of a file: as it is, to be shown. Who reckons with it bounds it (`Bounds`).
 public struct FileStatus: Sendable {
   public let raw: stat
 
@@ -58,7 +58,7 @@ extension Timestamp {
     return Timestamp(time)
   }
 
-  public init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec)) }
+  public init(_ time: timespec) { self.init(seconds: Int64(time.tv_sec), nanoseconds: Int32(clamping: time.tv_nsec)) }
   public var timespec: timespec { Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
 }
 

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Glibc
 
 extension Index {
@@ -25,7 +26,7 @@ extension Index {
       return (path: path, usedAt: status.st_mtim.tv_sec, size: TextFile.size(path))
     }
     files.sort { $0.usedAt < $1.usedAt }
-    var size = files.reduce(0) { $0 + $1.size }
+    var size = files.reduce(0) { Bounds.sum($0, $1.size) }
     for file in files where size > limit && file.path != "\(folder)/\(Self.name(of: source))" {
       DatabaseFile.remove(file.path)
       TextIndexLock.remove(file.path)
@@ -35,7 +36,7 @@ extension Index {
 
   /// What the words of texts take on the disk, in bytes: of the sources that start with `prefix`.
   public func textSize(ofSourcesStartingWith prefix: [UInt8] = []) -> Int64 {
-    textFiles(ofSourcesStartingWith: prefix).reduce(0) { $0 + TextFile.size($1) }
+    textFiles(ofSourcesStartingWith: prefix).reduce(0) { Bounds.sum($0, TextFile.size($1)) }
   }
 
   /// Forgets the words of the sources that start with `prefix`. Gives how many that were.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Foundation
 internal import GRDB
 internal import Glibc
@@ -51,7 +52,7 @@ final class IndexFile: Sendable {
       ]
       let rows = try Row.fetchCursor(statement, arguments: arguments)
       while records.count < limit, let row = try rows.next() {
-        if records.isEmpty { touch(try row.number(0), usedAt: try row.number(1)) }
+        if records.isEmpty { touch(try row.number(0), usedAt: try row.time(1)) }
         let record = try IndexRecord(key: row.bytes(2), value: row.bytes(4))
         if try record.checksum(from: seed) == row.number(3) {
           records.append(record)
@@ -160,7 +161,7 @@ final class IndexFile: Sendable {
         FROM pragma_page_count, pragma_freelist_count, pragma_page_size
         """)
     guard let size else { throw IndexFailure.damage }
-    return size
+    return Bounds.size(size)
   }
 
   private static let removedAtOnce = 2000
@@ -204,7 +205,7 @@ final class IndexFile: Sendable {
         contents.append(
           IndexedSource(
             source: try row.bytes(0), kind: UInt32(truncatingIfNeeded: try row.number(2)),
-            records: Int(try row.number(3)), size: try row.number(4), usedAt: try row.number(1)))
+            records: Int(try row.size(3)), size: try row.size(4), usedAt: try row.time(1)))
       }
       return contents
     }
@@ -226,7 +227,7 @@ final class IndexFile: Sendable {
   var size: Int64 {
     ["", "-wal", "-shm"].reduce(0) { sum, suffix in
       var status = stat()
-      return unsafe stat(path + suffix, &status) == 0 ? sum + Int64(status.st_blocks) * 512 : sum
+      return unsafe stat(path + suffix, &status) == 0 ? sum + Bounds.size(blocks: Int64(status.st_blocks)) : sum
     }
   }
 
@@ -256,7 +257,13 @@ extension Row {
     try withUnsafeData(atIndex: index) { data in data.map { [UInt8]($0) } ?? [] }
   }
 
-  /// GRDB's own subscript traps where a damaged file has something else than a number.
+  /// A size, or how many there are of something. A door, as the next.
+  fileprivate func size(_ index: Int) throws -> Int64 { Bounds.size(try number(index)) }
+
+  /// In seconds since 1970.
+  fileprivate func time(_ index: Int) throws -> Int64 { Bounds.time(try number(index)) }
+
+  /// Any number; a checksum, a row's own. GRDB's own subscript traps where a damaged file has something else.
   fileprivate func number(_ index: Int) throws -> Int64 {
     guard let number = Int64.fromDatabaseValue(self[index]) else { throw IndexFailure.damage }
     return number

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Foundation
 internal import GRDB
 internal import Glibc
@@ -105,8 +106,8 @@ final class TextFile: Sendable {
     guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion,
       let row = try Row.fetchOne(database, sql: "SELECT state, version, proof, count, isWhole FROM meaning"),
       let state = Data.fromDatabaseValue(row[0]), let version = Int64.fromDatabaseValue(row[1]),
-      let proof = Data.fromDatabaseValue(row[2]), let count = Int64.fromDatabaseValue(row[3]),
-      let isWhole = Int64.fromDatabaseValue(row[4]), count >= 0
+      let proof = Data.fromDatabaseValue(row[2]), let count = Int64.fromDatabaseValue(row[3]).flatMap({ UInt32(exactly: $0) }),
+      let isWhole = Int64.fromDatabaseValue(row[4])
     else { throw IndexFailure.damage }
     let meaning = Meaning(state: Array(state), version: UInt64(bitPattern: version), proof: Array(proof))
     return Content(meaning: meaning, count: Int(count), isWhole: isWhole == 1)
@@ -127,7 +128,7 @@ final class TextFile: Sendable {
   static func size(_ path: String) -> Int64 {
     ["", "-wal", "-shm"].reduce(0) { sum, suffix in
       var status = stat()
-      return unsafe stat(path + suffix, &status) == 0 ? sum + Int64(status.st_blocks) * 512 : sum
+      return unsafe stat(path + suffix, &status) == 0 ? sum + Bounds.size(blocks: Int64(status.st_blocks)) : sum
     }
   }
 

@@ -25,7 +25,7 @@ extension MessageRow {
     bytes = packer.bytes
   }
 
-  /// Reads a packed row. Throws a damaged fault for what `append` has not written: nothing in it is trusted.
+  /// Reads a packed row. Throws a damaged fault for what `append` has not written: nothing in it is trusted. A door.
   @_lifetime(reader: copy reader)
   public init(reading reader: inout ByteReader) throws(Fault) {
     let first = reader.position
@@ -35,7 +35,7 @@ extension MessageRow {
     let flags = try reader.packed()
     guard flags < 16 else { throw reader.damaged("flags") }
     if flags & 1 != 0 { date = try reader.packedSigned() }
-    guard let zone = Int(exactly: try reader.packedSigned()), abs(zone) <= 1 << 20 else {
+    guard let zone = Int(exactly: try reader.packedSigned()), (-(1 << 20)...1 << 20).contains(zone) else {
       throw reader.damaged("a zone")
     }
     self.zone = zone
@@ -119,10 +119,10 @@ extension ByteReader {
   /// An offset that is recorded as the distance from `other`.
   @_lifetime(self: copy self)
   fileprivate mutating func packedOffset(after other: Int64) throws(Fault) -> Int64 {
-    guard let distance = Int64(exactly: try packed()) else { throw damaged("an offset") }
-    let (sum, isOver) = other.addingReportingOverflow(distance)
-    guard !isOver else { throw damaged("an offset") }
-    return sum
+    guard let distance = Int64(exactly: try packed()), Bounds.holds(distance), Bounds.holds(other + distance) else {
+      throw damaged("an offset")
+    }
+    return other + distance
   }
 
   @_lifetime(self: copy self)

@@ -98,13 +98,14 @@ public final class RewrittenText: ByteSource {
   }
 
   public func workAhead(of offset: Int64) -> WorkAhead {
-    guard offset >= 0 else { return .none }
+    guard Bounds.holds(offset) else { return .none }
     let place = offset + Self.lead
     if let end = state.withLock({ $0.end }), place >= end { return .none }
     return piece(at: place) == nil ? .long : .none
   }
 
   public func prepare(at offset: Int64) {
+    guard Bounds.holds(offset) else { return }
     // Whoever reads there meets the fault.
     try? make(upTo: offset + Self.lead)
   }

@@ -42,7 +42,7 @@ final class SourceState: Sendable {
         // Gone, or another file in its place.
         throw .stale
       }
-      guard source.item.revision(attributes) == revision else { throw .stale }
+      guard source.now(attributes).revision == revision else { throw .stale }
     }
     checkedAt.store(now, ordering: .relaxed)
   }

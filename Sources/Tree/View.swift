@@ -86,10 +86,26 @@ public struct ViewRequest: Sendable {
 /// A file that a view is asked for.
 public struct Source: Sendable {
   public let item: any Item
+  /// Their size is bounded.
   public let attributes: Attributes
   public let name: FileName
   /// The folder that holds it.
   let folder: Node
+
+  /// A door: a real file may have any size.
+  init(item: any Item, attributes: Attributes, name: FileName, folder: Node) {
+    var attributes = attributes
+    attributes.size = Bounds.size(attributes.size)
+    self.item = item
+    self.attributes = attributes
+    self.name = name
+    self.folder = folder
+  }
+
+  /// The same file with the attributes that it has by now.
+  func now(_ attributes: Attributes) -> Source {
+    Source(item: item, attributes: attributes, name: name, folder: folder)
+  }
 
   /// Names this state of the file.
   public var revision: UInt64 { item.revision(attributes) }
@@ -108,17 +124,30 @@ public struct Source: Sendable {
   }
 
   /// The file's bytes, whose size is known; a change of the file is a fault from then on.
-  public func open(_ patience: Patience) throws(Fault) -> any ByteSource {
-    let bytes = try item.open(pinned: true, patience)
+  public func open(_ patience: Patience) throws(Fault) -> any ByteSource { try item.content(patience) }
+}
+
+extension Item {
+  /// A file's bytes for a view, their size known and bounded; a change of the file is a fault from then on.
+  ///
+  /// A door: of what is larger than any file that somebody has, nothing is made.
+  func content(_ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try open(pinned: true, patience)
     try bytes.findSize(patience)
+    guard Bounds.holds(bytes.size) else {
+      throw Fault(.limit, "it has \(bytes.size) bytes, and views are made of files of up to \(Bounds.largestSize)")
+    }
     return bytes
   }
 }
 
 extension Attributes {
   /// A view's: its source's owner, times and permissions, less what a read-only folder or file cannot have.
+  ///
+  /// A door: the size may be a guess, or what an archive or the index claims.
   public func view(inode: UInt64, kind: Kind, size: Int64) -> Attributes {
     let readable = permissions & 0o444
+    let size = Bounds.size(size)
     return Attributes(
       inode: inode, kind: kind, permissions: kind == .folder ? readable | readable >> 2 : readable, links: 1,
       owner: owner, group: group, size: size, allocated: (size + 511) / 512, accessed: accessed, modified: modified,

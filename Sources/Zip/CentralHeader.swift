@@ -1,6 +1,8 @@
 internal import Bytes
 
 /// One file's record in the central directory (APPNOTE 4.3.12), its extra fields taken in.
+///
+/// A door: sizes and places are bounded as they are read.
 struct CentralHeader: Sendable {
   var madeByHost: UInt8 = 0
   var flags: UInt16 = 0
@@ -136,9 +138,9 @@ extension ByteReader {
   /// The 64-bit values, in order, of the fields that are at their limit (APPNOTE 4.5.3).
   @_lifetime(self: copy self)
   fileprivate mutating func zip64(into header: inout CentralHeader) throws(Fault) {
-    if header.size == 0xffff_ffff { header.size = Int64(clamping: try u64()) }
-    if header.compressedSize == 0xffff_ffff { header.compressedSize = Int64(clamping: try u64()) }
-    if header.localHeaderOffset == 0xffff_ffff { header.localHeaderOffset = Int64(clamping: try u64()) }
+    if header.size == 0xffff_ffff { header.size = Bounds.size(try u64()) }
+    if header.compressedSize == 0xffff_ffff { header.compressedSize = Bounds.size(try u64()) }
+    if header.localHeaderOffset == 0xffff_ffff { header.localHeaderOffset = Bounds.size(try u64()) }
   }
 
   /// The NTFS extra field's time of modification, in 100 ns since 1601.

@@ -1,6 +1,8 @@
 internal import Bytes
 
 /// Where the central directory lies (APPNOTE 4.3.14 to 4.3.16).
+///
+/// A door: sizes and places are bounded as they are read.
 struct EndOfCentralDirectory: Sendable {
   /// From the start of the source, bytes before the archive included.
   var directoryOffset: Int64
@@ -111,7 +113,7 @@ struct EndOfCentralDirectory: Sendable {
     var reader = ByteReader(locatorBytes)
     guard try reader.u32() == zip64LocatorSignature else { return nil }
     try reader.skip(4)
-    let claimed = Int64(clamping: try reader.u64())
+    let claimed = Bounds.size(try reader.u64())
     // Bytes before the archive move the record; then it usually stands right before its locator.
     for offset in [claimed, recordOffset - locatorSize - 56]
     where offset >= 0 && offset <= recordOffset - locatorSize - 56 {
@@ -121,8 +123,8 @@ struct EndOfCentralDirectory: Sendable {
       guard try reader.u32() == zip64Signature else { continue }
       try reader.skip(28)
       let count = try reader.u64()
-      let size = Int64(clamping: try reader.u64())
-      let directory = Int64(clamping: try reader.u64())
+      let size = Bounds.size(try reader.u64())
+      let directory = Bounds.size(try reader.u64())
       return Zip64(directoryOffset: directory, directorySize: size, entryCount: count, recordOffset: offset)
     }
     return nil
@@ -141,8 +143,7 @@ struct EndOfCentralDirectory: Sendable {
       moved.directoryOffset = actual
       return moved
     }
-    let (claimedEnd, overflow) = directoryOffset.addingReportingOverflow(directorySize)
-    if !overflow, claimedEnd <= end, try isHeader(at: directoryOffset, in: source) { return self }
+    if directoryOffset + directorySize <= end, try isHeader(at: directoryOffset, in: source) { return self }
     // The size may be wrong and the offset right.
     if directoryOffset < end, try isHeader(at: directoryOffset, in: source) {
       var resized = self

@@ -19,8 +19,7 @@ extension ZipNode {
     flags = header.flags
     crc = header.crc
     compressedSize = header.compressedSize
-    let (offset, overflow) = header.localHeaderOffset.addingReportingOverflow(prefix)
-    localHeaderOffset = overflow ? -1 : offset
+    localHeaderOffset = header.localHeaderOffset + prefix
   }
 
   /// As recorded on Unix; elsewhere the usual ones plus any recorded right to execute.

@@ -42,7 +42,6 @@ extension ZipNode {
 
   /// Where its data end at the least: how long the local header is, only it tells.
   fileprivate var dataEnd: Int64 {
-    let (end, overflow) = localHeaderOffset.addingReportingOverflow(compressedSize)
-    return overflow || end > .max - 30 ? .max : end + 30
+    localHeaderOffset + compressedSize + 30
   }
 }

@@ -159,7 +159,7 @@ struct MountOptions {
     return number
   }
 
-  /// A number of bytes, with K, M, G or T for powers of 1024.
+  /// A number of bytes, with K, M, G or T for powers of 1024. A door: what is larger than any file means the same.
   private func size(_ name: String, _ value: String) throws -> Int64 {
     let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
     let unit = value.last.flatMap { units[Character($0.uppercased())] }
@@ -167,7 +167,7 @@ struct MountOptions {
     guard let number, number >= 0, number <= Int64.max / (unit ?? 1) else {
       throw ValidationError("-o \(name)=\(value): expected a number of bytes such as 500M or 10G")
     }
-    return number * (unit ?? 1)
+    return Bounds.size(number * (unit ?? 1))
   }
 
   private func unknown(_ option: String) -> ValidationError {

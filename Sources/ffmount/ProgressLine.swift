@@ -14,6 +14,8 @@ struct ProgressLine {
   private static let width = 20
   /// What is shorter shows no bar.
   private static let interval = Duration.milliseconds(100)
+  /// What takes longer is said to take so long, in seconds.
+  private static let longest: Double = 1_000_000
 
   init(_ title: String, size: Int64, output: Int32 = STDOUT_FILENO) {
     self.title = title
@@ -44,12 +46,12 @@ struct ProgressLine {
     let done = size > 0 ? min(1, Double(bytes) / Double(size)) : 1
     let seconds = (now - begun) / .seconds(1)
     let rate = Double(bytes) / seconds
-    let left = rate > 0 ? Int(Double(size - bytes) / rate) : 0
+    let left = rate > 0 ? min(Self.longest, Double(size - bytes) / rate) : 0
     let filled = Int(done * Double(Self.width))
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
     write(
       "\r\u{1b}[K[\(bar)] \(Int(done * 100)) %  \(Amount.bytes(bytes)) of \(Amount.bytes(size))  "
-        + "\(messages) messages  \(Amount.bytes(Int64(rate)))/s  \(Amount.time(left)) left  \(title)")
+        + "\(messages) messages  \(Amount.bytes(Int64(rate)))/s  \(Amount.time(Int(left))) left  \(title)")
   }
 
   func finish(bytes: Int64, messages: Int) {

@@ -1,3 +1,4 @@
+import Bytes
 import Conversion
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
   @Test func jobsAndAnswersTravel() {
     let question = Job(number: 7, work: .countPages, start: 1, size: 2, document: 3, outputLimit: 0)
     #expect(Job(message: question.message) == question)
-    let job = Job(number: .max, work: .make(.text), start: 0, size: .max, outputLimit: 9)
+    let job = Job(number: .max, work: .make(.text), start: 0, size: Bounds.largestSize, outputLimit: 9)
     #expect(Job(message: job.message) == job)
     let done = JobAnswer(number: 7, outcome: .done(12))
     #expect(JobAnswer(message: done.message) == done)
@@ -45,5 +46,17 @@ import Testing
     var answer = JobAnswer(number: 7, outcome: .done(12)).message
     answer[8] = 200
     #expect(JobAnswer(message: answer) == nil)
+  }
+
+  @Test func numbersBeyondEveryFileAreRefused() {
+    for (start, size) in [
+      (Int64.max, Int64(1)), (0, .max), (.max, .max), (-1, 5), (5, -1), (0, Bounds.largestSize + 1),
+    ] {
+      let job = Job(number: 1, work: .countPages, start: start, size: size, outputLimit: 9)
+      #expect(Job(message: job.message) == nil, "\(start) \(size)")
+    }
+    for number in [Int64.max, -1, .min, Bounds.largestSize + 1] {
+      #expect(JobAnswer(message: JobAnswer(number: 7, outcome: .done(number)).message) == nil, "\(number)")
+    }
   }
 }

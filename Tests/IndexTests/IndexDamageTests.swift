@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import Index
 import TestSupport
@@ -169,5 +170,19 @@ import Testing
       #expect(!index.keeps())
       index.end()
     }
+  }
+
+  /// Rows of the right kind that say anything.
+  @Test(arguments: [Int64.min, .max, -1, .min + 1]) func timesThatNobodyHadAreBounded(_ time: Int64) async throws {
+    let scratch = try IndexScratch()
+    let values = try filled(scratch)
+    let result = try await shell("sqlite3 \"$1\" \"UPDATE source SET usedAt = $2\"", scratch.file, "\(time)")
+    try #require(result.status == 0, "\(result.errors)")
+    let index = Index(folder: scratch.path)
+    #expect(index.value(of: [1], Index.kind, [0, 0]) == values[0])
+    let contents = index.contents()
+    #expect(contents.count == 1 && contents.allSatisfy { (0...Bounds.latestTime).contains($0.usedAt) })
+    #expect(contents.first?.records == 400)
+    index.end()
   }
 }

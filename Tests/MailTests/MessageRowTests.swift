@@ -137,4 +137,21 @@ import Testing
       #expect(throws: Fault.self) { try Self.unpack(numbers.bytes(bytes.count), 1) }
     }
   }
+
+  /// What an index may hold that somebody else has written: its check is right, its numbers are not.
+  @Test(arguments: [
+    (Int64(5), Int64(15), Int64.max, 0), (.max, .max, .max, 0), (5, 15, Bounds.largestSize + 1, 0), (5, 15, 20, .min),
+    (5, 15, 20, .max), (5, 15, 20, 1 << 20 + 1), (5, 15, 10, 0), (-5, 15, 20, 0),
+  ])
+  func packedNumbersThatNoMailboxHasAreDamage(separator: Int64, start: Int64, end: Int64, zone: Int) {
+    var row = MessageRow(separator: separator, start: start, end: end)
+    row.date = .min
+    row.zone = zone
+    var bytes: [UInt8] = []
+    row.append(to: &bytes)
+    let span = unsafe bytes.span.bytes
+    var reader = ByteReader(span)
+    let fault = #expect(throws: Fault.self) { try MessageRow(reading: &reader) }
+    #expect(fault?.kind == .damaged)
+  }
 }

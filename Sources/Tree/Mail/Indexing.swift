@@ -105,7 +105,7 @@ public final class Indexing: Sendable {
       var entry =
         entries[content.source]
         ?? Entry(size: index.textSize(ofSourcesStartingWith: content.source), usedAt: content.usedAt)
-      entry.size += content.size
+      entry.size = Bounds.sum(entry.size, content.size)
       if let known = MailboxStore.summary(of: content, in: index) {
         (entry.path, entry.messages, entry.fileSize) = known
       }

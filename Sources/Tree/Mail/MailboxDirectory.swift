@@ -40,10 +40,12 @@ extension MailboxDirectory.Hash {
   /// For the index.
   var packed: [UInt8] { IndexedFile.bytes([UInt64(bitPattern: size), UInt64(value)]) }
 
-  /// nil for what `packed` never gives.
+  /// nil for what `packed` never gives. A door.
   init?(packed bytes: [UInt8]) {
     guard bytes.count == 16, let value = UInt32(exactly: IndexedFile.word(bytes.dropFirst(8))) else { return nil }
-    self.init(size: Int64(bitPattern: IndexedFile.word(bytes)), value: value)
+    let size = Int64(bitPattern: IndexedFile.word(bytes))
+    guard Bounds.holds(size) else { return nil }
+    self.init(size: size, value: value)
   }
 }
 
@@ -56,7 +58,7 @@ extension MailboxDirectory {
     return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
   }
 
-  /// nil for what `packed` never gives.
+  /// nil for what `packed` never gives. A door.
   init?(packed bytes: ArraySlice<UInt8>) {
     guard bytes.count % 8 == 0, bytes.count >= 40 else { return nil }
     let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 8).map { start in
@@ -67,7 +69,7 @@ extension MailboxDirectory {
     guard words[2] <= UInt64((words.count - 5) * Self.blockSize), words[4] <= UInt32.max else { return nil }
     count = Int(words[2])
     hash = Hash(size: Int64(bitPattern: words[3]), value: UInt32(words[4]))
-    guard hash.size >= end else { return nil }
+    guard Bounds.holds(end), Bounds.holds(hash.size), hash.size >= end else { return nil }
     var before: Int64 = -1
     for word in words[5...] {
       let block = Int64(bitPattern: word)

@@ -32,9 +32,8 @@ final class BundleSource: ByteSource {
     var end = Int64(list.count)
     for file in files {
       starts.append(end)
-      let (next, isHuge) = end.addingReportingOverflow(file.size)
-      guard !isHuge else { throw Fault(.limit, "the files are too large together") }
-      end = next
+      end += file.size
+      guard Bounds.holds(end) else { throw Fault(.limit, "the files are too large together") }
     }
     self.starts = starts
     size = end
@@ -45,7 +44,7 @@ final class BundleSource: ByteSource {
     guard patience == .blocking else { throw .later }
     guard offset >= 0 else { return 0 }
     var filled = 0
-    while filled < buffer.count, offset + Int64(filled) < size {
+    while filled < buffer.count, offset < size - Int64(filled) {
       let place = offset + Int64(filled)
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
       if place < list.count {

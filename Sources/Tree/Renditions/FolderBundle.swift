@@ -13,9 +13,7 @@ final class FolderBundle: Item {
     /// Blocks. A fault says which file it is about.
     func open() throws(Fault) -> any ByteSource {
       do throws(Fault) {
-        let source = try item.open(pinned: true, .blocking)
-        try source.findSize(.blocking)
-        return source
+        return try item.content(.blocking)
       } catch {
         if error.isDelay { throw error }
         throw Fault(error.kind, "\(name.text) \(error.reason)", atByte: error.offset)
@@ -42,7 +40,7 @@ final class FolderBundle: Item {
     members = try Self.members(of: folder, patience)
     state = Self.state(of: members)
     described = attributes.view(
-      inode: folder.inode, kind: .file, size: members.reduce(1024) { $0 &+ max(0, $1.attributes.size) })
+      inode: folder.inode, kind: .file, size: members.reduce(1024) { Bounds.sum($0, $1.attributes.size) })
   }
 
   private static func members(of folder: any Item, _ patience: Patience) throws(Fault) -> [Member] {

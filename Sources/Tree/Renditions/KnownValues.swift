@@ -43,7 +43,7 @@ final class KnownValues: RenditionNotes {
 
   init(index: Index?) { self.index = index }
 
-  /// Reads what the index has, the first time. Blocks then.
+  /// Reads what the index has, the first time. Blocks then. A door: the index may say anything.
   func load(_ patience: Patience) throws(Fault) {
     if state.withLock({ $0.isLoaded }) { return }
     if patience == .immediate, index != nil { throw .later }
@@ -59,7 +59,7 @@ final class KnownValues: RenditionNotes {
       for record in records {
         guard let key = Key(record.key), record.value.count >= 8, state.values[key] == nil else { continue }
         state.values[key] = Value(
-          number: Int64(bitPattern: word(record.value.prefix(8))), isConfirmed: false,
+          number: Bounds.size(Int64(bitPattern: word(record.value.prefix(8)))), isConfirmed: false,
           remark: String(decoding: record.value.dropFirst(8), as: UTF8.self))
       }
       state.isLoaded = true

@@ -83,10 +83,10 @@ final class PageFolder: Item {
   private func page(_ selection: PageSelection, pages: Int, of count: Int) -> RenditionFile {
     // A share of the whole, and something for what a file needs beside its pages.
     let share = file.attributes.size / Int64(max(1, count))
-    let (estimate, isHuge) = share.multipliedReportingOverflow(by: Int64(pages))
+    let (estimate, isHuge) = share.multipliedReportingOverflow(by: Int64(clamping: pages))
     let number = selection.page
     return RenditionFile(
-      file, .pages(selection), conversions, view: Self.view, estimate: isHuge ? share : estimate + 1024
+      file, .pages(selection), conversions, view: Self.view, estimate: isHuge ? share : Bounds.sum(estimate, 1024)
     ) { [self] in
       if let number { prepare(after: number, of: count) }
     }

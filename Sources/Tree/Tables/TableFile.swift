@@ -51,10 +51,7 @@ final class TableFile: Item {
   /// What the size is kept under.
   private var work: String { "table \(form.rawValue) \(TableForm.version)" }
 
-  private var guess: Int64 {
-    let (large, isHuge) = file.attributes.size.multipliedReportingOverflow(by: Self.growth)
-    return isHuge ? .max / 2 : large + 4096
-  }
+  private var guess: Int64 { Bounds.size(file.attributes.size * Self.growth + 4096) }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     try known.load(patience)
