@@ -106,14 +106,17 @@ let package = Package(
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
     .target(
-      name: "Fuzzing", dependencies: ["Bytes", "Codecs", "Zip", "Mail", "TestSupport"], path: "Tests/Fuzzing",
-      swiftSettings: strict),
+      name: "Fuzzing",
+      dependencies: [
+        "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Conversion", "Tree", "TestSupport",
+      ], path: "Tests/Fuzzing", swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Mail", "Tree", "TestSupport"],
+      name: "TreeTests",
+      dependencies: ["Bytes", "Files", "Codecs", "Mail", "Index", "Tree", "TestSupport", "Fuzzing"],
       swiftSettings: strict),
     .testTarget(
       name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),

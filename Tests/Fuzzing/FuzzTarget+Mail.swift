@@ -109,7 +109,7 @@ private enum MailSeeds {
 }
 
 /// Small files in TNEF.
-private enum TNEFSeed {
+enum TNEFSeed {
   static let files = whole(
     attribute(2, 0x9002, [1, 0] + Array(repeating: 0, count: 12)) + attribute(2, 0x1_8010, Array("A.TXT\0".utf8))
       + attribute(2, 0x6_800f, Array("a file".utf8))
@@ -147,10 +147,19 @@ private enum TNEFSeed {
     attribute(1, 0x6_9007, word(1251) + word(0))
       + attribute(1, 0x6_9003, word(1) + property(0x1013, 0x102, Array("<p>\u{e4}".utf8))))
 
+  /// RTF as it is, not compressed.
+  static func holding(rtf: [UInt8]) -> [UInt8] {
+    let size = UInt32(rtf.count)
+    return whole(
+      attribute(
+        1, 0x6_9003,
+        word(1) + property(0x1009, 0x102, word(size + 12) + word(size) + Array("MELA".utf8) + word(0) + rtf)))
+  }
+
   private static func whole(_ attributes: [UInt8]) -> [UInt8] { word(0x223e_9f78) + [1, 0] + attributes }
 
   private static func attribute(_ level: UInt8, _ tag: UInt32, _ data: [UInt8]) -> [UInt8] {
-    let sum = data.reduce(UInt32(0)) { $0 + UInt32($1) }
+    let sum = data.reduce(UInt32(0)) { $0 &+ UInt32($1) }
     return [level] + word(tag) + word(UInt32(data.count)) + data + word(sum)[..<2]
   }
 

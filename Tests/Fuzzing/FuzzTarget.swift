@@ -11,7 +11,9 @@ public struct FuzzTarget: Sendable {
   public let complaints: @Sendable ([UInt8]) -> [String]
 
   /// Each target there is; a new reader's goes here.
-  public static let all: [FuzzTarget] = [.zip, .mail, .tnef]
+  public static let all: [FuzzTarget] = [
+    .zip, .mail, .tnef, .tree, .tables, .json, .html, .rtf, .queries, .names, .jobs,
+  ]
 
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }

@@ -6,8 +6,9 @@ public final class SourceFolder: Sendable {
   /// Absolute.
   public let path: String
 
-  public init() throws {
-    let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+  /// Below `base`; nil: where temporary files are.
+  public init(in base: String? = nil) throws {
+    let base = base ?? ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     var template = Array("\(base)/ffmount-source.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw FileTreeError(errno: errno) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -98,6 +99,13 @@ public final class SourceFolder: Sendable {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasPrefix(path) ?? false
     }
+  }
+
+  /// Of the file system that it lies on.
+  public func device() throws -> UInt64 {
+    var raw = Foundation.stat()
+    try check(unsafe lstat(path, &raw))
+    return UInt64(raw.st_dev)
   }
 
   /// As lstat(2) says.

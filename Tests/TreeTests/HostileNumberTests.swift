@@ -1,0 +1,141 @@
+import Bytes
+import Files
+import Index
+import Mail
+import TestSupport
+import Testing
+
+@testable import Fuzzing
+@testable import Tree
+
+/// Numbers and texts that nobody would write, asked of everything that reads them.
+@Suite(.timeLimit(.minutes(5))) struct HostileNumberTests {
+  /// How many inputs of each target a batch has: about a second's.
+  static let rounds = [
+    "tree": 25, "tables": 60, "json": 150, "html": 150, "rtf": 150, "queries": 80, "names": 60, "jobs": 2000,
+  ]
+
+  @Test(arguments: rounds.keys.sorted(), 0..<2) func mutatedSeedsAreRead(_ name: String, batch: Int) throws {
+    let target = try #require(FuzzTarget.named(name))
+    var numbers = SeededNumbers(seed: UInt64(batch))
+    let seeds = target.seeds()
+    for round in 0..<(Self.rounds[name] ?? 0) {
+      let complaints = target.complaints(numbers.mutation(of: seeds[round % seeds.count]))
+      #expect(complaints.isEmpty, "\(name), batch \(batch), round \(round)")
+    }
+  }
+
+  @Test(arguments: rounds.keys.sorted()) func seedsAreReadWithoutComplaint(_ name: String) throws {
+    let target = try #require(FuzzTarget.named(name))
+    for (number, seed) in target.seeds().enumerated() { #expect(target.complaints(seed).isEmpty, "\(name) \(number)") }
+  }
+
+  /// Else nothing would show that the walk can find anything.
+  @Test func treeThatLiesIsComplainedAbout() throws {
+    var reading = TreeReading(Tree(root: LyingFolder(), views: Views()))
+    reading.walk()
+    #expect(reading.complaints.contains { $0.contains("has the size -5") }, "\(reading.complaints)")
+    #expect(reading.complaints.contains { $0.contains("gives 10 bytes of 3") }, "\(reading.complaints)")
+  }
+
+  /// And that the folders it walks have what they should.
+  @Test func seedsHoldNumbersThatNobodyWouldWrite() throws {
+    var (archives, holes, poisoned) = (0, 0, 0)
+    for seed in FuzzTarget.tree.seeds() {
+      var choices = Choices(seed)
+      let folder = try HostileFolder(&choices)
+      for name in folder.names {
+        let size = try folder.source.status(name).size
+        if size > Bounds.largestSize { holes += 1 } else if name.fileExtension == "zip" { archives += 1 }
+      }
+      poisoned += folder.index.map { $0.contents().count } ?? 0
+      folder.index?.finish(within: .seconds(2))
+    }
+    #expect(archives > 10 && poisoned > 10)
+    // As long as a number only on a tmpfs.
+    #expect(holes > 0 || !MountScratch.isWritable("/dev/shm"))
+    #expect(Set(HostileFolder.extensions).isSuperset(of: ["zip", "mbox", "eml", "pdf", "heic", "csv", "json", ""]))
+  }
+
+  @Test func directoryOfAMailboxIsBounded() {
+    var directory = MailboxDirectory()
+    directory.blocks = [5]
+    directory.count = 1
+    directory.end = 100
+    directory.hash.size = 100
+    #expect(MailboxDirectory(packed: directory.packed[...]) == directory)
+    for end in [-1, Int64.min, .max, Bounds.largestSize + 1] {
+      var odd = directory
+      odd.end = end
+      odd.hash.size = max(end, 100)
+      #expect(MailboxDirectory(packed: odd.packed[...]) == nil)
+      #expect(MailboxDirectory.Hash(packed: MailboxDirectory.Hash(size: end, value: 1).packed) == nil)
+    }
+  }
+
+  /// The views' numbers, whatever the file's are.
+  @Test(arguments: [Int64.max, .max - 510, 1 << 61, 1 << 62 - 1024, .min, -1])
+  func viewsOfAFileOfAnySizeHaveOneThatCanBeAddedTo(_ size: Int64) throws {
+    let (source, root) = (
+      LyingFile(size: size), Node(id: 1, generation: 0, parent: nil, name: "", item: LyingFolder(), depth: 0)
+    )
+    let described = Source(item: source, attributes: try source.attributes(.blocking), name: "x.csv", folder: root)
+    #expect(Bounds.holds(described.attributes.size))
+    let view = described.attributes.view(inode: 1, kind: .file, size: size)
+    #expect(Bounds.holds(view.size) && view.allocated * 512 >= view.size)
+    if size > Bounds.largestSize {
+      let fault = #expect(throws: Fault.self) { try described.open(.blocking) }
+      #expect(fault?.kind == .limit && fault?.reason.contains("\(size) bytes") ?? false)
+    }
+  }
+}
+
+/// A folder with a file whose numbers are not so.
+private final class LyingFolder: Item {
+  let inode: UInt64 = 1
+  let kind = Kind.folder
+  var isImmutable: Bool { true }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes { .of(self, size: 0) }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard name == "f" else { return nil }
+    let file = LyingFile(size: -5)
+    return Found(file, try file.attributes(patience))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing { ShortListing([("f", 2, .file)]) }
+}
+
+private final class LyingFile: Item {
+  let inode: UInt64 = 2
+  let kind = Kind.file
+  var isImmutable: Bool { true }
+  private let size: Int64
+
+  init(size: Int64) { self.size = size }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes { .of(self, size: size) }
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { LyingSource(size: max(3, size)) }
+}
+
+/// Gives as many bytes as are asked for, wherever.
+private final class LyingSource: ByteSource {
+  let size: Int64
+
+  init(size: Int64) { self.size = size }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0)
+    return buffer.count
+  }
+}
+
+extension Attributes {
+  fileprivate static func of(_ item: any Item, size: Int64) -> Attributes {
+    let time = Timestamp(seconds: 0)
+    return Attributes(
+      inode: item.inode, kind: item.kind, permissions: 0o644, links: 1, owner: 0, group: 0, size: size, allocated: 0,
+      accessed: time, modified: time, changed: time)
+  }
+}
