@@ -371,6 +371,20 @@ struct SemanticsExample: CustomTestStringConvertible, Sendable {
 
   static let damage = [
     SemanticsExample(
+      "a size that nothing has is shown as the largest there is",
+      "stat -c %s a.zip.contents/x.csv a.zip.contents/x.csv.as-txt; cat a.zip.contents/x.csv; echo; cat a.zip.contents/y",
+      """
+      72057594037927936
+      72057594037927936
+      cat: a.zip.contents/x.csv: Input/output error
+
+      y
+      """
+    ) {
+      try $0.write(
+        "a.zip", ZipFixture(ZipFixtureEntry("x.csv").with { $0.claimedSize = .max }, ZipFixtureEntry("y", "y")))
+    },
+    SemanticsExample(
       "one bad entry never costs another: it is listed, and reading it is EIO, EACCES for passwords",
       "cd a.zip.contents; ls -U; for f in *; do cat $f | wc -c; done",
       """
