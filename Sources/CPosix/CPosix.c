@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <syslog.h>
@@ -27,6 +28,12 @@ ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_
 }
 
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count) { return llistxattr(path, list, count); }
+
+int ffmount_refresh_size(int folder, const char *path) {
+  struct statx status;
+  int flags = AT_STATX_FORCE_SYNC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+  return statx(folder, path, flags, STATX_SIZE, &status);
+}
 
 pid_t ffmount_fork(void) { return fork(); }
 

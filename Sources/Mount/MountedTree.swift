@@ -19,6 +19,8 @@ public final class MountedTree: FileSystem {
   private let session = Mutex<Session?>(nil)
   private let isTrimming = Atomic<Bool>(false)
   private let habits = ListingHabits()
+  private let sizeHabits = SizeHabits()
+  private let witness: SizeWitness?
 
   public struct Options: Sendable {
     /// What every file and folder is said to belong to, instead of what it does.
@@ -32,6 +34,10 @@ public final class MountedTree: FileSystem {
     public var workers = 32
     /// Called once the kernel has been answered.
     public var started: @Sendable () -> Void = {}
+    /// Where the tree is mounted, absolute; nil: somewhere that this process cannot look at.
+    public var mountpoint: String?
+    /// Whether every stat tells the exact size, though something has to be made for it.
+    public var sizesAreExact = false
     /// What statfs(2) says of the source.
     public var statistics: @Sendable () -> statvfs? = { nil }
 
@@ -42,6 +48,7 @@ public final class MountedTree: FileSystem {
     self.tree = tree
     self.options = options
     failures = FailureLog(logger)
+    witness = options.mountpoint.map { SizeWitness(mountpoint: $0) }
     workers = Workers(atMost: options.workers)
   }
 
@@ -51,12 +58,18 @@ public final class MountedTree: FileSystem {
   /// Ends the threads; must come before the session's end.
   public func stop() {
     tree.stop()
+    witness?.stop()
     workers.stop()
     notifier.stop()
     session.withLock { $0 = nil }
   }
 
   public func started() { options.started() }
+
+  /// Whether this process was started as the helper of a mount: then it does that, and does not return.
+  public static func serveAsHelper(_ arguments: [String]) {
+    if arguments == [SizeWitness.program] { SizeWitness.serve() }
+  }
 
   // MARK: Answering
 
@@ -125,8 +138,18 @@ public final class MountedTree: FileSystem {
   public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
     let name = unsafe FileName(name)
     let tree = tree
+    let (wantsSize, isExact) = (sizeQuestion(by: request.process), options.sizesAreExact)
     answer(request, folder) { (patience) throws(Fault) in
-      try tree.lookUp(name, in: folder, patience)
+      var entry = try tree.lookUp(name, in: folder, patience)
+      guard entry.attributes.isPreliminary, wantsSize() else { return entry }
+      do throws(Fault) {
+        try tree.findSize(of: entry.node, atAnyCost: isExact, patience)
+        (entry.attributes, entry.attributesLifetime) = try tree.attributes(entry.node, patience)
+      } catch {
+        tree.forget(entry.node, 1)
+        throw error
+      }
+      return entry
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
@@ -154,8 +177,12 @@ public final class MountedTree: FileSystem {
 
   public func attributes(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
+    let (wantsSize, isExact) = (sizeQuestion(by: request.process), options.sizesAreExact)
     answer(request, node) { (patience) throws(Fault) in
-      try tree.attributes(node, patience)
+      let found = try tree.attributes(node, patience)
+      guard found.0.isPreliminary, wantsSize() else { return found }
+      try tree.findSize(of: node, atAnyCost: isExact, patience)
+      return try tree.attributes(node, patience)
     } _: { [self] request, found in
       request.reply(status(found.0), lifetime: found.lifetime)
     }
@@ -196,6 +223,18 @@ public final class MountedTree: FileSystem {
     request.reply(statistics)
   }
 
+  /// Whether a process is to be told an exact size; asked at most once, however often its question is tried.
+  private func sizeQuestion(by process: Int32) -> @Sendable () -> Bool {
+    if options.sizesAreExact { return { true } }
+    let answer = Mutex<Bool?>(nil)
+    return { [sizeHabits] in
+      answer.withLock { known in
+        if known == nil { known = sizeHabits.wantsExactSize(process) }
+        return known ?? false
+      }
+    }
+  }
+
   // MARK: Files
 
   private final class Handle: Sendable {
@@ -214,9 +253,25 @@ public final class MountedTree: FileSystem {
     answer(request, node) { (patience) throws(Fault) in
       try tree.open(node, patience)
     } _: { [self] request, file in
-      if file.changesAttributes { session.withLock { $0 }?.invalidateAttributes(of: node) }
-      request.reply(
-        handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: !file.source.hasKnownSize))
+      if file.changesAttributes { sizeHabits.noteOpening(by: request.process) }
+      guard file.changesAttributes, file.source.hasKnownSize else { return reply(request, file, node) }
+      session.withLock { $0 }?.invalidateAttributes(of: node)
+      replyRefreshed(request, file, node)
+    }
+  }
+
+  private func reply(_ request: consuming Request, _ file: Tree.OpenFile, _ node: UInt64) {
+    request.reply(
+      handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: !file.source.hasKnownSize))
+  }
+
+  /// Answers when the kernel has the file's size.
+  private func replyRefreshed(_ request: consuming Request, _ file: Tree.OpenFile, _ node: UInt64) {
+    guard let witness, let path = tree.pathBytes(node) else { return reply(request, file, node) }
+    let parked = ParkedRequest(request)
+    witness.look(at: path) { [self] in
+      tree.noteRefreshed(node)
+      if let request = parked.take() { reply(request, file, node) }
     }
   }
 
@@ -271,6 +326,7 @@ public final class MountedTree: FileSystem {
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool
   ) {
     guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
+    if cookie == 0 { sizeHabits.noteListing(by: request.process) }
     let choice =
       wantsNodes
       ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ListingHabits.Choice.names
@@ -328,6 +384,12 @@ public final class MountedTree: FileSystem {
         return true
       }
       if let entry = try entry() {
+        if options.sizesAreExact, entry.attributes.isPreliminary {
+          // The kernel asks for it by name, if it is wanted.
+          tree.forget(entry.node, 1)
+          unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
+          return true
+        }
         unsafe row.name.withCString { unsafe entries.append($0, node(entry), cookie: row.cookie) }
       }
       return true

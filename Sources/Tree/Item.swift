@@ -48,6 +48,10 @@ public protocol Item: AnyObject, Sendable {
   /// A file's bytes. With `pinned`, a change of the file is a fault from then on.
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource
 
+  /// Finds out a file's size where its attributes have an estimate, by making the file. What would be read long before its
+  /// end is known keeps the estimate, unless `atAnyCost`.
+  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault)
+
   /// A link's target, as recorded.
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8]
 
@@ -155,6 +159,7 @@ extension Item {
   public func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     throw kind == .folder ? .isFolder : .notOpened
   }
+  public func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {}
   public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }
   public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? { throw .notFolder }
   public func listing(_ patience: Patience) throws(Fault) -> any Listing { throw .notFolder }

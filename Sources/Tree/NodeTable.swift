@@ -36,6 +36,17 @@ final class Node: Sendable {
     }
     return names.reversed().joined(separator: "/")
   }
+
+  /// The same, as it is.
+  var pathBytes: [UInt8] {
+    var names: [ArraySlice<UInt8>] = []
+    var node = self
+    while let parent = node.parent {
+      names.append(node.name.bytes)
+      node = parent
+    }
+    return Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
+  }
 }
 
 /// The nodes that the kernel holds references to.

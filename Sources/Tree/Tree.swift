@@ -29,15 +29,17 @@ public final class Tree: Sendable {
   public struct Entry: Sendable {
     public let node: UInt64
     public let generation: UInt64
-    public let attributes: Attributes
+    public var attributes: Attributes
     /// How long the name stays right without asking; in seconds.
     public let lifetime: Double
     /// How long the attributes do.
-    public let attributesLifetime: Double
+    public var attributesLifetime: Double
   }
 
   /// How long the kernel may believe what it knows of real files: changes show within this time.
   private static let volatileLifetime = 0.5
+  /// An estimate is for who lists: long enough for the stat behind it, too short for another program.
+  private static let estimateLifetime = 0.03
   /// For what cannot change while its node exists.
   private static let endlessLifetime = 86400.0
 
@@ -67,7 +69,7 @@ public final class Tree: Sendable {
   private func lifetime(of attributes: Attributes, _ node: Node) -> Double {
     guard attributes.isPreliminary else { return lifetime(node) }
     node.hasPreliminary.store(true, ordering: .relaxed)
-    return Self.volatileLifetime
+    return Self.estimateLifetime
   }
 
   /// Below a folder that can change, names can; a view's root hangs on a real file's state.
@@ -162,6 +164,13 @@ public final class Tree: Sendable {
     }
   }
 
+  /// Finds out a file's size where its attributes have an estimate. What cannot be made keeps the estimate: opening it tells
+  /// why.
+  public func findSize(of id: UInt64, atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    let item = try nodes.node(id).item
+    do throws(Fault) { try item.findSize(atAnyCost: atAnyCost, patience) } catch { if error.isDelay { throw error } }
+  }
+
   public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
     try nodes.node(id).item.linkTarget(patience)
   }
@@ -188,7 +197,12 @@ public final class Tree: Sendable {
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
       source: source, keepsCache: before == revision,
-      changesAttributes: node.hasPreliminary.exchange(false, ordering: .relaxed))
+      changesAttributes: node.hasPreliminary.load(ordering: .relaxed))
+  }
+
+  /// Takes note that the kernel has asked for a node's attributes since it was opened.
+  public func noteRefreshed(_ id: UInt64) {
+    (try? nodes.node(id))?.hasPreliminary.store(false, ordering: .relaxed)
   }
 
   /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of
@@ -205,6 +219,9 @@ public final class Tree: Sendable {
     let listing = try current(node) { () throws(Fault) in try node.item.listing(patience) }
     return FolderReader(self, node, listing)
   }
+
+  /// Below the mountpoint, as the kernel has the names; nil for an unknown node.
+  public func pathBytes(_ id: UInt64) -> [UInt8]? { (try? nodes.node(id))?.pathBytes }
 
   /// Below the mountpoint, for people; a question mark for an unknown node.
   public func path(_ id: UInt64) -> String { (try? nodes.node(id).path()) ?? "?" }

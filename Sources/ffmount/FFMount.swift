@@ -1,6 +1,7 @@
 import ArgumentParser
 import Files
 import Glibc
+import Mount
 
 @main
 struct FFMount: ParsableCommand {
@@ -17,6 +18,7 @@ struct FFMount: ParsableCommand {
     defaultSubcommand: MountCommand.self)
 
   static func main() {
+    MountedTree.serveAsHelper(CommandLine.arguments)
     let arguments = CommandLine.arguments.dropFirst()
     // `-V` needs no SOURCE; argument-parser would ask for one first.
     if arguments.first == "-V" {

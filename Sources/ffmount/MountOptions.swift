@@ -17,6 +17,8 @@ struct MountOptions {
   var listing = ViewListing()
   var depth = 4
   var view: String?
+  /// Whether each stat makes what it has to, to tell the exact size.
+  var sizesAreExact = false
   var zip = ZipOptions()
   /// nil: as many as there are processors.
   var workers: Int?
@@ -117,6 +119,11 @@ struct MountOptions {
         throw ValidationError("-o convert_memory=\(value): expected 64M or more")
       }
     case "cache_size": cacheSize = try size(name, value)
+    case "sizes":
+      guard value == "exact" || value == "estimated" else {
+        throw ValidationError("-o sizes=\(value): expected exact or estimated")
+      }
+      sizesAreExact = value == "exact"
     case "symlinks":
       guard value == "all" || value == "inside" else {
         throw ValidationError("-o symlinks=\(value): expected all or inside")

@@ -30,6 +30,8 @@ extension MountPlan {
     settings.group = options.group
     settings.umask = options.umask
     settings.started = ready
+    settings.mountpoint = mountpoint
+    settings.sizesAreExact = options.sizesAreExact
     settings.statistics = { root.statistics() }
     let mounted = MountedTree(tree, settings, logger: logger)
 

@@ -16,6 +16,8 @@ ssize_t ffmount_getdents64(int folder, void *buffer, size_t count);
 /// xattr(7), not following a link in the last component: <sys/xattr.h> is not in Swift's Glibc.
 ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_t count);
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
+/// statx(2) with AT_STATX_FORCE_SYNC, hidden behind _GNU_SOURCE: has the file system say the size anew.
+int ffmount_refresh_size(int folder, const char *path);
 /// fork(2): unavailable in Swift. Called once, before any second thread exists.
 pid_t ffmount_fork(void);
 /// posix_spawn_file_actions_addclosefrom_np(3) and memfd_create(2), closed on exec: hidden behind _GNU_SOURCE.

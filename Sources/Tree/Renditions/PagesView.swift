@@ -75,18 +75,16 @@ final class PageFolder: Item {
       return nil
     }
     let count = try count(patience)
-    guard let pages = selection.count(in: count) else { return nil }
-    let page = page(selection, pages: pages, of: count)
+    guard selection.isThere(in: count) else { return nil }
+    let page = page(selection, of: count)
     return Found(page, try page.attributes(patience))
   }
 
-  private func page(_ selection: PageSelection, pages: Int, of count: Int) -> RenditionFile {
-    // A share of the whole, and something for what a file needs beside its pages.
-    let share = file.attributes.size / Int64(max(1, count))
-    let (estimate, isHuge) = share.multipliedReportingOverflow(by: Int64(clamping: pages))
+  private func page(_ selection: PageSelection, of count: Int) -> RenditionFile {
     let number = selection.page
     return RenditionFile(
-      file, .pages(selection), conversions, view: Self.view, estimate: isHuge ? share : Bounds.sum(estimate, 1024)
+      file, .pages(selection), conversions, view: Self.view,
+      estimate: SizeEstimate.ofPages(fromFileOf: file.attributes.size)
     ) { [self] in
       if let number { prepare(after: number, of: count) }
     }
@@ -129,7 +127,7 @@ final class PageFolder: Item {
       return (Int(place) + 1...min(count, Int(place) + Self.blockSize)).map { number in
         let digits = String(number)
         let name = FileName(String(repeating: "0", count: width - digits.utf8.count) + digits + ".pdf")
-        let page = folder.page(PageSelection(page: number), pages: 1, of: count)
+        let page = folder.page(PageSelection(page: number), of: count)
         return ListedEntry(name: ListedName(name), inode: page.inode, kind: .file, next: Int64(number))
       }
     }
@@ -140,14 +138,8 @@ extension PageSelection {
   /// The page, if it is a single one.
   fileprivate var page: Int? { runs.count == 1 && runs[0].first == runs[0].last ? runs[0].first : nil }
 
-  /// How many pages of a document with `total` it takes; nil when there is one that the document has not.
-  fileprivate func count(in total: Int) -> Int? {
-    var count = 0
-    for run in runs {
-      let last = run.last ?? total
-      guard run.first <= total, last <= total else { return nil }
-      count += abs(last - run.first) + 1
-    }
-    return count
+  /// Whether a document with `total` pages has all of them.
+  fileprivate func isThere(in total: Int) -> Bool {
+    runs.allSatisfy { $0.first <= total && ($0.last ?? total) <= total }
   }
 }

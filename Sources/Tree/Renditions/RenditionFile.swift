@@ -50,6 +50,10 @@ final class RenditionFile: Item {
     return try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
+  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    _ = try conversions.renditions.open(recipe, of: file.subject, patience)
+  }
+
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
 
   func checkCurrent() throws(Fault) { try file.checkCurrent() }

@@ -78,7 +78,11 @@ struct RenditionView: View {
     else { return nil }
     let size = source.attributes.size
     let (estimate, view) =
-      if case .image(let format, _) = recipe { (size, "as-\(format.rawValue)") } else { (size / 8, "as-txt") }
+      if case .image(let format, _) = recipe {
+        (SizeEstimate.ofImage(format, fromFileOf: size), "as-\(format.rawValue)")
+      } else {
+        (SizeEstimate.ofText(fromFileOf: size), "as-txt")
+      }
     let item = RenditionFile(
       SourceState(source, revision: source.revision), recipe, conversions, view: view, estimate: estimate)
     return Found(item, try item.attributes(patience))

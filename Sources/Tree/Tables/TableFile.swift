@@ -33,8 +33,9 @@ final class TableFile: Item {
   /// Of larger sources the size is not found out when they are opened: their first bytes come first.
   private static let promptSource: Int64 = 32 << 20
   private static let promptText: Int64 = 128 << 20
-  /// How many times larger the text is taken to be: who believes the size rather comes to the end too soon than not at all.
-  private static let growth: Int64 = 4
+  /// How many times larger the text may be, so that who believes the size is never cut off: an empty cell becomes a column,
+  /// a bracket a line and its indent.
+  private var growth: Int64 { form == .html ? 16 : 66 }
 
   init(
     _ file: SourceState, _ form: TableForm, _ content: TableForm.Content, view: String, _ known: KnownValues,
@@ -51,7 +52,7 @@ final class TableFile: Item {
   /// What the size is kept under.
   private var work: String { "table \(form.rawValue) \(TableForm.version)" }
 
-  private var guess: Int64 { Bounds.size(file.attributes.size * Self.growth + 4096) }
+  private var guess: Int64 { Bounds.size(file.attributes.size * growth + 4096) }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     try known.load(patience)
@@ -71,6 +72,15 @@ final class TableFile: Item {
     }
     opened.withLock { $0.unfinished = nil }
     return text
+  }
+
+  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    guard atAnyCost || file.attributes.size <= Self.promptSource else { return }
+    let text = try text(patience)
+    do throws(Fault) { try text.findSize(patience) } catch {
+      opened.withLock { $0.unfinished = error.isDelay ? text : nil }
+      throw error
+    }
   }
 
   private func text(_ patience: Patience) throws(Fault) -> RewrittenText {

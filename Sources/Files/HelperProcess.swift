@@ -1,0 +1,55 @@
+public import Bytes
+internal import CPosix
+internal import Glibc
+
+/// A process of this same program that was started to do one thing for it, and the socket that the two talk over.
+public final class HelperProcess: Sendable {
+  /// Our end: a SOCK_SEQPACKET. The helper's is its descriptor `HelperProcess.socket`; it ends when ours is closed.
+  public let socket: Descriptor
+  /// Its number; whoever starts it waits for it.
+  public let child: Int32
+
+  /// The helper's end.
+  public static let socket: Int32 = 3
+
+  /// Starts this program again, with `name` as its only argument, no signal blocked or ignored, and none of this
+  /// process's descriptors but standard error.
+  public init(named name: String) throws(Fault) {
+    var ends: [Int32] = [-1, -1]
+    let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    _ = try systemCall("socketpair") { unsafe socketpair(AF_UNIX, type, 0, &ends) }
+    let ours = Descriptor(owning: ends[0])
+    let theirs = Descriptor(owning: ends[1])
+
+    var actions = unsafe posix_spawn_file_actions_t()
+    _ = unsafe posix_spawn_file_actions_init(&actions)
+    defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
+    for descriptor: Int32 in [STDIN_FILENO, STDOUT_FILENO] {
+      _ = unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+    }
+    _ = unsafe posix_spawn_file_actions_adddup2(&actions, theirs.raw, Self.socket)
+    _ = unsafe ffmount_spawn_close_from(&actions, Self.socket + 1)
+
+    var attributes = posix_spawnattr_t()
+    _ = unsafe posix_spawnattr_init(&attributes)
+    defer { _ = unsafe posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    _ = unsafe sigemptyset(&signals)
+    _ = unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+    _ = unsafe sigfillset(&signals)
+    _ = unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    // A group of its own: Ctrl-C in the terminal is for the one that started it.
+    _ = unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+    _ = unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+
+    var pid = pid_t()
+    var arguments = unsafe [strdup(name), nil]
+    defer { unsafe free(arguments[0]) }
+    var variables = unsafe [UnsafeMutablePointer<CChar>?.none]
+    let status = unsafe posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, &arguments, &variables)
+    guard status == 0 else { throw Fault(.system(status), "posix_spawn") }
+    child = pid
+    socket = ours
+  }
+}

@@ -1,0 +1,154 @@
+internal import Bytes
+internal import CPosix
+internal import Files
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// A process that has the kernel ask for a file's size before anybody reads the file.
+///
+/// The kernel keeps the size that it was told at the last stat, a guess for what has not been made yet, and some ways to
+/// read (sendfile(2), splice(2), mmap(2)) stop there without an error. Only statx(2) with AT_STATX_FORCE_SYNC on the path
+/// makes it ask again for all of them. So the answer to `open` is held back until that was done. Not by a thread of the
+/// daemon: one that waits for its own mount inside the kernel cannot be killed, and holds up the end of the mount.
+final class SizeWitness: Sendable {
+  private let mountpoint: [UInt8]
+  private let state = Mutex(State())
+
+  private struct State {
+    var process: Running?
+    var waiters: [UInt64: @Sendable () -> Void] = [:]
+    var lastToken: UInt64 = 0
+    /// When it was last started, so that one which cannot run is not started again and again.
+    var startedAt: UInt64?
+    var isStopped = false
+  }
+
+  /// The helper, and the thread that listens to it.
+  private struct Running: Sendable {
+    let process: HelperProcess
+    let listener = Workers(atMost: 1)
+    var socket: Int32 { process.socket.raw }
+  }
+
+  private static let pause: UInt64 = 1_000_000_000
+
+  init(mountpoint: String) { self.mountpoint = Array(mountpoint.utf8) }
+
+  /// Has the kernel learn the size of a file, named by its path below the mountpoint; `done` is called, on any thread, when
+  /// that has happened or cannot happen.
+  func look(at path: [UInt8], done: @escaping @Sendable () -> Void) {
+    let message: (Running, [UInt8])? = state.withLock { state in
+      guard let process = running(&state) else { return nil }
+      state.lastToken += 1
+      state.waiters[state.lastToken] = done
+      return (process, WitnessMessage.bytes(token: state.lastToken) + mountpoint + [UInt8(ascii: "/")] + path)
+    }
+    guard let (process, bytes) = message else { return done() }
+    guard unsafe ffmount_send(process.socket, bytes, bytes.count, nil, 0) == bytes.count else {
+      return finish(WitnessMessage.token(of: bytes))
+    }
+  }
+
+  /// Ends the helper; who waits is told. Blocks until its thread is gone.
+  func stop() {
+    let process = state.withLock { state in
+      state.isStopped = true
+      return state.process
+    }
+    guard let process else { return }
+    _ = shutdown(process.socket, Int32(SHUT_RDWR))
+    process.listener.stop()
+  }
+
+  /// With the lock held.
+  private func running(_ state: inout State) -> Running? {
+    if let process = state.process { return process }
+    let now = monotonicNanoseconds()
+    guard !state.isStopped, state.startedAt.map({ now - $0 > Self.pause }) ?? true else { return nil }
+    state.startedAt = now
+    guard let helper = try? HelperProcess(named: SizeWitness.program) else { return nil }
+    let process = Running(process: helper)
+    state.process = process
+    process.listener.submit { [self] in listen(to: process) }
+    return process
+  }
+
+  private func listen(to process: Running) {
+    var message = [UInt8](repeating: 0, count: WitnessMessage.headSize)
+    while true {
+      let count = unsafe recv(process.socket, &message, message.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count == message.count else { break }
+      finish(WitnessMessage.token(of: message))
+    }
+    let waiters = state.withLock { state in
+      state.process = nil
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
+    }
+    for waiter in waiters { waiter() }
+    _ = kill(process.process.child, SIGKILL)
+    var status: Int32 = 0
+    while unsafe waitpid(process.process.child, &status, 0) < 0, errno == EINTR {}
+  }
+
+  private func finish(_ token: UInt64) { state.withLock { $0.waiters.removeValue(forKey: token) }?() }
+}
+
+/// A number, and behind it in a question the path.
+private enum WitnessMessage {
+  static let headSize = 8
+  /// What a path may take.
+  static let longest = 128 << 10
+
+  static func bytes(token: UInt64) -> [UInt8] { (0..<headSize).map { UInt8(truncatingIfNeeded: token >> (8 * $0)) } }
+
+  static func token(of bytes: [UInt8]) -> UInt64 {
+    bytes.prefix(headSize).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+// MARK: The helper's side
+
+extension SizeWitness {
+  /// What the helper is called, as the first and only word of its command line.
+  static let program = "ffmount-witness"
+  /// A path may lead through a folder that hangs.
+  private static let threads = 8
+
+  /// Does what the daemon asks for until it is gone.
+  static func serve() {
+    let workers = Workers(atMost: threads)
+    var message = [UInt8](repeating: 0, count: WitnessMessage.longest)
+    while true {
+      let count = unsafe recv(HelperProcess.socket, &message, message.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > WitnessMessage.headSize else { break }
+      let question = Array(message[..<count])
+      workers.submit {
+        look(at: question[WitnessMessage.headSize...])
+        let answer = question[..<WitnessMessage.headSize]
+        _ = unsafe answer.withUnsafeBytes { unsafe send(HelperProcess.socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      }
+    }
+    // What hangs ends with the process.
+    _exit(0)
+  }
+
+  private static func look(at path: ArraySlice<UInt8>) {
+    var place = AT_FDCWD
+    var rest = path
+    defer { if place != AT_FDCWD { close(place) } }
+    // One system call takes a path of less than PATH_MAX.
+    while rest.count >= Int(PATH_MAX) {
+      guard let end = rest.prefix(Int(PATH_MAX) - 1).lastIndex(of: UInt8(ascii: "/")), end > rest.startIndex else { return }
+      let next = unsafe FileName(rest[..<end]).withCString { unsafe openat(place, $0, ffmount_O_PATH | O_DIRECTORY | O_CLOEXEC) }
+      if place != AT_FDCWD { close(place) }
+      place = next
+      if next < 0 { return place = AT_FDCWD }
+      rest = rest[(end + 1)...]
+    }
+    _ = unsafe FileName(rest).withCString { unsafe ffmount_refresh_size(place, $0) }
+  }
+}
