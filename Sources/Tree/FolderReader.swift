@@ -12,6 +12,8 @@ public final class FolderReader: Sendable {
     public let cookie: UInt64
     /// What the name stands for when it is a view's.
     fileprivate var view: ListedView?
+    /// What `user.ffmount.view` says of a view; nil for anything else.
+    var viewName: String? { view?.view.name }
   }
 
   private let tree: Tree

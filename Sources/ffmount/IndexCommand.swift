@@ -10,13 +10,16 @@ struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
     abstract: "Looks through mailboxes ahead of time, so that the first visit is as quick as the second.",
-    usage: "ffmount index [--search] PATH…")
+    usage: "ffmount index [--search] [--conversions] PATH…")
 
   @Argument(help: "Mailboxes, or folders to look for them in.", completion: .file())
   var paths: [String]
 
   @Flag(help: "Put the words of the messages into an index as well, for searches.")
   var search = false
+
+  @Flag(help: "Make all that a mount of these folders would list as converted, so that its sizes are known.")
+  var conversions = false
 
   func run() throws {
     let index = try IndexFolder.index()
@@ -27,7 +30,10 @@ struct IndexCommand: ParsableCommand {
     }
     var failures = 0
     for path in paths {
-      do { failures += try look(through: path, indexing) } catch let refusal as Refusal {
+      do {
+        failures += try look(through: path, indexing)
+        if conversions { failures += try convert(path, index) }
+      } catch let refusal as Refusal {
         Terminal.complain(refusal.sentence)
         failures += 1
       }

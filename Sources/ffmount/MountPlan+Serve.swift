@@ -51,7 +51,7 @@ extension MountPlan {
   }
 
   /// Where large temporary files go: /tmp may be memory.
-  private static var spoolFolder: String {
+  static var spoolFolder: String {
     let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
     return given.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
   }

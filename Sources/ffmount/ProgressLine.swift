@@ -43,15 +43,33 @@ struct ProgressLine {
     let now = ContinuousClock.now
     guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
     shown = now
-    let done = size > 0 ? min(1, Double(bytes) / Double(size)) : 1
     let seconds = (now - begun) / .seconds(1)
     let rate = Double(bytes) / seconds
     let left = rate > 0 ? min(Self.longest, Double(size - bytes) / rate) : 0
+    write(
+      "\r\u{1b}[K\(bar(Double(bytes), of: Double(size)))  \(Amount.bytes(bytes)) of \(Amount.bytes(size))  "
+        + "\(messages) messages  \(Amount.bytes(Int64(rate)))/s  \(Amount.time(Int(left))) left  \(title)")
+  }
+
+  /// Where the size is a number of files.
+  mutating func show(files: Int) {
+    let now = ContinuousClock.now
+    guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
+    shown = now
+    write("\r\u{1b}[K\(bar(Double(files), of: Double(size)))  \(files) of \(size) files  \(title)")
+  }
+
+  func finish(files: Int) {
+    let seconds = (ContinuousClock.now - begun) / .seconds(1)
+    let start = shown == nil ? "" : "\r\u{1b}[K"
+    write("\(start)\(title): \(files) files converted in \(Amount.seconds(seconds))\n")
+  }
+
+  private func bar(_ part: Double, of whole: Double) -> String {
+    let done = whole > 0 ? min(1, part / whole) : 1
     let filled = Int(done * Double(Self.width))
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
-    write(
-      "\r\u{1b}[K[\(bar)] \(Int(done * 100)) %  \(Amount.bytes(bytes)) of \(Amount.bytes(size))  "
-        + "\(messages) messages  \(Amount.bytes(Int64(rate)))/s  \(Amount.time(Int(left))) left  \(title)")
+    return "[\(bar)] \(Int(done * 100)) %"
   }
 
   func finish(bytes: Int64, messages: Int) {

@@ -1,0 +1,93 @@
+public import Bytes
+internal import Synchronization
+internal import Threads
+
+/// Makes all that the listings of a tree show as not made yet, so that every size is known and every copy is there.
+public final class ConvertingAhead: Sendable {
+  private let tree: Tree
+  private let isStopped = Atomic<Bool>(false)
+
+  /// Something that a listing shows whose size was an estimate.
+  public struct File: Sendable {
+    /// Below the tree's root.
+    public let path: String
+    fileprivate let node: UInt64
+  }
+
+  public init(_ tree: Tree) { self.tree = tree }
+
+  /// Ends `forEach` before its next file.
+  public func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  /// How many files there are to be made. Blocks; O(n) in what the tree lists.
+  public func count() -> Int {
+    var count = 0
+    walk(Tree.root) { _, node in
+      count += 1
+      tree.forget(node, 1)
+    }
+    return count
+  }
+
+  /// Makes every file, some at a time, and calls `made`, on several threads, with each and why it could not be made. Blocks
+  /// until all are made.
+  public func forEach(atATime width: Int, _ made: @escaping @Sendable (File, Fault?) -> Void) {
+    let workers = Workers(atMost: width)
+    // No more wait for a worker than are worked on: a tree may list millions.
+    let running = Awaited(0)
+    walk(Tree.root) { path, node in
+      running.update { $0 += 1 }
+      workers.submit { [self] in
+        let file = File(path: path, node: node)
+        made(file, fault(of: file))
+        tree.forget(node, 1)
+        running.update { $0 -= 1 }
+      }
+      running.wait { $0 < 2 * width ? () : nil }
+    }
+    running.wait { $0 == 0 ? () : nil }
+    workers.stop()
+  }
+
+  private func fault(of file: File) -> Fault? {
+    do throws(Fault) {
+      _ = try waiting { () throws(Fault) in try tree.open(file.node, .blocking) }
+      return nil
+    } catch { return error }
+  }
+
+  /// Calls `body` with each preliminary file's path and its node, one lookup counted. What cannot be listed has nothing.
+  private func walk(_ folder: UInt64, _ body: (String, UInt64) -> Void) {
+    guard let reader = try? tree.openFolder(folder, .blocking) else { return }
+    var cookie: UInt64 = 0
+    while !isStopped.load(ordering: .relaxed) {
+      var folders: [UInt64] = []
+      var files: [UInt64] = []
+      let before = cookie
+      do throws(Fault) {
+        try waiting { () throws(Fault) in
+          try reader.read(after: cookie, .blocking) { (row, entry) throws(Fault) in
+            // `.` and `..` come first.
+            // A mailbox's views hold what its messages do.
+            let isWanted = row.kind == .file || row.kind == .folder && row.viewName != "views"
+            if row.cookie > 2, isWanted, let entry = try entry() {
+              switch entry.attributes {
+              case let found where found.kind == .folder: folders.append(entry.node)
+              case let found where found.isPreliminary: files.append(entry.node)
+              default: tree.forget(entry.node, 1)
+              }
+            }
+            cookie = row.cookie
+            return folders.count + files.count < 256
+          }
+        }
+      } catch { return }
+      for file in files { body(tree.path(file), file) }
+      for folder in folders {
+        walk(folder, body)
+        tree.forget(folder, 1)
+      }
+      if cookie == before { return }
+    }
+  }
+}

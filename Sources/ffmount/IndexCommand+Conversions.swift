@@ -1,0 +1,47 @@
+import Bytes
+import Files
+import Glibc
+import Index
+import Logging
+import Synchronization
+import Tree
+
+extension IndexCommand {
+  /// Makes what a mount of a folder would list as converted; gives how many could not be made.
+  func convert(_ path: String, _ index: Index) throws -> Int {
+    let place = try RealPlace(path)
+    guard place.name == nil else {
+      throw Refusal(.usage, "cannot make the conversions of \(path): not a folder (give the folder it is in)")
+    }
+    var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
+    logger.logLevel = .warning
+    let options = try MountOptions([])
+    let spools = MountPlan.spoolFolder
+    guard
+      let conversions = try Converter.conversions(
+        options, index: index, cacheFolder: CacheFolder.path(), spools: spools, logger)
+    else { throw Refusal(.failure, "cannot make the conversions of \(path): there is no ffconvert beside ffmount") }
+    let views = Views(index: index, spools: spools, conversions: conversions)
+    let tree: Tree
+    do throws(Fault) { tree = try Tree(mirroring: place.root, views: views) } catch {
+      throw Refusal(.sourceMissing, "cannot read \(path): \(describe(error)) (check its permissions)")
+    }
+    defer { tree.stop() }
+    let work = ConvertingAhead(tree)
+    let progress = Mutex((done: 0, failed: 0, line: ProgressLine(path, size: Int64(work.count()))))
+    work.forEach(atATime: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) { file, fault in
+      progress.withLock { progress in
+        progress.done += 1
+        progress.line.show(files: progress.done)
+        guard let fault else { return }
+        progress.failed += 1
+        progress.line.clear()
+        Terminal.complain("cannot convert \(path)/\(file.path): \(describe(fault))")
+      }
+    }
+    return progress.withLock { progress in
+      progress.line.finish(files: progress.done - progress.failed)
+      return progress.failed
+    }
+  }
+}
