@@ -11,6 +11,9 @@ final class ListingHabits: Sendable {
   struct Choice {
     fileprivate var files = false
     fileprivate var folders = false
+    /// Whether the process was seen to want attributes: who is not, a shell that expands `*` say, has others started right
+    /// behind it that would take estimates from the kernel's cache.
+    fileprivate(set) var isProven = false
     /// How many files come without one although the others do: whoever wants nodes asks for them.
     fileprivate var probes = 0
     /// Files given without and with a node.
@@ -94,7 +97,7 @@ final class ListingHabits: Sendable {
       guard let index = habits.index(forKey: process) else { return Habit().choice(isStart: isStart, cost) }
       let habit = habits.values[index]
       if habit.wantsNodes(share: cost == .large ? Self.dearShare : Self.usualShare) {
-        return Choice(files: true, folders: true)
+        return Choice(files: true, folders: true, isProven: true)
       }
       if isStart {
         habits.values[index].isFirstFolder = false

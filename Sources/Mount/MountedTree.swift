@@ -138,18 +138,8 @@ public final class MountedTree: FileSystem {
   public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
     let name = unsafe FileName(name)
     let tree = tree
-    let (wantsSize, isExact) = (sizeQuestion(by: request.process), options.sizesAreExact)
     answer(request, folder) { (patience) throws(Fault) in
-      var entry = try tree.lookUp(name, in: folder, patience)
-      guard entry.attributes.isPreliminary, wantsSize() else { return entry }
-      do throws(Fault) {
-        try tree.findSize(of: entry.node, atAnyCost: isExact, patience)
-        (entry.attributes, entry.attributesLifetime) = try tree.attributes(entry.node, patience)
-      } catch {
-        tree.forget(entry.node, 1)
-        throw error
-      }
-      return entry
+      try tree.lookUp(name, in: folder, patience)
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
@@ -253,7 +243,7 @@ public final class MountedTree: FileSystem {
     answer(request, node) { (patience) throws(Fault) in
       try tree.open(node, patience)
     } _: { [self] request, file in
-      if file.changesAttributes { sizeHabits.noteOpening(by: request.process) }
+      sizeHabits.noteOpening(by: request.process)
       guard file.changesAttributes, file.source.hasKnownSize else { return reply(request, file, node) }
       session.withLock { $0 }?.invalidateAttributes(of: node)
       replyRefreshed(request, file, node)
@@ -384,7 +374,7 @@ public final class MountedTree: FileSystem {
         return true
       }
       if let entry = try entry() {
-        if options.sizesAreExact, entry.attributes.isPreliminary {
+        if entry.attributes.isPreliminary, options.sizesAreExact || !choice.isProven {
           // The kernel asks for it by name, if it is wanted.
           tree.forget(entry.node, 1)
           unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }

@@ -128,8 +128,9 @@ extension SizeWitness {
       let question = Array(message[..<count])
       workers.submit {
         look(at: question[WitnessMessage.headSize...])
-        let answer = question[..<WitnessMessage.headSize]
-        _ = unsafe answer.withUnsafeBytes { unsafe send(HelperProcess.socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        _ = unsafe question.withUnsafeBytes { bytes in
+          unsafe send(HelperProcess.socket, bytes.baseAddress, WitnessMessage.headSize, Int32(MSG_NOSIGNAL))
+        }
       }
     }
     // What hangs ends with the process.
@@ -137,18 +138,19 @@ extension SizeWitness {
   }
 
   private static func look(at path: ArraySlice<UInt8>) {
-    var place = AT_FDCWD
+    var folder: Descriptor?
     var rest = path
-    defer { if place != AT_FDCWD { close(place) } }
     // One system call takes a path of less than PATH_MAX.
     while rest.count >= Int(PATH_MAX) {
-      guard let end = rest.prefix(Int(PATH_MAX) - 1).lastIndex(of: UInt8(ascii: "/")), end > rest.startIndex else { return }
-      let next = unsafe FileName(rest[..<end]).withCString { unsafe openat(place, $0, ffmount_O_PATH | O_DIRECTORY | O_CLOEXEC) }
-      if place != AT_FDCWD { close(place) }
-      place = next
-      if next < 0 { return place = AT_FDCWD }
+      let start = rest.prefix(Int(PATH_MAX) - 1)
+      guard let end = start.lastIndex(of: UInt8(ascii: "/")), end > rest.startIndex else { return }
+      let next = unsafe FileName(rest[..<end]).withCString { path in
+        unsafe openat(folder?.raw ?? AT_FDCWD, path, ffmount_O_PATH | O_DIRECTORY | O_CLOEXEC)
+      }
+      guard next >= 0 else { return }
+      folder = Descriptor(owning: next)
       rest = rest[(end + 1)...]
     }
-    _ = unsafe FileName(rest).withCString { unsafe ffmount_refresh_size(place, $0) }
+    _ = unsafe FileName(rest).withCString { unsafe ffmount_refresh_size(folder?.raw ?? AT_FDCWD, $0) }
   }
 }

@@ -29,7 +29,7 @@ public final class Tree: Sendable {
   public struct Entry: Sendable {
     public let node: UInt64
     public let generation: UInt64
-    public var attributes: Attributes
+    public let attributes: Attributes
     /// How long the name stays right without asking; in seconds.
     public let lifetime: Double
     /// How long the attributes do.
@@ -38,8 +38,8 @@ public final class Tree: Sendable {
 
   /// How long the kernel may believe what it knows of real files: changes show within this time.
   private static let volatileLifetime = 0.5
-  /// An estimate is for who lists: long enough for the stat behind it, too short for another program.
-  private static let estimateLifetime = 0.03
+  /// An estimate in a listing: long enough for the stat behind it, too short for another program.
+  private static let estimateLifetime = 0.01
   /// For what cannot change while its node exists.
   private static let endlessLifetime = 86400.0
 
@@ -56,7 +56,10 @@ public final class Tree: Sendable {
       try folder.item.checkCurrent()
       throw .notFound
     }
-    return entry(found, depth, name, in: folder)
+    var entry = entry(found, depth, name, in: folder)
+    // Who looks a single name up and wants its size asks for that: then it is known for what.
+    if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
+    return entry
   }
 
   func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
@@ -156,7 +159,7 @@ public final class Tree: Sendable {
     let node = try nodes.node(id)
     do throws(Fault) {
       let attributes = try node.item.attributes(patience)
-      return (attributes, lifetime(of: attributes, node))
+      return (attributes, attributes.isPreliminary ? 0 : lifetime(of: attributes, node))
     } catch {
       // The name is gone, or another file's by now: who has the file open still has it.
       guard error.isAboutName, let file = opened.withLock({ $0[node.id]?.file }) else { throw error }

@@ -37,7 +37,8 @@ struct MergedView: View {
     let attributes = try bundle.attributes(patience)
     let files = Source(item: bundle, attributes: attributes, name: source.name, folder: source.folder)
     let item = RenditionFile(
-      SourceState(files, revision: bundle.state), .merged, conversions, view: name, estimate: SizeEstimate.ofMerging(filesOf: attributes.size))
+      SourceState(files, revision: bundle.state), .merged, conversions, view: name,
+      estimate: SizeEstimate.ofMerging(filesOf: attributes.size))
     return Found(item, try item.attributes(patience))
   }
 }

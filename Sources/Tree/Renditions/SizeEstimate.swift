@@ -27,9 +27,6 @@ enum SizeEstimate {
   /// Images become pages as they are or unpacked.
   static func ofMerging(filesOf size: Int64) -> Int64 { times(4, size) }
 
-  private static func times(_ factor: Int64, _ size: Int64) -> Int64 {
-    let (product, isHuge) = max(0, size).multipliedReportingOverflow(by: factor)
-    let (sum, isOver) = product.addingReportingOverflow(base)
-    return isHuge || isOver ? .max / 2 : sum
-  }
+  /// `size` has come in by a door (`Bounds`), so that this is a number.
+  private static func times(_ factor: Int64, _ size: Int64) -> Int64 { Bounds.size(factor * size + base) }
 }
