@@ -23,6 +23,10 @@ public protocol ByteSource: AnyObject, Sendable {
   /// Throws `Fault.later` when `patience` is immediate and the bytes take long to make.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int
 
+  /// Where the next data lies from `offset` on, or the next hole, which may be the end: as lseek(2) has it with SEEK_DATA and
+  /// SEEK_HOLE. nil: nowhere.
+  func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64?
+
   /// Where these bytes lie in a file as they are, or nil when they have to be made.
   func extent(at offset: Int64, count: Int) -> Extent?
 
@@ -41,6 +45,11 @@ public protocol ByteSource: AnyObject, Sendable {
 
 extension ByteSource {
   public func extent(at offset: Int64, count: Int) -> Extent? { nil }
+  /// All is data.
+  public func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
+    guard offset >= 0, offset < size else { return nil }
+    return area == .data ? offset : size
+  }
   public var hasKnownSize: Bool { true }
   public func findSize(_ patience: Patience) throws(Fault) {}
   public func verify() throws(Fault) {}
@@ -72,6 +81,13 @@ extension ByteSource {
     }
     return bytes
   }
+}
+
+/// What a stretch of a sparse file is.
+public enum Area: Sendable {
+  case data
+  /// Nothing is stored: it reads as zeros.
+  case hole
 }
 
 /// Work that a source can do before it is asked for.

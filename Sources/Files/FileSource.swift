@@ -61,6 +61,19 @@ public final class FileSource: ByteSource {
     Extent(holder: descriptor, offset: offset, count: count)
   }
 
+  public func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
+    // SEEK_DATA and SEEK_HOLE are hidden behind _GNU_SOURCE. Nothing reads where the descriptor stands.
+    let whence: Int32 = area == .data ? 3 : 4
+    do throws(Fault) {
+      return try descriptor.withDescriptor { (descriptor) throws(Fault) in
+        Int64(try systemCall("lseek") { lseek(descriptor, off_t(offset), whence) })
+      }
+    } catch {
+      if error.kind == .system(ENXIO) { return nil }
+      throw error
+    }
+  }
+
   public func verify() throws(Fault) {
     guard isPinned else { return }
     let opened = opened

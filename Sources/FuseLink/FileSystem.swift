@@ -11,6 +11,8 @@ public protocol FileSystem: AnyObject, Sendable {
 
   func open(_ request: consuming Request, _ node: UInt64, flags: Int32)
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
+  /// Finds the next data or the next hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
+  func seek(_ request: consuming Request, _ handle: AnyObject, offset: Int64, toHole: Bool)
 
   func openFolder(_ request: consuming Request, _ node: UInt64)
   func readFolder(

@@ -45,6 +45,13 @@ enum Operations {
       unsafe Operations.fileSystem(request).read(
         Request(request), Operations.handle(info), offset: Int64(offset), count: count)
     }
+    unsafe table.lseek = { request, _, offset, whence, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      // The kernel asks for nothing else. SEEK_DATA and SEEK_HOLE are hidden behind _GNU_SOURCE.
+      let isHole = whence == 4
+      unsafe Operations.fileSystem(request).seek(
+        Request(request), Operations.handle(info), offset: Int64(offset), toHole: isHole)
+    }
     unsafe table.release = { request, _, info in
       guard let request = unsafe request, let info = unsafe info else { return }
       unsafe Operations.release(info)

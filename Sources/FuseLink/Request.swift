@@ -116,6 +116,9 @@ internal import Glibc
     _ = unsafe ffmount_reply_descriptor(take(), descriptor, off_t(offset), count)
   }
 
+  /// Answers lseek with a place in the file.
+  public consuming func reply(offset: Int64) { _ = unsafe fuse_reply_lseek(take(), off_t(offset)) }
+
   public consuming func reply(_ statistics: statvfs) {
     var statistics = statistics
     _ = unsafe fuse_reply_statfs(take(), &statistics)

@@ -286,6 +286,16 @@ public final class MountedTree: FileSystem {
     }
   }
 
+  public func seek(_ request: consuming Request, _ handle: AnyObject, offset: Int64, toHole: Bool) {
+    guard let handle = handle as? Handle else { return request.reply(error: EBADF) }
+    do throws(Fault) {
+      guard let found = try handle.file.source.next(toHole ? .hole : .data, from: offset) else {
+        return request.reply(error: ENXIO)
+      }
+      request.reply(offset: found)
+    } catch { fail(request, error, handle.node) }
+  }
+
   private func move(
     _ extent: Extent, of source: any ByteSource, at offset: Int64, _ request: consuming Request, _ node: UInt64
   ) {

@@ -115,6 +115,9 @@ extension JSONText {
     case UInt8(ascii: "t"): begin(.literal("true", 1), byte, &index, &output)
     case UInt8(ascii: "f"): begin(.literal("false", 1), byte, &index, &output)
     case UInt8(ascii: "n"): begin(.literal("null", 1), byte, &index, &output)
+    // Numbers that JSON has no word for, as Python and others write them: shown as they are.
+    case UInt8(ascii: "N"): begin(.literal("NaN", 1), byte, &index, &output)
+    case UInt8(ascii: "I"): begin(.literal("Infinity", 1), byte, &index, &output)
     default: fail(at: index, found: byte, &output)
     }
   }

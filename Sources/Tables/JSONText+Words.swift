@@ -4,7 +4,7 @@ extension JSONText {
   static func startsWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "t"), UInt8(ascii: "f"),
-      UInt8(ascii: "n"):
+      UInt8(ascii: "n"), UInt8(ascii: "N"), UInt8(ascii: "I"):
       true
     default: false
     }
@@ -21,6 +21,10 @@ extension JSONText {
     var number = number
     while index < text.count {
       let byte = text[index]
+      if number == .sign, byte == UInt8(ascii: "I") {
+        place = .literal("Infinity", 0)
+        return readLiteral("Infinity", 0, text, &index, &output)
+      }
       guard let next = number.next(byte) else {
         place = .number(number)
         return number.isComplete ? endValue(isWord: true, &output) : fail(at: index, found: byte, &output)

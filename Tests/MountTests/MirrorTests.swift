@@ -18,6 +18,34 @@ import Testing
     }
   }
 
+  /// A terabyte of which little is there is copied in the time that the little takes: holes are told of.
+  @Test func holesOfSparseFilesAreSeen() async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch, options: ["-o", "views=none"]) { mount in
+        let lines = """
+          truncate -s 1T "$S/image"
+          for at in 0 7 500000 1048575; do printf 'data %d' $at | dd of="$S/image" bs=1M seek=$at conv=notrunc status=none; done
+          python3 -Ic '
+          import os, sys
+          maps = []
+          for path in sys.argv[1:]:
+              file, place, found = os.open(path, os.O_RDONLY), 0, []
+              while True:
+                  try: start = os.lseek(file, place, os.SEEK_DATA)
+                  except OSError as error: found.append(error.errno); break
+                  place = os.lseek(file, start, os.SEEK_HOLE)
+                  found.append((start, place))
+              maps.append(found)
+          print(len(maps[0]), maps[0] == maps[1])' "$S/image" image
+          cp image "$O/copy" && stat -c %s "$O/copy"
+          for at in 0 7 500000 1048575; do dd if="$O/copy" bs=1M skip=$at count=1 status=none | head -c 14 | tr -d '\0'; echo; done
+          """
+        let said = try await mount.shell(lines, scratch)
+        #expect(said == "5 True\n1099511627776\ndata 0\ndata 7\ndata 500000\ndata 1048575\n")
+      }
+    }
+  }
+
   /// What people use must see no difference; each line gives the same natively and mounted.
   private static let sameOutput = [
     "find plain repo -printf '%p %y %m %s %T@ %n %i %l\\n' | sort",

@@ -50,6 +50,8 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
     JSONFixture(
       "{}{}[][]\"a\"\"b\"1[]true\"c\"null\n0\t1", "{}\n{}\n[]\n[]\n\"a\"\n\"b\"\n1\n[]\ntrue\n\"c\"\nnull\n0\n1\n"),
     JSONFixture("1 2\n[3]", "1\n2\n[\n  3\n]\n"),
+    JSONFixture(
+      "[NaN,-Infinity,Infinity,NaN]", "[\n  NaN,\n  -Infinity,\n  Infinity,\n  NaN\n]\n"),
     JSONFixture("a mark", [0xef, 0xbb, 0xbf, 0x31], "1\n"),
     JSONFixture("UTF-16", "[\"ä\"]".utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }, "[\n  \"ä\"\n]\n"),
     // Faults.
