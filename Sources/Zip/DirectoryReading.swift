@@ -16,8 +16,7 @@ struct DirectoryReading {
   init(_ source: any ByteSource, modified: Timestamp, charset: String?) throws(Fault) {
     let names = NameDecoder(charset: charset)
     try self.init(source, modified: modified, names)
-    guard charset == nil, !names.sample.isEmpty else { return }
-    let guess = CharsetGuess.charset(of: names.sample)
+    guard charset == nil, let guess = names.likeliestCharset else { return }
     if guess != NameDecoder.usual { try self.init(source, modified: modified, NameDecoder(charset: guess)) }
   }
 
