@@ -38,11 +38,9 @@ private final class DecodingTables: Sendable {
   private let converters = Mutex<[String: CharsetConverter]>([:])
   private let tables = Mutex<[String: [UInt32]]>([:])
 
-  private static let wide: Set<String> = ["CP932", "GB18030", "CP949", "CP950", "EUC-JP-MS"]
-
   /// The upper half of a set of single bytes; nil for others. What stands for nothing is U+FFFD.
   func table(of charset: String) -> [UInt32]? {
-    if Self.wide.contains(charset) { return nil }
+    if WideCharset.contains(charset) { return nil }
     return tables.withLock { tables in
       if let known = tables[charset] { return known }
       let converter = CharsetConverter(charset)
@@ -63,7 +61,7 @@ private final class DecodingTables: Sendable {
       var index = piece.startIndex
       while index < piece.endIndex {
         let byte = piece[index]
-        let count = byte < 0x80 ? 1 : Self.count(piece[index...], charset)
+        let count = WideCharset.count(piece[index...], charset)
         let bytes = piece[index..<min(piece.endIndex, index + count)]
         index += count
         if byte < 0x80 {
@@ -71,34 +69,9 @@ private final class DecodingTables: Sendable {
           continue
         }
         let text = known.utf8(bytes).flatMap { String(decoding: $0, as: UTF8.self).unicodeScalars.first?.value }
-        result.append((text ?? 0xfffd, Self.isCommon(bytes, charset)))
+        result.append((text ?? 0xfffd, WideCharset.isCommon(bytes, charset)))
       }
       return result
-    }
-  }
-
-  /// The bytes of the character that `text` starts with.
-  private static func count(_ text: ArraySlice<UInt8>, _ charset: String) -> Int {
-    let lead = text.first ?? 0
-    switch charset {
-    case "CP932": return lead == 0x80 || (0xa0...0xdf).contains(lead) || lead >= 0xfd ? 1 : 2
-    case "EUC-JP-MS": return lead == 0x8f ? 3 : lead == 0x8e || lead >= 0xa1 ? 2 : 1
-    case "GB18030":
-      guard lead > 0x80, lead < 0xff else { return 1 }
-      return text.dropFirst().first.map { (0x30...0x39).contains($0) } ?? false ? 4 : 2
-    default: return lead == 0x80 || lead == 0xff ? 1 : 2
-    }
-  }
-
-  /// Whether a character is in the rows that hold those in daily use.
-  private static func isCommon(_ bytes: ArraySlice<UInt8>, _ charset: String) -> Bool {
-    guard bytes.count == 2, let lead = bytes.first, let trail = bytes.last else { return false }
-    switch charset {
-    case "CP932": return (0x89...0x97).contains(lead) || lead == 0x88 && trail >= 0x9f
-    case "EUC-JP-MS": return (0xb0...0xcf).contains(lead)
-    case "GB18030": return (0xb0...0xd7).contains(lead) && trail >= 0xa1
-    case "CP949": return (0xb0...0xc8).contains(lead) && trail >= 0xa1
-    default: return (0xa4...0xc6).contains(lead)
     }
   }
 }

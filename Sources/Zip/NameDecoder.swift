@@ -12,8 +12,21 @@ final class NameDecoder {
   static let usual = "CP437"
   private static let largestSample = 500
 
+  /// Whether backslashes part folders.
+  private let takesBackslashes: Bool
+
   /// `charset` is iconv's name of what names are in that are not UTF-8; nil is code page 437.
-  init(charset: String? = nil) { converter = charset.flatMap { CharsetConverter($0) } }
+  init(charset: String? = nil, takingBackslashes: Bool = false) {
+    converter = charset.flatMap { CharsetConverter($0) }
+    takesBackslashes = takingBackslashes
+  }
+
+  /// An entry's path, as `utf8` gives it, with its folders parted by slashes.
+  func path(_ name: ArraySlice<UInt8>, isUTF8: Bool) -> ArraySlice<UInt8> {
+    let path = utf8(name, isUTF8: isUTF8)
+    guard takesBackslashes else { return path }
+    return path.map { $0 == 0x5c ? 0x2f : $0 }[...]
+  }
 
   /// The character set that all names together look like; nil where there are none that do not say.
   var likeliestCharset: String? { order.isEmpty ? nil : CharsetDetector.charset(of: order, in: .fileNames) }
