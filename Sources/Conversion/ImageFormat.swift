@@ -9,4 +9,11 @@ public enum ImageFormat: String, CaseIterable, Sendable {
   case avif
   case jp2
   case pdf
+
+  /// By its name, or as files of it are called too.
+  public init?(spelling: String) {
+    let others = ["jpg": ImageFormat.jpeg, "tif": .tiff, "heif": .heic]
+    guard let format = others[spelling] ?? ImageFormat(rawValue: spelling) else { return nil }
+    self = format
+  }
 }

@@ -26,8 +26,16 @@ private struct SubjectReader {
   var range: Range<Int>
   var isReply = false
 
-  /// `Re`, `Fw` and `Fwd`, and what German, Dutch and Scandinavian programs write for them.
-  private static let marks: [StaticString] = ["re", "fw", "fwd", "aw", "wg", "sv", "vs", "antw"]
+  /// `Re`, `Fw` and `Fwd`, and what programs write for them in other languages, in small letters.
+  private static let marks = Set(
+    """
+    re fw fwd aw antw antwort wg sv vs vb vl doorst rif r ri i res rsp enc rv tr rép odp pd ynt ilt i̇lt vá továbbítás \
+    atb ats fs bls trs ha на отв ответ пересл прос одг відп пер ина σχετ απ πρθ השב הועבר رد 回复 回覆 答复 答覆 转发 轉發 \
+    轉寄 返信 転送 回信 회신 답장 전달
+    """.split(separator: " ").map { String($0) })
+
+  /// In bytes; longer words are none of them.
+  private static let longestMark = 40
 
   init(_ subject: String) {
     var text: [UInt8] = []
@@ -72,14 +80,43 @@ private struct SubjectReader {
     var index = range.lowerBound
     while let end = blobEnd(index) { index = end }
     let start = index
-    while index < range.upperBound, text[index].isAsciiLetter { index += 1 }
-    guard Self.marks.contains(where: { reads($0, in: start..<index) }) else { return false }
-    index = behindSpace(index)
+    while index < range.upperBound, isOfWord(index) { index += 1 }
+    let word = start..<index
+    guard !word.isEmpty, word.count <= Self.longestMark else { return false }
+    index = behindSpace(behindNumber(index))
     if let end = blobEnd(index) { index = end }
-    guard index < range.upperBound, text[index] == 0x3a else { return false }
+    // Most subjects have none, and need no word.
+    guard let end = colonEnd(index), isMark(word) else { return false }
     isReply = true
-    range = index + 1..<range.upperBound
+    range = end..<range.upperBound
     return true
+  }
+
+  private func isMark(_ word: Range<Int>) -> Bool {
+    Self.marks.contains(String(decoding: text[word], as: UTF8.self).lowercased())
+  }
+
+  private func isOfWord(_ index: Int) -> Bool {
+    text[index].isAsciiLetter || text[index] >= 0x80 && colonEnd(index) == nil
+  }
+
+  /// Behind the colon at `index`, which may be a wide one; nil where none is.
+  private func colonEnd(_ index: Int) -> Int? {
+    guard index < range.upperBound else { return nil }
+    if text[index] == 0x3a { return index + 1 }
+    return text.span.matches("\u{ff1a}", at: index) && index + 3 <= range.upperBound ? index + 3 : nil
+  }
+
+  /// Behind `(2)`, `^2` or `2` at `start`.
+  private func behindNumber(_ start: Int) -> Int {
+    var index = start
+    let isOpen = index < range.upperBound && text[index] == 0x28
+    if index < range.upperBound, isOpen || text[index] == 0x5e || text[index] == 0x2a { index += 1 }
+    let digits = index
+    while index < range.upperBound, text[index].isAsciiDigit { index += 1 }
+    guard index > digits else { return start }
+    guard isOpen else { return index }
+    return index < range.upperBound && text[index] == 0x29 ? index + 1 : start
   }
 
   /// `[list]`, unless it is all there is.

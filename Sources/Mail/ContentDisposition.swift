@@ -14,5 +14,8 @@ public struct ContentDisposition: Sendable {
   }
 
   /// Decoded, as recorded: not yet safe as a name.
-  public var filename: String? { parameters["filename"] }
+  public var filename: String? { filename(declared: nil) }
+
+  /// The same; `declared` is what the message says that raw text is in.
+  func filename(declared: ArraySlice<UInt8>?) -> String? { parameters.text("filename", declared: declared) }
 }

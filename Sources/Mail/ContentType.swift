@@ -33,6 +33,11 @@ public struct ContentType: Sendable {
     return boundary
   }
 
+  /// The character set that a field's value declares; nil when it declares none.
+  static func charset(of value: ArraySlice<UInt8>?) -> ArraySlice<UInt8>? {
+    value.flatMap { ContentType($0).charset }.map { Array($0.utf8)[...] }
+  }
+
   /// As declared; nil when nothing is.
   public var charset: String? { parameters["charset"] }
 }

@@ -54,7 +54,11 @@ struct DateParts {
     let (value, length) = digits(text, count)
     guard length <= 9 else { return false }
     let next = index < count ? text[index] : 0x20
-    if next == 0x3a, !hasTime, length <= 2 {
+    if length == 8, year == nil, !hasTime {
+      return readBasic(text, count, value)
+    } else if next == 0x2e, length <= 2, index + 1 < count, text[index + 1].isAsciiDigit, !hasTime {
+      if day == nil { readJoined(text, count, value, length) } else { readTime(text, count, hour: value) }
+    } else if next == 0x3a, !hasTime, length <= 2 {
       readTime(text, count, hour: value)
     } else if next == 0x2d || next == 0x2f, day == nil || length == 4, !hasTime {
       readJoined(text, count, value, length)
@@ -71,13 +75,31 @@ struct DateParts {
   /// RFC 5322 §4.3.
   private static func fullYear(_ short: Int) -> Int { short < 50 ? 2000 + short : 1900 + short }
 
-  /// Behind the hour.
+  /// `20240506T100000`, behind the day (ISO 8601's basic form).
+  private mutating func readBasic(_ text: Span<UInt8>, _ count: Int, _ value: Int) -> Bool {
+    (year, month, day) = (value / 10_000, value / 100 % 100, value % 100)
+    guard (1...12).contains(value / 100 % 100) else { return false }
+    guard index + 1 < count, text[index] == 0x54, text[index + 1].isAsciiDigit else { return true }
+    index += 1
+    let time = digits(text, count)
+    guard time.count == 6 else { return time.count == 4 ? read(hours: time.value / 100, time.value % 100, 0) : false }
+    return read(hours: time.value / 10_000, time.value / 100 % 100, time.value % 100)
+  }
+
+  private mutating func read(hours: Int, _ minutes: Int, _ seconds: Int) -> Bool {
+    hasTime = true
+    (hour, minute, second) = (hours, minutes, seconds)
+    return true
+  }
+
+  /// Behind the hour; a colon or a dot follows.
   private mutating func readTime(_ text: Span<UInt8>, _ count: Int, hour: Int) {
     hasTime = true
     self.hour = hour
+    let mark = text[index]
     index += 1
     minute = digits(text, count).value
-    guard index < count, text[index] == 0x3a else { return }
+    guard index < count, text[index] == mark else { return }
     index += 1
     second = digits(text, count).value
     // Fractions.
@@ -87,9 +109,14 @@ struct DateParts {
     }
   }
 
-  /// `1-Jan-2018`, `2018-01-01`, `2018/01/01`; behind the first number.
+  /// `1-Jan-2018`, `2018-01-01`, `2018/01/01`, `5/6/2018`, `6.5.2018`; behind the first number.
   private mutating func readJoined(_ text: Span<UInt8>, _ count: Int, _ value: Int, _ length: Int) {
+    let mark = text[index]
     index += 1
+    if length <= 2, mark != 0x2d, index < count, text[index].isAsciiDigit {
+      readNumeric(text, count, value, mark)
+      return
+    }
     if length == 4 {
       year = year ?? value
       let number = digits(text, count)
@@ -107,6 +134,22 @@ struct DateParts {
     index += 1
     let last = digits(text, count)
     if last.count > 0 { year = year ?? (last.count <= 2 ? DateParts.fullYear(last.value) : last.value) }
+  }
+
+  /// Behind the first number and its mark: slashes put the month first, as Americans do, unless there is no such month.
+  private mutating func readNumeric(_ text: Span<UInt8>, _ count: Int, _ first: Int, _ mark: UInt8) {
+    let second = digits(text, count).value
+    guard index < count, text[index] == mark else {
+      day = day ?? first
+      return
+    }
+    index += 1
+    let last = digits(text, count)
+    guard last.count == 2 || last.count == 4 else { return }
+    let isMonthFirst = mark == 0x2f && first <= 12 || second > 12
+    month = month ?? (isMonthFirst ? first : second)
+    day = day ?? (isMonthFirst ? second : first)
+    year = year ?? (last.count == 2 ? DateParts.fullYear(last.value) : last.value)
   }
 
   /// `+0100`, `+01:00`, `+01`; behind the sign.

@@ -4,13 +4,16 @@ public enum EncodedWords {
   ///
   /// Words are decoded wherever they stand, also inside quoted strings and beside other characters. Those that follow one
   /// another in one character set are joined before they are converted, so a character may be split across them. What is
-  /// outside of words and no ASCII is UTF-8, or else Windows-1252. Never fails; linear.
-  public static func decode(_ raw: ArraySlice<UInt8>) -> String { decode(raw.span) }
+  /// outside of words and no ASCII is UTF-8, or else of the set that `declared` names, which the message declares elsewhere,
+  /// or else what it looks like. Never fails; linear.
+  public static func decode(_ raw: ArraySlice<UInt8>, declared: ArraySlice<UInt8>? = nil) -> String {
+    decode(raw.span, declared: declared)
+  }
 
-  static func decode(_ raw: Span<UInt8>) -> String {
+  static func decode(_ raw: Span<UInt8>, declared: ArraySlice<UInt8>? = nil) -> String {
     let value = raw.extracting(raw.trimmed)
     if isPlain(value) { return value.text }
-    var decoder = WordDecoder()
+    var decoder = WordDecoder(declared: declared)
     return decoder.decode(value.unfolded)
   }
 
@@ -25,14 +28,35 @@ public enum EncodedWords {
   }
 }
 
+extension EncodedWords {
+  /// What the first word of `raw` says that it is in; nil when there is no word.
+  static func charset(in raw: Span<UInt8>) -> ArraySlice<UInt8>? {
+    var index = 0
+    while index + 1 < raw.count, let start = raw.firstIndex(of: 0x3d, in: index..<raw.count - 1) {
+      index = start + 1
+      guard raw[start + 1] == 0x3f else { continue }
+      let limit = min(raw.count, start + WordDecoder.longestCharset)
+      guard let end = raw.firstIndex(of: 0x3f, in: start + 2..<limit), end > start + 2 else { continue }
+      return raw.extracting(start + 2..<end).array[...]
+    }
+    return nil
+  }
+}
+
 /// Decodes one value.
 private struct WordDecoder {
+  let declared: ArraySlice<UInt8>?
   private var result = ""
   /// What the words since the last text outside of one stand for, in `charset`.
   private var joined: [UInt8] = []
   private var charset: ArraySlice<UInt8> = []
   /// Set once no `?=` is left, so that no more are looked for.
   private var isWithoutEnd = false
+
+  /// In bytes, with what stands before it.
+  static let longestCharset = 80
+
+  init(declared: ArraySlice<UInt8>?) { self.declared = declared }
 
   private struct Word {
     var charset: Range<Int>
@@ -69,7 +93,7 @@ private struct WordDecoder {
 
   private mutating func append(_ literal: ArraySlice<UInt8>) {
     flush()
-    if !literal.isEmpty { result += Charset.text(literal) }
+    if !literal.isEmpty { result += Charset.raw(literal, declared: declared) }
   }
 
   private mutating func flush() {
@@ -80,10 +104,11 @@ private struct WordDecoder {
 
   /// The word that starts at `start`: `=?charset?encoding?text?=`; spaces in the text are tolerated.
   private mutating func word(_ bytes: [UInt8], at start: Int) -> Word? {
-    let longestCharset = 80
     guard !isWithoutEnd, start + 6 < bytes.count, bytes[start + 1] == 0x3f else { return nil }
     var index = start + 2
-    while index < bytes.count, index - start < longestCharset, bytes[index] != 0x3f, bytes[index] > 0x20 { index += 1 }
+    while index < bytes.count, index - start < Self.longestCharset, bytes[index] != 0x3f, bytes[index] > 0x20 {
+      index += 1
+    }
     guard index > start + 2, index + 2 < bytes.count, bytes[index] == 0x3f, bytes[index + 2] == 0x3f else { return nil }
     let charset = start + 2..<index
     let encoding = bytes[index + 1].asciiLowercase

@@ -66,7 +66,20 @@ public struct Header: Sendable {
   }
 
   /// The decoded value of the first field of a name (RFC 2047); `name` in lower case.
-  public func text(_ name: StaticString) -> String? { first(name).map { EncodedWords.decode($0) } }
+  public func text(_ name: StaticString) -> String? { first(name).map { text(of: $0) } }
+
+  /// A value of this section, decoded (RFC 2047).
+  public func text(of value: ArraySlice<UInt8>) -> String {
+    EncodedWords.decode(value, declared: value.span.isRaw ? declaredCharset : nil)
+  }
+
+  /// What the section says that raw text in it is in, by the type of its body or else by a word that is encoded; nil when it
+  /// says nothing.
+  public var declaredCharset: ArraySlice<UInt8>? {
+    if let said = ContentType.charset(of: first("content-type")) { return said }
+    let names: [StaticString] = ["subject", "from", "sender"]
+    return names.lazy.compactMap { first($0).flatMap { EncodedWords.charset(in: $0.span) } }.first
+  }
 
   /// A value without the line breaks of its folds (RFC 5322 §2.2.3).
   public static func unfolded(_ value: ArraySlice<UInt8>) -> [UInt8] { value.span.unfolded }

@@ -11,12 +11,13 @@ public struct MailAddress: Sendable, Equatable {
   /// a comma in a name is tolerated. Linear.
   public init?(firstOf list: ArraySlice<UInt8>) { self.init(firstOf: list.span) }
 
-  init?(firstOf list: Span<UInt8>) {
+  /// `declared` is what the message says that raw text is in.
+  init?(firstOf list: Span<UInt8>, declared: ArraySlice<UInt8>? = nil) {
     var reader = AddressReader(list.array)
     guard let found = reader.first() else { return nil }
-    let name = EncodedWords.decode(found.name[...])
+    let name = EncodedWords.decode(found.name[...], declared: declared)
     displayName = name.isEmpty ? nil : name
-    address = Charset.text(found.address[...])
+    address = Charset.raw(found.address[...], declared: declared)
   }
 
   /// The display name, or else the address.

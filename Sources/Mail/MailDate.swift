@@ -1,7 +1,7 @@
 /// A date as mail writes it (RFC 5322 §3.3 and §4.3, the form of asctime, ISO 8601), to the second.
 ///
 /// Tolerant: parts in any order that can be told apart, weekdays missing or in other languages, years of two or three digits,
-/// named zones, comments, seconds or the whole time missing.
+/// named zones, comments, seconds or the whole time missing; in an encoded word, or as seconds since the Unix epoch.
 public struct MailDate: Sendable, Equatable {
   /// Since the Unix epoch, in UTC.
   public var seconds: Int64
@@ -12,9 +12,24 @@ public struct MailDate: Sendable, Equatable {
   public init?(_ text: ArraySlice<UInt8>) { self.init(text.span) }
 
   init?(_ text: Span<UInt8>) {
+    if text.matches("=?", at: text.trimmed.lowerBound) {
+      // Programs that encode what needs no encoding.
+      self.init(plain: Array(EncodedWords.decode(text).utf8).span)
+    } else {
+      self.init(plain: text)
+    }
+  }
+
+  private init?(plain text: Span<UInt8>) {
+    if (9...10).contains(text.count), let seconds = MessageHead.number(text) {
+      self.seconds = Int64(seconds)
+      zoneMinutes = 0
+      return
+    }
     var parts = DateParts()
     guard parts.read(text), let day = parts.day, let month = parts.month, let year = parts.year else { return nil }
-    guard (1...31).contains(day), parts.hour <= 24, parts.minute <= 59, parts.second <= 61 else { return nil }
+    guard (1...31).contains(day), (1...12).contains(month), parts.hour <= 24, parts.minute <= 59, parts.second <= 61
+    else { return nil }
     let local = MailDate.days(year: year, month: month, day: day) * 86400 + parts.hour * 3600 + parts.minute * 60
     zoneMinutes = parts.zone ?? 0
     seconds = Int64(local + parts.second - 60 * zoneMinutes)

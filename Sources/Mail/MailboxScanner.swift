@@ -13,7 +13,7 @@ public import Bytes
 /// Not for two threads at a time. Linear in the size of the mailbox.
 public struct MailboxScanner: ~Copyable {
   /// Changes when the same mailbox would give other rows.
-  public static let version = 1
+  public static let version = 2
 
   private let source: any ByteSource
   private var window: MailWindow

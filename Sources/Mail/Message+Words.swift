@@ -101,7 +101,7 @@ extension Message {
     var text: [UInt8] = []
     for value in names.flatMap({ header.all($0) }) where text.count < fieldLimit {
       if !text.isEmpty { text.append(0x0a) }
-      text += EncodedWords.decode(value).utf8.prefix(fieldLimit - text.count)
+      text += header.text(of: value).utf8.prefix(fieldLimit - text.count)
     }
     return text
   }

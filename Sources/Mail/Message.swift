@@ -1,5 +1,6 @@
 public import Bytes
 internal import Synchronization
+internal import Text
 
 /// A message (RFC 5322, 2045–2049): its header, bodies and attachments.
 ///
@@ -57,7 +58,7 @@ public final class Message: Sendable {
     let header = try header()
     var text: [UInt8] = []
     for field in header.fields {
-      let value = EncodedWords.decode(header.value(of: field))
+      let value = header.text(of: header.value(of: field))
       var line = Array(header.name(of: field)) + [0x3a, 0x20]
       for scalar in value.unicodeScalars {
         line += UTF8.encode(Self.isHarmless(scalar) ? scalar : scalar == "\t" ? " " : "\u{fffd}") ?? .init()
@@ -120,7 +121,7 @@ public final class Message: Sendable {
         pieces.append(TextSource.Piece(source: try decoded(number, range), form: form))
       case .rtf(let number, let range):
         let text = try RTFDecoder.text(ofCompressed: decoded(number, range))
-        pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: Charset.utf8)))
+        pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: CharsetLabel.utf8)))
       }
     }
     return try TextSource(pieces, isMarked: body.isHTML)

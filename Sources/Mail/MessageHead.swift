@@ -62,6 +62,17 @@ struct MessageHead {
     return MessageHead.number(bytes.extracting(contentLength)).map { Int64($0) }
   }
 
+  /// What the section says that raw text in `From`, `Sender` and `Subject` is in; nil when there is none, or nothing is said.
+  func declaredCharset(_ bytes: Span<UInt8>) -> ArraySlice<UInt8>? {
+    let texts = [subject, from, sender]
+    guard texts.contains(where: { $0.map { bytes.extracting($0).isRaw } ?? false }) else { return nil }
+    var said = ContentType.charset(of: contentType.map { bytes.extracting($0).array[...] })
+    for field in texts where said == nil {
+      said = field.flatMap { EncodedWords.charset(in: bytes.extracting($0)) }
+    }
+    return said
+  }
+
   /// The delimiter of a multipart, without its dashes; empty when the message is none.
   func boundary(_ bytes: Span<UInt8>) -> [UInt8] {
     guard let contentType, contentType.count > 20 else { return [] }

@@ -65,12 +65,15 @@ extension MessageRow {
       self.date = date.seconds
       zone = date.zoneMinutes
     }
+    let declared = head.declaredCharset(bytes)
     for field in [head.from, head.sender] where address.isEmpty && sender.isEmpty {
-      guard let field, let found = MailAddress(firstOf: bytes.extracting(field)) else { continue }
+      guard let field, let found = MailAddress(firstOf: bytes.extracting(field), declared: declared) else { continue }
       sender = MessageRow.cut(found.label)
       address = MessageRow.cut(found.address)
     }
-    if let subject = head.subject { self.subject = MessageRow.cut(EncodedWords.decode(bytes.extracting(subject))) }
+    if let subject = head.subject {
+      self.subject = MessageRow.cut(EncodedWords.decode(bytes.extracting(subject), declared: declared))
+    }
     if let field = head.messageID { messageID = MessageRow.ids(bytes.extracting(field), atMost: 1).first }
     if let field = head.references {
       references = MessageRow.ids(bytes.extracting(field), atMost: MessageRow.listLimit)

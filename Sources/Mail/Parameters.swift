@@ -53,9 +53,12 @@ public struct Parameters: Sendable {
   }
 
   /// The decoded value of a parameter; `name` in lower case.
-  public subscript(_ name: StaticString) -> String? {
+  public subscript(_ name: StaticString) -> String? { text(name, declared: nil) }
+
+  /// The same; `declared` is what the message says that raw text is in.
+  func text(_ name: StaticString, declared: ArraySlice<UInt8>?) -> String? {
     guard let value = values.first(where: { $0.name.span.equalsIgnoringCase(name) }) else { return nil }
-    guard let charset = value.charset else { return EncodedWords.decode(value.bytes[...]) }
+    guard let charset = value.charset else { return EncodedWords.decode(value.bytes[...], declared: declared) }
     return Charset.text(value.bytes[...], named: charset)
   }
 

@@ -37,8 +37,11 @@ struct Part: Sendable {
   let contentID: [UInt8]?
   var body: Range<Int64>
 
-  /// Reads what the header section says; `isInDigest` changes what a part is of which nothing is said (RFC 2046 §5.1.5).
-  init(_ header: Header, parent: Int?, position: Int, isInDigest: Bool, body: Range<Int64>) {
+  /// Reads what the header section says; `isInDigest` changes what a part is of which nothing is said (RFC 2046 §5.1.5), and
+  /// `declared` is what parts before it say that they are in.
+  init(
+    _ header: Header, parent: Int?, position: Int, isInDigest: Bool, declared: String?, body: Range<Int64>
+  ) {
     let message = ContentType(Array("message/rfc822".utf8)[...])
     let type = header.contentType ?? (isInDigest ? message : .plainText)
     let disposition = header.contentDisposition
@@ -47,9 +50,11 @@ struct Part: Sendable {
     self.body = body
     contentType = type.name
     encoding = Self.encoding(header.first("content-transfer-encoding"))
-    name = disposition?.filename ?? type.parameters["name"]
+    let charset = type.charset
+    let label = (charset ?? declared).map { Array($0.utf8)[...] }
+    name = disposition?.filename(declared: label) ?? type.parameters.text("name", declared: label)
     isAttachment = disposition.map { !$0.kind.isEmpty && $0.kind != "inline" } ?? false
-    charset = type.charset
+    self.charset = charset
     isFlowed = type.parameters["format"]?.lowercased() == "flowed"
     deletesSpace = type.parameters["delsp"]?.lowercased() == "yes"
     contentID = header.first("content-id").map { value in

@@ -37,6 +37,8 @@ struct PartScanner: ~Copyable {
   private(set) var parts: [Part] = []
   /// A limit that was passed.
   private(set) var fault: Fault?
+  /// The first character set that a part declares.
+  private var declared: String?
   private var stack: [Multipart] = []
   /// Where on the stack each boundary is, outermost first.
   private var levels: [[UInt8]: [Int]] = [:]
@@ -78,7 +80,8 @@ struct PartScanner: ~Copyable {
     let parent = level.map { stack[$0].part }
     let part = Part(
       header, parent: parent, position: level.map { stack[$0].count } ?? 0,
-      isInDigest: parent.map { parts[$0].isDigest } ?? false, body: body..<size)
+      isInDigest: parent.map { parts[$0].isDigest } ?? false, declared: declared, body: body..<size)
+    declared = declared ?? part.charset
     if let level { stack[level].count += 1 }
     let number = parts.count
     parts.append(part)

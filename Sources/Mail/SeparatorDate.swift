@@ -5,35 +5,40 @@ struct SeparatorDate {
 
   /// Looks for the date from the end on: what stands before a time, and behind it.
   init?(_ bytes: Span<UInt8>, _ line: Range<Int>) {
-    var colon = line.upperBound
-    // A zone may hold a colon, a time holds two.
-    for _ in 0..<4 {
-      while colon > line.lowerBound, bytes[colon - 1] != 0x3a { colon -= 1 }
-      guard colon > line.lowerBound else { return nil }
-      colon -= 1
-      if let time = SeparatorDate.time(bytes, line, around: colon),
-        let start = SeparatorDate.start(bytes, line, time)
-      {
-        date = MailDate(bytes.extracting(start..<line.upperBound))
-        return
+    for mark: UInt8 in [0x3a, 0x2e] {
+      var colon = line.upperBound
+      // A zone may hold a colon, a time holds two.
+      for _ in 0..<4 {
+        while colon > line.lowerBound, bytes[colon - 1] != mark { colon -= 1 }
+        guard colon > line.lowerBound else { break }
+        colon -= 1
+        if let time = SeparatorDate.time(bytes, line, around: colon, mark),
+          let start = SeparatorDate.start(bytes, line, time)
+        {
+          date = MailDate(bytes.extracting(start..<line.upperBound))
+          return
+        }
       }
     }
     return nil
   }
 
-  /// The time whose hour ends at `colon`: `0:00`, `00:00:00`.
-  private static func time(_ bytes: Span<UInt8>, _ line: Range<Int>, around colon: Int) -> Range<Int>? {
+  /// The time whose hour ends at `colon`: `0:00`, `00:00:00`; `00.00.00` where `mark` is a dot.
+  private static func time(_ bytes: Span<UInt8>, _ line: Range<Int>, around colon: Int, _ mark: UInt8) -> Range<Int>? {
     var start = colon
     while start > line.lowerBound, bytes[start - 1].isAsciiDigit { start -= 1 }
     var end = colon + 1
     while end < line.upperBound, bytes[end].isAsciiDigit { end += 1 }
     guard (1...2).contains(colon - start), end - colon == 3 else { return nil }
-    if start > line.lowerBound, bytes[start - 1] == 0x3a || bytes[start - 1] == 0x2b { return nil }
-    if end < line.upperBound, bytes[end] == 0x3a {
+    if start > line.lowerBound, bytes[start - 1] == mark || bytes[start - 1] == 0x2b { return nil }
+    if end < line.upperBound, bytes[end] == mark {
       let second = end + 1
       end = second
       while end < line.upperBound, bytes[end].isAsciiDigit { end += 1 }
       guard end - second == 2 else { return nil }
+    } else if mark == 0x2e {
+      // An address of the Internet, a version, a price.
+      return nil
     }
     return start..<end
   }
@@ -45,6 +50,12 @@ struct SeparatorDate {
     }
     guard let one = word(bytes, line, before: time.lowerBound) else { return nil }
     if isISO(bytes, one) { return one.lowerBound }
+    if isNumeric(bytes, one) {
+      // Prose has such dates: what stands before is to be a sender.
+      let sender = bytes.trimmed(line.lowerBound..<one.lowerBound)
+      let isSender = sender.contains { bytes[$0] == 0x40 } || sender.count == 1 && bytes[sender.lowerBound] == 0x2d
+      return isSender && tailHasYear(bytes, time.upperBound..<line.upperBound, wanted: false) ? one.lowerBound : nil
+    }
     guard let two = word(bytes, line, before: one.lowerBound) else { return nil }
     if isDay(bytes, one), isName(bytes, two) {
       return tailHasYear(bytes, time.upperBound..<line.upperBound, wanted: true) ? two.lowerBound : nil
@@ -108,6 +119,23 @@ struct SeparatorDate {
     return true
   }
 
+  /// `05/06/2024`, `6.5.2024`.
+  private static func isNumeric(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+    var numbers: [Int] = []
+    var start = word.lowerBound
+    for index in word.lowerBound...word.upperBound {
+      if index < word.upperBound, bytes[index].isAsciiDigit { continue }
+      guard index == word.upperBound || bytes[index] == 0x2f || bytes[index] == 0x2e, index > start,
+        let value = number(bytes, start..<index), numbers.count < 3
+      else { return false }
+      if numbers.count == 2 { return index == word.upperBound && index - start == 4 && isYear(bytes, start..<index) }
+      guard index - start <= 2, (1...31).contains(value) else { return false }
+      numbers.append(value)
+      start = index + 1
+    }
+    return false
+  }
+
   /// Whether behind the time there is nothing but zones, and a year exactly when one is wanted.
   private static func tailHasYear(_ bytes: Span<UInt8>, _ tail: Range<Int>, wanted: Bool) -> Bool {
     var index = tail.lowerBound
@@ -137,6 +165,9 @@ struct SeparatorDate {
     if bytes[word.lowerBound] == 0x2b || bytes[word.lowerBound] == 0x2d {
       return (3...6).contains(word.count)
         && word.dropFirst().allSatisfy { bytes[$0].isAsciiDigit || bytes[$0] == 0x3a }
+    }
+    if bytes.extracting(word).equalsIgnoringCase("am") || bytes.extracting(word).equalsIgnoringCase("pm") {
+      return true
     }
     let name = bytes[word.lowerBound] == 0x28 ? word.dropFirst().dropLast() : word
     return name.count <= 5 && name.allSatisfy { bytes[$0].isAsciiLetter && bytes[$0] == bytes[$0] & 0xdf }

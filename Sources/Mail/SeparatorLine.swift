@@ -7,11 +7,12 @@
 /// | `From` anything, then a date at its end, and a field on the next line | yes, also without an empty line before it |
 /// | the same, and then nothing but empty lines up to the next such line or the end | yes: an empty message |
 /// | `From `, `From -` and nothing else, behind an empty line, and a field on the next line | yes |
+/// | `From ` and a sender without a date, and a field that mail has on the next line | only in a file that starts so |
 /// | `From ` and an object name of Git with the date of its patches | only in a file that starts with one |
 /// | prose; a dated line that prose follows | no |
 ///
 /// A date is a day, a month in any language, a time with or without seconds and a year, as asctime or RFC 5322 or ISO 8601
-/// order them; zones, by number or by name, before or after the year.
+/// order them, or numbers with slashes or dots; zones, by number or by name, before or after the year.
 struct SeparatorLine: Equatable {
   /// Behind the line's end, from where the line starts, in bytes.
   var count: Int
@@ -29,11 +30,14 @@ struct SeparatorLine: Equatable {
   struct Manner: Equatable {
     /// Whether the file is a series of patches (`git format-patch --stdout`), each a message.
     var isPatchSeries = false
+    /// Whether separators have no date, as Takeout writes them at times.
+    var isDateless = false
   }
 
   private enum Kind {
     case dated(MailDate?)
     case bare
+    case sender
     case patch(MailDate?)
   }
 
@@ -49,7 +53,10 @@ struct SeparatorLine: Equatable {
     switch kind {
     case .dated(let date): self.date = date
     case .bare:
-      guard isBehindEmpty else { return nil }
+      guard isBehindEmpty || manner.isDateless && SeparatorLine.isKnownField(bytes, line.next) else { return nil }
+      isBare = true
+    case .sender:
+      guard manner.isDateless, SeparatorLine.isKnownField(bytes, line.next) else { return nil }
       isBare = true
     case .patch(let date):
       guard manner.isPatchSeries else { return nil }
@@ -64,15 +71,29 @@ struct SeparatorLine: Equatable {
   /// How the file that starts with `head`, at most `lookAhead` bytes, is to be read.
   static func manner(of head: Span<UInt8>) -> Manner {
     var start = head.matches("\u{feff}", at: 0) ? 3 : 0
+    var isFirst = true
     while start < head.count {
       if let line = line(head, at: start), let kind = kind(head, start, line.end) {
-        if case .patch = kind { return Manner(isPatchSeries: isField(head, line.next)) }
-        return Manner()
+        switch kind {
+        case .patch: return Manner(isPatchSeries: isField(head, line.next))
+        case .bare: return Manner(isDateless: isKnownField(head, line.next))
+        case .sender: if isFirst { return Manner(isDateless: isKnownField(head, line.next)) }
+        case .dated: return Manner()
+        }
       }
-      while start < head.count, head[start] != 0x0a, head[start] != 0x0d { start += 1 }
+      while start < head.count, head[start] != 0x0a, head[start] != 0x0d {
+        isFirst = false
+        start += 1
+      }
       start += 1
     }
     return Manner()
+  }
+
+  /// Whether a field starts at `start` that mail has.
+  static func isKnownField(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
+    guard start < bytes.count, let end = FieldCursor.name(bytes, start, bytes.count) else { return false }
+    return Header.isKnown(bytes.extracting(start..<end))
   }
 
   /// The `From ` line at `start`, when its end is in sight.
@@ -92,8 +113,16 @@ struct SeparatorLine: Equatable {
   private static func kind(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Kind? {
     let rest = bytes.trimmed(start + 5..<end)
     if rest.isEmpty || rest.count == 1 && bytes[rest.lowerBound] == 0x2d { return .bare }
-    guard let found = SeparatorDate(bytes, rest) else { return nil }
+    guard let found = SeparatorDate(bytes, rest) else {
+      return isSender(bytes, rest) ? .sender : nil
+    }
     return isPatch(bytes, rest) ? .patch(found.date) : .dated(found.date)
+  }
+
+  /// An address, or who stands for none.
+  private static func isSender(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Bool {
+    if bytes.extracting(rest).equalsIgnoringCase("mailer-daemon") { return true }
+    return rest.contains { bytes[$0] == 0x40 } && !rest.contains { bytes[$0] <= 0x20 }
   }
 
   /// An object name of SHA-1 or SHA-256 and the date that Git gives all patches.

@@ -38,6 +38,12 @@ extension Span where Element == UInt8 {
     return start..<end
   }
 
+  /// Whether there is anything but ASCII.
+  var isRaw: Bool {
+    for index in indices where self[index] >= 0x80 { return true }
+    return false
+  }
+
   /// The bytes of a header's value without the line breaks of its folds (RFC 5322 §2.2.3); a tab that a fold put there
   /// becomes a space.
   var unfolded: [UInt8] {

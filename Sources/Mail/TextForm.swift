@@ -28,8 +28,9 @@ struct TextForm: Sendable {
 
   /// What the bytes of `source` are; nil stands for UTF-8. Reads all of it when nothing useful is declared. Blocks.
   func converter(for source: any ByteSource) throws(Fault) -> CharsetConverter? {
-    if let charset, let name = Charset.iconvName(of: Array(charset.utf8)[...]) {
-      if name == Charset.utf8 { return nil }
+    if let charset, let name = CharsetLabel.converterName(of: Array(charset.utf8)[...]) {
+      if name == CharsetLabel.utf8 { return nil }
+      if DeclaredText.isUTF8(try Self.head(source), declaredAs: name) { return nil }
       if let converter = CharsetConverter(try Self.byteOrder(name, source)) { return converter }
     }
     var from: Int64 = 0
@@ -41,7 +42,12 @@ struct TextForm: Sendable {
     }
     if isUTF8 { return nil }
     if let name = try declaredInside(source), let converter = CharsetConverter(name) { return converter }
-    return CharsetConverter("WINDOWS-1252")
+    return CharsetConverter(Charset.guess(try Self.head(source)))
+  }
+
+  /// Enough of a text to tell what it is in.
+  private static func head(_ source: any ByteSource) throws(Fault) -> ArraySlice<UInt8> {
+    try source.bytes(at: 0, count: Int(min(source.size, 32 << 10)))[...]
   }
 
   /// UTF-16 and UTF-32 with the byte order that the text starts with, since only the first chunk has the mark.
@@ -63,7 +69,8 @@ struct TextForm: Sendable {
     let key = Array("charset=".utf8)
     guard let start = head.indices.first(where: { head[$0...].starts(with: key) }) else { return nil }
     let value = head[(start + key.count)...].drop { $0 == 0x22 || $0 == 0x27 }
-    return Charset.iconvName(of: value.prefix { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d || $0 == 0x5f })
+    return CharsetLabel.converterName(
+      of: value.prefix { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d || $0 == 0x5f })
   }
 
   /// What a chunk becomes.

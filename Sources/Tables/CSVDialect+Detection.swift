@@ -13,7 +13,9 @@ extension CSVDialect {
     var best = Fit.none
     for delimiter in [preferred] + Self.delimiters.filter({ $0 != preferred }) {
       let isTable = best.score > 0
-      for quotes in hasQuotes ? [true, false] : [true] {
+      // Where every quote is where quotes belong, they are not read otherwise.
+      let areSound = !hasQuotes || Self.areQuotesSound(head, delimiter)
+      for quotes in areSound ? [true] : [true, false] {
         let dialect = CSVDialect(delimiter: delimiter, quotes: quotes)
         let fit = dialect.fit(head)
         // One column may well have lists in it, or names with commas, but not above them.
@@ -28,6 +30,31 @@ extension CSVDialect {
       // another delimiter would make.
       if delimiter == preferred, delimiter != UInt8(ascii: ","), best.isPerfect { return }
     }
+  }
+
+  /// Whether a cell that has a quote starts and ends with one, and has others in pairs (RFC 4180 §2); the end may cut one off.
+  private static func areQuotesSound(_ text: Span<UInt8>, _ delimiter: UInt8) -> Bool {
+    var index = 0
+    var cells = 0
+    while index < text.count {
+      // A cell starts.
+      let isQuoted = text[index] == 0x22
+      if isQuoted {
+        index += 1
+        while index < text.count, text[index] != 0x22 || index + 1 < text.count && text[index + 1] == 0x22 {
+          index += text[index] == 0x22 ? 2 : 1
+        }
+        guard index < text.count else { return cells > 0 }
+        index += 1
+        cells += 1
+      }
+      while index < text.count, text[index] != delimiter, text[index] != 0x0a, text[index] != 0x0d {
+        if isQuoted || text[index] == 0x22 { return false }
+        index += 1
+      }
+      index += 1
+    }
+    return true
   }
 
   /// How well a dialect fits a text.

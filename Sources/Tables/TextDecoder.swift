@@ -46,6 +46,7 @@ struct TextDecoder: Sendable {
   private func wholeCharacters(_ bytes: [UInt8]) -> Int {
     switch encoding {
     case .windows1252: return bytes.count
+    case .charset(let name): return WideCharset.wholeCharacters(bytes, in: name)
     case .utf32LittleEndian, .utf32BigEndian: return bytes.count / 4 * 4
     case .utf16LittleEndian, .utf16BigEndian:
       let end = bytes.count / 2 * 2

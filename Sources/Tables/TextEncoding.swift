@@ -1,3 +1,5 @@
+internal import Text
+
 /// How the bytes of a text stand for characters.
 enum TextEncoding: Hashable, Sendable {
   /// UTF-8 or Windows-1252: what is no ASCII will tell.
@@ -5,13 +7,15 @@ enum TextEncoding: Hashable, Sendable {
   case utf8
   /// What Latin-1 is taken for, as browsers do.
   case windows1252
+  /// Another set, by the converter's name: what the text looks like.
+  case charset(String)
   case utf16LittleEndian
   case utf16BigEndian
   case utf32LittleEndian
   case utf32BigEndian
 
   /// What a text is that starts so: a byte order mark tells, or where the NULs of ASCII characters are, or that most of
-  /// what is no ASCII is UTF-8, whatever else is among it.
+  /// what is no ASCII is UTF-8, whatever else is among it; else its letters do.
   init(ofTextStartingWith head: ArraySlice<UInt8>) {
     if head.starts(with: [0xef, 0xbb, 0xbf]) {
       self = .utf8
@@ -26,6 +30,7 @@ enum TextEncoding: Hashable, Sendable {
     } else {
       self = Self.guess(head.prefix(4096))
       if self == .undecided, UTF8Sequence.isMost(of: head) { self = .utf8 }
+      if self == .undecided, let other = Self.other(head) { self = other }
     }
   }
 
@@ -60,11 +65,23 @@ enum TextEncoding: Hashable, Sendable {
     }
   }
 
+  /// What a text looks like that starts so and is neither UTF-8 nor Windows-1252; nil where that is not to be told, as where
+  /// its first character that is no ASCII is one of UTF-8.
+  private static func other(_ head: ArraySlice<UInt8>) -> TextEncoding? {
+    guard let start = head.firstIndex(where: { $0 >= 0x80 }) else { return nil }
+    let length = UTF8Sequence.length(startingWith: head[start])
+    if UTF8Sequence.isValid(head[start...].prefix(length)) { return nil }
+    let separators = Set("\n\r,;\t\"".utf8)
+    let name = CharsetDetector.charset(of: head.prefix(64 << 10).split { separators.contains($0) }, in: .text)
+    return name == CharsetDetector.western ? nil : .charset(name)
+  }
+
   /// iconv's name of what is converted by it.
   var iconvName: String? {
     switch self {
     case .undecided, .utf8: nil
-    case .windows1252: "WINDOWS-1252"
+    case .windows1252: CharsetDetector.western
+    case .charset(let name): name
     case .utf16LittleEndian: "UTF-16LE"
     case .utf16BigEndian: "UTF-16BE"
     case .utf32LittleEndian: "UTF-32LE"
@@ -75,7 +92,7 @@ enum TextEncoding: Hashable, Sendable {
   /// In bytes.
   var unit: Int {
     switch self {
-    case .undecided, .utf8, .windows1252: 1
+    case .undecided, .utf8, .windows1252, .charset: 1
     case .utf16LittleEndian, .utf16BigEndian: 2
     case .utf32LittleEndian, .utf32BigEndian: 4
     }

@@ -8,7 +8,7 @@ extension CharsetConverter {
     var result: [UInt8] = []
     result.reserveCapacity(text.count + text.count / 2)
     reset()
-    var input = Array(text)
+    var input = Array(plain(text))
     let block = 64 << 10
     var output = [UInt8](repeating: 0, count: block)
     unsafe input.withUnsafeMutableBytes { input in

@@ -4,22 +4,30 @@ internal import Glibc
 @safe public final class CharsetConverter {
   public let name: String
   private let descriptor: iconv_t
+  private let shifts: ShiftedText?
+
+  /// ISO-2022-JP (RFC 1468) with what Microsoft's cp50220 adds: half-width katakana, and the characters of CP932.
+  static let japaneseMail = "ISO-2022-JP"
+  /// HZ (RFC 1843), which iconv does not know.
+  static let chineseMail = "HZ"
 
   /// nil for a name that iconv does not know.
   public init?(_ name: String) {
+    let shifts = ShiftedText(name)
     // -1 in the guise of a pointer is no descriptor.
-    guard let descriptor = unsafe iconv_open("UTF-8", name), Int(bitPattern: descriptor) != -1 else {
+    guard let descriptor = unsafe iconv_open("UTF-8", shifts?.target ?? name), Int(bitPattern: descriptor) != -1 else {
       return nil
     }
     unsafe self.descriptor = descriptor
     self.name = name
+    self.shifts = shifts
   }
 
   deinit { _ = unsafe iconv_close(descriptor) }
 
   /// nil for bytes that stand for nothing.
   public func utf8(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    var input = text.map { CChar(bitPattern: $0) }
+    var input = plain(text).map { CChar(bitPattern: $0) }
     // Two bytes of GB18030 or one of a code page become three at most.
     var output = [CChar](repeating: 0, count: 4 * input.count + 4)
     var count = 0
@@ -31,12 +39,17 @@ internal import Glibc
         var room = output.count
         _ = unsafe iconv(descriptor, nil, nil, nil, nil)
         let status = unsafe iconv(descriptor, &from, &left, &to, &room)
+        // A letter may wait for a mark.
+        let end = unsafe iconv(descriptor, nil, nil, &to, &room)
         count = output.count - room
-        return status != -1 && left == 0
+        return status != -1 && end != -1 && left == 0
       }
     }
     return isWhole ? output[..<count].map { UInt8(bitPattern: $0) } : nil
   }
+
+  /// The text as iconv gets it.
+  func plain(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> { shifts?.unshifted(text)[...] ?? text }
 
   /// Back to the first state.
   func reset() { _ = unsafe iconv(descriptor, nil, nil, nil, nil) }

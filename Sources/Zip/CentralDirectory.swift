@@ -48,9 +48,9 @@ struct CentralDirectory {
     position += size
     let path =
       if header.unicodeNameCount > 0 {
-        names.utf8(block[(start + header.unicodeNameStart)...].prefix(header.unicodeNameCount), isUTF8: true)
+        names.path(block[(start + header.unicodeNameStart)...].prefix(header.unicodeNameCount), isUTF8: true)
       } else {
-        names.utf8(block[(start + header.nameStart)...].prefix(header.nameCount), isUTF8: header.isNameUTF8)
+        names.path(block[(start + header.nameStart)...].prefix(header.nameCount), isUTF8: header.isNameUTF8)
       }
     guard header.linkTargetCount > 0 else { return Entry(header: header, path: path) }
     let target = block[(start + header.linkTargetStart)...].prefix(header.linkTargetCount)

@@ -87,24 +87,26 @@ extension ByteReader {
   @_lifetime(self: copy self)
   mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
     var timeRank = 0
+    let recorded = header.modified
     while remaining >= 4, let kind = try? u16(), let count = try? u16() {
       let start = extraStart + position
       guard let bytes = try? slice(Int(count)) else { return }
       var field = ByteReader(bytes)
-      try? field.readExtraField(kind, into: &header, name: name, start: start, &timeRank)
+      try? field.readExtraField(kind, into: &header, name: name, start: start, recorded, &timeRank)
     }
   }
 
   /// Of several times the best counts: UT is UTC in whole seconds and what most write, then NTFS, then the old Unix ones.
   @_lifetime(self: copy self)
   private mutating func readExtraField(
-    _ kind: UInt16, into header: inout CentralHeader, name: RawSpan, start: Int, _ timeRank: inout Int
+    _ kind: UInt16, into header: inout CentralHeader, name: RawSpan, start: Int,
+    _ recorded: Timestamp, _ timeRank: inout Int
   ) throws(Fault) {
     switch kind {
     case 0x0001: try zip64(into: &header)
     case 0x5455 where timeRank < 3:
       guard try u8() & 1 != 0 else { return }
-      header.modified = Timestamp(seconds: Int64(Int32(bitPattern: try u32())))
+      header.modified = try unixTime(near: recorded)
       timeRank = 3
     case 0x000a where timeRank < 2:
       guard let time = try ntfsTime() else { return }
@@ -112,9 +114,9 @@ extension ByteReader {
       timeRank = 2
     case 0x5855, 0x000d:
       try skip(4)
-      let time = Int64(Int32(bitPattern: try u32()))
+      let time = try unixTime(near: recorded)
       if timeRank < 1 {
-        header.modified = Timestamp(seconds: time)
+        header.modified = time
         timeRank = 1
       }
       guard kind == 0x000d else { return }
@@ -141,6 +143,17 @@ extension ByteReader {
     if header.size == 0xffff_ffff { header.size = Bounds.size(try u64()) }
     if header.compressedSize == 0xffff_ffff { header.compressedSize = Bounds.size(try u64()) }
     if header.localHeaderOffset == 0xffff_ffff { header.localHeaderOffset = Bounds.size(try u64()) }
+  }
+
+  /// A time in 32 bits: signed, unless what the header itself records is nearer to it in the next round of these.
+  @_lifetime(self: copy self)
+  fileprivate mutating func unixTime(near recorded: Timestamp) throws(Fault) -> Timestamp {
+    let seconds = Int64(Int32(bitPattern: try u32()))
+    let round: Int64 = 1 << 32
+    // 2038-01-19, when programs that take them for signed could not write them any more.
+    guard recorded.seconds >= round / 2 else { return Timestamp(seconds: seconds) }
+    return Timestamp(
+      seconds: abs(seconds + round - recorded.seconds) < abs(seconds - recorded.seconds) ? seconds + round : seconds)
   }
 
   /// The NTFS extra field's time of modification, in 100 ns since 1601.

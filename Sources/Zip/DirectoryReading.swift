@@ -8,17 +8,22 @@ struct DirectoryReading {
   /// Where the central directory starts; without one, all there is are entries.
   private(set) var dataEnd: Int64
   private(set) var fault: Fault?
+  /// How many files the archive is split into, as it says.
+  private(set) var parts = 1
+  private var separators = FolderSeparators()
 
   /// Throws when nothing of an archive can be read. Blocks.
   ///
   /// `charset` is of the names that do not say; when it is nil and there are such names, they are read again in the one that
-  /// all of them together look like.
+  /// all of them together look like; and again where all of them part folders by backslashes.
   init(_ source: any ByteSource, modified: Timestamp, charset: String?) throws(Fault) {
     let names = NameDecoder(charset: charset)
     try self.init(source, modified: modified, names)
-    guard charset == nil, !names.sample.isEmpty else { return }
-    let guess = CharsetGuess.charset(of: names.sample)
-    if guess != NameDecoder.usual { try self.init(source, modified: modified, NameDecoder(charset: guess)) }
+    let known = charset ?? names.likeliestCharset
+    guard separators.areBackslashes || charset == nil && known.map({ $0 != NameDecoder.usual }) ?? false else { return }
+    let areBackslashes = separators.areBackslashes
+    try self.init(
+      source, modified: modified, NameDecoder(charset: known, takingBackslashes: areBackslashes))
   }
 
   private init(_ source: any ByteSource, modified: Timestamp, _ names: NameDecoder) throws(Fault) {
@@ -27,8 +32,12 @@ struct DirectoryReading {
     do throws(Fault) {
       let end = try EndOfCentralDirectory.find(in: source)
       dataEnd = end.directoryOffset
+      parts = end.parts
       var directory = CentralDirectory(source, end, names)
-      while let entry = try directory.next() { try tree.add(entry, prefix: end.prefix, &links) }
+      while let entry = try directory.next() {
+        separators.note(entry)
+        try tree.add(entry, prefix: end.prefix, &links)
+      }
     } catch {
       guard error.kind == .damaged || error.kind == .limit else { throw error }
       fault = error

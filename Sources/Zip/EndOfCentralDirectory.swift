@@ -13,6 +13,8 @@ struct EndOfCentralDirectory: Sendable {
   var entryCount: UInt64
   /// What every offset in the archive is short of: the bytes put before it.
   var prefix: Int64
+  /// How many files the archive is split into, of which this is the last.
+  var parts = 1
 
   private static let signature: UInt32 = 0x0605_4b50
   private static let zip64Signature: UInt32 = 0x0606_4b50
@@ -74,7 +76,9 @@ struct EndOfCentralDirectory: Sendable {
   ) throws(Fault) -> EndOfCentralDirectory? {
     let bytes = unsafe tail.span.bytes
     var reader = ByteReader(bytes.extracting(position..<bytes.byteCount), originByte: start + Int64(position))
-    try reader.skip(10)
+    try reader.skip(4)
+    let disk = try reader.u16()
+    try reader.skip(4)
     let count = try reader.u16()
     let size = try reader.u32()
     let offset = try reader.u32()
@@ -83,6 +87,7 @@ struct EndOfCentralDirectory: Sendable {
     var found = EndOfCentralDirectory(
       directoryOffset: Int64(offset), directorySize: Int64(size), recordsOffset: recordOffset,
       entryCount: UInt64(count), prefix: 0)
+    if disk > 0, disk < 0xffff { found.parts = Int(disk) + 1 }
     if let zip64 = try zip64(before: recordOffset, of: source) {
       found.recordsOffset = zip64.recordOffset
       var large = found

@@ -8,6 +8,8 @@ final class EntryReader: Sendable {
   let options: ZipOptions
   /// Where the central directory starts.
   private let end: Int64
+  /// How many files the archive is split into.
+  private let parts: Int
   private let cache: StretchCache
   private let passwords: EntryPasswords
 
@@ -18,9 +20,10 @@ final class EntryReader: Sendable {
   /// An entry up to this size needs no spool.
   private static let wholeSize: Int64 = 256 << 10
 
-  init(_ source: any ByteSource, endingAt end: Int64, _ cache: StretchCache, _ options: ZipOptions) {
+  init(_ source: any ByteSource, endingAt end: Int64, parts: Int, _ cache: StretchCache, _ options: ZipOptions) {
     self.source = source
     self.end = end
+    self.parts = parts
     self.cache = cache
     self.options = options
     passwords = EntryPasswords(options.passwords)
@@ -144,6 +147,7 @@ final class EntryReader: Sendable {
   ) throws(Fault) -> LocalHeader {
     let offset = node.localHeaderOffset
     guard offset >= 0, offset <= source.size - Int64(Self.localSize) else {
+      if parts > 1 { throw isElsewhere(atByte: offset) }
       throw Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
     }
     // Names are mostly the central ones, and extra fields short.
@@ -152,6 +156,7 @@ final class EntryReader: Sendable {
     let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes, originByte: offset)
     guard try reader.u32() == Self.localSignature || isDoubted else {
+      if parts > 1 { throw isElsewhere(atByte: offset) }
       throw Fault(.damaged, "expected a local header's signature", atByte: offset)
     }
     try reader.skip(4)
@@ -170,6 +175,19 @@ final class EntryReader: Sendable {
 }
 
 extension EntryReader {
+  /// What is not decoded here and is by others (APPNOTE 4.4.5).
+  private static let methods: [UInt16: String] = [
+    1: "compression by shrinking", 6: "compression by imploding", 98: "compression by PPMd",
+  ]
+
+  /// The archive was split, as `zip -s` does, and the entry is not in its last part.
+  private func isElsewhere(atByte offset: Int64) -> Fault {
+    Fault(
+      .unsupported,
+      "it is in another part of the archive, which is split into \(parts) files (.z01 to .zip): `zip -s 0` joins them",
+      atByte: offset)
+  }
+
   /// Throws when the entry cannot be read, or must not be, for a reason that its header alone shows.
   func check(_ node: ZipNode) throws(Fault) {
     let offset = node.localHeaderOffset
@@ -181,8 +199,10 @@ extension EntryReader {
     case .zipCrypto, .aes: break
     }
     guard node.method == 0 || node.method == 8 || node.compression != nil else {
+      let method = Self.methods[node.method].map { "\($0) (method \(node.method)) is not supported; 7z can extract it" }
       throw Fault(
-        .unsupported, "expected compression method 0, 8, 9, 12, 14, 93 or 95, found \(node.method)", atByte: offset)
+        .unsupported, method ?? "expected compression method 0, 8, 9, 12, 14, 93 or 95, found \(node.method)",
+        atByte: offset)
     }
     guard node.size <= options.largestSize else {
       throw Fault(

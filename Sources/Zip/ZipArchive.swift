@@ -30,7 +30,7 @@ public final class ZipArchive: Sendable {
     var tree = reading.tree
     fault = reading.fault
     var overlaps = tree.overlaps(before: reading.dataEnd)
-    let reader = EntryReader(source, endingAt: reading.dataEnd, cache, options)
+    let reader = EntryReader(source, endingAt: reading.dataEnd, parts: reading.parts, cache, options)
     tree.resolveHardLinks(&overlaps)
     for link in reading.links {
       if overlaps[link] == nil, let target = ZipArchive.target(of: link, in: tree, reader),
@@ -127,17 +127,22 @@ extension ZipArchive {
   /// How many nodes the tree has, the root included.
   public var count: Int { tree.nodes.count }
 
-  /// Whether a file that starts with these bytes is likely an archive: a local header, or an empty archive's end.
+  /// An empty archive's size, in bytes.
+  private static let smallest = 22
+
+  /// Whether a file that starts with these bytes, at least 22 of them or all there are, is likely an archive: a local header,
+  /// or an empty archive's end.
   public static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
-    head.starts(with: [0x50, 0x4b, 3, 4]) || head.starts(with: [0x50, 0x4b, 5, 6])
+    guard head.count >= smallest else { return false }
+    return head.starts(with: [0x50, 0x4b, 3, 4]) || head.starts(with: [0x50, 0x4b, 5, 6])
       || head.starts(with: [0x50, 0x4b, 7, 8, 0x50, 0x4b])
   }
 
   /// Whether `source` has a central directory. Blocks on the file's start, and on its last mebibyte where that is no
   /// archive's.
   public static func isArchive(_ source: any ByteSource) throws(Fault) -> Bool {
-    guard source.size >= 22 else { return false }
-    if try isStart(source.bytes(at: 0, count: 6)[...]) { return true }
+    guard source.size >= smallest else { return false }
+    if try isStart(source.bytes(at: 0, count: smallest)[...]) { return true }
     do throws(Fault) {
       _ = try EndOfCentralDirectory.find(in: source)
       return true

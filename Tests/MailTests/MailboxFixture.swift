@@ -36,6 +36,12 @@ struct MailboxFixture: Sendable, CustomTestStringConvertible {
     MailboxFixture(name, first + before + separator + "\n" + message(2), ["m1", "m2"])
   }
 
+  /// Two messages, each behind this line.
+  static func alike(_ name: String, by separator: String, before: String = "\n") -> MailboxFixture {
+    MailboxFixture(
+      name, separator + "\n" + message(1) + before + separator + "\n" + message(2), ["m1", "m2"])
+  }
+
   /// One message, whose body holds this.
   static func whole(_ name: String, _ rest: String) -> MailboxFixture { MailboxFixture(name, first + rest, ["m1"]) }
 

@@ -96,6 +96,16 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     .separated("12 hours", by: "From a@x Mon Jan  1 00:00:00 PM 2018"),
     .separated("named zone of two words", by: "From a@x Mon Jan  1 00:00:00 MET DST 2018"),
     .separated("ISO 8601", by: "From a@x 2018-01-01T00:00:00+01:00"),
+    .separated("numbers, month first", by: "From a@x 05/06/2024 10:00:00 AM"),
+    .separated("numbers, day first, no empty line before", by: "From a@x 6.5.2024 10:00", before: ""),
+    .separated("dots in the time", by: "From a@x Mon May  6 10.00.00 2024"),
+    .alike("no date", by: "From 1844347792267117879@xxx"),
+    .alike("no date, no empty line before", by: "From 1844347792267117879@xxx", before: ""),
+    .alike("no date of a daemon", by: "From MAILER-DAEMON", before: ""),
+    .alike("bare, no empty line before", by: "From - ", before: ""),
+    .whole("an address in a mailbox that has dates", "\nFrom a@x\nSubject: no\n\nmore\n"),
+    .whole("the hours of a meeting", "\nFrom 05/06/2024 10:00 AM\nTo: 05/06/2024 11:00 AM\n"),
+    .whole("a version", "\nFrom version 6 May 10.2 2024\nSubject: no\n"),
     .whole("prose with a date", "\nFrom Bob, on May 5 10:30 2018 we knew\nthat: x\n"),
     .whole("a bare line in a paragraph", "From \nAgenda: x\n"),
   ]
@@ -196,6 +206,8 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
   }
 
   static let recognized: [(text: String, isMailbox: Bool, isMessage: Bool)] = [
+    ("From 1844347792267117879@xxx\nMIME-Version: 1.0\n", true, false), ("From me\nTo: you\n", false, false),
+    ("From a@x 05/06/2024 10:00:00 AM\nFrom: a@x\n", true, false), ("From a@x\nAgenda: x\n", false, false),
     (MailboxFixture.two, true, false), ("\u{feff}" + MailboxFixture.two, true, false),
     ("\n\n" + MailboxFixture.two, true, false), ("junk line\n" + MailboxFixture.two, true, false),
     ("From \nFrom: a@x\n\nx\n", true, false), ("From - \nX-Mozilla-Status: 0001\n", true, false),

@@ -125,6 +125,19 @@ import Testing
     #expect(found.isReply == isReply)
   }
 
+  static let replies = [
+    "Antw", "Odp", "RIF", "R", "RES", "ENC", "TR", "RV", "YNT", "ИНА", "Отв", "回复", "答复", "转发", "返信", "답장", "ΑΠ",
+    "Vá", "Re[2]", "Re(3)", "Re^2", "Re2",
+  ]
+
+  @Test(arguments: replies) func programsOfOtherLanguagesReply(_ mark: String) {
+    for colon in [":", " :", "：", ": RE："] {
+      let found = BaseSubject("\(mark)\(colon) Hello: there")
+      #expect(found.text == "Hello: there" && found.isReply, "\(mark)\(colon)")
+    }
+    #expect(!BaseSubject("\(mark) Hello").isReply)
+  }
+
   /// No subject is beyond it, nor slow.
   @Test func hostileSubjects() {
     var numbers = SeededNumbers(seed: 5)

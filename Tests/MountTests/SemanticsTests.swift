@@ -271,7 +271,10 @@ struct SemanticsExample: CustomTestStringConvertible, Sendable {
     ) {
       try $0.write("a.zip", files("a/../b", "n\u{0}l", "t\tb"))
     },
-    SemanticsExample("backslashes stay", tree, "f a\\b\n") { try $0.write("a.zip", files("a\\b")) },
+    SemanticsExample("backslashes stay", tree, "d c\nf a\\b\nf c/d\n") { try $0.write("a.zip", files("a\\b", "c/d")) },
+    SemanticsExample("backslashes of Windows part folders", tree, "d a\nf a/b\nf top\n") {
+      try $0.write("a.zip", files("a\\b", "top"))
+    },
     SemanticsExample(
       "a component over 255 bytes is cut on a character boundary",
       "cd a.zip.contents; ls | tr -d '\\n' | wc -c -m; ls | iconv -f UTF-8 -t UTF-16 >/dev/null && echo valid",

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// A table as a file has it, and as lines of text.
@@ -27,6 +28,25 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
   private static func little(_ unit: UInt16) -> [UInt8] { [UInt8(unit & 0xff), UInt8(unit >> 8)] }
   private static func big(_ unit: UInt16) -> [UInt8] { [UInt8(unit >> 8), UInt8(unit & 0xff)] }
 
+  /// What iconv(3) makes of a text.
+  private static func table(in charset: String, _ text: String) -> [UInt8] {
+    guard let converter = unsafe iconv_open(charset, "UTF-8") else { return [] }
+    defer { _ = unsafe iconv_close(converter) }
+    var input = text.utf8.map { CChar(bitPattern: $0) }
+    var output = [CChar](repeating: 0, count: 4 * input.count)
+    let count = unsafe input.withUnsafeMutableBufferPointer { input in
+      unsafe output.withUnsafeMutableBufferPointer { output in
+        var from = input.baseAddress
+        var to = output.baseAddress
+        var left = input.count
+        var room = output.count
+        _ = unsafe iconv(converter, &from, &left, &to, &room)
+        return output.count - room
+      }
+    }
+    return output[..<count].map { UInt8(bitPattern: $0) }
+  }
+
   static let all = [
     // RFC 4180 §2, in its order.
     TableFixture("lines by CRLF", "aaa,bbb\r\nzzz,yyy\r\n", "aaa  bbb\n---  ---\nzzz  yyy\n"),
@@ -50,6 +70,19 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
     TableFixture("blanks before a quote", "a,b\nx, \"y,z\" \nu,v\n", "a  b\n-  ---\nx  y,z\nu  v\n"),
     TableFixture("ragged rows", "a,b\n1\n1,2,3\n\n4,5\n", "a  b\n-  -  -\n1\n1  2  3\n\n4  5\n"),
     TableFixture("semicolons", "a;b\n1;2,5\n3;4,5\n", "a    b\n-  ---\n1  2,5\n3  4,5\n"),
+    TableFixture(
+      "quotes around some cells of rows of all lengths, and tabs in a file that is not named so",
+      "\"\"\"q\"\"\"\t2024\t\"a\tb\"\r\n-3\t\"\"\"q\"\"\"\r\n-3\ta\t\"\"\"q\"\"\"\tx\r\n",
+      "\"q\"  2024  a b\n---  ----  ---  -\n -3  \"q\"\n -3  a     \"q\"  x\n"),
+    TableFixture(
+      "Cyrillic in Windows-1251", table(in: "CP1251", "имя;город\nИван;Москва\nОльга;Тверь\n"),
+      "имя    город\n-----  ------\nИван   Москва\nОльга  Тверь\n"),
+    TableFixture(
+      "Japanese in Shift_JIS", table(in: "CP932", "名前,住所\n表,東京都\n能,大阪府ソ\n"),
+      "名前  住所\n----  --------\n表    東京都\n能    大阪府ソ\n"),
+    TableFixture(
+      "Chinese in GBK", table(in: "GB18030", "姓名,地址\n张三,北京市\n李四,上海市\n"),
+      "姓名  地址\n----  ------\n张三  北京市\n李四  上海市\n"),
     TableFixture("tabs", "a\tb\nx, y\tz\n", "a     b\n----  -\nx, y  z\n", delimiter: 9),
     TableFixture("tabs by name, commas by content", "a,b\nc,d\n", "a  b\n-  -\nc  d\n", delimiter: 9),
     TableFixture(

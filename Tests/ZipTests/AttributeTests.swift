@@ -113,6 +113,14 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
       "a time before 1970 is kept", dated(dosDate, dosTime, ZipExtra.extendedTimestamp(modified: -86_401)),
       modified: Timestamp(seconds: -86_401)),
     AttributeCase(
+      "times after 2038 are unsigned where the DOS time says so",
+      dated(70 << 9 | 1 << 5 | 1, 0, ZipExtra.extendedTimestamp(modified: -1_769_944_896)),
+      modified: Timestamp(seconds: 2_525_022_400)),
+    AttributeCase(
+      "times of the next century are beyond 32 bits",
+      dated(127 << 9 | 1 << 5 | 1, 0, ZipExtra.extendedTimestamp(modified: 28_304_705)),
+      modified: Timestamp(seconds: 4_323_272_001)),
+    AttributeCase(
       "an extended timestamp without a time of modification says nothing",
       dated(dosDate, dosTime, ZipExtra.field(0x5455, [2, 1, 2, 3, 4])), modified: local(2024, 5, 3, 12, 34, 56)),
     AttributeCase(

@@ -44,6 +44,34 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     }
   }
 
+  @Test(arguments: [(1, "shrinking"), (6, "imploding"), (98, "PPMd")] as [(UInt16, String)])
+  func whatOthersDecodeIsNamed(_ method: UInt16, _ name: String) throws {
+    let entry = Self.bad { $0.method = method }
+    let fault = #expect(throws: Fault.self) { _ = try ZipArchive(ZipFixture(entry)).open(1, .blocking) }
+    #expect(fault?.reason.contains(name) == true && fault?.reason.contains("7z can") == true)
+  }
+
+  @Test func entryInAnotherPartOfASplitArchiveSaysSo() throws {
+    let fixture = ZipFixture(Self.bad { $0.claimedOffset = 5000 }, ZipFixtureEntry("here", "x"))
+    var bytes = fixture.bytes()
+    let end = fixture.layout().end
+    (bytes[end + 4], bytes[end + 6]) = (2, 2)
+    let archive = try ZipArchive(bytes: bytes)
+    let fault = #expect(throws: Fault.self) { _ = try archive.open(1, .blocking) }
+    #expect(fault?.reason.contains("split into 3 files") == true)
+    #expect(try archive.content(of: 2) == Array("x".utf8))
+  }
+
+  /// Whether a listing shows an archive by its first bytes and a look-up finds one are the same.
+  @Test func whatLooksLikeAnArchiveIsOne() throws {
+    for start in [[0x50, 0x4b, 3, 4], [0x50, 0x4b, 5, 6], [0x50, 0x4b, 7, 8, 0x50, 0x4b]] as [[UInt8]] {
+      for count in start.count..<40 {
+        let bytes = start + [UInt8](repeating: 0, count: count - start.count)
+        #expect(try ZipArchive.isStart(bytes[...]) == ZipArchive.isArchive(ByteArraySource(bytes)), "\(count) bytes")
+      }
+    }
+  }
+
   @Test func lockedEntrySaysSoBeforeItIsRead() throws {
     let archive = try ZipArchive(ZipFixture(ZipFixtureEntry("a", "x").with { $0.flags = 1 }))
     #expect(try archive.fault(of: 1, .blocking)?.kind == .locked)

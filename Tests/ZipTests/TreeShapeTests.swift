@@ -47,7 +47,15 @@ struct TreeShape: CustomTestStringConvertible, Sendable {
     TreeShape(
       "case and composition tell names apart", names: ["a", "A", "\u{e9}", "e\u{301}"],
       ["a = x", "A = x", "\u{e9} = x", "e\u{301} = x"]),
-    TreeShape("backslashes stay", names: ["a\\b", "C:\\x"], ["a\\b = x", "C:\\x = x"]),
+    TreeShape("backslashes stay beside a slash", names: ["a\\b", "c/d"], ["a\\b = x", "c/", "c/d = x"]),
+    TreeShape(
+      "backslashes of Unix stay",
+      ZipFixture(
+        ZipFixtureEntry("a\\b", "x").unix(mode: 0o100644), ZipFixtureEntry("C:\\x", "x").unix(mode: 0o100644)),
+      ["a\\b = x", "C:\\x = x"]),
+    TreeShape(
+      "backslashes part folders where all names are of Windows and none has a slash",
+      names: ["top", "a\\b", "a\\c\\d", "e\\"], ["top = x", "a/", "a/b = x", "a/c/", "a/c/d = x", "e/"]),
     TreeShape(
       "dots inside names stay", names: ["...", "..a", "a..", ".a"],
       ["... = x", "..a = x", "a.. = x", ".a = x"]),

@@ -59,7 +59,7 @@ struct RenditionView: View {
     var source = bytes[..<end]
     guard !source.isEmpty else { return [] }
     if format == "txt" { return [ViewRequest(source: FileName(source), recipe: .text)] }
-    guard let format = ImageFormat(rawValue: format) else { return [] }
+    guard let format = ImageFormat(spelling: format) else { return [] }
     var changes = ImageChanges()
     var requests = [ViewRequest(source: FileName(source), recipe: .image(format, changes))]
     // None may be said twice, so there are few.

@@ -1,0 +1,49 @@
+/// How likely letters are in a language: what it costs, in bits, that one of them is met.
+struct Language: Sendable {
+  /// A family of languages that are written in the same character sets.
+  enum Script: Sendable {
+    case western, central, turkish, baltic, cyrillic, greek, hebrew, arabic, thai
+    case japanese, chinese, taiwanese, korean
+  }
+
+  let script: Script
+  /// What it costs that a text is in this language, beside others of its script.
+  let handicap: Int
+  private let costs: [UInt32: Int]
+
+  /// What a letter costs that the language has not.
+  private static let strange = 17
+
+  /// `letters` are small ones in groups, each behind its cost and before a space.
+  init(_ script: Script, _ handicap: Int, _ letters: String) {
+    var costs: [UInt32: Int] = [:]
+    for group in letters.split(separator: " ") {
+      let digits = group.prefix { $0.isASCII }
+      for letter in group.dropFirst(digits.count).unicodeScalars {
+        costs[letter.value] = Int(digits)
+        let capital = letter.properties.uppercaseMapping.unicodeScalars
+        if capital.count == 1, let capital = capital.first { costs[capital.value] = Int(digits) }
+      }
+    }
+    if let usual = Language.usual[script] {
+      for character in usual.many.unicodeScalars { costs[character.value] = 9 }
+      for character in usual.most.unicodeScalars { costs[character.value] = 7 }
+    }
+    self.script = script
+    self.handicap = handicap
+    self.costs = costs
+  }
+
+  func cost(ofLetter letter: UInt32) -> Int { costs[letter] ?? Self.strange }
+
+  /// What an ideograph or a Korean syllable costs; `isCommon` says that it is in its character set's first level, which holds
+  /// those in daily use.
+  func cost(ofIdeograph character: UInt32, isCommon: Bool) -> Int { costs[character] ?? (isCommon ? 13 : 17) }
+
+  var isOfWords: Bool {
+    switch script {
+    case .japanese, .chinese, .taiwanese, .korean: false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// Character sets of Chinese, Japanese and Korean, in which some characters take one byte and others more.
+public enum WideCharset {
+  private static let names: Set<String> = ["CP932", "GB18030", "CP949", "CP950", "EUC-JP-MS"]
+
+  static func contains(_ charset: String) -> Bool { names.contains(charset) }
+
+  /// The bytes of the character that `text` starts with, if it is there as a whole.
+  static func count(_ text: ArraySlice<UInt8>, _ charset: String) -> Int {
+    let lead = text.first ?? 0
+    if lead < 0x80 { return 1 }
+    switch charset {
+    case "CP932": return lead == 0x80 || (0xa0...0xdf).contains(lead) || lead >= 0xfd ? 1 : 2
+    case "EUC-JP-MS": return lead == 0x8f ? 3 : lead == 0x8e || lead >= 0xa1 ? 2 : 1
+    case "GB18030":
+      guard lead > 0x80, lead < 0xff else { return 1 }
+      return text.dropFirst().first.map { (0x30...0x39).contains($0) } ?? false ? 4 : 2
+    default: return lead == 0x80 || lead == 0xff ? 1 : 2
+    }
+  }
+
+  /// How many of `bytes`, which start with a character, are whole characters of a set of any kind. Linear in what stands
+  /// behind the last byte that ends one for certain.
+  public static func wholeCharacters(_ bytes: [UInt8], in charset: String) -> Int {
+    guard contains(charset) else { return bytes.count }
+    // No character of several bytes has one below the digits.
+    var index = bytes.lastIndex { $0 < 0x30 }.map { $0 + 1 } ?? 0
+    while index < bytes.count {
+      let next = index + count(bytes[index...], charset)
+      guard next <= bytes.count else { return index }
+      index = next
+    }
+    return index
+  }
+
+  /// Whether a character is in the rows that hold those in daily use.
+  static func isCommon(_ bytes: ArraySlice<UInt8>, _ charset: String) -> Bool {
+    guard bytes.count == 2, let lead = bytes.first, let trail = bytes.last else { return false }
+    switch charset {
+    case "CP932": return (0x89...0x97).contains(lead) || lead == 0x88 && trail >= 0x9f
+    case "EUC-JP-MS": return (0xb0...0xcf).contains(lead)
+    case "GB18030": return (0xb0...0xd7).contains(lead) && trail >= 0xa1
+    case "CP949": return (0xb0...0xc8).contains(lead) && trail >= 0xa1
+    default: return (0xa4...0xc6).contains(lead)
+    }
+  }
+}
