@@ -55,7 +55,7 @@ let package = Package(
       name: "Codecs", dependencies: ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
       swiftSettings: strict),
     .target(name: "Text", swiftSettings: strict),
-    .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text"], swiftSettings: strict),
+    .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text", "Threads"], swiftSettings: strict),
     .target(name: "Mail", dependencies: ["Bytes", "Text"], swiftSettings: strict),
     .target(name: "Tables", dependencies: ["Bytes", "Text", "Threads"], swiftSettings: strict),
     .target(
@@ -81,7 +81,7 @@ let package = Package(
     .executableTarget(
       name: "ffmount",
       dependencies: [
-        "Bytes", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix",
+        "Bytes", "Threads", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
