@@ -111,12 +111,14 @@ let package = Package(
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
-    .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "TreeTests", dependencies: ["Bytes", "Files", "Codecs", "Mail", "Tree", "TestSupport"],
+      name: "BytesTests", dependencies: ["Bytes", "Threads", "Files", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "TreeTests", dependencies: ["Bytes", "Threads", "Files", "Codecs", "Mail", "Tree", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),
+      name: "ZipTests", dependencies: ["Bytes", "Threads", "Codecs", "Zip", "TestSupport", "Fuzzing"],
+      swiftSettings: strict),
     .testTarget(
       name: "ConversionTests", dependencies: ["Bytes", "Files", "Conversion", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),

@@ -146,10 +146,10 @@ public struct Views: Sendable {
   ) {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
-    let mailboxes = Mailboxes(index: index)
+    let mailboxes = Mailboxes(index: index, memory)
     let messages = MessagesView(listing: listing, mailboxes)
     let known = conversions?.known ?? KnownValues(index: index)
-    let tables = RewrittenText.Memory(capacity: Self.tableMemory)
+    let tables = RewrittenText.Memory(capacity: Self.tableMemory, memory)
     let converting: [any View] =
       conversions.map {
         [

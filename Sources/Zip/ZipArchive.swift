@@ -31,7 +31,8 @@ public final class ZipArchive: Sendable {
     self.source = source
     self.memory = memory
     var (tree, dataEnd, fault) = try DirectoryReading(
-      source, modified: modified, charset: options.charset, memory).result()
+      source, modified: modified, charset: options.charset, memory
+    ).result()
     self.fault = fault
     try tree.markOverlaps(before: dataEnd)
     let reader = EntryReader(source, endingAt: dataEnd, cache, options)
