@@ -55,7 +55,7 @@ let package = Package(
       name: "Codecs", dependencies: ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
       swiftSettings: strict),
     .target(name: "Text", swiftSettings: strict),
-    .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text"], swiftSettings: strict),
+    .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text", "Threads"], swiftSettings: strict),
     .target(name: "Mail", dependencies: ["Bytes", "Text"], swiftSettings: strict),
     .target(name: "Tables", dependencies: ["Bytes", "Text", "Threads"], swiftSettings: strict),
     .target(
@@ -81,7 +81,7 @@ let package = Package(
     .executableTarget(
       name: "ffmount",
       dependencies: [
-        "Bytes", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix",
+        "Bytes", "Threads", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
@@ -113,13 +113,15 @@ let package = Package(
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
-    .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "BytesTests", dependencies: ["Bytes", "Threads", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TreeTests",
-      dependencies: ["Bytes", "Files", "Codecs", "Mail", "Index", "Tree", "TestSupport", "Fuzzing"],
+      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Tree", "TestSupport", "Fuzzing"],
       swiftSettings: strict),
     .testTarget(
-      name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),
+      name: "ZipTests", dependencies: ["Bytes", "Threads", "Codecs", "Zip", "TestSupport", "Fuzzing"],
+      swiftSettings: strict),
     .testTarget(
       name: "ConversionTests", dependencies: ["Bytes", "Files", "Conversion", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),

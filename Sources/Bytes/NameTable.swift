@@ -7,11 +7,24 @@ public struct NameTable: Sendable {
   private var slots: [UInt32]
   private var taken = 0
 
-  public init(expecting count: Int) {
+  public init(expecting count: Int) { slots = Array(repeating: 0, count: NameTable.slots(expecting: count)) }
+
+  private static func slots(expecting count: Int) -> Int {
     var size = 16
     while size / 3 * 2 < count { size *= 2 }
-    slots = Array(repeating: 0, count: size)
+    return size
   }
+
+  /// In bytes.
+  public var memorySize: Int { slots.count * MemoryLayout<UInt32>.stride }
+
+  /// What a table for so many numbers takes, in bytes.
+  public static func memorySize(expecting count: Int) -> Int {
+    slots(expecting: count) * MemoryLayout<UInt32>.stride
+  }
+
+  /// How many numbers the table can have.
+  public var capacity: Int { slots.count / 3 * 2 }
 
   public static func hash(_ parent: UInt32, _ name: ArraySlice<UInt8>) -> Int {
     var hasher = Hasher()
@@ -31,11 +44,11 @@ public struct NameTable: Sendable {
   }
 
   /// Whether the table must be made anew, larger, before the next insertion.
-  public var isFull: Bool { taken >= slots.count / 3 * 2 }
+  public var isFull: Bool { taken >= capacity }
 
-  /// A table of twice the size with the same numbers.
-  public func grown(rehash: (UInt32) -> Int) -> NameTable {
-    var larger = NameTable(expecting: slots.count / 3 * 2 + 1)
+  /// A table of at least twice the size, and for `count` numbers, with the same numbers.
+  public func grown(for count: Int = 0, rehash: (UInt32) -> Int) -> NameTable {
+    var larger = NameTable(expecting: max(capacity + 1, count))
     for value in slots where value != 0 { larger.place(value, rehash(value - 1)) }
     larger.taken = taken
     return larger

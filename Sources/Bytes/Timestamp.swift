@@ -1,5 +1,5 @@
 /// A point in time, since the Unix epoch, in UTC.
-public struct Timestamp: Hashable, Sendable {
+public struct Timestamp: Hashable, BitwiseCopyable, Sendable {
   public var seconds: Int64
   /// 0 to 999,999,999.
   public var nanoseconds: Int32

@@ -45,6 +45,12 @@ int ffmount_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
 
+void ffmount_map_from(int size) {
+  mallopt(M_MMAP_THRESHOLD, size);
+  // Both are fixed by setting one; this is what malloc would have learned.
+  mallopt(M_TRIM_THRESHOLD, 2 * size);
+}
+
 int ffmount_memory_file(void) { return memfd_create("ffmount", MFD_CLOEXEC); }
 
 size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }

@@ -13,10 +13,11 @@ public struct BaseSubject: Sendable, Equatable {
     isReply = reader.isReply
   }
 
-  /// By which subjects are compared: case is of no matter, and 0 stands for none.
-  var key: UInt64 {
+  /// By which base subjects are compared: case is of no matter, and 0 stands for none.
+  static func key(of text: ArraySlice<UInt8>) -> UInt64 {
     if text.isEmpty { return 0 }
-    return max(1, MessageRow.hash(ofID: Array(text.lowercased().utf8)[...]))
+    let lower = String(decoding: text, as: UTF8.self).lowercased()
+    return max(1, MessageRow.hash(ofID: Array(lower.utf8)[...]))
   }
 }
 

@@ -43,6 +43,13 @@ extension MessageRow {
     civil.map { "\(MessageRow.padded($0.year, 4))/\(MessageRow.padded($0.month, 2))" }
   }
 
+  /// The same of the day that is so many days from 1970-01-01.
+  public static func month(ofDay day: Int) -> String? {
+    let civil = MailDate.civil(day)
+    guard (0...9999).contains(civil.year) else { return nil }
+    return "\(padded(civil.year, 4))/\(padded(civil.month, 2))"
+  }
+
   private static func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: width - digits.count) + digits

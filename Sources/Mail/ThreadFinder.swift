@@ -1,182 +1,227 @@
+internal import Bytes
+
 /// Finds out which messages belong together: by Gmail's number, else by the references between them (RFC 5256 §3,
 /// REFERENCES), else, for what is called a reply and refers to nothing that is known, by the base subject.
 ///
 /// A message's own last reference makes its parent; what others say of an id counts where its message says nothing. Links
 /// that would close a loop are left out, and messages of one id are in one thread. Unlike in RFC 5256, two messages that
-/// merely have the same subject are no thread. Nothing recurses; time is linear but for sorting, memory some 100 bytes a
-/// message.
-public struct ThreadFinder {
-  /// By number: an id that is known or referred to, or a message without one.
-  private var parents: [UInt32] = []
-  private var claims: [UInt32] = []
-  private var forest: [UInt32] = []
-  /// Gmail's threads, by their trees' roots in `forest`.
-  private var fixed: Set<UInt32> = []
-  private var numbers: [UInt64: UInt32] = [:]
+/// merely have the same subject are no thread. Nothing recurses; time is linear but for sorting, memory some 30 bytes a
+/// message, as many an id, and the subjects, each once.
+public struct ThreadFinder: Sendable {
+  /// By number, of an id that is known or referred to, or of a message without one: the id, or 0.
+  private var ids: [UInt64] = []
+  private var table = NameTable(expecting: 0)
+  /// By number: the number of its parent, with a mark where its own message says so.
+  private var links: [UInt32] = []
+  /// Messages that Gmail has put into a thread, by number, and their thread's.
+  private var placed: [(number: UInt32, root: UInt32)] = []
+  /// Gmail's threads: their numbers.
   private var gmail: [UInt64: UInt32] = [:]
-  private var mails: [Mail] = []
-  /// The base subjects, one behind the other.
-  private var subjects: [UInt8] = []
+  /// By message: its number, and its base subject, with a mark where it says that it is a reply.
+  private var numbers: [UInt32] = []
+  private var texts: [UInt32] = []
+  private var subjects = NameList()
 
   private static let none = UInt32.max
-
-  private struct Mail {
-    var number: UInt32
-    var subjectEnd: UInt32
-    /// 0: none.
-    var subjectKey: UInt64
-    var isReply: Bool
-    /// The end of time for a message without one.
-    var date: Int64
-  }
+  private static let mark: UInt32 = 1 << 31
 
   /// The threads of the messages that were added.
-  public struct Threads {
+  public struct Threads: Sendable {
     /// Of each message: the number of its thread. They are numbered by their first messages.
     public let numbers: [UInt32]
-    /// Of each thread: the base subject of its oldest message; perhaps empty.
-    public let subjects: [String]
+    /// By thread: its subject's number.
+    fileprivate let texts: [UInt32]
+    fileprivate let known: NameList
+
+    public var count: Int { texts.count }
+
+    /// Of a thread: the base subject of its oldest message; perhaps empty.
+    public func subject(_ thread: Int) -> String { String(decoding: known[Int(texts[thread])], as: UTF8.self) }
   }
 
-  public init() {}
+  /// `count` is how many messages there will be, about.
+  public init(expecting count: Int = 0) {
+    ids.reserveCapacity(count)
+    links.reserveCapacity(count)
+    numbers.reserveCapacity(count)
+    texts.reserveCapacity(count)
+    table = NameTable(expecting: count)
+    // No subject has a number, too.
+    _ = subjects.add([])
+  }
 
   /// Adds the next message of the archive.
   public mutating func add(_ row: MessageRow) {
-    let number = row.messageID.map { self.number(of: $0) } ?? newNumber()
-    if row.thread == nil {
+    let number = row.messageID.map { self.number(of: $0) } ?? newNumber(0)
+    if let thread = row.thread {
+      let root = gmail[thread] ?? newNumber(0)
+      gmail[thread] = root
+      placed.append((number, root))
+    } else {
       var before = Self.none
       for reference in row.references {
         let next = self.number(of: reference)
-        if before != Self.none, claims[Int(next)] == Self.none { claims[Int(next)] = before }
+        if before != Self.none, links[Int(next)] == Self.none { links[Int(next)] = before }
         before = next
       }
-      if parents[Int(number)] == Self.none { parents[Int(number)] = before }
-    } else if let thread = row.thread {
-      let root = gmail[thread] ?? newNumber()
-      gmail[thread] = root
-      fixed.insert(find(root))
-      _ = unite(number, root)
+      if before != Self.none, !isOwn(links[Int(number)]) { links[Int(number)] = before | Self.mark }
     }
     let base = BaseSubject(row.subject)
-    subjects += base.text.utf8
-    mails.append(
-      Mail(
-        number: number, subjectEnd: UInt32(truncatingIfNeeded: subjects.count), subjectKey: base.key,
-        isReply: base.isReply, date: row.date ?? .max))
+    numbers.append(number)
+    texts.append(subjects.add(Array(base.text.utf8)[...]).number | (base.isReply ? Self.mark : 0))
   }
 
-  /// Puts the messages into threads.
-  public consuming func threads() -> Threads {
-    var finder = self
-    for number in finder.parents.indices where finder.parents[number] != Self.none {
-      _ = finder.unite(UInt32(number), finder.parents[number])
-    }
-    for number in finder.claims.indices where finder.parents[number] == Self.none && finder.claims[number] != Self.none
-    {
-      _ = finder.unite(UInt32(number), finder.claims[number])
-    }
-    finder.joinBySubject()
-    let oldest = finder.oldest()
-    var known: [UInt32: UInt32] = [:]
-    var subjects: [String] = []
-    let threads = finder.mails.indices.map { index in
-      let root = finder.find(finder.mails[index].number)
-      if let thread = known[root] { return thread }
-      let thread = UInt32(subjects.count)
-      known[root] = thread
-      subjects.append(finder.subject(of: oldest[root] ?? index))
-      return thread
-    }
-    return Threads(numbers: threads, subjects: subjects)
+  private func isOwn(_ link: UInt32) -> Bool { link != Self.none && link & Self.mark != 0 }
+
+  private mutating func newNumber(_ id: UInt64) -> UInt32 {
+    ids.append(id)
+    links.append(Self.none)
+    return UInt32(ids.count - 1)
   }
 
-  private func subject(of index: Int) -> String {
-    let start = index == 0 ? 0 : Int(mails[index - 1].subjectEnd)
-    return String(decoding: subjects[start..<Int(mails[index].subjectEnd)], as: UTF8.self)
+  /// Keyed by Swift's per-process hash: who writes mail can choose ids.
+  private static func hash(_ id: UInt64) -> Int {
+    var hasher = Hasher()
+    hasher.combine(id)
+    return hasher.finalize()
   }
 
-  /// The oldest message of each tree, by the tree's root.
-  private mutating func oldest() -> [UInt32: Int] {
-    var oldest: [UInt32: Int] = [:]
-    for index in mails.indices {
-      let root = find(mails[index].number)
-      if let other = oldest[root], mails[other].date <= mails[index].date { continue }
-      oldest[root] = index
+  private mutating func number(of id: UInt64) -> UInt32 {
+    let hash = Self.hash(id)
+    if let known = table.find(hash, where: { ids[Int($0)] == id }) { return known }
+    let number = newNumber(id)
+    if table.isFull { table = table.grown { Self.hash(ids[Int($0)]) } }
+    table.insert(number, hash)
+    return number
+  }
+
+  /// Puts the messages into threads. `dates` are theirs, in the same order; the least for one without a date.
+  public mutating func takeThreads(dates: [Int64]) -> Threads {
+    // Moved out of here, so that nothing is copied and each array goes when it has been used.
+    var taken = ThreadFinder()
+    swap(&self, &taken)
+    taken.ids = []
+    taken.table = NameTable(expecting: 0)
+    taken.subjects.finish()
+    var forest = Forest(count: taken.links.count, fixed: Set(taken.gmail.values))
+    for (number, root) in taken.placed { _ = forest.unite(number, root) }
+    for (number, link) in taken.links.enumerated() where taken.isOwn(link) {
+      _ = forest.unite(UInt32(number), link & ~Self.mark)
+    }
+    for (number, link) in taken.links.enumerated() where link != Self.none && !taken.isOwn(link) {
+      _ = forest.unite(UInt32(number), link)
+    }
+    taken.placed = []
+    taken.links = []
+    taken.joinBySubject(&forest, dates)
+    let oldest = taken.oldest(&forest, dates)
+    var known = [UInt32](repeating: Self.none, count: forest.count)
+    var starts: [UInt32] = []
+    for index in taken.numbers.indices {
+      let root = Int(forest.find(taken.numbers[index]))
+      if known[root] == Self.none {
+        known[root] = UInt32(starts.count)
+        starts.append(taken.texts[Int(oldest[root])] & ~Self.mark)
+      }
+      taken.numbers[index] = known[root]
+    }
+    return Threads(numbers: taken.numbers, texts: starts, known: taken.subjects)
+  }
+
+  /// By the root of each tree: its oldest message.
+  private func oldest(_ forest: inout Forest, _ dates: [Int64]) -> [UInt32] {
+    var oldest = [UInt32](repeating: Self.none, count: forest.count)
+    for index in numbers.indices {
+      let root = Int(forest.find(numbers[index]))
+      if oldest[root] != Self.none, Self.age(dates, oldest[root]) <= Self.age(dates, UInt32(index)) { continue }
+      oldest[root] = UInt32(index)
     }
     return oldest
+  }
+
+  /// A message without a date is younger than any.
+  private static func age(_ dates: [Int64], _ index: UInt32) -> Int64 {
+    dates[Int(index)] == .min ? .max : dates[Int(index)]
   }
 
   // MARK: Subjects
 
   /// A thread that starts with a reply joins the one of the same subject that began last before it, or first.
-  private mutating func joinBySubject() {
-    let starts = oldest().values.sorted { (mails[$0].date, $0) < (mails[$1].date, $1) }
-    /// Threads that start with no reply, by subject, oldest first; and the first of those that do.
-    var originals: [UInt64: [Int]] = [:]
-    var replies: [UInt64: Int] = [:]
-    for start in starts where mails[start].subjectKey != 0 && !mails[start].isReply {
-      originals[mails[start].subjectKey, default: []].append(start)
+  private func joinBySubject(_ forest: inout Forest, _ dates: [Int64]) {
+    var starts: [(key: UInt64, index: UInt32)] = []
+    for index in oldest(&forest, dates) where index != Self.none {
+      let key = BaseSubject.key(of: subjects[Int(texts[Int(index)] & ~Self.mark)])
+      if key != 0 { starts.append((key, index)) }
     }
-    for start in starts where mails[start].isReply && mails[start].subjectKey != 0 {
-      let key = mails[start].subjectKey
-      let date = mails[start].date
-      if let found = originals[key] {
-        let place = found.partition { mails[$0].date <= date }
-        _ = unite(mails[start].number, mails[found[max(0, place - 1)]].number)
-      } else if let first = replies[key] {
-        _ = unite(mails[start].number, mails[first].number)
-      } else {
-        replies[key] = start
+    starts.sort { ($0.key, Self.age(dates, $0.index), $0.index) < ($1.key, Self.age(dates, $1.index), $1.index) }
+    // Of one subject, oldest first.
+    var originals: [UInt32] = []
+    var first = 0
+    while first < starts.count {
+      let end = starts[first...].firstIndex { $0.key != starts[first].key } ?? starts.count
+      originals.removeAll(keepingCapacity: true)
+      for start in starts[first..<end] where !isReply(start.index) { originals.append(start.index) }
+      var reply: UInt32?
+      for start in starts[first..<end] where isReply(start.index) {
+        let date = Self.age(dates, start.index)
+        let place = originals.partition { Self.age(dates, $0) <= date }
+        let target = originals.isEmpty ? reply : originals[max(0, place - 1)]
+        if let target { _ = forest.unite(numbers[Int(start.index)], numbers[Int(target)]) }
+        reply = reply ?? start.index
       }
+      first = end
     }
   }
 
-  // MARK: Numbers
+  private func isReply(_ index: UInt32) -> Bool { texts[Int(index)] & Self.mark != 0 }
+}
 
-  private mutating func newNumber() -> UInt32 {
-    let number = UInt32(forest.count)
-    forest.append(number)
-    parents.append(Self.none)
-    claims.append(Self.none)
-    return number
+extension ThreadFinder.Threads {
+  public var subjects: [String] { (0..<count).map { subject($0) } }
+}
+
+/// Numbers joined into trees.
+private struct Forest {
+  private var parents: [UInt32]
+  /// Roots that stay roots, and are not joined to each other.
+  private let fixed: Set<UInt32>
+
+  init(count: Int, fixed: Set<UInt32>) {
+    parents = Array(0..<UInt32(count))
+    self.fixed = fixed
   }
 
-  private mutating func number(of id: UInt64) -> UInt32 {
-    if let known = numbers[id] { return known }
-    let number = newNumber()
-    numbers[id] = number
-    return number
-  }
+  var count: Int { parents.count }
 
   /// The root of a number's tree; the way to it is halved.
-  private mutating func find(_ number: UInt32) -> UInt32 {
+  mutating func find(_ number: UInt32) -> UInt32 {
     var number = number
-    while forest[Int(number)] != number {
-      forest[Int(number)] = forest[Int(forest[Int(number)])]
-      number = forest[Int(number)]
+    while parents[Int(number)] != number {
+      parents[Int(number)] = parents[Int(parents[Int(number)])]
+      number = parents[Int(number)]
     }
     return number
   }
 
   /// Makes two trees one, unless they are threads that Gmail keeps apart. Gives whether they were two.
-  private mutating func unite(_ one: UInt32, _ other: UInt32) -> Bool {
+  mutating func unite(_ one: UInt32, _ other: UInt32) -> Bool {
     let (one, other) = (find(one), find(other))
     guard one != other else { return false }
     // The root is the older number, but Gmail's threads stay roots.
     let isFixed = fixed.contains(one)
     if isFixed, fixed.contains(other) { return false }
     if isFixed || one < other && !fixed.contains(other) {
-      forest[Int(other)] = one
+      parents[Int(other)] = one
     } else {
-      forest[Int(one)] = other
+      parents[Int(one)] = other
     }
     return true
   }
 }
 
-extension [Int] {
+extension [UInt32] {
   /// How many of the first elements `holds` is true for; it is for none behind them. O(log n).
-  fileprivate func partition(_ holds: (Int) -> Bool) -> Int {
+  fileprivate func partition(_ holds: (UInt32) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2

@@ -1,6 +1,6 @@
 public import Bytes
 internal import Synchronization
-internal import Threads
+public import Threads
 
 /// A text that is made of a file when it is read: from front to back, a piece at a time.
 ///
@@ -13,7 +13,9 @@ public final class RewrittenText: ByteSource {
     let lastNumber = Atomic<UInt64>(0)
 
     /// In bytes.
-    public init(capacity: Int) { pieces = RecentlyUsed(capacity: capacity) }
+    public init(capacity: Int, _ budget: MemoryBudget = MemoryBudget()) {
+      pieces = RecentlyUsed(capacity: capacity, budget)
+    }
   }
 
   private let source: any ByteSource

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Values that were dear to make, the ones used last, up to a total cost. For several threads at a time.
 public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  private struct State {
+  fileprivate struct State {
     var held: [Key: (value: Value, cost: Int, usedAt: UInt64)] = [:]
     var clock: UInt64 = 0
     var cost = 0
@@ -10,8 +10,19 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
 
   private let state = Mutex(State())
   private let capacity: Int
+  private let memory: MemoryShare?
 
-  public init(capacity: Int) { self.capacity = capacity }
+  public init(capacity: Int) {
+    self.capacity = capacity
+    memory = nil
+  }
+
+  /// Costs are in bytes, and under `budget` there may be fewer than `capacity`.
+  public init(capacity: Int, _ budget: MemoryBudget) {
+    self.capacity = capacity
+    memory = MemoryShare(in: budget)
+    budget.add(self)
+  }
 
   public subscript(key: Key) -> Value? {
     state.withLock { state in
@@ -25,25 +36,47 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
   /// Takes a value out.
   @discardableResult
   public func removeValue(for key: Key) -> Value? {
-    state.withLock { state in
-      guard let held = state.held.removeValue(forKey: key) else { return nil }
+    let (value, cost) = state.withLock { state -> (Value?, Int) in
+      guard let held = state.held.removeValue(forKey: key) else { return (nil, state.cost) }
       state.cost -= held.cost
-      return held.value
+      return (held.value, state.cost)
     }
+    memory?.set(to: cost)
+    return value
   }
 
   public func insert(_ value: Value, for key: Key, cost: Int) {
-    state.withLock { state in
+    let total = state.withLock { state in
       state.clock += 1
       if let old = state.held.updateValue((value, cost, state.clock), forKey: key) { state.cost -= old.cost }
       state.cost += cost
-      guard state.cost > capacity else { return }
       // Down to three quarters, so that the sort is paid once for many insertions; what came last stays.
-      for (key, held) in state.held.sorted(by: { $0.value.usedAt < $1.value.usedAt }).dropLast() {
-        guard state.cost > capacity / 4 * 3 else { break }
-        state.held[key] = nil
-        state.cost -= held.cost
-      }
+      if state.cost > capacity { state.shrink(to: capacity / 4 * 3, sparing: 1) }
+      return state.cost
+    }
+    memory?.set(to: total)
+  }
+}
+
+extension RecentlyUsed: MemoryHolder {
+  public var held: Int { state.withLock { $0.cost } }
+
+  public func release(_ count: Int) {
+    let total = state.withLock { state in
+      state.shrink(to: max(0, state.cost - count), sparing: 0)
+      return state.cost
+    }
+    memory?.set(to: total)
+  }
+}
+
+extension RecentlyUsed.State {
+  /// Without what was used longest ago, but with the last `spared`.
+  fileprivate mutating func shrink(to wanted: Int, sparing spared: Int) {
+    for (key, value) in held.sorted(by: { $0.value.usedAt < $1.value.usedAt }).dropLast(spared) {
+      if cost <= wanted { return }
+      held[key] = nil
+      cost -= value.cost
     }
   }
 }

@@ -5,35 +5,39 @@ internal import Zip
 /// A file, folder or link in an archive; node 0 is the view itself.
 final class ArchiveItem: Item {
   private let archive: Archive
-  /// The archive's tree; only the root does without until it is asked for.
-  private let tree: ZipArchive?
   private let index: UInt32
   let kind: Kind
 
   var isImmutable: Bool { true }
   var inode: UInt64 { ArchiveItem.inode(archive, index) }
 
-  init(_ archive: Archive, _ tree: ZipArchive?, _ index: UInt32) {
+  /// The view itself.
+  init(_ archive: Archive) {
     self.archive = archive
-    self.tree = tree
+    index = ZipArchive.root
+    kind = .folder
+  }
+
+  private init(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) {
+    self.archive = archive
     self.index = index
-    kind = tree.map { Kind($0.node(index).kind) } ?? .folder
+    kind = Kind(tree.node(index).kind)
   }
 
   private static func inode(_ archive: Archive, _ index: UInt32) -> UInt64 {
     archive.file.inode(0, UInt64(index))
   }
 
+  /// The archive's tree, in which this is: it is not held, so that it may go.
   private func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
-    if let tree { return tree }
-    return try archive.tree(patience)
+    let tree = try archive.tree(patience)
+    guard Int(index) < tree.count, Kind(tree.node(index).kind) == kind else { throw .stale }
+    return tree
   }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    guard let tree, index != ZipArchive.root else {
-      return archive.file.attributes.view(inode: inode, kind: .folder, size: 0)
-    }
-    return ArchiveItem.attributes(archive, tree, index)
+    if index == ZipArchive.root { return archive.file.attributes.view(inode: inode, kind: .folder, size: 0) }
+    return ArchiveItem.attributes(archive, try tree(patience), index)
   }
 
   private static func attributes(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) -> Attributes {
@@ -53,7 +57,8 @@ final class ArchiveItem: Item {
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     guard kind == .folder else { throw .notFolder }
-    return ArchiveListing(archive, try tree(patience), index)
+    _ = try tree(patience)
+    return ArchiveListing(self)
   }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
@@ -61,7 +66,7 @@ final class ArchiveItem: Item {
     do throws(Fault) {
       let tree = try tree(patience)
       let (bytes, isSequence) = try archive.open(index, of: tree, patience)
-      return NotingSource(bytes, archive, tree, index, isSequence: isSequence)
+      return NotingSource(bytes, archive, index, isSequence: isSequence)
     } catch {
       archive.note(error, at: index)
       throw error
@@ -90,18 +95,13 @@ final class ArchiveItem: Item {
   }
 
   fileprivate final class ArchiveListing: Listing {
-    private let archive: Archive
-    private let tree: ZipArchive
-    private let index: UInt32
+    private let folder: ArchiveItem
 
-    init(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) {
-      self.archive = archive
-      self.tree = tree
-      self.index = index
-    }
+    init(_ folder: ArchiveItem) { self.folder = folder }
 
     func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
-      let children = tree.children(of: index)
+      let tree = try folder.tree(patience)
+      let children = tree.children(of: folder.index)
       guard place >= 0, place < children.count else { return [] }
       let start = children.startIndex + Int(place)
       let part = children[start...].prefix(256)
@@ -115,7 +115,7 @@ final class ArchiveItem: Item {
       }
       return part.enumerated().map { position, child in
         ListedEntry(
-          name: ListedName(in: block, ranges[position]), inode: ArchiveItem.inode(archive, child),
+          name: ListedName(in: block, ranges[position]), inode: ArchiveItem.inode(folder.archive, child),
           kind: Kind(tree.node(child).kind), next: place + Int64(position) + 1)
       }
     }
@@ -137,16 +137,14 @@ extension Kind {
 private final class NotingSource: ByteSource {
   private let source: any ByteSource
   private let archive: Archive
-  private let tree: ZipArchive
   private let index: UInt32
   private let isSequence: Bool
   var size: Int64 { source.size }
   var identity: ByteIdentity? { source.identity }
 
-  init(_ source: any ByteSource, _ archive: Archive, _ tree: ZipArchive, _ index: UInt32, isSequence: Bool) {
+  init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32, isSequence: Bool) {
     self.source = source
     self.archive = archive
-    self.tree = tree
     self.index = index
     self.isSequence = isSequence
   }
@@ -170,14 +168,19 @@ private final class NotingSource: ByteSource {
   }
 
   func workAhead(of offset: Int64) -> WorkAhead {
-    if isSequence, offset == 0, archive.next(after: index, of: tree) != nil { return .short }
-    return source.workAhead(of: offset)
+    next(at: offset) == nil ? source.workAhead(of: offset) : .short
   }
 
   func prepare(at offset: Int64) {
-    if isSequence, offset == 0, let next = archive.next(after: index, of: tree) {
-      return archive.decodeAhead(next, of: tree)
+    guard let (next, tree) = next(at: offset) else { return source.prepare(at: offset) }
+    archive.decodeAhead(next, of: tree)
+  }
+
+  /// The entry to be decoded ahead for who has come to `offset`.
+  private func next(at offset: Int64) -> (node: UInt32, tree: ZipArchive)? {
+    guard isSequence, offset == 0, let tree = archive.tree, let next = archive.next(after: index, of: tree) else {
+      return nil
     }
-    source.prepare(at: offset)
+    return (next, tree)
   }
 }

@@ -1,37 +1,63 @@
 internal import Bytes
 internal import Codecs
+internal import Files
 internal import Synchronization
 internal import Threads
 internal import Zip
 
-/// The archives in use.
-final class Archives: Sendable {
+/// The archives in use, and what those that are kept take.
+///
+/// What the kernel knows of an archive holds no tree: whoever asks reads it again when it is gone. So any tree that no call
+/// works with just now may go, however much of it is known.
+final class Archives: MemoryHolder {
   private let table = SourceTable<Archive>()
-  /// Those that stay, with their trees, although nobody uses them now; the one used last at the end.
-  private let kept = Mutex<[(archive: Archive, tree: ZipArchive)]>([])
+  /// Those that have a tree, or are known to have none, whether anybody uses them now or not.
+  private let kept = Mutex<[ObjectIdentifier: Archive]>([:])
+  private let clock = Atomic<UInt64>(0)
   let decoded: StretchCache
   let options: ZipOptions
+  let memory: MemoryBudget
 
-  /// What may be kept for nobody: nodes in all, and archives, each of which holds a descriptor.
-  private static let keptNodes = 100_000
-  private static let keptArchives = 32
+  /// Each has a file open, as long as there is a descriptor to spare.
+  private static let keptAtMost = 512
 
-  init(decoded: StretchCache, _ options: ZipOptions) {
+  init(decoded: StretchCache, _ options: ZipOptions, _ memory: MemoryBudget) {
     self.decoded = decoded
     self.options = options
+    self.memory = memory
+    memory.add(self)
   }
 
   func archive(of source: Source) -> Archive { table.value(of: source) { Archive($0, in: self) } }
 
-  /// Keeps an archive and its tree for a while.
-  func keep(_ archive: Archive, _ tree: ZipArchive) {
-    kept.withLock { kept in
-      kept.removeAll { $0.archive === archive }
-      kept.append((archive, tree))
-      var nodes = kept.reduce(0) { $0 + $1.tree.count }
-      while nodes > Self.keptNodes || kept.count > Self.keptArchives, kept.count > 1 {
-        nodes -= kept.removeFirst().tree.count
-      }
+  /// Goes up with each use of a tree.
+  func now() -> UInt64 { clock.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  /// Keeps an archive and its tree, until there are too many or their memory is wanted.
+  func keep(_ archive: Archive) {
+    let count = kept.withLock { kept in
+      kept[ObjectIdentifier(archive)] = archive
+      return kept.count
+    }
+    if count > Self.keptAtMost { drop { number, _ in number <= count - Self.keptAtMost / 4 * 3 } }
+  }
+
+  /// Of the trees, in bytes.
+  var held: Int { kept.withLock { $0.values.reduce(0) { $0 + $1.treeSize } } }
+
+  func release(_ count: Int) {
+    drop { _, size in size < count }
+  }
+
+  /// Drops those that were used longest ago, for as long as `goesOn` says so of how many and how much has gone.
+  private func drop(while goesOn: (_ number: Int, _ size: Int) -> Bool) {
+    let all = kept.withLock { Array($0.values) }.map { ($0, $0.usedAt) }.sorted { $0.1 < $1.1 }
+    var (number, size) = (0, 0)
+    for (archive, _) in all {
+      guard goesOn(number, size) else { return }
+      _ = kept.withLock { $0.removeValue(forKey: ObjectIdentifier(archive)) }
+      size += archive.dropTree()
+      number += 1
     }
   }
 }
@@ -41,12 +67,15 @@ final class Archive: Sendable {
   let file: SourceState
   /// Keeps this archive, so this must not keep it.
   private weak let archives: Archives?
-  private let decoded: StretchCache
-  private let options: ZipOptions
+  private let lastUse = Atomic<UInt64>(0)
 
   private struct State {
-    weak var tree: ZipArchive?
+    var tree: ZipArchive?
+    /// Of the tree, in bytes.
+    var size = 0
     var fault: Fault?
+    /// Until when that is believed, by the monotonic clock in nanoseconds; nil for as long as the file stays as it is.
+    var faultEnd: UInt64?
     var isArchive: Bool?
     /// The entry opened last, and the one behind it, decoded already.
     var lastOpened: UInt32 = 0
@@ -60,15 +89,15 @@ final class Archive: Sendable {
 
   /// In bytes.
   private static let promptSize: Int64 = 256 << 10
+  /// How long a tree that found no room beside others is not tried again, in nanoseconds.
+  private static let shortageTime: UInt64 = 2_000_000_000
 
   init(_ file: SourceState, in archives: Archives) {
     self.file = file
     self.archives = archives
-    decoded = archives.decoded
-    options = archives.options
   }
 
-  /// The tree; reading that of a large archive takes long the first time.
+  /// The tree; reading that of a large archive takes long the first time, and again when its memory was wanted meanwhile.
   func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
     if let known = try known() { return known }
     if patience == .immediate, file.attributes.size > Self.promptSize { throw .later }
@@ -78,24 +107,66 @@ final class Archive: Sendable {
     turn.lock()
     defer { turn.unlock() }
     if let known = try known() { return known }
+    guard let archives else { throw .ending }
+    let memory = MemoryShare(in: archives.memory)
     do throws(Fault) {
-      let tree = try ZipArchive(bytes, modified: file.attributes.modified, cache: decoded, options: options)
+      let tree = try ZipArchive(
+        bytes, modified: file.attributes.modified, cache: archives.decoded, options: archives.options, memory: memory)
       // A file that changed meanwhile gave a mixture.
       try bytes.verify()
-      state.withLock { $0.tree = tree }
-      archives?.keep(self, tree)
+      state.withLock { state in
+        state.tree = tree
+        state.size = memory.size
+      }
+      use()
+      archives.keep(self)
       return tree
     } catch {
-      // What the system refused now it may grant later; what the bytes say stays.
-      if error.concernsContent { state.withLock { $0.fault = error } }
+      // What the system refused now it may grant later, and what others left no room for; what the bytes say stays.
+      guard error.concernsContent else { throw error }
+      let isShortage = error.kind == .limit && !memory.isBeyondAll
+      state.withLock { state in
+        state.fault = error
+        state.faultEnd = isShortage ? monotonicNanoseconds() + Self.shortageTime : nil
+      }
+      use()
+      archives.keep(self)
       throw error
     }
   }
 
   private func known() throws(Fault) -> ZipArchive? {
-    let (tree, fault) = state.withLock { ($0.tree, $0.fault) }
+    if let tree { return tree }
+    let fault = state.withLock { state -> Fault? in
+      if let end = state.faultEnd, monotonicNanoseconds() > end { (state.fault, state.faultEnd) = (nil, nil) }
+      return state.fault
+    }
     if let fault { throw fault }
+    return nil
+  }
+
+  /// The tree if it is there now.
+  var tree: ZipArchive? {
+    let tree = state.withLock { $0.tree }
+    if tree != nil { use() }
     return tree
+  }
+
+  private func use() { if let archives { lastUse.store(archives.now(), ordering: .relaxed) } }
+
+  /// When the tree was asked for last, on the clock of all archives.
+  var usedAt: UInt64 { lastUse.load(ordering: .relaxed) }
+
+  var treeSize: Int { state.withLock { $0.size } }
+
+  /// Lets go of the tree and what was decoded ahead; gives what it took, in bytes.
+  func dropTree() -> Int {
+    // Released outside of the lock.
+    let dropped = state.withLock { state in
+      defer { (state.tree, state.size, state.ahead) = (nil, 0, nil) }
+      return (state.tree, state.size, state.ahead?.bytes)
+    }
+    return dropped.1
   }
 
   /// Whether the content is a ZIP archive's, whatever the name says.

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Codecs
 internal import Index
+internal import Threads
 internal import Zip
 
 /// `NAME.contents/`: the tree inside a ZIP archive.
@@ -24,11 +25,12 @@ struct ContentsView: FolderView {
     [ViewDescription(spelling, listed: usual, sources: "any ZIP archive", "the tree inside the archive")]
   }
 
-  init(listing: ViewListing, decodedCache: Int, index: Index?, _ options: ZipOptions) {
+  init(listing: ViewListing, decodedCache: Int, index: Index?, _ options: ZipOptions, _ memory: MemoryBudget) {
     listedExtensions = listing.extensions(Self.usual, byName: Self.byName)
     listsUnnamed = !listing.isOff && listedExtensions.contains("zip")
     let restarts = index.map { IndexedRestarts(index: $0) }
-    archives = Archives(decoded: StretchCache(capacity: decodedCache, restarts: restarts), options)
+    let decoded = StretchCache(capacity: decodedCache, restarts: restarts, memory)
+    archives = Archives(decoded: decoded, options, memory)
   }
 
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { listsUnnamed && ZipArchive.isStart(head) }
@@ -39,7 +41,7 @@ struct ContentsView: FolderView {
     let archive = archives.archive(of: source)
     // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
     if !source.isNamed(among: listedExtensions), try !archive.isArchive(patience) { return nil }
-    let root = ArchiveItem(archive, nil, ZipArchive.root)
+    let root = ArchiveItem(archive)
     return Found(root, try root.attributes(patience))
   }
 }

@@ -3,6 +3,7 @@ internal import Conversion
 internal import Files
 public import Index
 internal import Tables
+public import Threads
 public import Zip
 
 /// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
@@ -166,17 +167,18 @@ public struct Views: Sendable {
   /// The one place where views are registered, here and in `types`. `index` keeps what is dear to find out; nil: nothing
   /// outlives the mount.
   /// What can only be decoded front to back is kept in files without names in the folder `spools`, if it is given.
-  /// Without `conversions`, nothing is converted.
+  /// Without `conversions`, nothing is converted. `memory` is for all that is kept in memory because it is dear to make.
   public init(
     listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
-    zip: ZipOptions = ZipOptions(), spools: String? = nil, conversions: Conversions? = nil
+    zip: ZipOptions = ZipOptions(), spools: String? = nil, conversions: Conversions? = nil,
+    memory: MemoryBudget = MemoryBudget()
   ) {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
-    let mailboxes = Mailboxes(index: index)
+    let mailboxes = Mailboxes(index: index, memory)
     let messages = MessagesView(listing: listing, mailboxes)
     let known = conversions?.known ?? KnownValues(index: index)
-    let tables = RewrittenText.Memory(capacity: Self.tableMemory)
+    let tables = RewrittenText.Memory(capacity: Self.tableMemory, memory)
     let converting: [any View] =
       conversions.map {
         [
@@ -186,7 +188,7 @@ public struct Views: Sendable {
       } ?? []
     all =
       [
-        ContentsView(listing: listing, decodedCache: cache, index: index, zip),
+        ContentsView(listing: listing, decodedCache: cache, index: index, zip, memory),
         messages, MailboxViewsView(besides: messages, mailboxes),
         MessageView(listing: listing, mailboxes.messages),
         TableView(.html, known, tables),

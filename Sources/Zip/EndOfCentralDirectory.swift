@@ -16,6 +16,15 @@ struct EndOfCentralDirectory: Sendable {
   /// How many files the archive is split into, of which this is the last.
   var parts = 1
 
+  /// How many entries there may be: what is claimed, where that is likely.
+  var likelyCount: Int {
+    let most = directorySize / Int64(CentralHeader.fixedSize)
+    return Int(clamping: min(most, max(Int64(clamping: entryCount), most / 8)))
+  }
+
+  /// What those entries leave for their names and all else.
+  var nameBytes: Int { Int(clamping: directorySize) - likelyCount * CentralHeader.fixedSize }
+
   private static let signature: UInt32 = 0x0605_4b50
   private static let zip64Signature: UInt32 = 0x0606_4b50
   private static let zip64LocatorSignature: UInt32 = 0x0706_4b50

@@ -3,7 +3,7 @@ internal import Codecs
 internal import Synchronization
 
 /// How an entry is encrypted.
-enum Encryption: Equatable, Sendable {
+enum Encryption: Equatable, BitwiseCopyable, Sendable {
   case none
   /// APPNOTE 6.1.
   case zipCrypto

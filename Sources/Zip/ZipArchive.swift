@@ -1,14 +1,15 @@
 public import Bytes
 public import Codecs
 internal import Synchronization
+public import Threads
 
 /// A ZIP archive's tree, and the bytes of its entries.
 public final class ZipArchive: Sendable {
   private let source: any ByteSource
   private let tree: ZipTree
   private let reader: EntryReader
-  /// Entries that are not read because their data are another's, too: that other, by node.
-  private let overlaps: [UInt32: UInt32]
+  /// What the tree takes, for as long as it is there.
+  private let memory: MemoryShare
   /// The bytes of entries that somebody has open, so that nobody decodes what another does.
   private let opened = Mutex<[UInt32: OpenedEntry]>([:])
   /// The stored entries whose CRC was found right.
@@ -18,23 +19,28 @@ public final class ZipArchive: Sendable {
 
   public static let root = ZipTree.root
 
-  /// Reads the central directory of `source`. Blocks; takes time and memory in proportion to the number of entries.
+  /// Reads the central directory of `source`. Blocks; takes time and memory in proportion to the number of entries and of
+  /// the folders that they are in, some 100 bytes each and their names: `memory`, which it keeps.
   ///
-  /// Throws when `source` is not a ZIP archive, or nothing of it can be read. A folder that has no entry of its own has the
-  /// time of the first entry in it, the root `modified`.
+  /// Throws when `source` is not a ZIP archive, or nothing of it can be read; a limit fault when there is no memory for its
+  /// names. A folder that has no entry of its own has the time of the first entry in it, the root `modified`.
   public init(
-    _ source: any ByteSource, modified: Timestamp, cache: StretchCache, options: ZipOptions = ZipOptions()
+    _ source: any ByteSource, modified: Timestamp, cache: StretchCache, options: ZipOptions = ZipOptions(),
+    memory: MemoryShare = MemoryShare(in: MemoryBudget())
   ) throws(Fault) {
     self.source = source
-    let reading = try DirectoryReading(source, modified: modified, charset: options.charset)
-    var tree = reading.tree
-    fault = reading.fault
-    var overlaps = tree.overlaps(before: reading.dataEnd)
-    let reader = EntryReader(source, endingAt: reading.dataEnd, parts: reading.parts, cache, options)
-    tree.resolveHardLinks(&overlaps)
-    for link in reading.links {
-      if overlaps[link] == nil, let target = ZipArchive.target(of: link, in: tree, reader),
-        options.showsAllLinks || ZipArchive.staysInside(target, from: tree.nodes[Int(link)].parent, in: tree)
+    self.memory = memory
+    var (tree, dataEnd, fault, parts) = try DirectoryReading(
+      source, modified: modified, charset: options.charset, memory
+    ).result()
+    self.fault = fault
+    try tree.markOverlaps(before: dataEnd)
+    let reader = EntryReader(source, endingAt: dataEnd, parts: parts, cache, options)
+    tree.resolveHardLinks()
+    for index in tree.nodes.indices where tree.nodes[index].kind == .link {
+      let link = UInt32(index)
+      if tree.nodes[index].overlapped == nil, let target = ZipArchive.target(of: link, in: tree, reader),
+        options.showsAllLinks || ZipArchive.staysInside(target, from: tree.nodes[index].parent, in: tree)
       {
         continue
       }
@@ -44,8 +50,8 @@ public final class ZipArchive: Sendable {
         $0.permissions = 0o644
       }
     }
+    tree.settle()
     self.tree = tree
-    self.overlaps = overlaps
     self.reader = reader
   }
 
@@ -80,7 +86,7 @@ public final class ZipArchive: Sendable {
     let node = tree.nodes[Int(index)]
     // A symbolic link that leaves the archive may be a file by now.
     if let target = tree.targets[index] { return ByteArraySource(target) }
-    if let other = overlaps[index] {
+    if let other = node.overlapped {
       let name = String(decoding: tree.name(of: other), as: UTF8.self)
       throw Fault(.damaged, "its data overlap those of \(name)", atByte: node.localHeaderOffset)
     }

@@ -2,7 +2,7 @@ internal import Bytes
 
 extension ZipTree {
   /// Gives each of PKWARE's hard links the data of the file that it is; one whose file is not there has none.
-  mutating func resolveHardLinks(_ overlaps: inout [UInt32: UInt32]) {
+  mutating func resolveHardLinks() {
     for (link, path) in targets.sorted(by: { $0.key < $1.key }) where nodes[Int(link)].kind == .file {
       let file = file(at: path, from: ZipTree.root) ?? file(at: path, from: nodes[Int(link)].parent)
       dropTarget(of: link)
@@ -14,7 +14,6 @@ extension ZipTree {
       }
       let node = nodes[Int(file)]
       update(link) { $0.takeData(of: node) }
-      overlaps[link] = overlaps[file]
     }
   }
 
@@ -34,5 +33,6 @@ extension ZipNode {
     compressedSize = other.compressedSize
     localHeaderOffset = other.localHeaderOffset
     encryption = other.encryption
+    overlapped = other.overlapped
   }
 }

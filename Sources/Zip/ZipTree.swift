@@ -10,10 +10,11 @@ struct ZipTree: Sendable {
   private var names: [UInt8] = []
   /// Every folder's children, one folder after the other.
   private var order: [UInt32] = []
-  private var table: NameTable
-  private var waiting: [UInt32] = []
+  private var table = NameTable(expecting: 0)
   /// What PKWARE's links lead to, by node: a symbolic link's target, or until it is resolved a hard link's path.
   private(set) var targets: [UInt32: [UInt8]] = [:]
+  /// Of all that is in here, and of what else is needed while it is made.
+  var memory: CountedMemory
   /// The folder of the file added last, and what its path was recorded as.
   private var lastFolder = root
   private var lastFolderPath: [UInt8]?
@@ -21,8 +22,14 @@ struct ZipTree: Sendable {
   static let root: UInt32 = 0
   private static let folderPermissions: UInt16 = 0o755
 
-  init(rootModified: Timestamp) {
-    table = NameTable(expecting: 0)
+  /// What a target takes beside its bytes, and a number to be tried next.
+  private static let targetSize = 160
+  private static let counterSize = 48
+  /// So many entries are believed before they are seen.
+  private static let mostExpected = 2 << 20
+
+  init(rootModified: Timestamp, _ memory: CountedMemory) {
+    self.memory = memory
     nodes = [ZipNode(kind: .folder, modified: rootModified, permissions: Self.folderPermissions, size: 0)]
   }
 
@@ -47,14 +54,24 @@ struct ZipTree: Sendable {
 
   // MARK: Building
 
-  /// Adds an entry whose offsets are short of `prefix` bytes; a link's number goes to `links`.
-  mutating func add(_ entry: CentralDirectory.Entry, prefix: Int64, _ links: inout [UInt32]) throws(Fault) {
+  /// Makes room for so many entries, whose names take so much, if there is memory for them: growing costs twice as much.
+  mutating func expect(_ count: Int, nameBytes: Int) {
+    let most = min(memory.most(of: MemoryLayout<ZipNode>.stride) / 4 * 3, Self.mostExpected)
+    let count = min(count, most)
+    guard (try? memory.resize(&nodes, to: count + count / 16 + 1)) != nil else { return }
+    try? memory.resize(&names, to: min(nameBytes, count * 64))
+  }
+
+  /// Adds an entry whose offsets are short of `prefix` bytes.
+  mutating func add(_ entry: CentralDirectory.Entry, prefix: Int64) throws(Fault) {
     var node = ZipNode(entry.header, prefix: prefix, isFolderName: entry.path.last == 0x2f)
     let isPKWARELink = entry.header.isPKWARELink && node.kind != .folder
     if isPKWARELink { node.size = Int64(entry.linkTarget.count) }
     try add(node, path: entry.path)
-    if isPKWARELink { targets[UInt32(nodes.count - 1)] = Array(entry.linkTarget) }
-    if node.kind == .link { links.append(UInt32(nodes.count - 1)) }
+    if isPKWARELink {
+      try memory.take(1, of: Self.targetSize + entry.linkTarget.count)
+      targets[UInt32(nodes.count - 1)] = Array(entry.linkTarget)
+    }
   }
 
   /// Adds an entry by its UTF-8 path; throws when the tree is full.
@@ -66,7 +83,8 @@ struct ZipTree: Sendable {
       // The usual case: the folder of the entry before.
       var node = node
       node.parent = lastFolder
-      return try waiting.append(append(node, named: path[(slash + 1)...]))
+      _ = try append(node, named: path[(slash + 1)...])
+      return
     }
     var (components, _) = EntryName.components(of: path)
     if path.count > EntryName.longestPath {
@@ -81,7 +99,7 @@ struct ZipTree: Sendable {
     }
     var node = node
     node.parent = try folder(at: components.dropLast(), modified: node.modified)
-    try waiting.append(append(node, named: components.last ?? [0x3f]))
+    _ = try append(node, named: components.last ?? [0x3f])
     if let slash = path.lastIndex(of: 0x2f), path.count <= EntryName.longestPath / 2 {
       lastFolderPath = Array(path[..<slash])
       lastFolder = node.parent
@@ -101,44 +119,57 @@ struct ZipTree: Sendable {
       var node = ZipNode(kind: .folder, modified: modified, permissions: Self.folderPermissions, size: 0)
       node.parent = folder
       folder = try append(node, named: component)
-      index(folder)
+      try index(folder)
     }
     return folder
   }
 
   private mutating func append(_ node: ZipNode, named name: ArraySlice<UInt8>) throws(Fault) -> UInt32 {
-    guard nodes.count < Int(UInt32.max) - 1, names.count < Int(UInt32.max) - 256 else {
-      throw Fault(.limit, "more than 4 GiB of names")
-    }
-    var node = node
-    node.nameStart = UInt32(names.count)
-    node.nameCount = UInt16(name.count)
-    names.append(contentsOf: name)
+    guard nodes.count < Int(UInt32.max) - 1 else { throw Fault(.limit, "more than 4 billion names") }
+    try memory.makeRoom(in: &nodes)
+    let start = UInt32(nodes.count)
     nodes.append(node)
-    return UInt32(nodes.count - 1)
+    try rename(start, name)
+    return start
   }
 
-  private mutating func index(_ node: UInt32, _ hash: Int? = nil) {
-    if table.isFull { table = table.grown { NameTable.hash(nodes[Int($0)].parent, name(of: $0)) } }
+  private mutating func index(_ node: UInt32, _ hash: Int? = nil) throws(Fault) {
+    if table.isFull { try growTable() }
     table.insert(node, hash ?? NameTable.hash(nodes[Int(node)].parent, name(of: node)))
+  }
+
+  /// Makes the table larger, and large enough for `count` names.
+  private mutating func growTable(for count: Int = 0) throws(Fault) {
+    let before = table.memorySize
+    try memory.take(1, of: NameTable.memorySize(expecting: max(table.capacity + 1, count)))
+    table = table.grown(for: count) { NameTable.hash(nodes[Int($0)].parent, name(of: $0)) }
+    memory.giveBack(1, of: before)
   }
 
   /// Gives every file its final name and every folder its children.
   mutating func finish() throws(Fault) {
+    if table.capacity < nodes.count { try growTable(for: nodes.count) }
     var clashing: [UInt32] = []
-    for node in waiting {
-      let (parent, name) = (nodes[Int(node)].parent, name(of: node))
+    for index in nodes.indices.dropFirst() where nodes[index].kind != .folder {
+      let (node, parent) = (UInt32(index), nodes[index].parent)
+      let name = name(of: node)
       let hash = NameTable.hash(parent, name)
-      if find(hash, parent, name) == nil { index(node, hash) } else { clashing.append(node) }
+      if find(hash, parent, name) == nil {
+        try self.index(node, hash)
+      } else {
+        try memory.makeRoom(in: &clashing)
+        clashing.append(node)
+      }
     }
-    waiting = []
     // The next number to try, by folder and the name that numbers are put into, as cut for the first of them: a hundred
-    // thousand of one name must not be quadratic, nor of long names that differ only in what is cut off.
-    var counters: [NumberedName: Int] = [:]
+    // thousand of one name must not be quadratic, nor of long names that differ only in what is cut off. By their hash:
+    // where two share one, a name gets a number that it could have done without.
+    var counters: [Int: Int] = [:]
     for node in clashing {
       let parent = nodes[Int(node)].parent
       let plain = Array(name(of: node))
-      let key = NumberedName(folder: parent, name: SafeName.numbered(plain[...], 1))
+      let key = NameTable.hash(parent, SafeName.numbered(plain[...], 1)[...])
+      if counters[key] == nil { try memory.take(1, of: Self.counterSize) }
       var number = counters[key, default: 1]
       var numbered = SafeName.numbered(plain[...], number)
       while child(of: parent, named: numbered[...]) != nil {
@@ -146,39 +177,48 @@ struct ZipTree: Sendable {
         numbered = SafeName.numbered(plain[...], number)
       }
       counters[key] = number + 1
-      try rename(node, numbered)
-      index(node)
+      try rename(node, numbered[...])
+      try index(node)
     }
-    arrange()
+    memory.giveBack(counters.count, of: Self.counterSize)
+    memory.giveBack(clashing.capacity, of: MemoryLayout<UInt32>.stride)
+    try arrange()
+    lastFolderPath = nil
   }
 
-  private struct NumberedName: Hashable {
-    let folder: UInt32
-    let name: [UInt8]
-  }
-
-  private mutating func rename(_ node: UInt32, _ name: [UInt8]) throws(Fault) {
+  private mutating func rename(_ node: UInt32, _ name: ArraySlice<UInt8>) throws(Fault) {
     guard names.count < Int(UInt32.max) - 256 else { throw Fault(.limit, "more than 4 GiB of names") }
+    try memory.makeRoom(in: &names, for: name.count)
     nodes[Int(node)].nameStart = UInt32(names.count)
-    nodes[Int(node)].nameCount = UInt16(name.count)
+    nodes[Int(node)].nameCount = UInt8(name.count)
     names.append(contentsOf: name)
   }
 
   /// Sorts the nodes by folder, keeping the archive's order within each.
-  private mutating func arrange() {
-    for node in nodes.dropFirst() { nodes[Int(node.parent)].childCount += 1 }
+  private mutating func arrange() throws(Fault) {
+    try memory.take(nodes.count - 1, of: MemoryLayout<UInt32>.stride)
+    for index in nodes.indices.dropFirst() { nodes[Int(nodes[index].parent)].childCount += 1 }
+    // Where the next child goes; in the end, where the last one has gone.
     var start: UInt32 = 0
-    for index in nodes.indices {
+    for index in nodes.indices where nodes[index].kind == .folder {
       nodes[index].childStart = start
       start += nodes[index].childCount
     }
     order = Array(repeating: 0, count: nodes.count - 1)
-    var filled = [UInt32](repeating: 0, count: nodes.count)
     for index in nodes.indices.dropFirst() {
       let parent = Int(nodes[index].parent)
-      order[Int(nodes[parent].childStart + filled[parent])] = UInt32(index)
-      filled[parent] += 1
+      order[Int(nodes[parent].childStart)] = UInt32(index)
+      nodes[parent].childStart += 1
     }
+    for index in nodes.indices where nodes[index].kind == .folder { nodes[index].childStart -= nodes[index].childCount }
+  }
+
+  /// Gives back what is not needed any more, when nothing more is to be changed.
+  mutating func settle() {
+    let targets = targets.values.reduce(0) { $0 + Self.targetSize + $1.count }
+    memory.settle(
+      at: nodes.count * MemoryLayout<ZipNode>.stride + names.count + order.count * MemoryLayout<UInt32>.stride
+        + table.memorySize + targets)
   }
 
   /// Forgets where a hard link leads, once it has the data of that.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bytes
+import Threads
 import Tree
 import Zip
 
@@ -30,6 +31,8 @@ struct MountOptions {
   var conversionMemory: Int64 = 1 << 30
   /// Of what conversions made, in bytes.
   var cacheSize = Converter.usualCacheSize
+  /// For all trees and caches together, in bytes.
+  var memory = Int64(MemoryBudget.usualCapacity)
   /// Options for the kernel and libfuse as they are.
   var kernel: [String] = []
 
@@ -117,6 +120,11 @@ struct MountOptions {
       conversionMemory = try size(name, value)
       guard conversionMemory >= 64 << 20 else {
         throw ValidationError("-o convert_memory=\(value): expected 64M or more")
+      }
+    case "memory":
+      memory = try size(name, value)
+      guard memory >= 8 << 20, memory <= 1 << 40 else {
+        throw ValidationError("-o memory=\(value): expected 8M to 1T")
       }
     case "cache_size": cacheSize = try size(name, value)
     case "sizes":

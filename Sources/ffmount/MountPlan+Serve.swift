@@ -6,6 +6,7 @@ import Glibc
 import Index
 import Logging
 import Mount
+import Threads
 import Tree
 
 extension MountPlan {
@@ -18,6 +19,8 @@ extension MountPlan {
     logger.logLevel = .info
     // Ten threads that rarely allocate at the same time need no ten heaps.
     ffmount_limit_arenas(2)
+    // What is larger goes back to the system at once when it is let go, and is not copied when it grows.
+    ffmount_map_from(2 << 20)
     Session.blockSignals()
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
     let index = Index(folder: cacheFolder)
@@ -59,7 +62,7 @@ extension MountPlan {
   private func makeTree(_ index: Index, _ conversions: Conversions?) throws -> (Tree, RealRoot) {
     let views = Views(
       listing: options.listing, depth: options.depth, index: index, zip: options.zip, spools: MountPlan.spoolFolder,
-      conversions: conversions)
+      conversions: conversions, memory: MemoryBudget(capacity: Int(options.memory)))
     // Threads' pipes and wake-ups, workers' sockets, standard streams, /dev/fuse and the log come first.
     let workers = conversions == nil ? 0 : options.workers ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
     let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads + 4 * workers)

@@ -28,7 +28,7 @@ import Testing
   static func threads(_ mails: [Mail]) -> ThreadFinder.Threads {
     var finder = ThreadFinder()
     for mail in mails { finder.add(mail.row) }
-    return finder.threads()
+    return finder.takeThreads(dates: mails.map { $0.date ?? .min })
   }
 
   @Test func repliesFollowTheirReferences() {

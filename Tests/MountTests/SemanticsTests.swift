@@ -441,6 +441,19 @@ struct SemanticsExample: CustomTestStringConvertible, Sendable {
       "cat a.zip.contents/crc; getfattr --only-values -n user.ffmount.error a.zip.contents/crc | grep -ci crc",
       "cat: a.zip.contents/crc: Input/output error\n1\n"
     ) { try $0.write("a.zip", ZipFixture(ZipFixtureEntry("crc", "wrong").with { $0.claimedCRC = 1 }.deflated())) },
+    SemanticsExample(
+      "an archive of more names than memory has room for fails alone", options: ["-o", "memory=8M"],
+      "ls a.zip.contents; getfattr --only-values -n user.ffmount.error a.zip.contents; echo; cat b.zip.contents/in.txt",
+      """
+      ls: cannot access 'a.zip.contents': Input/output error
+      a.zip: it has more names than fit in 8 MiB of memory (-o memory=)
+      inside
+      """
+    ) {
+      let path = String(repeating: "a/", count: 1000)
+      try $0.write("a.zip", ZipFixture((0..<200).map { ZipFixtureEntry("\($0)/\(path)f", "x") }))
+      try $0.write("b.zip", inside)
+    },
   ]
 
   @Test func oneLogLineSaysFileOffsetAndWhatWasExpected() async throws {

@@ -7,9 +7,13 @@ import Testing
 
 @Suite struct MessageGroupsTests {
   private static func groups(_ names: [String]) -> MessageGroups {
-    MessageGroups(
-      names: names.map { Array($0.utf8) },
-      members: names.indices.map { (group: UInt32($0), position: UInt32(10 + $0)) })
+    MessageGroups(list(names), names.indices.map { (group: UInt32($0), position: UInt32(10 + $0)) })
+  }
+
+  private static func list(_ names: [String]) -> NameList {
+    var list = NameList()
+    for name in names { _ = list.add(Array(name.utf8)[...]) }
+    return list
   }
 
   private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
@@ -42,7 +46,7 @@ import Testing
 
   @Test func membersKeepTheirOrder() {
     let groups = MessageGroups(
-      names: [[0x62], [0x61]], members: [(0, 1), (1, 2), (0, 5), (0, 9), (1, 10)])
+      Self.list(["b", "a"]), [(0, 1), (1, 2), (0, 5), (0, 9), (1, 10)] as [MessageGroups.Member])
     #expect((0..<2).map { Array(groups.members($0)) } == [[2, 10], [1, 5, 9]])
     #expect((0...10).filter { groups.contains($0, in: 1) } == [1, 5, 9])
     #expect(MessageGroups(single: []).count == 0)
@@ -85,13 +89,11 @@ import Testing
         $0.address = "anna@example.COM"
         $0.date = .max
       })
-    let sorted = builder.finished()
     func names(_ sorting: Sorting) -> [String] {
-      sorted[sorting].map { groups in
-        (0..<groups.count).map {
-          "\(Self.text(groups.name($0))) \(groups.members($0).map(String.init).joined(separator: ","))"
-        }
-      } ?? []
+      let groups = builder.take(sorting)
+      return (0..<groups.count).map {
+        "\(Self.text(groups.name($0))) \(groups.members($0).map(String.init).joined(separator: ","))"
+      }
     }
     #expect(names(.date) == ["2024/05 0", "undated 1,2"])
     #expect(names(.sender) == ["No Address 1", "anna@example.com 0,2"])

@@ -3,6 +3,7 @@ import Files
 import Glibc
 import Synchronization
 import TestSupport
+import Threads
 import Tree
 
 /// A tree as its users see it, without a kernel: paths are walked by look-up, each counted and given back.
@@ -26,7 +27,7 @@ final class TreeInProcess: FileTree {
 
   convenience init(
     _ source: SourceFolder, file: String? = nil, options: ConformanceCase.Options = .init(), descriptors: Int = 64,
-    keepsNodes: Bool = false
+    keepsNodes: Bool = false, memory: MemoryBudget = MemoryBudget()
   ) throws {
     var listing = ViewListing()
     listing.isOff = options.listsNothing
@@ -34,7 +35,7 @@ final class TreeInProcess: FileTree {
     listing.removed = Set(options.removed.map { FileExtension($0.utf8) })
     let root = try RealRoot(
       Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: descriptors))
-    let views = Views(listing: listing, depth: options.depth)
+    let views = Views(listing: listing, depth: options.depth, memory: memory)
     if let file {
       let root = try FileRoot(FileName(file), in: root, views: views, preferred: nil)
       self.init(Tree(root: root, views: views), of: source, keepsNodes: keepsNodes)

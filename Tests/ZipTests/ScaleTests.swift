@@ -7,7 +7,7 @@ import Zip
 /// Archives so large that anything quadratic would not end.
 @Suite(.timeLimit(.minutes(10))) struct ScaleTests {
   /// Many empty entries: the same local header serves all.
-  private static func archive(of names: some Sequence<String>) -> [UInt8] {
+  static func archive(of names: some Sequence<String>) -> [UInt8] {
     let layout = ZipFixture(ZipFixtureEntry("", "")).layout()
     let header = Array(layout.bytes[layout.directory..<layout.end])
     var bytes = Array(layout.bytes[..<layout.directory])

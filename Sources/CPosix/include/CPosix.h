@@ -25,6 +25,9 @@ int ffmount_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 int ffmount_memfd(const char *name);
 /// mallopt(3) is in no header of Swift's Glibc: at most so many malloc arenas, each of which keeps what it once had.
 void ffmount_limit_arenas(int count);
+/// As before: what is of so many bytes or more has a mapping of its own, always. By itself malloc learns from what is freed to
+/// keep ever larger pieces.
+void ffmount_map_from(int size);
 /// memfd_create(2), hidden behind _GNU_SOURCE: a file that is in memory only.
 int ffmount_memory_file(void);
 /// mallinfo2(3), how many bytes are allocated, and malloc_trim(3), which gives back what is not: as before.

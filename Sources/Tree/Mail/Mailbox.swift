@@ -88,7 +88,7 @@ final class Mailbox: Sendable {
     } else {
       rows = try Mailbox.rows(of: opened.bytes, from: start, count: count)
     }
-    mailboxes?.blocks.insert(rows, for: place, cost: 1)
+    mailboxes?.blocks.insert(rows, for: place, cost: Mailboxes.blockCost)
     return rows
   }
 
@@ -281,7 +281,8 @@ final class Mailbox: Sendable {
     directory.end = last.end
     directory.hash = hash
     batch.add(number, rows)
-    mailboxes.blocks.insert(rows, for: Mailboxes.Place(revision: file.revision, number: number), cost: 1)
+    mailboxes.blocks.insert(
+      rows, for: Mailboxes.Place(revision: file.revision, number: number), cost: Mailboxes.blockCost)
   }
 
   /// Shows what was found so far. A block that is not full comes together with the end: whoever reads past it must see what

@@ -21,12 +21,20 @@ final class Mailboxes: Sendable {
   let looks = Workers(atMost: 2)
   /// Adds words to text indexes, a mailbox at a time.
   let words = Workers(atMost: 1)
-  let blocks = RecentlyUsed<Place, [MessageRow]>(capacity: 16)
-  let messages = MessageTable()
+  let blocks: RecentlyUsed<Place, [MessageRow]>
+  let messages: MessageTable
   /// What the views have found out, for as long as one is looked at or it was among those looked at last.
+  struct Sorted: Sendable {
+    var groups: MessageGroups?
+    var facts: MessageFacts?
+  }
+
+  /// By mailbox and sort.
+  let known: RecentlyUsed<Place, Sorted>
   private let sorted = SourceTable<SortedMailbox>()
   private let keptSorted = Mutex<[SortedMailbox]>([])
-  let shown = RecentlyUsed<Place, ShownBlock>(capacity: ShownBlock.roomForAll)
+  let shown: RecentlyUsed<Place, ShownBlock>
+  let memory: MemoryBudget
   private let ending = Atomic<Bool>(false)
 
   /// Each holds a descriptor.
@@ -36,9 +44,20 @@ final class Mailboxes: Sendable {
   /// Whether who reads from a mount comes before what goes on in the background.
   let yieldsToReaders: Bool
 
-  init(index: Index?, yieldsToReaders: Bool = true) {
+  /// For parsed blocks of messages: sixteen usual ones.
+  private static let roomForBlocks = 16 * blockCost
+  /// Of a usual block, in bytes.
+  static let blockCost = MailboxDirectory.blockSize * 400
+
+  init(index: Index?, yieldsToReaders: Bool = true, _ memory: MemoryBudget = MemoryBudget()) {
     self.index = index
     self.yieldsToReaders = yieldsToReaders
+    self.memory = memory
+    blocks = RecentlyUsed(capacity: Self.roomForBlocks, memory)
+    messages = MessageTable(memory)
+    shown = RecentlyUsed(capacity: ShownBlock.roomForAll, memory)
+    // Of one mailbox of many millions all that is looked at has room; and however small the budget is, some has.
+    known = RecentlyUsed(capacity: memory.capacity, memory)
   }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
@@ -82,14 +101,18 @@ final class Mailboxes: Sendable {
 
 /// The messages opened last, taken apart.
 final class MessageTable: Sendable {
-  private let messages = RecentlyUsed<Mailboxes.Place, Message>(capacity: 100_000)
+  private let messages: RecentlyUsed<Mailboxes.Place, Message>
 
-  /// What keeping a message costs beside its parts.
-  private static let cost = 1000
+  /// A hundred, or fewer of many attachments; in bytes, of which a message and each of its attachments take so many at most.
+  private static let room = 10 << 20
+  private static let cost = 100 << 10
+  private static let attachmentCost = 100
+
+  init(_ memory: MemoryBudget) { messages = RecentlyUsed(capacity: Self.room, memory) }
 
   subscript(place: Mailboxes.Place) -> Message? { messages[place] }
 
   func insert(_ message: Message, for place: Mailboxes.Place) {
-    messages.insert(message, for: place, cost: Self.cost + message.attachments.count)
+    messages.insert(message, for: place, cost: Self.cost + message.attachments.count * Self.attachmentCost)
   }
 }

@@ -10,7 +10,7 @@ final class MailboxSearch: Sendable {
 
   let words: TextSearch
   private unowned let sorted: SortedMailbox
-  private let known = RecentlyUsed<FileName, Known>(capacity: 200_000)
+  private let known: RecentlyUsed<FileName, Known>
   private let noted = Mutex<[FileName]>([])
 
   private struct Known: Sendable {
@@ -20,6 +20,8 @@ final class MailboxSearch: Sendable {
   }
 
   private static let notedAtMost = 10
+  /// For results, in bytes.
+  private static let roomForResults = 4 << 20
   /// What comes while words are still added is right for so long, in nanoseconds.
   private static let lifetime: UInt64 = 1_000_000_000
   /// So long a query waits for words that are still missing: those of a small mailbox are all there by then.
@@ -28,6 +30,7 @@ final class MailboxSearch: Sendable {
   init(_ sorted: SortedMailbox, in mailboxes: Mailboxes) {
     self.sorted = sorted
     words = TextSearch(sorted.mailbox, in: mailboxes)
+    known = RecentlyUsed(capacity: Self.roomForResults, mailboxes.memory)
   }
 
   /// The queries that were opened last, the last one first.
@@ -57,8 +60,7 @@ final class MailboxSearch: Sendable {
     do throws(SearchQuery.Mistake) { parsed = try SearchQuery(text) } catch { return .failure(error) }
     if patience == .immediate { throw .later }
     let results = try found(parsed, waitingAtMost: Self.patience)
-    known.insert(
-      Known(outcome: .success(results), at: monotonicNanoseconds()), for: query, cost: 1000 + results.positions.count)
+    known.insert(Known(outcome: .success(results), at: monotonicNanoseconds()), for: query, cost: results.size)
     return .success(results)
   }
 

@@ -36,7 +36,15 @@ struct MessageFacts: Sendable, Equatable {
     return bytes
   }
 
-  init() {}
+  /// `count` is how many messages there will be, about.
+  init(expecting count: Int = 0) {
+    dates.reserveCapacity(count)
+    days.reserveCapacity(count)
+    sizes.reserveCapacity(count)
+  }
+
+  /// In memory, in bytes.
+  var size: Int { 16 * count }
 
   /// nil unless it is of so many messages.
   init?(packed bytes: [UInt8], messages: Int) {

@@ -3,6 +3,9 @@ struct PositionSet: Sendable, Equatable {
   private var words: [UInt64]
   private let limit: Int
 
+  /// In memory, in bytes.
+  var size: Int { 8 * words.count }
+
   /// None of `limit` positions.
   init(below limit: Int) {
     self.limit = limit

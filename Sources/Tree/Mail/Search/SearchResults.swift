@@ -14,6 +14,9 @@ struct SearchResults: Sendable {
 
   static let listedAtMost = 10_000
 
+  /// In memory, in bytes.
+  var size: Int { 1000 + 4 * positions.count + members.size }
+
   func contains(_ position: Int) -> Bool { members.contains(position) }
 
   /// Asks what a query asks. `label` gives the messages that have a label. Throws when the text index cannot be asked. Blocks.

@@ -55,6 +55,9 @@ struct AttachmentList: Sendable {
     table.insert(UInt32(ends.count - 1), NameTable.hash(0, name.bytes))
   }
 
+  /// In memory, in bytes.
+  var size: Int { names.count + 12 * ends.count + table.memorySize + 4 * messages.count + shapes.count }
+
   /// Lets go of what only adding needs.
   mutating func finish() { unique = UniqueNames() }
 }

@@ -9,6 +9,8 @@ final class AttachmentSearch: Sendable {
   private let mailbox: Mailbox
   private weak let mailboxes: Mailboxes?
   private let progress = Awaited(Progress())
+  /// What the list takes.
+  private let memory: MemoryShare
 
   private struct Progress: Sendable {
     var hasBegun = false
@@ -21,6 +23,8 @@ final class AttachmentSearch: Sendable {
   init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
     self.mailbox = mailbox
     self.mailboxes = mailboxes
+    memory = MemoryShare(in: mailboxes.memory)
+    mailboxes.memory.add(self)
   }
 
   /// Whether any message has an attachment. Waits for the first, or the end.
@@ -32,6 +36,11 @@ final class AttachmentSearch: Sendable {
   func whole(_ patience: Patience = .blocking) throws(Fault) -> AttachmentList { try begin(patience) { $0.list } }
 
   private func begin<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
+    // The list may go before it is seen here.
+    while true { if let found = try find(patience, answer) { return found } }
+  }
+
+  private func find<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer? {
     if let known = progress.read(answer) { return known }
     if patience == .immediate { throw .later }
     let isFirst = progress.update { progress in
@@ -45,9 +54,10 @@ final class AttachmentSearch: Sendable {
       guard let mailboxes, !mailboxes.isEnding else { throw .ending }
       mailboxes.looks.submit { [weak self] in self?.run() }
     }
-    let found = progress.wait { progress -> Result<Answer, Fault>? in
+    let found = progress.wait { progress -> Result<Answer?, Fault>? in
       if let fault = progress.fault { return .failure(fault) }
-      return answer(progress).map { .success($0) }
+      if let found = answer(progress) { return .success(found) }
+      return progress.hasBegun ? nil : .success(nil)
     }
     return try found.get()
   }
@@ -85,6 +95,7 @@ final class AttachmentSearch: Sendable {
     }
     list.finish()
     let whole = list
+    memory.set(to: whole.size)
     progress.update { progress in
       progress.hasAny = whole.count > 0
       progress.list = whole
@@ -113,8 +124,27 @@ final class AttachmentSearch: Sendable {
     progress.read { $0.list.flatMap { position < $0.shapes.count ? $0.shapes[position] : nil } }
   }
 
+  /// What takes less is of no use to others, in bytes.
+  private static let smallSize = 1 << 20
+
   /// Ends the wait of those who wait.
   func end() {
     progress.update { progress in if progress.list == nil { progress.fault = .ending } }
+  }
+}
+
+/// The list can be had from the index again.
+extension AttachmentSearch: MemoryHolder {
+  var held: Int { mailbox.store != nil && memory.size >= Self.smallSize ? memory.size : 0 }
+
+  func release(_ count: Int) {
+    guard held > 0 else { return }
+    // Released outside of the lock.
+    let dropped = progress.update { progress -> AttachmentList? in
+      guard let list = progress.list else { return nil }
+      (progress.list, progress.hasBegun) = (nil, false)
+      return list
+    }
+    if dropped != nil { memory.set(to: 0) }
   }
 }

@@ -13,6 +13,7 @@ struct GroupStore: Sendable {
   static let kind = IndexKind(number: 4, version: 1)
   /// In bytes, of one record.
   private static let recordSize = 256 << 10
+  private static let recordsAtATime = 4
 
   init(_ store: MailboxStore) {
     index = store.index
@@ -27,20 +28,25 @@ struct GroupStore: Sendable {
     [value] + IndexedFile.bytes([UInt64(number)])
   }
 
-  /// Keeps some groups and the facts, all or nothing.
-  func store(_ groups: [Sorting: MessageGroups], _ facts: MessageFacts) {
+  /// Keeps groups.
+  func store(_ groups: MessageGroups, _ sorting: Sorting) { store(groups.packed, sorting.rawValue) }
+
+  func store(_ facts: MessageFacts) { store(facts.packed, Self.facts) }
+
+  /// A few records at a time: while some of another value are there, what is read of it is not right, and not believed.
+  private func store(_ bytes: [UInt8], _ value: UInt8) {
     var records: [IndexRecord] = []
-    let values = [Self.facts: facts.packed].merging(groups.map { ($0.key.rawValue, $0.value.packed) }) { $1 }
-    for (number, bytes) in values {
-      let value = number
-      for (number, start) in stride(from: 0, to: bytes.count, by: Self.recordSize).enumerated() {
-        let part = bytes[start..<min(bytes.count, start + Self.recordSize)]
-        // The first says how much there is.
-        let head = number == 0 ? state + IndexedFile.bytes([UInt64(bytes.count)]) : state
-        records.append(IndexRecord(key: Self.key(value, number), value: head + part))
+    for (number, start) in stride(from: 0, to: bytes.count, by: Self.recordSize).enumerated() {
+      let part = bytes[start..<min(bytes.count, start + Self.recordSize)]
+      // The first says how much there is.
+      let head = number == 0 ? state + IndexedFile.bytes([UInt64(bytes.count)]) : state
+      records.append(IndexRecord(key: Self.key(value, number), value: head + part))
+      if records.count == Self.recordsAtATime {
+        index.store(records, Self.kind, of: source)
+        records = []
       }
     }
-    index.store(records, Self.kind, of: source)
+    if !records.isEmpty { index.store(records, Self.kind, of: source) }
   }
 
   /// What was stored for a mailbox in this state, of so many messages; nil when there is nothing that is right.

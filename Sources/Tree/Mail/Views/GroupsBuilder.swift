@@ -4,35 +4,70 @@ internal import Text
 
 /// Sorts a mailbox's messages into the folders of its views.
 struct GroupsBuilder {
-  private var dates = NamedGroups()
-  private var senders = NamedGroups()
-  private var labels = NamedGroups()
+  private var senders = NameList()
+  /// By message: its sender's number.
+  private var sent: [UInt32] = []
+  private var labels = NameList()
+  private var labelled: [MessageGroups.Member] = []
   private var deleted: [UInt32] = []
-  private var threads = ThreadFinder()
-  private(set) var facts = MessageFacts()
+  private var threads: ThreadFinder
+  private(set) var facts: MessageFacts
   private var position: UInt32 = 0
+
+  /// `count` is how many messages there will be.
+  init(expecting count: Int = 0) {
+    threads = ThreadFinder(expecting: count)
+    facts = MessageFacts(expecting: count)
+    sent.reserveCapacity(count)
+  }
 
   /// Adds the next message of the archive.
   mutating func add(_ row: MessageRow) {
-    dates.add(Array((row.month ?? "undated").utf8), position)
-    senders.add(Self.sender(of: row), position)
+    sent.append(senders.add(Self.sender(of: row)[...]).number)
     var paths: [[UInt8]] = []
     for label in row.labels {
       let path = Self.path(ofLabel: label)
       if !path.isEmpty, !paths.contains(path) { paths.append(path) }
     }
-    for path in paths { labels.add(path, position) }
+    for path in paths { labelled.append((labels.add(path[...]).number, position)) }
     if row.isDeleted { deleted.append(position) }
     threads.add(row)
     facts.add(row)
     position += 1
   }
 
-  consuming func finished() -> [Sorting: MessageGroups] {
-    [
-      .date: dates.groups, .sender: senders.groups, .label: labels.groups, .deleted: MessageGroups(single: deleted),
-      .thread: Self.threads(threads.threads()),
-    ]
+  /// Gives the groups of one sort away, once: what they are made of goes with them.
+  mutating func take(_ sorting: Sorting) -> MessageGroups {
+    switch sorting {
+    case .date: return dates
+    case .sender:
+      defer { (senders, sent) = (NameList(), []) }
+      senders.finish()
+      return MessageGroups(senders, of: sent)
+    case .label:
+      defer { (labels, labelled) = (NameList(), []) }
+      labels.finish()
+      return MessageGroups(labels, labelled)
+    case .deleted: return MessageGroups(single: deleted)
+    case .thread: return Self.threads(threads.takeThreads(dates: facts.dates))
+    case .attachments: return MessageGroups(single: [])
+    }
+  }
+
+  /// By the months in which they were written.
+  private var dates: MessageGroups {
+    var names = NameList()
+    var months: [UInt32] = []
+    months.reserveCapacity(facts.count)
+    var last: (day: Int32, number: UInt32)?
+    for day in facts.days {
+      if last?.day != day {
+        let month = day == .min ? nil : MessageRow.month(ofDay: Int(day))
+        last = (day, names.add(Array((month ?? "undated").utf8)[...]).number)
+      }
+      months.append(last?.number ?? 0)
+    }
+    return MessageGroups(names, of: months)
   }
 
   /// Addresses are one in any case of their letters; where there is none, the name stands for it.
@@ -59,50 +94,22 @@ struct GroupsBuilder {
   }
 
   /// Threads of one subject get numbers, in the order of their first messages.
-  private static func threads(_ found: ThreadFinder.Threads) -> MessageGroups {
-    var names = UniqueThreadNames()
-    return MessageGroups(
-      names: found.subjects.map { names.name($0) },
-      members: found.numbers.enumerated().map { (group: $0.element, position: UInt32($0.offset)) })
-  }
-}
-
-/// Groups that come to be as their names occur.
-private struct NamedGroups {
-  private var places: [[UInt8]: UInt32] = [:]
-  private var names: [[UInt8]] = []
-  private var members: [(group: UInt32, position: UInt32)] = []
-
-  mutating func add(_ name: [UInt8], _ position: UInt32) {
-    let place = places[name] ?? UInt32(names.count)
-    if place == names.count {
-      places[name] = place
-      names.append(name)
+  private static func threads(_ found: consuming ThreadFinder.Threads) -> MessageGroups {
+    var names = NameList()
+    // The next number to try, by the name that it is put behind.
+    var numbers: [UInt32: Int] = [:]
+    for thread in 0..<found.count {
+      let text = MessageRow.folderText(found.subject(thread))
+      let name = Array(SafeName.safe(Array((text.isEmpty ? "no subject" : text).utf8)[...]))
+      let (plain, isNew) = names.add(name[...])
+      if isNew { continue }
+      var number = numbers[plain] ?? 1
+      while !names.add((name + Array(" (\(number))".utf8))[...]).isNew { number += 1 }
+      numbers[plain] = number + 1
     }
-    members.append((place, position))
-  }
-
-  var groups: MessageGroups { MessageGroups(names: names, members: members) }
-}
-
-/// Names of threads, each given once: `Subject`, `Subject (1)`, …
-private struct UniqueThreadNames {
-  private var taken: Set<[UInt8]> = []
-  private var numbers: [[UInt8]: Int] = [:]
-
-  mutating func name(_ subject: String) -> [UInt8] {
-    let text = MessageRow.folderText(subject)
-    let name = Array(SafeName.safe(Array((text.isEmpty ? "no subject" : text).utf8)[...]))
-    if taken.insert(name).inserted { return name }
-    var number = numbers[name] ?? 1
-    while true {
-      let candidate = name + Array(" (\(number))".utf8)
-      number += 1
-      if taken.insert(candidate).inserted {
-        numbers[name] = number
-        return candidate
-      }
-    }
+    names.finish()
+    let threads = (consume found).numbers
+    return MessageGroups(names, of: threads)
   }
 }
 

@@ -94,33 +94,47 @@ struct MessageGroups: Sendable, Equatable {
 }
 
 extension MessageGroups {
-  /// Groups by their names, which need no order and occur once, and for each message of each group, the group's place among
-  /// the names and the position; the positions of a group in order.
-  init(names unsorted: [[UInt8]], members: [(group: UInt32, position: UInt32)]) {
-    var order = Array(unsorted.indices)
-    order.sort { Self.isBefore(unsorted[$0][...], unsorted[$1][...]) }
-    var places = [UInt32](repeating: 0, count: unsorted.count)
-    for (place, group) in order.enumerated() { places[group] = UInt32(place) }
-    var ends = [UInt32](repeating: 0, count: unsorted.count)
-    for member in members { ends[Int(places[Int(member.group)])] += 1 }
-    var sum: UInt32 = 0
-    var starts = ends
-    for group in ends.indices {
-      starts[group] = sum
-      sum += ends[group]
-      ends[group] = sum
+  /// A message, and the place of a group that it is in among the names.
+  typealias Member = (group: UInt32, position: UInt32)
+
+  /// Groups by their names, which need no order, and for each message the place of its group.
+  init(_ names: consuming NameList, of groups: [UInt32]) {
+    self.init(names, groups.lazy.enumerated().map { (group: $0.element, position: UInt32($0.offset)) })
+  }
+
+  /// The same for messages that are in any number of groups; the positions of a group in order.
+  init(_ unsorted: consuming NameList, _ members: some Sequence<Member>) {
+    var order = Array(0..<UInt32(unsorted.count))
+    order.sort { [unsorted] in Self.isBefore(unsorted[Int($0)], unsorted[Int($1)]) }
+    var names: [UInt8] = []
+    names.reserveCapacity(unsorted.bytes.count)
+    var nameEnds: [UInt32] = []
+    nameEnds.reserveCapacity(order.count)
+    var places = [UInt32](repeating: 0, count: order.count)
+    for (place, group) in order.enumerated() {
+      names += unsorted[Int(group)]
+      nameEnds.append(UInt32(names.count))
+      places[Int(group)] = UInt32(place)
     }
-    var positions = [UInt32](repeating: 0, count: members.count)
+    order = []
+    unsorted = NameList()
+    // Where the next member of each group goes; in the end, where the last one has gone.
+    var ends = [UInt32](repeating: 0, count: nameEnds.count)
+    var count = 0
+    for member in members {
+      ends[Int(places[Int(member.group)])] += 1
+      count += 1
+    }
+    var sum: UInt32 = 0
+    for group in ends.indices {
+      sum += ends[group]
+      ends[group] = sum - ends[group]
+    }
+    var positions = [UInt32](repeating: 0, count: count)
     for member in members {
       let group = Int(places[Int(member.group)])
-      positions[Int(starts[group])] = member.position
-      starts[group] += 1
-    }
-    var names: [UInt8] = []
-    var nameEnds: [UInt32] = []
-    for group in order {
-      names += unsorted[group]
-      nameEnds.append(UInt32(names.count))
+      positions[Int(ends[group])] = member.position
+      ends[group] += 1
     }
     self.names = names
     self.nameEnds = nameEnds
@@ -130,8 +144,14 @@ extension MessageGroups {
 
   /// One group without a name; none where it would be empty.
   init(single positions: [UInt32]) {
-    self.init(names: positions.isEmpty ? [] : [[]], members: positions.map { (0, $0) })
+    names = []
+    nameEnds = positions.isEmpty ? [] : [0]
+    self.positions = positions
+    ends = positions.isEmpty ? [] : [UInt32(positions.count)]
   }
+
+  /// In memory, in bytes.
+  var size: Int { names.count + 4 * (nameEnds.count + positions.count + ends.count) }
 }
 
 extension MessageGroups {

@@ -11,12 +11,8 @@ final class SortedMailbox: Sendable {
   private let turn = TurnLock()
   /// nil before the first query.
   private let searches = Mutex<MailboxSearch?>(nil)
-  private let known = Mutex(Known())
-
-  private struct Known {
-    var groups: [Sorting: MessageGroups] = [:]
-    var facts: MessageFacts?
-  }
+  /// What was found out, as long as there is memory for it.
+  private typealias Known = Mailboxes.Sorted
 
   var file: SourceState { mailbox.file }
   static let view = "views"
@@ -45,60 +41,83 @@ final class SortedMailbox: Sendable {
 
   /// The messages by one sort. Waits until all messages have been found; what is found out is kept in the index.
   func groups(_ sorting: Sorting, _ patience: Patience) throws(Fault) -> MessageGroups {
-    if let groups = known.withLock({ $0.groups[sorting] }) { return groups }
+    if let groups = known(sorting) { return groups }
     if patience == .immediate { throw .later }
     let count = try mailbox.count(patience)
     if sorting == .attachments {
       let groups = MessageGroups(single: try attachments.whole().messages)
-      known.withLock { $0.groups[sorting] = groups }
+      keep(groups, sorting)
       return groups
     }
     turn.lock()
     defer { turn.unlock() }
-    if let groups = known.withLock({ $0.groups[sorting] }) { return groups }
+    if let groups = known(sorting) { return groups }
     mailboxes.keep(self)
     let store = mailbox.store.map { GroupStore($0) }
     if let groups = store?.groups(sorting, messages: count) {
-      known.withLock { $0.groups[sorting] = groups }
+      keep(groups, sorting)
       return groups
     }
-    return try sort().groups[sorting] ?? MessageGroups(single: [])
+    return try sort(sorting).groups
+  }
+
+  private func place(_ sorting: Sorting?) -> Mailboxes.Place {
+    Mailboxes.Place(revision: file.revision, number: Int(sorting?.rawValue ?? 0))
+  }
+
+  private func known(_ sorting: Sorting) -> MessageGroups? { mailboxes.known[place(sorting)]?.groups }
+
+  private func keep(_ groups: MessageGroups, _ sorting: Sorting) {
+    mailboxes.known.insert(Known(groups: groups), for: place(sorting), cost: groups.size)
+  }
+
+  private func keep(_ facts: MessageFacts) {
+    mailboxes.known.insert(Known(facts: facts), for: place(nil), cost: facts.size)
   }
 
   /// What queries ask of the messages beside their words. Blocks.
   func facts() throws(Fault) -> MessageFacts {
-    if let facts = known.withLock({ $0.facts }) { return facts }
+    if let facts = mailboxes.known[place(nil)]?.facts { return facts }
     let count = try mailbox.count(.blocking)
     turn.lock()
     defer { turn.unlock() }
-    if let facts = known.withLock({ $0.facts }) { return facts }
+    if let facts = mailboxes.known[place(nil)]?.facts { return facts }
     mailboxes.keep(self)
     if let facts = mailbox.store.flatMap({ GroupStore($0) }).flatMap({ $0.facts(messages: count) }) {
-      known.withLock { $0.facts = facts }
+      keep(facts)
       return facts
     }
-    return try sort().facts
+    return try sort(.label).facts
   }
 
-  /// Goes through all messages once, and keeps what it finds out; with the turn held.
-  private func sort() throws(Fault) -> (groups: [Sorting: MessageGroups], facts: MessageFacts) {
-    var builder = GroupsBuilder()
+  /// Goes through all messages once, and keeps what it finds out, a sort at a time, so that all of it is never there at once;
+  /// with the turn held. Gives the groups of one sort, and the facts.
+  private func sort(_ wanted: Sorting) throws(Fault) -> (groups: MessageGroups, facts: MessageFacts) {
     var block = 0
     let count = try mailbox.count(.blocking)
+    var builder = GroupsBuilder(expecting: count)
     while block * MailboxDirectory.blockSize < count {
       if mailboxes.isEnding { throw .ending }
       for row in try mailbox.rows(ofBlock: block, .blocking) { builder.add(row) }
       block += 1
     }
+    let store = mailbox.store.map { GroupStore($0) }
     let facts = builder.facts
-    let groups = builder.finished()
-    known.withLock { known in
-      known.groups.merge(groups) { old, _ in old }
-      known.facts = facts
+    store?.store(facts)
+    var found: MessageGroups?
+    for sorting in Sorting.ofRows {
+      let groups = builder.take(sorting)
+      store?.store(groups, sorting)
+      if sorting == wanted { found = groups }
+      // What can be had from the index is had from there when somebody wants it.
+      if store == nil || sorting == wanted || groups.size < Self.smallSize { keep(groups, sorting) }
     }
-    if let store = mailbox.store { GroupStore(store).store(groups, facts) }
-    return (groups, facts)
+    keep(facts)
+    return (found ?? MessageGroups(single: []), facts)
   }
+
+  /// What takes no more is kept ready, in bytes.
+  private static let smallSize = 1 << 20
 
   // MARK: Messages
 

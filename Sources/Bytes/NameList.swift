@@ -1,0 +1,40 @@
+/// Names by their numbers, each given once: one behind the other, with a few bytes beside each.
+public struct NameList: Sendable {
+  /// All names, one behind the other.
+  public private(set) var bytes: [UInt8] = []
+  /// Where each ends.
+  public private(set) var ends: [UInt32] = []
+  private var table = NameTable(expecting: 0)
+
+  public init() {}
+
+  public var count: Int { ends.count }
+
+  public subscript(number: Int) -> ArraySlice<UInt8> {
+    bytes[(number == 0 ? 0 : Int(ends[number - 1]))..<Int(ends[number])]
+  }
+
+  /// The number of a name; nil for one that is not there.
+  public func number(of name: ArraySlice<UInt8>) -> UInt32? { find(NameTable.hash(0, name), name) }
+
+  private func find(_ hash: Int, _ name: ArraySlice<UInt8>) -> UInt32? {
+    table.find(hash) { self[Int($0)] == name }
+  }
+
+  /// Adds a name unless it is there; gives its number, and whether it is new. Past 4 GiB of names, nothing is new: all are
+  /// the first one.
+  public mutating func add(_ name: ArraySlice<UInt8>) -> (number: UInt32, isNew: Bool) {
+    let hash = NameTable.hash(0, name)
+    if let known = find(hash, name) { return (known, false) }
+    if count > 0, bytes.count + name.count > Int(UInt32.max) || count >= Int(Int32.max) { return (0, false) }
+    let number = UInt32(count)
+    bytes += name
+    ends.append(UInt32(bytes.count))
+    if table.isFull { table = table.grown { NameTable.hash(0, self[Int($0)]) } }
+    table.insert(number, hash)
+    return (number, true)
+  }
+
+  /// Lets go of what only looking names up and adding them need.
+  public mutating func finish() { table = NameTable(expecting: 0) }
+}

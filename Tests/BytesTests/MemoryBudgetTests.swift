@@ -1,0 +1,79 @@
+import Synchronization
+import Testing
+import Threads
+
+@Suite struct MemoryBudgetTests {
+  /// Lets go of what it has, and notes when.
+  private final class Holder: MemoryHolder {
+    let share: MemoryShare
+    private let asked = Mutex<[Int]>([])
+
+    init(_ budget: MemoryBudget, _ size: Int) {
+      share = MemoryShare(in: budget)
+      share.set(to: size)
+      budget.add(self)
+    }
+
+    var held: Int { share.size }
+    var questions: [Int] { asked.withLock { $0 } }
+
+    func release(_ count: Int) {
+      asked.withLock { $0.append(count) }
+      share.set(to: max(0, share.size - count))
+    }
+  }
+
+  @Test func whatIsTakenIsCountedUntilItIsGivenBack() {
+    let budget = MemoryBudget(capacity: 100)
+    var share: MemoryShare? = MemoryShare(in: budget)
+    #expect(share?.grow(to: 60) == true && share?.grow(to: 40) == true && budget.used == 60)
+    let other = MemoryShare(in: budget)
+    #expect(!other.grow(to: 41) && !other.isBeyondAll && budget.used == 60)
+    #expect(!other.grow(to: 101) && other.isBeyondAll)
+    share = nil
+    #expect(budget.used == 0 && other.grow(to: 100))
+    other.set(to: 7)
+    #expect(budget.used == 7)
+  }
+
+  @Test func whoHasMostLetsGoFirst() {
+    let budget = MemoryBudget(capacity: 100)
+    let (small, large) = (Holder(budget, 30), Holder(budget, 60))
+    let share = MemoryShare(in: budget)
+    #expect(share.grow(to: 10) && large.questions == [])
+    #expect(share.grow(to: 40))
+    #expect(large.questions == [30] && small.questions == [] && budget.used == 100)
+    // Even all that others have is not enough: the one that could not help keeps nothing from it.
+    #expect(share.grow(to: 100) && budget.used == 100 && small.share.size + large.share.size == 0)
+  }
+
+  @Test func whatCouldNotBeHadAloneCostsNobodyAnything() {
+    let budget = MemoryBudget(capacity: 100)
+    let holder = Holder(budget, 60)
+    let share = MemoryShare(in: budget)
+    #expect(!share.grow(to: 101) && holder.questions == [])
+  }
+
+  @Test func whatIsThereAlreadyDrivesOthersOut() {
+    let budget = MemoryBudget(capacity: 100)
+    let holder = Holder(budget, 60)
+    let share = MemoryShare(in: budget)
+    share.set(to: 90)
+    #expect(holder.questions == [50] && budget.used == 100)
+  }
+
+  @Test func cachesGiveWayAndWorkOn() {
+    let budget = MemoryBudget(capacity: 100)
+    let cache = RecentlyUsed<Int, Int>(capacity: 80, budget)
+    for number in 0..<8 { cache.insert(number, for: number, cost: 10) }
+    #expect(budget.used == 80)
+    var share: MemoryShare? = MemoryShare(in: budget)
+    #expect(share?.grow(to: 60) == true)
+    // Those used last are left.
+    #expect((0..<8).filter { cache[$0] != nil } == [6, 7] && budget.used <= 100)
+    #expect(share?.grow(to: 100) == true && cache[7] == nil)
+    share = nil
+    cache.insert(9, for: 9, cost: 10)
+    #expect(cache[9] == 9 && budget.used == 10)
+  }
+}
