@@ -123,7 +123,7 @@ public final class ByteRange: ByteSource {
   private let start: Int64
   public let size: Int64
 
-  /// `start` and `size` must lie within `source`: checked by the caller, and again by each read.
+  /// `start` and `size` must lie within `source`: checked by the caller, and again by each read. A door: they are added to.
   public init(of source: any ByteSource, start: Int64, size: Int64) {
     self.source = source
     self.start = Bounds.size(start)

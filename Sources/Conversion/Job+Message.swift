@@ -45,8 +45,9 @@ extension JobAnswer {
   public init?(message bytes: [UInt8]) {
     guard let (words, text) = Message.parts(of: bytes, words: 3) else { return nil }
     if words[1] == 0 {
-      guard let number = Int64(exactly: words[2]), Bounds.holds(number) else { return nil }
-      self.init(number: words[0], outcome: .done(number, remark: text))
+      // A document may claim any number of pages, and that is what it is refused for.
+      guard let number = Int64(exactly: words[2]) else { return nil }
+      self.init(number: words[0], outcome: .done(Bounds.size(number), remark: text))
     } else {
       guard let failure = UInt8(exactly: words[1]).flatMap(Failure.init) else { return nil }
       self.init(number: words[0], outcome: .failed(failure, reason: text))

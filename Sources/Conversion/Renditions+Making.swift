@@ -12,7 +12,7 @@ extension Renditions {
   /// What lies in no file as it is and is larger is not copied to one, in bytes.
   private static let inputLimit: Int64 = 4 << 30
   /// More pages than that no folder shows.
-  private static let pageLimit: Int64 = 1_000_000
+  static let pageLimit: Int64 = 1_000_000
 
   func count(in bytes: any ByteSource, _ task: ConversionTask, _ worker: Worker) -> Outcome {
     attempt { () throws(Failed) in

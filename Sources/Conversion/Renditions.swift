@@ -117,7 +117,10 @@ public final class Renditions: Sendable {
 
   /// How many pages a PDF has; throws `pending` while that is being found out.
   public func countPages(of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
-    if let known = notes.value(of: .countPages, inState: subject.revision) { return known }
+    // An earlier mount's word, by way of the index: not beyond what this one would believe.
+    if let known = notes.value(of: .countPages, inState: subject.revision), (0...Self.pageLimit).contains(known) {
+      return known
+    }
     let key = Key(revision: subject.revision, work: .countPages)
     _ = try known(key)
     let bytes = try settled(subject, patience)

@@ -64,12 +64,14 @@ enum Operations {
     unsafe table.readdir = { request, _, capacity, offset, info in
       guard let request = unsafe request, let info = unsafe info else { return }
       unsafe Operations.fileSystem(request).readFolder(
-        Request(request), Operations.handle(info), after: UInt64(bitPattern: Int64(offset)), capacity: capacity, wantsNodes: false)
+        Request(request), Operations.handle(info), after: UInt64(bitPattern: Int64(offset)), capacity: capacity,
+        wantsNodes: false)
     }
     unsafe table.readdirplus = { request, _, capacity, offset, info in
       guard let request = unsafe request, let info = unsafe info else { return }
       unsafe Operations.fileSystem(request).readFolder(
-        Request(request), Operations.handle(info), after: UInt64(bitPattern: Int64(offset)), capacity: capacity, wantsNodes: true)
+        Request(request), Operations.handle(info), after: UInt64(bitPattern: Int64(offset)), capacity: capacity,
+        wantsNodes: true)
     }
     unsafe table.releasedir = { request, _, info in
       guard let request = unsafe request, let info = unsafe info else { return }

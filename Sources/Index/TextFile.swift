@@ -102,11 +102,13 @@ final class TextFile: Sendable {
     return try queue.inDatabase { database in try content(database) }
   }
 
+  /// A door: rows are numbered in 32 bits, whatever the file says.
   private static func content(_ database: Database) throws -> Content {
     guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion,
       let row = try Row.fetchOne(database, sql: "SELECT state, version, proof, count, isWhole FROM meaning"),
       let state = Data.fromDatabaseValue(row[0]), let version = Int64.fromDatabaseValue(row[1]),
-      let proof = Data.fromDatabaseValue(row[2]), let count = Int64.fromDatabaseValue(row[3]).flatMap({ UInt32(exactly: $0) }),
+      let proof = Data.fromDatabaseValue(row[2]),
+      let count = Int64.fromDatabaseValue(row[3]).flatMap({ UInt32(exactly: $0) }),
       let isWhole = Int64.fromDatabaseValue(row[4])
     else { throw IndexFailure.damage }
     let meaning = Meaning(state: Array(state), version: UInt64(bitPattern: version), proof: Array(proof))

@@ -226,7 +226,8 @@ extension Attributes {
   init(_ status: FileStatus, inode: UInt64) {
     let raw = status.raw
     self.init(
-      inode: inode, kind: Kind(status.type), permissions: UInt16(raw.st_mode & 0o7777), links: UInt32(clamping: raw.st_nlink),
+      inode: inode, kind: Kind(status.type), permissions: UInt16(raw.st_mode & 0o7777),
+      links: UInt32(clamping: raw.st_nlink),
       owner: raw.st_uid, group: raw.st_gid, size: status.size, allocated: Int64(raw.st_blocks),
       accessed: status.accessed, modified: status.modified, changed: status.changed, device: UInt64(raw.st_rdev))
   }

@@ -48,15 +48,19 @@ import Testing
     #expect(JobAnswer(message: answer) == nil)
   }
 
-  @Test func numbersBeyondEveryFileAreRefused() {
+  @Test func numbersBeyondEveryFileAreRefusedOrBounded() {
     for (start, size) in [
       (Int64.max, Int64(1)), (0, .max), (.max, .max), (-1, 5), (5, -1), (0, Bounds.largestSize + 1),
     ] {
       let job = Job(number: 1, work: .countPages, start: start, size: size, outputLimit: 9)
       #expect(Job(message: job.message) == nil, "\(start) \(size)")
     }
-    for number in [Int64.max, -1, .min, Bounds.largestSize + 1] {
+    for number in [-1, Int64.min] {
       #expect(JobAnswer(message: JobAnswer(number: 7, outcome: .done(number)).message) == nil, "\(number)")
+    }
+    for number in [Int64.max, Bounds.largestSize + 1] {
+      let answer = JobAnswer(message: JobAnswer(number: 7, outcome: .done(number)).message)
+      #expect(answer?.outcome == .done(Bounds.largestSize), "\(number)")
     }
   }
 }

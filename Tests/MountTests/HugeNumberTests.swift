@@ -84,6 +84,15 @@ import Testing
     }
   }
 
+  /// A little of what `scripts/batter` does for as long as one likes; that others are kept waiting here is the tests' doing.
+  @Test func batteredMountLives() async throws {
+    let result = try await MountChild([
+      MountScratch.python, MountScratch.package + "/scripts/batter", TestExtent.isFull ? "2000" : "60", "--binary",
+      MountProcess.binary, "--limit", "30", "--wait", "60", "--convert", "0.02", "--made",
+    ]).wait(atMost: TestExtent.isFull ? 1500 : 200)
+    #expect(result.status == 0 && result.text.contains("0 failures"), "\(result.text) \(result.errors)")
+  }
+
   /// Of the index, which is the user's, but not all that runs as the user is.
   @Test func rowsThatSayAnythingEndNeitherMountNorStatus() async throws {
     try await withScratch { scratch in
