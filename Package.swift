@@ -116,7 +116,7 @@ let package = Package(
     .testTarget(name: "BytesTests", dependencies: ["Bytes", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TreeTests",
-      dependencies: ["Bytes", "Files", "Codecs", "Mail", "Index", "Tree", "TestSupport", "Fuzzing"],
+      dependencies: ["Bytes", "Files", "Codecs", "Mail", "Index", "Conversion", "Tree", "TestSupport", "Fuzzing"],
       swiftSettings: strict),
     .testTarget(
       name: "ZipTests", dependencies: ["Bytes", "Codecs", "Zip", "TestSupport", "Fuzzing"], swiftSettings: strict),

@@ -21,11 +21,6 @@ public final class MountedTree: FileSystem {
   private let habits = ListingHabits()
 
   public struct Options: Sendable {
-    /// What every file and folder is said to belong to, instead of what it does.
-    public var owner: UInt32?
-    public var group: UInt32?
-    /// Permission bits taken away from every file and folder.
-    public var umask: UInt16 = 0
     /// How many nodes that can change the kernel may know before it is asked to forget some.
     public var nodeLimit = 20_480
     /// At most how many questions that take long are worked on or wait for something at a time.
@@ -57,6 +52,8 @@ public final class MountedTree: FileSystem {
   }
 
   public func started() { options.started() }
+
+  public var hasAccessLists: Bool { tree.isShared }
 
   // MARK: Answering
 
@@ -106,17 +103,14 @@ public final class MountedTree: FileSystem {
     request.reply(error: fault.errno)
   }
 
-  private func status(_ attributes: Attributes) -> stat {
-    var status = stat(attributes)
-    if let owner = options.owner { status.st_uid = owner }
-    if let group = options.group { status.st_gid = group }
-    if attributes.kind != .link { status.st_mode &= ~mode_t(options.umask) }
-    return status
+  /// Who asks, where that can matter.
+  private func asker(_ request: borrowing Request) -> Asker? {
+    tree.isShared ? Asker(user: request.user, group: request.group, thread: request.process) : nil
   }
 
   private func node(_ entry: Tree.Entry) -> Request.Node {
     Request.Node(
-      id: entry.node, generation: entry.generation, status: status(entry.attributes), lifetime: entry.lifetime,
+      id: entry.node, generation: entry.generation, status: stat(entry.attributes), lifetime: entry.lifetime,
       statusLifetime: entry.attributesLifetime)
   }
 
@@ -125,8 +119,9 @@ public final class MountedTree: FileSystem {
   public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
     let name = unsafe FileName(name)
     let tree = tree
+    let asker = asker(request)
     answer(request, folder) { (patience) throws(Fault) in
-      try tree.lookUp(name, in: folder, patience)
+      try tree.lookUp(name, in: folder, for: asker, patience)
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
@@ -156,8 +151,8 @@ public final class MountedTree: FileSystem {
     let tree = tree
     answer(request, node) { (patience) throws(Fault) in
       try tree.attributes(node, patience)
-    } _: { [self] request, found in
-      request.reply(status(found.0), lifetime: found.lifetime)
+    } _: { request, found in
+      request.reply(stat(found.0), lifetime: found.lifetime)
     }
   }
 
@@ -184,8 +179,9 @@ public final class MountedTree: FileSystem {
 
   public func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int) {
     let tree = tree
+    let asker = asker(request)
     answer(request, node) { (patience) throws(Fault) in
-      try tree.extendedAttributeNames(node, patience)
+      try tree.extendedAttributeNames(node, for: asker, patience)
     } _: { request, names in
       request.reply(attribute: names, capacity: capacity)
     }
@@ -216,7 +212,7 @@ public final class MountedTree: FileSystem {
     } _: { [self] request, file in
       if file.changesAttributes { session.withLock { $0 }?.invalidateAttributes(of: node) }
       request.reply(
-        handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: !file.source.hasKnownSize))
+        handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd))
     }
   }
 
@@ -260,8 +256,9 @@ public final class MountedTree: FileSystem {
 
   public func openFolder(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
+    let asker = asker(request)
     answer(request, node) { (patience) throws(Fault) in
-      try tree.openFolder(node, patience)
+      try tree.openFolder(node, for: asker, patience)
     } _: { request, reader in
       request.reply(handle: reader, .init(keepsCache: reader.isImmutable, cachesListing: reader.isImmutable))
     }

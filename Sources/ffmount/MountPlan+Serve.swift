@@ -26,9 +26,6 @@ extension MountPlan {
     let (tree, root) = try makeTree(index, conversions)
 
     var settings = MountedTree.Options()
-    settings.owner = options.owner
-    settings.group = options.group
-    settings.umask = options.umask
     settings.started = ready
     settings.statistics = { root.statistics() }
     let mounted = MountedTree(tree, settings, logger: logger)
@@ -65,10 +62,14 @@ extension MountPlan {
       let slash = source.lastIndex(of: "/") ?? source.startIndex
       let folder = isFolder ? source : slash == source.startIndex ? "/" : String(source[..<slash])
       let root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: pool)
-      if isFolder { return (try Tree(mirroring: root, views: views), root) }
+      if isFolder {
+        return (
+          try Tree(mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared), root
+        )
+      }
       let name = FileName(source[source.index(after: slash)...].utf8)
       let top = try FileRoot(name, in: root, views: views, preferred: options.view)
-      return (Tree(root: top, views: views), root)
+      return (Tree(root: top, views: views, overrides: options.overrides, isShared: options.isShared), root)
     } catch {
       if case .system(let code) = error.kind {
         throw Refusal(.sourceMissing, "cannot show \(source): \(describe(code)) (check its permissions)")
