@@ -61,7 +61,7 @@ let package = Package(
     .target(
       name: "Index",
       dependencies: [
-        "Bytes",
+        "Bytes", "Files",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], swiftSettings: strict),

@@ -20,6 +20,9 @@ extension MountPlan {
     ffmount_limit_arenas(2)
     Session.blockSignals()
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
+    if let reason = cacheFolder.flatMap(CacheFolder.objection) {
+      logger.notice("nothing is kept for the next mount: \(reason)")
+    }
     let index = Index(folder: cacheFolder)
     let conversions = try Converter.conversions(
       options, index: index, cacheFolder: cacheFolder, spools: MountPlan.spoolFolder, logger)
