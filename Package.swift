@@ -61,7 +61,7 @@ let package = Package(
     .target(
       name: "Index",
       dependencies: [
-        "Bytes",
+        "Bytes", "Files",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], swiftSettings: strict),
@@ -117,7 +117,9 @@ let package = Package(
       name: "BytesTests", dependencies: ["Bytes", "Threads", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TreeTests",
-      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Tree", "TestSupport", "Fuzzing"],
+      dependencies: [
+        "Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Conversion", "Tree", "TestSupport", "Fuzzing",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ZipTests", dependencies: ["Bytes", "Threads", "Codecs", "Zip", "TestSupport", "Fuzzing"],

@@ -1,17 +1,37 @@
 public import Bytes
 internal import Files
+internal import Glibc
 
 /// The finished result of a conversion, in a file that is open as long as this is there.
 public final class Rendition: ByteSource {
   private let file: TemporaryFile
   public let size: Int64
   public let identity: ByteIdentity?
+  /// The file's state if it is in the cache, where it has a name by which it could be changed.
+  private let kept: FileStatus?
 
-  init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?) {
+  init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?, kept: FileStatus?) {
     self.file = file
     self.size = size
     self.identity = identity
+    self.kept = kept
   }
+
+  /// Throws when the file was changed in the cache since it was found to be whole.
+  private func check() throws(Fault) {
+    guard let kept else { return }
+    let now = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
+    guard now.revision == kept.revision else {
+      throw Fault(.system(EIO), "its conversion was changed in the cache; open it again")
+    }
+  }
+
+  /// Whether the bytes are still those that were made.
+  var isWhole: Bool { (try? check()) != nil }
+
+  public func willMove(at offset: Int64, count: Int) throws(Fault) { try check() }
+
+  public func verify() throws(Fault) { try check() }
 
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
     -> Int
@@ -19,6 +39,8 @@ public final class Rendition: ByteSource {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)
+    // After the read: what came before a change that shows now is whole.
+    try check()
     return wanted
   }
 

@@ -7,8 +7,8 @@ internal import Synchronization
 /// Results that were dear to make, kept as files from one mount to the next, the ones used last, up to a size.
 ///
 /// Several processes share the folder. A file gets its name when it is whole, and is locked (shared) while it is open: what
-/// is locked stays. Nothing rests on the cache: a file that is not as it was left is no file, and where there is no room or
-/// no folder, nothing is kept.
+/// is locked stays. Nothing rests on the cache: a file that is not as it was left, under its own name and by this user, is no
+/// file, and where there is no room or no folder that is nobody else's to change, nothing is kept.
 public final class RenditionCache: Sendable {
   private let folder: String
   /// In bytes.
@@ -20,8 +20,20 @@ public final class RenditionCache: Sendable {
     var size: Int64?
     /// Since the last look, which others may have added to.
     var added: Int64 = 0
-    /// The files that were found to be whole.
-    var checked: Set<FileName> = []
+    /// The files that were found to be whole, as they were then.
+    var checked: [FileName: Stamp] = [:]
+    /// The folder's, once it was found to be this user's alone.
+    var key: [UInt8]?
+    /// Nobody else's folder is looked at again.
+    var isForeign = false
+  }
+
+  /// What no change of a file leaves as it is.
+  private struct Stamp: Equatable {
+    let revision: UInt64
+    let changed: Timestamp
+
+    init(_ status: FileStatus) { (revision, changed) = (status.revision, status.changed) }
   }
 
   /// Checking what is larger takes a while, in bytes.
@@ -54,59 +66,89 @@ public final class RenditionCache: Sendable {
 
   /// A new file to be kept later.
   func makeFile() throws(Fault) -> TemporaryFile {
+    _ = try key(making: true)
     do throws(Fault) { return try TemporaryFile(in: folder) } catch {
       guard error.kind == .system(ENOENT) else { throw error }
-      makeFolder()
+      // Somebody has cleared the cache.
+      state.withLock { $0.key = nil }
+      _ = try key(making: true)
       return try TemporaryFile(in: folder)
     }
   }
 
-  private func makeFolder() {
-    if let slash = folder.lastIndex(of: "/") { _ = unsafe mkdir(String(folder[..<slash]), 0o700) }
-    _ = unsafe mkdir(folder, 0o700)
+  /// The folder's key; throws when the folder is not this user's alone. With `making`, a folder that is missing is made.
+  private func key(making: Bool) throws(Fault) -> [UInt8] {
+    let (key, isForeign) = state.withLock { ($0.key, $0.isForeign) }
+    if let key { return key }
+    if isForeign { throw Fault(.system(EPERM), "\(folder) can be changed by others") }
+    do throws(Fault) {
+      try OwnFolder.check(folder, making: making)
+      let key = try OwnKey.key(in: folder)
+      state.withLock { $0.key = key }
+      return key
+    } catch {
+      if error.kind == .system(EPERM) { state.withLock { $0.isForeign = true } }
+      throw error
+    }
   }
 
   /// What was kept under a name; nil when there is nothing. Throws `later` when to see whether it is whole takes long.
-  func find(_ name: FileName, _ patience: Patience) throws(Fault) -> (file: TemporaryFile, size: Int64)? {
-    let raw = unsafe path(name).withCString { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+  func find(
+    _ name: FileName, _ patience: Patience
+  ) throws(Fault) -> (file: TemporaryFile, state: FileStatus, size: Int64)? {
+    guard let key = try? key(making: false) else { return nil }
+    // A fifo must not keep us.
+    let raw = unsafe path(name).withCString { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
     guard raw >= 0 else { return nil }
     let descriptor = Descriptor(owning: raw)
     guard let status = try? descriptor.status() else { return nil }
     let size = status.size - Int64(KeptEnd.size)
-    let isChecked = state.withLock { $0.checked.contains(name) }
+    let isChecked = state.withLock { $0.checked[name] == Stamp(status) }
     if !isChecked, size > Self.promptSize, patience == .immediate { throw .later }
     _ = flock(raw, LOCK_SH | LOCK_NB)
     // Says that it was used: time of access now (UTIME_NOW), time of change as it is (UTIME_OMIT).
     let times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1), timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)]
     _ = unsafe futimens(raw, times)
+    // That has changed the time by which a change is seen.
+    let used = try? descriptor.status()
     let file = TemporaryFile(descriptor)
-    guard size >= 0, let end = KeptEnd(of: file, at: size), end.dataSize == size,
-      isChecked || end.hash == KeptEnd.hash(of: file, size: size)
+    guard status.type == S_IFREG, size >= 0, let used, used.revision == status.revision,
+      isChecked || isWhole(file, size: size, name, key)
     else {
       remove(name)
       return nil
     }
-    if !isChecked { noteChecked(name) }
-    return (file, size)
+    noteChecked(name, used)
+    return (file, used, size)
   }
 
-  /// Keeps a file of `makeFile`, which is whole, under a name; gives whether that succeeded. It stays usable in either case.
-  func keep(_ file: TemporaryFile, size: Int64, _ name: FileName) -> Bool {
-    guard size <= maximumSize, let hash = KeptEnd.hash(of: file, size: size) else { return false }
-    let end = KeptEnd(dataSize: size, hash: hash).bytes
+  private func isWhole(_ file: TemporaryFile, size: Int64, _ name: FileName, _ key: [UInt8]) -> Bool {
+    guard let end = KeptEnd(of: file, at: size), end.dataSize == size else { return false }
+    return end == KeptEnd(for: file, size: size, name, key: key)
+  }
+
+  /// Keeps a file of `makeFile`, which is whole, under a name; gives its state then, nil when that did not succeed. It stays
+  /// usable in either case.
+  func keep(_ file: TemporaryFile, size: Int64, _ name: FileName) -> FileStatus? {
+    guard size <= maximumSize, let key = try? key(making: false),
+      let end = KeptEnd(for: file, size: size, name, key: key)?.bytes
+    else { return nil }
     do throws(Fault) {
       var fault: Fault?
       unsafe end.withUnsafeBytes { bytes in
         do throws(Fault) { unsafe try file.write(bytes, at: size) } catch { fault = error }
       }
       if let fault { throw fault }
-    } catch { return false }
-    let isKept = try? file.withDescriptor { (raw) throws(Fault) in
+    } catch { return nil }
+    let kept = try? file.withDescriptor { (raw) throws(Fault) -> FileStatus? in
       _ = flock(raw, LOCK_SH | LOCK_NB)
-      return unsafe linkat(AT_FDCWD, "/proc/self/fd/\(raw)", AT_FDCWD, path(name), AT_SYMLINK_FOLLOW) == 0
+      guard unsafe linkat(AT_FDCWD, "/proc/self/fd/\(raw)", AT_FDCWD, path(name), AT_SYMLINK_FOLLOW) == 0 else {
+        return nil
+      }
+      return try FileStatus(of: raw)
     }
-    guard isKept == true else { return false }
-    noteChecked(name)
+    guard let kept else { return nil }
+    noteChecked(name, kept)
     let room = (size + Int64(KeptEnd.size) + 4095) / 4096 * 4096
     let isFull = state.withLock { state in
       state.added += room
@@ -115,13 +157,13 @@ public final class RenditionCache: Sendable {
       return known + room > maximumSize || state.added > maximumSize / 16
     }
     if isFull { makeRoom() }
-    return true
+    return kept
   }
 
-  private func noteChecked(_ name: FileName) {
+  private func noteChecked(_ name: FileName, _ status: FileStatus) {
     state.withLock { state in
-      if state.checked.count >= Self.checkedAtMost { state.checked = [] }
-      state.checked.insert(name)
+      if state.checked.count >= Self.checkedAtMost { state.checked = [:] }
+      state.checked[name] = Stamp(status)
     }
   }
 
@@ -129,7 +171,7 @@ public final class RenditionCache: Sendable {
 
   private func remove(_ name: FileName) {
     _ = unsafe unlink(path(name))
-    state.withLock { _ = $0.checked.remove(name) }
+    state.withLock { $0.checked[name] = nil }
   }
 
   // MARK: All files
@@ -180,59 +222,9 @@ public final class RenditionCache: Sendable {
   }
 
   private func isUnused(_ name: FileName) -> Bool {
-    let raw = unsafe open(path(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let raw = unsafe open(path(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard raw >= 0 else { return true }
     defer { _ = close(raw) }
     return flock(raw, LOCK_EX | LOCK_NB) == 0
-  }
-}
-
-/// What stands behind the bytes of a kept file, so that one that was cut or overwritten is told.
-private struct KeptEnd {
-  let dataSize: Int64
-  /// Of the bytes.
-  let hash: UInt64
-
-  private static let mark: UInt64 = 0x6666_6D6F_756E_7431
-  static let size = 24
-
-  init(dataSize: Int64, hash: UInt64) {
-    self.dataSize = dataSize
-    self.hash = hash
-  }
-
-  var bytes: [UInt8] {
-    [Self.mark, UInt64(bitPattern: dataSize), hash].flatMap { word in
-      (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
-    }
-  }
-
-  init?(of file: TemporaryFile, at offset: Int64) {
-    var bytes = [UInt8](repeating: 0, count: Self.size)
-    let isRead = unsafe bytes.withUnsafeMutableBytes { unsafe (try? file.read(into: $0, at: offset)) != nil }
-    let words = (0..<3).map { index in
-      (0..<8).reduce(into: UInt64(0)) { $0 |= UInt64(bytes[8 * index + $1]) << (8 * $1) }
-    }
-    guard isRead, words[0] == Self.mark else { return nil }
-    dataSize = Int64(bitPattern: words[1])
-    hash = words[2]
-  }
-
-  /// nil when the bytes cannot be read.
-  static func hash(of file: TemporaryFile, size: Int64) -> UInt64? {
-    var hash = StableHash()
-    var buffer = [UInt8](repeating: 0, count: Int(min(size, 256 << 10)))
-    var offset: Int64 = 0
-    while offset < size {
-      let count = Int(min(Int64(buffer.count), size - offset))
-      let isRead = unsafe buffer.withUnsafeMutableBytes { bytes in
-        let part = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[..<count])
-        return unsafe (try? file.read(into: part, at: offset)) != nil
-      }
-      guard isRead else { return nil }
-      unsafe hash.combine(long: buffer.span.bytes.extracting(0..<count))
-      offset += Int64(count)
-    }
-    return hash.value
   }
 }

@@ -43,10 +43,9 @@ extension Renditions {
             worker.end()
             throw Failed(Breakdown.senseless)
           }
-          var isKept = false
-          if place.isKept, let name { isKept = cache?.keep(output, size: size, name.fileName) ?? false }
-          let made = Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe))
-          return .made(size, made, remark: Self.line(remark), isKept: isKept)
+          let kept = place.isKept ? name.flatMap { cache?.keep(output, size: size, $0.fileName) } : nil
+          let made = Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe), kept: kept)
+          return .made(size, made, remark: Self.line(remark), isKept: kept != nil)
         case .failed(.system, let why): reason = why
         case .failed(.limit, _) where place.limit < Self.outputLimit: break
         case .failed(let failure, let reason): throw Failed(failure, reason)

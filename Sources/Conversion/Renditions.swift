@@ -96,7 +96,8 @@ public final class Renditions: Sendable {
     let bytes = try settled(subject, patience)
     let name = bytes.identity.map { RenditionName($0, recipe) }
     if let name, let found = try cache?.find(name.fileName, patience) {
-      let rendition = Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe))
+      let rendition = Rendition(
+        found.file, size: found.size, identity: bytes.identity?.converted(by: recipe), kept: found.state)
       state.withLock { $0.hold(rendition, key) }
       notes.note(found.size, remark: nil, of: key.work, inState: key.revision, isLasting: true)
       return rendition
@@ -136,7 +137,7 @@ public final class Renditions: Sendable {
     let (rendition, pending, failure) = state.withLock { state in
       (state.made[key]?.rendition, state.jobs[key]?.pending, state.failures[key])
     }
-    if let rendition { return rendition }
+    if let rendition, rendition.isWhole { return rendition }
     if let pending { throw Fault(.pending(pending)) }
     if let failure, failure.isValid { throw failure.fault }
     return nil

@@ -4,6 +4,10 @@ public protocol FileSystem: AnyObject, Sendable {
   /// The mount answers from now on.
   func started()
 
+  /// Whether the kernel is to ask for access control lists (`system.posix_acl_access`) and to go by them: a question more for
+  /// each node that somebody uses who is not its owner.
+  var hasAccessLists: Bool { get }
+
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
   func forget(_ node: UInt64, _ count: UInt64)
   func attributes(_ request: consuming Request, _ node: UInt64)

@@ -7,8 +7,9 @@ enum Operations {
     var table = fuse_lowlevel_ops()
     unsafe table.`init` = { user, connection in
       guard let user = unsafe user, let connection = unsafe connection else { return }
-      unsafe Operations.negotiate(connection)
-      unsafe Operations.fileSystem(user).started()
+      let fileSystem = unsafe Operations.fileSystem(user)
+      unsafe Operations.negotiate(connection, hasAccessLists: fileSystem.hasAccessLists)
+      fileSystem.started()
     }
     unsafe table.lookup = { request, parent, name in
       guard let request = unsafe request, let name = unsafe name else { return }
@@ -93,9 +94,9 @@ enum Operations {
     return table
   }
 
-  private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
+  private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>, hasAccessLists: Bool) {
     let capable = unsafe connection.pointee.capable
-    for wanted in [
+    for wanted in (hasAccessLists ? [FUSE_CAP_POSIX_ACL] : []) + [
       FUSE_CAP_SPLICE_WRITE, FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_READDIRPLUS,
       FUSE_CAP_AUTO_INVAL_DATA, FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_ASYNC_READ,
     ] where capable & UInt32(wanted) != 0 {

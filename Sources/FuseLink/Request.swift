@@ -21,6 +21,10 @@ internal import Glibc
   /// The thread that asks.
   public var process: Int32 { unsafe fuse_req_ctx(raw).pointee.pid }
 
+  /// The user and the group that the thread acts as on files.
+  public var user: UInt32 { unsafe fuse_req_ctx(raw).pointee.uid }
+  public var group: UInt32 { unsafe fuse_req_ctx(raw).pointee.gid }
+
   /// Answers with an errno; 0 is success without a value.
   public consuming func reply(error: Int32) { _ = unsafe fuse_reply_err(take(), error) }
 

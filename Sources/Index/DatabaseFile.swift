@@ -1,5 +1,5 @@
+internal import Files
 internal import GRDB
-internal import GRDBSQLite
 internal import Glibc
 
 /// A file of SQLite that several processes use: it is there whole, or not at all.
@@ -13,6 +13,12 @@ enum DatabaseFile {
     return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
   }
 
+  /// Whether the file and what SQLite puts beside it are plain files of this user's.
+  private static func isOwn(_ path: String) -> Bool {
+    OwnFolder.isOwn(file: path)
+      && ["-wal", "-shm"].allSatisfy { inode(of: path + $0) == nil || OwnFolder.isOwn(file: path + $0) }
+  }
+
   /// Calls `open` with the file's inode; where that finds no sound file of ours, or nothing is there, `make` puts one in its
   /// place first. Gives whether that was so although there was one.
   static func open<File>(
@@ -21,7 +27,7 @@ enum DatabaseFile {
     let lock = try FolderLock(of: path)
     defer { lock.release() }
     let present = inode(of: path)
-    if let present {
+    if let present, isOwn(path) {
       do { return (try open(present), false) } catch {
         guard IndexFailure(error) == .damage else { throw error }
       }
@@ -53,37 +59,6 @@ enum DatabaseFile {
     // Whoever has the old file open keeps it, without a name. Its log must not be taken for the new file's.
     for suffix in ["-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
     guard unsafe rename(fresh, path) == 0 else { throw IndexFailure.passing }
-  }
-
-  /// - Parameters:
-  ///   - patience: waits at most this long for another process, in seconds.
-  ///   - cache: in KiB.
-  static func connection(_ path: String, patience: Double, cache: Int) throws -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.foreignKeysEnabled = false
-    configuration.busyMode = .timeout(patience)
-    configuration.prepareDatabase { database in
-      // A file that is cut short while it is mapped would be a signal, so it is not mapped.
-      try database.execute(
-        sql: """
-          PRAGMA synchronous = NORMAL;
-          PRAGMA mmap_size = 0;
-          PRAGMA cache_size = -\(cache);
-          PRAGMA journal_size_limit = 4194304;
-          PRAGMA temp_store = MEMORY;
-          """)
-      try persistLog(of: database)
-    }
-    return try DatabaseQueue(path: path, configuration: configuration)
-  }
-
-  /// Leaves the write-ahead log where it is when the last connection closes.
-  ///
-  /// SQLite would delete it by its name, even where another file has taken this one's place: then the log in use is lost.
-  private static func persistLog(of database: Database) throws {
-    var flag: CInt = 1
-    let status = unsafe sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
-    guard status == SQLITE_OK else { throw IndexFailure.passing }
   }
 
   /// Takes a damaged file away, unless that has been done.

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Files
 internal import Glibc
 
 extension Index {
@@ -11,9 +12,9 @@ extension Index {
     of source: [UInt8], state: [UInt8], version: UInt64, proof: [UInt8] = [],
     continues: (_ proof: [UInt8], _ count: Int) -> Bool = { _, _ in false }
   ) -> TextIndex? {
-    guard let folder = textFolder, makeTextFolder(folder) else { return nil }
+    guard let folder = textFolder, let key = makeTextFolder(folder) else { return nil }
     return TextIndex(
-      path: "\(folder)/\(Self.name(of: source))", sourceState: state, version: version, proof: proof,
+      path: "\(folder)/\(Self.name(of: source))", key: key, sourceState: state, version: version, proof: proof,
       continues: continues)
   }
 
@@ -53,10 +54,10 @@ extension Index {
 
   private var textFolder: String? { folder.map { $0 + "/texts" } }
 
-  private func makeTextFolder(_ path: String) -> Bool {
-    // The index's own file makes sure of the folder and of whose it is.
-    guard attempt({ _ in true }) ?? false else { return false }
-    return unsafe mkdir(path, 0o700) == 0 || errno == EEXIST
+  /// Gives the index's key; nil when there is no place for the folder.
+  private func makeTextFolder(_ path: String) -> [UInt8]? {
+    guard let key = attempt({ $0.key }), (try? OwnFolder.check(path, making: true)) != nil else { return nil }
+    return key
   }
 
   /// Two words in hexadecimal, and the rest's hash.
@@ -64,7 +65,7 @@ extension Index {
     let rest = source.dropFirst(16)
     let digits = hexadecimal(source.prefix(16))
     if rest.isEmpty { return digits + ".sqlite" }
-    return digits + "-" + hexadecimal(IndexKind(number: 0, version: 0).hash(of: Array(rest))) + ".sqlite"
+    return digits + "-" + hexadecimal(IndexKind.hash(of: Array(rest))) + ".sqlite"
   }
 
   private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {

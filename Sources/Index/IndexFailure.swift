@@ -19,7 +19,9 @@ enum IndexFailure: Error {
     }
     switch error.resultCode {
     // A table that is not there is an error of the query's.
-    case .SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT, .SQLITE_FORMAT:
+    case .SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT, .SQLITE_FORMAT,
+      // Past the limits of a `BoundedConnection`.
+      .SQLITE_TOOBIG, .SQLITE_INTERRUPT:
       self = .damage
     default: self = .passing
     }

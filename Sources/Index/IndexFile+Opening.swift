@@ -1,5 +1,5 @@
+internal import Files
 internal import GRDB
-internal import Glibc
 
 /// How the file comes to be there.
 extension IndexFile {
@@ -7,7 +7,7 @@ extension IndexFile {
   /// What the file's header calls itself: `ffmt`.
   private static let applicationID: Int32 = 0x6666_6d74
   /// Of the tables and of what their columns mean.
-  private static let schemaVersion: Int32 = 1
+  private static let schemaVersion: Int32 = 2
 
   private static let schema = """
     CREATE TABLE source(
@@ -19,11 +19,13 @@ extension IndexFile {
 
   /// Opens the file in `folder`; makes it anew when it is missing, damaged or not ours.
   static func open(in folder: String) throws -> (file: IndexFile, wasRemade: Bool) {
-    try makeFolder(folder)
-    try checkOwner(folder)
+    // In a folder that others can change nothing is kept: there is no telling what becomes of it.
+    guard (try? OwnFolder.check(folder, making: true)) != nil, let key = try? OwnKey.key(in: folder) else {
+      throw IndexFailure.passing
+    }
     let path = "\(folder)/\(name)"
     return try DatabaseFile.open(path) { inode in
-      try open(path, inode)
+      try open(path, inode, key)
     } orMake: {
       try DatabaseFile.make(
         path, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL"
@@ -39,8 +41,8 @@ extension IndexFile {
   /// In KiB.
   private static let cache = 1024
 
-  private static func open(_ path: String, _ inode: UInt64) throws -> IndexFile {
-    let writer = try DatabaseFile.connection(path, patience: patience.writing, cache: cache)
+  private static func open(_ path: String, _ inode: UInt64, _ key: [UInt8]) throws -> IndexFile {
+    let writer = try BoundedConnection(path, patience: patience.writing, cache: cache, schema: schema)
     let isOurs = try writer.inDatabase { database in
       try Int32.fetchOne(database, sql: "PRAGMA application_id") == applicationID
         && Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion
@@ -50,22 +52,7 @@ extension IndexFile {
       try? writer.close()
       throw IndexFailure.damage
     }
-    let reader = try DatabaseFile.connection(path, patience: patience.reading, cache: cache)
-    return IndexFile(path: path, inode: inode, writer: writer, reader: reader)
-  }
-
-  private static func makeFolder(_ path: String) throws {
-    if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
-      throw IndexFailure.passing
-    }
-    try makeFolder(String(path[..<slash]))
-    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw IndexFailure.passing }
-  }
-
-  /// In another user's folder nothing is kept: there is no telling what becomes of it.
-  private static func checkOwner(_ path: String) throws {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0, status.st_uid == geteuid() else { throw IndexFailure.passing }
+    let reader = try BoundedConnection(path, patience: patience.reading, cache: cache, schema: schema)
+    return IndexFile(path: path, inode: inode, key: key, writer: writer, reader: reader)
   }
 }

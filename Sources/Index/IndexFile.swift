@@ -10,23 +10,29 @@ internal import Synchronization
 final class IndexFile: Sendable {
   private let path: String
   private let inode: UInt64
-  private let writer: DatabaseQueue
-  private let reader: DatabaseQueue
+  /// What is stored is bound to it.
+  let key: [UInt8]
+  private let writer: BoundedConnection
+  private let reader: BoundedConnection
   /// Sources read since their time of use was written, by their row.
   private let touched = Mutex<Set<Int64>>([])
 
   /// A source's time of use is right within this, in seconds: reading is not to mean writing.
   private static let useAccuracy: Int64 = 600
 
-  init(path: String, inode: UInt64, writer: DatabaseQueue, reader: DatabaseQueue) {
+  init(path: String, inode: UInt64, key: [UInt8], writer: BoundedConnection, reader: BoundedConnection) {
     self.path = path
     self.inode = inode
+    self.key = key
     self.writer = writer
     self.reader = reader
   }
 
   /// Whether the name still leads to this file: a user may have cleared the cache, another process made it anew.
   var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
+
+  /// Past so many records that are not ours the whole file is none of ours.
+  private static let damagedAtMost = 100
 
   private static var now: Int64 { Int64(time(nil)) }
 
@@ -38,7 +44,8 @@ final class IndexFile: Sendable {
   ) throws -> [IndexRecord] {
     var records: [IndexRecord] = []
     var damaged: [[UInt8]] = []
-    let seed = kind.seed(of: source)
+    var before: [UInt8]?
+    let seed = kind.seed(of: source, key: key)
     try reader.inDatabase { database in
       let statement = try database.cachedStatement(
         sql: """
@@ -54,10 +61,16 @@ final class IndexFile: Sendable {
       while records.count < limit, let row = try rows.next() {
         if records.isEmpty { touch(try row.number(0), usedAt: try row.time(1)) }
         let record = try IndexRecord(key: row.bytes(2), value: row.bytes(4))
+        // Pages that lead to each other give the same records again and again.
+        if let before, !(descending ? [record.key, before] : [before, record.key]).isAscending {
+          throw IndexFailure.damage
+        }
+        before = record.key
         if try record.checksum(from: seed) == row.number(3) {
           records.append(record)
         } else {
           damaged.append(record.key)
+          if damaged.count > IndexFile.damagedAtMost { throw IndexFailure.damage }
         }
       }
     }
@@ -76,7 +89,7 @@ final class IndexFile: Sendable {
   func store(_ records: [IndexRecord], _ kind: IndexKind, of source: [UInt8], atMost maximumSize: Int64) throws -> Bool
   {
     let size = records.reduce(Int64(0)) { $0 + Int64($1.key.count + $1.value.count + 40) }
-    let seed = kind.seed(of: source)
+    let seed = kind.seed(of: source, key: key)
     return try writer.inDatabase { database in
       guard try makeRoom(in: database, for: size, atMost: maximumSize, sparing: source) else { return false }
       try database.inTransaction(.immediate) {
@@ -245,6 +258,11 @@ final class IndexFile: Sendable {
     try? writer.close()
     DatabaseFile.condemn(path, inode)
   }
+}
+
+extension [[UInt8]] {
+  /// Whether of two the second comes behind the first, as SQLite sorts them.
+  fileprivate var isAscending: Bool { self[0].lexicographicallyPrecedes(self[1]) }
 }
 
 extension [UInt8] {

@@ -25,46 +25,31 @@ public struct IndexRecord: Hashable, Sendable {
 
 extension IndexKind {
   /// Where the checksums of a source's records of this kind start from.
-  func seed(of source: [UInt8]) -> StableHash {
-    var hash = StableHash(seed: UInt64(number)).adding(version)
-    hash.combine(words: source)
+  func seed(of source: [UInt8], key: [UInt8]) -> KeyedHash {
+    var hash = KeyedHash(key: key)
+    hash.combine(UInt64(number))
+    hash.combine(version)
+    hash.combine(field: source)
     return hash
   }
 }
 
 extension IndexKind {
   /// Eight bytes that name some bytes.
-  func hash(of bytes: [UInt8]) -> [UInt8] {
-    let value = seed(of: bytes).value
-    return (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
+  static func hash(of bytes: [UInt8]) -> [UInt8] {
+    var hash = StableHash()
+    hash.combine(bytes)
+    return (0..<8).map { UInt8(truncatingIfNeeded: hash.value >> (56 - 8 * $0)) }
   }
 }
 
 extension IndexRecord {
-  /// Over the value and all that it is found by, so that neither can change unnoticed.
-  func checksum(from seed: StableHash) -> Int64 {
+  /// Over the value and all that it is found by, so that neither can change unnoticed, and that none can be made without the
+  /// key.
+  func checksum(from seed: KeyedHash) -> Int64 {
     var hash = seed
-    hash.combine(words: key)
-    hash.combine(words: value)
+    hash.combine(field: key)
+    hash.combine(field: value)
     return Int64(bitPattern: hash.value)
-  }
-}
-
-extension StableHash {
-  /// Eight bytes a step: a change within any one step changes the hash for sure.
-  fileprivate mutating func combine(words bytes: [UInt8]) {
-    let span = unsafe bytes.span.bytes
-    var place = 0
-    while place + 8 <= span.byteCount {
-      combine(unsafe UInt64(littleEndian: span.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)))
-      place += 8
-    }
-    var rest: UInt64 = 0
-    while place < bytes.count {
-      rest = rest << 8 | UInt64(bytes[place])
-      place += 1
-    }
-    combine(rest)
-    combine(UInt64(bytes.count))
   }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Files
 internal import Foundation
 internal import GRDB
 internal import Glibc
@@ -25,16 +26,17 @@ final class TextFile: Sendable {
 
   private let path: String
   private let inode: UInt64
-  private let writer: DatabaseQueue
-  private let reader: DatabaseQueue
+  private let key: [UInt8]
+  private let writer: BoundedConnection
+  private let reader: BoundedConnection
 
   /// Goes up with the tables.
-  private static let schemaVersion: Int32 = 2
+  private static let schemaVersion: Int32 = 3
 
   private static var schema: String {
     """
     CREATE TABLE meaning(state BLOB NOT NULL, version INTEGER NOT NULL, proof BLOB NOT NULL, count INTEGER NOT NULL,
-      isWhole INTEGER NOT NULL) STRICT;
+      isWhole INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
     CREATE VIRTUAL TABLE text USING fts5(\(IndexedText.columns.joined(separator: ", ")), content='', columnsize=0,
       tokenize='unicode61 remove_diacritics 2');
     INSERT INTO text(text, rank) VALUES('hashsize', \(wordsInMemory));
@@ -45,9 +47,12 @@ final class TextFile: Sendable {
   /// In bytes: words are written when there are so many of them, and need not be merged as often.
   private static let wordsInMemory = 32 << 20
 
-  private init(_ path: String, _ inode: UInt64, _ writer: DatabaseQueue, _ reader: DatabaseQueue) {
+  private init(
+    _ path: String, _ inode: UInt64, _ key: [UInt8], _ writer: BoundedConnection, _ reader: BoundedConnection
+  ) {
     self.path = path
     self.inode = inode
+    self.key = key
     self.writer = writer
     self.reader = reader
   }
@@ -58,15 +63,15 @@ final class TextFile: Sendable {
 
   /// The file of a meaning; one that is damaged or of another meaning gives way, but for `start`, whose texts are the first of
   /// this meaning's.
-  static func open(_ path: String, _ meaning: Meaning, continuing start: Content? = nil) throws -> TextFile {
+  static func open(
+    _ path: String, _ key: [UInt8], _ meaning: Meaning, continuing start: Content? = nil
+  ) throws -> TextFile {
     try DatabaseFile.open(path) { inode in
-      try open(path, inode, meaning, continuing: start)
+      try open(path, inode, key, meaning, continuing: start)
     } orMake: {
       try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL") { database in
         try database.execute(sql: "PRAGMA user_version = \(schemaVersion); \(schema)")
-        try database.execute(
-          sql: "INSERT INTO meaning VALUES(?, ?, ?, 0, 0)",
-          arguments: [Data(meaning.state), Int64(bitPattern: meaning.version), Data(meaning.proof)])
+        try write(Content(meaning: meaning, count: 0, isWhole: false), of: path, key, to: database)
       }
     }.file
   }
@@ -75,44 +80,56 @@ final class TextFile: Sendable {
   private static let patience = 5.0
 
   private static func open(
-    _ path: String, _ inode: UInt64, _ meaning: Meaning, continuing start: Content?
+    _ path: String, _ inode: UInt64, _ key: [UInt8], _ meaning: Meaning, continuing start: Content?
   ) throws -> TextFile {
-    let writer = try DatabaseFile.connection(path, patience: patience, cache: 4096)
+    let writer = try BoundedConnection(path, patience: patience, cache: 4096, schema: schema)
     let isRight = try writer.inDatabase { database in
-      let content = try content(database)
+      let content = try content(database, of: path, key)
       if content.meaning.isOfSame(meaning) { return true }
       guard content == start else { return false }
-      try database.execute(
-        sql: "UPDATE meaning SET state = ?, proof = ?, isWhole = 0",
-        arguments: [Data(meaning.state), Data(meaning.proof)])
+      try write(Content(meaning: meaning, count: content.count, isWhole: false), of: path, key, to: database)
       return true
     }
     guard isRight else {
       try? writer.close()
       throw IndexFailure.damage
     }
-    return TextFile(path, inode, writer, try DatabaseFile.connection(path, patience: patience, cache: 2048))
+    let reader = try BoundedConnection(path, patience: patience, cache: 2048, schema: schema)
+    return TextFile(path, inode, key, writer, reader)
   }
 
   /// What is in a file, for who does not want to put another in its place.
-  static func content(of path: String) throws -> Content {
-    guard DatabaseFile.inode(of: path) != nil else { throw IndexFailure.passing }
-    let queue = try DatabaseFile.connection(path, patience: patience, cache: 64)
-    defer { try? queue.close() }
-    return try queue.inDatabase { database in try content(database) }
+  static func content(of path: String, _ key: [UInt8]) throws -> Content {
+    guard OwnFolder.isOwn(file: path) else { throw IndexFailure.passing }
+    let connection = try BoundedConnection(path, patience: patience, cache: 64, schema: schema)
+    defer { try? connection.close() }
+    return try connection.inDatabase { database in try content(database, of: path, key) }
   }
 
   /// A door: rows are numbered in 32 bits, whatever the file says.
-  private static func content(_ database: Database) throws -> Content {
+  private static func content(_ database: Database, of path: String, _ key: [UInt8]) throws -> Content {
     guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion,
-      let row = try Row.fetchOne(database, sql: "SELECT state, version, proof, count, isWhole FROM meaning"),
+      let row = try Row.fetchOne(database, sql: "SELECT state, version, proof, count, isWhole, checksum FROM meaning"),
       let state = Data.fromDatabaseValue(row[0]), let version = Int64.fromDatabaseValue(row[1]),
       let proof = Data.fromDatabaseValue(row[2]),
       let count = Int64.fromDatabaseValue(row[3]).flatMap({ UInt32(exactly: $0) }),
-      let isWhole = Int64.fromDatabaseValue(row[4])
+      let isWhole = Int64.fromDatabaseValue(row[4]), let checksum = Int64.fromDatabaseValue(row[5])
     else { throw IndexFailure.damage }
     let meaning = Meaning(state: Array(state), version: UInt64(bitPattern: version), proof: Array(proof))
-    return Content(meaning: meaning, count: Int(count), isWhole: isWhole == 1)
+    let content = Content(meaning: meaning, count: Int(count), isWhole: isWhole == 1)
+    guard content.checksum(of: path, key) == checksum else { throw IndexFailure.damage }
+    return content
+  }
+
+  /// Puts `content` in the place of what is said.
+  private static func write(_ content: Content, of path: String, _ key: [UInt8], to database: Database) throws {
+    try database.execute(sql: "DELETE FROM meaning")
+    try database.execute(
+      sql: "INSERT INTO meaning VALUES(?, ?, ?, ?, ?, ?)",
+      arguments: [
+        Data(content.meaning.state), Int64(bitPattern: content.meaning.version), Data(content.meaning.proof),
+        content.count, content.isWhole ? 1 : 0, content.checksum(of: path, key),
+      ])
   }
 
   /// Takes the file away, unless another is in its place.
@@ -137,7 +154,7 @@ final class TextFile: Sendable {
   // MARK: Texts
 
   func reach() throws -> (count: Int, isWhole: Bool) {
-    let content = try reader.inDatabase { database in try Self.content(database) }
+    let content = try reader.inDatabase { database in try Self.content(database, of: path, key) }
     return (content.count, content.isWhole)
   }
 
@@ -145,9 +162,8 @@ final class TextFile: Sendable {
   func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) throws {
     try writer.inDatabase { database in
       try database.inTransaction(.immediate) {
-        guard let count = try Int64.fetchOne(database, sql: "SELECT count FROM meaning") else {
-          throw IndexFailure.damage
-        }
+        let content = try Self.content(database, of: path, key)
+        let count = Int64(content.count)
         guard count == present else { throw IndexFailure.passing }
         let statement = try database.cachedStatement(
           sql: """
@@ -159,8 +175,8 @@ final class TextFile: Sendable {
             StatementArguments([count + Int64(number)]) + StatementArguments(text.fields.map { Data($0) }))
           try statement.execute()
         }
-        try database.execute(
-          sql: "UPDATE meaning SET count = ?, isWhole = ?", arguments: [count + Int64(texts.count), isLast ? 1 : 0])
+        let more = Content(meaning: content.meaning, count: content.count + texts.count, isWhole: isLast)
+        try Self.write(more, of: path, key, to: database)
         return .commit
       }
       if isLast { try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
@@ -171,14 +187,28 @@ final class TextFile: Sendable {
     try reader.inDatabase { database in
       let statement = try database.cachedStatement(sql: "SELECT rowid FROM text WHERE text MATCH ? ORDER BY rowid")
       var numbers: [UInt32] = []
+      var next: Int64 = 0
       let rows = try Row.fetchCursor(statement, arguments: [expression])
       while let row = try rows.next() {
-        guard let number = Int64.fromDatabaseValue(row[0]), let exact = UInt32(exactly: number) else {
+        // In order, each once: others are none of ours.
+        guard let number = Int64.fromDatabaseValue(row[0]), number >= next, let exact = UInt32(exactly: number) else {
           throw IndexFailure.damage
         }
+        next = number + 1
         numbers.append(exact)
       }
       return numbers
     }
+  }
+}
+
+extension TextFile.Content {
+  /// Binds what is said to the file's name and to the key.
+  fileprivate func checksum(of path: String, _ key: [UInt8]) -> Int64 {
+    var hash = KeyedHash(key: key)
+    hash.combine(field: Array(path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }))
+    for field in [meaning.state, meaning.proof] { hash.combine(field: field) }
+    for number in [meaning.version, UInt64(count), isWhole ? 1 : 0] { hash.combine(number) }
+    return Int64(bitPattern: hash.value)
   }
 }

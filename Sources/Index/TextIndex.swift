@@ -14,6 +14,7 @@ public final class TextIndex: Sendable {
   }
 
   private let path: String
+  private let key: [UInt8]
   private let state: Mutex<State>
   private let expected: TextFile.Meaning
 
@@ -22,12 +23,13 @@ public final class TextIndex: Sendable {
   /// Opens the file, or makes it; nil when there can be none. `sourceState` and `version` name what the texts are of: those
   /// of others are not found, unless `continues` says of an earlier state's proof and number of texts that those are the first.
   init?(
-    path: String, sourceState: [UInt8], version: UInt64, proof: [UInt8],
+    path: String, key: [UInt8], sourceState: [UInt8], version: UInt64, proof: [UInt8],
     continues: (_ proof: [UInt8], _ count: Int) -> Bool
   ) {
     self.path = path
+    self.key = key
     expected = TextFile.Meaning(state: sourceState, version: version, proof: proof)
-    var start = try? TextFile.content(of: path)
+    var start = try? TextFile.content(of: path, key)
     if let found = start {
       // Reading for the answer may take long: that is done without the folder's lock.
       let isStart =
@@ -35,7 +37,7 @@ public final class TextIndex: Sendable {
         && continues(found.meaning.proof, found.count)
       if !isStart { start = nil }
     }
-    guard let file = try? TextFile.open(path, expected, continuing: start) else { return nil }
+    guard let file = try? TextFile.open(path, key, expected, continuing: start) else { return nil }
     state = Mutex(State(file: file))
     // The file used longest ago goes first.
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
@@ -84,7 +86,7 @@ public final class TextIndex: Sendable {
       if let file = state.file, file.isInPlace { return file }
       state.file = nil
       guard state.remakes < Self.remakesAtMost else { return nil }
-      state.file = try? TextFile.open(path, expected)
+      state.file = try? TextFile.open(path, key, expected)
       return state.file
     }
   }

@@ -23,11 +23,6 @@ public final class MountedTree: FileSystem {
   private let witness: SizeWitness?
 
   public struct Options: Sendable {
-    /// What every file and folder is said to belong to, instead of what it does.
-    public var owner: UInt32?
-    public var group: UInt32?
-    /// Permission bits taken away from every file and folder.
-    public var umask: UInt16 = 0
     /// How many nodes that can change the kernel may know before it is asked to forget some.
     public var nodeLimit = 20_480
     /// At most how many questions that take long are worked on or wait for something at a time.
@@ -70,6 +65,8 @@ public final class MountedTree: FileSystem {
   public static func serveAsHelper(_ arguments: [String]) {
     if arguments == [SizeWitness.program] { SizeWitness.serve() }
   }
+
+  public var hasAccessLists: Bool { tree.isShared }
 
   // MARK: Answering
 
@@ -119,17 +116,14 @@ public final class MountedTree: FileSystem {
     request.reply(error: fault.errno)
   }
 
-  private func status(_ attributes: Attributes) -> stat {
-    var status = stat(attributes)
-    if let owner = options.owner { status.st_uid = owner }
-    if let group = options.group { status.st_gid = group }
-    if attributes.kind != .link { status.st_mode &= ~mode_t(options.umask) }
-    return status
+  /// Who asks, where that can matter.
+  private func asker(_ request: borrowing Request) -> Asker? {
+    tree.isShared ? Asker(user: request.user, group: request.group, thread: request.process) : nil
   }
 
   private func node(_ entry: Tree.Entry) -> Request.Node {
     Request.Node(
-      id: entry.node, generation: entry.generation, status: status(entry.attributes), lifetime: entry.lifetime,
+      id: entry.node, generation: entry.generation, status: stat(entry.attributes), lifetime: entry.lifetime,
       statusLifetime: entry.attributesLifetime)
   }
 
@@ -138,8 +132,9 @@ public final class MountedTree: FileSystem {
   public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
     let name = unsafe FileName(name)
     let tree = tree
+    let asker = asker(request)
     answer(request, folder) { (patience) throws(Fault) in
-      try tree.lookUp(name, in: folder, patience)
+      try tree.lookUp(name, in: folder, for: asker, patience)
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
@@ -173,8 +168,8 @@ public final class MountedTree: FileSystem {
       guard found.0.isPreliminary, wantsSize() else { return found }
       try tree.findSize(of: node, atAnyCost: isExact, patience)
       return try tree.attributes(node, patience)
-    } _: { [self] request, found in
-      request.reply(status(found.0), lifetime: found.lifetime)
+    } _: { request, found in
+      request.reply(stat(found.0), lifetime: found.lifetime)
     }
   }
 
@@ -201,8 +196,9 @@ public final class MountedTree: FileSystem {
 
   public func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int) {
     let tree = tree
+    let asker = asker(request)
     answer(request, node) { (patience) throws(Fault) in
-      try tree.extendedAttributeNames(node, patience)
+      try tree.extendedAttributeNames(node, for: asker, patience)
     } _: { request, names in
       request.reply(attribute: names, capacity: capacity)
     }
@@ -244,7 +240,7 @@ public final class MountedTree: FileSystem {
       try tree.open(node, patience)
     } _: { [self] request, file in
       sizeHabits.noteOpening(by: request.process)
-      guard file.changesAttributes, file.source.hasKnownSize else { return reply(request, file, node) }
+      guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file, node) }
       session.withLock { $0 }?.invalidateAttributes(of: node)
       replyRefreshed(request, file, node)
     }
@@ -252,7 +248,7 @@ public final class MountedTree: FileSystem {
 
   private func reply(_ request: consuming Request, _ file: Tree.OpenFile, _ node: UInt64) {
     request.reply(
-      handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: !file.source.hasKnownSize))
+      handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd))
   }
 
   /// Answers when the kernel has the file's size.
@@ -315,8 +311,9 @@ public final class MountedTree: FileSystem {
 
   public func openFolder(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
+    let asker = asker(request)
     answer(request, node) { (patience) throws(Fault) in
-      try tree.openFolder(node, patience)
+      try tree.openFolder(node, for: asker, patience)
     } _: { request, reader in
       request.reply(handle: reader, .init(keepsCache: reader.isImmutable, cachesListing: reader.isImmutable))
     }

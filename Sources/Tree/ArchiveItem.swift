@@ -79,6 +79,11 @@ final class ArchiveItem: Item {
     return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
 
+  /// An entry has the mode that the archive records, below the view, which has the archive's own list.
+  func accessList() throws(Fault) -> AccessList? {
+    index == ZipArchive.root ? try archive.file.accessList(.folder) : nil
+  }
+
   func checkCurrent() throws(Fault) { try archive.file.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {

@@ -40,7 +40,7 @@ struct ContentsView: FolderView {
     if source.item.knownHead != nil { return nil }
     let archive = archives.archive(of: source)
     // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
-    if !source.isNamed(among: listedExtensions), try !archive.isArchive(patience) { return nil }
+    if !source.isTaken(byName: listedExtensions), try !archive.isArchive(patience) { return nil }
     let root = ArchiveItem(archive)
     return Found(root, try root.attributes(patience))
   }

@@ -49,6 +49,8 @@ public final class FileRoot: Item {
     return attributes
   }
 
+  public func accessList() throws(Fault) -> AccessList? { try current(.blocking).item.accessList() }
+
   public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     try current(patience).item.child(named: name, patience)
   }
@@ -68,13 +70,15 @@ extension Source {
     guard let found = try folder.child(named: name, .blocking) else { throw .notFound }
     self.init(
       item: found.item, attributes: found.attributes, name: name,
-      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0))
+      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none))
   }
 }
 
 extension Tree {
   /// A mirror of the folder `root`.
-  public convenience init(mirroring root: RealRoot, views: Views) throws(Fault) {
-    self.init(root: try RealFolder(root: root), views: views)
+  public convenience init(
+    mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false
+  ) throws(Fault) {
+    self.init(root: try RealFolder(root: root), views: views, overrides: overrides, isShared: isShared)
   }
 }

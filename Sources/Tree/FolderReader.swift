@@ -19,6 +19,8 @@ public final class FolderReader: Sendable {
   private let tree: Tree
   private let node: Node
   private let listing: any Listing
+  /// Who opened the folder.
+  private let asker: Asker?
   private let state = Mutex(State())
   /// The folder's number.
   public var folder: UInt64 { UInt64(node.id) }
@@ -49,10 +51,11 @@ public final class FolderReader: Sendable {
     var blocks: [(cookie: UInt64, place: Int64)] = []
   }
 
-  init(_ tree: Tree, _ node: Node, _ listing: any Listing) {
+  init(_ tree: Tree, _ node: Node, _ listing: any Listing, _ asker: Asker? = nil) {
     self.tree = tree
     self.node = node
     self.listing = listing
+    self.asker = asker
   }
 
   /// Offers the rows behind `cookie`, 0 for the start, until `take` refuses one or the folder ends.
@@ -111,7 +114,7 @@ public final class FolderReader: Sendable {
   private func find(_ view: ListedView, _ state: inout State, _ patience: Patience) throws(Fault) -> Found? {
     if state.viewName == view.name { return state.view }
     state.view = try find(view.file, &state, patience).flatMap { (file) throws(Fault) in
-      try tree.find(view, of: file, in: node, patience)
+      try tree.find(view, of: file, in: node, asker, patience)
     }
     state.viewName = view.name
     return state.view
@@ -161,7 +164,7 @@ public final class FolderReader: Sendable {
     }
     let entry = state.entries[state.nextEntry]
     // May throw: only then on to the next entry.
-    if entry.kind == .file { state.views = try tree.listedViews(beside: entry.name, in: node, patience)[...] }
+    if entry.kind == .file { state.views = try tree.listedViews(beside: entry.name, in: node, asker, patience)[...] }
     state.nextEntry += 1
     return Row(name: entry.name, inode: entry.inode, kind: entry.kind, cookie: cookie)
   }

@@ -86,6 +86,10 @@ public protocol Item: AnyObject, Sendable {
   /// it holds.
   var knownHead: [UInt8]? { get }
 
+  /// Who may do what with the item, beyond what its mode says; nil where the mode says all. A view has its source's, and what
+  /// is made of several things none, but `CommonRights`. Only asked in mounts that several users share. May block on the disk.
+  func accessList() throws(Fault) -> AccessList?
+
   /// What the tree says of an item that it made, as `user.ffmount.*`; nil for what simply exists.
   func provenance(_ patience: Patience) throws(Fault) -> Provenance?
 }
@@ -104,6 +108,8 @@ public enum AttributeCost: Sendable {
 public struct Found: Sendable {
   public let item: any Item
   public let attributes: Attributes
+  /// Of a view: whom it tells what.
+  var secrecy = Secrecy.none
 
   public init(_ item: any Item, _ attributes: Attributes) {
     self.item = item

@@ -12,18 +12,27 @@ final class Node: Sendable {
   let item: any Item
   /// How many archives deep it lies.
   let depth: Int
+  /// The item's, when it was looked up.
+  let face: Face
   /// The state of the file that the kernel's page cache holds, as far as known; 0: none.
   let cachedRevision = Atomic<UInt64>(0)
   /// Whether the kernel may have attributes that opening the file makes wrong.
   let hasPreliminary = Atomic<Bool>(false)
 
-  init(id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int) {
+  init(id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face) {
     self.id = id
     self.generation = generation
     self.parent = parent
     self.name = name
     self.item = item
     self.depth = depth
+    self.face = face
+  }
+
+  /// Whether what was found under the node's name is what it stands for. What cannot change has the owner and the mode of its
+  /// source, as they were: with others it is another.
+  fileprivate func stands(for found: Found) -> Bool {
+    item.inode == found.item.inode && item.kind == found.item.kind && (!item.isImmutable || face == found.face)
   }
 
   /// Below the mountpoint, for people.
@@ -87,7 +96,7 @@ final class NodeTable: Sendable {
   private static let unchangingFactor = 3
 
   init(root item: any Item) {
-    root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0)
+    root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
     state = Mutex(State(slots: [Slot(), Slot(node: root, lookups: 1)]))
   }
 
@@ -100,18 +109,18 @@ final class NodeTable: Sendable {
   }
 
   /// The node for what was found under a name, one lookup added: the present one if it is of the same item, else a new one.
-  func lookUp(_ parent: Node, _ name: FileName, _ item: any Item, depth: Int) -> Node {
+  func lookUp(_ parent: Node, _ name: FileName, _ found: Found, depth: Int) -> Node {
     let hash = NameTable.hash(parent.id, name.bytes)
     return state.withLock { state in
       if let id = state.find(parent, name, hash), let node = state.slots[Int(id)].node {
-        if node.item.inode == item.inode && node.item.kind == item.kind {
+        if node.stands(for: found) {
           state.slots[Int(id)].lookups += 1
           return node
         }
         // Another file took the name: the old node goes on until the kernel forgets it, without one.
         state.removeName(node)
       }
-      return state.add(parent, name, item, depth: depth, hash)
+      return state.add(parent, name, found, depth: depth, hash)
     }
   }
 
@@ -183,7 +192,7 @@ extension NodeTable.State {
   }
 
   fileprivate mutating func add(
-    _ parent: Node, _ name: FileName, _ item: any Item, depth: Int, _ hash: Int
+    _ parent: Node, _ name: FileName, _ found: Found, depth: Int, _ hash: Int
   ) -> Node {
     let id: UInt32
     if let reused = free.popLast() {
@@ -193,13 +202,14 @@ extension NodeTable.State {
       slots.append(NodeTable.Slot())
     }
     generation += 1
-    let node = Node(id: id, generation: generation, parent: parent, name: name, item: item, depth: depth)
+    let node = Node(
+      id: id, generation: generation, parent: parent, name: name, item: found.item, depth: depth, face: found.face)
     slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1)
     slots[Int(parent.id)].children += 1
     if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
     names.insert(id, hash)
     count += 1
-    if !item.isImmutable { changingCount += 1 }
+    if !found.item.isImmutable { changingCount += 1 }
     return node
   }
 }

@@ -53,6 +53,8 @@ final class RealFile: Item {
     try folder.extendedAttributeNames(of: name)
   }
 
+  func accessList() throws(Fault) -> AccessList? { kind == .link ? nil : try folder.accessList(of: name) }
+
   func revision(_ attributes: Attributes) -> UInt64 {
     var hash = StableHash()
     hash.combine(attributes.inode)

@@ -144,6 +144,16 @@ final class RealFolder: Item {
 
   func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { try extendedAttributeNames(of: ".") }
 
+  func accessList() throws(Fault) -> AccessList? { try accessList(of: ".") }
+
+  func accessList(of name: FileName) throws(Fault) -> AccessList? {
+    do throws(Fault) { return try AccessList(extendedAttribute(AccessList.attribute, of: name)) } catch {
+      // None, or a file system without any.
+      guard error.kind == .system(ENODATA) || error.kind == .system(EOPNOTSUPP) else { throw error }
+      return nil
+    }
+  }
+
   func extendedAttribute(_ attribute: FileName, of name: FileName) throws(Fault) -> [UInt8] {
     try place.withDescriptor { (descriptor) throws(Fault) in
       try ExtendedAttributes.value(attribute, of: name, in: descriptor)

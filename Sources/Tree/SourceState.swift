@@ -47,6 +47,9 @@ final class SourceState: Sendable {
     checkedAt.store(now, ordering: .relaxed)
   }
 
+  /// The file's list as it is now, of a view that is a file or a folder.
+  func accessList(_ kind: Kind) throws(Fault) -> AccessList? { try source.item.accessList()?.view(kind) }
+
   /// What a view's root says of itself.
   func provenance(view: String, _ fault: Fault?) -> Provenance {
     Provenance(
@@ -61,6 +64,8 @@ final class SourceTable<Value: AnyObject & Sendable>: Sendable {
     let revision: UInt64
     let folder: UInt64
     let name: FileName
+    /// Who may read it is part of the state: the same bytes of another owner or mode are another view.
+    let face: Face
   }
 
   private struct Reference: Sendable {
@@ -75,9 +80,13 @@ final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   /// The value for a file in its state, made by `make` if there is none.
   func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
     let revision = source.revision
-    let key = Key(revision: revision, folder: source.folder.item.inode, name: source.name)
+    let key = Key(
+      revision: revision, folder: source.folder.item.inode, name: source.name, face: Face(source.attributes))
     return references.withLock { references in
       if let value = references[key]?.value { return value }
+      // Who asks first is not who uses it.
+      var source = source
+      source.isConcealed = false
       let value = make(SourceState(source, revision: revision))
       references[key] = Reference(value: value)
       if references.count.isMultiple(of: 1024) { references = references.filter { $0.value.value != nil } }

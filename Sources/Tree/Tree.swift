@@ -1,5 +1,6 @@
 public import Bytes
 internal import Files
+internal import Glibc
 internal import Synchronization
 
 /// What a mount shows: real things, and beside each file its views.
@@ -8,6 +9,9 @@ internal import Synchronization
 /// With `Patience.immediate` none waits for more than the file system below; it throws `Fault.later` instead.
 public final class Tree: Sendable {
   let views: Views
+  let overrides: Overrides
+  /// Whether several users see the mount: then access lists count, and `Secrecy` holds for who asks.
+  public let isShared: Bool
   private let nodes: NodeTable
   private let sniffed = SniffedFiles()
   /// Real files that may be open, by their node.
@@ -20,8 +24,10 @@ public final class Tree: Sendable {
   /// The root's number.
   public static let root: UInt64 = 1
 
-  public init(root: any Item, views: Views) {
+  public init(root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false) {
     self.views = views
+    self.overrides = overrides
+    self.isShared = isShared
     nodes = NodeTable(root: root)
   }
 
@@ -48,10 +54,13 @@ public final class Tree: Sendable {
 
   // MARK: Names
 
-  /// Finds a name in a folder and counts one lookup, which `forget` gives back. Throws ENOENT when nothing is there.
-  public func lookUp(_ name: FileName, in parent: UInt64, _ patience: Patience) throws(Fault) -> Entry {
+  /// Finds a name in a folder and counts one lookup, which `forget` gives back. Throws ENOENT when nothing is there. `asker`
+  /// is nil where nobody else sees the mount.
+  public func lookUp(
+    _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
+  ) throws(Fault) -> Entry {
     let folder = try nodes.node(parent)
-    guard let (found, depth) = try find(name, in: folder, patience) else {
+    guard let (found, depth) = try find(name, in: folder, asker, patience) else {
       // Perhaps it is in the folder's successor.
       try folder.item.checkCurrent()
       throw .notFound
@@ -63,9 +72,10 @@ public final class Tree: Sendable {
   }
 
   func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
-    let node = nodes.lookUp(folder, name, found.item, depth: depth)
+    let node = nodes.lookUp(folder, name, found, depth: depth)
     return Entry(
-      node: UInt64(node.id), generation: node.generation, attributes: found.attributes, lifetime: lifetime(node),
+      node: UInt64(node.id), generation: node.generation, attributes: overrides.applied(to: found.attributes),
+      lifetime: found.secrecy == .none ? lifetime(node) : 0,
       attributesLifetime: lifetime(of: found.attributes, node))
   }
 
@@ -83,35 +93,36 @@ public final class Tree: Sendable {
   public func forget(_ node: UInt64, _ count: UInt64) { nodes.forget(node, count) }
 
   /// What stands under a name, a thing that exists before any view; with how many archives deep it lies.
-  func find(_ name: FileName, in folder: Node, _ patience: Patience) throws(Fault) -> (Found, depth: Int)? {
+  private func find(
+    _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
+  ) throws(Fault) -> (Found, depth: Int)? {
     if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
     for view in views.all {
-      guard let (request, source, depth) = try source(view.requests(for: name), in: folder, patience),
+      guard let (request, source, depth) = try source(view.requests(for: name), in: folder, asker, patience),
         source.attributes.kind == view.sourceKind
       else { continue }
-      let described = Source(
-        item: source.item, attributes: source.attributes, name: request.source, folder: folder)
-      if let found = try view.item(of: described, request, patience) { return (found, depth + 1) }
+      let found = try item(of: view, request, source, named: request.source, in: folder, asker, patience)
+      if let found { return (found, depth + 1) }
     }
     return nil
   }
 
   /// What the first of some requests is for that has a source.
   private func source(
-    _ requests: [ViewRequest], in folder: Node, _ patience: Patience
+    _ requests: [ViewRequest], in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> (ViewRequest, Found, depth: Int)? {
     guard let last = requests.last else { return nil }
     for request in requests.dropLast() {
       if let found = try folder.item.child(named: request.source, patience) { return (request, found, folder.depth) }
     }
     // The source may be a view itself; each step takes off a part of the name, so this ends.
-    return try find(last.source, in: folder, patience).map { (last, $0.0, $0.depth) }
+    return try find(last.source, in: folder, asker, patience).map { (last, $0.0, $0.depth) }
   }
 
   /// What a listing shows beside a file of `folder`; nothing where a real thing has the name.
-  func listedViews(beside listed: ListedName, in folder: Node, _ patience: Patience) throws(Fault)
-    -> [ListedView]
-  {
+  func listedViews(
+    beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience
+  ) throws(Fault) -> [ListedView] {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View]
     let name: FileName
@@ -129,7 +140,7 @@ public final class Tree: Sendable {
     } else {
       name = listed.fileName
       guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
-        found.attributes.size > 0
+        found.attributes.size > 0, try may(4, found.item, found.attributes, asker)
       else { return [] }
       let chosen = try sniffed.views(of: found, patience) { head in
         views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
@@ -146,11 +157,11 @@ public final class Tree: Sendable {
 
   /// What a listed view stands for, beside the file that it is of; nil when there is no such view of it after all.
   func find(
-    _ listed: ListedView, of source: Found, in folder: Node, _ patience: Patience
+    _ listed: ListedView, of source: Found, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> Found? {
     guard source.attributes.kind == .file else { return nil }
-    let described = Source(item: source.item, attributes: source.attributes, name: listed.file, folder: folder)
-    return try listed.view.item(of: described, listed.view.listedRequest(beside: listed.file), patience)
+    let request = listed.view.listedRequest(beside: listed.file)
+    return try item(of: listed.view, request, source, named: listed.file, in: folder, asker, patience)
   }
 
   // MARK: Nodes
@@ -159,11 +170,12 @@ public final class Tree: Sendable {
     let node = try nodes.node(id)
     do throws(Fault) {
       let attributes = try node.item.attributes(patience)
-      return (attributes, attributes.isPreliminary ? 0 : lifetime(of: attributes, node))
+      let lifetime = attributes.isPreliminary ? 0 : lifetime(of: attributes, node)
+      return (overrides.applied(to: attributes), lifetime)
     } catch {
       // The name is gone, or another file's by now: who has the file open still has it.
       guard error.isAboutName, let file = opened.withLock({ $0[node.id]?.file }) else { throw error }
-      return (Attributes(try file.status(), inode: node.item.inode), 0)
+      return (overrides.applied(to: Attributes(try file.status(), inode: node.item.inode)), 0)
     }
   }
 
@@ -181,6 +193,8 @@ public final class Tree: Sendable {
   /// A file that is open.
   public struct OpenFile: Sendable {
     public let source: any ByteSource
+    /// Whether the size that the kernel was told is a guess, and stays one.
+    public let hasOpenEnd: Bool
     /// Whether the kernel's cached pages are still this file's.
     public let keepsCache: Bool
     /// Whether the kernel has to forget the file's attributes before it learns that the file is open.
@@ -199,7 +213,7 @@ public final class Tree: Sendable {
     let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
-      source: source, keepsCache: before == revision,
+      source: source, hasOpenEnd: !source.hasKnownSize || node.face.isConcealed, keepsCache: before == revision,
       changesAttributes: node.hasPreliminary.load(ordering: .relaxed))
   }
 
@@ -217,10 +231,10 @@ public final class Tree: Sendable {
     }
   }
 
-  public func openFolder(_ id: UInt64, _ patience: Patience) throws(Fault) -> FolderReader {
+  public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
     let listing = try current(node) { () throws(Fault) in try node.item.listing(patience) }
-    return FolderReader(self, node, listing)
+    return FolderReader(self, node, listing, asker)
   }
 
   /// Below the mountpoint, as the kernel has the names; nil for an unknown node.
@@ -245,15 +259,25 @@ public final class Tree: Sendable {
   // MARK: Extended attributes
 
   private static let prefix = "user.ffmount."
-  private static let foreignAttributes: Set<FileName> = [
-    "system.posix_acl_access", "system.posix_acl_default", "security.selinux",
-  ]
+  /// A label that the kernel gives the mount itself.
+  private static let label: FileName = "security.selinux"
 
   public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
-    // Not this mount's: lists that the kernel would have to enforce, a label that it gives itself. Said so, `ls -l` asks
+    let isList = name == AccessList.attribute
+    // In a mount of one's own no list takes anything away that the source's own would not. Said not to be there, `ls -l` asks
     // once a mount and not twice a file.
-    if Self.foreignAttributes.contains(name) { throw .notSupported }
+    if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
     let node = try nodes.node(id)
+    if isList {
+      guard let list = try shownList(of: node.item) else { throw .noAttribute }
+      return list.bytes
+    }
+    if name == AccessList.defaultAttribute {
+      do throws(Fault) { return try node.item.extendedAttribute(name, patience) } catch {
+        // Where the source can have none.
+        throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
+      }
+    }
     let text = name.text
     guard text.hasPrefix(Self.prefix) else { return try node.item.extendedAttribute(name, patience) }
     guard let provenance = try node.item.provenance(patience),
@@ -262,15 +286,20 @@ public final class Tree: Sendable {
     return Array(value.utf8)
   }
 
-  /// NUL-terminated names.
-  public func extendedAttributeNames(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
+  /// NUL-terminated names. The kernel gives them to everybody, so who may not read an item is not told by them how it is.
+  public func extendedAttributeNames(
+    _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
+  ) throws(Fault) -> [UInt8] {
     let node = try nodes.node(id)
+    if node.item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
     var names = try node.item.extendedAttributeNames(patience)
     if let provenance = try node.item.provenance(patience) {
-      for key in Provenance.keys where provenance[key] != nil { names += Array("\(Self.prefix)\(key)\0".utf8) }
+      for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }
     }
     return names
   }
+
+  private static func listed(_ key: String) -> [UInt8] { Array("\(prefix)\(key)\0".utf8) }
 }
 
 /// A view in a listing.
@@ -282,7 +311,8 @@ struct ListedView: Sendable {
 }
 
 extension Provenance {
-  static let keys = ["source", "view", "state", "error"]
+  static let keys = alwaysThere + ["error"]
+  static let alwaysThere = ["source", "view", "state"]
 
   subscript(key: String) -> String? {
     switch key {

@@ -1,6 +1,7 @@
 public import Bytes
 internal import Conversion
 internal import Files
+internal import Glibc
 public import Index
 internal import Tables
 public import Threads
@@ -44,7 +45,8 @@ public protocol View: Sendable {
   /// view's. All but the last may only be something that exists before any view.
   func requests(for name: FileName) -> [ViewRequest]
 
-  /// The view of a file; nil when its content is not for this view.
+  /// The view of a file; nil when its content is not for this view. Of a source that is concealed it is told from its
+  /// attributes alone, and never nil because of what the source holds.
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found?
 
   /// Ends what goes on in the background.
@@ -92,20 +94,23 @@ public struct Source: Sendable {
   public let name: FileName
   /// The folder that holds it.
   let folder: Node
+  /// Whether who asks may not read it: then the view is there, whatever the source holds, and says nothing of it.
+  var isConcealed = false
 
   /// A door: a real file may have any size.
-  init(item: any Item, attributes: Attributes, name: FileName, folder: Node) {
+  init(item: any Item, attributes: Attributes, name: FileName, folder: Node, isConcealed: Bool = false) {
     var attributes = attributes
     attributes.size = Bounds.size(attributes.size)
     self.item = item
     self.attributes = attributes
     self.name = name
     self.folder = folder
+    self.isConcealed = isConcealed
   }
 
   /// The same file with the attributes that it has by now.
   func now(_ attributes: Attributes) -> Source {
-    Source(item: item, attributes: attributes, name: name, folder: folder)
+    Source(item: item, attributes: attributes, name: name, folder: folder, isConcealed: isConcealed)
   }
 
   /// Names this state of the file.
@@ -118,8 +123,13 @@ public struct Source: Sendable {
     name.fileExtension.map { extensions.contains($0) } ?? false
   }
 
-  /// The file's first bytes, enough for every view to know its own.
+  /// Whether a view goes by the name, without a look inside: a listing shows it under this name, or it would tell what the
+  /// source holds to who may not read it.
+  func isTaken(byName extensions: Set<FileExtension>) -> Bool { isConcealed || isNamed(among: extensions) }
+
+  /// The file's first bytes, enough for every view to know its own; EACCES for who may not read them.
   func head(_ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+    if isConcealed { throw Fault(.system(EACCES)) }
     if let head = item.knownHead { return head[...] }
     return try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
   }
@@ -147,7 +157,9 @@ extension Attributes {
   ///
   /// A door: the size may be a guess, or what an archive or the index claims.
   public func view(inode: UInt64, kind: Kind, size: Int64) -> Attributes {
-    let readable = permissions & 0o444
+    var readable = permissions & 0o444
+    // A group that may do something, but not read, may be the mask of an access list: no list counts where it is nothing.
+    if permissions & 0o070 != 0, readable & 0o040 == 0 { readable &= 0o440 }
     let size = Bounds.size(size)
     return Attributes(
       inode: inode, kind: kind, permissions: kind == .folder ? readable | readable >> 2 : readable, links: 1,

@@ -1,3 +1,5 @@
+import Bytes
+import Files
 import Glibc
 
 /// Where what may be lost is kept for the next mount (XDG Base Directory Specification).
@@ -11,6 +13,14 @@ enum CacheFolder {
     let folder = resolved(base) + "/ffmount"
     guard let mountpoint else { return folder }
     return (folder + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") ? nil : folder
+  }
+
+  /// Why a folder is not used: others could change what is kept in it. nil for one that is still to be made.
+  static func objection(to folder: String) -> String? {
+    do throws(Fault) {
+      try OwnFolder.check(folder)
+      return nil
+    } catch { return error.kind == .system(ENOENT) ? nil : error.reason }
   }
 
   /// A relative path counts as none.

@@ -10,9 +10,7 @@ struct MountOptions {
   var allowsRoot = false
   var unmountsAutomatically = false
   var permitsNonempty = false
-  var owner: UInt32?
-  var group: UInt32?
-  var umask: UInt16 = 0
+  var overrides = Overrides()
   var name: String?
   var threads = 10
   var listing = ViewListing()
@@ -77,13 +75,13 @@ struct MountOptions {
     guard parts.count == 2 else { return try take(flag: option) }
     let value = parts[1]
     switch name {
-    case "uid": owner = try number(name, value, UInt32.self)
-    case "gid": group = try number(name, value, UInt32.self)
+    case "uid": overrides.owner = try number(name, value, UInt32.self)
+    case "gid": overrides.group = try number(name, value, UInt32.self)
     case "umask":
       guard let bits = UInt16(value, radix: 8), bits <= 0o777 else {
         throw ValidationError("-o umask=\(value): expected octal permission bits such as 022")
       }
-      umask = bits
+      overrides.umask = bits
     case "fsname": self.name = value
     case "subtype", "comment", "max_read", "max_idle_threads": break
     case "max_threads":
@@ -188,6 +186,9 @@ struct MountOptions {
   private func unknown(_ option: String) -> ValidationError {
     ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
   }
+
+  /// Whether others than who mounts see the mount.
+  var isShared: Bool { allowsOthers || allowsRoot }
 
   /// What libfuse is told.
   func forSession(source: String) -> [String] {

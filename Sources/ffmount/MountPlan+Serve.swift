@@ -23,15 +23,15 @@ extension MountPlan {
     ffmount_map_from(2 << 20)
     Session.blockSignals()
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
+    if let reason = cacheFolder.flatMap(CacheFolder.objection) {
+      logger.notice("nothing is kept for the next mount: \(reason)")
+    }
     let index = Index(folder: cacheFolder)
     let conversions = try Converter.conversions(
       options, index: index, cacheFolder: cacheFolder, spools: MountPlan.spoolFolder, logger)
     let (tree, root) = try makeTree(index, conversions)
 
     var settings = MountedTree.Options()
-    settings.owner = options.owner
-    settings.group = options.group
-    settings.umask = options.umask
     settings.started = ready
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
@@ -70,10 +70,14 @@ extension MountPlan {
       let slash = source.lastIndex(of: "/") ?? source.startIndex
       let folder = isFolder ? source : slash == source.startIndex ? "/" : String(source[..<slash])
       let root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: pool)
-      if isFolder { return (try Tree(mirroring: root, views: views), root) }
+      if isFolder {
+        return (
+          try Tree(mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared), root
+        )
+      }
       let name = FileName(source[source.index(after: slash)...].utf8)
       let top = try FileRoot(name, in: root, views: views, preferred: options.view)
-      return (Tree(root: top, views: views), root)
+      return (Tree(root: top, views: views, overrides: options.overrides, isShared: options.isShared), root)
     } catch {
       if case .system(let code) = error.kind {
         throw Refusal(.sourceMissing, "cannot show \(source): \(describe(code)) (check its permissions)")

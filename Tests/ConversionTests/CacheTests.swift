@@ -80,6 +80,106 @@ extension ConversionTests {
       }
     }
 
+    /// Files of the cache that hold other bytes, though each is whole.
+    @Test func swappedFileIsMadeAnew() async throws {
+      try await onThread { scratch in
+        let workshop = Workshop(in: scratch)
+        _ = try workshop.make(text(1, size: 5000), 1)
+        _ = try workshop.make(text(2, size: 5000), 2)
+        let files = files(workshop)
+        try #require(files.count == 2)
+        // While the cache is in use, too.
+        #expect(unsafe rename(files[0], files[0] + "x") == 0)
+        #expect(unsafe rename(files[1], files[0]) == 0)
+        #expect(unsafe rename(files[0] + "x", files[1]) == 0)
+        for workshop in [workshop, Workshop(in: scratch)] {
+          for number in UInt64(1)...2 {
+            let made = try Workshop.parts(workshop.make(text(number, size: 5000), number))
+            #expect(made.text == "text\n" + text(number, size: 5000))
+          }
+          workshop.renditions.stop()
+        }
+      }
+    }
+
+    @Test(arguments: ["key", "folder"]) func whatAnotherKeyMadeIsMadeAnew(_ what: String) async throws {
+      try await onThread { scratch in
+        let workshop = Workshop(in: scratch)
+        let process = try Workshop.parts(workshop.make(text(1, size: 5000), 1)).process
+        workshop.renditions.stop()
+        #expect(Self.rights(workshop.cacheFolder) == 0o700 && Self.rights(workshop.cacheFolder + "/key") == 0o600)
+        if what == "key" {
+          #expect(unsafe unlink(workshop.cacheFolder + "/key") == 0)
+        } else {
+          #expect(unsafe chmod(workshop.cacheFolder, 0o777) == 0)
+        }
+        let next = Workshop(in: scratch)
+        defer { next.renditions.stop() }
+        let made = try next.make(text(1, size: 5000), 1)
+        #expect(try Workshop.parts(made).process != process)
+        // In a folder that others can change nothing is kept.
+        let count = files(next).count
+        _ = try next.make(text(2, size: 5000), 2)
+        #expect(files(next).count == count + (what == "key" ? 1 : 0))
+      }
+    }
+
+    private static func rights(_ path: String) -> mode_t? {
+      var status = stat()
+      return unsafe lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
+    @Test(arguments: ["cut", "changed", "longer"]) func fileDamagedWhileItIsOpenIsNoticed(_ damage: String) async throws
+    {
+      try await onThread { scratch in
+        for isFound in [false, true] {
+          let number: UInt64 = isFound ? 2 : 1
+          let first = Workshop(in: scratch)
+          defer { first.renditions.stop() }
+          let made = try first.make(text(number, size: 300_000), number)
+          let second = Workshop(in: scratch)
+          defer { second.renditions.stop() }
+          let (workshop, open) =
+            isFound ? (second, try second.make(text(number, size: 300_000), number)) : (first, made)
+          let before = try Workshop.parts(open)
+          let file = try #require(files(workshop).max { Self.modified($0) < Self.modified($1) })
+          _ = usleep(20_000)
+          switch damage {
+          case "cut": #expect(unsafe truncate(file, 200_000) == 0)
+          case "longer": #expect(unsafe truncate(file, 400_000) == 0)
+          default:
+            let raw = unsafe Glibc.open(file, O_WRONLY)
+            #expect(unsafe pwrite(raw, "?", 1, 2500) == 1)
+            close(raw)
+          }
+          // By read and by what a mount does before it moves bytes without reading them.
+          #expect(throws: Fault.self) { try open.bytes(at: 0, count: 100) }
+          #expect(throws: Fault.self) { try open.willMove(at: 0, count: 100) }
+          let again = try Workshop.parts(workshop.make(text(number, size: 300_000), number))
+          #expect(again.text == before.text)
+        }
+      }
+    }
+
+    private static func modified(_ path: String) -> Int {
+      var status = stat()
+      _ = unsafe lstat(path, &status)
+      return status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+    }
+
+    @Test func fifoInTheCacheKeepsNobody() async throws {
+      try await onThread { scratch in
+        let workshop = Workshop(in: scratch)
+        _ = try workshop.make("echo", 1)
+        workshop.renditions.stop()
+        let file = try #require(files(workshop).first)
+        #expect(unsafe unlink(file) == 0 && mkfifo(file, 0o600) == 0)
+        let next = Workshop(in: scratch)
+        defer { next.renditions.stop() }
+        #expect(try Workshop.parts(next.make("echo", 1)).text == "text\necho")
+      }
+    }
+
     @Test func cacheThatCannotBeWrittenIsDoneWithout() async throws {
       try await onThread { scratch in
         // A file where the folder should be.

@@ -133,7 +133,7 @@ import Testing
   /// Gives `body` a small file system of its own.
   private func onSmallDisk(_ size: String, _ body: (_ path: String) async throws -> Void) async throws {
     try await withScratch { scratch in
-      let mounted = try await run("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", scratch.mountpoint)
+      let mounted = try await run("mount", "-t", "tmpfs", "-o", "size=\(size),mode=700", "tmpfs", scratch.mountpoint)
       guard mounted.status == 0 else { return }
       do { try await body(scratch.mountpoint) } catch {
         _ = try await run("umount", "-l", scratch.mountpoint)

@@ -77,7 +77,8 @@ import Testing
   @Test(arguments: [Int64.max, .max - 510, 1 << 61, 1 << 62 - 1024, .min, -1])
   func viewsOfAFileOfAnySizeHaveOneThatCanBeAddedTo(_ size: Int64) throws {
     let (source, root) = (
-      LyingFile(size: size), Node(id: 1, generation: 0, parent: nil, name: "", item: LyingFolder(), depth: 0)
+      LyingFile(size: size),
+      Node(id: 1, generation: 0, parent: nil, name: "", item: LyingFolder(), depth: 0, face: .none)
     )
     let described = Source(item: source, attributes: try source.attributes(.blocking), name: "x.csv", folder: root)
     #expect(Bounds.holds(described.attributes.size))
@@ -92,6 +93,7 @@ import Testing
 
 /// A folder with a file whose numbers are not so.
 private final class LyingFolder: Item {
+  func accessList() throws(Fault) -> AccessList? { nil }
   let inode: UInt64 = 1
   let kind = Kind.folder
   var isImmutable: Bool { true }
@@ -108,6 +110,7 @@ private final class LyingFolder: Item {
 }
 
 private final class LyingFile: Item {
+  func accessList() throws(Fault) -> AccessList? { nil }
   let inode: UInt64 = 2
   let kind = Kind.file
   var isImmutable: Bool { true }

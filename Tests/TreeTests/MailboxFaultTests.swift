@@ -26,6 +26,8 @@ import Testing
         accessed: Timestamp(seconds: 0), modified: Timestamp(seconds: 0), changed: Timestamp(seconds: 0))
     }
 
+    func accessList() throws(Fault) -> AccessList? { nil }
+
     func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
       FailingSource(bytes) { [self] _, offset in
         offset > 300_000 && isBroken.load(ordering: .relaxed) ? MailboxFaultTests.refused : nil
@@ -48,7 +50,7 @@ import Testing
     let message =
       "From - Mon Jan  1 00:00:00 2018\nFrom: a@example.com\nSubject: x\n\n\(String(repeating: "x", count: 900))\n\n"
     let file = FlakyFile(String(repeating: message, count: 2000))
-    let node = Node(id: 1, generation: 1, parent: nil, name: "", item: file, depth: 0)
+    let node = Node(id: 1, generation: 1, parent: nil, name: "", item: file, depth: 0, face: .none)
     let source = Source(item: file, attributes: try file.attributes(.blocking), name: "a.mbox", folder: node)
     let mailboxes = Mailboxes(index: nil)
     let mailbox = mailboxes.mailbox(of: source)

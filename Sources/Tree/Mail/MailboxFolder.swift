@@ -57,6 +57,8 @@ final class MailboxFolder: Item {
     return MailboxListing(self)
   }
 
+  func accessList() throws(Fault) -> AccessList? { try mailbox.file.accessList(kind) }
+
   func checkCurrent() throws(Fault) { try mailbox.file.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {

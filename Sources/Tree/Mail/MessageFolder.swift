@@ -50,6 +50,8 @@ final class MessageFolder: Item {
     return parts
   }
 
+  func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
+
   func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
@@ -122,6 +124,8 @@ final class AttachmentFolder: Item {
       })
   }
 
+  func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
+
   func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
@@ -171,6 +175,8 @@ final class MessageFile: Item {
     case .folder, .bytes, .attachments: throw .isFolder
     }
   }
+
+  func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
 
   func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
 

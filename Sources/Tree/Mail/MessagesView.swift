@@ -29,7 +29,7 @@ struct MessagesView: FolderView {
 
   /// Whether a file is a mailbox, by its name or else by what it holds.
   func isOf(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
-    if source.isNamed(among: listedExtensions) { return true }
+    if source.isTaken(byName: listedExtensions) { return true }
     return try MailboxScanner.isMailbox(startingWith: source.head(patience))
   }
 
@@ -68,7 +68,7 @@ struct MessageView: FolderView {
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    if !source.isNamed(among: listedExtensions),
+    if !source.isTaken(byName: listedExtensions),
       try !Header.looksLikeMessage(startingWith: source.head(patience))
     {
       return nil

@@ -70,7 +70,7 @@ struct CompressedView: View {
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
     guard let recipe = request.recipe else { return nil }
-    if !isNamed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
+    if !isNamed, !source.isConcealed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
     // No result is larger than its source.
     let item = RenditionFile(
       SourceState(source, revision: source.revision), recipe, conversions, view: name, estimate: source.attributes.size)

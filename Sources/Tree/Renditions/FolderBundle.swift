@@ -39,8 +39,14 @@ final class FolderBundle: Item {
     self.folder = folder
     members = try Self.members(of: folder, patience)
     state = Self.state(of: members)
-    described = attributes.view(
-      inode: folder.inode, kind: .file, size: members.reduce(1024) { Bounds.sum($0, $1.attributes.size) })
+    // Who may not list the folder, or reach what is in it, may not read it all at once either.
+    var rights = CommonRights(attributes, try folder.accessList(), wanted: 5)
+    for member in members {
+      rights.narrow(to: CommonRights(member.attributes, try member.item.accessList(), wanted: 4))
+    }
+    described = rights.applied(
+      to: attributes.view(
+        inode: folder.inode, kind: .file, size: members.reduce(1024) { Bounds.sum($0, $1.attributes.size) }))
   }
 
   private static func members(of folder: any Item, _ patience: Patience) throws(Fault) -> [Member] {
@@ -75,6 +81,8 @@ final class FolderBundle: Item {
   }
 
   func revision(_ attributes: Attributes) -> UInt64 { state }
+  /// Its mode says what all lists leave.
+  func accessList() throws(Fault) -> AccessList? { nil }
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {

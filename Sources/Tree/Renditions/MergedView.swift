@@ -32,6 +32,12 @@ struct MergedView: View {
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     // The pages of a PDF are one already.
     guard source.attributes.kind == .folder, source.item.listsViews else { return nil }
+    // Who may not list the folder is not to learn that there is something to be merged in it.
+    if source.isConcealed {
+      let item = RenditionFile(
+        SourceState(source, revision: source.revision), .merged, conversions, view: name, estimate: 1 << 20)
+      return Found(item, try item.attributes(patience))
+    }
     let bundle = try FolderBundle(source.item, source.attributes, patience)
     if bundle.members.isEmpty { return nil }
     let attributes = try bundle.attributes(patience)

@@ -32,7 +32,7 @@ struct PagesView: FolderView {
 
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
-    if !isNamed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
+    if !isNamed, !source.isConcealed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
     let folder = PageFolder(SourceState(source, revision: source.revision), conversions)
     return Found(folder, try folder.attributes(patience))
   }
@@ -101,6 +101,8 @@ final class PageFolder: Item {
   private static let ahead = 2
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing { PageListing(self, count: try count(patience)) }
+
+  func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
 
   func checkCurrent() throws(Fault) { try file.checkCurrent() }
 

@@ -38,11 +38,17 @@ final class RenditionFile: Item {
   private var work: Job.Work { .make(recipe) }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    try conversions.known.load(patience)
-    let size = conversions.known.known(work, inState: file.revision)
+    let size = try knownSize(patience)
     var attributes = file.attributes.view(inode: inode, kind: .file, size: size?.number ?? estimate)
     attributes.isPreliminary = !(size?.isConfirmed ?? false)
     return attributes
+  }
+
+  /// nil, too, for who may not know it.
+  private func knownSize(_ patience: Patience) throws(Fault) -> KnownValues.Value? {
+    if file.source.isConcealed { return nil }
+    try conversions.known.load(patience)
+    return conversions.known.known(work, inState: file.revision)
   }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
@@ -55,6 +61,8 @@ final class RenditionFile: Item {
   }
 
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
+
+  func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
 
   func checkCurrent() throws(Fault) { try file.checkCurrent() }
 

@@ -73,9 +73,10 @@ struct RenditionView: View {
   }
 
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let recipe = request.recipe, let kind = try signature(of: source, patience),
-      Self.makes(recipe, of: kind, source)
-    else { return nil }
+    guard let recipe = request.recipe else { return nil }
+    if !source.isConcealed {
+      guard let kind = try signature(of: source, patience), Self.makes(recipe, of: kind, source) else { return nil }
+    }
     let size = source.attributes.size
     let (estimate, view) =
       if case .image(let format, _) = recipe {

@@ -55,6 +55,11 @@ final class TableFile: Item {
   private var guess: Int64 { Bounds.size(file.attributes.size * growth + 4096) }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    if file.source.isConcealed {
+      var attributes = file.attributes.view(inode: inode, kind: .file, size: guess)
+      attributes.isPreliminary = true
+      return attributes
+    }
     try known.load(patience)
     let size = known.known(work, inState: file.revision)
     var attributes = file.attributes.view(
@@ -102,6 +107,8 @@ final class TableFile: Item {
   }
 
   var knownHead: [UInt8]? { [] }
+
+  func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
 
   func checkCurrent() throws(Fault) { try file.checkCurrent() }
 

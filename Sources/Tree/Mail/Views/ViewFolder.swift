@@ -18,6 +18,8 @@ extension ViewFolder {
     sorted.file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
+  func accessList() throws(Fault) -> AccessList? { try sorted.file.accessList(kind) }
+
   func checkCurrent() throws(Fault) { try sorted.file.checkCurrent() }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {

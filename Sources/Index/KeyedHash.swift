@@ -1,0 +1,82 @@
+/// A hash of 64 bits that only who has the key can find: SipHash-2-4 (Aumasson and Bernstein, 2012).
+struct KeyedHash: Sendable {
+  private var v0, v1, v2, v3: UInt64
+  /// The bytes of the word that is not full, the first lowest.
+  private var rest: UInt64 = 0
+  private var count: UInt64 = 0
+
+  /// The first 16 bytes of `key` count.
+  init(key: [UInt8]) {
+    let (k0, k1) = (Self.word(key, 0), Self.word(key, 8))
+    v0 = k0 ^ 0x736f_6d65_7073_6575
+    v1 = k1 ^ 0x646f_7261_6e64_6f6d
+    v2 = k0 ^ 0x6c79_6765_6e65_7261
+    v3 = k1 ^ 0x7465_6462_7974_6573
+  }
+
+  private static func word(_ bytes: [UInt8], _ start: Int) -> UInt64 {
+    (0..<8).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * UInt64($1)) }
+  }
+
+  @inline(__always)
+  private mutating func round() {
+    func rotated(_ word: UInt64, _ bits: UInt64) -> UInt64 { word << bits | word >> (64 - bits) }
+    v0 &+= v1
+    v2 &+= v3
+    v1 = rotated(v1, 13) ^ v0
+    v3 = rotated(v3, 16) ^ v2
+    v0 = rotated(v0, 32)
+    v2 &+= v1
+    v0 &+= v3
+    v1 = rotated(v1, 17) ^ v2
+    v3 = rotated(v3, 21) ^ v0
+    v2 = rotated(v2, 32)
+  }
+
+  private mutating func compress(_ word: UInt64) {
+    v3 ^= word
+    round()
+    round()
+    v0 ^= word
+  }
+
+  /// Adds bytes, behind those before.
+  mutating func combine(_ bytes: [UInt8]) {
+    let span = unsafe bytes.span.bytes
+    var place = 0
+    if count & 7 == 0 {
+      while place + 8 <= span.byteCount {
+        compress(unsafe UInt64(littleEndian: span.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)))
+        place += 8
+      }
+      count &+= UInt64(place)
+    }
+    while place < bytes.count {
+      rest |= UInt64(bytes[place]) << (8 * (count & 7))
+      count &+= 1
+      place += 1
+      if count & 7 == 0 {
+        compress(rest)
+        rest = 0
+      }
+    }
+  }
+
+  /// Adds a number.
+  mutating func combine(_ word: UInt64) { combine((0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }) }
+
+  /// Adds bytes and where they end.
+  mutating func combine(field bytes: [UInt8]) {
+    combine(UInt64(bytes.count))
+    combine(bytes)
+  }
+
+  /// Of all that was added.
+  var value: UInt64 {
+    var end = self
+    end.compress(rest | count << 56)
+    end.v2 ^= 0xff
+    for _ in 0..<4 { end.round() }
+    return end.v0 ^ end.v1 ^ end.v2 ^ end.v3
+  }
+}

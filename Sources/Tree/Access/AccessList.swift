@@ -1,0 +1,109 @@
+internal import Bytes
+
+/// A POSIX access control list as `system.posix_acl_access` holds it: acl(5), `posix_acl_xattr.h`.
+public struct AccessList: Sendable, Equatable {
+  struct Entry: Sendable, Equatable {
+    var tag: UInt16
+    /// Read 4, write 2, execute 1.
+    var permissions: UInt16
+    var id: UInt32
+  }
+
+  enum Tag {
+    static let owner: UInt16 = 0x01
+    static let user: UInt16 = 0x02
+    static let owningGroup: UInt16 = 0x04
+    static let group: UInt16 = 0x08
+    static let mask: UInt16 = 0x10
+    static let others: UInt16 = 0x20
+  }
+
+  static let attribute: FileName = "system.posix_acl_access"
+  static let defaultAttribute: FileName = "system.posix_acl_default"
+
+  var entries: [Entry]
+
+  private static let version: UInt64 = 2
+
+  /// Throws for what the kernel would not take.
+  init(_ bytes: [UInt8]) throws(Fault) {
+    func number(_ start: Int, _ count: Int) -> UInt64 {
+      (0..<count).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * $1) }
+    }
+    guard bytes.count >= 4, (bytes.count - 4).isMultiple(of: 8), number(0, 4) == Self.version else {
+      throw Fault(.damaged, "an access control list that is none")
+    }
+    entries = stride(from: 4, to: bytes.count, by: 8).map { start in
+      Entry(
+        tag: UInt16(number(start, 2)), permissions: UInt16(number(start + 2, 2)), id: UInt32(number(start + 4, 4)))
+    }
+  }
+
+  var bytes: [UInt8] {
+    func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+    return entries.reduce(into: bytes(Self.version, 4)) { result, entry in
+      result += bytes(UInt64(entry.tag), 2) + bytes(UInt64(entry.permissions), 2) + bytes(UInt64(entry.id), 4)
+    }
+  }
+
+  /// The list of what is made of the file: its rights to read, which for a folder are those to search as well.
+  func view(_ kind: Kind) -> AccessList {
+    changed { _, permissions in
+      let reading = permissions & 4
+      return kind == .folder ? reading | reading >> 2 : reading
+    }
+  }
+
+  /// The list less the permissions of a file mode, as `-o umask=` takes them from the mode.
+  func less(_ mode: UInt16) -> AccessList {
+    changed { tag, permissions in
+      switch tag {
+      case Tag.owner: permissions & ~(mode >> 6)
+      case Tag.others: permissions & ~mode
+      default: permissions & ~(mode >> 3)
+      }
+    }
+  }
+
+  private func changed(_ change: (_ tag: UInt16, _ permissions: UInt16) -> UInt16) -> AccessList {
+    var list = self
+    for index in list.entries.indices {
+      list.entries[index].permissions = change(list.entries[index].tag, list.entries[index].permissions)
+    }
+    return list
+  }
+
+  private var mask: UInt16 { entries.first { $0.tag == Tag.mask }?.permissions ?? 7 }
+
+  /// What an entry gives.
+  private func given(by entry: Entry) -> UInt16 {
+    entry.tag == Tag.owner || entry.tag == Tag.others ? entry.permissions : entry.permissions & mask
+  }
+
+  /// What the owner may.
+  var ofOwner: UInt16 { entries.first { $0.tag == Tag.owner }?.permissions ?? 0 }
+
+  /// What everybody may who is not the owner, whatever user or group he is.
+  var ofAllOthers: UInt16 {
+    entries.reduce(7) { $1.tag == Tag.owner || $1.tag == Tag.mask ? $0 : $0 & given(by: $1) }
+  }
+
+  /// Whether the list gives `wanted` to a process: the first of owner, named user, any of its groups, all others counts.
+  func gives(_ wanted: UInt16, to asker: Asker, owner: UInt32, group: UInt32) -> Bool {
+    if asker.user == owner { return ofOwner & wanted == wanted }
+    if let named = entries.first(where: { $0.tag == Tag.user && $0.id == asker.user }) {
+      return given(by: named) & wanted == wanted
+    }
+    let groups = entries.filter { entry in
+      switch entry.tag {
+      case Tag.owningGroup: asker.isMember(of: group)
+      case Tag.group: asker.isMember(of: entry.id)
+      default: false
+      }
+    }
+    if !groups.isEmpty { return groups.contains { given(by: $0) & wanted == wanted } }
+    return entries.contains { $0.tag == Tag.others && $0.permissions & wanted == wanted }
+  }
+}

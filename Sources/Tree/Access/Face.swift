@@ -1,0 +1,29 @@
+/// What the kernel checks of an item: who it belongs to and what its mode is.
+struct Face: Hashable, Sendable {
+  var owner: UInt32
+  var group: UInt32
+  var permissions: UInt16
+  /// Whether it is the face that a file shows to who may not read it.
+  let isConcealed: Bool
+
+  init(_ attributes: Attributes, isConcealed: Bool = false) {
+    owner = attributes.owner
+    group = attributes.group
+    permissions = attributes.permissions
+    self.isConcealed = isConcealed
+  }
+
+  /// Of what nobody has looked up.
+  static let none = Face(owner: 0, group: 0, permissions: 0, isConcealed: false)
+
+  private init(owner: UInt32, group: UInt32, permissions: UInt16, isConcealed: Bool) {
+    self.owner = owner
+    self.group = group
+    self.permissions = permissions
+    self.isConcealed = isConcealed
+  }
+}
+
+extension Found {
+  var face: Face { Face(attributes, isConcealed: secrecy == .concealed && attributes.kind == .file) }
+}

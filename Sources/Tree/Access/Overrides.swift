@@ -1,0 +1,27 @@
+/// What a mount says of every file and folder instead of what is so: `-o uid=`, `gid=` and `umask=`.
+public struct Overrides: Sendable {
+  public var owner: UInt32?
+  public var group: UInt32?
+  /// Permission bits taken away from all but links.
+  public var umask: UInt16 = 0
+
+  public init() {}
+
+  /// Permissions are all but a link's.
+  func applied(to face: Face) -> Face {
+    var shown = face
+    if let owner { shown.owner = owner }
+    if let group { shown.group = group }
+    shown.permissions &= ~umask
+    return shown
+  }
+
+  func applied(to attributes: Attributes) -> Attributes {
+    let face = applied(to: Face(attributes))
+    var shown = attributes
+    shown.owner = face.owner
+    shown.group = face.group
+    if attributes.kind != .link { shown.permissions = face.permissions }
+    return shown
+  }
+}

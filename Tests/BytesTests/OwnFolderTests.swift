@@ -1,0 +1,56 @@
+import Files
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct OwnFolderTests {
+  private func isOwn(_ path: String, making: Bool = false) -> Bool {
+    (try? OwnFolder.check(path, making: making)) != nil
+  }
+
+  @Test func everyFolderOnTheWayCounts() async throws {
+    try await withScratch { scratch in
+      let (top, inner) = (scratch.path + "/a", scratch.path + "/a/b")
+      #expect(!isOwn(inner))
+      #expect(isOwn(inner, making: true) && isOwn(inner))
+      for (rights, isOurs) in [(0o755, true), (0o770, false), (0o702, false), (0o1777, true), (0o700, true)] {
+        #expect(unsafe chmod(top, mode_t(rights)) == 0)
+        #expect(isOwn(inner) == isOurs, "\(String(rights, radix: 8))")
+      }
+      // The last is nobody else's to put things in, even if they cannot take any away.
+      #expect(unsafe chmod(inner, 0o1777) == 0)
+      #expect(!isOwn(inner))
+      #expect(unsafe chmod(inner, 0o700) == 0 && symlink("a", scratch.path + "/link") == 0)
+      #expect(!isOwn(scratch.path + "/link/b") && !isOwn(scratch.path + "/link") && !isOwn("a") && !isOwn(""))
+    }
+  }
+
+  @Test(.enabled("only root can give a folder away") { MountScratch.isRoot })
+  func foldersOfOthersDoNot() async throws {
+    try await withScratch { scratch in
+      let (top, inner) = (scratch.path + "/a", scratch.path + "/a/b")
+      #expect(isOwn(inner, making: true))
+      #expect(unsafe chown(top, 12345, 12345) == 0)
+      #expect(!isOwn(inner))
+      #expect(unsafe chown(top, 0, 0) == 0 && chown(inner, 12345, 12345) == 0)
+      #expect(!isOwn(inner))
+    }
+  }
+
+  @Test func keyIsMadeOnceAndForTheOwnerAlone() async throws {
+    try await withScratch { scratch in
+      let key = try OwnKey.key(in: scratch.path)
+      #expect(key.count == 32 && Set(key).count > 8)
+      #expect(try OwnKey.key(in: scratch.path) == key)
+      for change in [
+        "rm key", "truncate -s 5 key", "chmod 640 key", "ln key other", "rm key; ln -s other key", "rm key; mkfifo key",
+      ] {
+        _ = try await shell("cd \"$1\" && \(change)", scratch.path)
+        let other = try OwnKey.key(in: scratch.path)
+        #expect(other != key && other.count == 32, "\(change)")
+        #expect(try OwnKey.key(in: scratch.path) == other)
+        _ = try await shell("cd \"$1\" && rm -f other", scratch.path)
+      }
+    }
+  }
+}

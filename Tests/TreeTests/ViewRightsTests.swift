@@ -1,0 +1,180 @@
+import Bytes
+import Conversion
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Tree
+
+/// What every view there is, and every one to come, owes to its sources.
+@Suite struct ViewRightsTests {
+  /// What a view is made of.
+  private enum Sources { case oneFile, manyFiles }
+
+  /// A new view is entered here with what it draws on. One that draws on several things takes its rights from `CommonRights`.
+  private static let table: [String: Sources] = [
+    "ContentsView": .oneFile, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
+    "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
+    "MergedView": .manyFiles,
+  ]
+
+  private static func views() -> [any View] {
+    let conversions = Conversions(
+      ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/tmp")
+    return Views(conversions: conversions).all
+  }
+
+  /// A file or a folder that notes whether anything but its attributes was asked for.
+  private final class Thing: Item {
+    let inode: UInt64
+    let kind: Kind
+    var isImmutable: Bool { false }
+    private let shown: Attributes
+    private let list: AccessList?
+    private let members: [(name: FileName, thing: Thing)]
+    let questions = Atomic<Int>(0)
+
+    init(
+      _ kind: Kind = .file, _ permissions: UInt16, owner: UInt32 = 1, group: UInt32 = 1, list: AccessList? = nil,
+      inode: UInt64 = 1, members: [(name: FileName, thing: Thing)] = []
+    ) {
+      (self.kind, self.inode, self.list, self.members) = (kind, inode, list, members)
+      let time = Timestamp(seconds: 1)
+      shown = Attributes(
+        inode: inode, kind: kind, permissions: permissions, links: 1, owner: owner, group: group, size: 1000,
+        allocated: 0, accessed: time, modified: time, changed: time)
+    }
+
+    private func note() { questions.add(1, ordering: .relaxed) }
+
+    func attributes(_ patience: Patience) throws(Fault) -> Attributes { shown }
+    func accessList() throws(Fault) -> AccessList? { list }
+    func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+      note()
+      return ByteArraySource([1, 2, 3])
+    }
+    func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+      note()
+      return try members.first { $0.name == name }.map { (member) throws(Fault) in
+        Found(member.thing, try member.thing.attributes(patience))
+      }
+    }
+    func listing(_ patience: Patience) throws(Fault) -> any Listing {
+      note()
+      return ShortListing(members.map { ($0.name, $0.thing.inode, $0.thing.kind) })
+    }
+    func revision(_ attributes: Attributes) -> UInt64 { inode }
+  }
+
+  private static func source(_ thing: Thing, _ name: FileName, isConcealed: Bool = false) throws -> Source {
+    let folder = Thing(.folder, 0o755)
+    let node = Node(id: 2, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none)
+    return Source(
+      item: thing, attributes: try thing.attributes(.blocking), name: name, folder: node, isConcealed: isConcealed)
+  }
+
+  /// Names that a view answers to, the first of a file that says what it is.
+  private static func names(_ view: any View) -> [FileName] {
+    switch "\(type(of: view))" {
+    case "TableView": ["x.csv", "y.tsv"]
+    case "CompressedView": ["x.pdf"]
+    default: [view.listedExtensions.first.map { FileName("x.\($0.text)") } ?? "x", "x.dat", "x"]
+    }
+  }
+
+  @Test func everyViewIsInTheTable() {
+    #expect(Set(Views.types.map { "\($0)" }) == Set(Self.table.keys))
+    #expect(Set(Self.views().map { "\(type(of: $0))" }) == Set(Self.table.keys))
+  }
+
+  @Test func viewOfWhatIsConcealedIsToldFromItsAttributes() throws {
+    for view in Self.views() {
+      for name in Self.names(view) {
+        var told: [(Attributes, UInt64)] = []
+        for _ in 0..<2 {
+          let thing = Thing(view.sourceKind, 0o700)
+          let request = view.listedRequest(beside: name)
+          let found = try view.item(of: Self.source(thing, name, isConcealed: true), request, .immediate)
+          let item = try #require(found?.item, "\(view.name) of \(name.text)")
+          told.append((try item.attributes(.immediate), item.inode))
+          #expect(thing.questions.load(ordering: .relaxed) == 0, "\(view.name) of \(name.text)")
+        }
+        #expect(told[0].0.size == told[1].0.size && told[0].1 == told[1].1)
+      }
+    }
+  }
+
+  @Test func viewOfOneFileHasItsOwnerModeAndList() throws {
+    let list = try AccessList([2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 7, 0, 9, 0, 0, 0])
+    for view in Self.views() where Self.table["\(type(of: view))"] == .oneFile {
+      for permissions: UInt16 in [0o644, 0o600, 0o4711, 0o024, 0o604, 0] {
+        let name = try #require(Self.names(view).first)
+        let thing = Thing(.file, permissions, owner: 5, group: 6, list: list)
+        let request = view.listedRequest(beside: name)
+        let found = try #require(try view.item(of: Self.source(thing, name), request, .immediate))
+        let readable = permissions & 0o444
+        let most = found.attributes.kind == .folder ? readable | readable >> 2 : readable
+        #expect(found.attributes.permissions & ~most == 0 && found.attributes.permissions & 0o700 == most & 0o700)
+        #expect(found.attributes.owner == 5 && found.attributes.group == 6)
+        let own = try #require(try found.item.accessList())
+        let right: UInt16 = found.attributes.kind == .folder ? 5 : 4
+        #expect(own.entries.map(\.permissions) == [right, right], "\(view.name)")
+      }
+    }
+  }
+
+  /// Members, the folder, and what is left for owner, group and others; nil: nobody owns it.
+  private static let merges: [(folder: Thing, owner: UInt32?, group: UInt32?, permissions: UInt16)] = [
+    (merge(0o755, (0o644, 1, 1), (0o644, 1, 1)), 1, 1, 0o444),
+    (merge(0o755, (0o644, 1, 1), (0o600, 1, 1)), 1, 1, 0o400),
+    (merge(0o711, (0o644, 1, 1)), 1, 1, 0o400),
+    (merge(0o744, (0o644, 1, 1)), 1, 1, 0o400),
+    (merge(0o755, (0o644, 1, 1), (0o644, 2, 1)), nil, 1, 0o444),
+    (merge(0o755, (0o640, 1, 1), (0o640, 2, 1)), nil, 1, 0o040),
+    (merge(0o755, (0o600, 1, 1), (0o600, 2, 1)), nil, 1, 0),
+    (merge(0o755, (0o044, 1, 1), (0o644, 2, 1)), nil, 1, 0),
+    (merge(0o755, (0o640, 1, 1), (0o640, 1, 2)), 1, nil, 0o400),
+    (merge(0o755, (0o604, 1, 1), (0o644, 1, 2)), 1, nil, 0o400),
+    (merge(0o755, (0o644, 2, 2), (0o644, 3, 3)), nil, nil, 0o444),
+    (merge(0o755, (0o644, 1, 1), (0o604, 2, 2), (0o644, 1, 1)), nil, nil, 0),
+  ]
+
+  private static func merge(_ mode: UInt16, _ members: (UInt16, UInt32, UInt32)...) -> Thing {
+    let files = members.enumerated().map { index, member in
+      (
+        name: FileName("\(index).png"),
+        thing: Thing(.file, member.0, owner: member.1, group: member.2, inode: UInt64(index) + 10)
+      )
+    }
+    return Thing(.folder, mode, members: files)
+  }
+
+  @Test(arguments: merges.indices) func whatIsMadeOfSeveralIsForWhoMayReadEach(row: Int) throws {
+    let (folder, owner, group, permissions) = Self.merges[row]
+    let view = try #require(Self.views().first { $0.name == "merged" })
+    let found = try #require(try view.item(of: Self.source(folder, "f"), ViewRequest(source: "f"), .blocking))
+    #expect(found.attributes.owner == owner ?? CommonRights.nobody)
+    #expect(found.attributes.group == group ?? CommonRights.nobody)
+    #expect(String(found.attributes.permissions, radix: 8) == String(permissions, radix: 8))
+    let list = try found.item.accessList()
+    #expect(list == nil)
+  }
+
+  @Test func listOfOneFileTakesFromAllOthers() throws {
+    // user::rw- user:9:--- group::r-- mask::r-- other::r--
+    func entry(_ tag: UInt8, _ permissions: UInt8, _ id: UInt8 = 255) -> [UInt8] {
+      [tag, 0, permissions, 0] + (id == 255 ? [255, 255, 255, 255] : [id, 0, 0, 0])
+    }
+    let bytes = [2, 0, 0, 0] + entry(1, 6) + entry(2, 0, 9) + entry(4, 4) + entry(16, 4) + entry(32, 4)
+    let list = try AccessList(bytes)
+    #expect(list.bytes == bytes)
+    let folder = Thing(
+      .folder, 0o755,
+      members: [("1.png", Thing(.file, 0o644, list: list, inode: 10)), ("2.png", Thing(.file, 0o644, inode: 11))])
+    let view = try #require(Self.views().first { $0.name == "merged" })
+    let found = try #require(try view.item(of: Self.source(folder, "f"), ViewRequest(source: "f"), .blocking))
+    #expect(found.attributes.permissions == 0o400)
+    #expect(throws: Fault.self) { try AccessList([1, 0, 0, 0]) }
+    #expect(throws: Fault.self) { try AccessList(Array(bytes.dropLast())) }
+  }
+}
