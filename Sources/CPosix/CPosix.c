@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 int ffmount_openat2(int folder, const char *path, uint64_t flags, uint64_t resolve) {
@@ -30,15 +31,16 @@ ssize_t ffmount_llistxattr(const char *path, char *list, size_t count) { return 
 
 pid_t ffmount_fork(void) { return fork(); }
 
-int ffmount_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
-  return posix_spawn_file_actions_addclosefrom_np(actions, first);
+uint64_t ffmount_processor_time(pid_t process) {
+  clockid_t clock;
+  struct timespec time;
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 int ffmount_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
-
-int ffmount_memory_file(void) { return memfd_create("ffmount", MFD_CLOEXEC); }
 
 size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 

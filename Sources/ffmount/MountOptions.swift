@@ -22,10 +22,12 @@ struct MountOptions {
   var workers: Int?
   /// nil: the one beside this program.
   var converter: String?
-  /// For one conversion, in seconds.
+  /// Of the processors' time, for one conversion, in seconds.
   var conversionTime = 60
   /// For one worker, in bytes.
   var conversionMemory: Int64 = 1 << 30
+  /// Whether files are converted where the system lacks a wall of the converter's sandbox.
+  var isSandboxWeak = false
   /// Of what conversions made, in bytes.
   var cacheSize = Converter.usualCacheSize
   /// Options for the kernel and libfuse as they are.
@@ -116,6 +118,11 @@ struct MountOptions {
       guard conversionMemory >= 64 << 20 else {
         throw ValidationError("-o convert_memory=\(value): expected 64M or more")
       }
+    case "sandbox":
+      guard value == "strict" || value == "weak" else {
+        throw ValidationError("-o sandbox=\(value): expected strict or weak")
+      }
+      isSandboxWeak = value == "weak"
     case "cache_size": cacheSize = try size(name, value)
     case "symlinks":
       guard value == "all" || value == "inside" else {

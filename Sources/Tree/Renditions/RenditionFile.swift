@@ -50,6 +50,8 @@ final class RenditionFile: Item {
     return try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
+  func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
+
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
 
   func checkCurrent() throws(Fault) { try file.checkCurrent() }

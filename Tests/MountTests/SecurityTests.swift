@@ -1,0 +1,22 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// SECURITY.md promises nothing that no test keeps.
+@Suite struct SecurityTests {
+  @Test func everyPromiseNamesTestsThatAreThere() throws {
+    let root = URL(fileURLWithPath: MountScratch.package)
+    let text = try String(contentsOf: root.appendingPathComponent("SECURITY.md"), encoding: .utf8)
+    let promised = text.matches(of: /\[([a-z][A-Za-z]+)\]/).map { String($0.output.1) }
+    #expect(promised.count > 20)
+    var tests: Set<String> = []
+    let files = FileManager.default.enumerator(
+      at: root.appendingPathComponent("Tests"), includingPropertiesForKeys: nil)
+    for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
+      let source = try String(contentsOf: file, encoding: .utf8)
+      // A function of its own behind `@Test`, whatever is between them.
+      tests.formUnion(source.matches(of: /@Test[^{]*?func ([A-Za-z]+)\(/).map { String($0.output.1) })
+    }
+    #expect(Set(promised).subtracting(tests).sorted() == [])
+  }
+}
