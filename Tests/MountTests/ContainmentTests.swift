@@ -155,9 +155,9 @@ import Testing
       // The device may be root's alone: it is another one for as long as this takes. Who mounts has to have a name.
       let lines = """
         cd "$2"; chmod 755 .; chown -R 1:1 .; mknod fuse c 10 229; chmod 666 fuse; mount --bind fuse /dev/fuse
-        as() { XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD HOME=$PWD setpriv --reuid=1 --regid=1 --clear-groups "$@"; }
-        as "$1" -f -o workers=1 source mnt 2> said & for i in $(seq 200); do mountpoint -q mnt && break; sleep .05; done
-        P=$!; as cat mnt/a.png.as-jpeg | file -b - | cut -d, -f1
+        as="env XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD HOME=$PWD setpriv --reuid=1 --regid=1 --clear-groups"
+        $as "$1" -f -o workers=1 source mnt 2> said & for i in $(seq 200); do mountpoint -q mnt && break; sleep .05; done
+        P=$!; $as cat mnt/a.png.as-jpeg | file -b - | cut -d, -f1
         w=$(pgrep -P $P); grep -E '^(Cap(Prm|Eff)|NoNewPrivs|Seccomp):' /proc/$w/status | tr -d '0\n\t'; echo
         grep '^Uid:' /proc/$w/status | tr -s '\t' ' '; fusermount3 -u mnt; wait $P; echo $?; grep -o 'namespaces, user 1, landlock' said
         """
