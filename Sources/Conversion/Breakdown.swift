@@ -51,7 +51,7 @@ extension Breakdown {
     case .senseless: Fault(.unsupported, "the converter gave an answer that makes no sense")
     case .time(let seconds): Fault(.limit, "converting it took longer than \(seconds) s (-o convert_time)")
     case .delay(let seconds):
-      Fault(.limit, "converting it was not done after \(seconds) s, ten times -o convert_time")
+      Fault(.limit, "converting it was not done after \(seconds) s, three times -o convert_time")
     case .memory(let bytes):
       Fault(.limit, "converting it took more than \(bytes >> 20) MiB of memory (-o convert_memory)")
     case .cancelled: Fault(.system(EINTR), "nobody waits for it")

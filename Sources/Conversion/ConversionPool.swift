@@ -13,7 +13,7 @@ public final class ConversionPool: Sendable {
     public var workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// Of the processors' time, for one job; whole seconds.
     public var timeLimit = Duration.seconds(60)
-    /// By the clock, for one job; whole seconds. nil: ten times as long.
+    /// By the clock, for one job; whole seconds. nil: three times as long.
     public var clockLimit: Duration?
     /// For one worker, in bytes.
     public var memoryLimit: Int64 = 1 << 30
@@ -29,7 +29,7 @@ public final class ConversionPool: Sendable {
     public init(program: String) { self.program = program }
 
     var limits: ConverterProcess.Limits {
-      ConverterProcess.Limits(time: timeLimit, clock: clockLimit ?? timeLimit * 10, memory: memoryLimit)
+      ConverterProcess.Limits(time: timeLimit, clock: clockLimit ?? timeLimit * 3, memory: memoryLimit)
     }
 
     func program(for work: Job.Work) -> String {

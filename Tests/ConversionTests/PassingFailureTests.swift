@@ -33,7 +33,7 @@ extension ConversionTests {
 
     /// A machine that is busy or short of something, and a system that refuses.
     @Test(arguments: [
-      ("hang", "converting it was not done after 1 s, ten times -o convert_time"),
+      ("hang", "converting it was not done after 1 s, three times -o convert_time"),
       ("exit 69", "the converter ended without an answer (exit status 69)"),
       ("fail 7 no memory", "no memory"),
       ("fail 8 is not converted", "is not converted"),

@@ -71,7 +71,7 @@ import Testing
             noise.ppm: the converter was killed (SIGKILL)
             4
             cat: noise.ppm.q30.as-avif: Input/output error
-            noise.ppm: converting it was not done after 20 s, ten times -o convert_time
+            noise.ppm: converting it was not done after 6 s, three times -o convert_time
             JPEG image data
 
             """)
