@@ -94,12 +94,14 @@ let package = Package(
     .target(
       name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
     .target(
-      name: "Images", dependencies: ["Conversion", "JobFiles", "Pixels", "CPosix", "CVips", "CHeif"],
+      name: "Images", dependencies: ["Conversion", "JobFiles", "Pixels", "CVips", "CHeif"],
       swiftSettings: strict),
     .target(name: "Workshop", dependencies: ["Conversion", "JobFiles", "Sandbox", "CPosix"], swiftSettings: strict),
     .executableTarget(
       name: "ffconvert",
-      dependencies: ["Conversion", "JobFiles", "Documents", "Rendering", "Images", "Pixels", "Workshop"],
+      dependencies: [
+        "Conversion", "JobFiles", "Documents", "Rendering", "Images", "Pixels", "Workshop", "Sandbox", "CPosix",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "ffpages", dependencies: ["Conversion", "JobFiles", "Documents", "Workshop"], swiftSettings: strict),

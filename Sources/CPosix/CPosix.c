@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 int ffmount_openat2(int folder, const char *path, uint64_t flags, uint64_t resolve) {
@@ -37,6 +38,13 @@ int ffmount_refresh_size(int folder, const char *path) {
 
 pid_t ffmount_fork(void) { return fork(); }
 
+uint64_t ffmount_processor_time(pid_t process) {
+  clockid_t clock;
+  struct timespec time;
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 int ffmount_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
   return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
@@ -50,8 +58,6 @@ void ffmount_map_from(int size) {
   // Both are fixed by setting one; this is what malloc would have learned.
   mallopt(M_TRIM_THRESHOLD, 2 * size);
 }
-
-int ffmount_memory_file(void) { return memfd_create("ffmount", MFD_CLOEXEC); }
 
 size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 

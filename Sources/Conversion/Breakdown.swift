@@ -11,8 +11,12 @@ public enum Breakdown: Error, Hashable, Sendable {
   case exited(Int32)
   /// It said what no worker says.
   case senseless
-  /// It was ended because it took longer than so many seconds.
+  /// It had ended before it began with the job, and so had the one before it.
+  case gone
+  /// It was ended because it took more than so many seconds of the processors.
   case time(Int)
+  /// It was ended because so many seconds went by.
+  case delay(Int)
   /// It was ended because it took more memory than so many bytes.
   case memory(Int64)
   /// It was ended because nobody waits any more.
@@ -20,24 +24,34 @@ public enum Breakdown: Error, Hashable, Sendable {
 }
 
 extension Breakdown {
-  /// Whether the same bytes will most likely have it again. What somebody else did to the worker they will not.
+  /// Whether the same bytes will have it again. What somebody else did to the worker, a machine that is short of something, or
+  /// a disk that fails (SIGBUS), they need not.
   var isLasting: Bool {
     switch self {
-    case .absent, .cancelled: false
-    case .signal(let signal): ![SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(signal)
-    case .exited, .senseless, .time, .memory: true
+    case .absent, .cancelled, .gone, .delay: false
+    case .signal(let signal): ![SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGBUS].contains(signal)
+    case .exited(let status): status != Self.unavailable
+    case .senseless, .time, .memory: true
     }
   }
+
+  /// The exit status of a worker that finds something missing when it starts (<sysexits.h>).
+  private static let unavailable: Int32 = 69
 
   var fault: Fault {
     switch self {
     case .absent(let code):
       Fault(.unsupported, "the converter could not be started: \(unsafe String(cString: strerror(code)))")
     case .signal(let signal):
-      Fault(.unsupported, "the converter \(isLasting ? "crashed" : "was killed") (\(Self.name(ofSignal: signal)))")
+      Fault(
+        .unsupported,
+        "the converter \(isLasting || signal == SIGBUS ? "crashed" : "was killed") (\(Self.name(ofSignal: signal)))")
     case .exited(let status): Fault(.unsupported, "the converter ended without an answer (exit status \(status))")
+    case .gone: Fault(.unsupported, "the converter ended before it began, twice")
     case .senseless: Fault(.unsupported, "the converter gave an answer that makes no sense")
     case .time(let seconds): Fault(.limit, "converting it took longer than \(seconds) s (-o convert_time)")
+    case .delay(let seconds):
+      Fault(.limit, "converting it was not done after \(seconds) s, three times -o convert_time")
     case .memory(let bytes):
       Fault(.limit, "converting it took more than \(bytes >> 20) MiB of memory (-o convert_memory)")
     case .cancelled: Fault(.system(EINTR), "nobody waits for it")

@@ -11,16 +11,26 @@ public final class ConversionPool: Sendable {
     public var pageProgram: String?
     /// At most how many jobs go on at a time.
     public var workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    /// For one job; whole seconds.
+    /// Of the processors' time, for one job; whole seconds.
     public var timeLimit = Duration.seconds(60)
+    /// By the clock, for one job; whole seconds. nil: three times as long.
+    public var clockLimit: Duration?
     /// For one worker, in bytes.
     public var memoryLimit: Int64 = 1 << 30
+    /// A worker is replaced after so many jobs.
+    public var jobsOfOne = 256
+    /// Whether files are converted where the system lacks something to shut a worker in.
+    public var isSandboxWeak = false
     /// How long a worker that has nothing to do stays.
     public var idleTime = Duration.seconds(60)
     /// Takes each line that workers write to standard error, the same line once.
     public var log: @Sendable (String) -> Void = { _ in }
 
     public init(program: String) { self.program = program }
+
+    var limits: ConverterProcess.Limits {
+      ConverterProcess.Limits(time: timeLimit, clock: clockLimit ?? timeLimit * 3, memory: memoryLimit)
+    }
 
     func program(for work: Job.Work) -> String {
       switch work {
@@ -113,17 +123,17 @@ public final class ConversionPool: Sendable {
   /// The worker's next task; nil when it is to end. Blocks.
   private func next(_ worker: Worker) -> ConversionTask? {
     let identifier = ObjectIdentifier(worker)
-    let document = worker.document
+    let open = (document: worker.document, owner: worker.owner)
     let found: ConversionTask?? = state.take(within: options.idleTime) { state -> ConversionTask?? in
       if state.isStopped { return .some(nil) }
-      if let task = state.take(identifier, document) { return task }
-      state.idle[identifier] = document
+      if let task = state.take(identifier, open) { return task }
+      state.idle[identifier] = open.document
       return nil
     }
     if let found { return found }
     return state.update { state -> ConversionTask? in
       // What came at this moment counted on this worker.
-      if let task = state.take(identifier, document) { return task }
+      if let task = state.take(identifier, open) { return task }
       state.idle[identifier] = nil
       state.workers -= 1
       return nil
@@ -137,9 +147,12 @@ public final class ConversionPool: Sendable {
 }
 
 extension ConversionPool.State {
-  /// The task that a worker with `document` open had best do now; nil when there is none for it.
-  fileprivate mutating func take(_ worker: ObjectIdentifier, _ document: UInt64) -> ConversionTask? {
-    guard let place = place(for: worker, document) else { return nil }
+  /// The task that a worker had best do now that has a document open, and is for an owner's files; nil when there is none
+  /// for it.
+  fileprivate mutating func take(
+    _ worker: ObjectIdentifier, _ open: (document: UInt64, owner: UInt32?)
+  ) -> ConversionTask? {
+    guard let place = place(for: worker, open) else { return nil }
     if place > 0 { queue[0].timesPassed += 1 }
     let task = queue.remove(at: place).task
     idle[worker] = nil
@@ -147,20 +160,25 @@ extension ConversionPool.State {
     return task
   }
 
-  private func place(for worker: ObjectIdentifier, _ document: UInt64) -> Int? {
+  private func place(for worker: ObjectIdentifier, _ open: (document: UInt64, owner: UInt32?)) -> Int? {
     let lookout = queue.prefix(ConversionPool.lookout)
     guard let first = queue.first else { return nil }
-    if document != 0, first.timesPassed < ConversionPool.passesAtMost,
-      let place = lookout.firstIndex(where: { $0.task.document == document })
-    {
+    let mayPass = first.timesPassed < ConversionPool.passesAtMost
+    if open.document != 0, mayPass, let place = lookout.firstIndex(where: { $0.task.document == open.document }) {
       return place
     }
     // Opening a document takes longer than most of what is done with it: it is left to whoever has it open and nothing to do.
-    return lookout.firstIndex { waiting in
+    func isFree(_ waiting: ConversionPool.Waiting) -> Bool {
       let document = waiting.task.document
       if document == 0 { return true }
       if waiting.task.isAhead, running.contains(where: { $0.document == document }) { return false }
       return !idle.contains { $0.value == document && $0.key != worker }
     }
+    // For another owner's file the worker would have to start anew.
+    if let owner = open.owner, mayPass, let place = lookout.firstIndex(where: { $0.task.owner == owner && isFree($0) })
+    {
+      return place
+    }
+    return lookout.firstIndex(where: isFree)
   }
 }

@@ -4,6 +4,8 @@ internal import Synchronization
 final class ConversionTask: Sendable {
   /// As in `Job`.
   let document: UInt64
+  /// Whose file it is; nil: several users'.
+  let owner: UInt32?
   /// Whether nobody has asked for it yet: then it is for whoever has the document open.
   let isAhead: Bool
   private let body: @Sendable (ConversionTask, Worker) -> Void
@@ -19,10 +21,11 @@ final class ConversionTask: Sendable {
   /// One of the two is called, once: `body` on a thread that may be held, with a worker for as long as it runs, or
   /// `dropped` when that will not be.
   init(
-    document: UInt64, isAhead: Bool, _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
+    document: UInt64, owner: UInt32?, isAhead: Bool, _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
     dropped: @escaping @Sendable (ConversionTask) -> Void
   ) {
     self.document = document
+    self.owner = owner
     self.isAhead = isAhead
     self.body = body
     self.dropped = dropped
@@ -56,71 +59,4 @@ final class ConversionTask: Sendable {
       throw self.isCancelled ? .cancelled : error
     }
   }
-}
-
-/// A place in the pool: a process of each program that jobs are for, started when there is one and replaced when it breaks
-/// down.
-final class Worker: Sendable {
-  private let options: ConversionPool.Options
-  private let log: @Sendable (String) -> Void
-  private let state = Mutex(State())
-
-  private struct State {
-    /// By program.
-    var processes: [String: ConverterProcess] = [:]
-    var document: UInt64 = 0
-    var jobs: UInt64 = 0
-  }
-
-  init(_ options: ConversionPool.Options, log: @escaping @Sendable (String) -> Void) {
-    self.options = options
-    self.log = log
-  }
-
-  /// What was open last; 0: nothing.
-  var document: UInt64 { state.withLock { $0.document } }
-
-  /// Has `job` done for `task`. Blocks.
-  func perform(
-    _ job: Job, for task: ConversionTask, input: Int32, output: Int32?
-  ) throws(Breakdown) -> JobAnswer.Outcome {
-    let program = options.program(for: job.work)
-    let process = try ready(program)
-    var job = job
-    job.number = state.withLock { state in
-      state.jobs += 1
-      state.document = job.document
-      return state.jobs
-    }
-    do throws(Breakdown) {
-      return try task.attended(by: process) { () throws(Breakdown) in
-        try process.perform(
-          job, input: input, output: output, .init(time: options.timeLimit, memory: options.memoryLimit))
-      }
-    } catch {
-      end(program)
-      throw error
-    }
-  }
-
-  private func ready(_ program: String) throws(Breakdown) -> ConverterProcess {
-    if let process = state.withLock({ $0.processes[program] }) {
-      if process.isReady { return process }
-      end(program)
-    }
-    let process = try ConverterProcess(program: program, log: log)
-    state.withLock { $0.processes[program] = process }
-    return process
-  }
-
-  private func end(_ program: String) {
-    let process = state.withLock { state in
-      state.document = 0
-      return state.processes.removeValue(forKey: program)
-    }
-    process?.end()
-  }
-
-  /// Ends the processes and waits for them.
-  func end() { for program in state.withLock({ Array($0.processes.keys) }) { end(program) } }
 }

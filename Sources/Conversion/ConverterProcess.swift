@@ -6,35 +6,39 @@ internal import Synchronization
 
 /// One process of the converter program: jobs go to it, and answers come back, over a socket that is its descriptor 3.
 ///
-/// It is not trusted: what it says is checked, how long it takes and how much memory is watched from outside. For one thread
-/// at a time, but for `kill`.
+/// It is not trusted: what it says is checked; how long it takes, its memory and its output are watched from outside. For one
+/// thread at a time, but for `kill`.
 final class ConverterProcess: Sendable {
   private let socket: Descriptor
   /// What it writes to standard error.
   private let errors: ErrorLines
-  /// /proc/PID/statm; reading fails where there is none.
-  private let memory: Descriptor
+  /// /proc/PID/status; reading fails where there is none.
+  private let status: Descriptor
+  private let process: pid_t
   /// nil once it has been waited for: then the number may be another process's.
   private let child: Mutex<pid_t?>
 
   struct Limits: Sendable {
+    /// Of its processors, for one job; whole seconds.
     var time: Duration
+    /// By the clock: for who has no processor, or waits for a disk.
+    var clock: Duration
     /// Of its own, not shared with a file, in bytes.
     var memory: Int64
   }
 
-  /// How often the memory is looked at, in milliseconds.
+  /// How often it is looked at, in milliseconds.
   private static let round: Int32 = 25
 
   /// Starts the program; each line that it writes to standard error goes to `log`.
-  init(program: String, log: @escaping @Sendable (String) -> Void) throws(Breakdown) {
+  init(_ program: WorkerProgram, log: @escaping @Sendable (String) -> Void) throws(Breakdown) {
     let jobs = try Pair(SOCK_SEQPACKET)
     let lines = try Pair(SOCK_STREAM)
-    let child = try Self.spawn(program, socket: jobs.theirs.raw, errors: lines.theirs.raw)
+    process = try program.start(socket: jobs.theirs.raw, errors: lines.theirs.raw)
     socket = jobs.takeOurs()
     errors = ErrorLines(lines.takeOurs(), log)
-    self.child = Mutex(child)
-    memory = Descriptor(owning: unsafe open("/proc/\(child)/statm", O_RDONLY | O_CLOEXEC))
+    child = Mutex(process)
+    status = Descriptor(owning: unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC))
   }
 
   deinit { end() }
@@ -57,38 +61,64 @@ final class ConverterProcess: Sendable {
 
   // MARK: A job
 
-  /// Has one job done, its output written to `output`. Blocks. After a breakdown the process is gone.
-  func perform(_ job: Job, input: Int32, output: Int32?, _ limits: Limits) throws(Breakdown) -> JobAnswer.Outcome {
+  /// Has one job done, its output written to `output`; nil when the process had ended, or took no more jobs, before it took
+  /// this one. Blocks. After a breakdown, and after nil, the process is gone.
+  func perform(_ job: Job, input: Int32, output: Int32?, _ limits: Limits) throws(Breakdown) -> JobAnswer.Outcome? {
+    let used = ffmount_processor_time(process)
     let message = job.message
     let descriptors = [input] + (output.map { [$0] } ?? [])
     while unsafe ffmount_send(socket.raw, message, message.count, descriptors, descriptors.count) < 0 {
-      if errno != EINTR { throw ended(after: .senseless) }
+      if errno == EINTR { continue }
+      guard [EPIPE, ECONNRESET, ENOTCONN].contains(errno) else { throw ended(after: .absent(errno)) }
+      end()
+      return nil
     }
-    let seconds = limits.time.components.seconds
-    let deadline = monotonicNanoseconds() + UInt64(clamping: seconds) * 1_000_000_000
-    var looksAt = monotonicNanoseconds() + UInt64(Self.round) * 1_000_000
+    let start = monotonicNanoseconds()
+    var looksAt = start
     while true {
       if wait() {
-        guard let answer = receive() else { throw ended(after: .senseless) }
-        guard let answer = JobAnswer(message: answer), answer.number == job.number else {
+        switch receive() {
+        case .message(let bytes):
+          guard let answer = JobAnswer(message: bytes), answer.number == job.number else {
+            end()
+            throw .senseless
+          }
+          errors.read()
+          return answer.outcome
+        case .end: throw ended(after: .senseless)
+        case .untaken:
           end()
-          throw .senseless
+          return nil
         }
-        errors.read()
-        return answer.outcome
       }
       let now = monotonicNanoseconds()
-      if now > deadline {
-        end()
-        throw .time(Int(seconds))
-      }
       guard now >= looksAt else { continue }
       looksAt = now + UInt64(Self.round) * 1_000_000
-      if ownMemory > limits.memory {
+      if let excess = excess(limits, since: (start, used), now) {
         end()
-        throw .memory(limits.memory)
+        throw excess
+      }
+      if let output, let size = Self.room(of: output), size > job.outputLimit {
+        end()
+        return .failed(.limit, reason: "would be larger than \(job.outputLimit) bytes")
       }
     }
+  }
+
+  /// What it has taken too much of.
+  private func excess(_ limits: Limits, since start: (clock: UInt64, used: UInt64), _ now: UInt64) -> Breakdown? {
+    if ownMemory > limits.memory { return .memory(limits.memory) }
+    let seconds = limits.time.components.seconds
+    let used = ffmount_processor_time(process)
+    if used > start.used, used - start.used > UInt64(clamping: seconds) * 1_000_000_000 { return .time(Int(seconds)) }
+    let atMost = limits.clock.components.seconds
+    return now - start.clock > UInt64(clamping: atMost) * 1_000_000_000 ? .delay(Int(atMost)) : nil
+  }
+
+  /// What a file holds or takes on the disk, whichever is more, in bytes.
+  private static func room(of file: Int32) -> Int64? {
+    guard let raw = try? FileStatus(of: file).raw else { return nil }
+    return max(Int64(raw.st_size), Int64(raw.st_blocks) * 512 - 1 << 20)
   }
 
   /// Whether it can take a job: it lives, and has said nothing unasked.
@@ -108,25 +138,36 @@ final class ConverterProcess: Sendable {
     return polls[0].revents != 0
   }
 
-  /// One message, whole or too long; nil at the end.
-  private func receive() -> [UInt8]? {
+  private enum Received {
+    /// Whole, or too long.
+    case message([UInt8])
+    case end
+    /// The other end was closed before it took what was sent.
+    case untaken
+  }
+
+  private func receive() -> Received {
     var buffer = [UInt8](repeating: 0, count: Job.messageLimit + 1)
     while true {
       let count = unsafe recv(socket.raw, &buffer, buffer.count, 0)
-      if count < 0, errno == EINTR { continue }
-      return count > 0 ? Array(buffer[..<count]) : nil
+      if count > 0 { return .message(Array(buffer[..<count])) }
+      if count == 0 { return .end }
+      if errno != EINTR { return errno == ECONNRESET ? .untaken : .end }
     }
   }
 
-  /// In bytes, without what it shares with files.
-  private var ownMemory: Int64 {
-    var buffer = [UInt8](repeating: 0, count: 128)
-    let count = unsafe pread(memory.raw, &buffer, buffer.count, 0)
+  /// In bytes, without what it shares with files; all of it, since a worker has no other memory that is shared.
+  var ownMemory: Int64 {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe pread(status.raw, &buffer, buffer.count, 0)
     guard count > 0 else { return 0 }
-    // Pages: all, resident, shared …
-    let fields = buffer[..<count].split(separator: 0x20).prefix(3).map { Int64(String(decoding: $0, as: UTF8.self)) }
-    guard fields.count == 3, let resident = fields[1], let shared = fields[2] else { return 0 }
-    return (resident - shared) * Int64(getpagesize())
+    return ["RssAnon:", "VmSwap:"].reduce(0) { $0 + Self.kibibytes($1, in: buffer[..<count]) * 1024 }
+  }
+
+  /// The number behind a name in /proc/PID/status.
+  private static func kibibytes(_ name: String, in text: ArraySlice<UInt8>) -> Int64 {
+    guard let line = text.split(separator: 0x0A).first(where: { $0.starts(with: name.utf8) }) else { return 0 }
+    return line.reduce(0) { (0x30...0x39).contains($1) ? ($0 &* 10 &+ Int64($1 &- 0x30)) & 0xFF_FFFF_FFFF : $0 }
   }
 
   // MARK: The end
@@ -177,43 +218,5 @@ final class ConverterProcess: Sendable {
       child = nil
       return status
     }
-  }
-}
-
-/// The lines of a worker's standard error.
-private final class ErrorLines: Sendable {
-  let descriptor: Descriptor
-  private let log: @Sendable (String) -> Void
-  private let state = Mutex<(line: [UInt8], isOpen: Bool)>(([], true))
-  private static let longest = 500
-
-  init(_ descriptor: consuming Descriptor, _ log: @escaping @Sendable (String) -> Void) {
-    self.descriptor = descriptor
-    self.log = log
-  }
-
-  var isOpen: Bool { state.withLock { $0.isOpen } }
-
-  /// Hands on what there is, or a part of it: one that never stops writing must not keep the reader.
-  func read() {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    for _ in 0..<16 {
-      let count = unsafe recv(descriptor.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-      if count == 0 { state.withLock { $0.isOpen = false } }
-      guard count > 0 else { return }
-      for byte in buffer[..<count] { take(byte) }
-    }
-  }
-
-  private func take(_ byte: UInt8) {
-    let line = state.withLock { state -> [UInt8] in
-      if byte != 0x0a {
-        if state.line.count < Self.longest { state.line.append(byte) }
-        return []
-      }
-      defer { state.line = [] }
-      return state.line
-    }
-    if !line.isEmpty { log(String(decoding: line.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)) }
   }
 }

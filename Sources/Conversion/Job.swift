@@ -19,6 +19,9 @@ public struct Job: Hashable, Sendable {
   /// At most how many bytes the output may have.
   public var outputLimit: Int64
 
+  /// No output may have more bytes.
+  public static let largestOutput: Int64 = 2 << 30
+
   public init(
     number: UInt64, work: Work, start: Int64, size: Int64, document: UInt64 = 0, outputLimit: Int64
   ) {
@@ -53,6 +56,10 @@ public struct JobAnswer: Hashable, Sendable {
     case system = 5
     /// There is no such page.
     case absent = 6
+    /// The machine had no memory for it, and may have some later.
+    case memory = 7
+    /// The worker does nothing here: of what is to shut it in something is missing.
+    case unprotected = 8
   }
 
   public var number: UInt64

@@ -5,8 +5,6 @@ internal import Threads
 
 /// What happens on a worker's thread.
 extension Renditions {
-  /// No result is larger, in bytes.
-  private static let outputLimit: Int64 = 2 << 30
   /// Nor is one that has to lie in memory.
   private static let memoryLimit: Int64 = 64 << 20
   /// What lies in no file as it is and is larger is not copied to one, in bytes.
@@ -47,7 +45,7 @@ extension Renditions {
           let made = Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe), kept: kept)
           return .made(size, made, remark: Self.line(remark), isKept: kept != nil)
         case .failed(.system, let why): reason = why
-        case .failed(.limit, _) where place.limit < Self.outputLimit: break
+        case .failed(.limit, _) where place.limit < Job.largestOutput: break
         case .failed(let failure, let reason): throw Failed(failure, reason)
         }
       }
@@ -59,8 +57,8 @@ extension Renditions {
   private var places: [(make: () throws(Fault) -> TemporaryFile, limit: Int64, isKept: Bool)] {
     let spools = spools
     var places: [(make: () throws(Fault) -> TemporaryFile, limit: Int64, isKept: Bool)] = []
-    if let cache { places.append(({ () throws(Fault) in try cache.makeFile() }, Self.outputLimit, true)) }
-    places.append(({ () throws(Fault) in try TemporaryFile(in: spools) }, Self.outputLimit, false))
+    if let cache { places.append(({ () throws(Fault) in try cache.makeFile() }, Job.largestOutput, true)) }
+    places.append(({ () throws(Fault) in try TemporaryFile(in: spools) }, Job.largestOutput, false))
     places.append(({ () throws(Fault) in try TemporaryFile.inMemory() }, Self.memoryLimit, false))
     return places
   }
@@ -92,8 +90,9 @@ extension Renditions {
       case .locked: fault = Fault(.locked, reason)
       case .limit: fault = Fault(.limit, reason)
       case .absent: fault = Fault(.system(ENOENT), reason)
-      case .system:
-        fault = Fault(.system(EIO), reason)
+      case .system, .memory, .unprotected:
+        let codes: [JobAnswer.Failure: Int32] = [.memory: ENOMEM, .unprotected: EPERM]
+        fault = Fault(.system(codes[failure] ?? EIO), reason)
         isLasting = false
       }
     }
@@ -118,7 +117,7 @@ extension Renditions {
     let (holder, start) = try input(bytes, task)
     let job = Job(
       number: 0, work: work, start: start, size: bytes.size, document: document, outputLimit: limit)
-    let answer = try holder.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
+    let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
       do throws(Breakdown) { return try worker.perform(job, for: task, input: raw, output: output) } catch {
         // A mapped file that is cut off kills the worker (SIGBUS), which is then no word on the bytes.
         do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
@@ -169,6 +168,20 @@ extension ByteSource {
 }
 
 extension DescriptorHolder {
+  /// The same with a descriptor that cannot be written by, whatever this one is for.
+  fileprivate func withReadOnlyDescriptor<Result, Failure: Error>(
+    failing: (Fault) -> Failure, _ body: (Int32) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try withDescriptor(failing: failing) { (raw) throws(Failure) in
+      if fcntl(raw, F_GETFL) & O_ACCMODE == O_RDONLY { return try body(raw) }
+      let other: Descriptor
+      do throws(Fault) { other = try Descriptor.open(path: "/proc/self/fd/\(raw)", for: .reading) } catch {
+        throw failing(error)
+      }
+      return try body(other.raw)
+    }
+  }
+
   /// The same with failures of another type; `failing` makes one of a fault.
   fileprivate func withDescriptor<Result, Failure: Error>(
     failing: (Fault) -> Failure, _ body: (Int32) throws(Failure) -> Result

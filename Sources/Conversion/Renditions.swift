@@ -18,11 +18,16 @@ public final class Renditions: Sendable {
   /// A file in one state.
   public struct Subject: Sendable {
     let revision: UInt64
+    public let owner: UInt32?
     let open: @Sendable (Patience) throws(Fault) -> any ByteSource
 
-    /// `revision` names the state; `open` gives its bytes, of which a change is a fault.
-    public init(revision: UInt64, open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource) {
+    /// `revision` names the state, `owner` the user whose file it is, nil for several users'; `open` gives its bytes, of which
+    /// a change is a fault.
+    public init(
+      revision: UInt64, owner: UInt32?, open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource
+    ) {
       self.revision = revision
+      self.owner = owner
       self.open = open
     }
   }
@@ -50,10 +55,12 @@ public final class Renditions: Sendable {
 
   private struct Failure {
     let fault: Fault
-    /// In nanoseconds of the monotonic clock; nil: for good.
-    let until: UInt64?
+    /// Whether the same state will always have it. If not, it is for those who waited, and for who comes before the last of
+    /// them has been told: what they have waited for is held by them alone.
+    let isLasting: Bool
+    weak var pending: Pending?
 
-    var isValid: Bool { until.map { monotonicNanoseconds() < $0 } ?? true }
+    var isValid: Bool { isLasting || pending != nil }
   }
 
   private let state = Mutex(State())
@@ -71,8 +78,6 @@ public final class Renditions: Sendable {
   private let documents = RecentlyUsed<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
-  /// For how long a failure that may pass is believed, in nanoseconds.
-  private static let pause: UInt64 = 5_000_000_000
   private static let failuresAtMost = 16384
 
   /// `cache` is nil where nothing can be kept.
@@ -102,7 +107,7 @@ public final class Renditions: Sendable {
       notes.note(found.size, remark: nil, of: key.work, inState: key.revision, isLasting: true)
       return rendition
     }
-    throw begin(key, bytes) { [self] task, worker in make(recipe, of: bytes, name, task, worker) }
+    throw begin(key, bytes, subject.owner) { [self] task, worker in make(recipe, of: bytes, name, task, worker) }
   }
 
   /// Begins what will most likely be asked for next, if it was never made. Does not wait.
@@ -111,7 +116,7 @@ public final class Renditions: Sendable {
     guard notes.value(of: key.work, inState: key.revision) == nil, state.withLock({ $0.jobs[key] }) == nil,
       let bytes = try? subject.open(.immediate), let identity = bytes.identity
     else { return }
-    _ = begin(key, bytes, isAhead: true) { [self] task, worker in
+    _ = begin(key, bytes, subject.owner, isAhead: true) { [self] task, worker in
       make(recipe, of: bytes, RenditionName(identity, recipe), task, worker)
     }
   }
@@ -125,7 +130,7 @@ public final class Renditions: Sendable {
     let key = Key(revision: subject.revision, work: .countPages)
     _ = try known(key)
     let bytes = try settled(subject, patience)
-    throw begin(key, bytes) { [self] task, worker in count(in: bytes, task, worker) }
+    throw begin(key, bytes, subject.owner) { [self] task, worker in count(in: bytes, task, worker) }
   }
 
   /// Why something could not be made the last time.
@@ -164,11 +169,11 @@ public final class Renditions: Sendable {
 
   /// What to wait for: a job on `bytes` that is under way, or a new one.
   private func begin(
-    _ key: Key, _ bytes: any ByteSource, isAhead: Bool = false,
+    _ key: Key, _ bytes: any ByteSource, _ owner: UInt32?, isAhead: Bool = false,
     _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
   ) -> Fault {
     let document = bytes.identity == nil ? 0 : document(key.revision)
-    let task = ConversionTask(document: document, isAhead: isAhead) { [self] task, worker in
+    let task = ConversionTask(document: document, owner: owner, isAhead: isAhead) { [self] task, worker in
       finish(key, task, work(task, worker), isLasting: bytes.identity != nil)
     } dropped: { [self] task in
       finish(key, task, .dropped, isLasting: false)
@@ -203,16 +208,17 @@ public final class Renditions: Sendable {
       notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
     }
     let pending = state.withLock { state -> Pending? in
+      let pending = state.jobs.removeValue(forKey: key)?.pending
       switch outcome {
       case .made(_, let rendition, _, _):
         state.failures[key] = nil
         if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):
         if state.failures.count >= Self.failuresAtMost { state.failures = [:] }
-        state.failures[key] = Failure(fault: fault, until: isLasting ? nil : monotonicNanoseconds() + Self.pause)
+        state.failures[key] = Failure(fault: fault, isLasting: isLasting, pending: pending)
       case .dropped: break
       }
-      return state.jobs.removeValue(forKey: key)?.pending
+      return pending
     }
     pending?.finish(with: product)
   }

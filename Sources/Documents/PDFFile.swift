@@ -12,7 +12,7 @@ internal import JobFiles
 
   /// Reads where everything is. An encrypted document opens when it asks for no password.
   init(reading input: JobInput) throws(JobFailure) {
-    guard let pdf = unsafe qpdf_init() else { throw JobFailure(.limit, "needs more memory than there is") }
+    guard let pdf = unsafe qpdf_init() else { throw JobFailure.noMemory() }
     unsafe self.pdf = pdf
     self.input = input
     unsafe qpdf_silence_errors(pdf)

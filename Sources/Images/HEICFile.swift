@@ -16,7 +16,7 @@ internal import JobFiles
   }
 
   func write(to output: JobOutput) throws(JobFailure) {
-    guard let context = unsafe heif_context_alloc() else { throw JobFailure(.limit, "needs more memory than there is") }
+    guard let context = unsafe heif_context_alloc() else { throw JobFailure.noMemory() }
     defer { unsafe heif_context_free(context) }
     var encoder: OpaquePointer?
     try unsafe check(heif_context_get_encoder_for_format(context, heif_compression_HEVC, &encoder))
@@ -68,7 +68,7 @@ internal import JobFiles
     var stride: Int32 = 0
     guard let memory = unsafe heif_image_get_plane(planes, heif_channel_interleaved, &stride),
       let region = unsafe vips_region_new(image.pointer)
-    else { throw JobFailure(.limit, "needs more memory than there is") }
+    else { throw JobFailure.noMemory() }
     defer { unsafe g_object_unref(region) }
     let count = image.width * image.bands
     for top in Swift.stride(from: 0, to: height, by: 64) {

@@ -28,7 +28,7 @@ struct ImageFile {
   /// The whole file.
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
     guard let target = unsafe vips_target_new_to_memory() else {
-      throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError())
+      throw JobFailure.noMemory(saying: Vips.takeError())
     }
     defer { unsafe g_object_unref(target) }
     try unsafe save(image, to: target)

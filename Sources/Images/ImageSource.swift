@@ -1,4 +1,3 @@
-internal import CPosix
 internal import CVips
 internal import Conversion
 internal import Glibc
@@ -6,7 +5,7 @@ internal import JobFiles
 
 /// An image as a file has it, before anything is done to it.
 @safe final class ImageSource {
-  private let source: UnsafeMutablePointer<VipsSource>
+  private let source: InputSource
   /// Upright only after `orientation`; its pixels come once, from the top down. It keeps what it is read from, so nothing
   /// else has to.
   let picture: VipsPicture
@@ -20,10 +19,7 @@ internal import JobFiles
   ]
 
   init(_ input: JobInput, resolution: Int?) throws(JobFailure) {
-    guard let source = unsafe InputStream.source(of: input) else {
-      throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError())
-    }
-    unsafe self.source = source
+    source = try InputSource(input)
     var limit = ImageSource.mostPixels.whole
     if input.starts(with: [0x42, 0x4D]) {
       picture = try BitmapFile(input).picture()
@@ -32,13 +28,13 @@ internal import JobFiles
       picture = try ImageSource.openEXR(input)
       canShrink = false
     } else {
-      guard let loader = unsafe vips_foreign_find_load_source(source).map({ unsafe String(cString: $0) }) else {
+      guard let loader = unsafe vips_foreign_find_load_source(source.pointer).map({ unsafe String(cString: $0) }) else {
         _ = Vips.takeError()
         throw JobFailure(.unsupported, "is no image of a kind that is known here")
       }
       if ImageSource.streamed.contains(where: loader.hasPrefix) { limit = ImageSource.mostPixels.streamed }
       var call = try VipsCall(loader)
-      unsafe call.set("source", source: source)
+      unsafe call.set("source", source: source.pointer)
       call.set("access", "sequential")
       call.set("fail-on", "error")
       if let resolution, loader.hasPrefix("VipsForeignLoadSvg") { call.set("dpi", resolution) }
@@ -52,13 +48,11 @@ internal import JobFiles
     }
   }
 
-  deinit { unsafe g_object_unref(source) }
-
   /// The image upright and no larger than a box, read at the least cost.
   func thumbnail(width: Int, height: Int) throws(JobFailure) -> VipsPicture {
     var call = try VipsCall(canShrink ? "thumbnail_source" : "thumbnail_image")
     if canShrink {
-      unsafe call.set("source", source: source)
+      unsafe call.set("source", source: source.pointer)
       // Its own argument of this name is not handed on to every loader.
       call.set("option-string", "[fail_on=error]")
     } else {
@@ -70,15 +64,13 @@ internal import JobFiles
     return try call.result()
   }
 
-  /// libvips reads OpenEXR by a name only, so it gets the name of a file in memory.
+  /// libvips reads OpenEXR by a name only.
   private static func openEXR(_ input: JobInput) throws(JobFailure) -> VipsPicture {
-    let descriptor = ffmount_memory_file()
-    guard descriptor >= 0 else { throw JobFailure("cannot be copied", errno: errno) }
-    defer { close(descriptor) }
-    try unsafe JobOutput.write(input.bytes.bytes, to: descriptor)
-    var call = try VipsCall("openexrload")
-    call.set("filename", "/proc/self/fd/\(descriptor)")
-    // Read now, before the descriptor is closed.
-    return try call.result().inMemory()
+    try ScratchFile.with(input) { (path) throws(JobFailure) in
+      var call = try VipsCall("openexrload")
+      call.set("filename", path)
+      // Read now, before the file is empty again.
+      return try call.result().inMemory()
+    }
   }
 }

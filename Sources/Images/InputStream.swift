@@ -13,7 +13,7 @@ internal import JobFiles
   private init(_ input: JobInput) { self.input = input }
 
   /// A source to be freed by the caller; nil when there is no memory for it.
-  static func source(of input: JobInput) -> UnsafeMutablePointer<VipsSource>? {
+  fileprivate static func source(of input: JobInput) -> UnsafeMutablePointer<VipsSource>? {
     guard let source = unsafe vips_source_custom_new() else { return nil }
     // One reference for each signal, given back with the source.
     let stream = InputStream(input)
@@ -64,4 +64,18 @@ internal import JobFiles
     position = place
     return Int64(place)
   }
+}
+
+/// What libvips calls that: closed with its owner, also when nothing comes of opening an image.
+@safe final class InputSource {
+  let pointer: UnsafeMutablePointer<VipsSource>
+
+  init(_ input: JobInput) throws(JobFailure) {
+    guard let pointer = unsafe InputStream.source(of: input) else {
+      throw JobFailure.noMemory(saying: Vips.takeError())
+    }
+    unsafe self.pointer = pointer
+  }
+
+  deinit { unsafe g_object_unref(pointer) }
 }

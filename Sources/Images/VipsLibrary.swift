@@ -63,7 +63,7 @@ extension VipsPicture {
       let pointer = unsafe vips_image_new_from_memory_copy(
         samples.bytes, samples.bytes.count, Int32(samples.width), Int32(samples.height), Int32(samples.bands),
         VIPS_FORMAT_UCHAR)
-    else { throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError()) }
+    else { throw JobFailure.noMemory(saying: Vips.takeError()) }
     unsafe self.init(pointer)
   }
 

@@ -16,7 +16,7 @@ internal import JobFiles
     guard
       let pointer = unsafe vips_image_new_from_memory(
         bytes.baseAddress, bytes.count, Int32(width), Int32(height), 3, VIPS_FORMAT_UCHAR)
-    else { throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError()) }
+    else { throw JobFailure.noMemory(saying: Vips.takeError()) }
     unsafe self.pointer = pointer
     origins = [origin]
   }
@@ -26,7 +26,7 @@ internal import JobFiles
     guard
       let pointer = unsafe vips_image_new_from_memory_copy(
         bytes, bytes.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)
-    else { throw JobFailure(.limit, "needs more memory than there is", saying: Vips.takeError()) }
+    else { throw JobFailure.noMemory(saying: Vips.takeError()) }
     unsafe self.pointer = pointer
     unsafe pointer.pointee.Type = VIPS_INTERPRETATION_sRGB
   }

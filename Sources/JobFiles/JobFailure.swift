@@ -14,6 +14,11 @@ public struct JobFailure: Error {
     self.reason = line.isEmpty ? reason : "\(reason) (\(line.prefix(200)))"
   }
 
+  /// For want of memory. `saying`: as above.
+  public static func noMemory(saying words: String = "") -> JobFailure {
+    JobFailure(.memory, "needs more memory than there is", saying: words)
+  }
+
   /// What the system refused, with this errno.
   public init(_ reason: String, errno code: Int32) {
     self.init(.system, reason, saying: unsafe String(cString: strerror(code)))

@@ -6,13 +6,11 @@ public final class JobOutput: Sendable {
   public let descriptor: Int32
   public let limit: Int64
 
-  /// Takes the descriptor over. Writing beyond `limit` bytes fails, whoever writes.
+  /// Takes the descriptor over. Writing beyond `Job.largestOutput` fails, whoever writes; beyond a smaller limit it shows in
+  /// the end, or the daemon, which looks on, makes an end of it.
   public init(descriptor: Int32, limit: Int64) {
     self.descriptor = descriptor
-    self.limit = limit
-    // SIGXFSZ is ignored: see `Sandbox`.
-    var size = rlimit(rlim_cur: rlim_t(max(limit, 0)), rlim_max: rlim_t.max)
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &size)
+    self.limit = min(limit, Job.largestOutput)
   }
 
   deinit { close(descriptor) }
@@ -47,16 +45,24 @@ public final class JobOutput: Sendable {
     }
   }
 
-  /// How many bytes there are.
+  /// How many bytes there are, if no more than there may be.
   public func size() throws(JobFailure) -> Int64 {
+    let size = try reached()
+    guard size <= limit else { throw tooLarge }
+    return size
+  }
+
+  private func reached() throws(JobFailure) -> Int64 {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw JobFailure("cannot be written", errno: errno) }
     return Int64(status.st_size)
   }
 
+  private var tooLarge: JobFailure { JobFailure(.limit, "would be larger than \(limit) bytes") }
+
   /// Throws what a failed write is due to, whoever wrote, when that was a want of room.
   public func reasonForFailure() throws(JobFailure) {
-    if try size() >= limit { throw JobFailure(.limit, "would be larger than \(limit) bytes") }
+    if try reached() >= limit { throw tooLarge }
     var system = statvfs()
     if unsafe fstatvfs(descriptor, &system) == 0, system.f_blocks > 0, system.f_bavail == 0 {
       throw JobFailure("cannot be written", errno: ENOSPC)

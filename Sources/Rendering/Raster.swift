@@ -39,7 +39,7 @@ internal import JobFiles
     let surface = unsafe cairo_image_surface_create_for_data(
       pixels.assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_RGB24, Int32(width), Int32(height), Int32(4 * width))
     defer { unsafe cairo_surface_destroy(surface) }
-    guard let cairo = unsafe cairo_create(surface) else { throw JobFailure(.limit, "needs more memory than there is") }
+    guard let cairo = unsafe cairo_create(surface) else { throw JobFailure.noMemory() }
     unsafe cairo_set_source_rgb(cairo, 1, 1, 1)
     unsafe cairo_paint(cairo)
     unsafe body(cairo)

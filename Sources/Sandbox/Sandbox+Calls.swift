@@ -1,3 +1,4 @@
+internal import CSandbox
 internal import CSeccomp
 internal import Glibc
 
@@ -5,24 +6,69 @@ extension Sandbox {
   /// The system calls that computing on files that are open needs, and nothing that reaches another process or the
   /// network: every other is refused with EPERM, which libraries live with.
   private static let allowed = [
-    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "fcntl", "dup", "ftruncate",
-    "fallocate",
+    "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "dup", "ftruncate",
     "fstat", "newfstatat", "stat", "lstat", "statx", "fstatfs", "statfs", "access", "faccessat", "faccessat2",
-    "readlink",
-    "readlinkat", "getdents64", "getcwd", "fadvise64", "memfd_create",
-    "mmap", "munmap", "mremap", "mprotect", "madvise", "brk", "membarrier", "mbind", "get_mempolicy",
-    "futex", "set_robust_list", "rseq", "set_tid_address", "sched_yield", "sched_getaffinity", "sched_setaffinity",
-    "gettid", "getpid", "getuid", "geteuid", "getgid", "getegid", "tgkill", "exit", "exit_group",
+    "readlink", "readlinkat", "getdents64", "getcwd", "fadvise64",
+    "munmap", "mremap", "mprotect", "madvise", "brk", "membarrier", "mbind", "get_mempolicy",
+    "futex", "set_robust_list", "rseq", "set_tid_address", "sched_yield",
+    "gettid", "getpid", "getuid", "geteuid", "getgid", "getegid", "exit", "exit_group",
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
-    "clock_gettime", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "getrandom", "uname",
-    "sysinfo",
-    "getrusage", "times", "prlimit64", "getrlimit", "setrlimit", "poll", "ppoll", "eventfd2",
-    "recvmsg", "sendmsg", "sendto",
+    "gettimeofday", "time", "nanosleep", "getrandom", "uname", "sysinfo", "getrusage", "times", "getrlimit",
+    "poll", "ppoll", "eventfd2",
   ]
 
+  /// What one argument of a call has to be.
+  private struct Argument {
+    let index: UInt32
+    var test = SCMP_CMP_MASKED_EQ
+    let mask: UInt64
+    var value: UInt64 = 0
+
+    /// A number of 32 bits, of which the kernel looks at no more.
+    static func number(_ index: UInt32, is value: Int32) -> Argument {
+      Argument(index: index, mask: 0xFFFF_FFFF, value: UInt64(UInt32(bitPattern: value)))
+    }
+
+    static func bits(_ index: UInt32, _ mask: Int, are value: Int = 0) -> Argument {
+      Argument(index: index, mask: UInt64(UInt(bitPattern: mask)), value: UInt64(UInt(bitPattern: value)))
+    }
+
+    static func upTo(_ index: UInt32, _ most: UInt64) -> Argument {
+      Argument(index: index, test: SCMP_CMP_LE, mask: most)
+    }
+  }
+
+  /// Calls that are allowed with some arguments only; of several lines for one call any will do.
+  private static var bounded: [(name: String, when: [Argument])] {
+    let jobs: Int32 = 3
+    let own = getpid()
+    // The clocks that have names: the others are of other processes.
+    let clocks = ["clock_gettime", "clock_getres", "clock_nanosleep"].map { ($0, [Argument.upTo(0, 15)]) }
+    // On descriptors as such: not who is told of them, and how (F_SETOWN sends signals), nor locks, leases and seals.
+    let control = [F_DUPFD, F_GETFD, F_SETFD, F_GETFL, duplicateClosing].map { ("fcntl", [Argument.number(1, is: $0)]) }
+    return clocks + control + [
+      // For reading; Landlock and the root say what. glibc opens by `openat` alone.
+      ("openat", [.bits(2, Int(O_ACCMODE | O_CREAT | O_TRUNC))]),
+      // Memory that is shared with a file, which has a limit, or with nobody: what is shared and anonymous is not counted.
+      ("mmap", [.bits(3, Int(MAP_SHARED))]), ("mmap", [.bits(3, Int(MAP_ANONYMOUS))]),
+      // Threads of this process, no other process, no namespace.
+      ("clone", [.bits(0, threadFlag | otherwise, are: threadFlag)]),
+      ("prctl", [.bits(0, -1, are: setName)]),
+      // Of this process, and asking only.
+      ("prlimit64", [.number(0, is: 0), .bits(2, -1)]),
+      ("sched_getaffinity", [.number(0, is: 0)]), ("sched_getaffinity", [.number(0, is: own)]),
+      ("tgkill", [.number(0, is: own)]),
+      ("recvmsg", [.number(0, is: jobs)]), ("sendmsg", [.number(0, is: jobs)]), ("sendto", [.number(0, is: jobs)]),
+    ]
+  }
+
   // <linux/sched.h> and <linux/prctl.h> are not in Swift's Glibc.
-  private static let threadFlag: UInt64 = 0x10000
-  private static let setName: UInt64 = 15
+  private static let threadFlag = 0x10000
+  /// CLONE_PTRACE and all CLONE_NEW….
+  private static let otherwise = 0x2000 | 0x2_0000 | 0x7E00_0000
+  private static let setName = 15
+  /// F_DUPFD_CLOEXEC.
+  private static let duplicateClosing: Int32 = 1030
   // SCMP_ACT_ALLOW and SCMP_ACT_ERRNO are macros.
   private static let allow: UInt32 = 0x7FFF_0000
   private static func refuse(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
@@ -32,28 +78,29 @@ extension Sandbox {
     guard let filter = unsafe seccomp_init(refuse(EPERM)) else { return false }
     defer { unsafe seccomp_release(filter) }
     for name in allowed where unsafe !add(name, to: filter) { return false }
-    // For reading; Landlock says what. glibc opens by `openat` alone.
-    let writing = UInt64(O_ACCMODE | O_CREAT | O_TRUNC)
-    guard unsafe add("openat", to: filter, when: 2, masked: writing, is: 0),
-      // Threads of this process, no other process. `clone3` has its flags in memory, where a filter cannot look: without
-      // it glibc uses `clone`.
-      unsafe add("clone", to: filter, when: 0, masked: threadFlag, is: threadFlag),
-      unsafe add("clone3", to: filter, action: refuse(ENOSYS)),
-      unsafe add("prctl", to: filter, when: 0, masked: .max, is: setName)
-    else { return false }
+    for (name, arguments) in bounded where unsafe !add(name, to: filter, when: arguments) { return false }
+    // It has its flags in memory, where a filter cannot look: without it glibc uses `clone`.
+    guard unsafe add("clone3", to: filter, action: refuse(ENOSYS)) else { return false }
     return unsafe seccomp_load(filter) == 0
   }
 
-  /// A rule for one call, for all its uses or where an argument has some bits. A call that this architecture does not have
-  /// needs no rule.
+  /// A rule for one call. One that this architecture does not have needs none.
   private static func add(
-    _ name: String, to filter: scmp_filter_ctx, action: UInt32 = allow, when argument: UInt32? = nil,
-    masked mask: UInt64 = 0, is value: UInt64 = 0
+    _ name: String, to filter: scmp_filter_ctx, action: UInt32 = allow, when arguments: [Argument] = []
   ) -> Bool {
     let call = unsafe seccomp_syscall_resolve_name(name)
     if call < 0 { return true }
-    guard let argument else { return unsafe seccomp_rule_add_array(filter, action, call, 0, nil) == 0 }
-    var test = scmp_arg_cmp(arg: argument, op: SCMP_CMP_MASKED_EQ, datum_a: mask, datum_b: value)
-    return unsafe seccomp_rule_add_array(filter, action, call, 1, &test) == 0
+    let tests = arguments.map { scmp_arg_cmp(arg: $0.index, op: $0.test, datum_a: $0.mask, datum_b: $0.value) }
+    return unsafe seccomp_rule_add_array(filter, action, call, UInt32(tests.count), tests) == 0
+  }
+
+  /// Makes a system call of this name, for trying what is refused; gives its errno, or 0 when it succeeded.
+  public static func attempt(_ name: String, _ arguments: Int...) -> Int32 { attempt(name, all: arguments) }
+
+  public static func attempt(_ name: String, all arguments: [Int]) -> Int32 {
+    let call = unsafe seccomp_syscall_resolve_name(name)
+    guard call >= 0 else { return ENOSYS }
+    let six = (0..<6).map { $0 < arguments.count ? arguments[$0] : 0 }
+    return unsafe ffconvert_call(Int(call), six) < 0 ? errno : 0
   }
 }

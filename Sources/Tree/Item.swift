@@ -66,6 +66,9 @@ public protocol Item: AnyObject, Sendable {
   /// NUL-terminated names.
   func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8]
 
+  /// Whose bytes they are, where it has `attributes`; nil: several users'.
+  func soleOwner(_ attributes: Attributes) -> UInt32?
+
   /// What names this state of the item's bytes: another one when they change.
   func revision(_ attributes: Attributes) -> UInt64
 
@@ -162,6 +165,7 @@ public struct ListedEntry: Sendable {
 }
 
 extension Item {
+  public func soleOwner(_ attributes: Attributes) -> UInt32? { attributes.owner }
   public func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     throw kind == .folder ? .isFolder : .notOpened
   }

@@ -3,6 +3,12 @@ public import JobFiles
 
 /// Where a worker program does its jobs.
 public protocol Bench {
+  /// The folders that it reads from.
+  static var folders: [String] { get }
+
+  /// How many documents are open for the next job on them.
+  var openDocuments: Int { get }
+
   /// Does one job.
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome
 

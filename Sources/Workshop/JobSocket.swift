@@ -32,6 +32,9 @@ struct JobSocket {
     }
   }
 
+  /// Takes no more jobs: who sends one learns that, and gives it to another worker.
+  func close() { _ = shutdown(JobSocket.descriptor, Int32(SHUT_RD)) }
+
   /// False when nobody listens any more.
   func send(_ answer: JobAnswer) -> Bool {
     let message = answer.message

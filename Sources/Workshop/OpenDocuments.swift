@@ -7,6 +7,8 @@ public struct OpenDocuments<Document> {
 
   public init() {}
 
+  public var count: Int { open.count }
+
   /// The document of this number, opened when it is not; 0 is for a document that nobody asks for again.
   public mutating func document<Failure: Error>(
     _ number: UInt64, _ body: () throws(Failure) -> Document

@@ -2,7 +2,7 @@ internal import CPosix
 internal import Conversion
 internal import Glibc
 internal import JobFiles
-internal import Sandbox
+public import Sandbox
 
 /// What the worker programs have in common: shut in a sandbox, each does one job after the other that it is handed on a
 /// socket.
@@ -15,30 +15,65 @@ public enum Workshop {
   /// Does jobs until nobody has another one. Ends the program when somebody started it by hand.
   ///
   /// - Parameter makeBench: loads what has to be loaded from files; the sandbox is closed behind it.
-  public static func run(_ program: String, _ makeBench: () -> some Bench) {
-    guard CommandLine.arguments.count == 1, let socket = JobSocket() else {
+  public static func run<Place: Bench>(_ program: String, _ makeBench: () -> Place) {
+    let words = Array(CommandLine.arguments.dropFirst())
+    guard words.isEmpty || words == [WorkerProgram.weakness], let socket = JobSocket() else {
       complain("\(program) converts files for ffmount, which starts it; it is not run by hand.")
       exit(64)
     }
     var bench = makeBench()
-    closeSandbox()
-    while let order = socket.next() {
-      let outcome: JobAnswer.Outcome
-      do throws(JobFailure) { outcome = try bench.perform(order) } catch {
-        outcome = .failed(error.failure, reason: error.reason)
-      }
+    if let gap = closeSandbox(reading: Place.folders).gap, words.isEmpty {
+      complain("\(program): nothing is converted, since there is \(gap) here to shut it in (see -o sandbox=weak)")
+      return refuseJobs(of: socket, gap)
+    }
+    doJobs(of: socket, &bench)
+  }
+
+  private static func doJobs(of socket: JobSocket, _ bench: inout some Bench) {
+    let ownDescriptors = OpenDescriptors.count()
+    while let answer = doJob(of: socket, &bench) {
       if ffmount_heap() > keptMemory {
         repeat {} while bench.closeOne() && ffmount_heap() > keptMemory
         ffmount_trim_heap()
       }
-      guard socket.send(JobAnswer(number: order.job.number, outcome: outcome)) else { return }
+      // Each open document has one. What else a job has left behind, the next one is not to meet.
+      let isSpent =
+        ffmount_heap() > keptMemory || OpenDescriptors.count() > ownDescriptors + bench.openDocuments
+      if isSpent { socket.close() }
+      guard socket.send(answer), !isSpent else { return }
+    }
+  }
+
+  /// Does one job; its files are closed when this returns. nil when there is none any more.
+  private static func doJob(of socket: JobSocket, _ bench: inout some Bench) -> JobAnswer? {
+    guard let order = socket.next() else { return nil }
+    let outcome: JobAnswer.Outcome
+    do throws(JobFailure) { outcome = try bench.perform(order) } catch {
+      outcome = .failed(error.failure, reason: error.reason)
+    }
+    return JobAnswer(number: order.job.number, outcome: outcome)
+  }
+
+  /// Answers every job that it is not done, and looks at no file.
+  private static func refuseJobs(of socket: JobSocket, _ gap: String) {
+    let reason = "is not converted, since there is \(gap) here to shut the converter in (-o sandbox=weak does without)"
+    while let order = socket.next() {
+      let answer = JobAnswer(number: order.job.number, outcome: .failed(.unprotected, reason: reason))
+      guard socket.send(answer) else { return }
     }
   }
 
   /// Gives up all that jobs do not need, and says so.
-  public static func closeSandbox() {
-    let walls = Sandbox.close(memory: memory)
-    complain("sandbox: \(walls.isEmpty ? "none" : walls.joined(separator: ", "))")
+  public static func closeSandbox(
+    reading folders: [String], walls: Set<Wall> = Set(Wall.allCases)
+  ) -> Enclosure {
+    let needs = Sandbox.Needs(folders: folders, memory: memory, largestFile: Int(Job.largestOutput))
+    let enclosure = Sandbox.close(needs, walls: walls)
+    if let scratch = enclosure.scratch {
+      ScratchFile.set(scratch.descriptor, path: scratch.path, room: Sandbox.scratchRoom)
+    }
+    complain("sandbox: \(enclosure.walls.isEmpty ? "none" : enclosure.walls.joined(separator: ", "))")
+    return enclosure
   }
 
   /// Writes a line to standard error, which the daemon logs.

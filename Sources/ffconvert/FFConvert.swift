@@ -1,13 +1,16 @@
 internal import Glibc
 internal import Images
 internal import Rendering
+internal import Sandbox
 internal import Workshop
 
 /// The worker that ffmount starts: it converts what it is handed on a socket, and can do nothing else.
 @main
 enum FFConvert {
   static func main() {
-    if CommandLine.arguments.dropFirst() == ["--check-sandbox"] { exit(SandboxCheck.run()) }
+    let words = Array(CommandLine.arguments.dropFirst())
+    if words.first == SandboxCheck.argument { exit(SandboxCheck.run(words.dropFirst())) }
+    if words.first == Escapes.argument { exit(Escapes.run(Set(words.dropFirst().compactMap { Wall(rawValue: $0) }))) }
     Workshop.run("ffconvert", makeBench)
   }
 

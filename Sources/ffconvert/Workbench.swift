@@ -3,12 +3,15 @@ internal import Documents
 internal import Images
 internal import JobFiles
 internal import Rendering
+internal import Sandbox
 internal import Workshop
 
 /// Does every kind of job.
 struct Workbench: Bench {
   private var paged = OpenDocuments<PagedDocument>()
   private var rendered = OpenDocuments<RenderedDocument>()
+  static let folders = Sandbox.sharedFolders
+  var openDocuments: Int { paged.count + rendered.count }
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard case .make(let recipe) = order.job.work, let output = order.output else {

@@ -35,6 +35,7 @@ enum Converter {
     if let workers = options.workers { settings.workers = workers }
     settings.timeLimit = .seconds(options.conversionTime)
     settings.memoryLimit = options.conversionMemory
+    settings.isSandboxWeak = options.isSandboxWeak
     settings.log = { logger.notice("\($0)") }
     return Conversions(settings, cache: cache(in: cacheFolder, options.cacheSize), index: index, spools: spools)
   }

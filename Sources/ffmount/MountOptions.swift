@@ -23,10 +23,12 @@ struct MountOptions {
   var workers: Int?
   /// nil: the one beside this program.
   var converter: String?
-  /// For one conversion, in seconds.
+  /// Of the processors' time, for one conversion, in seconds.
   var conversionTime = 60
   /// For one worker, in bytes.
   var conversionMemory: Int64 = 1 << 30
+  /// Whether files are converted where the system lacks a wall of the converter's sandbox.
+  var isSandboxWeak = false
   /// Of what conversions made, in bytes.
   var cacheSize = Converter.usualCacheSize
   /// For all trees and caches together, in bytes.
@@ -124,6 +126,11 @@ struct MountOptions {
       guard memory >= 8 << 20, memory <= 1 << 40 else {
         throw ValidationError("-o memory=\(value): expected 8M to 1T")
       }
+    case "sandbox":
+      guard value == "strict" || value == "weak" else {
+        throw ValidationError("-o sandbox=\(value): expected strict or weak")
+      }
+      isSandboxWeak = value == "weak"
     case "cache_size": cacheSize = try size(name, value)
     case "sizes":
       guard value == "exact" || value == "estimated" else {

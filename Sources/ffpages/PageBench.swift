@@ -5,7 +5,9 @@ internal import Workshop
 
 /// Counts and copies pages.
 struct PageBench: Bench {
+  static let folders: [String] = []
   private var open = OpenDocuments<PagedDocument>()
+  var openDocuments: Int { open.count }
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     let job = order.job

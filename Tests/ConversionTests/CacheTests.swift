@@ -180,6 +180,34 @@ extension ConversionTests {
       }
     }
 
+    @Test func folderIsItsOwnersAlone() async throws {
+      try await onThread { scratch in
+        let before = umask(0)
+        defer { umask(before) }
+        let workshop = Workshop(in: scratch)
+        defer { workshop.renditions.stop() }
+        _ = try workshop.make("echo", 1)
+        for folder in [workshop.cacheFolder, scratch.path + "/cache"] {
+          var status = stat()
+          #expect(unsafe stat(folder, &status) == 0)
+          #expect(status.st_mode & 0o777 == 0o700, "\(folder)")
+        }
+      }
+    }
+
+    @Test func resultLargerThanTheCacheIsNotKept() async throws {
+      try await onThread { scratch in
+        let workshop = Workshop(cacheSize: 10_000, in: scratch)
+        defer { workshop.renditions.stop() }
+        _ = try workshop.make(text(1, size: 1000), 1)
+        #expect(files(workshop).count == 1)
+        // It is served, and costs nobody else his place.
+        let made = try workshop.make(text(2, size: 20_000), 2)
+        #expect(made.size > 20_000 && files(workshop).count == 1)
+        #expect(try workshop.ask(text(1, size: 1000), 1).made != nil)
+      }
+    }
+
     @Test func cacheThatCannotBeWrittenIsDoneWithout() async throws {
       try await onThread { scratch in
         // A file where the folder should be.

@@ -8,24 +8,6 @@ import Testing
 extension ConversionTests {
   /// What can become of a job, with a worker that does what its input says.
   @Suite(.serialized, .timeLimit(.minutes(2))) struct PoolTests {
-    /// Gives `body`, which may block, a workshop, and stops it afterwards: then no process may be left.
-    private func withWorkshop(
-      _ change: @escaping @Sendable (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30,
-      _ body: @escaping @Sendable (Workshop) throws -> Void
-    ) async throws {
-      try await withScratch { scratch in
-        let before = children()
-        let outcome = await offThread {
-          let workshop = Workshop(change, cacheSize: cacheSize, in: scratch)
-          let outcome = Result { try body(workshop) }
-          workshop.renditions.stop()
-          return outcome
-        }
-        try outcome.get()
-        #expect(children() == before)
-      }
-    }
-
     @Test func whatWasMadeIsServedAndKept() async throws {
       try await withWorkshop { workshop in
         let first = try Workshop.parts(workshop.make("echo\nhello", 1))
@@ -48,14 +30,14 @@ extension ConversionTests {
       ("other", "the converter gave an answer that makes no sense"),
       ("lie", "the converter gave an answer that makes no sense"),
       ("close", "the converter gave an answer that makes no sense"),
-      ("hang", "converting it took longer than 1 s (-o convert_time)"),
+      ("spin", "converting it took longer than 1 s (-o convert_time)"),
       ("eat 150", "converting it took more than 64 MiB of memory (-o convert_memory)"),
       ("fail 1 expected a cross-reference table", "expected a cross-reference table"), ("", "it is empty"),
     ]
 
     @Test(arguments: failures) func failureCostsItsOwnJobOnly(_ failure: (input: String, reason: String)) async throws {
       try await withWorkshop { options in
-        options.timeLimit = .seconds(failure.input == "hang" ? 1 : 20)
+        options.timeLimit = .seconds(failure.input == "spin" ? 1 : 20)
         options.memoryLimit = 64 << 20
       } _: { workshop in
         let fault = #expect(throws: Fault.self) { try workshop.make(failure.input, 1) }
@@ -71,12 +53,21 @@ extension ConversionTests {
     @Test func killedWorkerIsReplacedAndTheJobMayBeTriedAgain() async throws {
       try await withWorkshop { workshop in
         let process = try Workshop.parts(workshop.make("echo", 1)).process
-        let pending = try workshop.ask("slow 5", 2).pending
-        _ = usleep(300_000)
-        kill(try #require(pid_t(process)), SIGKILL)
-        workshop.wait(pending)
-        let fault = #expect(throws: Fault.self) { try workshop.ask("slow 5", 2) }
+        func killed() throws -> Fault? {
+          let pending = try workshop.ask("slow 1", 2).pending
+          _ = usleep(300_000)
+          kill(try #require(pid_t(process)), SIGKILL)
+          return try withExtendedLifetime(pending) {
+            try workshop.wait(pending)
+            return #expect(throws: Fault.self) { try workshop.ask("slow 1", 2) }
+          }
+        }
+        let fault = try killed()
         #expect(fault?.reason == "the converter was killed (SIGKILL)")
+        // At the next open it is tried again, at once.
+        #expect(try Workshop.parts(workshop.make("slow 1", 2)).text == "text\nslow 1")
+        // Why it failed is told no more.
+        #expect(workshop.renditions.failure(of: .make(.text), inState: 2) == nil)
         // While it was idle, it costs nothing.
         let other = try Workshop.parts(workshop.make("echo", 3)).process
         kill(try #require(pid_t(other)), SIGKILL)
@@ -102,7 +93,7 @@ extension ConversionTests {
         let told = Atomic(0)
         let tokens = pendings.map { $0?.whenDone { told.add(1, ordering: .relaxed) } }
         pendings[0]?.cancel(try #require(tokens[0]))
-        workshop.wait(pendings[1])
+        try workshop.wait(pendings[1])
         #expect(try workshop.ask("slow 0.3", 1).made != nil)
         #expect(told.load(ordering: .relaxed) == 19)
       }
@@ -134,7 +125,7 @@ extension ConversionTests {
           _ = pending?.whenDone { order.withLock { $0.append(index) } }
           return pending
         }
-        for pending in pendings { workshop.wait(pending) }
+        for pending in pendings { try workshop.wait(pending) }
         #expect(order.withLock { $0 } == [0, 2, 4, 1, 3])
       }
     }
@@ -155,7 +146,7 @@ extension ConversionTests {
         _ = usleep(200_000)
         let start = ContinuousClock.now
         workshop.renditions.stop()
-        for pending in pendings { workshop.wait(pending) }
+        for pending in pendings { try workshop.wait(pending) }
         #expect(ContinuousClock.now - start < .seconds(5))
       }
     }
@@ -197,7 +188,7 @@ extension ConversionTests {
               return try workshop.renditions.countPages(of: Workshop.subject(text, revision), .blocking)
             } catch {
               guard case .pending(let pending) = error.kind else { throw error }
-              workshop.wait(pending)
+              try workshop.wait(pending)
             }
           }
         }

@@ -32,14 +32,6 @@ struct WorkerTests {
     #expect(result.errors == "ffconvert converts files for ffmount, which starts it; it is not run by hand.\n")
   }
 
-  @Test func theSandboxHolds() async throws {
-    let result = try await run(Self.program, "--check-sandbox")
-    #expect(result.status == 0, "\(result.text)")
-    #expect(result.lines.count == 4)
-    #expect(!result.text.contains("allowed"))
-    #expect(result.errors.hasPrefix("sandbox: "))
-  }
-
   @Test func pagesAreThoseOfTheSource() async throws {
     let text = try await Self.script(
       "compare_pages.py", [TestExtent.isFull ? "1000" : "2"] + Self.files("pdf", step: 12))
@@ -72,6 +64,10 @@ struct WorkerTests {
 
   @Test func imagesOfAllKindsKeepSizeColoursAndWords() async throws {
     print(try await Self.script("check_formats.py", []))
+  }
+
+  @Test func imagesThatCannotBeOpenedLeaveNothingOpen() async throws {
+    #expect(try await Self.script("damaged_images.py", []) == "600 refused\n")
   }
 
   @Test func hostileFilesCostTheirJobAlone() async throws {

@@ -1,20 +1,26 @@
 import Bytes
 import Conversion
+import Dispatch
 import Files
 import Glibc
 import Synchronization
 import TestSupport
+import Testing
 
 /// Renditions made by a worker that plays `ffconvert`: see Tests/Scripts/fake_worker.py.
 final class Workshop: Sendable {
   let scratch: MountScratch
   let renditions: Renditions
   let notes = Notes()
+  private let givesFiles: Bool
   var cacheFolder: String { scratch.path + "/cache/renditions" }
 
+  /// Where `spools` is given, what is to be converted lies in files as it is.
   init(
-    _ change: (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30, in scratch: MountScratch
+    _ change: (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30, spools: String? = nil,
+    in scratch: MountScratch
   ) {
+    givesFiles = spools != nil
     self.scratch = scratch
     var options = ConversionPool.Options(program: MountScratch.package + "/Tests/Scripts/fake_worker.py")
     options.workers = 1
@@ -25,7 +31,7 @@ final class Workshop: Sendable {
     let folder = scratch.path + "/cache/renditions"
     renditions = Renditions(
       pool: ConversionPool(options), cache: cacheSize.map { RenditionCache(folder: folder, maximumSize: $0) },
-      spools: scratch.path, notes: notes)
+      spools: spools ?? scratch.path, notes: notes)
   }
 
   private let said: Lines
@@ -47,9 +53,20 @@ final class Workshop: Sendable {
   private final class Given: ByteSource {
     let bytes: ByteArraySource
     let revision: UInt64
-    init(_ text: String, _ revision: UInt64) {
+    private let file: TemporaryFile?
+    init(_ text: String, _ revision: UInt64, isInFile: Bool) throws(Fault) {
+      file = isInFile ? try .inMemory() : nil
       bytes = ByteArraySource(Array(text.utf8))
       self.revision = revision
+      guard let file else { return }
+      var fault: Fault?
+      unsafe Array(text.utf8).withUnsafeBytes { bytes in
+        do throws(Fault) { unsafe try file.write(bytes, at: 0) } catch { fault = error }
+      }
+      if let fault { throw fault }
+    }
+    func extent(at offset: Int64, count: Int) -> Extent? {
+      file.map { Extent(holder: $0, offset: offset, count: min(count, Int(size - offset))) }
     }
     var size: Int64 { bytes.size }
     var identity: ByteIdentity? {
@@ -60,15 +77,23 @@ final class Workshop: Sendable {
     }
   }
 
-  static func subject(_ text: String, _ revision: UInt64) -> Renditions.Subject {
-    Renditions.Subject(revision: revision) { _ in Given(text, revision) }
+  static func subject(
+    _ text: String, _ revision: UInt64, owner: UInt32? = 0, isInFile: Bool = false
+  ) -> Renditions.Subject {
+    Renditions.Subject(revision: revision, owner: owner) { (_) throws(Fault) in
+      try Given(text, revision, isInFile: isInFile)
+    }
   }
 
   /// Asks once; nil and what to wait for when it is not there yet.
-  func ask(_ text: String, _ revision: UInt64, _ recipe: Recipe = .text) throws -> (made: Rendition?, pending: Pending?)
-  {
+  func ask(
+    _ text: String, _ revision: UInt64, _ recipe: Recipe = .text, owner: UInt32? = 0
+  ) throws -> (made: Rendition?, pending: Pending?) {
     do throws(Fault) {
-      return (try renditions.open(recipe, of: Self.subject(text, revision), .blocking), nil)
+      return (
+        try renditions.open(recipe, of: Self.subject(text, revision, owner: owner, isInFile: givesFiles), .blocking),
+        nil
+      )
     } catch {
       guard case .pending(let pending) = error.kind else { throw error }
       return (nil, pending)
@@ -76,22 +101,41 @@ final class Workshop: Sendable {
   }
 
   /// Asks until there is an answer. Blocks.
-  func make(_ text: String, _ revision: UInt64, _ recipe: Recipe = .text) throws -> Rendition {
-    var last: Pending?
-    while true {
-      let (made, pending) = try ask(text, revision, recipe)
-      if let made { return withExtendedLifetime(last) { made } }
-      wait(pending)
-      last = pending
+  func make(
+    _ text: String, _ revision: UInt64, _ recipe: Recipe = .text, owner: UInt32? = 0
+  ) throws -> Rendition {
+    let (made, pending) = try ask(text, revision, recipe, owner: owner)
+    // It holds what comes of the job for who asks again.
+    return try withExtendedLifetime(pending) {
+      if let made { return made }
+      try wait(pending)
+      return try make(text, revision, recipe, owner: owner)
     }
   }
 
-  func wait(_ pending: Pending?) {
+  struct Stuck: Error {}
+
+  /// Throws when that takes so long that something must be wrong.
+  func wait(_ pending: Pending?) throws {
     let isDone = Atomic(false)
-    withExtendedLifetime(pending) {
+    try withExtendedLifetime(pending) {
       _ = pending?.whenDone { isDone.store(true, ordering: .releasing) }
-      while !isDone.load(ordering: .acquiring) { _ = usleep(500) }
+      for _ in 0..<100_000 {
+        if isDone.load(ordering: .acquiring) { return }
+        _ = usleep(500)
+      }
+      throw Stuck()
     }
+  }
+
+  /// Stops the pool; throws when that does not end: a pool that hangs fails its test, not the whole run.
+  func stop() throws {
+    let stopped = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async { [renditions] in
+      renditions.stop()
+      stopped.signal()
+    }
+    guard stopped.wait(timeout: .now() + 60) == .success else { throw Stuck() }
   }
 
   /// What the worker wrote: its process, and the rest.
@@ -99,6 +143,26 @@ final class Workshop: Sendable {
     let text = String(decoding: try made.bytes(at: 0, count: Int(made.size)), as: UTF8.self)
     let words = text.split(separator: " ", maxSplits: 1)
     return (words[0], words[1])
+  }
+}
+
+/// Gives `body`, which may block, a workshop, and stops it afterwards: then no process may be left.
+func withWorkshop(
+  _ change: @escaping @Sendable (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30,
+  _ body: @escaping @Sendable (Workshop) throws -> Void
+) async throws {
+  try await withScratch { scratch in
+    let before = children()
+    let outcome = await offThread {
+      let workshop = Workshop(change, cacheSize: cacheSize, in: scratch)
+      let outcome = Result { try body(workshop) }
+      return Result {
+        try workshop.stop()
+        try outcome.get()
+      }
+    }
+    try outcome.get()
+    #expect(children() == before)
   }
 }
 

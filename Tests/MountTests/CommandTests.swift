@@ -45,6 +45,7 @@ import Testing
     Refusal("bad uid", ["-o", "uid=me", "S", "M"], 64, "uid=me", "number"),
     Refusal("negative gid", ["-o", "gid=-5", "S", "M"], 64, "gid=-5"),
     Refusal("too large uid", ["-o", "uid=4294967296", "S", "M"], 64, "uid=4294967296"),
+    Refusal("bad sandbox", ["-o", "sandbox=none", "S", "M"], 64, "sandbox=none", "strict or weak"),
     Refusal("bad umask", ["-o", "umask=999", "S", "M"], 64, "umask=999", "octal"),
     Refusal("no threads", ["-o", "max_threads=0", "S", "M"], 64, "max_threads=0"),
     Refusal("bad depth", ["-o", "depth=deep", "S", "M"], 64, "depth=deep"),

@@ -158,6 +158,51 @@ def check_words() -> None:
         check_exif(turned, upright)
 
 
+def orientation(content: bytes) -> int | None:
+    """What the first TIFF block in a file says; nil: nothing."""
+    start = min((at for at in (content.find(b"II*\0"), content.find(b"MM\0*")) if at >= 0), default=None)
+    if start is None:
+        return None
+    order = "little" if content[start:start + 1] == b"I" else "big"
+
+    def number(at: int, size: int) -> int:
+        return int.from_bytes(content[start + at:start + at + size], order)
+
+    directory = number(4, 4)
+    for entry in range(number(directory, 2)):
+        place = directory + 2 + 12 * entry
+        if number(place, 2) == 0x0112:
+            return number(place + 8, 2)
+    return None
+
+
+def check_other_words() -> None:
+    """XMP and IPTC travel, too, and `noexif` leaves nothing of them."""
+    plain, told = io.BytesIO(), place / "told.jpg"
+    PICTURE.save(plain, "JPEG")
+    title = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>" \
+        b"<rdf:Description xmlns:dc='http://purl.org/dc/elements/1.1/' dc:title='Example Title'/></rdf:RDF></x:xmpmeta>"
+    caption = b"Example Caption"
+    # IPTC's record 2, data set 120, in Photoshop's block 1028.
+    record = b"\x1c\x02\x78" + len(caption).to_bytes(2, "big") + caption
+    record += b"\0" * (len(record) % 2)
+    blocks = [(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + title),
+              (0xED, b"Photoshop 3.0\0" + b"8BIM\x04\x04\0\0" + len(record).to_bytes(4, "big") + record)]
+    told.write_bytes(plain.getvalue()[:2] + b"".join(
+        bytes([0xFF, mark]) + (len(block) + 2).to_bytes(2, "big") + block for mark, block in blocks
+    ) + plain.getvalue()[2:])
+    for kind in ("jpeg", "png", "webp", "tiff", "heic"):
+        content, bare = (worker.ask(told, f"{kind} {change}")[3] for change in ("", "noexif"))
+        if kind != "png":
+            # PNG has it compressed.
+            expect(b"Example Title" in content, f"told.jpg as {kind}: no XMP")
+        expect(b"Example Title" not in bare, f"told.jpg as {kind}: XMP in spite of noexif")
+        expect(b"xmp" not in bare.lower(), f"told.jpg as {kind}: an XMP block in spite of noexif")
+        if kind == "jpeg":
+            expect(caption in content, f"told.jpg as {kind}: no IPTC")
+        expect(caption not in bare, f"told.jpg as {kind}: IPTC in spite of noexif")
+
+
 def check_exif(turned: Path, upright: Image.Image) -> None:
     order = Image.open(turned).info["exif"][6:8].decode()
     for kind in ("jpeg", "png", "webp", "tiff"):
@@ -177,6 +222,9 @@ def check_exif(turned: Path, upright: Image.Image) -> None:
     for kind in ("heic", "avif"):
         content = worker.ask(turned, f"{kind} ")[3]
         expect(b"Example Camera Works" in content, f"turned.jpg as {kind}: no EXIF")
+        # Readers that believe the block turn the picture once more.
+        told = orientation(content)
+        expect(told in (None, 1), f"turned.jpg ({order}) as {kind}: the block's orientation is {told}")
         check(turned, f"{kind} ", upright, 10)
         content = worker.ask(turned, f"{kind} noexif")[3]
         expect(b"Example Camera Works" not in content, f"turned.jpg as {kind}: EXIF in spite of noexif")
@@ -188,5 +236,6 @@ check_sources()
 check_targets()
 check_modifiers()
 check_words()
+check_other_words()
 print(wrong, "wrong")
 sys.exit(worker.close() or wrong > 0)

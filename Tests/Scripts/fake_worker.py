@@ -6,7 +6,7 @@
   slow SECONDS    the same, later
   half            writes the first half of that
   crash           ends by SIGSEGV
-  hang            never answers
+  hang            never answers; `spin`: nor rests
   exit STATUS     ends by itself
   garbage         answers with noise; `long`: with too much of it; `other`: as if to another job; `lie`: claims more bytes
                   than it wrote; `close`: closes the socket and lives on
@@ -14,11 +14,16 @@
   say LINES       writes lines to standard error, then does what echo does
   fail KIND TEXT  answers with a failure
   full            fails for want of room unless the output lies in memory
+  flood MIB       writes so much, then hangs
+  once FILE WORD… what the rest says, the first time: then there is FILE, and it does what echo does
+  last            takes no more jobs, does what echo does, and ends
+  state           writes what it is started with: the input's flags, and its arguments
 """
 
 import array
+import ctypes
+import fcntl
 import os
-import signal
 import socket
 import struct
 import sys
@@ -43,10 +48,24 @@ while True:
     recipe = message[40:].decode()
     data = os.pread(files[0], size, start)
     words = data.split(b"\n")[0].split()
+    if words[:1] == [b"once"]:
+        words = [b"echo"] if os.path.exists(words[1]) else words[2:] + [open(words[1], "w").close()][1:]
     word, value = (words + [b"", b""])[:2]
-    made = b"%d %s\n" % (os.getpid(), recipe.encode()) + data
+    # The number that others know it by: in its own namespace it is 1.
+    made = os.readlink("/proc/self").encode() + b" %s\n" % recipe.encode() + data
+    if word == b"last":
+        work.shutdown(socket.SHUT_RD)
+    if word == b"state":
+        made += b"\n%d %s" % (fcntl.fcntl(files[0], fcntl.F_GETFL) & os.O_ACCMODE, " ".join(sys.argv[1:]).encode())
     if word == b"crash":
-        os.kill(os.getpid(), signal.SIGSEGV)
+        ctypes.string_at(0)
+    elif word == b"spin":
+        while True:
+            pass
+    elif word == b"flood":
+        for place in range(int(value)):
+            os.pwrite(files[1], bytes(1 << 20), place << 20)
+        time.sleep(1000)
     elif word in (b"hang", b"eat"):
         memory = bytearray(int(value or 0) << 20)
         memory[::4096] = b"x" * len(memory[::4096])
@@ -78,5 +97,8 @@ while True:
             print("line", line, file=sys.stderr, flush=True)
         os.pwrite(files[1], made, 0)
         answer(number, 0, len(made) + (word == b"lie"))
+        if word == b"last":
+            time.sleep(0.3)
+            break
     for file in files:
         os.close(file)

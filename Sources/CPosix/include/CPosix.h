@@ -1,7 +1,7 @@
 #pragma once
 
-#include <stdarg.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,16 +20,22 @@ ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
 int ffmount_refresh_size(int folder, const char *path);
 /// fork(2): unavailable in Swift. Called once, before any second thread exists.
 pid_t ffmount_fork(void);
-/// posix_spawn_file_actions_addclosefrom_np(3) and memfd_create(2), closed on exec: hidden behind _GNU_SOURCE.
+/// clone(2) and exec(2), where the kernel allows in PID, network, IPC, UTS and (but for root) user namespaces of its own, which posix_spawn(3) cannot do: descriptor 3 is `socket`, 2 is `errors`, 0 and 1 are /dev/null, and there are no
+/// others; signals are as they are at first. Blocks until the program runs. Returns the child, or -errno.
+pid_t ffmount_spawn(
+    const char *program, char *const *arguments, char *const *variables, int socket, int errors);
+/// clock_getcpuclockid(3) and clock_gettime(2): the time that processors have spent on a process, in nanoseconds; 0 when it
+/// is gone.
+uint64_t ffmount_processor_time(pid_t process);
+/// posix_spawn_file_actions_addclosefrom_np(3): hidden behind _GNU_SOURCE.
 int ffmount_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+/// memfd_create(2), closed on exec: hidden behind _GNU_SOURCE.
 int ffmount_memfd(const char *name);
 /// mallopt(3) is in no header of Swift's Glibc: at most so many malloc arenas, each of which keeps what it once had.
 void ffmount_limit_arenas(int count);
 /// As before: what is of so many bytes or more has a mapping of its own, always. By itself malloc learns from what is freed to
 /// keep ever larger pieces.
 void ffmount_map_from(int size);
-/// memfd_create(2), hidden behind _GNU_SOURCE: a file that is in memory only.
-int ffmount_memory_file(void);
 /// mallinfo2(3), how many bytes are allocated, and malloc_trim(3), which gives back what is not: as before.
 size_t ffmount_heap(void);
 void ffmount_trim_heap(void);

@@ -43,7 +43,7 @@ public struct CompressedDocument {
     let damage = "is not changed: it is damaged, and readers may not agree on what it shows"
     if file.isDamaged { return damage }
     if file.isEncrypted, !file.allowsAll { return "is not changed: its owner forbids that" }
-    guard let deflate = Deflate(level: Self.level) else { throw JobFailure(.limit, "needs more memory than there is") }
+    guard let deflate = Deflate(level: Self.level) else { throw JobFailure.noMemory() }
     var tree = PageTree(file, ObjectCache(of: file))
     let placements = try ImagePlacements(on: &tree, of: file)
     let images = ImageRecoder(resolution: resolution, quality: quality, deflate: deflate, library: library)

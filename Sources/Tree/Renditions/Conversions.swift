@@ -18,6 +18,8 @@ public final class Conversions: Sendable {
 
 extension SourceState {
   var subject: Renditions.Subject {
-    Renditions.Subject(revision: revision) { [self] (patience) throws(Fault) in try open(patience) }
+    Renditions.Subject(revision: revision, owner: source.item.soleOwner(source.attributes)) {
+      [self] (patience) throws(Fault) in try open(patience)
+    }
   }
 }

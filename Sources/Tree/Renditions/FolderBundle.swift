@@ -83,6 +83,12 @@ final class FolderBundle: Item {
   func revision(_ attributes: Attributes) -> UInt64 { state }
   /// Its mode says what all lists leave.
   func accessList() throws(Fault) -> AccessList? { nil }
+
+  func soleOwner(_ attributes: Attributes) -> UInt32? {
+    let owners = Set(members.map { $0.item.soleOwner($0.attributes) })
+    return owners.count == 1 ? owners.first ?? nil : nil
+  }
+
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {

@@ -60,6 +60,8 @@ final class RenditionFile: Item {
     _ = try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
+  func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
+
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
 
   func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,13 +16,11 @@ struct ruleset {
 };
 struct __attribute__((packed)) beneath {
   uint64_t allowed;
-  int32_t folder;
+  int32_t place;
 };
 enum { VERSION_FLAG = 1, PATH_BENEATH = 1, READ_FILE = 1 << 2, READ_FOLDER = 1 << 3 };
 
-int ffconvert_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
-
-int ffconvert_landlock(const char *folders) {
+int ffconvert_landlock(const char *places) {
   int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
   if (version < 1) return -1;
   // How many rights each ABI knows: refer came with 2, truncate with 3, ioctl with 5.
@@ -32,14 +30,17 @@ int ffconvert_landlock(const char *folders) {
   size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
   if (ruleset < 0) return -1;
-  for (const char *end; *folders; folders = *end ? end + 1 : end) {
-    end = strchrnul(folders, ':');
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", (int)(end - folders), folders);
-    struct beneath rule = {.allowed = READ_FILE | READ_FOLDER, .folder = open(folder, O_PATH | O_CLOEXEC)};
-    if (rule.folder < 0) continue;
+  for (const char *end; *places; places = *end ? end + 1 : end) {
+    end = strchrnul(places, ':');
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "%.*s", (int)(end - places), places);
+    struct beneath rule = {.place = open(place, O_PATH | O_CLOEXEC)};
+    if (rule.place < 0) continue;
+    struct stat status;
+    int is_folder = fstat(rule.place, &status) == 0 && S_ISDIR(status.st_mode);
+    rule.allowed = is_folder ? READ_FILE | READ_FOLDER : READ_FILE;
     syscall(SYS_landlock_add_rule, ruleset, PATH_BENEATH, &rule, 0);
-    close(rule.folder);
+    close(rule.place);
   }
   int result = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
   close(ruleset);

@@ -1,0 +1,83 @@
+#define _GNU_SOURCE
+#include "CSandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// As <linux/mount.h> has it, which goes ill with <sys/mount.h> in some versions.
+struct attributes {
+  uint64_t set, cleared, propagation, user_namespace;
+};
+enum { READ_ONLY = 1, NO_SUID = 2, NO_DEVICES = 4, NO_PROGRAMS = 8, RECURSIVE = 0x8000 };
+
+// Makes the folders that lead to `path`, and itself.
+static void make_folders(char *path) {
+  for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+    *slash = 0;
+    mkdir(path, 0755);
+    *slash = '/';
+  }
+  mkdir(path, 0755);
+}
+
+// A folder of this name that is there is there in the new root, too, and cannot be written to. Some may be missing.
+static int take_along(const char *root, const char *folder) {
+  struct stat status;
+  if (stat(folder, &status) < 0 || !S_ISDIR(status.st_mode)) return 0;
+  char target[PATH_MAX];
+  if (snprintf(target, sizeof target, "%s%s", root, folder) >= (int)sizeof target) return -1;
+  make_folders(target);
+  if (mount(folder, target, NULL, MS_BIND | MS_REC, NULL) < 0) return -1;
+  struct attributes attributes = {.set = READ_ONLY | NO_SUID | NO_DEVICES | NO_PROGRAMS};
+  return (int)syscall(SYS_mount_setattr, AT_FDCWD, target, RECURSIVE, &attributes, sizeof attributes);
+}
+
+// Whether the root is a mount that another can be put in the place of.
+static int can_move_root(void) {
+  struct statx status;
+  if (statx(AT_FDCWD, "/", 0, 0, &status) < 0 || !(status.stx_attributes & STATX_ATTR_MOUNT_ROOT)) return 0;
+  // The kernel's first root cannot be moved.
+  FILE *mounts = fopen("/proc/self/mountinfo", "re");
+  if (!mounts) return 0;
+  char line[PATH_MAX];
+  int is_first = 0;
+  while (!is_first && fgets(line, sizeof line, mounts)) is_first = strstr(line, " - rootfs ") != NULL;
+  fclose(mounts);
+  return !is_first;
+}
+
+int ffconvert_empty_root(const char *folders, const char *scratch, int64_t room) {
+  // Any folder will do that every system has, and that is none of `folders`: the new root covers it until it is the root.
+  static const char *const places[] = {"/tmp", "/mnt", "/proc"};
+  if (!can_move_root() || unshare(CLONE_NEWNS) < 0) return -1;
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) return -1;
+  char options[64];
+  snprintf(options, sizeof options, "mode=755,nr_inodes=256,size=%lld", (long long)room);
+  const char *root = NULL;
+  for (size_t index = 0; !root && index < sizeof places / sizeof *places; index++)
+    if (mount("none", places[index], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0) root = places[index];
+  if (!root) return -1;
+  for (const char *end; *folders; folders = *end ? end + 1 : end) {
+    end = strchrnul(folders, ':');
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(end - folders), folders);
+    if (take_along(root, folder) < 0) return -1;
+  }
+  if (chdir(root) < 0) return -1;
+  int file = open(scratch + 1, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+  if (file < 0) return -1;
+  // The old root is then on top of the new one, in the place where the process stands.
+  if (chmod(".", 0555) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
+      chdir("/") == 0)
+    return file;
+  close(file);
+  return -1;
+}

@@ -1,0 +1,41 @@
+internal import Files
+internal import Glibc
+internal import Synchronization
+
+/// The lines of a worker's standard error.
+final class ErrorLines: Sendable {
+  let descriptor: Descriptor
+  private let log: @Sendable (String) -> Void
+  private let state = Mutex<(line: [UInt8], isOpen: Bool)>(([], true))
+  private static let longest = 500
+
+  init(_ descriptor: consuming Descriptor, _ log: @escaping @Sendable (String) -> Void) {
+    self.descriptor = descriptor
+    self.log = log
+  }
+
+  var isOpen: Bool { state.withLock { $0.isOpen } }
+
+  /// Hands on what there is, or a part of it: one that never stops writing must not keep the reader.
+  func read() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    for _ in 0..<16 {
+      let count = unsafe recv(descriptor.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if count == 0 { state.withLock { $0.isOpen = false } }
+      guard count > 0 else { return }
+      for byte in buffer[..<count] { take(byte) }
+    }
+  }
+
+  private func take(_ byte: UInt8) {
+    let line = state.withLock { state -> [UInt8] in
+      if byte != 0x0a {
+        if state.line.count < Self.longest { state.line.append(byte) }
+        return []
+      }
+      defer { state.line = [] }
+      return state.line
+    }
+    if !line.isEmpty { log(String(decoding: line.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)) }
+  }
+}

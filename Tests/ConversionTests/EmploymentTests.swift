@@ -1,0 +1,128 @@
+import Bytes
+import Conversion
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+extension ConversionTests {
+  /// Whom a worker works for, and for how long.
+  @Suite(.serialized, .timeLimit(.minutes(2))) struct EmploymentTests {
+    private func process(_ made: Rendition) throws -> Substring { try Workshop.parts(made).process }
+
+    // MARK: The end of employment
+
+    @Test func workerIsReplacedAfterManyJobs() async throws {
+      try await withWorkshop { options in
+        options.jobsOfOne = 3
+      } _: { workshop in
+        let processes = try (1...9).map { try process(workshop.make("echo", $0)) }
+        #expect(Set(processes).count == 3)
+        #expect(processes[0] == processes[2] && processes[3] == processes[5] && processes[2] != processes[3])
+      }
+    }
+
+    /// What may be the worker's own fault costs it its place; what is the file's does not.
+    @Test(arguments: [
+      ("fail 5 too many open files", false), ("fail 7 no memory", false), ("fail 1 expected a header", true),
+    ])
+    func workerIsReplacedAfterAFailureOfItsOwn(_ failure: (input: String, isKept: Bool)) async throws {
+      try await withWorkshop { workshop in
+        let before = try process(workshop.make("echo", 1))
+        #expect(throws: Fault.self) { try workshop.make(failure.input, 2) }
+        let after = try process(workshop.make("echo", 3))
+        #expect((after == before) == failure.isKept)
+      }
+    }
+
+    /// One that finds that it keeps something says that it takes no more jobs; it may take a while to end.
+    @Test func workerMayGiveNotice() async throws {
+      try await withWorkshop { workshop in
+        let first = try process(workshop.make("last", 1))
+        let second = try process(workshop.make("echo", 2))
+        #expect(first != second)
+        #expect(try process(workshop.make("echo", 3)) == second)
+      }
+    }
+
+    // MARK: Owners
+
+    @Test func workerServesOneOwner() async throws {
+      try await withWorkshop { workshop in
+        let owners: [UInt32?] = [1000, 1000, 1001, 1001, nil, nil, 1000]
+        let processes = try owners.enumerated().map {
+          try process(workshop.make("echo", UInt64($0.offset) + 1, owner: $0.element))
+        }
+        #expect(processes[0] == processes[1] && processes[2] == processes[3])
+        // What is made of several owners' files is made by a worker that does nothing else.
+        let others = [processes[0], processes[2], processes[4], processes[5], processes[6]]
+        #expect(Set(others).count == others.count)
+      }
+    }
+
+    /// The order in which jobs were done that came while a worker had something to do.
+    private func order(_ jobs: [(document: UInt64, page: Int, owner: UInt32)]) async throws -> [Int] {
+      let order = Mutex<[Int]>([])
+      try await withWorkshop { workshop in
+        // All of them come before the first is done, which takes what starting a worker takes, too.
+        let held = try workshop.ask("slow 0.1", 1, .pages(PageSelection(page: 9999)), owner: 1).pending
+        let pendings = try jobs.enumerated().map { index, job in
+          let recipe = Recipe.pages(PageSelection(page: job.page))
+          let pending = try workshop.ask("slow 0.1", job.document, recipe, owner: job.owner).pending
+          _ = pending?.whenDone { order.withLock { $0.append(index) } }
+          return pending
+        }
+        try withExtendedLifetime(held) { for pending in pendings { try workshop.wait(pending) } }
+      }
+      return order.withLock { $0 }
+    }
+
+    @Test func whoWaitsForADocumentIsPassedOnlySoOften() async throws {
+      // One on another document, and thirty on the one that is open.
+      let order = try await order([(2, 1, 1)] + (1...30).map { (1, $0, 1) })
+      #expect(order.firstIndex(of: 0) == 16)
+      #expect(order.filter { $0 != 0 } == Array(1...30))
+    }
+
+    @Test func ownersTakeTurns() async throws {
+      let few = try await order((1...6).map { (UInt64($0) + 1, 1, $0.isMultiple(of: 2) ? 1 : 2) })
+      // The owner that the worker has served goes first, so that it starts anew once and not six times …
+      #expect(few == [1, 3, 5, 0, 2, 4])
+      // … but not for ever.
+      let many = try await order([(2, 1, 2)] + (1...30).map { (UInt64($0) + 2, 1, 1) })
+      #expect(many.firstIndex(of: 0) == 16)
+    }
+
+    // MARK: What a worker is handed
+
+    @Test func inputCannotBeWrittenTo() async throws {
+      try await withWorkshop { workshop in
+        // What lies in no file as it is comes as a copy, which the daemon wrote.
+        let made = try Workshop.parts(workshop.make("state", 1))
+        #expect(made.text == "text\nstate\n\(O_RDONLY) ")
+      }
+    }
+
+    @Test func weaknessIsToldToTheWorker() async throws {
+      try await withWorkshop { options in
+        options.isSandboxWeak = true
+      } _: { workshop in
+        let made = try Workshop.parts(workshop.make("state", 1))
+        #expect(made.text == "text\nstate\n\(O_RDONLY) --sandbox=weak")
+      }
+    }
+
+    @Test func outputIsWatched() async throws {
+      try await withScratch { scratch in
+        let outcome = await offThread {
+          // No folder for results: they lie in memory, where less is allowed.
+          let workshop = Workshop(cacheSize: nil, spools: scratch.path + "/nowhere", in: scratch)
+          let fault = #expect(throws: Fault.self) { try workshop.make("flood 100", 1) }
+          #expect(fault?.kind == .system(ENOSPC))
+          return Result { try workshop.stop() }
+        }
+        try outcome.get()
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Bytes
+import Conversion
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+extension ConversionTests {
+  /// What stays failed, and what does not.
+  @Suite(.serialized, .timeLimit(.minutes(2))) struct PassingFailureTests {
+    /// `input` is what a worker does the first time; the second time it would succeed.
+    private func tryTwice(_ input: String) async throws -> (first: Fault?, second: Fault?) {
+      let faults = Faults()
+      try await withWorkshop { options in
+        options.timeLimit = .seconds(1)
+        options.clockLimit = .seconds(input.contains("hang") ? 1 : 60)
+        options.memoryLimit = 64 << 20
+      } _: { workshop in
+        let text = "once \(workshop.scratch.path)/once \(input)"
+        for _ in 0..<2 {
+          do { _ = try workshop.make(text, 1) } catch let fault as Fault { faults.add(fault) }
+        }
+      }
+      let all = faults.all
+      return (all.first, all.dropFirst().first)
+    }
+
+    private final class Faults: Sendable {
+      private let faults = Mutex<[Fault]>([])
+      func add(_ fault: Fault) { faults.withLock { $0.append(fault) } }
+      var all: [Fault] { faults.withLock { $0 } }
+    }
+
+    /// A machine that is busy or short of something, and a system that refuses.
+    @Test(arguments: [
+      ("hang", "converting it was not done after 1 s, three times -o convert_time"),
+      ("exit 69", "the converter ended without an answer (exit status 69)"),
+      ("fail 7 no memory", "no memory"),
+      ("fail 8 is not converted", "is not converted"),
+    ])
+    func whatIsNotTheBytesFaultIsTriedAgain(_ failure: (input: String, reason: String)) async throws {
+      let faults = try await tryTwice(failure.input)
+      #expect(faults.first?.reason == failure.reason)
+      #expect(faults.second == nil)
+    }
+
+    @Test(arguments: [
+      "spin", "eat 150", "crash", "exit 3", "garbage", "fail 1 damaged", "fail 2 unknown", "fail 4 large",
+    ])
+    func whatIsTheBytesFaultStays(_ input: String) async throws {
+      let faults = try await tryTwice(input)
+      #expect(faults.first != nil)
+      #expect(faults.second == faults.first)
+    }
+
+    /// A worker dies with the job before its eyes that it has not taken yet.
+    @Test func jobOfAWorkerThatDiedIdleIsAnothers() async throws {
+      try await withWorkshop { workshop in
+        let process = try #require(pid_t(Workshop.parts(workshop.make("echo", 1)).process))
+        kill(process, SIGSTOP)
+        _ = usleep(200_000)
+        let pending = try workshop.ask("echo", 2).pending
+        _ = usleep(200_000)
+        kill(process, SIGKILL)
+        try workshop.wait(pending)
+        #expect(try workshop.ask("echo", 2).made != nil)
+        #expect(workshop.renditions.failure(of: .make(.text), inState: 2) == nil)
+      }
+    }
+
+    @Test func workersThatAllDieAtOnceAreSaidToDoSo() async throws {
+      try await withWorkshop { options in
+        options.program = "/bin/true"
+      } _: { workshop in
+        let fault = #expect(throws: Fault.self) { try workshop.make("echo", 1) }
+        #expect(fault?.reason.hasPrefix("the converter ended") ?? false, "\(fault?.reason ?? "")")
+      }
+    }
+
+    /// All who waited learn of it, and no one else has to.
+    @Test func everybodyWhoWaitedIsTold() async throws {
+      try await withWorkshop { workshop in
+        let text = "once \(workshop.scratch.path)/once fail 7 no memory"
+        var pendings = try (0..<5).map { _ in try workshop.ask(text, 1).pending }
+        try workshop.wait(pendings[0])
+        for _ in 0..<5 { #expect(throws: Fault.self) { try workshop.ask(text, 1) } }
+        pendings = []
+        #expect(try Workshop.parts(workshop.make(text, 1)).text.hasPrefix("text\nonce"))
+      }
+    }
+  }
+}

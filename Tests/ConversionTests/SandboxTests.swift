@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a worker that was taken over can do: `ffconvert --check-sandbox` starts one as the daemon does, and it tries.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SandboxTests {
+  private static let program =
+    URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
+  private static let without = [MountScratch.python, MountScratch.package + "/Tests/Scripts/without.py"]
+
+  /// Who starts it: as the one who runs the tests, and where that is root as a user, too.
+  static let starters: [[String]] =
+    [[]] + (MountScratch.isRoot ? [["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]] : [])
+
+  /// What each attempt came to, by its name.
+  private func attempts(_ words: [String], by starter: [String] = []) async throws -> (
+    status: Int32, outcomes: [String: String], errors: String
+  ) {
+    let result = try await MountChild(starter + [Self.program, "--check-sandbox"] + words).wait(atMost: 40)
+    let pairs = result.lines.compactMap { line -> (String, String)? in
+      let parts = line.split(separator: ":", maxSplits: 1)
+      return parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : nil
+    }
+    return (result.status, Dictionary(pairs) { first, _ in first }, result.errors)
+  }
+
+  @Test(arguments: starters) func everyEscapeIsRefused(_ starter: [String]) async throws {
+    let found = try await attempts([], by: starter)
+    #expect(found.status == 0)
+    #expect(found.outcomes.count > 50)
+    #expect(found.outcomes.filter { $0.value == "allowed" } == [:])
+    #expect(found.outcomes["be root"] == "no" && found.outcomes["hold a capability"] == "none")
+    #expect(found.errors.contains("seccomp"))
+  }
+
+  /// Whoever is not shut in succeeds: so a refusal says something of the walls.
+  @Test(.enabled("it takes root") { MountScratch.isRoot }) func escapesSucceedWhereThereIsNoWall() async throws {
+    let found = try await attempts(["none"], by: Self.without + ["namespaces", "--"])
+    let refused = found.outcomes.filter { $0.value != "allowed" }.keys.sorted()
+    // What is no wall is there all the same; a namespace is what `without` refuses.
+    let others = [
+      "gain rights by a program", "lift its own limits", "make a namespace", "write more than a file may have",
+    ]
+    #expect(refused.filter { !others.contains($0) } == [], "\(found.outcomes)")
+    #expect(found.status == 1)
+  }
+
+  /// The calls that must be refused by seccomp where nothing else stands.
+  static let calls = [
+    "connect to a socket by its path", "connect to a socket by its name", "connect to a TCP port", "send a signal",
+    "send a thread a signal", "have signals sent", "get hold of a process", "trace a process",
+    "read a process's memory", "see a process's limits", "set a process's limits", "see a process's processors",
+    "set a process's processors", "slow a process down", "see how busy a process is", "lift its own limits",
+    "take room on a disk", "make a file in memory", "have memory that is shared", "have memory that others can name",
+    "create a file", "write to a file", "change a file's mode", "make a folder", "link a file", "rename a file",
+    "remove a file", "type on a terminal", "start a process", "use keys", "load a program", "measure others",
+    "use a ring of calls", "handle page faults", "become root", "change its root", "mount", "enter a namespace",
+    "make a namespace", "become a program",
+  ]
+
+  @Test(arguments: starters) func seccompAloneRefusesEveryCall(_ starter: [String]) async throws {
+    let found = try await attempts(["seccomp"], by: starter)
+    for name in Self.calls { #expect(found.outcomes[name] == "Operation not permitted", "\(name)") }
+    // It cannot tell one path from another.
+    #expect(found.outcomes["open a file"] == "allowed")
+  }
+
+  @Test(arguments: starters) func landlockAloneRefusesFiles(_ starter: [String]) async throws {
+    let found = try await attempts(["landlock"], by: Self.without + ["namespaces", "--"] + starter)
+    for name in [
+      "open a file", "open /etc/passwd", "list a folder", "create a file", "write to a file", "remove a file",
+      "connect to a TCP port", "connect to a socket by its name", "send a signal",
+    ] { #expect(found.outcomes[name].map { $0 != "allowed" } ?? false, "\(name): \(found.outcomes)") }
+    #expect(found.outcomes["see a file's size"] == "allowed")
+  }
+
+  @Test(arguments: starters) func namespacesAloneHideFilesAndProcesses(_ starter: [String]) async throws {
+    let found = try await attempts(["namespaces"], by: starter)
+    for name in [
+      "open a file", "open /etc/passwd", "open what is in /proc", "see a file's size", "see where a link leads",
+      "ask who may read a file", "see how full a disk is",
+    ] { #expect(found.outcomes[name] == "No such file or directory", "\(name)") }
+    for name in ["send a signal", "send a thread a signal", "trace a process", "see a process's limits"] {
+      #expect(found.outcomes[name] == "No such process", "\(name)")
+    }
+    for name in ["connect to a socket by its name", "connect to a TCP port"] {
+      #expect(found.outcomes[name].map { $0 != "allowed" } ?? false, "\(name)")
+    }
+  }
+
+  /// Each wall that a system may lack, and what the others still refuse.
+  @Test(arguments: ["namespaces", "landlock"], starters) func oneWallLessStillHolds(
+    _ wall: String, _ starter: [String]
+  ) async throws {
+    let found = try await attempts([], by: Self.without + [wall, "--"] + starter)
+    let metadata: Set = [
+      "see a file's size", "see where a link leads", "ask who may read a file", "see how full a disk is",
+    ]
+    let allowed = found.outcomes.filter { $0.value == "allowed" }.map(\.key)
+    #expect(Set(allowed).subtracting(wall == "namespaces" ? metadata : []) == [])
+    #expect(!found.errors.contains(wall), "\(found.errors)")
+  }
+}
