@@ -146,7 +146,7 @@ extension Fault {
 extension FileSource {
   /// Runs `body` while the file is open.
   fileprivate func holder(_ body: () throws(Fault) -> Void) throws(Fault) {
-    guard let extent = extent(at: 0, count: 1) else { return }
+    guard let extent = extent(at: 0, count: 1) else { throw Fault(.damaged, "no extent") }
     try extent.holder.withDescriptor { (_) throws(Fault) in try body() }
   }
 }
