@@ -39,6 +39,15 @@ import Testing
         """)
   }
 
+  @Test func eachControlCharacterIsShown() throws {
+    // One in a cell, so that none is found by way of another.
+    for byte in [0x00, 0x1f, 0x7f] as [UInt8] {
+      let page = try MadeText.text([0x61, 0x0a, byte, 0x0a], .html, .table(delimiter: UInt8(ascii: ",")))
+      let picture = byte == 0x7f ? "\u{2421}" : String(Unicode.Scalar(0x2400 + UInt32(byte))!)
+      #expect(MadeText.rows(page).contains("<tr><td>\(picture)\n"), "\(byte)")
+    }
+  }
+
   @Test func titleIsEscaped() throws {
     var converters = TextDecoder.Converters()
     var page = try MadeText.rewriting([], .html, .table(delimiter: 44), title: "</title><b>&.csv")
