@@ -124,6 +124,25 @@ data = document(b"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R]/Sig
 made = Made(data, "pages 1")
 expect("what is said of a form", sorted(made.value(made.catalog["/AcroForm"])), ["/DA", "/Fields"])
 
+# A document that lies in a file among others, as in an archive, is read where it is and no further.
+Path(f"{folder.name}/many").write_bytes(document(b"", []) + data + data.replace(b"100 100", b"200 200"))
+start = len(document(b"", []))
+alone = f"{folder.name}/alone.pdf"
+Path(alone).write_bytes(data)
+for recipe in "", "pages 1", "text", "jpeg 72dpi", "compressed 150dpi.q60":
+    answers = [
+        worker.ask(f"{folder.name}/many", recipe, start=start, size=len(data)), worker.ask(alone, recipe)]
+    expect(f"part of a file, {recipe or 'counted'}", answers[0], answers[1])
+
+drawn = io.BytesIO()
+Image.effect_mandelbrot((64, 48), (-2, -1.5, 1, 1.5), 20).save(drawn, "PNG")
+Path(f"{folder.name}/many").write_bytes(b"x" * 5000 + drawn.getvalue() + b"y" * 5000)
+Path(alone).write_bytes(drawn.getvalue())
+for recipe in "jpeg q80", "tiff 32px":
+    answers = [
+        worker.ask(f"{folder.name}/many", recipe, start=5000, size=len(drawn.getvalue())), worker.ask(alone, recipe)]
+    expect(f"an image in a file, {recipe}", (answers[0], answers[0][0]), (answers[1], 0))
+
 # Soft masks have edges: they keep a quality of 75, whatever is asked for.
 pixels = random.Random(1)
 photo = Image.frombytes("RGB", (600, 450), bytes(
