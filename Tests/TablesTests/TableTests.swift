@@ -55,6 +55,13 @@ import Testing
     #expect(made.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;.csv</title>"))
   }
 
+  /// Of what a row lacks, one cell stands for at most a thousand: browsers take no more.
+  @Test(arguments: [(300, 299), (1001, 1000), (1200, 1000)]) func shortRowIsFilledUp(columns: Int, span: Int) throws {
+    let first = Array(repeating: "a", count: columns).joined(separator: ",")
+    let page = try MadeText.text(Array("\(first)\nb\n".utf8), .html, .table(delimiter: 44))
+    #expect(MadeText.rows(page).contains("<tr><td>b<td colspan=\(span)>\n"))
+  }
+
   @Test func tenThousandColumnsAreShown() throws {
     let row = (0..<10_000).map(String.init).joined(separator: ",")
     let table = Array("\(row)\n\(row)\n".utf8)
