@@ -131,6 +131,12 @@ let package = Package(
     .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),
     .testTarget(name: "TablesTests", dependencies: ["Bytes", "Tables", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "AnswerTests",
+      dependencies: [
+        "Bytes", "Files", "Tree", "FuseLink", "Mount", "CFuse3", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ], swiftSettings: strict),
     .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
   ]
 )

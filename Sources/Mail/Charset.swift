@@ -35,6 +35,11 @@ public enum Charset {
   }
 }
 
+extension Charset {
+  /// How many names of sets are remembered, known or not.
+  static var converterCount: Int { Converters.shared.count }
+}
+
 /// Converters that have been used, for iconv_open is slow.
 private final class Converters: Sendable {
   static let shared = Converters()
@@ -42,6 +47,8 @@ private final class Converters: Sendable {
   private let opened = Mutex<[String: CharsetConverter?]>([:])
   /// Names come from hostile bytes.
   private static let limit = 200
+
+  var count: Int { opened.withLock { $0.count } }
 
   /// nil for a name that iconv does not know, and for bytes most of which stand for nothing unless these are to be repaired.
   func utf8(_ bytes: ArraySlice<UInt8>, from name: String, isRepaired: Bool = false) -> String? {

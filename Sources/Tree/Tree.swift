@@ -15,9 +15,9 @@ public final class Tree: Sendable {
   private let nodes: NodeTable
   private let sniffed = SniffedFiles()
   /// Real files that may be open, by their node.
-  private let opened = Mutex<[UInt32: Opened]>([:])
+  let opened = Mutex<[UInt32: Opened]>([:])
 
-  private struct Opened: Sendable {
+  struct Opened: Sendable {
     weak var file: FileSource?
   }
 

@@ -1,4 +1,5 @@
 import Bytes
+import Synchronization
 import TestSupport
 import Testing
 
@@ -21,6 +22,39 @@ import Testing
     #expect(try range.partialBytes(at: 19, count: 10) == [29])
     for offset in [20, 21, Int64.max, -1, Int64.min] { #expect(try range.partialBytes(at: offset, count: 10).isEmpty) }
     #expect(try ByteRange(of: range, start: 5, size: 2).readThrough() == [15, 16])
+  }
+
+  /// Notes what it is asked for beside reads.
+  private final class AskedSource: ByteSource {
+    let size: Int64 = 100
+    let asked = Mutex<[String]>([])
+
+    func note(_ question: String) { asked.withLock { $0.append(question) } }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+      0
+    }
+    func extent(at offset: Int64, count: Int) -> Extent? {
+      note("extent \(offset) \(count)")
+      return nil
+    }
+    func verify() { note("verify") }
+    func willMove(at offset: Int64, count: Int) { note("willMove \(offset) \(count)") }
+    func workAhead(of offset: Int64) -> WorkAhead {
+      note("workAhead \(offset)")
+      return .none
+    }
+    func prepare(at offset: Int64) { note("prepare \(offset)") }
+  }
+
+  @Test func rangeAsksItsSourceForTheSamePlace() throws {
+    let source = AskedSource()
+    let range = ByteRange(of: source, start: 10, size: 20)
+    #expect(range.extent(at: 5, count: 50) == nil && range.extent(at: 20, count: 1) == nil)
+    try range.verify()
+    try range.willMove(at: 5, count: 3)
+    _ = range.workAhead(of: 6)
+    range.prepare(at: 7)
+    #expect(source.asked.withLock { $0 } == ["extent 15 15", "verify", "willMove 15 3", "workAhead 16", "prepare 17"])
   }
 
   @Test func rangePastItsSourceIsDamaged() throws {

@@ -127,6 +127,46 @@ import Testing
     #expect(try good.readThrough() == Self.content(0))
   }
 
+  @Test func fileIsOpenedAgainWhenThereWereTooManyOpen() throws {
+    let folder = try Self.makeFolder(2)
+    let pool = DescriptorPool(capacity: 4)
+    let path = folder.path + "/f1"
+    let tries = Mutex(0)
+    let file = PooledDescriptor(pool) { () throws(Fault) in
+      let number = tries.withLock { tries in
+        tries += 1
+        return tries
+      }
+      if number < 3 { throw Fault(.system(EMFILE), "open") }
+      return try Descriptor.open(path: path, for: .reading)
+    }
+    // Nothing in the pool that could be closed for it.
+    #expect(throws: Fault(.system(EMFILE), "open")) { try file.withDescriptor { (raw) throws(Fault) in raw } }
+    let idle = try Self.file(0, in: folder, pool)
+    #expect(try folder.openDescriptors() == 1)
+    let size = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }
+    #expect(size == Int64(Self.content(1).count) && tries.withLock { $0 } == 3)
+    // The idle one made room, and comes back when it is wanted.
+    #expect(try folder.openDescriptors() == 1)
+    #expect(try idle.readThrough() == Self.content(0))
+  }
+
+  /// Where times count whole seconds, a file may change for two seconds without showing it.
+  @Test func fileThatWasJustWrittenHasNoName() throws {
+    let folder = try Self.makeFolder(1)
+    let pool = DescriptorPool(capacity: 2)
+    try folder.setModified("f0", Timestamp(seconds: Int64(time(nil)) + 1))
+    #expect(try Self.file(0, in: folder, pool).identity == nil)
+    try folder.setModified("f0", Timestamp(seconds: Int64(time(nil)) - 60))
+    let settled = try Self.file(0, in: folder, pool)
+    #expect(settled.identity != nil)
+    // Nor has what may change while it is open.
+    let descriptor = PooledDescriptor(pool) { () throws(Fault) in
+      try Descriptor.open(path: folder.path + "/f0", for: .reading)
+    }
+    #expect(FileSource(descriptor, opened: settled.opened, isPinned: false).identity == nil)
+  }
+
   @Test func pinnedFileThatChangedIsAFault() throws {
     let folder = try Self.makeFolder(2)
     let pool = DescriptorPool(capacity: 2)
@@ -146,7 +186,7 @@ extension Fault {
 extension FileSource {
   /// Runs `body` while the file is open.
   fileprivate func holder(_ body: () throws(Fault) -> Void) throws(Fault) {
-    guard let extent = extent(at: 0, count: 1) else { return }
+    guard let extent = extent(at: 0, count: 1) else { throw Fault(.damaged, "no extent") }
     try extent.holder.withDescriptor { (_) throws(Fault) in try body() }
   }
 }

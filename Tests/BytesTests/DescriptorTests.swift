@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func extendedAttributesAndLinksAreRead() throws {
+  @Test func linksAreRead() throws {
     let source = try Self.makeFolder()
     let place = try Descriptor.open(path: source.path + "/inside", for: .place)
     #expect(try linkTarget(of: "absolute", in: place.raw) == Array("/etc".utf8))
@@ -103,7 +103,14 @@ import Testing
       _ = try linkTarget(of: "d", in: place.raw)
       Issue.record("a folder has a target")
     } catch { #expect(error.kind == .system(EINVAL)) }
-    guard try source.setAttribute("user.colour", of: "inside/d", to: "blue") else { return }
+  }
+
+  @Test func extendedAttributesAreRead() throws {
+    let source = try Self.makeFolder()
+    let place = try Descriptor.open(path: source.path + "/inside", for: .place)
+    guard try source.setAttribute("user.colour", of: "inside/d", to: "blue") else {
+      try Test.cancel("this file system has no extended attributes")
+    }
     #expect(try ExtendedAttributes.value("user.colour", of: "d", in: place.raw) == Array("blue".utf8))
     #expect(try ExtendedAttributes.names(of: "d", in: place.raw) == Array("user.colour\0".utf8))
   }

@@ -134,7 +134,7 @@ import Testing
   private func onSmallDisk(_ size: String, _ body: (_ path: String) async throws -> Void) async throws {
     try await withScratch { scratch in
       let mounted = try await run("mount", "-t", "tmpfs", "-o", "size=\(size),mode=700", "tmpfs", scratch.mountpoint)
-      guard mounted.status == 0 else { return }
+      guard mounted.status == 0 else { try Test.cancel("no disk could be mounted: \(mounted.errors)") }
       do { try await body(scratch.mountpoint) } catch {
         _ = try await run("umount", "-l", scratch.mountpoint)
         throw error

@@ -1,6 +1,7 @@
-import Mail
 import TestSupport
 import Testing
+
+@testable import Mail
 
 /// What Python's email package says of the same bytes, unless a comment says otherwise.
 @Suite struct HeaderTests {
@@ -102,9 +103,20 @@ import Testing
     ("Mon, 6 May 2024 10.00.00 +0200", 1_714_982_400, 120), ("6.5.2024 10:00", 1_714_989_600, 0),
     ("13/05/2024 10:00 PM", 1_715_637_600, 0), ("20240506T100000Z", 1_714_989_600, 0), ("1714989600", 1_714_989_600, 0),
     ("Mon May  6 10.00.00 2024", 1_714_989_600, 0), ("20241306T100000Z", nil, 0),
+    // Two digits: the last of this century, the first of the last.
+    ("5 Jan 49 10:00:00 +0000", 2_493_453_600, 0), ("5 Jan 50 10:00:00 +0000", -630_770_400, 0),
     ("", nil, 0), ("tomorrow", nil, 0), ("32 Jan 2010 10:00:00", nil, 0), ("5 Foo 2010 10:00:00", nil, 0),
     ("Jan 2010", nil, 0), ("5 Jan 2010 25:00:00", nil, 0), ("99999999999999999999 Jan 2010", nil, 0),
   ]
+
+  /// Names come from strangers: each that was heard of may not stay.
+  @Test func veryManyCharsetsCostNoMemory() {
+    for number in 0..<1000 {
+      #expect(Charset.text([0xe4], named: Array("x-none-\(number)".utf8)[...]) == "ä")
+    }
+    #expect(Charset.converterCount <= 200)
+    #expect(Charset.text([0xb1], named: Array("iso-8859-2".utf8)[...]) == "ą")
+  }
 
   @Test(arguments: dates) func readsDates(_ fixture: (raw: String, seconds: Int64?, zone: Int)) {
     let date = MailDate(Array(fixture.raw.utf8)[...])

@@ -56,6 +56,10 @@ struct MessageFixture: CustomTestStringConvertible, Sendable {
       text: multi("mixed", "b", [multi("mixed", "b--", [plain("one"), file("f", "x")]), file("g", "y")]), body: "one",
       files: [("f", "x"), ("g", "y")]),
     MessageFixture(
+      testDescription: "outer boundary is the inner one with dashes behind",
+      text: multi("mixed", "b--", [multi("mixed", "b", [plain("one"), file("f", "x")]), file("g", "y")]), body: "one",
+      files: [("f", "x"), ("g", "y")]),
+    MessageFixture(
       testDescription: "inner multipart never closed",
       text: multi("mixed", "b", ["Content-Type: multipart/mixed; boundary=c\n\n--c\n\none", file("g", "y")]),
       body: "one",

@@ -5,7 +5,9 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ConformanceThroughMountTests {
   @Test(arguments: Conformance.cases) func mountKeepsTheContract(_ rule: ConformanceCase) async throws {
     // The list blocks: not on a thread that other tests need.
-    try await offThread { Swift.Result { try Self.check(rule) } }.get()
+    do { try await offThread { Swift.Result { try Self.check(rule) } }.get() } catch let missing as CannotBeShown {
+      try Test.cancel("\(missing.reason)")
+    }
   }
 
   private static func check(_ rule: ConformanceCase) throws {

@@ -15,6 +15,14 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(5))
   }
 
+  /// Else what they expect would be nobody's, and their test would pass.
+  @Test func expectationsOnOtherThreadsCountForTheirTest() async throws {
+    let test = try #require(Test.current)
+    #expect(await offThread { Test.current } == test)
+    try onThreads(3) { _ in #expect(Test.current == test) }
+    withKnownIssue { try onThreads(1) { _ in Issue.record("on another thread") } }
+  }
+
   @Test func mountIsGoneAfterAThrow() async throws {
     try await withScratch { scratch in
       await #expect(throws: CancellationError.self) {

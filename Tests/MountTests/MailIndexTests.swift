@@ -99,7 +99,7 @@ import Testing
     try await withMailbox(3000) { setup in
       let mounted = try await shell(
         "mkdir \"$2\" && mount -t tmpfs -o \"$1\" tmpfs \"$2\"", options, setup.cache)
-      guard mounted.status == 0 else { return }
+      guard mounted.status == 0 else { try Test.cancel("no disk could be mounted: \(mounted.errors)") }
       do {
         for _ in 0..<2 { try await setup.mountAndCheck() }
       } catch {

@@ -60,6 +60,27 @@ import Testing
     }
   }
 
+  /// What lies far behind is made from a place near it, and these places stay few.
+  @Test func marksAreNearAndFew() throws {
+    let rewriting = try MadeText.rewriting([], .text, .table(delimiter: 44))
+    var state = RewrittenText.State(marks: [RewrittenText.Mark(rewriting: rewriting)])
+    func make(_ numbers: Range<Int>) {
+      for number in numbers {
+        let piece = RewrittenText.Piece(start: Int64(number) * 10, bytes: Array(repeating: 0, count: 10))
+        let next = RewrittenText.Mark(number: number + 1, start: piece.end, rewriting: rewriting)
+        let isEnd = state.note(piece, number, next, isEnd: false)
+        #expect(!isEnd)
+      }
+    }
+    make(0..<300)
+    #expect(state.mark(before: 2999)?.number == 299)
+    #expect([0, 639, 640, 1500, 2559].map { state.mark(before: $0)?.number } == [0, 0, 64, 128, 192])
+    make(300..<70_000)
+    #expect(state.marks.count <= 1024)
+    let far = try #require(state.mark(before: 345_678)?.number)
+    #expect(far <= 34_567 && far > 34_567 - 128)
+  }
+
   @Test func sizeIsFoundWithinALimit() throws {
     let text = try text(Self.table)
     #expect(throws: Fault.later) { try text.findSize(within: .max, .immediate) }

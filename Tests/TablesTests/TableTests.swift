@@ -39,11 +39,27 @@ import Testing
         """)
   }
 
+  @Test func eachControlCharacterIsShown() throws {
+    // One in a cell, so that none is found by way of another.
+    for byte in [0x00, 0x1f, 0x7f] as [UInt8] {
+      let page = try MadeText.text([0x61, 0x0a, byte, 0x0a], .html, .table(delimiter: UInt8(ascii: ",")))
+      let picture = byte == 0x7f ? "\u{2421}" : String(Unicode.Scalar(0x2400 + UInt32(byte))!)
+      #expect(MadeText.rows(page).contains("<tr><td>\(picture)\n"), "\(byte)")
+    }
+  }
+
   @Test func titleIsEscaped() throws {
     var converters = TextDecoder.Converters()
     var page = try MadeText.rewriting([], .html, .table(delimiter: 44), title: "</title><b>&.csv")
     let made = String(decoding: page.rewrite([], isLast: true, &converters), as: UTF8.self)
     #expect(made.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;.csv</title>"))
+  }
+
+  /// Of what a row lacks, one cell stands for at most a thousand: browsers take no more.
+  @Test(arguments: [(300, 299), (1001, 1000), (1200, 1000)]) func shortRowIsFilledUp(columns: Int, span: Int) throws {
+    let first = Array(repeating: "a", count: columns).joined(separator: ",")
+    let page = try MadeText.text(Array("\(first)\nb\n".utf8), .html, .table(delimiter: 44))
+    #expect(MadeText.rows(page).contains("<tr><td>b<td colspan=\(span)>\n"))
   }
 
   @Test func tenThousandColumnsAreShown() throws {

@@ -18,7 +18,8 @@ import Testing
   private static let zeros = [UInt8](repeating: 0, count: 3000)
 
   @Test(arguments: [
-    utf16("a,b\n1,2\n"), utf16("[\"ä\"]"), utf16("[]"), utf16("a,b\n1,2\n") + zeros, utf16("京都,東京\n大阪,名古屋\n"),
+    utf16("a,b\n1,2\n"), utf16("[\"ä\"]"), utf16("[]"), utf16("[]") + zeros, utf16("a,b\n1,2\n") + zeros,
+    utf16("京都,東京\n大阪,名古屋\n"),
     utf16("имя,год\nИван,да\n"), utf16("\u{3000},京\u{3000}\n1,2\n3,4\n"),
   ])
   func utf16WithoutAMarkIsKnown(_ bytes: [UInt8]) {

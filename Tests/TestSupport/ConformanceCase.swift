@@ -71,6 +71,11 @@ public struct Nonconformance: Error, CustomStringConvertible {
   public let description: String
 }
 
+/// What this machine cannot show.
+public struct CannotBeShown: Error {
+  public let reason: String
+}
+
 /// Throws unless both are alike.
 func same<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
   if found != expected { throw Nonconformance(description: "\(what): expected \(expected), found \(found)") }

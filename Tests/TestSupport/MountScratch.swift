@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Glibc
 
 /// A folder of its own for one test, below TMPDIR: what runs the tests cleans up there.
@@ -77,11 +76,6 @@ public struct MountScratch: Sendable {
     else { return }
     for _ in 0..<6000 where child.isRunning { _ = usleep(5_000) }
   }
-}
-
-/// Runs what blocks on a thread that no test needs; not cut short when the test is.
-public func offThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-  await withCheckedContinuation { done in DispatchQueue.global().async { done.resume(returning: body()) } }
 }
 
 /// Gives `body` a folder that is gone afterwards.

@@ -1,5 +1,7 @@
 import Bytes
 import Files
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -116,6 +118,81 @@ import Testing
     #expect(surplus.count >= 60 && surplus.allSatisfy { $0.folder == Tree.root })
     #expect(Set(surplus.map(\.name)).count == surplus.count)
     for node in nodes { tree.forget(node, 1) }
+  }
+
+  @Test func nothingIsSurplusOnceItIsForgotten() throws {
+    let source = try SourceFolder()
+    for index in 0..<100 { try source.write(FileName("f\(index)"), "x") }
+    let tree = try TreeInProcess(source).tree
+    let nodes = try (0..<100).map { try tree.lookUp(FileName("f\($0)"), in: Tree.root, .blocking).node }
+    #expect(tree.hasSurplus(over: 40))
+    for node in nodes { tree.forget(node, 1) }
+    #expect(!tree.hasSurplus(over: 40) && tree.surplus(over: 40).isEmpty)
+  }
+
+  /// The kernel may be asked to forget an archive's folder only when nothing in it is known: a process may stand there.
+  @Test func occupiedFolderIsNoSurplus() throws {
+    let source = try SourceFolder()
+    let entries = (0..<10).map { ZipFixtureEntry("d\($0)/x", "x") }
+    try source.write("a.zip", ZipFixture(entries))
+    let tree = try TreeInProcess(source).tree
+    let view = try tree.lookUp("a.zip.contents", in: Tree.root, .blocking).node
+    let folders = try (0..<10).map { try tree.lookUp(FileName("d\($0)"), in: view, .blocking).node }
+    let files = try folders.map { try tree.lookUp("x", in: $0, .blocking).node }
+    // Far more than may be known, so that all are named that can be.
+    let limit = 3
+    #expect(Set(tree.surplus(over: limit).map(\.name)) == ["x"])
+    for file in files { tree.forget(file, 1) }
+    let freed = Set(tree.surplus(over: limit).map(\.name))
+    #expect(!freed.isEmpty && freed.isSubset(of: Set((0..<10).map { FileName("d\($0)") })))
+    for node in folders + [view] { tree.forget(node, 1) }
+  }
+
+  @Test func filesThatWereClosedAreNotRemembered() throws {
+    let source = try SourceFolder()
+    for index in 0..<700 { try source.write(FileName("f\(index)"), "x") }
+    let tree = try TreeInProcess(source).tree
+    let nodes = try (0..<700).map { try tree.lookUp(FileName("f\($0)"), in: Tree.root, .blocking).node }
+    for node in nodes { _ = try tree.open(node, .blocking) }
+    #expect(tree.opened.withLock { $0.count } < 300)
+    for node in nodes { tree.forget(node, 1) }
+  }
+
+  /// A process stands in a folder whose name has become another one's.
+  @Test func folderInAnothersPlaceIsNotIt() throws {
+    let source = try SourceFolder()
+    for folder in ["d", "e"] {
+      try source.makeFolder(FileName(folder))
+      try source.write(FileName("\(folder)/a"), folder)
+    }
+    // One descriptor: the folder is opened anew each time.
+    let walker = try TreeInProcess(source, descriptors: 1)
+    let folder = try walker.tree.lookUp("d", in: Tree.root, .blocking).node
+    let file = try walker.tree.lookUp("a", in: folder, .blocking).node
+    _ = try walker.list("e")
+    try source.rename("d", to: "old")
+    try source.rename("e", to: "d")
+    #expect(throws: Fault.stale) { try walker.tree.lookUp("a", in: folder, .blocking) }
+    #expect(throws: Fault.stale) { try walker.tree.openFolder(folder, .blocking) }
+    #expect(throws: Fault.stale) { try walker.tree.attributes(folder, .blocking) }
+    walker.tree.forget(file, 1)
+    walker.tree.forget(folder, 1)
+  }
+
+  /// The same in a view, a few milliseconds after it was last found to be as it was.
+  @Test func viewOfAnEarlierStateIsStaleAtOnce() throws {
+    let source = try SourceFolder()
+    try source.write("a.zip", ZipFixture(ZipFixtureEntry("d/t", "one")))
+    let walker = try TreeInProcess(source, keepsNodes: true)
+    let tree = walker.tree
+    try walker.withNode("a.zip.contents/d") { folder in
+      _ = try tree.openFolder(folder, .blocking)
+      try source.write("a.zip", ZipFixture(ZipFixtureEntry("d/t", "another"), ZipFixtureEntry("d/u", "")))
+      _ = usleep(5000)
+      #expect(throws: Fault.stale) { try tree.openFolder(folder, .blocking) }
+      #expect(throws: Fault.stale) { try tree.lookUp("none", in: folder, .blocking) }
+    }
+    #expect(try walker.list("a.zip.contents/d").map(\.text) == ["t", "u"])
   }
 
   @Test func aTreeThatIsLetGoClosesEverything() throws {

@@ -29,6 +29,21 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
     if let modified = attribute.modified { #expect(node.modified == modified) }
   }
 
+  @Test func hoursOfOneDayAreDifferentTimes() throws {
+    // 2021-01-12 at 9:00, 17:30:10 and 9:00 again; minutes and seconds of the last one alone.
+    let times: [UInt16] = [9 << 11, 17 << 11 | 30 << 5 | 5, 9 << 11, 9 << 11 | 59 << 5 | 29]
+    let entries = times.enumerated().map { number, time in
+      ZipFixtureEntry("\(number)", "x").with {
+        $0.dosDate = 41 << 9 | 1 << 5 | 12
+        $0.dosTime = time
+      }
+    }
+    let archive = try ZipArchive(ZipFixture(entries))
+    let found = try (0..<4).map { archive.node(try #require(archive.find("\($0)"))).modified.seconds }
+    let behind: [Int64] = [0, 30_610, 0, 3598]
+    #expect(found.map { $0 - found[0] } == behind)
+  }
+
   @Test func impliedFolderHasTheTimeOfTheFirstEntryInIt() throws {
     let early = ZipFixtureEntry("a/b/one", "1").with {
       $0.centralExtra = ZipExtra.extendedTimestamp(modified: 1_000_000)

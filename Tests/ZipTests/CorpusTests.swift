@@ -64,7 +64,7 @@ struct CorpusTests {
   }
 
   @Test(arguments: CorpusArchive.all) func whatPythonReadsIsThere(_ file: CorpusArchive) throws {
-    guard let expected = Self.known[file.url.path] else { return }
+    guard let expected = Self.known[file.url.path] else { try Test.cancel("Python reads nothing of it") }
     let archive = try ZipArchive(bytes: file.bytes())
     var found: [ContentMark: Int] = [:]
     for index in 1..<UInt32(archive.count) where archive.node(index).kind != .folder {

@@ -34,7 +34,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
 
   @Test(arguments: entries) func badEntryNeverGivesShortData(_ bad: BadEntry) throws {
     let archive = try ZipArchive(ZipFixture(bad.entry))
-    guard let source = try? archive.open(1, .blocking) else { return }
+    guard let source = try? archive.open(1, .blocking) else { try Test.cancel("it is refused when it is opened") }
     let size = archive.node(1).size
     for offset in [0, 1, size / 2, size - 1] where offset >= 0 && offset < size {
       for count in [1, 4096, 200_000] {

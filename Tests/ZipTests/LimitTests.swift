@@ -54,6 +54,16 @@ import Zip
     #expect(try fault(archive, "b")?.reason == "its data overlap those of a")
   }
 
+  /// An entry's data and the 30 bytes of its local header are its own, to the last byte.
+  @Test(arguments: [(-1, true), (0, false)]) func oneByteIsAnOverlap(distance: Int, isOverlap: Bool) throws {
+    let content = String(repeating: "a", count: 100)
+    let entries = [
+      ZipFixtureEntry("a", content), ZipFixtureEntry("b", "b").with { $0.claimedOffset = UInt64(130 + distance) },
+    ]
+    let reason = try fault(ZipArchive(ZipFixture(entries)), "b")?.reason
+    #expect((reason == "its data overlap those of a") == isOverlap)
+  }
+
   @Test func entryInsideAnotherIsNotRead() throws {
     let inner = ZipFixture(ZipFixtureEntry("x", "inner"))
     let outer = ZipFixtureEntry("outer", inner.bytes())

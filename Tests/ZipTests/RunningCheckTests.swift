@@ -3,6 +3,7 @@ import Codecs
 import Synchronization
 import TestSupport
 import Testing
+import Zip
 
 /// Reads of a source of ten megabytes, and whether they come to its end along the way.
 struct CheckedReads: CustomTestStringConvertible, Sendable {
@@ -79,6 +80,24 @@ struct CheckedReads: CustomTestStringConvertible, Sendable {
     let outcome = outcome(reads, crc: ~Self.crc, isSeen: isSeen)
     #expect(outcome.faults.contains { $0.kind == .damaged } == reads.isComplete)
     #expect(outcome.passed == 0)
+  }
+
+  /// The kernel takes a stored entry's bytes out of the archive itself: they are summed up before they go.
+  @Test func bytesThatTheKernelMovesAreCheckedToo() throws {
+    let content = Array(Self.bytes.prefix(1 << 20))
+    let step = 128 << 10
+    let entry = ZipFixtureEntry("a", content)
+    let damaged = try ZipArchive(ZipFixture(entry.with { $0.claimedCRC = 1 })).open(1, .blocking)
+    let sound = try ZipArchive(ZipFixture(entry)).open(1, .blocking)
+    for offset in stride(from: 0, to: content.count, by: step) {
+      try sound.willMove(at: Int64(offset), count: step)
+      guard offset + step == content.count else {
+        try damaged.willMove(at: Int64(offset), count: step)
+        continue
+      }
+      let fault = #expect(throws: Fault.self) { try damaged.willMove(at: Int64(offset), count: step) }
+      #expect(fault?.kind == .damaged)
+    }
   }
 
   @Test func oneFaultIsForAllWhoReadAfter() throws {

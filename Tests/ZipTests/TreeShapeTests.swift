@@ -115,6 +115,9 @@ struct TreeShape: CustomTestStringConvertible, Sendable {
     TreeShape("a file without a name is a question mark", names: [""], ["? = x"]),
     TreeShape("an entry for the root adds nothing", names: ["/", "./", "../", "a"], ["a = x"]),
     TreeShape(
+      "the last of the control characters alone becomes one", names: ["\u{7f}", "a\u{7f}.txt"],
+      ["? = x", "a?.txt = x"]),
+    TreeShape(
       "control characters become question marks", names: ["a\u{0}b", "c\u{1f}\n\u{7f}d"],
       ["a?b = x", "c???d = x"]),
     TreeShape(

@@ -1,0 +1,130 @@
+import CFuse3
+import Glibc
+import Synchronization
+
+@testable import FuseLink
+
+/// Asks a file system what the kernel would ask, message by message, without a mount: so what becomes of an answer can be seen
+/// from both sides.
+///
+/// Questions are put on the caller's thread; answers that come later can be waited for.
+@safe final class FakeKernel: @unchecked Sendable {
+  // Sendable: libfuse's session may be used from any thread, and is, by those who answer.
+  private let session: OpaquePointer
+  private let anchor: Session.Anchor
+  /// Where answers arrive.
+  private let socket: Int32
+  private let count = Atomic<UInt64>(0)
+
+  struct Answer: Equatable {
+    let question: UInt64
+    /// 0 for success.
+    let errno: Int32
+    let bytes: [UInt8]
+    /// Of a look-up.
+    var node: UInt64 { bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+  }
+
+  struct Failure: Error { let what: String }
+
+  init(_ fileSystem: any FileSystem) throws {
+    anchor = Session.Anchor(fileSystem)
+    var ends: [Int32] = [0, 0]
+    guard unsafe socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else {
+      throw Failure(what: "socketpair: errno \(errno)")
+    }
+    socket = ends[0]
+    var words = unsafe [strdup("test")]
+    defer { unsafe free(words[0]) }
+    let user = unsafe Unmanaged.passUnretained(anchor).toOpaque()
+    let made = unsafe words.withUnsafeMutableBufferPointer { words -> OpaquePointer? in
+      var arguments = unsafe fuse_args(argc: 1, argv: words.baseAddress, allocated: 0)
+      var table = Operations.table()
+      return unsafe fuse_session_new(&arguments, &table, MemoryLayout<fuse_lowlevel_ops>.size, user)
+    }
+    guard let made = unsafe made else { throw Failure(what: "fuse_session_new") }
+    unsafe session = made
+    var io = unsafe fuse_custom_io(
+      writev: { descriptor, parts, count, _ in
+        // What the kernel says of a question that nobody waits for any more.
+        if FakeKernel.deaf.withLock({ $0.contains(descriptor) }) {
+          errno = ENOENT
+          return -1
+        }
+        return unsafe Glibc.writev(descriptor, parts, count)
+      }, read: { descriptor, bytes, count, _ in unsafe Glibc.read(descriptor, bytes, count) }, splice_receive: nil,
+      splice_send: nil)
+    // Takes the descriptor.
+    own = ends[1]
+    guard unsafe fuse_session_custom_io(session, &io, ends[1]) == 0 else { throw Failure(what: "custom_io") }
+    // INIT of the protocol's version 7.31, without any extra.
+    let question = ask(26, node: 0, packed([7, 31, 65536, 0]))
+    guard try answer(to: question).errno == 0 else { throw Failure(what: "INIT") }
+  }
+
+  private let own: Int32
+  /// The ends at which answers are not taken.
+  private static let deaf = Mutex<Set<Int32>>([])
+
+  deinit {
+    _ = FakeKernel.deaf.withLock { $0.remove(own) }
+    unsafe fuse_session_destroy(session)
+    close(socket)
+  }
+
+  /// Whether answers find nobody who waits for them.
+  var takesAnswers: Bool {
+    get { FakeKernel.deaf.withLock { !$0.contains(own) } }
+    set {
+      FakeKernel.deaf.withLock { deaf in
+        if newValue { deaf.remove(own) } else { deaf.insert(own) }
+      }
+    }
+  }
+
+  // MARK: Questions
+
+  func lookUp(_ name: String, in folder: UInt64) -> UInt64 { ask(1, node: folder, Array(name.utf8) + [0]) }
+  func open(_ node: UInt64) -> UInt64 { ask(14, node: node, packed([0, 0])) }
+  /// The process that asked was interrupted.
+  func interrupt(_ question: UInt64) {
+    _ = ask(36, node: 0, (0..<8).map { UInt8(truncatingIfNeeded: question >> (8 * $0)) })
+  }
+
+  private func packed(_ words: [UInt32]) -> [UInt8] {
+    words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+  }
+
+  /// Gives the question's number.
+  private func ask(_ operation: UInt32, node: UInt64, _ body: [UInt8]) -> UInt64 {
+    // Interrupts have odd numbers in the kernel; it does not matter here.
+    let number = 2 * count.add(1, ordering: .relaxed).newValue
+    var message = packed([UInt32(40 + body.count), operation, UInt32(number), 0])
+    message += packed([UInt32(truncatingIfNeeded: node), UInt32(node >> 32), 0, 0, UInt32(getpid()), 0]) + body
+    unsafe message.withUnsafeMutableBytes { bytes in
+      var buffer = unsafe fuse_buf()
+      unsafe buffer.mem = bytes.baseAddress
+      unsafe buffer.size = bytes.count
+      unsafe fuse_session_process_buf(session, &buffer)
+    }
+    return number
+  }
+
+  // MARK: Answers
+
+  /// Waits for the next answer, which has to be to this question; ten seconds at most.
+  func answer(to question: UInt64) throws -> Answer {
+    var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&wanted, 1, 10_000) == 1 else { throw Failure(what: "no answer") }
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = unsafe read(socket, &bytes, bytes.count)
+    guard count >= 16 else { throw Failure(what: "an answer of \(count) bytes") }
+    func number(_ start: Int, _ count: Int) -> UInt64 {
+      bytes[start..<start + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    let answer = Answer(
+      question: number(8, 8), errno: -Int32(truncatingIfNeeded: number(4, 4)), bytes: Array(bytes[16..<count]))
+    guard answer.question == question else { throw Failure(what: "an answer to question \(answer.question)") }
+    return answer
+  }
+}

@@ -1,0 +1,151 @@
+import Testing
+import Tree
+
+@testable import Mount
+
+/// A process that lists folders, and what it is given with the names.
+private struct Lister {
+  let habits: ListingHabits
+  let process: Int32
+
+  init(_ habits: ListingHabits = ListingHabits(), process: Int32 = 7) {
+    self.habits = habits
+    self.process = process
+  }
+
+  /// Takes names, one answer after the other; gives for which of them there was a node.
+  @discardableResult
+  func list(_ kinds: [Kind], answers: Int = 1, _ cost: AttributeCost = .small) -> [Bool] {
+    var given: [Bool] = []
+    let size = (kinds.count + answers - 1) / answers
+    for start in stride(from: 0, to: kinds.count, by: size) {
+      var choice = habits.choice(for: process, isStart: start == 0, cost)
+      for kind in kinds[start..<min(kinds.count, start + size)] { given.append(choice.givesNode(to: kind)) }
+      habits.note(choice, to: process)
+    }
+    return given
+  }
+
+  func list(files: Int, answers: Int = 1, _ cost: AttributeCost = .small) -> Int {
+    list(Array(repeating: Kind.file, count: files), answers: answers, cost).count { $0 }
+  }
+
+  func ask(for kind: Kind, times: Int) { for _ in 0..<times { habits.noteLookup(of: kind, by: process) } }
+}
+
+@Suite struct ListingHabitsTests {
+  /// So many files come without a node first: who wants nodes asks for them.
+  private static let probes = 8
+
+  @Test func firstNamesComeWithNodesButForAFew() {
+    let given = Lister().list(Array(repeating: .file, count: 40))
+    #expect(given == Array(repeating: false, count: Self.probes) + Array(repeating: true, count: 40 - Self.probes))
+  }
+
+  @Test func restOfTheFirstFolderComesWithoutNodes() {
+    // Judged by what it asks for after the first answer.
+    let lister = Lister()
+    #expect(lister.list(files: 40, answers: 4) == 10 - Self.probes)
+  }
+
+  @Test func whoAsksForOneInEightGetsAll() {
+    let asks = Lister()
+    _ = asks.list(files: 40)
+    asks.ask(for: .file, times: 5)
+    #expect(asks.list(files: 30) == 30)
+    #expect(asks.list([.folder, .file, .link], .large) == [true, true, true])
+  }
+
+  @Test(arguments: [(4, false), (5, true)]) func fourQuestionsMayBeChance(asked: Int, isServed: Bool) {
+    let lister = Lister()
+    _ = lister.list(files: 40)
+    lister.ask(for: .file, times: asked)
+    #expect((lister.list(files: 30) == 30) == isServed)
+  }
+
+  /// `bare` files came without: one in eight of them, and in a folder where it costs much one in two, must have been asked for.
+  @Test(arguments: [
+    (80, 10, AttributeCost.small, false), (80, 11, .small, true), (80, 40, .large, false), (80, 41, .large, true),
+  ])
+  func shareDecides(bare: Int, asked: Int, cost: AttributeCost, isServed: Bool) {
+    let lister = Lister()
+    #expect(lister.list(files: bare, .large) == 0)
+    lister.ask(for: .file, times: asked)
+    #expect((lister.list(files: 20, cost) == 20) == isServed)
+  }
+
+  @Test func whatCostsMuchIsNotGivenOnSuspicion() {
+    #expect(Lister().list([.file, .folder, .file], .large) == [false, false, false])
+  }
+
+  @Test func whatCostsNothingIsGivenUntilItIsNotWanted() {
+    let lister = Lister()
+    #expect(lister.list(files: 100, .none) == 100 - Self.probes)
+    // On to the next folder without a question: names are enough for it.
+    #expect(lister.list(files: 100, .none) == 0)
+    #expect(lister.list([.folder], .none) == [false])
+  }
+
+  @Test func probesThatNobodyMissedEndTheBetNextFolder() {
+    // Exactly as many as there are probes: all of them were shown.
+    let lister = Lister()
+    #expect(lister.list(files: Self.probes, .none) == 0)
+    #expect(lister.list(files: 10, .none) == 0)
+    // One less, and it is not judged yet.
+    let other = Lister()
+    #expect(other.list(files: Self.probes - 1, .none) == 0)
+    #expect(other.list(files: 10, .none) == 9)
+  }
+
+  @Test(arguments: [(4, false), (5, true)]) func whoEntersFoldersGetsTheirNodes(entered: Int, isWalker: Bool) {
+    let lister = Lister()
+    _ = lister.list(Array(repeating: .file, count: 40))
+    lister.ask(for: .folder, times: entered)
+    let kinds: [Kind] = [.folder] + Array(repeating: .file, count: 10)
+    #expect(lister.list(kinds) == [isWalker] + Array(repeating: false, count: 10))
+    // Of a folder that takes several answers, those of the first.
+    let folders = Array(repeating: Kind.folder, count: 10)
+    #expect(
+      lister.list(folders, answers: 2) == Array(repeating: isWalker, count: 5) + Array(repeating: false, count: 5))
+  }
+
+  @Test func firstFolderIsBetOnAgainWhenItIsLarge() {
+    // Past 4096 files without a node, a process that lists one folder only is given some once more.
+    let lister = Lister()
+    let kinds = Array(repeating: Kind.file, count: 6000)
+    let given = lister.list(kinds, answers: 6000)
+    #expect(!given[..<4096].contains(true) && given[4096...].allSatisfy { $0 })
+    // Not in the second.
+    #expect(!lister.list(kinds, answers: 600).contains(true))
+  }
+
+  @Test func noMoreThanALimitIsStaked() {
+    let lister = Lister()
+    let given = lister.list(Array(repeating: .file, count: 80_000), answers: 80_000)
+    #expect(given.count { $0 } == 65_536)
+    #expect(given.last == false)
+  }
+
+  @Test func oneProcessSaysNothingOfAnother() {
+    let habits = ListingHabits()
+    let one = Lister(habits, process: 1)
+    _ = one.list(files: 40)
+    one.ask(for: .file, times: 20)
+    // Who has not listed is not heard.
+    let other = Lister(habits, process: 2)
+    other.ask(for: .file, times: 20)
+    #expect(other.list(files: 40) == 40 - Self.probes)
+    #expect(one.list(files: 40) == 40)
+  }
+
+  @Test func onlySoManyProcessesAreRemembered() {
+    let habits = ListingHabits()
+    let first = Lister(habits, process: 1)
+    _ = first.list(files: 40)
+    first.ask(for: .file, times: 20)
+    for process in 2...256 { _ = Lister(habits, process: Int32(process)).list(files: 1) }
+    #expect(first.list(files: 40) == 40)
+    _ = Lister(habits, process: 1000).list(files: 1)
+    #expect(first.list(files: 40) == 40 - Self.probes)
+  }
+}

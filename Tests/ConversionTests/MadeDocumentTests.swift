@@ -1,0 +1,14 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// ffconvert as a subprocess, on documents that are made for one rule each.
+@Suite(.timeLimit(.minutes(2))) struct MadeDocumentTests {
+  private static let program =
+    URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
+
+  @Test func pagesTakeAlongWhatTheyNeedAndNoMore() async throws {
+    let checked = try await script("check_pages.py", Self.program)
+    #expect(checked.text == "")
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Index
+
+@Suite struct DatabaseFileTests {
+  /// Who finds a file damaged may come late: another process has put a new one there.
+  @Test func onlyTheDamagedFileIsTakenAway() throws {
+    let scratch = try IndexScratch()
+    let path = scratch.file
+    try scratch.write([1])
+    let damaged = try #require(DatabaseFile.inode(of: path))
+    // Beside it, so that it cannot get its number.
+    try Data([2]).write(to: URL(fileURLWithPath: path + ".new"))
+    try Data([3]).write(to: URL(fileURLWithPath: path + "-wal"))
+    #expect(unsafe rename(path + ".new", path) == 0)
+    DatabaseFile.condemn(path, damaged)
+    #expect(try scratch.read() == [2])
+    let sound = try #require(DatabaseFile.inode(of: path))
+    DatabaseFile.condemn(path, sound)
+    #expect(DatabaseFile.inode(of: path) == nil && DatabaseFile.inode(of: path + "-wal") == nil)
+    // Nothing is there: nothing happens.
+    DatabaseFile.condemn(path, sound)
+  }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+extension CommandTests {
+  struct Refusal: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    /// `S` and `M` stand for the scratch folder's source and mountpoint, `T` for the folder itself.
+    let words: [String]
+    let status: Int32
+    /// All must be in the sentence.
+    let says: [String]
+
+    init(_ description: String, _ words: [String], _ status: Int32, _ says: String...) {
+      testDescription = description
+      self.words = words
+      self.status = status
+      self.says = says
+    }
+  }
+
+  static let refusals = [
+    Refusal("no arguments", [], 64, "Missing expected argument"),
+    Refusal("one argument", ["S"], 64, "mountpoint"),
+    Refusal("three arguments", ["S", "M", "T"], 64, "T"),
+    Refusal("unknown flag", ["--frobnicate", "S", "M"], 64, "--frobnicate"),
+    Refusal("unknown option", ["-o", "frobnicate", "S", "M"], 64, "frobnicate"),
+    Refusal("unknown option among known ones", ["-o", "ro,frobnicate=1,uid=1", "S", "M"], 64, "frobnicate=1"),
+    Refusal("bad uid", ["-o", "uid=me", "S", "M"], 64, "uid=me", "number"),
+    Refusal("negative gid", ["-o", "gid=-5", "S", "M"], 64, "gid=-5"),
+    Refusal("too large uid", ["-o", "uid=4294967296", "S", "M"], 64, "uid=4294967296"),
+    Refusal("bad sandbox", ["-o", "sandbox=none", "S", "M"], 64, "sandbox=none", "strict or weak"),
+    Refusal("bad sizes", ["-o", "sizes=large", "S", "M"], 64, "sizes=large", "exact or estimated"),
+    Refusal("too little memory", ["-o", "memory=7M", "S", "M"], 64, "memory=7M", "8M"),
+    Refusal("bad umask", ["-o", "umask=999", "S", "M"], 64, "umask=999", "octal"),
+    Refusal("no threads", ["-o", "max_threads=0", "S", "M"], 64, "max_threads=0"),
+    Refusal("bad depth", ["-o", "depth=deep", "S", "M"], 64, "depth=deep"),
+    Refusal("umask of more than permissions", ["-o", "umask=1000", "S", "M"], 64, "umask=1000", "octal"),
+    Refusal("too deep", ["-o", "depth=65", "S", "M"], 64, "depth=65", "64"),
+    Refusal("too little memory", ["-o", "convert_memory=63M", "S", "M"], 64, "convert_memory=63M", "64M"),
+    Refusal("size past all numbers", ["-o", "cache_size=9223372036854775807K", "S", "M"], 64, "cache_size"),
+    Refusal("passwords for a group", ["-o", "password_file=T/group", "S", "M"], 64, "chmod 600 T/group"),
+    Refusal("passwords for all", ["-o", "password_file=T/all", "S", "M"], 64, "chmod 600 T/all"),
+    Refusal("no password", ["-o", "password_file=T/full/x", "S", "M"], 64, "password_file", "no password"),
+    Refusal("no password file", ["-o", "password_file=T/none", "S", "M"], 64, "password_file", "No such file"),
+    Refusal("folder of passwords", ["-o", "password_file=T/full", "S", "M"], 64, "password_file", "not a file"),
+    Refusal("bad views", ["-o", "views=docx", "S", "M"], 64, "views=docx"),
+    Refusal("missing source", ["T/nothing", "M"], 66, "T/nothing", "No such file or directory"),
+    Refusal(
+      "missing mountpoint", ["S", "T/nothing"], 73, "T/nothing", "No such file or directory", "mkdir -p T/nothing"),
+    Refusal("file as mountpoint", ["S", "S/text.txt"], 73, "S/text.txt"),
+    Refusal("file elsewhere as mountpoint", ["S", "T/file"], 73, "T/file", "not a folder"),
+    Refusal("mountpoint not empty", ["S", "T/full"], 73, "T/full", "not empty", "nonempty"),
+    Refusal("mountpoint inside the source", ["S", "S/folder"], 73, "S/folder", "inside the source"),
+    Refusal("mountpoint inside the source, by dots", ["S", "S/../source/folder"], 73, "inside the source"),
+    Refusal("mountpoint inside the source, by a link", ["S", "T/link/folder"], 73, "inside the source"),
+    Refusal("source inside the mountpoint", ["-o", "nonempty", "S", "T"], 73, "S", "inside it"),
+    Refusal("source and mountpoint one", ["-o", "nonempty", "S", "S"], 73, "inside"),
+    Refusal("source a text", ["S/text.txt", "M"], 65, "S/text.txt", "folder"),
+    Refusal("source a broken archive", ["S/broken.zip", "M"], 65, "S/broken.zip", "expected"),
+    Refusal("source a fifo", ["S/fifo", "M"], 65, "S/fifo"),
+    Refusal("unknown view", ["-o", "view=pages", "S/good.zip", "M"], 65, "S/good.zip"),
+  ]
+}
