@@ -15,6 +15,8 @@ internal import Synchronization
 
   private let raw: OpaquePointer
   private let anchor: Anchor
+  /// Whether the helper that mounts stays until the mount is gone.
+  private let hasLastingHelper: Bool
   private let isMounted = Mutex(false)
 
   public struct Failure: Error, Sendable {
@@ -41,13 +43,15 @@ internal import Synchronization
     guard let session = unsafe session else { throw Failure(reason: LibfuseLog.last ?? "libfuse refused the options") }
     unsafe raw = session
     self.anchor = anchor
+    hasLastingHelper = options.contains("auto_unmount")
   }
 
   /// Mounts; the kernel's questions wait until `run`.
   public func mount(at path: String) throws(Failure) {
-    guard unsafe fuse_session_mount(raw, path) == 0 else {
-      throw Failure(reason: LibfuseLog.last ?? "mount failed")
-    }
+    let streams = hasLastingHelper ? BorrowedStreams() : nil
+    let status = unsafe fuse_session_mount(raw, path)
+    let said = streams?.giveBack()
+    guard status == 0 else { throw Failure(reason: said ?? LibfuseLog.last ?? "mount failed") }
     isMounted.withLock { $0 = true }
   }
 
