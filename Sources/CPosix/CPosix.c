@@ -38,6 +38,8 @@ int ffmount_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
 
+pid_t ffmount_thread(void) { return gettid(); }
+
 int ffmount_memory_file(void) { return memfd_create("ffmount", MFD_CLOEXEC); }
 
 size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }

@@ -42,7 +42,10 @@ public final class Tree: Sendable {
   private static let endlessLifetime = 86400.0
 
   /// Ends what goes on in the background, and so what waits for it.
-  public func stop() { for view in views.all { view.stop() } }
+  public func stop() {
+    // Conversions first: theirs are processes, which others that hang must not keep.
+    for view in views.all.reversed() { view.stop() }
+  }
 
   // MARK: Names
 
@@ -51,7 +54,7 @@ public final class Tree: Sendable {
     let folder = try nodes.node(parent)
     guard let (found, depth) = try find(name, in: folder, patience) else {
       // Perhaps it is in the folder's successor.
-      try folder.item.checkCurrent()
+      try folder.item.checkCurrent(patience)
       throw .notFound
     }
     return entry(found, depth, name, in: folder)
@@ -177,7 +180,7 @@ public final class Tree: Sendable {
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
-    let source = try current(node) { () throws(Fault) in try node.item.open(pinned: false, patience) }
+    let source = try current(node, patience) { () throws(Fault) in try node.item.open(pinned: false, patience) }
     if let file = source as? FileSource {
       opened.withLock { opened in
         if opened.count.isMultiple(of: 256) { opened = opened.filter { $0.value.file != nil } }
@@ -193,8 +196,10 @@ public final class Tree: Sendable {
 
   /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of
   /// another.
-  private func current<Result>(_ node: Node, _ open: () throws(Fault) -> Result) throws(Fault) -> Result {
-    try node.item.checkCurrent()
+  private func current<Result>(
+    _ node: Node, _ patience: Patience, _ open: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    try node.item.checkCurrent(patience)
     do throws(Fault) { return try open() } catch {
       throw error.kind == .changed ? .stale : error
     }
@@ -202,7 +207,7 @@ public final class Tree: Sendable {
 
   public func openFolder(_ id: UInt64, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
-    let listing = try current(node) { () throws(Fault) in try node.item.listing(patience) }
+    let listing = try current(node, patience) { () throws(Fault) in try node.item.listing(patience) }
     return FolderReader(self, node, listing)
   }
 

@@ -33,7 +33,7 @@ public final class ZipArchive: Sendable {
     let reader = EntryReader(source, endingAt: reading.dataEnd, cache, options)
     tree.resolveHardLinks(&overlaps)
     for link in reading.links {
-      if overlaps[link] == nil, let target = ZipArchive.target(of: link, in: tree, reader),
+      if overlaps[link] == nil, let target = try ZipArchive.target(of: link, in: tree, reader),
         options.showsAllLinks || ZipArchive.staysInside(target, from: tree.nodes[Int(link)].parent, in: tree)
       {
         continue

@@ -50,7 +50,7 @@ final class MessageFolder: Item {
     return parts
   }
 
-  func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, try message.message(patience).fault)
@@ -122,7 +122,7 @@ final class AttachmentFolder: Item {
       })
   }
 
-  func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, nil)
@@ -172,7 +172,7 @@ final class MessageFile: Item {
     }
   }
 
-  func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, nil)

@@ -32,6 +32,8 @@ struct MergedView: View {
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     // The pages of a PDF are one already.
     guard source.attributes.kind == .folder, source.item.listsViews else { return nil }
+    // All names of the folder are listed, and the files among them looked at.
+    if patience == .immediate { throw .later }
     let bundle = try FolderBundle(source.item, source.attributes, patience)
     if bundle.members.isEmpty { return nil }
     let attributes = try bundle.attributes(patience)

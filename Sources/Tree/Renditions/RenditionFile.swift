@@ -52,7 +52,7 @@ final class RenditionFile: Item {
 
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
 
-  func checkCurrent() throws(Fault) { try file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try conversions.known.load(patience)

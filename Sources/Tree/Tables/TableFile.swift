@@ -93,7 +93,7 @@ final class TableFile: Item {
 
   var knownHead: [UInt8]? { [] }
 
-  func checkCurrent() throws(Fault) { try file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try known.load(patience)

@@ -53,7 +53,7 @@ final class SortedMailbox: Sendable {
       known.withLock { $0.groups[sorting] = groups }
       return groups
     }
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     if let groups = known.withLock({ $0.groups[sorting] }) { return groups }
     mailboxes.keep(self)
@@ -69,7 +69,7 @@ final class SortedMailbox: Sendable {
   func facts() throws(Fault) -> MessageFacts {
     if let facts = known.withLock({ $0.facts }) { return facts }
     let count = try mailbox.count(.blocking)
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     if let facts = known.withLock({ $0.facts }) { return facts }
     mailboxes.keep(self)

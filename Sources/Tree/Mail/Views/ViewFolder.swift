@@ -18,7 +18,7 @@ extension ViewFolder {
     sorted.file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  func checkCurrent() throws(Fault) { try sorted.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try sorted.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)

@@ -1,0 +1,157 @@
+import Bytes
+import Synchronization
+import Testing
+import Threads
+
+@Suite(.timeLimit(.minutes(1))) struct InterestTests {
+  private final class Flag: Sendable {
+    private let state = Atomic<Bool>(false)
+    var isUp: Bool { state.load(ordering: .sequentiallyConsistent) }
+    func raise() { state.store(true, ordering: .sequentiallyConsistent) }
+  }
+
+  @Test func threadWithoutOneWorksToTheEnd() throws { try Interest.check() }
+
+  @Test func stepsThrowOnceItIsLostAndNotBehindIt() throws {
+    let gone = Flag()
+    let caught = try Interest { !gone.isUp }.run { () -> Result<Fault?, any Error> in
+      Result {
+        try Interest.check()
+        gone.raise()
+        do { try Interest.check() } catch let fault as Fault { return fault }
+        return nil
+      }
+    }.get()
+    #expect(caught == .interrupted)
+    #expect(caught?.isDelay == true)
+    try Interest.check()
+  }
+
+  @Test func innerOneHidesTheOuterAndGivesItBack() {
+    let lost = Interest { false }
+    let held = Interest { true }
+    let seen = lost.run { () -> [Bool] in
+      let inner = held.run { Interest.current?.isLost ?? true }
+      return [inner, Interest.current?.isLost ?? false]
+    }
+    #expect(seen == [false, true])
+  }
+
+  /// What `body` comes to on a thread of its own.
+  private func elsewhere(_ workers: Workers, _ body: @escaping @Sendable () -> Void) -> Flag {
+    let done = Flag()
+    workers.submit {
+      body()
+      done.raise()
+    }
+    return done
+  }
+
+  @Test func whoWaitsForALockGivesUpWithHisReader() async throws {
+    let workers = Workers(atMost: 2)
+    let lock = TurnLock()
+    let (gone, locked, free) = (Flag(), Flag(), Flag())
+    let fault = Mutex<Fault?>(nil)
+    _ = elsewhere(workers) {
+      try? lock.lock()
+      locked.raise()
+      while !free.isUp {}
+      lock.unlock()
+    }
+    while !locked.isUp { await Task.yield() }
+    let done = elsewhere(workers) {
+      Interest { !gone.isUp }.run {
+        do throws(Fault) { try lock.lock() } catch { fault.withLock { [error] in $0 = error } }
+      }
+    }
+    gone.raise()
+    while !done.isUp { await Task.yield() }
+    #expect(fault.withLock { $0 } == .interrupted)
+    #expect(throws: Fault.later) { try lock.lock(.immediate) }
+    free.raise()
+    workers.stop()
+    try lock.lock(.immediate)
+    lock.unlock()
+  }
+
+  @Test func holderWorksForThoseWhoWait() async throws {
+    let workers = Workers(atMost: 2)
+    let lock = TurnLock()
+    let (first, second, locked, seen) = (Flag(), Flag(), Flag(), Flag())
+    let kept = Mutex<[Bool]>([])
+    let holder = elsewhere(workers) {
+      Interest { !first.isUp }.run {
+        try? lock.lock()
+        locked.raise()
+        while !first.isUp {}
+        // Its own reader has gone, and another waits.
+        kept.withLock { $0.append(Interest.current?.isLost ?? true) }
+        seen.raise()
+        while !second.isUp {}
+        kept.withLock { $0.append(Interest.current?.isLost ?? true) }
+        lock.unlock()
+      }
+    }
+    while !locked.isUp { await Task.yield() }
+    let waiter = elsewhere(workers) {
+      Interest { !second.isUp }.run { if (try? lock.lock()) != nil { lock.unlock() } }
+    }
+    // Waits by now, or soon.
+    try await Task.sleep(for: .milliseconds(50))
+    first.raise()
+    while !seen.isUp { await Task.yield() }
+    second.raise()
+    while !holder.isUp || !waiter.isUp { await Task.yield() }
+    #expect(kept.withLock { $0 } == [false, true])
+    workers.stop()
+  }
+
+  @Test func thoseWhoAreHeldUpDoNotCount() async throws {
+    let workers = Workers(atMost: 2, evenHeldUp: 40)
+    let free = Flag()
+    let stuck = Awaited(0)
+    for _ in 0..<20 {
+      workers.submit {
+        stuck.update { $0 += 1 }
+        _ = stuck.take(within: .seconds(50)) { _ in free.isUp ? true : nil }
+      }
+    }
+    // All have begun, two at a time as it would be.
+    while stuck.read({ $0 }) < 20 { try await Task.sleep(for: .milliseconds(5)) }
+    let done = elsewhere(workers) {}
+    while !done.isUp { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(workers.count > 20 && workers.count <= 40)
+    free.raise()
+    stuck.update { $0 += 1 }
+    while workers.count > 2 { try await Task.sleep(for: .milliseconds(5)) }
+    workers.stop()
+    #expect(workers.count == 0)
+  }
+
+  @Test func thoseWhoWorkDoCount() async throws {
+    let workers = Workers(atMost: 2, evenHeldUp: 40)
+    let (free, next) = (Flag(), Flag())
+    for _ in 0..<2 { workers.submit { while !free.isUp {} } }
+    workers.submit { next.raise() }
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(workers.count <= 2 && !next.isUp)
+    free.raise()
+    while !next.isUp { await Task.yield() }
+    workers.stop()
+  }
+
+  @Test func audienceIsWhoWaitsAndForAWhileWhoWasAnswered() throws {
+    let short = Audience(staying: 0)
+    #expect(!short.isThere)
+    let isThere = try short.waits { () throws(Fault) in short.isThere }
+    #expect(isThere)
+    #expect(!short.isThere)
+    let long = Audience(staying: 600)
+    #expect(throws: Fault.interrupted) { () throws(Fault) in
+      try long.waits { () throws(Fault) in throw Fault.interrupted }
+    }
+    #expect(!long.isThere)
+    try long.waits { () throws(Fault) in }
+    #expect(long.isThere)
+  }
+}
