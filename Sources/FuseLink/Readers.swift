@@ -102,8 +102,8 @@ internal import Threads
   /// negative, that the connection broke with, and whether all have ended.
   func stop(within seconds: Double) -> (result: Int32, isDone: Bool) {
     isEnding.store(true, ordering: .sequentiallyConsistent)
-    let rounds = Int(seconds * 500)
-    for round in 0...rounds {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
       let (isDone, result) = withLock { () -> (Bool, Int32) in
         _ = unsafe pthread_cond_broadcast(wake)
         _ = unsafe pthread_cond_broadcast(watchmanWakes)
@@ -113,13 +113,11 @@ internal import Threads
         if let watchman { _ = pthread_join(watchman, nil) }
         return (result, true)
       }
+      if ContinuousClock.now > end { return (result, false) }
       // Again and again: one that comes between the look at `isEnding` and the read is lost.
-      if round < rounds {
-        withLock { for reader in threads.values { _ = pthread_kill(reader.thread, Self.interruptSignal) } }
-        _ = usleep(2000)
-      }
+      withLock { for reader in threads.values { _ = pthread_kill(reader.thread, Self.interruptSignal) } }
+      _ = usleep(2000)
     }
-    return (withLock { result }, false)
   }
 
   private func withLock<Result>(_ body: () -> Result) -> Result {

@@ -10,7 +10,7 @@ import sys
 import time
 
 mount, daemon, source, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-LIMIT = 10
+LIMIT = 30
 
 
 def threads():
@@ -68,7 +68,7 @@ try:
     if len(hung) < count:
         done = next(reader for reader in readers if reader.poll() is not None)
         sys.exit(f"only {len(hung)} of {count} readers hang: {done.args} ended with {done.returncode}")
-    slowest = max(others() for _ in range(5))
+    slowest = max(others() for _ in range(3))
     during = threads()
     # Some are killed, some see it come back.
     for reader in readers[::2]:
