@@ -49,7 +49,7 @@ let package = Package(
     .target(name: "CPopplerText", dependencies: ["CPopplerCpp"]),
 
     .target(name: "Bytes", swiftSettings: strict),
-    .target(name: "Threads", swiftSettings: strict),
+    .target(name: "Threads", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
     .target(name: "Files", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
     .target(
       name: "Codecs", dependencies: ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
@@ -71,7 +71,7 @@ let package = Package(
       name: "Tree",
       dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Conversion"],
       swiftSettings: strict),
-    .target(name: "FuseLink", dependencies: ["CFuse3", "CPosix"], swiftSettings: strict),
+    .target(name: "FuseLink", dependencies: ["Threads", "CFuse3", "CPosix"], swiftSettings: strict),
     .target(
       name: "Mount",
       dependencies: [

@@ -33,8 +33,9 @@ public protocol ByteSource: AnyObject, Sendable {
   /// Throws when the bytes are not those that were opened any more.
   func verify() throws(Fault)
 
-  /// Must be called before a range is read by its extent; throws when it should not be.
-  func willMove(at offset: Int64, count: Int) throws(Fault)
+  /// Must be called before a range is read by its extent; throws when it should not be, and `Fault.later` when `patience` is
+  /// immediate and to find that out takes long.
+  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault)
 
   /// What there is to make ready now that a reader has come to `offset`.
   func workAhead(of offset: Int64) -> WorkAhead
@@ -53,7 +54,7 @@ extension ByteSource {
   public var hasKnownSize: Bool { true }
   public func findSize(_ patience: Patience) throws(Fault) {}
   public func verify() throws(Fault) {}
-  public func willMove(at offset: Int64, count: Int) throws(Fault) { try verify() }
+  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) { try verify() }
   public func workAhead(of offset: Int64) -> WorkAhead { .none }
   public func prepare(at offset: Int64) {}
 
@@ -66,7 +67,10 @@ extension ByteSource {
   }
 
   /// The bytes of a range, all of them. Throws a damaged fault when the source ends before.
+  ///
+  /// A step of much that takes long: throws an interrupted fault when nobody waits for this thread any more.
   public func bytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
+    try Interest.check()
     var outcome = Result<Int, Fault>.success(0)
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {
@@ -153,8 +157,8 @@ public final class ByteRange: ByteSource {
   }
 
   public func verify() throws(Fault) { try source.verify() }
-  public func willMove(at offset: Int64, count: Int) throws(Fault) {
-    try source.willMove(at: place(offset), count: count)
+  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    try source.willMove(at: place(offset), count: count, patience)
   }
   public func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: place(offset)) }
   public func prepare(at offset: Int64) { source.prepare(at: place(offset)) }

@@ -5,6 +5,8 @@ public struct Fault: Error, Sendable, Equatable {
     case later
     /// It is being made elsewhere, whatever the patience: ask again when that has ended.
     case pending(Pending)
+    /// Nobody waits for it any more, or the mount ends: it was left where it was, and whoever asks again finds it so.
+    case interrupted
     /// The bytes break the format's rules.
     case damaged
     /// The file is not the one that was opened any more.
@@ -32,13 +34,22 @@ public struct Fault: Error, Sendable, Equatable {
   }
 
   public static let later = Fault(.later)
+  public static let interrupted = Fault(.interrupted)
 
   /// Whether the question only has to be asked again: nothing has failed, and nothing may remember it.
   public var isDelay: Bool {
     switch kind {
-    case .later, .pending: true
+    case .later, .pending, .interrupted: true
     case .damaged, .changed, .unsupported, .locked, .limit, .system: false
     }
+  }
+}
+
+/// What `attempt` gives; nil where that fails. Only a delay is thrown on: it says nothing of what was attempted.
+public func unlessDelayed<Value>(_ attempt: () throws(Fault) -> Value) throws(Fault) -> Value? {
+  do throws(Fault) { return try attempt() } catch {
+    if error.isDelay { throw error }
+    return nil
   }
 }
 

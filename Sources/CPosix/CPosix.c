@@ -59,6 +59,8 @@ void ffmount_map_from(int size) {
   mallopt(M_TRIM_THRESHOLD, 2 * size);
 }
 
+pid_t ffmount_thread(void) { return gettid(); }
+
 size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
 
 void ffmount_trim_heap(void) { malloc_trim(0); }

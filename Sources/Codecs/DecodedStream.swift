@@ -45,7 +45,11 @@ struct DecodedStream: Sendable {
   ) throws(Fault) {
     let input = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.inputSize, alignment: 16)
     defer { unsafe input.deallocate() }
+    var rounds = 0
     while done < output.count {
+      // Much of the stream may stand for next to nothing.
+      rounds += 1
+      if rounds.isMultiple(of: 64) { try Interest.check() }
       if isFinished {
         guard joins, inputOffset < source.size else { return }
         decoder = try compression.makeDecoder(size: size)

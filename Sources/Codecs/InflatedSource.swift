@@ -15,8 +15,10 @@ public final class InflatedSource: ByteSource {
   private let stretches: Stretches
   private let log: RestartLog?
   private let frontier: Mutex<Frontier>
-  /// One thread decodes a stretch, others who want the same one wait for it. Taken before `frontier`, never after.
+  /// One thread decodes a stretch, others who want the same one wait for it. Taken before `passTurn`, never after.
   private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
+  /// Held by who touches `frontier`, whose own lock nobody then has to wait for.
+  private let passTurn = TurnLock()
 
   private static let inputSize = 128 << 10
   /// Restart points take at most this much memory for one source; past it every other one is dropped. Where the others are
@@ -95,13 +97,13 @@ public final class InflatedSource: ByteSource {
     if let found = stretches.find(index) { return found }
     if patience == .immediate { throw .later }
     let turn = turns[Int(index % Int64(turns.count))]
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     if let found = stretches.find(index) { return found }
     // Each round that ends without a stretch leaves fewer ways: a stored point is distrusted once, and another thread may
     // have taken the first pass beyond while this one waited for it.
     for _ in 0..<3 {
-      guard let start = startingPoint(for: index) else {
+      guard let start = try startingPoint(for: index) else {
         if let made = try advanceFrontier(to: index) { return made }
         continue
       }
@@ -118,6 +120,7 @@ public final class InflatedSource: ByteSource {
     var stream = Stream(inflater: Inflater(at: start.point), inputOffset: start.point.inputOffset)
     var current = start.index
     while true {
+      try Interest.check()
       let stretch = try decode(current, &stream)
       if current == index {
         stretches.insert(stretch, at: index)
@@ -134,7 +137,9 @@ public final class InflatedSource: ByteSource {
   }
 
   /// The nearest restart point at or before a stretch; nil when the first pass has to come there first.
-  private func startingPoint(for index: Int64) -> Start? {
+  private func startingPoint(for index: Int64) throws(Fault) -> Start? {
+    try passTurn.lock()
+    defer { passTurn.unlock() }
     let (next, noted) = frontier.withLock { frontier -> (Int64, (index: Int64, point: RestartPoint?)) in
       let start = index / frontier.spacing * frontier.spacing
       return (frontier.next, (start, frontier.points[start]))
@@ -151,6 +156,8 @@ public final class InflatedSource: ByteSource {
   }
 
   private func advanceFrontier(to index: Int64) throws(Fault) -> Stretch? {
+    try passTurn.lock()
+    defer { passTurn.unlock() }
     var outcome = Result<Stretch?, Fault>.success(nil)
     frontier.withLock { frontier in
       do throws(Fault) { outcome = .success(try advance(&frontier, to: index)) } catch { outcome = .failure(error) }
@@ -164,6 +171,8 @@ public final class InflatedSource: ByteSource {
       while true {
         let current = frontier.next
         if current > index { return stretches.find(index) }
+        // Between two stretches: who goes on finds all as it is.
+        try Interest.check()
         let stretch: Stretch
         do throws(Fault) { stretch = try decodeNext(&frontier) } catch {
           // The decoder stands somewhere in the middle. What was no fault of the data's may work another time: then from
@@ -271,7 +280,11 @@ private struct Stream: ~Copyable, Sendable {
   ) throws(Fault) {
     let input = UnsafeMutableRawBufferPointer.allocate(byteCount: inputSize, alignment: 16)
     defer { unsafe input.deallocate() }
+    var rounds = 0
     while done < output.count, !isFinished {
+      // Much of the stream may stand for next to nothing.
+      rounds += 1
+      if rounds.isMultiple(of: 64) { try Interest.check() }
       let available = unsafe try source.read(into: input, at: inputOffset, .blocking)
       let filled = unsafe UnsafeRawBufferPointer(rebasing: input[..<available])
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: output[done...])

@@ -1,5 +1,6 @@
 public import Bytes
 internal import Synchronization
+internal import Threads
 
 /// A sum over all bytes of a source, such as a CRC, that is to be compared with what was recorded.
 public protocol RunningSum: ~Copyable, Sendable {
@@ -14,6 +15,8 @@ public protocol RunningSum: ~Copyable, Sendable {
 public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   private let source: any ByteSource
   private let passed: @Sendable () -> Void
+  /// Held while summing up, which may read. Taken before `state`, whose own lock nobody then has to wait for.
+  private let turn = TurnLock()
   private let state: Mutex<State>
 
   private struct State: ~Copyable {
@@ -61,6 +64,9 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   ) throws(Fault) {
     guard (0...source.size).contains(offset) else { return }
     var fault: Fault?
+    // Also the impatient: whoever has it reads no more than they are about to.
+    try turn.lock()
+    defer { turn.unlock() }
     state.withLock { state in
       fault = state.fault
       let isNews = end > state.next || source.size == 0
@@ -84,6 +90,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 16)
     defer { unsafe block.deallocate() }
     while state.next < end {
+      try Interest.check()
       let wanted = Int(min(Int64(Self.blockSize), end - state.next))
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: block[..<wanted])
       unsafe try source.fill(part, at: state.next, patience)

@@ -1,5 +1,6 @@
 public import Bytes
 internal import Synchronization
+internal import Threads
 
 /// The bytes that a compressed stream stands for which can only be decoded front to back, at any offset.
 ///
@@ -12,7 +13,8 @@ public final class SpooledSource: ByteSource {
   private let crc: UInt32?
   private let stretches: Stretches
   private let makeSpool: SpoolMaker
-  /// Held while decoding. Taken before `made`, never after.
+  /// Held while decoding. Taken before `pass`, whose own lock nobody then has to wait for, and that before `made`.
+  private let turn = TurnLock()
   private let pass: Mutex<Pass>
   private let made = Mutex(Made())
 
@@ -90,6 +92,8 @@ public final class SpooledSource: ByteSource {
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch? {
     if let found = stretches.find(index) { return found }
     if patience == .immediate { throw .later }
+    try turn.lock()
+    defer { turn.unlock() }
     var outcome = Result<Stretch?, Fault>.success(nil)
     pass.withLock { pass in
       do throws(Fault) { outcome = .success(try advance(&pass, to: index)) } catch { outcome = .failure(error) }
@@ -104,17 +108,18 @@ public final class SpooledSource: ByteSource {
     if let found = stretches.find(index) { return found }
     if let known { throw known }
     if index < pass.next { pass = Pass(hasTriedSpool: true) }
-    do throws(Fault) {
-      while true {
-        let stretch = try decodeNext(&pass)
-        let current = pass.next - 1
-        if !keep(stretch, current, &pass) { stretches.insert(stretch, at: current) }
-        if current == index { return stretch }
+    while true {
+      // Between two stretches: who goes on finds all as it is.
+      try Interest.check()
+      let stretch: Stretch
+      do throws(Fault) { stretch = try decodeNext(&pass) } catch {
+        // The decoder stands somewhere in the middle. What was no fault of the data's may work another time.
+        if error.concernsData { made.withLock { $0.fault = error } } else { startAgain(&pass) }
+        throw error
       }
-    } catch {
-      // The decoder stands somewhere in the middle. What was no fault of the data's may work another time.
-      if error.concernsData { made.withLock { $0.fault = error } } else { startAgain(&pass) }
-      throw error
+      let current = pass.next - 1
+      if !keep(stretch, current, &pass) { stretches.insert(stretch, at: current) }
+      if current == index { return stretch }
     }
   }
 
@@ -183,7 +188,7 @@ extension Fault {
   fileprivate var concernsData: Bool {
     switch kind {
     case .damaged, .unsupported, .limit, .locked: true
-    case .later, .pending, .changed, .system: false
+    case .later, .pending, .interrupted, .changed, .system: false
     }
   }
 }

@@ -109,6 +109,7 @@ public final class ZipCryptoSource: ByteSource {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     defer { unsafe block.deallocate() }
     while place.offset < offset {
+      try Interest.check()
       let count = Int(min(Int64(block.count), offset - place.offset))
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: block[..<count])
       unsafe try encrypted.fill(part, at: place.offset, patience)

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -114,7 +115,7 @@ public final class ConversionPool: Sendable {
   private func serve() {
     let worker = Worker(options) { [weak self] line in self?.log(line) }
     while let task = next(worker) {
-      task.run(worker)
+      Interest { !task.isCancelled }.run { task.run(worker) }
       state.update { state in state.running.removeAll { $0 === task } }
     }
     worker.end()

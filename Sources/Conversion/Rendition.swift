@@ -29,7 +29,7 @@ public final class Rendition: ByteSource {
   /// Whether the bytes are still those that were made.
   var isWhole: Bool { (try? check()) != nil }
 
-  public func willMove(at offset: Int64, count: Int) throws(Fault) { try check() }
+  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) { try check() }
 
   public func verify() throws(Fault) { try check() }
 

@@ -134,7 +134,7 @@ extension Renditions {
   ) throws(Failed) -> (any DescriptorHolder, start: Int64) {
     do throws(Fault) {
       if let extent = bytes.extent(at: 0, count: Int(bytes.size)), extent.count == bytes.size {
-        try bytes.willMove(at: 0, count: extent.count)
+        try bytes.willMove(at: 0, count: extent.count, .blocking)
         return (extent.holder, extent.offset)
       }
       if task.document != 0, let copy = inputs[task.document] { return (copy, 0) }

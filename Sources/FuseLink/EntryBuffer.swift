@@ -1,8 +1,9 @@
 public import CFuse3
 
 /// The answer to one readdir or readdirplus.
+///
+/// Bound to no request, which so can be given up while the answer is made: libfuse 3 takes one and looks at nothing of it.
 @safe public struct EntryBuffer: ~Copyable {
-  private let request: fuse_req_t
   private let memory: UnsafeMutableRawBufferPointer
   private var count = 0
   /// The nodes whose lookups the kernel has not counted yet.
@@ -10,9 +11,8 @@ public import CFuse3
   /// Whether the answer has readdirplus's form.
   private let isPlus: Bool
 
-  /// `request` must outlive the buffer: it is only read for its protocol version.
-  init(_ request: borrowing Request, capacity: Int, isPlus: Bool) {
-    unsafe self.request = request.raw
+  /// `isPlus` says that the answer is to readdirplus; `capacity` is in bytes.
+  public init(capacity: Int, isPlus: Bool) {
     unsafe memory = .allocate(byteCount: capacity, alignment: 8)
     self.isPlus = isPlus
   }
@@ -36,7 +36,7 @@ public import CFuse3
       var status = status
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...])
       count += unsafe fuse_add_direntry(
-        request, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &status, off_t(cookie))
+        nil, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &status, off_t(cookie))
     }
   }
 
@@ -50,8 +50,11 @@ public import CFuse3
     var entry = node.parameters
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...])
     count += unsafe fuse_add_direntry_plus(
-      request, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &entry, off_t(cookie))
+      nil, rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count, name, &entry, off_t(cookie))
   }
+
+  /// For an answer that nobody waits for any more: `uncounted` gets each node.
+  public consuming func drop(uncounted: (UInt64) -> Void) { for node in nodes { uncounted(node) } }
 
   public var isEmpty: Bool { count == 0 }
 
@@ -59,13 +62,8 @@ public import CFuse3
 }
 
 extension Request {
-  public borrowing func entryBuffer(capacity: Int, isPlus: Bool) -> EntryBuffer {
-    EntryBuffer(self, capacity: capacity, isPlus: isPlus)
-  }
-
   /// Answers readdir. When nobody waits any more the kernel has counted no lookup: then `uncounted` gets each node.
   public consuming func reply(_ entries: consuming EntryBuffer, uncounted: (UInt64) -> Void) {
-    if unsafe reply(bytes: entries.bytes) { return }
-    for node in entries.nodes { uncounted(node) }
+    if unsafe !reply(bytes: entries.bytes) { entries.drop(uncounted: uncounted) }
   }
 }

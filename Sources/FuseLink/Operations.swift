@@ -104,8 +104,9 @@ enum Operations {
     }
     // The kernel's own guess, nodes with the first names of a folder only, is worse than the file system's.
     unsafe connection.pointee.want &= ~UInt32(FUSE_CAP_READDIRPLUS_AUTO)
-    // Readahead in flight at a time; the default of 12 leaves the wire idle.
-    unsafe connection.pointee.max_background = 64
+    // Readahead in flight at a time; the default of 12 leaves the wire idle, and what is in flight to a source that hangs must
+    // leave room for others.
+    unsafe connection.pointee.max_background = 1024
   }
 
   private static func fileSystem(_ user: UnsafeMutableRawPointer) -> any FileSystem {

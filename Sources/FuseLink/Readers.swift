@@ -1,13 +1,15 @@
 internal import CFuse3
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// The threads that take the kernel's questions.
 ///
 /// One reads while there is one question at a time, as from `tar` or `cp`: questions that go round several sleeping threads
 /// cost a switch and cold caches each, a third of the time in all. Who finds the next question waiting already wakes a second
 /// reader, and so on; who finds none goes back to sleep, unless it is the last. That one waits awake for a moment while
-/// questions come quickly. Should all that are awake be held up, by a slow disk say, the watchman wakes another.
+/// questions come quickly. Should all that are awake be held up, by a slow disk say, the watchman wakes another. Those that are
+/// held up do not count towards the limit: in their place others are started, which end when they are not needed.
 @safe final class Readers: @unchecked Sendable {
   // Sendable: what changes below `mutex` is touched with it held, or is atomic; the rest is set once. libfuse's session may be
   // read and answered by any thread.
@@ -16,14 +18,16 @@ internal import Synchronization
   private let limit: Int
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let wake: UnsafeMutablePointer<pthread_cond_t>
-  private var threads: [pthread_t] = []
+  private var threads: [KernelThread: Reader] = [:]
+  /// The numbers of questions that were interrupted while a reader was about to answer them, with the rounds since.
+  private var interrupted: [UInt64: Int] = [:]
+  private var watchman: pthread_t?
   private var sleeping = 0
   private var wakings = 0
-  private var finished = 0
+  /// Of those that were started, how many have not said yet who they are.
+  private var beginning = 0
   private var result: Int32 = 0
-  /// How many threads read or answer; for a look without the lock.
-  private let active = Atomic<Int>(0)
-  /// How many of those wait for a question.
+  /// How many threads wait for a question.
   private let receiving = Atomic<Int>(0)
   /// Goes up with each question.
   private let questions = Atomic<Int>(0)
@@ -31,8 +35,17 @@ internal import Synchronization
   private let watchmanWakes: UnsafeMutablePointer<pthread_cond_t>
   private let isEnding = Atomic<Bool>(false)
 
+  private final class Reader: Sendable {
+    let thread = pthread_self()
+    /// The number of the question that it answers; 0: none.
+    let question = Atomic<UInt64>(0)
+  }
+
   /// Tells the thread in `waitForEnd` that a reader saw the end of the mount.
   private static let endSignal = SIGUSR1
+  /// However many are held up, there are no more than so many.
+  private static let most = 192
+
   /// Calls a reader out of its read.
   private static let interruptSignal = SIGUSR2
   private static let endingSignals = [SIGINT, SIGTERM, SIGHUP, endSignal]
@@ -70,8 +83,8 @@ internal import Synchronization
 
   func start() {
     withLock {
-      spawn(.reader)
-      if limit > 1 { spawn(.watchman) }
+      spawnReader()
+      if limit > 1 { watchman = spawn { $0.keepWatch() } }
     }
   }
 
@@ -85,21 +98,24 @@ internal import Synchronization
     return signal == Self.endSignal ? 0 : signal
   }
 
-  /// Ends all readers and waits for them; gives 0, or the errno, negative, that the connection broke with.
-  func stop() -> Int32 {
+  /// Ends all readers and waits for them, but for those that are held up for longer than `seconds`; gives 0, or the errno,
+  /// negative, that the connection broke with, and whether all have ended.
+  func stop(within seconds: Double) -> (result: Int32, isDone: Bool) {
     isEnding.store(true, ordering: .sequentiallyConsistent)
+    let end = ContinuousClock.now + .seconds(seconds)
     while true {
-      let (running, isDone) = withLock { () -> ([pthread_t], Bool) in
+      let (isDone, result) = withLock { () -> (Bool, Int32) in
         _ = unsafe pthread_cond_broadcast(wake)
         _ = unsafe pthread_cond_broadcast(watchmanWakes)
-        return (threads, finished == threads.count)
+        return (threads.isEmpty && beginning == 0, self.result)
       }
       if isDone {
-        for thread in running { _ = pthread_join(thread, nil) }
-        return result
+        if let watchman { _ = pthread_join(watchman, nil) }
+        return (result, true)
       }
+      if ContinuousClock.now > end { return (result, false) }
       // Again and again: one that comes between the look at `isEnding` and the read is lost.
-      for thread in running { _ = pthread_kill(thread, Self.interruptSignal) }
+      withLock { for reader in threads.values { _ = pthread_kill(reader.thread, Self.interruptSignal) } }
       _ = usleep(2000)
     }
   }
@@ -110,40 +126,35 @@ internal import Synchronization
     return body()
   }
 
-  private enum Duty {
-    case reader
-    case watchman
+  /// With the lock held.
+  private func spawnReader() {
+    guard let thread = spawn({ $0.run() }) else { return }
+    _ = pthread_detach(thread)
+    beginning += 1
   }
 
-  /// With the lock held.
-  private func spawn(_ duty: Duty) {
+  private final class Start {
+    let readers: Readers
+    let body: (Readers) -> Void
+
+    init(_ readers: Readers, _ body: @escaping (Readers) -> Void) { (self.readers, self.body) = (readers, body) }
+  }
+
+  /// With the lock held. The thread keeps this alive.
+  private func spawn(_ body: @escaping (Readers) -> Void) -> pthread_t? {
     var thread = pthread_t()
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    // Alive: `stop` waits for every thread.
-    let status =
-      switch duty {
-      case .reader:
-        unsafe pthread_create(
-          &thread, nil,
-          { context in
-            if let context = unsafe context {
-              unsafe Unmanaged<Readers>.fromOpaque(context).takeUnretainedValue().run()
-            }
-            return nil
-          }, context)
-      case .watchman:
-        unsafe pthread_create(
-          &thread, nil,
-          { context in
-            if let context = unsafe context {
-              unsafe Unmanaged<Readers>.fromOpaque(context).takeUnretainedValue().keepWatch()
-            }
-            return nil
-          }, context)
-      }
-    guard status == 0 else { return }
-    threads.append(thread)
-    if duty == .reader { active.wrappingAdd(1, ordering: .relaxed) }
+    let start = unsafe Unmanaged.passRetained(Start(self, body))
+    let status = unsafe pthread_create(
+      &thread, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+        start.body(start.readers)
+        return nil
+      }, start.toOpaque())
+    if status == 0 { return thread }
+    unsafe start.release()
+    return nil
   }
 
   private func run() {
@@ -151,6 +162,12 @@ internal import Synchronization
     _ = unsafe sigemptyset(&set)
     _ = unsafe sigaddset(&set, Self.interruptSignal)
     _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    let own = KernelThread.current
+    let reader = Reader()
+    withLock {
+      threads[own] = reader
+      beginning -= 1
+    }
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
     var status: Int32 = 0
@@ -165,24 +182,47 @@ internal import Synchronization
       if limit > 1 {
         questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
         if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
-        if unsafe isLong(buffer), hasQuestion() { wakeAnother() }
+        unsafe take(Head(buffer), for: reader)
       }
       unsafe fuse_session_process_buf(session, &buffer)
-      if active.load(ordering: .relaxed) > 1, !hasQuestion() { sleep() }
+      reader.question.store(0, ordering: .releasing)
+      if receiving.load(ordering: .relaxed) > 0, !hasQuestion(), !sleep() { return end(own) }
     }
     withLock {
-      finished += 1
       if status < 0 && status != -EINTR && status != -ENODEV { result = status }
     }
     if !isEnding.load(ordering: .relaxed) { _ = kill(getpid(), Self.endSignal) }
+    end(own)
   }
 
-  /// Whether answering takes longer than waking another thread.
-  private func isLong(_ buffer: fuse_buf) -> Bool {
-    guard unsafe buffer.size >= 8, let memory = unsafe buffer.mem else { return false }
-    // struct fuse_in_header: u32 length, u32 opcode. FORGET, RELEASE, RELEASEDIR, INTERRUPT and BATCH_FORGET are short.
-    let opcode = unsafe memory.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
-    return ![2, 18, 29, 36, 42].contains(opcode)
+  private func end(_ thread: KernelThread) { withLock { threads[thread] = nil } }
+
+  /// What every question starts with: struct fuse_in_header, u32 length, u32 opcode, u64 unique.
+  private struct Head {
+    var opcode: UInt32 = 0
+    var number: UInt64 = 0
+    /// Of the question that this one interrupts.
+    var interrupted: UInt64?
+
+    init(_ buffer: fuse_buf) {
+      guard unsafe buffer.size >= 40, let memory = unsafe buffer.mem else { return }
+      opcode = unsafe memory.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+      number = unsafe memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+      guard opcode == 36, unsafe buffer.size >= 48 else { return }
+      interrupted = unsafe memory.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
+    }
+
+    /// Whether answering takes longer than waking another thread: not for FORGET, RELEASE, RELEASEDIR, INTERRUPT, BATCH_FORGET.
+    var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }
+  }
+
+  private func take(_ head: Head, for reader: Reader) {
+    reader.question.store(head.number, ordering: .releasing)
+    if let number = head.interrupted {
+      withLock { interrupted[number] = 0 }
+      wakeWatchman()
+    }
+    if head.isLong, hasQuestion() { wakeAnother() }
   }
 
   private func hasQuestion() -> Bool {
@@ -195,10 +235,19 @@ internal import Synchronization
       if sleeping > wakings {
         wakings += 1
         _ = unsafe pthread_cond_signal(wake)
-      } else if threads.count <= limit, sleeping == 0 {
-        spawn(.reader)
+      } else if threads.count + beginning < limit, sleeping == 0 {
+        spawnReader()
       }
     }
+  }
+
+  /// The same, where all that may be are awake: held up, they do not count.
+  private func replaceHeldUp() {
+    let all = withLock { sleeping == 0 && beginning == 0 ? Array(threads.keys) : [] }
+    guard all.count >= limit, all.count < Self.most else { return wakeAnother() }
+    let heldUp = all.count(where: \.isAsleep)
+    guard all.count - heldUp < limit, receiving.load(ordering: .relaxed) == 0 else { return }
+    withLock { spawnReader() }
   }
 
   // MARK: The watchman
@@ -207,13 +256,36 @@ internal import Synchronization
   private static let round: UInt32 = 1000
   private static let quietRounds = 20
 
+  /// How long the answer to a question that was interrupted may still come, in rounds.
+  private static let grace = 50
+
+  /// Says EINTR for a reader that is held up with a question that was interrupted: who asked can then be killed. When the
+  /// reader's own answer comes, the kernel knows the question no more, and says so, as of every one that was interrupted.
+  private func releaseInterrupted() {
+    let overdue = withLock { () -> [UInt64] in
+      if interrupted.isEmpty { return [] }
+      let answering = Set(threads.values.map { $0.question.load(ordering: .acquiring) })
+      // Of others there is an answer, or they are kept where libfuse finds them.
+      interrupted = interrupted.filter { answering.contains($0.key) }.mapValues { $0 + 1 }
+      let overdue = interrupted.filter { $0.value > Self.grace }.map(\.key)
+      for number in overdue { interrupted[number] = nil }
+      return overdue
+    }
+    for number in overdue {
+      // struct fuse_out_header: u32 length, s32 error, u64 unique.
+      let answer = [16 | UInt64(UInt32(bitPattern: -EINTR)) << 32, number]
+      _ = unsafe answer.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    }
+  }
+
   /// Wakes another reader whenever a question waits and nobody is there to read it; sleeps while there are no questions.
   private func keepWatch() {
     var seen = questions.load(ordering: .relaxed)
     var quiet = 0
     while !isEnding.load(ordering: .relaxed) {
       _ = usleep(Self.round)
-      if receiving.load(ordering: .relaxed) == 0, hasQuestion() { wakeAnother() }
+      if receiving.load(ordering: .relaxed) == 0, hasQuestion() { replaceHeldUp() }
+      releaseInterrupted()
       let now = questions.load(ordering: .relaxed)
       quiet = now == seen && receiving.load(ordering: .relaxed) > 0 ? quiet + 1 : 0
       seen = now
@@ -222,7 +294,7 @@ internal import Synchronization
       withLock {
         watchmanSleeps.store(true, ordering: .sequentiallyConsistent)
         // Who came before that could not see it.
-        if questions.load(ordering: .sequentiallyConsistent) != seen {
+        if questions.load(ordering: .sequentiallyConsistent) != seen || !interrupted.isEmpty {
           watchmanSleeps.store(false, ordering: .relaxed)
         }
         while watchmanSleeps.load(ordering: .relaxed), !isEnding.load(ordering: .relaxed) {
@@ -230,7 +302,6 @@ internal import Synchronization
         }
       }
     }
-    withLock { finished += 1 }
   }
 
   private func wakeWatchman() {
@@ -240,16 +311,17 @@ internal import Synchronization
     }
   }
 
-  /// Sleeps until it is needed; at once back if it is the last that reads.
-  private func sleep() {
+  /// Sleeps until it is needed; at once back if nobody else reads. Gives whether it is to go on: one that took the
+  /// place of another has done its part.
+  private func sleep() -> Bool {
     withLock {
-      guard active.load(ordering: .relaxed) > 1 else { return }
-      active.wrappingSubtract(1, ordering: .relaxed)
+      guard receiving.load(ordering: .relaxed) > 0 else { return true }
+      if threads.count > limit { return false }
       sleeping += 1
       while wakings == 0, !isEnding.load(ordering: .relaxed) { _ = unsafe pthread_cond_wait(wake, mutex) }
       if wakings > 0 { wakings -= 1 }
       sleeping -= 1
-      active.wrappingAdd(1, ordering: .relaxed)
+      return true
     }
   }
 }

@@ -15,6 +15,8 @@ internal import Synchronization
 
   private let raw: OpaquePointer
   private let anchor: Anchor
+  /// Whether the helper that mounts stays until the mount is gone.
+  private let hasLastingHelper: Bool
   private let isMounted = Mutex(false)
 
   public struct Failure: Error, Sendable {
@@ -41,30 +43,71 @@ internal import Synchronization
     guard let session = unsafe session else { throw Failure(reason: LibfuseLog.last ?? "libfuse refused the options") }
     unsafe raw = session
     self.anchor = anchor
+    hasLastingHelper = options.contains("auto_unmount")
   }
 
   /// Mounts; the kernel's questions wait until `run`.
   public func mount(at path: String) throws(Failure) {
-    guard unsafe fuse_session_mount(raw, path) == 0 else {
-      throw Failure(reason: LibfuseLog.last ?? "mount failed")
-    }
+    let streams = hasLastingHelper ? BorrowedStreams() : nil
+    let status = unsafe fuse_session_mount(raw, path)
+    let said = streams?.giveBack()
+    guard status == 0 else { throw Failure(reason: said ?? LibfuseLog.last ?? "mount failed") }
     isMounted.withLock { $0 = true }
   }
 
   /// Blocks the signals that end a mount in the calling thread and those it starts: to be called before any is.
   public static func blockSignals() { Readers.blockSignals() }
 
-  /// Answers the kernel until the mount is gone or a SIGINT, SIGTERM or SIGHUP comes, then takes the mount away; gives 0, or
-  /// the errno, negative, that the connection broke with. Blocks. `threads` is at most how many answer at a time.
-  public func run(threads: Int) -> Int32 {
+  /// How the mount ended.
+  public struct Ending: Sendable {
+    /// 0, or the errno, negative, that the connection broke with.
+    public let status: Int32
+    /// Whether no thread is left that answers: one that a hanging file system holds may be, and use the session some day.
+    public let isClean: Bool
+  }
+
+  /// Answers the kernel until the mount is gone or a SIGINT, SIGTERM or SIGHUP comes, calls `ending`, and takes the mount away.
+  /// Blocks. `threads` is at most how many answer at a time; those that are held up do not count.
+  public func run(threads: Int, _ ending: () -> Void) -> Ending {
+    greet()
     let readers = unsafe Readers(raw, limit: threads)
     readers.start()
     _ = readers.waitForEnd()
+    ending()
     unsafe fuse_session_exit(raw)
-    let result = readers.stop()
+    let (status, isDone) = readers.stop(within: Self.patience)
     unmount()
-    return result
+    return Ending(status: status, isClean: isDone)
   }
+
+  /// Answers the kernel's first question, and adds what libfuse 3.14 forgets to say: that several may look into a folder at a
+  /// time, so that one that is held up there keeps no others out.
+  private func greet() {
+    var buffer = unsafe fuse_buf()
+    defer { unsafe free(buffer.mem) }
+    let wire = unsafe fuse_session_fd(raw)
+    let saved = fcntl(wire, F_DUPFD_CLOEXEC, 3)
+    var ends: [Int32] = [-1, -1]
+    let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+    _ = unsafe socketpair(AF_UNIX, type, 0, &ends)
+    defer { for descriptor in ends + [saved] where descriptor >= 0 { close(descriptor) } }
+    // Where it cannot be done, the readers answer.
+    guard saved >= 0, ends[0] >= 0, unsafe fuse_session_receive_buf(raw, &buffer) > 0 else { return }
+    _ = dup2(ends[0], wire)
+    unsafe fuse_session_process_buf(raw, &buffer)
+    _ = dup2(saved, wire)
+    _ = fcntl(wire, F_SETFD, FD_CLOEXEC)
+    var answer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe recv(ends[1], &answer, answer.count, Int32(MSG_DONTWAIT))
+    // struct fuse_out_header, 16 bytes; struct fuse_init_out: u32 major, minor, max_readahead, flags.
+    guard count > 0 else { return }
+    let parallelFolders: UInt32 = 1 << 18
+    if count >= 32 { answer[30] |= UInt8(parallelFolders >> 16) }
+    _ = unsafe write(wire, answer, count)
+  }
+
+  /// How long readers that are held up keep the mount from being taken away, in seconds.
+  private static let patience = 0.5
 
   /// Takes the mount away; nothing happens when it is gone already.
   public func unmount() {

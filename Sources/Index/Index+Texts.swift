@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 internal import Files
 internal import Glibc
 
@@ -7,13 +7,14 @@ extension Index {
   /// the texts are made: words of others are not found, and give way; but those of an earlier state of which `continues` says,
   /// by its `proof` and its number of texts, that the source starts with them, stay.
   ///
-  /// A file a source, beside the index's own, so that a mount that searches nothing is no slower for them. Blocks.
+  /// A file a source, beside the index's own, so that a mount that searches nothing is no slower for them. Blocks. Throws what
+  /// `continues` does.
   public func texts(
     of source: [UInt8], state: [UInt8], version: UInt64, proof: [UInt8] = [],
-    continues: (_ proof: [UInt8], _ count: Int) -> Bool = { _, _ in false }
-  ) -> TextIndex? {
+    continues: (_ proof: [UInt8], _ count: Int) throws(Fault) -> Bool = { _, _ in false }
+  ) throws(Fault) -> TextIndex? {
     guard let folder = textFolder, let key = makeTextFolder(folder) else { return nil }
-    return TextIndex(
+    return try TextIndex(
       path: "\(folder)/\(Self.name(of: source))", key: key, sourceState: state, version: version, proof: proof,
       continues: continues)
   }

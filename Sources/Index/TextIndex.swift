@@ -1,3 +1,4 @@
+internal import Bytes
 internal import GRDB
 internal import Glibc
 internal import Synchronization
@@ -24,17 +25,17 @@ public final class TextIndex: Sendable {
   /// of others are not found, unless `continues` says of an earlier state's proof and number of texts that those are the first.
   init?(
     path: String, key: [UInt8], sourceState: [UInt8], version: UInt64, proof: [UInt8],
-    continues: (_ proof: [UInt8], _ count: Int) -> Bool
-  ) {
+    continues: (_ proof: [UInt8], _ count: Int) throws(Fault) -> Bool
+  ) throws(Fault) {
     self.path = path
     self.key = key
     expected = TextFile.Meaning(state: sourceState, version: version, proof: proof)
     var start = try? TextFile.content(of: path, key)
     if let found = start {
       // Reading for the answer may take long: that is done without the folder's lock.
-      let isStart =
+      let mayBeStart =
         found.isWhole && found.count > 0 && found.meaning.version == version && found.meaning.state != sourceState
-        && continues(found.meaning.proof, found.count)
+      let isStart = mayBeStart ? try continues(found.meaning.proof, found.count) : false
       if !isStart { start = nil }
     }
     guard let file = try? TextFile.open(path, key, expected, continuing: start) else { return nil }

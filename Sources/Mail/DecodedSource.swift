@@ -110,6 +110,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     }
     var size = unsafe take(place, UnsafeRawBufferPointer(start: nil, count: 0))
     while size > 0 {
+      try Interest.check()
       let left = range.upperBound - place.input
       let wanted = Int(min(Int64(min(size, capacity)), left))
       let block = unsafe UnsafeMutableRawBufferPointer(rebasing: input[..<wanted])

@@ -39,6 +39,7 @@ extension Fault {
     case .system(let code): code
     case .locked: EACCES
     case .damaged, .changed, .unsupported, .limit: EIO
+    case .interrupted: EINTR
     // Who is told to ask again is not the kernel.
     case .later, .pending: EAGAIN
     }

@@ -17,6 +17,7 @@ public final class MountedTree: FileSystem {
   /// Sends notifications: one thread, because each may wait for the kernel.
   private let notifier = Workers(atMost: 1)
   private let session = Mutex<Session?>(nil)
+  private let ending = Ending()
   private let isTrimming = Atomic<Bool>(false)
   private let habits = ListingHabits()
   private let sizeHabits = SizeHabits()
@@ -25,7 +26,8 @@ public final class MountedTree: FileSystem {
   public struct Options: Sendable {
     /// How many nodes that can change the kernel may know before it is asked to forget some.
     public var nodeLimit = 20_480
-    /// At most how many questions that take long are worked on or wait for something at a time.
+    /// At most how many questions that take long are worked on at a time; those that wait for something, as for a disk that
+    /// does not answer, do not count.
     public var workers = 32
     /// Called once the kernel has been answered.
     public var started: @Sendable () -> Void = {}
@@ -44,14 +46,21 @@ public final class MountedTree: FileSystem {
     self.options = options
     failures = FailureLog(logger)
     witness = options.mountpoint.map { SizeWitness(mountpoint: $0) }
-    workers = Workers(atMost: options.workers)
+    workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, Self.mostWorkers))
   }
+
+  /// However many wait, there are no more threads for them.
+  private static let mostWorkers = 224
 
   /// Gives the session that notifications go through.
   public func attach(_ session: Session) { self.session.withLock { $0 = session } }
 
-  /// Ends the threads; must come before the session's end.
+  /// Has all that is under way break off: nobody will read it.
+  public func end() { ending.come() }
+
+  /// Ends the threads and waits for them; must come before the session's end.
   public func stop() {
+    end()
     tree.stop()
     witness?.stop()
     workers.stop()
@@ -80,35 +89,38 @@ public final class MountedTree: FileSystem {
       reply(request, try work(.immediate))
     } catch {
       guard error.isDelay else { return fail(request, error, node) }
-      let parked = ParkedRequest(request)
-      again(parked, after: error, node) { () throws(Fault) in
+      let asker = WaitingReader(request, ending)
+      again(asker, after: error, node) { () throws(Fault) in
         let value = try work(.blocking)
-        if let request = parked.take() { reply(request, value) } else { undo(value) }
+        if let request = asker.take() { reply(request, value) } else { undo(value) }
       }
     }
   }
 
   /// Has a worker try to answer, as often as it takes: at once, or when what keeps the answer back is there.
   private func again(
-    _ parked: ParkedRequest, after delay: Fault, _ node: UInt64,
-    _ attempt: @escaping @Sendable () throws(Fault) -> Void
+    _ asker: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
   ) {
     let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
-        // Who has gone is not worked for.
-        guard parked.isWaiting else { return }
-        do throws(Fault) { try attempt() } catch {
-          if error.isDelay { return again(parked, after: error, node, attempt) }
-          if let request = parked.take() { fail(request, error, node) }
+        asker.interest.run {
+          // Who has gone is not worked for.
+          if asker.interest.isLost { return asker.giveUp() }
+          do throws(Fault) { try attempt() } catch {
+            if error.isDelay {
+              return asker.interest.isLost ? asker.giveUp() : again(asker, after: error, node, attempt)
+            }
+            if let request = asker.take() { fail(request, error, node) }
+          }
+          // Until now it has held what was made.
+          withExtendedLifetime(pending) {}
         }
-        // Until now it has held what was made.
-        withExtendedLifetime(pending) {}
       }
     }
     guard let pending else { return submit() }
     let token = pending.whenDone(submit)
-    parked.whenInterrupted { pending.cancel(token) }
+    asker.whenInterrupted { pending.cancel(token) }
   }
 
   private func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
@@ -268,16 +280,23 @@ public final class MountedTree: FileSystem {
     guard let handle = handle as? Handle else { return request.reply(error: EBADF) }
     let source = handle.file.source
     if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count) {
-      return move(extent, of: source, at: offset, request, handle.node)
+      // Before and not after: once moved, the bytes cannot be called back.
+      do throws(Fault) {
+        try source.willMove(at: offset, count: extent.count, .immediate)
+        return move(extent, request, handle.node)
+      } catch { if !error.isDelay { return fail(request, error, handle.node) } }
     }
     answer(request, handle.node) { (patience) throws(Fault) in
       try ReadBuffer(source, at: offset, count: count, patience)
-    } _: { [workers] request, buffer in
+    } _: { [workers, ending] request, buffer in
       unsafe request.reply(bytes: buffer.bytes)
       switch source.workAhead(of: offset) {
       case .none: break
       case .short: source.prepare(at: offset)
-      case .long: workers.submit { source.prepare(at: offset) }
+      case .long:
+        // For as long as the file is open.
+        let interest = Interest { [weak handle] in handle != nil && !ending.hasCome }
+        workers.submit { interest.run { source.prepare(at: offset) } }
       }
     }
   }
@@ -292,13 +311,9 @@ public final class MountedTree: FileSystem {
     } catch { fail(request, error, handle.node) }
   }
 
-  private func move(
-    _ extent: Extent, of source: any ByteSource, at offset: Int64, _ request: consuming Request, _ node: UInt64
-  ) {
+  private func move(_ extent: Extent, _ request: consuming Request, _ node: UInt64) {
     var request: Request? = consume request
     do throws(Fault) {
-      // Before and not after: once moved, the bytes cannot be called back.
-      try source.willMove(at: offset, count: extent.count)
       try extent.holder.withDescriptor { (descriptor) throws(Fault) in
         request.take()?.reply(descriptor: descriptor, offset: extent.offset, count: extent.count)
       }
@@ -327,31 +342,22 @@ public final class MountedTree: FileSystem {
     let choice =
       wantsNodes
       ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ListingHabits.Choice.names
-    var entries = request.entryBuffer(capacity: capacity, isPlus: wantsNodes)
     do throws(Fault) {
+      var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
       let given = try fill(&entries, from: reader, after: cookie, choice, .immediate)
       reply(request, entries, given)
       return reader.prepare()
     } catch {
       guard error.isDelay else { return fail(request, error, reader.folder) }
-      fillLater(ParkedRequest(request), from: reader, after: cookie, capacity: capacity, wantsNodes, choice, error)
-    }
-  }
-
-  private func fillLater(
-    _ parked: ParkedRequest, from reader: FolderReader, after cookie: UInt64, capacity: Int, _ isPlus: Bool,
-    _ choice: ListingHabits.Choice, _ delay: Fault
-  ) {
-    again(parked, after: delay, reader.folder) { [self] () throws(Fault) in
-      guard let request = parked.take() else { return }
-      var entries = request.entryBuffer(capacity: capacity, isPlus: isPlus)
-      do throws(Fault) {
+      let asker = WaitingReader(request, ending)
+      again(asker, after: error, reader.folder) { [self] () throws(Fault) in
+        var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
         let given = try fill(&entries, from: reader, after: cookie, choice, .blocking)
-        reply(request, entries, given)
-      } catch {
-        guard error.isDelay else { return fail(request, error, reader.folder) }
-        // A buffer is bound to its request, which has to be parked anew.
-        fillLater(ParkedRequest(request), from: reader, after: cookie, capacity: capacity, isPlus, choice, error)
+        if let request = asker.take() {
+          reply(request, entries, given)
+        } else {
+          entries.drop { tree.forget($0, 1) }
+        }
       }
     }
   }

@@ -121,7 +121,7 @@ public final class RewrittenText: ByteSource {
 
   /// Makes pieces up to the one at `place`, or to the end. Throws `later` when it is not near.
   private func make(upTo place: Int64) throws(Fault) {
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     var done: Int64 = 0
     // Somebody may just have made it.

@@ -1,3 +1,4 @@
+public import Bytes
 internal import Glibc
 
 /// A value under a lock, whose changes threads can wait for.
@@ -35,6 +36,13 @@ internal import Glibc
     return body(value)
   }
 
+  /// Changes the value in a way that nobody waits for.
+  public func change<Result>(_ body: (inout Value) -> Result) -> Result {
+    _ = unsafe pthread_mutex_lock(mutex)
+    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    return body(&value)
+  }
+
   /// Changes the value and wakes those who wait.
   public func update<Result>(_ body: (inout Value) -> Result) -> Result {
     _ = unsafe pthread_mutex_lock(mutex)
@@ -45,15 +53,20 @@ internal import Glibc
     return body(&value)
   }
 
-  /// Blocks until `answer` gives something of the value, and gives that.
-  public func wait<Result>(_ answer: (Value) -> Result?) -> Result {
-    _ = unsafe pthread_mutex_lock(mutex)
-    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+  /// How often who waits looks whether anybody still waits for him.
+  private static var round: Duration { .milliseconds(100) }
+
+  /// Blocks until `take` gives something, which it may take out of the value. Throws an interrupted fault when nobody waits
+  /// for this thread any more.
+  public func take<Result>(_ take: (inout Value) -> Result?) throws(Fault) -> Result {
     while true {
-      if let found = answer(value) { return found }
-      _ = unsafe pthread_cond_wait(changed, mutex)
+      if let taken = self.take(within: Self.round, take) { return taken }
+      try Interest.check()
     }
   }
+
+  /// Blocks until `answer` gives something of the value, and gives that. Throws as `take` does.
+  public func wait<Result>(_ answer: (Value) -> Result?) throws(Fault) -> Result { try take { answer($0) } }
 
   /// Blocks until `take` gives something, which it may take out of the value, or for `limit`: then gives nil.
   public func take<Result>(within limit: Duration, _ take: (inout Value) -> Result?) -> Result? {

@@ -2,98 +2,193 @@ internal import Glibc
 
 /// Threads for what may take long, started as they are needed, up to a number.
 ///
+/// Those that are held up, in a system call that does not return or by another's work, do not count: while jobs wait, a
+/// watchman looks for them, and starts others in their place. They end when there is nothing to do.
+///
 /// Threads of our own and not the cooperative pool's: jobs block, and two blocked cooperative threads stop a two-core machine.
-@safe public final class Workers: @unchecked Sendable {
+public final class Workers: Sendable {
+  private let crew: Crew
+
+  /// `limit` is at most how many jobs run at a time, `most` how many threads there are at most.
+  public init(atMost limit: Int, evenHeldUp most: Int? = nil) {
+    crew = Crew(limit: limit, most: max(limit, most ?? limit))
+  }
+
+  deinit { stop() }
+
+  /// Runs `job` as soon as a thread is free, first come first served; after `stop` it is dropped.
+  public func submit(_ job: @escaping @Sendable () -> Void) { crew.submit(job) }
+
+  /// Drops the jobs that have not begun and waits for those that have.
+  public func stop() { crew.stop() }
+
+  /// How many threads there are.
+  public var count: Int { crew.count }
+}
+
+/// The threads of `Workers`; each keeps this alive.
+@safe private final class Crew: @unchecked Sendable {
   // Sendable: everything below `mutex` is touched with it held.
   private let limit: Int
+  private let most: Int
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  /// A job has come, or the end.
   private let wake: UnsafeMutablePointer<pthread_cond_t>
+  /// A thread has ended.
+  private let ended: UnsafeMutablePointer<pthread_cond_t>
   private var jobs: [@Sendable () -> Void] = []
   private var next = 0
   private var idle = 0
   private var isStopped = false
-  private var threads: [pthread_t] = []
+  private var isWatched = false
+  /// Those that have a job.
+  private var busy: Set<KernelThread> = []
+  private var threads = 0
 
-  /// `limit` is at most how many jobs run at a time.
-  public init(atMost limit: Int) {
+  /// How long a job waits before the watchman looks why, in microseconds.
+  private static let round: UInt32 = 5000
+
+  init(limit: Int, most: Int) {
     self.limit = limit
+    self.most = most
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe wake = .allocate(capacity: 1)
     unsafe wake.initialize(to: pthread_cond_t())
+    unsafe ended = .allocate(capacity: 1)
+    unsafe ended.initialize(to: pthread_cond_t())
   }
 
   deinit {
-    stop()
     unsafe mutex.deallocate()
     unsafe wake.deallocate()
+    unsafe ended.deallocate()
   }
 
-  /// Runs `job` as soon as a thread is free, first come first served; after `stop` it is dropped.
-  public func submit(_ job: @escaping @Sendable () -> Void) {
+  var count: Int { withLock { threads } }
+
+  private func withLock<Result>(_ body: () -> Result) -> Result {
     _ = unsafe pthread_mutex_lock(mutex)
-    if !isStopped {
+    defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    return body()
+  }
+
+  func submit(_ job: @escaping @Sendable () -> Void) {
+    withLock {
+      guard !isStopped else { return }
       jobs.append(job)
-      if idle < jobs.count - next, threads.count < limit { spawn() }
+      guard idle < jobs.count - next else { return }
+      if threads < limit {
+        if spawn({ $0.work() }) { threads += 1 }
+      } else if threads < most, !isWatched {
+        isWatched = spawn { $0.keepWatch() }
+      }
     }
-    _ = unsafe pthread_mutex_unlock(mutex)
     _ = unsafe pthread_cond_signal(wake)
   }
 
-  /// Drops the jobs that have not begun and waits for those that have.
-  public func stop() {
-    _ = unsafe pthread_mutex_lock(mutex)
-    isStopped = true
-    let dropped = jobs
-    jobs = []
-    next = 0
-    let running = threads
-    threads = []
-    _ = unsafe pthread_mutex_unlock(mutex)
-    _ = unsafe pthread_cond_broadcast(wake)
-    for thread in running { _ = pthread_join(thread, nil) }
+  func stop() {
+    let dropped = withLock {
+      isStopped = true
+      let dropped = jobs
+      jobs = []
+      next = 0
+      _ = unsafe pthread_cond_broadcast(wake)
+      // One that ends the crew by letting go of it last cannot wait for itself.
+      let own = busy.contains(.current) ? 1 : 0
+      while threads > own { _ = unsafe pthread_cond_wait(ended, mutex) }
+      return dropped
+    }
     _ = dropped
   }
 
+  /// A thread's way of life, and what keeps the crew alive meanwhile.
+  private final class Start {
+    let crew: Crew
+    let body: (Crew) -> Void
+
+    init(_ crew: Crew, _ body: @escaping (Crew) -> Void) { (self.crew, self.body) = (crew, body) }
+  }
+
   /// With the lock held.
-  private func spawn() {
+  private func spawn(_ body: @escaping (Crew) -> Void) -> Bool {
     // Signals are for the thread that waits for the session's end.
     var all = sigset_t()
     var old = sigset_t()
     _ = unsafe sigfillset(&all)
     _ = unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
+    defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
     var thread = pthread_t()
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    let start = unsafe Unmanaged.passRetained(Start(self, body))
     let status = unsafe pthread_create(
       &thread, nil,
       { context in
-        // Alive: `stop` waits for every thread.
-        if let context = unsafe context { unsafe Unmanaged<Workers>.fromOpaque(context).takeUnretainedValue().run() }
+        guard let context = unsafe context else { return nil }
+        let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+        start.body(start.crew)
         return nil
-      }, context)
-    if status == 0 { threads.append(thread) }
-    _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil)
-  }
-
-  private func run() {
-    while let job = take() { job() }
-  }
-
-  private func take() -> (@Sendable () -> Void)? {
-    _ = unsafe pthread_mutex_lock(mutex)
-    defer { _ = unsafe pthread_mutex_unlock(mutex) }
-    while next == jobs.count {
-      jobs.removeAll(keepingCapacity: true)
-      next = 0
-      if isStopped { return nil }
-      idle += 1
-      _ = unsafe pthread_cond_wait(wake, mutex)
-      idle -= 1
+      }, start.toOpaque())
+    guard status == 0 else {
+      unsafe start.release()
+      return false
     }
-    if isStopped { return nil }
-    defer { next += 1 }
-    let job = jobs[next]
-    jobs[next] = {}
-    return job
+    _ = pthread_detach(thread)
+    return true
+  }
+
+  private func work() {
+    let thread = KernelThread.current
+    while let job = take(thread) { job() }
+    withLock {
+      threads -= 1
+      _ = unsafe pthread_cond_broadcast(ended)
+    }
+  }
+
+  /// nil when the thread is to end.
+  private func take(_ thread: KernelThread) -> (@Sendable () -> Void)? {
+    withLock {
+      busy.remove(thread)
+      while next == jobs.count {
+        jobs.removeAll(keepingCapacity: true)
+        next = 0
+        // One that took the place of another has done its part.
+        if isStopped || threads > limit { return nil }
+        idle += 1
+        _ = unsafe pthread_cond_wait(wake, mutex)
+        idle -= 1
+      }
+      if isStopped { return nil }
+      defer { next += 1 }
+      let job = jobs[next]
+      jobs[next] = {}
+      busy.insert(thread)
+      return job
+    }
+  }
+
+  // MARK: The watchman
+
+  /// Starts a thread for each that is held up, while jobs wait.
+  private func keepWatch() {
+    while true {
+      _ = usleep(Self.round)
+      let watched = withLock { () -> Set<KernelThread> in
+        if isStopped || jobs.count == next { isWatched = false }
+        return isWatched ? busy : []
+      }
+      if watched.isEmpty {
+        if withLock({ !isWatched }) { return }
+        continue
+      }
+      let heldUp = watched.filter(\.isAsleep)
+      withLock {
+        // Those that have gone on meanwhile were not held up for long.
+        let missing = min(limit + heldUp.intersection(busy).count, most) - threads
+        for _ in 0..<max(0, min(missing, jobs.count - next - idle)) where !isStopped {
+          if spawn({ $0.work() }) { threads += 1 }
+        }
+      }
+    }
   }
 }

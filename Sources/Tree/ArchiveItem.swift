@@ -84,7 +84,7 @@ final class ArchiveItem: Item {
     index == ZipArchive.root ? try archive.file.accessList(.folder) : nil
   }
 
-  func checkCurrent() throws(Fault) { try archive.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try archive.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var fault: Fault?
@@ -168,8 +168,8 @@ private final class NotingSource: ByteSource {
   func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
   func verify() throws(Fault) { try source.verify() }
 
-  func willMove(at offset: Int64, count: Int) throws(Fault) {
-    try noting { () throws(Fault) in try source.willMove(at: offset, count: count) }
+  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    try noting { () throws(Fault) in try source.willMove(at: offset, count: count, patience) }
   }
 
   func workAhead(of offset: Int64) -> WorkAhead {

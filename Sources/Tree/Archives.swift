@@ -104,7 +104,7 @@ final class Archive: Sendable {
     let bytes = try file.open(patience)
     // The directory of a small archive that lies in a file as it is can be had at once.
     if patience == .immediate, bytes.extent(at: 0, count: 1) == nil { throw .later }
-    turn.lock()
+    try turn.lock(patience)
     defer { turn.unlock() }
     if let known = try known() { return known }
     guard let archives else { throw .ending }
@@ -173,7 +173,7 @@ final class Archive: Sendable {
   func isArchive(_ patience: Patience) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if patience == .immediate { throw .later }
-    let isArchive = try ZipArchive.isArchive(file.open(.blocking))
+    let isArchive = try ZipArchive.isArchive(file.open(patience))
     state.withLock { $0.isArchive = isArchive }
     return isArchive
   }

@@ -20,7 +20,7 @@ extension Fault {
   public var concernsContent: Bool {
     switch kind {
     case .damaged, .changed, .unsupported, .locked, .limit: true
-    case .later, .pending, .system: false
+    case .later, .pending, .interrupted, .system: false
     }
   }
 }

@@ -1,5 +1,6 @@
 public import Bytes
 internal import Synchronization
+internal import Threads
 
 /// A folder that is open: its names front to back, each file's views right behind it.
 public final class FolderReader: Sendable {
@@ -21,6 +22,8 @@ public final class FolderReader: Sendable {
   private let listing: any Listing
   /// Who opened the folder.
   private let asker: Asker?
+  /// Held by who touches `state`, whose own lock nobody then has to wait for.
+  private let turn = TurnLock()
   private let state = Mutex(State())
   /// The folder's number.
   public var folder: UInt64 { UInt64(node.id) }
@@ -68,11 +71,13 @@ public final class FolderReader: Sendable {
   ) throws(Fault) {
     var taken = false
     var fault: Fault?
+    try turn.lock(patience)
+    defer { turn.unlock() }
     state.withLock { state in
       do throws(Fault) {
         // Some time may have passed.
         (state.fileName, state.viewName) = (nil, nil)
-        try seek(&state, cookie)
+        try seek(&state, cookie, patience)
         while let row = try next(&state, patience) {
           // Until it is taken.
           state.refused = row
@@ -88,6 +93,9 @@ public final class FolderReader: Sendable {
 
   /// Reads on while the answer is on its way, so that the next one has less to wait for. May block on the disk.
   public func prepare() {
+    // Whoever has it reads himself.
+    guard (try? turn.lock(.immediate)) != nil else { return }
+    defer { turn.unlock() }
     state.withLock { state in
       guard state.cookie > 2, state.ahead == nil, state.entries.count - state.nextEntry < 256, !state.entries.isEmpty
       else { return }
@@ -129,13 +137,13 @@ public final class FolderReader: Sendable {
     return hash.value | 1
   }
 
-  private func seek(_ state: inout State, _ cookie: UInt64) throws(Fault) {
+  private func seek(_ state: inout State, _ cookie: UInt64, _ patience: Patience) throws(Fault) {
     if state.cookie == cookie { return }
     // Back to the block that holds the row, then on within it.
     let block = state.blocks.last { $0.cookie <= cookie } ?? (0, 0)
     let blocks = state.blocks
     state = State(cookie: block.cookie, place: block.place, blocks: blocks)
-    while state.cookie < cookie, let row = try next(&state, .blocking) { state.cookie = row.cookie }
+    while state.cookie < cookie, let row = try next(&state, patience) { state.cookie = row.cookie }
   }
 
   /// The row behind the last one taken; the caller takes it or puts it back as refused.

@@ -83,7 +83,7 @@ public protocol Item: AnyObject, Sendable {
 
   /// Throws ESTALE when the item was made from a state of a file that is not the present one: the kernel then looks the
   /// whole path up again.
-  func checkCurrent() throws(Fault)
+  func checkCurrent(_ patience: Patience) throws(Fault)
 
   /// How a file starts, as far as it is known without making it: views go by this, since looking makes nothing. nil: by what
   /// it holds.
@@ -178,7 +178,7 @@ extension Item {
   public func revision(_ attributes: Attributes) -> UInt64 { inode }
   public var listsViews: Bool { true }
   public var attributeCost: AttributeCost { isImmutable ? .none : .small }
-  public func checkCurrent() throws(Fault) {}
+  public func checkCurrent(_ patience: Patience) throws(Fault) {}
   public var knownHead: [UInt8]? { nil }
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
 }

@@ -2,11 +2,14 @@ public import Bytes
 internal import Threads
 
 extension Pending {
-  /// Blocks until the wait is over.
-  func wait() {
+  /// Blocks until the wait is over. Throws an interrupted fault when nobody waits for this thread any more.
+  func wait() throws(Fault) {
     let isDone = Awaited(false)
-    _ = whenDone { isDone.update { $0 = true } }
-    isDone.wait { $0 ? () : nil }
+    let token = whenDone { isDone.update { $0 = true } }
+    do throws(Fault) { try isDone.wait { isDone -> Void? in isDone ? () : nil } } catch {
+      cancel(token)
+      throw error
+    }
   }
 }
 
@@ -19,7 +22,7 @@ public func waiting<Value>(_ question: () throws(Fault) -> Value) throws(Fault) 
       // It has not come to an end yet, but further.
       if error.kind == .later { continue }
       guard case .pending(let pending) = error.kind else { throw error }
-      pending.wait()
+      try pending.wait()
       last = pending
     }
   }

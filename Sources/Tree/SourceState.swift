@@ -30,14 +30,14 @@ final class SourceState: Sendable {
   }
 
   /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most.
-  func checkCurrent() throws(Fault) {
+  func checkCurrent(_ patience: Patience) throws(Fault) {
     let now = monotonicNanoseconds()
     guard now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
-    try source.item.checkCurrent()
+    try source.item.checkCurrent(patience)
     // What cannot change is as current as what it was made of.
     if !source.item.isImmutable {
       let attributes: Attributes
-      do throws(Fault) { attributes = try source.item.attributes(.immediate) } catch {
+      do throws(Fault) { attributes = try source.item.attributes(patience) } catch {
         if error.isDelay { throw error }
         // Gone, or another file in its place.
         throw .stale

@@ -50,7 +50,10 @@ public final class Tree: Sendable {
   private static let endlessLifetime = 86400.0
 
   /// Ends what goes on in the background, and so what waits for it.
-  public func stop() { for view in views.all { view.stop() } }
+  public func stop() {
+    // Conversions first: theirs are processes, which others that hang must not keep.
+    for view in views.all.reversed() { view.stop() }
+  }
 
   // MARK: Names
 
@@ -62,7 +65,7 @@ public final class Tree: Sendable {
     let folder = try nodes.node(parent)
     guard let (found, depth) = try find(name, in: folder, asker, patience) else {
       // Perhaps it is in the folder's successor.
-      try folder.item.checkCurrent()
+      try folder.item.checkCurrent(patience)
       throw .notFound
     }
     var entry = entry(found, depth, name, in: folder)
@@ -203,7 +206,7 @@ public final class Tree: Sendable {
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
-    let source = try current(node) { () throws(Fault) in try node.item.open(pinned: false, patience) }
+    let source = try current(node, patience) { () throws(Fault) in try node.item.open(pinned: false, patience) }
     if let file = source as? FileSource {
       opened.withLock { opened in
         if opened.count.isMultiple(of: 256) { opened = opened.filter { $0.value.file != nil } }
@@ -224,8 +227,10 @@ public final class Tree: Sendable {
 
   /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of
   /// another.
-  private func current<Result>(_ node: Node, _ open: () throws(Fault) -> Result) throws(Fault) -> Result {
-    try node.item.checkCurrent()
+  private func current<Result>(
+    _ node: Node, _ patience: Patience, _ open: () throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    try node.item.checkCurrent(patience)
     do throws(Fault) { return try open() } catch {
       throw error.kind == .changed ? .stale : error
     }
@@ -233,7 +238,7 @@ public final class Tree: Sendable {
 
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
-    let listing = try current(node) { () throws(Fault) in try node.item.listing(patience) }
+    let listing = try current(node, patience) { () throws(Fault) in try node.item.listing(patience) }
     return FolderReader(self, node, listing, asker)
   }
 

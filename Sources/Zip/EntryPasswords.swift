@@ -82,7 +82,7 @@ final class EntryPasswords: Sendable {
     // One in 256 wrong passwords passes ZipCrypto's check: only the content tells.
     if candidates.count > 1, case .zipCrypto = first.key {
       for candidate in candidates {
-        guard let bytes = try? decode(plain(locked, candidate.key)),
+        guard let bytes = try unlessDelayed({ () throws(Fault) in try decode(plain(locked, candidate.key)) }),
           try isRight(bytes, locked.node)
         else { continue }
         chosen = candidate
@@ -159,6 +159,7 @@ final class EntryPasswords: Sendable {
     var offset: Int64 = 0
     do throws(Fault) {
       while offset < bytes.size {
+        try Interest.check()
         let got = unsafe try bytes.read(into: block, at: offset, .blocking)
         if got == 0 { break }
         unsafe sum.update(UnsafeRawBufferPointer(rebasing: block[..<got]))

@@ -43,7 +43,9 @@ final class EntryReader: Sendable {
     do throws(Fault) { return try openCentral(node, patience) } catch {
       guard error.kind == .damaged || error.kind == .unsupported, node.encryption == .none,
         node.size <= Self.promptSize,
-        let local = try? localHeader(of: node, followedBy: 0, patience, isDoubted: true)
+        let local = try unlessDelayed({ () throws(Fault) in
+          try localHeader(of: node, followedBy: 0, patience, isDoubted: true)
+        })
       else { throw error }
       var other = node
       other.method = local.method
@@ -51,11 +53,14 @@ final class EntryReader: Sendable {
       guard other.method == 8, other.compressedSize <= Self.promptSize else {
         guard other.method == 0 else { throw error }
         let start = node.localHeaderOffset + Int64(local.dataStart)
-        let stored = try? source.bytes(at: start, count: Int(node.size), patience)
+        let stored = try unlessDelayed { () throws(Fault) in
+          try source.bytes(at: start, count: Int(node.size), patience)
+        }
         guard let stored, EntryReader.checksum(stored) == node.crc else { throw error }
         return ByteArraySource(stored)
       }
-      guard let decoded = try? inflateWhole(other, patience, isDoubted: true) else { throw error }
+      let decoded = try unlessDelayed { () throws(Fault) in try inflateWhole(other, patience, isDoubted: true) }
+      guard let decoded else { throw error }
       return ByteArraySource(decoded)
     }
   }

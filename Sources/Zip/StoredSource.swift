@@ -25,8 +25,8 @@ final class StoredSource: ByteSource {
 
   func verify() throws(Fault) { try data.verify() }
 
-  func willMove(at offset: Int64, count: Int) throws(Fault) {
-    try data.willMove(at: offset, count: count)
-    try check.takeUnseen(at: offset, count: count, .blocking)
+  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    try data.willMove(at: offset, count: count, patience)
+    try check.takeUnseen(at: offset, count: count, patience)
   }
 }

@@ -32,12 +32,14 @@ extension ZipNode {
 
 extension ZipArchive {
   /// What a link leads to; nil when no link could.
-  static func target(of link: UInt32, in tree: ZipTree, _ reader: EntryReader) -> [UInt8]? {
+  static func target(of link: UInt32, in tree: ZipTree, _ reader: EntryReader) throws(Fault) -> [UInt8]? {
     let node = tree.nodes[Int(link)]
     guard node.size > 0, node.size <= Int64(EntryName.longestPath) else { return nil }
     var target = tree.targets[link]
-    if target == nil, let bytes = try? reader.open(node, .blocking) {
-      target = try? bytes.bytes(at: 0, count: Int(node.size))
+    if target == nil {
+      target = try unlessDelayed { () throws(Fault) in
+        try reader.open(node, .blocking).bytes(at: 0, count: Int(node.size))
+      }
     }
     return target.flatMap { $0.contains(0) ? nil : $0 }
   }

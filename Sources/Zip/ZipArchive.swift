@@ -39,7 +39,7 @@ public final class ZipArchive: Sendable {
     tree.resolveHardLinks()
     for index in tree.nodes.indices where tree.nodes[index].kind == .link {
       let link = UInt32(index)
-      if tree.nodes[index].overlapped == nil, let target = ZipArchive.target(of: link, in: tree, reader),
+      if tree.nodes[index].overlapped == nil, let target = try ZipArchive.target(of: link, in: tree, reader),
         options.showsAllLinks || ZipArchive.staysInside(target, from: tree.nodes[index].parent, in: tree)
       {
         continue

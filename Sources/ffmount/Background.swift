@@ -10,6 +10,8 @@ enum Background {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
     let (reading, writing) = (ends[0], ends[1])
+    // The end of the pipe tells of the child's: no program that the child starts may hold it.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let child = ffmount_fork()
     if child < 0 { throw Refusal(.failure, "cannot start in the background: \(describe(errno)) (use -f)") }
     if child > 0 {
@@ -18,7 +20,6 @@ enum Background {
       return
     }
     close(reading)
-    _ = setsid()
     do {
       try body {
         detach()
@@ -31,8 +32,11 @@ enum Background {
     _exit(ExitStatus.failure.rawValue)
   }
 
-  /// Lets go of the terminal and the current folder.
+  /// Lets go of the session, the terminal and the current folder.
+  ///
+  /// Not before the mount is there: an automounter lets nobody but its own process group pass a mountpoint that it waits for.
   private static func detach() {
+    _ = setsid()
     _ = unsafe chdir("/")
     let null = unsafe open("/dev/null", O_RDWR)
     guard null >= 0 else { return }

@@ -28,8 +28,14 @@ extension IndexCommand {
     }
     defer { tree.stop() }
     let work = ConvertingAhead(tree)
-    let progress = Mutex((done: 0, failed: 0, line: ProgressLine(path, size: Int64(work.count()))))
-    work.forEach(atATime: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) { file, fault in
+    do throws(Fault) {
+      return try make(path, work, ProgressLine(path, size: Int64(work.count())))
+    } catch { throw Refusal(.failure, "cannot make the conversions of \(path): \(describe(error))") }
+  }
+
+  private func make(_ path: String, _ work: ConvertingAhead, _ line: ProgressLine) throws(Fault) -> Int {
+    let progress = Mutex((done: 0, failed: 0, line: line))
+    try work.forEach(atATime: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) { file, fault in
       progress.withLock { progress in
         progress.done += 1
         progress.line.show(files: progress.done)

@@ -46,12 +46,22 @@ extension MountPlan {
       throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)")
     }
     mounted.attach(session)
-    let ending = session.run(threads: options.threads)
+    let ending = session.run(threads: options.threads) {
+      Deadline.exit(after: Self.patience)
+      mounted.end()
+    }
+    if ending.status < 0 {
+      logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")
+    }
     // First no more questions, then no more answers, then no more session.
     mounted.stop()
-    index.finish(within: .seconds(2))
-    if ending < 0 { logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending))") }
+    index.finish(within: .seconds(1))
+    // A thread that is held up may come back to the session at any time.
+    if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
+
+  /// How long what is held up, as by a source that does not answer, keeps the process from ending; in microseconds.
+  private static let patience: UInt32 = 1_800_000
 
   /// Where large temporary files go: /tmp may be memory.
   static var spoolFolder: String {

@@ -15,6 +15,7 @@ import Testing
   /// A file, and a way to see whether it is still open.
   private final class OneFile: Item {
     let inode: UInt64 = 9
+    func accessList() throws(Fault) -> AccessList? { nil }
     let kind = Kind.file
     let isImmutable = true
     private let opened = Mutex<[Opened]>([])
@@ -42,6 +43,7 @@ import Testing
   private final class OneFolder: Item {
     let file = OneFile()
     let inode: UInt64 = 8
+    func accessList() throws(Fault) -> AccessList? { nil }
     let kind = Kind.folder
     let isImmutable = true
     let entered = DispatchSemaphore(value: 0)

@@ -27,7 +27,7 @@ import Testing
   @Test(arguments: [Int64.max, .max - 1, .min, -1, 10, 20, 21])
   func rangeTakesAnyOffset(_ offset: Int64) throws {
     let range = ByteRange(of: ByteArraySource(Array(0..<100)), start: 10, size: 20)
-    try range.willMove(at: offset, count: 10)
+    try range.willMove(at: offset, count: 10, .blocking)
     range.prepare(at: offset)
     #expect(range.workAhead(of: offset) == .none)
     #expect(range.extent(at: offset, count: .max) == nil)

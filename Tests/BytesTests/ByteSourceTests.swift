@@ -38,7 +38,7 @@ import Testing
       return nil
     }
     func verify() { note("verify") }
-    func willMove(at offset: Int64, count: Int) { note("willMove \(offset) \(count)") }
+    func willMove(at offset: Int64, count: Int, _ patience: Patience) { note("willMove \(offset) \(count)") }
     func workAhead(of offset: Int64) -> WorkAhead {
       note("workAhead \(offset)")
       return .none
@@ -51,7 +51,7 @@ import Testing
     let range = ByteRange(of: source, start: 10, size: 20)
     #expect(range.extent(at: 5, count: 50) == nil && range.extent(at: 20, count: 1) == nil)
     try range.verify()
-    try range.willMove(at: 5, count: 3)
+    try range.willMove(at: 5, count: 3, .blocking)
     _ = range.workAhead(of: 6)
     range.prepare(at: 7)
     #expect(source.asked.withLock { $0 } == ["extent 15 15", "verify", "willMove 15 3", "workAhead 16", "prepare 17"])

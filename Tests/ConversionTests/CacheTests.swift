@@ -154,7 +154,7 @@ extension ConversionTests {
           }
           // By read and by what a mount does before it moves bytes without reading them.
           #expect(throws: Fault.self) { try open.bytes(at: 0, count: 100) }
-          #expect(throws: Fault.self) { try open.willMove(at: 0, count: 100) }
+          #expect(throws: Fault.self) { try open.willMove(at: 0, count: 100, .blocking) }
           let again = try Workshop.parts(workshop.make(text(number, size: 300_000), number))
           #expect(again.text == before.text)
         }

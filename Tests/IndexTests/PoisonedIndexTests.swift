@@ -132,7 +132,7 @@ import Testing
     let index = Index(folder: scratch.path)
     #expect(index.value(of: [1], Index.kind, [0, 0]) == nil)
     #expect(!index.keeps())
-    #expect(index.texts(of: [1], state: [1], version: 1) == nil)
+    #expect(try index.texts(of: [1], state: [1], version: 1) == nil)
   }
 
   /// Records that were copied from another's file, or whose key is gone, are nobody's.
@@ -170,7 +170,7 @@ import Testing
     let index = Index(folder: scratch.path)
     let (one, other): ([UInt8], [UInt8]) = ([1, 2, 3], [4, 5, 6])
     for source in [one, other] {
-      #expect(try #require(index.texts(of: source, state: [1], version: 1)).add([Self.texts], behind: 0, isLast: true))
+      #expect(try #require(try index.texts(of: source, state: [1], version: 1)).add([Self.texts], behind: 0, isLast: true))
     }
     let lines =
       poison == "swapped"
@@ -178,11 +178,11 @@ import Testing
       : "sqlite3 \"$1/texts/040506.sqlite\" \"$2\""
     let result = try await shell(lines, scratch.path, poison)
     try #require(result.status == 0, "\(result.errors)")
-    let again = try #require(Index(folder: scratch.path).texts(of: other, state: [1], version: 1))
+    let again = try #require(try Index(folder: scratch.path).texts(of: other, state: [1], version: 1))
     let isHarmless = poison.hasPrefix("INSERT")
     #expect(again.reach?.count == (isHarmless ? 1 : 0))
     #expect(again.numbers(matching: "word") == (isHarmless ? [0] : []))
-    #expect(try #require(Index(folder: scratch.path).texts(of: one, state: [1], version: 1)).reach?.count == 1)
+    #expect(try #require(try Index(folder: scratch.path).texts(of: one, state: [1], version: 1)).reach?.count == 1)
   }
 
   /// The vectors of the authors' reference: the bytes 0, 1, 2 … of each length, the key of the same.

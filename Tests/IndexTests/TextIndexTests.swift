@@ -21,7 +21,7 @@ import Testing
 
   @Test func wordsAreFoundAgain() throws {
     try withIndex { folder, index in
-      let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      let texts = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       let first = [Self.text("Grüße aus Zürich", subject: "One"), Self.text("nothing")]
       #expect(texts.add(first, behind: 0, isLast: false))
       #expect(texts.reach.map { $0.count == 2 && !$0.isWhole } ?? false)
@@ -31,9 +31,9 @@ import Testing
       #expect(found("\"zurich\"") == [0] && found("\"aus zürich\"") == [0] && found("\"zürich aus\"") == [])
       #expect(found("\"one\"") == [0, 2] && found("subject : \"one\"") == [0] && found("files : \"on\" *") == [2])
       // A second one of the same state has them, one of another does not.
-      let again = try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      let again = try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
       #expect(again.reach.map { $0.count == 3 && $0.isWhole } ?? false)
-      let newer = try #require(Index(folder: folder).texts(of: Self.source, state: [2], version: 1))
+      let newer = try #require(try Index(folder: folder).texts(of: Self.source, state: [2], version: 1))
       #expect(newer.reach.map { $0.count == 0 && !$0.isWhole } ?? false)
       #expect(newer.numbers(matching: "\"one\"") == [])
     }
@@ -41,23 +41,23 @@ import Testing
 
   @Test func textsOfAnEarlierStateStay() throws {
     try withIndex { _, index in
-      func texts(_ state: UInt8, _ continues: Bool) -> TextIndex? {
-        index.texts(of: Self.source, state: [state], version: 1, proof: [state]) { proof, count in
+      func texts(_ state: UInt8, _ continues: Bool) throws -> TextIndex? {
+        try index.texts(of: Self.source, state: [state], version: 1, proof: [state]) { proof, count in
           #expect(proof == [state - 1] && count == Int(state) - 1)
           return continues
         }
       }
-      #expect(try #require(texts(1, false)).add([Self.text("a")], behind: 0, isLast: true))
-      let grown = try #require(texts(2, true))
+      #expect(try #require(try texts(1, false)).add([Self.text("a")], behind: 0, isLast: true))
+      let grown = try #require(try texts(2, true))
       #expect(grown.reach.map { $0.count == 1 && !$0.isWhole } ?? false)
       #expect(grown.add([Self.text("a b")], behind: 1, isLast: true) && grown.numbers(matching: "a") == [0, 1])
-      #expect(try #require(texts(3, false)).reach?.count == 0)
+      #expect(try #require(try texts(3, false)).reach?.count == 0)
     }
   }
 
   @Test func whatCannotBeAskedIsNoTrap() throws {
     try withIndex { _, index in
-      let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      let texts = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       #expect(texts.add([Self.text("a")], behind: 0, isLast: true))
       #expect(texts.numbers(matching: "\"open") == nil)
     }
@@ -66,7 +66,7 @@ import Testing
   @Test func damageIsMadeAnew() throws {
     try withIndex { folder, index in
       func texts() throws -> TextIndex {
-        try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+        try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
       }
       #expect(try texts().add((0..<500).map { Self.text("word\($0)") }, behind: 0, isLast: true))
       let name = try #require(
@@ -90,10 +90,10 @@ import Testing
   @Test func severalMakeOneFile() throws {
     try withIndex { folder, _ in
       // One has made the folder.
-      _ = Index(folder: folder).texts(of: [1], state: [1], version: 1)
+      _ = try Index(folder: folder).texts(of: [1], state: [1], version: 1)
       let found = Mutex(0)
       DispatchQueue.concurrentPerform(iterations: 8) { _ in
-        let texts = Index(folder: folder).texts(of: Self.source, state: [1], version: 1)
+        let texts = try? Index(folder: folder).texts(of: Self.source, state: [1], version: 1)
         if let reach = texts?.reach, reach.count == 0 { found.withLock { $0 += 1 } }
       }
       #expect(found.withLock { $0 } == 8)
@@ -102,8 +102,8 @@ import Testing
 
   @Test func textsComeBehindThoseThatAreThere() throws {
     try withIndex { folder, index in
-      let one = try #require(index.texts(of: Self.source, state: [1], version: 1))
-      let other = try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      let one = try #require(try index.texts(of: Self.source, state: [1], version: 1))
+      let other = try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
       #expect(one.add([Self.text("a")], behind: 0, isLast: false))
       #expect(!other.add([Self.text("a")], behind: 0, isLast: false))
       #expect(other.add([Self.text("b")], behind: 1, isLast: true))
@@ -113,7 +113,7 @@ import Testing
 
   @Test func lockThatCannotBeMadeIsDoneWithout() throws {
     try withIndex { folder, index in
-      let texts = try #require(index.texts(of: Self.source, state: [1], version: 1))
+      let texts = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       let name = try #require(
         try FileManager.default.contentsOfDirectory(atPath: folder + "/texts").first { $0.hasSuffix("sqlite") })
       try FileManager.default.createDirectory(
@@ -124,8 +124,8 @@ import Testing
 
   @Test func onlyOneAddsAtATime() throws {
     try withIndex { folder, index in
-      let one = try #require(index.texts(of: Self.source, state: [1], version: 1))
-      let other = try #require(Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      let one = try #require(try index.texts(of: Self.source, state: [1], version: 1))
+      let other = try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
       var lock = one.lock()
       #expect(lock != nil && other.lock() == nil)
       lock = nil
@@ -137,7 +137,7 @@ import Testing
     try withIndex { folder, index in
       let sources = (0..<3).map { number in [UInt8](repeating: number, count: 16) }
       for source in sources {
-        let texts = try #require(index.texts(of: source, state: [1], version: 1))
+        let texts = try #require(try index.texts(of: source, state: [1], version: 1))
         #expect(texts.add((0..<200).map { Self.text("word\($0)") }, behind: 0, isLast: true))
       }
       #expect(index.textSize() > 0 && index.textSize(ofSourcesStartingWith: sources[1]) > 0)
@@ -149,8 +149,8 @@ import Testing
     }
   }
 
-  @Test func withoutAFolderThereIsNone() {
-    #expect(Index(folder: nil).texts(of: Self.source, state: [], version: 1) == nil)
-    #expect(Index(folder: "/proc/none").texts(of: Self.source, state: [], version: 1) == nil)
+  @Test func withoutAFolderThereIsNone() throws {
+    #expect(try Index(folder: nil).texts(of: Self.source, state: [], version: 1) == nil)
+    #expect(try Index(folder: "/proc/none").texts(of: Self.source, state: [], version: 1) == nil)
   }
 }

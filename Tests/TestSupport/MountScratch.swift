@@ -21,6 +21,7 @@ public struct MountScratch: Sendable {
   public static let isRoot = geteuid() == 0
 
   public static func isWritable(_ folder: String) -> Bool { unsafe access(folder, W_OK) == 0 }
+  public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   public static func has(_ program: String) -> Bool {
     let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"

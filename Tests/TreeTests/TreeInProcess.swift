@@ -141,6 +141,7 @@ extension Fault {
     case .system(let code): code
     case .locked: EACCES
     case .later, .pending: EAGAIN
+    case .interrupted: EINTR
     case .damaged, .changed, .unsupported, .limit: EIO
     }
   }

@@ -90,12 +90,12 @@ struct CheckedReads: CustomTestStringConvertible, Sendable {
     let damaged = try ZipArchive(ZipFixture(entry.with { $0.claimedCRC = 1 })).open(1, .blocking)
     let sound = try ZipArchive(ZipFixture(entry)).open(1, .blocking)
     for offset in stride(from: 0, to: content.count, by: step) {
-      try sound.willMove(at: Int64(offset), count: step)
+      try sound.willMove(at: Int64(offset), count: step, .blocking)
       guard offset + step == content.count else {
-        try damaged.willMove(at: Int64(offset), count: step)
+        try damaged.willMove(at: Int64(offset), count: step, .blocking)
         continue
       }
-      let fault = #expect(throws: Fault.self) { try damaged.willMove(at: Int64(offset), count: step) }
+      let fault = #expect(throws: Fault.self) { try damaged.willMove(at: Int64(offset), count: step, .blocking) }
       #expect(fault?.kind == .damaged)
     }
   }

@@ -39,6 +39,8 @@ void ffmount_map_from(int size);
 /// mallinfo2(3), how many bytes are allocated, and malloc_trim(3), which gives back what is not: as before.
 size_t ffmount_heap(void);
 void ffmount_trim_heap(void);
+/// gettid(2): hidden behind _GNU_SOURCE.
+pid_t ffmount_thread(void);
 /// syslog(3) is variadic.
 void ffmount_syslog(int priority, const char *line);
 void ffmount_openlog(const char *name);

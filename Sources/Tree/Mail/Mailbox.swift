@@ -9,7 +9,7 @@ internal import Threads
 /// A file that is a mailbox, or should be one, in one state.
 ///
 /// Its messages are found front to back in the background, from the first look on; who asks for one waits until it has been
-/// found, and no longer. What is found is kept in the index a block at a time; without one, a block is found again when it
+/// found, and no longer. The search rests while nobody asks, and the next who does has it go on from there. What is found is kept in the index a block at a time; without one, a block is found again when it
 /// is asked for, from where it starts.
 final class Mailbox: Sendable {
   let file: SourceState
@@ -17,6 +17,8 @@ final class Mailbox: Sendable {
   private weak let mailboxes: Mailboxes?
   private let progress = Awaited(Progress())
   private let turn = TurnLock()
+  /// For whom the search goes on.
+  private let audience = Audience(staying: 0.5)
   /// Where the search reads now, in bytes; it may be far from the next message.
   private let readUpTo = Atomic<Int64>(0)
 
@@ -26,6 +28,8 @@ final class Mailbox: Sendable {
     var opened: Opened?
     var directory = MailboxDirectory()
     var isDone = false
+    /// Whether the search goes on.
+    var isSearched = false
     /// What ended the search before the end.
     var fault: Fault?
   }
@@ -70,7 +74,7 @@ final class Mailbox: Sendable {
     // Finding a block may take long, and so may waiting for it.
     if patience == .immediate { throw .later }
     let opened = try open()
-    let found = progress.wait { progress -> Result<(start: Int64, count: Int)?, Fault>? in
+    let found = try wait(opened) { progress -> Result<(start: Int64, count: Int)?, Fault>? in
       let directory = progress.directory
       if number < directory.blocks.count {
         let rest = directory.count - number * MailboxDirectory.blockSize
@@ -108,8 +112,7 @@ final class Mailbox: Sendable {
   /// How many messages there are, once all have been found that can be. Throws what kept every one from being found.
   func count(_ patience: Patience) throws(Fault) -> Int {
     if patience == .immediate, !progress.read({ $0.isDone }) { throw .later }
-    _ = try open()
-    let (count, fault) = progress.wait { $0.isDone ? ($0.directory.count, $0.fault) : nil }
+    let (count, fault) = try wait(open()) { $0.isDone ? ($0.directory.count, $0.fault) : nil }
     // What damage has left is shown; what the system refused may come another time.
     if let fault, count == 0 || !fault.concernsContent { throw fault }
     return count
@@ -142,48 +145,60 @@ final class Mailbox: Sendable {
   /// Opens the file and, the first time, sets the search going. Blocks on the disk, but not until the search is over.
   private func open() throws(Fault) -> Opened {
     if let opened = progress.read({ $0.opened }) { return opened }
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     if let opened = progress.read({ $0.opened }) { return opened }
     guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-    let file = try settled()
-    // A large message is taken apart for long: the mount's end does not wait for that.
-    let bytes = WatchedSource(file) { [weak mailboxes] _ throws(Fault) in
-      guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-    }
+    let bytes = try settled()
     let store = mailboxes.index.flatMap { index in bytes.identity.map { MailboxStore(index, $0) } }
     let known = store?.directory()
     let directory = known.flatMap { $0.isOfPresent ? $0.directory : nil } ?? MailboxDirectory()
     let earlier = known.flatMap { $0.isOfPresent ? nil : $0.directory }
     try bytes.verify()
-    let opened = Opened(bytes: bytes, path: (file as? FileSource)?.path, store: store, earlier: earlier)
+    let opened = Opened(bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: earlier)
     progress.update { progress in
       progress.opened = opened
       progress.directory = directory
       progress.isDone = directory.isWhole
     }
     mailboxes.keep(self)
-    if !directory.isWhole { submitSearch(opened, mailboxes) }
     return opened
+  }
+
+  /// Waits for something that the search will show, and has it go on meanwhile.
+  private func wait<Answer>(_ opened: Opened, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
+    try audience.waits { () throws(Fault) in
+      while true {
+        let isDue = progress.change { progress in
+          let rests = !progress.isDone && !progress.isSearched
+          if rests { progress.isSearched = true }
+          return rests
+        }
+        if isDue {
+          guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+          mailboxes.scans.submit { [weak self, weak mailboxes] in
+            guard let self, let mailboxes else { return }
+            mailboxes.interest(of: audience).run { search(opened, mailboxes) }
+          }
+        }
+        let found = try progress.wait { progress -> Answer?? in
+          if let found = answer(progress) { return .some(found) }
+          // It rests: those for whom it went on had gone just before.
+          return progress.isDone || progress.isSearched ? nil : .some(nil)
+        }
+        if let found { return found }
+      }
+    }
   }
 
   /// Searches on where the system refused something, which it may grant now: for who looks anew.
   func tryAgain() {
     guard let mailboxes else { return }
-    let opened = progress.update { progress -> Opened? in
-      guard case .system = progress.fault?.kind, let opened = progress.opened, !mailboxes.isEnding else { return nil }
+    progress.update { progress in
+      guard case .system = progress.fault?.kind, !mailboxes.isEnding else { return }
       progress.fault = nil
       progress.isDone = false
       progress.directory = progress.directory.withoutRest
-      return opened
-    }
-    if let opened { submitSearch(opened, mailboxes) }
-  }
-
-  private func submitSearch(_ opened: Opened, _ mailboxes: Mailboxes) {
-    mailboxes.scans.submit { [weak self, weak mailboxes] in
-      guard let self, let mailboxes else { return }
-      search(opened, mailboxes)
     }
   }
 
@@ -197,7 +212,11 @@ final class Mailbox: Sendable {
   }
 
   private func search(_ opened: Opened, _ mailboxes: Mailboxes) {
-    do throws(Fault) { try find(opened, mailboxes) } catch { end(with: error) }
+    do throws(Fault) { try find(opened, mailboxes) } catch {
+      // Interrupted, it rests, and who has come meanwhile begins it anew.
+      if mailboxes.isEnding { end() } else if !error.isDelay { end(with: error) }
+    }
+    progress.update { $0.isSearched = false }
   }
 
   private func find(_ opened: Opened, _ mailboxes: Mailboxes) throws(Fault) {
@@ -229,7 +248,7 @@ final class Mailbox: Sendable {
       if error.kind == .changed { throw error }
       // The next mount, or the next look, goes on from here.
       batch.flush(directory)
-      if error == .ending { throw error }
+      if error.isDelay { throw error }
       // The rest is shown, but not kept: the last block of what is kept so far is full.
       add(rows, to: &directory, bytes.hash, mailboxes, &batch)
       return publish(directory, endingWith: error)
@@ -253,14 +272,15 @@ final class Mailbox: Sendable {
 
   /// Whether this is a mailbox that had a packed hash and so many messages, and more behind them. Reads what it then was.
   /// Blocks.
-  func hasGrown(from packed: [UInt8], _ count: Int) -> Bool {
-    do throws(Fault) {
+  func hasGrown(from packed: [UInt8], _ count: Int) throws(Fault) -> Bool {
+    let hasGrown = try unlessDelayed { () throws(Fault) in
       // A last message that ends farther back has grown itself.
       guard let hash = MailboxDirectory.Hash(packed: packed), let now = self.hash, hash.size < now.size,
         try count < self.count(.blocking), let last = try row(at: count - 1, .blocking), last.end <= hash.size
       else { return false }
       return try isStart(hash, of: open().bytes)
-    } catch { return false }
+    }
+    return hasGrown ?? false
   }
 
   /// Whether the file still starts as it did.

@@ -59,7 +59,7 @@ final class MailboxFolder: Item {
 
   func accessList() throws(Fault) -> AccessList? { try mailbox.file.accessList(kind) }
 
-  func checkCurrent() throws(Fault) { try mailbox.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try mailbox.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     mailbox.file.provenance(view: Self.view, mailbox.fault)

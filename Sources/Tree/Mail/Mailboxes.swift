@@ -16,11 +16,11 @@ final class Mailboxes: Sendable {
   /// Those that stay although nobody uses them now; the one used last at the end.
   private let kept = Mutex<[Mailbox]>([])
   let index: Index?
-  let scans = Workers(atMost: 2)
+  let scans = Workers(atMost: 2, evenHeldUp: 24)
   /// Look for attachments. Threads of their own, because they wait for scans.
-  let looks = Workers(atMost: 2)
+  let looks = Workers(atMost: 2, evenHeldUp: 24)
   /// Adds words to text indexes, a mailbox at a time.
-  let words = Workers(atMost: 1)
+  let words = Workers(atMost: 1, evenHeldUp: 12)
   let blocks: RecentlyUsed<Place, [MessageRow]>
   let messages: MessageTable
   /// What the views have found out, for as long as one is looked at or it was among those looked at last.
@@ -61,6 +61,14 @@ final class Mailboxes: Sendable {
   }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
+
+  /// For whom the background works that has this audience; where nobody reads from a mount, it works to the end.
+  func interest(of audience: Audience) -> Interest {
+    Interest { [weak self] in
+      guard let self, !isEnding else { return false }
+      return !yieldsToReaders || audience.isThere
+    }
+  }
 
   func mailbox(of source: Source) -> Mailbox { table.value(of: source) { Mailbox($0, in: self) } }
 

@@ -52,7 +52,7 @@ final class MessageFolder: Item {
 
   func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
 
-  func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, try message.message(patience).fault)
@@ -126,7 +126,7 @@ final class AttachmentFolder: Item {
 
   func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
 
-  func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, nil)
@@ -178,7 +178,7 @@ final class MessageFile: Item {
 
   func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
 
-  func checkCurrent() throws(Fault) { try message.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, nil)

@@ -21,7 +21,9 @@ final class WatchedSource: ByteSource {
 
   func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
   func verify() throws(Fault) { try source.verify() }
-  func willMove(at offset: Int64, count: Int) throws(Fault) { try source.willMove(at: offset, count: count) }
+  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    try source.willMove(at: offset, count: count, patience)
+  }
   func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: offset) }
   func prepare(at offset: Int64) { source.prepare(at: offset) }
 }

@@ -20,6 +20,7 @@ final class BundleSource: ByteSource {
     var parts: [(name: FileName, identity: ByteIdentity)] = []
     var files: [Bundle.Member] = []
     for member in members {
+      try Interest.check()
       let source = try member.open()
       if let identity = source.identity { parts.append((member.name, identity)) }
       files.append(Bundle.Member(name: member.name.text, size: source.size))

@@ -19,10 +19,10 @@ public final class ConvertingAhead: Sendable {
   /// Ends `forEach` before its next file.
   public func stop() { isStopped.store(true, ordering: .relaxed) }
 
-  /// How many files there are to be made. Blocks; O(n) in what the tree lists.
-  public func count() -> Int {
+  /// How many files there are to be made. Blocks; O(n) in what the tree lists. Throws when nobody wants to know any more.
+  public func count() throws(Fault) -> Int {
     var count = 0
-    walk(Tree.root) { _, node in
+    try walk(Tree.root) { (_, node) throws(Fault) in
       count += 1
       tree.forget(node, 1)
     }
@@ -31,11 +31,12 @@ public final class ConvertingAhead: Sendable {
 
   /// Makes every file, some at a time, and calls `made`, on several threads, with each and why it could not be made. Blocks
   /// until all are made.
-  public func forEach(atATime width: Int, _ made: @escaping @Sendable (File, Fault?) -> Void) {
+  public func forEach(atATime width: Int, _ made: @escaping @Sendable (File, Fault?) -> Void) throws(Fault) {
     let workers = Workers(atMost: width)
     // No more wait for a worker than are worked on: a tree may list millions.
     let running = Awaited(0)
-    walk(Tree.root) { path, node in
+    defer { workers.stop() }
+    try walk(Tree.root) { (path, node) throws(Fault) in
       running.update { $0 += 1 }
       workers.submit { [self] in
         let file = File(path: path, node: node)
@@ -43,10 +44,9 @@ public final class ConvertingAhead: Sendable {
         tree.forget(node, 1)
         running.update { $0 -= 1 }
       }
-      running.wait { $0 < 2 * width ? () : nil }
+      try running.wait { $0 < 2 * width ? () : nil }
     }
-    running.wait { $0 == 0 ? () : nil }
-    workers.stop()
+    try running.wait { $0 == 0 ? () : nil }
   }
 
   private func fault(of file: File) -> Fault? {
@@ -57,7 +57,7 @@ public final class ConvertingAhead: Sendable {
   }
 
   /// Calls `body` with each preliminary file's path and its node, one lookup counted. What cannot be listed has nothing.
-  private func walk(_ folder: UInt64, _ body: (String, UInt64) -> Void) {
+  private func walk(_ folder: UInt64, _ body: (String, UInt64) throws(Fault) -> Void) throws(Fault) {
     guard let reader = try? tree.openFolder(folder, .blocking) else { return }
     var cookie: UInt64 = 0
     while !isStopped.load(ordering: .relaxed) {
@@ -82,9 +82,9 @@ public final class ConvertingAhead: Sendable {
           }
         }
       } catch { return }
-      for file in files { body(tree.path(file), file) }
+      for file in files { try body(tree.path(file), file) }
       for folder in folders {
-        walk(folder, body)
+        try walk(folder, body)
         tree.forget(folder, 1)
       }
       if cookie == before { return }

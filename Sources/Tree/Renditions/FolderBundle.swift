@@ -58,6 +58,7 @@ final class FolderBundle: Item {
       guard let last = entries.last else { break }
       place = last.next
       for entry in entries where entry.name.fileExtension.map({ extensions.contains($0) }) ?? false {
+        try Interest.check()
         // A name that has just vanished is none.
         guard let found = try folder.child(named: entry.name.fileName, patience), found.attributes.kind == .file else {
           continue
@@ -96,10 +97,11 @@ final class FolderBundle: Item {
     return try BundleSource(members)
   }
 
-  func checkCurrent() throws(Fault) {
-    try folder.checkCurrent()
+  func checkCurrent(_ patience: Patience) throws(Fault) {
+    try folder.checkCurrent(patience)
     // What cannot change is as it was.
     if folder.isImmutable { return }
-    guard try Self.state(of: Self.members(of: folder, .blocking)) == state else { throw .stale }
+    if patience == .immediate { throw .later }
+    guard try Self.state(of: Self.members(of: folder, patience)) == state else { throw .stale }
   }
 }

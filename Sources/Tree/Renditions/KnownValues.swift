@@ -47,7 +47,7 @@ final class KnownValues: RenditionNotes {
   func load(_ patience: Patience) throws(Fault) {
     if state.withLock({ $0.isLoaded }) { return }
     if patience == .immediate, index != nil { throw .later }
-    turn.lock()
+    try turn.lock(patience)
     defer { turn.unlock() }
     if state.withLock({ $0.isLoaded }) { return }
     var records = index?.records(of: Self.source, Self.kind, from: [], through: Self.last) ?? []

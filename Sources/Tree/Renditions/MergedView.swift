@@ -38,6 +38,8 @@ struct MergedView: View {
         SourceState(source, revision: source.revision), .merged, conversions, view: name, estimate: 1 << 20)
       return Found(item, try item.attributes(patience))
     }
+    // All names of the folder are listed, and the files among them looked at.
+    if patience == .immediate { throw .later }
     let bundle = try FolderBundle(source.item, source.attributes, patience)
     if bundle.members.isEmpty { return nil }
     let attributes = try bundle.attributes(patience)

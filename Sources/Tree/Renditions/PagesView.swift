@@ -104,7 +104,7 @@ final class PageFolder: Item {
 
   func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
 
-  func checkCurrent() throws(Fault) { try file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var provenance = file.provenance(

@@ -66,7 +66,7 @@ final class RenditionFile: Item {
 
   func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
 
-  func checkCurrent() throws(Fault) { try file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try conversions.known.load(patience)

@@ -191,9 +191,9 @@ struct TreeReading {
         check(Int64(got.count) <= most, "\(path) gives \(got.count) bytes of \(most) at \(place)")
       }
       if let extent = source.extent(at: place, count: count) {
-        try? source.willMove(at: place, count: extent.count)
+        try? source.willMove(at: place, count: extent.count, .blocking)
       }
-      try? source.willMove(at: place, count: count)
+      try? source.willMove(at: place, count: count, .blocking)
       if source.workAhead(of: place) != .none { source.prepare(at: place) }
     }
   }

@@ -69,12 +69,7 @@ final class MailboxSearch: Sendable {
     _ query: SearchQuery, waitingAtMost limit: Duration, listingAtMost listed: Int = SearchResults.listedAtMost
   ) throws(Fault) -> SearchResults {
     let facts = try sorted.facts()
-    var (index, searched) = try words.texts()
-    if searched != nil {
-      words.wait(atMost: limit)
-      if let fault = words.reach.fault { throw fault }
-      (index, searched) = try words.texts()
-    }
+    let (index, searched) = try words.texts(waitingAtMost: limit)
     return try SearchResults(
       query, facts, index, searched: searched, listingAtMost: listed,
       attachments: { () throws(Fault) in try sorted.groups(.attachments, .blocking) },

@@ -6,6 +6,9 @@ internal import Threads
 
 /// A mailbox's words: put into a text index in the background, from the first search on, and asked for there.
 ///
+/// Who was answered by a part of them wants the rest: it goes on for a while. When all gave up waiting, or after that while, it
+/// rests, and the next query has it go on.
+///
 /// What is in stays when the process is killed, and the next one goes on from there; while one process adds words, others
 /// wait for it and search what is in.
 final class TextSearch: Sendable {
@@ -13,9 +16,12 @@ final class TextSearch: Sendable {
   private weak let mailboxes: Mailboxes?
   private let progress = Awaited(Progress())
   private let turn = TurnLock()
+  /// For whom words are added.
+  private let audience = Audience(staying: 600)
 
   struct Progress: Sendable {
-    fileprivate var hasBegun = false
+    /// Whether words are being added.
+    fileprivate var isAdding = false
     fileprivate var texts: TextIndex?
     /// Messages whose words are in, and how many there are.
     var count = 0
@@ -43,57 +49,77 @@ final class TextSearch: Sendable {
 
   var reach: Progress { progress.read { $0 } }
 
-  /// The text index, as far as it has come. Opens it, and has the words that are missing added. Blocks.
-  func texts() throws(Fault) -> (index: TextIndex, searched: (count: Int, of: Int)?) {
+  /// The text index, as far as it has come. Opens it, and has the words that are missing added: what that comes to within
+  /// `limit` is waited for. Blocks.
+  func texts(waitingAtMost limit: Duration = .zero) throws(Fault) -> (
+    index: TextIndex, searched: (count: Int, of: Int)?
+  ) {
+    try audience.waits { () throws(Fault) in
+      let messages = try mailbox.count(.blocking)
+      var (index, reach) = try present(messages)
+      if reach.isWhole { return (index, nil) }
+      begin(messages)
+      let end = ContinuousClock.now + limit
+      while !progress.read({ $0.isDone || $0.fault != nil }), ContinuousClock.now < end {
+        let pause = min(Self.pause, end - ContinuousClock.now)
+        _ = progress.take(within: pause) { $0.isDone || $0.fault != nil ? true : nil }
+        try Interest.check()
+        // It may have come to rest at the moment of this query.
+        begin(messages)
+      }
+      if limit > .zero {
+        if let fault = self.reach.fault { throw fault }
+        (index, reach) = try present(messages)
+      }
+      return (index, reach.isWhole ? nil : (min(reach.count, messages), messages))
+    }
+  }
+
+  private static let pause = Duration.milliseconds(100)
+
+  private func present(_ messages: Int) throws(Fault) -> (TextIndex, (count: Int, isWhole: Bool)) {
     let index = try open()
-    let messages = try mailbox.count(.blocking)
     guard let reach = index.reach else { throw .noTextIndex }
     if reach.isWhole {
       progress.update { progress in
         progress.isDone = true
         (progress.count, progress.messages, progress.bytes) = (messages, messages, mailbox.file.attributes.size)
       }
-      return (index, nil)
     }
-    begin(messages)
-    return (index, (min(reach.count, messages), messages))
-  }
-
-  /// Waits until all words are in, or for `limit`.
-  func wait(atMost limit: Duration) {
-    _ = progress.take(within: limit) { $0.isDone || $0.fault != nil ? true : nil }
+    return (index, reach)
   }
 
   private func open() throws(Fault) -> TextIndex {
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     // One that another process has put another in the place of is opened anew.
     if let known = progress.read({ $0.texts }), known.reach != nil { return known }
     _ = try mailbox.count(.blocking)
     guard let store = mailbox.place, let index = mailboxes?.index,
-      let texts = index.texts(
+      let texts = try index.texts(
         of: store.source, state: store.state, version: Self.version, proof: mailbox.hash?.packed ?? [],
-        continues: { proof, count in mailbox.hasGrown(from: proof, count) })
+        continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
     else { throw .noTextIndex }
     progress.update { $0.texts = texts }
     return texts
   }
 
   private func begin(_ messages: Int) {
-    let isFirst = progress.update { progress in
+    guard let mailboxes, !mailboxes.isEnding else { return }
+    let isDue = progress.change { progress in
+      if progress.isAdding || progress.isDone { return false }
+      progress.isAdding = true
       // What failed once may do now.
-      let isFirst = !progress.hasBegun || progress.fault != nil
-      progress.hasBegun = true
       progress.fault = nil
       progress.messages = messages
-      return isFirst
+      return true
     }
-    guard isFirst, let mailboxes, !mailboxes.isEnding else { return }
-    let yields = mailboxes.yieldsToReaders
-    mailboxes.words.submit { [weak self] in
+    guard isDue else { return }
+    mailboxes.words.submit { [weak self, weak mailboxes] in
+      guard let self, let mailboxes else { return }
       // The thread does nothing else.
-      if yields { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
-      self?.run()
+      if mailboxes.yieldsToReaders { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+      mailboxes.interest(of: audience).run { run(mailboxes) }
     }
   }
 
@@ -104,15 +130,20 @@ final class TextSearch: Sendable {
 
   // MARK: Adding
 
-  private func run() {
+  private func run(_ mailboxes: Mailboxes) {
+    var isDone = false
+    var fault: Fault?
     do throws(Fault) {
-      for _ in 0..<Self.attempts where try addAll() {
-        progress.update { $0.isDone = true }
-        return
-      }
-      throw .noTextIndex
+      for _ in 0..<Self.attempts where !isDone { isDone = try addAll() }
+      if !isDone { fault = .noTextIndex }
     } catch {
-      progress.update { $0.fault = error }
+      // Interrupted, it rests.
+      fault = mailboxes.isEnding ? .ending : error.isDelay ? nil : error
+    }
+    progress.update { [isDone, fault] progress in
+      progress.isAdding = false
+      progress.isDone = progress.isDone || isDone
+      progress.fault = fault
     }
   }
 
@@ -140,8 +171,15 @@ final class TextSearch: Sendable {
       let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(start)
       if rows.isEmpty { return false }
       for row in rows {
-        guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-        let text = try text(of: row)
+        let text: IndexedText
+        do throws(Fault) {
+          try Interest.check()
+          text = try self.text(of: row)
+        } catch {
+          // Whoever goes on finds what is ready.
+          if error.isDelay, !batch.isEmpty { _ = add(isLast: false) }
+          throw error
+        }
         batch.append(text)
         size += text.fields.reduce(0) { $0 + $1.count }
         progress.update { [count = added + batch.count] progress in
@@ -170,6 +208,7 @@ final class TextSearch: Sendable {
       guard let mailboxes, !mailboxes.isEnding, let reach = texts.reach else { throw .ending }
       if reach.isWhole { return nil }
       progress.update { $0.count = reach.count }
+      try Interest.check()
       _ = usleep(200_000)
     }
   }

@@ -1,8 +1,10 @@
 internal import Bytes
 internal import Mail
+internal import Synchronization
 internal import Threads
 
-/// The search through a mailbox's messages for their attachments: in the background, from the first look on.
+/// The search through a mailbox's messages for their attachments: in the background, from the first look on. It rests while
+/// nobody asks, and the next who does has it go on.
 ///
 /// What it finds is kept in the index a few blocks at a time, and the next mount goes on from there.
 final class AttachmentSearch: Sendable {
@@ -11,9 +13,26 @@ final class AttachmentSearch: Sendable {
   private let progress = Awaited(Progress())
   /// What the list takes.
   private let memory: MemoryShare
+  /// For whom the search goes on.
+  private let audience = Audience(staying: 0.5)
+  /// Where it rests.
+  private let course = Mutex(Course())
+
+  private struct Course {
+    var list = AttachmentList()
+    /// The next block of messages.
+    var block = 0
+    /// What was found in those before it and is not in the index yet.
+    var batch: [AttachmentStore.Block] = []
+    /// Whether what the index has is in the list.
+    var isLoaded = false
+    /// What comes after a batch that is missing would be of no use.
+    var isKept = true
+  }
 
   private struct Progress: Sendable {
-    var hasBegun = false
+    /// Whether the search goes on.
+    var isSearched = false
     var hasAny = false
     /// Once all are found.
     var list: AttachmentList?
@@ -36,65 +55,72 @@ final class AttachmentSearch: Sendable {
   func whole(_ patience: Patience = .blocking) throws(Fault) -> AttachmentList { try begin(patience) { $0.list } }
 
   private func begin<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
-    // The list may go before it is seen here.
-    while true { if let found = try find(patience, answer) { return found } }
-  }
-
-  private func find<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer? {
     if let known = progress.read(answer) { return known }
     if patience == .immediate { throw .later }
-    let isFirst = progress.update { progress in
-      // What failed once may do now.
-      let isFirst = !progress.hasBegun || progress.fault != nil
-      progress.hasBegun = true
-      progress.fault = nil
-      return isFirst
-    }
-    if isFirst {
-      guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-      mailboxes.looks.submit { [weak self] in self?.run() }
-    }
-    let found = progress.wait { progress -> Result<Answer?, Fault>? in
-      if let fault = progress.fault { return .failure(fault) }
-      if let found = answer(progress) { return .success(found) }
-      return progress.hasBegun ? nil : .success(nil)
-    }
-    return try found.get()
-  }
-
-  private func run() {
-    do throws(Fault) { try find() } catch {
-      progress.update { $0.fault = error }
-    }
-  }
-
-  private func find() throws(Fault) {
-    let count = try mailbox.count(.blocking)
-    var store = mailbox.store.map { AttachmentStore($0) }
-    var list = AttachmentList()
-    func add(_ block: AttachmentStore.Block) {
-      list.add(block)
-      if list.count > 0, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
-    }
-    var block = 0
-    for found in store?.blocks() ?? [] {
-      add(found)
-      block += 1
-    }
-    var batch: [AttachmentStore.Block] = []
-    while block * MailboxDirectory.blockSize < count {
-      let found = try look(throughBlock: block)
-      add(found)
-      batch.append(found)
-      block += 1
-      if batch.count == AttachmentStore.batchSize || block * MailboxDirectory.blockSize >= count {
-        // What comes after a batch that is missing would be of no use.
-        if let found = store, !found.store(batch, from: block - batch.count) { store = nil }
-        batch = []
+    // What failed once may do now.
+    progress.change { if !$0.isSearched { $0.fault = nil } }
+    return try audience.waits { () throws(Fault) in
+      while true {
+        let isDue = progress.change { progress in
+          let rests = !progress.isSearched && progress.fault == nil && progress.list == nil
+          if rests { progress.isSearched = true }
+          return rests
+        }
+        if isDue {
+          guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+          mailboxes.looks.submit { [weak self, weak mailboxes] in
+            guard let self, let mailboxes else { return }
+            mailboxes.interest(of: audience).run { run(mailboxes) }
+          }
+        }
+        let found = try progress.wait { progress -> Result<Answer, Fault>?? in
+          if let fault = progress.fault { return .some(.failure(fault)) }
+          if let found = answer(progress) { return .some(.success(found)) }
+          // It rests: those for whom it went on had gone just before. Or the list is gone already.
+          return progress.isSearched ? nil : .some(nil)
+        }
+        if let found { return try found.get() }
       }
     }
-    list.finish()
-    let whole = list
+  }
+
+  private func run(_ mailboxes: Mailboxes) {
+    do throws(Fault) { try find(mailboxes) } catch {
+      if mailboxes.isEnding { end() } else if !error.isDelay { progress.update { $0.fault = error } }
+    }
+    progress.update { $0.isSearched = false }
+  }
+
+  private func find(_ mailboxes: Mailboxes) throws(Fault) {
+    let count = try mailbox.count(.blocking)
+    let store = mailbox.store.map { AttachmentStore($0) }
+    var course = self.course.withLock { course in
+      defer { course = Course() }
+      return course
+    }
+    defer { self.course.withLock { [course] in $0 = course } }
+    func add(_ block: AttachmentStore.Block) {
+      course.list.add(block)
+      course.block += 1
+      if course.list.count > 0, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
+    }
+    if !course.isLoaded {
+      for found in store?.blocks() ?? [] { add(found) }
+      course.isLoaded = true
+    }
+    while course.block * MailboxDirectory.blockSize < count {
+      let found = try look(throughBlock: course.block)
+      add(found)
+      guard course.isKept, let store else { continue }
+      course.batch.append(found)
+      if course.batch.count == AttachmentStore.batchSize || course.block * MailboxDirectory.blockSize >= count {
+        course.isKept = store.store(course.batch, from: course.block - course.batch.count)
+        course.batch = []
+      }
+    }
+    course.list.finish()
+    let whole = course.list
+    course = Course()
     memory.set(to: whole.size)
     progress.update { progress in
       progress.hasAny = whole.count > 0
@@ -106,7 +132,7 @@ final class AttachmentSearch: Sendable {
     var block = AttachmentStore.Block()
     let first = number * MailboxDirectory.blockSize
     for (index, row) in try mailbox.rows(ofBlock: number, .blocking).enumerated() {
-      guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+      try Interest.check()
       guard let message = try mailbox.messageIfReadable(row) else {
         block.shapes.append([])
         continue
@@ -142,7 +168,7 @@ extension AttachmentSearch: MemoryHolder {
     // Released outside of the lock.
     let dropped = progress.update { progress -> AttachmentList? in
       guard let list = progress.list else { return nil }
-      (progress.list, progress.hasBegun) = (nil, false)
+      progress.list = nil
       return list
     }
     if dropped != nil { memory.set(to: 0) }

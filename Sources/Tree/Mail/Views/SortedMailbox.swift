@@ -49,7 +49,7 @@ final class SortedMailbox: Sendable {
       keep(groups, sorting)
       return groups
     }
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     if let groups = known(sorting) { return groups }
     mailboxes.keep(self)
@@ -79,7 +79,7 @@ final class SortedMailbox: Sendable {
   func facts() throws(Fault) -> MessageFacts {
     if let facts = mailboxes.known[place(nil)]?.facts { return facts }
     let count = try mailbox.count(.blocking)
-    turn.lock()
+    try turn.lock()
     defer { turn.unlock() }
     if let facts = mailboxes.known[place(nil)]?.facts { return facts }
     mailboxes.keep(self)

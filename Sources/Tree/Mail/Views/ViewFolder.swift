@@ -20,7 +20,7 @@ extension ViewFolder {
 
   func accessList() throws(Fault) -> AccessList? { try sorted.file.accessList(kind) }
 
-  func checkCurrent() throws(Fault) { try sorted.file.checkCurrent() }
+  func checkCurrent(_ patience: Patience) throws(Fault) { try sorted.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)

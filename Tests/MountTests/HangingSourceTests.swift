@@ -1,0 +1,74 @@
+import TestSupport
+import Testing
+
+/// A source that does not answer, as a network's file system whose server is gone: only who asks for what is missing waits.
+@Suite(
+  .serialized, .timeLimit(.minutes(3)),
+  .enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
+struct HangingSourceTests {
+  /// Mounts a scratch folder's `source` by way of a file system that hangs, and gives `body` ffmount's mount and the process
+  /// of that file system.
+  private func withHangingSource(
+    endsWith expected: Int32? = 0, _ body: (MountScratch, MountProcess, MountChild) async throws -> Void
+  ) async throws {
+    try await withScratch { scratch in
+      try scratch.write("plain.txt", "plain")
+      try scratch.write("small.zip", ZipFixture(ZipFixtureEntry("inner.txt", "inner")))
+      try scratch.write("inbox.mbox", "From a Fri Jan  1 00:00:00 2021\nSubject: one\n\ntext\n")
+      try scratch.write(
+        "large.zip", ZipFixture(ZipFixtureEntry("large.bin", [UInt8](repeating: 7, count: 3 << 20))))
+      let hanging = scratch.path + "/hanging"
+      _ = try await shell("mkdir \"$1\"", hanging)
+      let source = try MountChild(
+        [MountScratch.python, MountScratch.package + "/Tests/Scripts/hanging.py", scratch.source, hanging])
+      do {
+        for _ in 0..<500 where !MountProcess.isMounted(hanging) { try await Task.sleep(for: .milliseconds(10)) }
+        try await withMount(hanging, at: scratch.mountpoint, endsWith: expected) { mount in
+          try await body(scratch, mount, source)
+        }
+      } catch {
+        source.send(10)
+        await offThread { MountProcess.unmount(hanging) }
+        throw error
+      }
+      source.send(10)
+      await offThread { MountProcess.unmount(hanging) }
+      _ = try await source.wait(atMost: 10)
+    }
+  }
+
+  /// cat, stat and ls of views, 96 at a time: more than all threads that there usually are.
+  @Test func hungReadersKeepNobodyElseWaiting() async throws {
+    try await withHangingSource { scratch, mount, source in
+      let result = try await script(
+        "hung_readers.py", scratch.mountpoint, "\(mount.daemon.pid)", "\(source.pid)", "96", limit: 100)
+      let numbers = result.text.split(separator: " ").compactMap { Int($0.filter(\.isNumber)) }
+      try #require(numbers.count == 4, "\(result.text)")
+      let (during, after) = (numbers[2], numbers[3])
+      #expect(during <= 512)
+      #expect(after < during && after <= numbers[1] + 60, "\(result.text)")
+    }
+  }
+
+  @Test(arguments: ["TERM", "unmount"])
+  func daemonEndsWhateverIsHeldUp(_ manner: String) async throws {
+    try await withHangingSource { scratch, mount, source in
+      let result = try await shell(
+        """
+        for index in $(seq 8); do
+          cat "$1/hang$index.bin" & cat "$1/hang$index.zip.contents/x" & ls "$1/hang$index.mbox.messages" &
+        done > /dev/null 2>&1
+        sleep .5
+        if [ "$3" = TERM ]; then kill "$2"; else umount -l "$1"; kill -9 $(jobs -p); fi
+        # Ten times as long as is promised.
+        for round in $(seq 200); do
+          [ -d "/proc/$2" ] && ! grep -q '^State:.*zombie' "/proc/$2/status" || exit 0
+          sleep .1
+        done
+        exit 1
+        """, scratch.mountpoint, "\(mount.daemon.pid)", manner, limit: 60)
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(!mount.isMounted)
+    }
+  }
+}
