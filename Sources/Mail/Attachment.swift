@@ -31,6 +31,14 @@ public struct TextBody: Sendable {
     case rtf(part: Int, Range<Int64>)
   }
 
+  enum Kind: Sendable {
+    case text
+    /// HTML that is safe to open.
+    case page
+    /// HTML as the message has it.
+    case original
+  }
+
   let pieces: [Piece]
-  let isHTML: Bool
+  let kind: Kind
 }

@@ -94,7 +94,7 @@ extension Message {
   private var htmlBeside: TextBody {
     let shown = Set(body.pieces.map(\.place))
     let pieces = (html?.pieces ?? []).compactMap { piece in shown.contains(piece.place) ? nil : piece.readAsText }
-    return TextBody(pieces: pieces, isHTML: false)
+    return TextBody(pieces: pieces, kind: .text)
   }
 
   private static func text(_ header: Header, _ names: StaticString...) -> [UInt8] {

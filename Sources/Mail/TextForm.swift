@@ -142,3 +142,8 @@ enum TextChunk {
     return bytes
   }
 }
+
+extension TextForm {
+  /// Where links lead.
+  var links: ContentLinks { if case .html(let links) = shape { links } else { ContentLinks() } }
+}

@@ -77,7 +77,6 @@ final class MailboxSearch: Sendable {
     }
     return try SearchResults(
       query, facts, index, searched: searched, listingAtMost: listed,
-      attachments: { () throws(Fault) in try sorted.groups(.attachments, .blocking) },
-      labels: { () throws(Fault) in try sorted.groups(.label, .blocking) })
+      groups: { sorting throws(Fault) in try sorted.groups(sorting, .blocking) })
   }
 }
