@@ -133,6 +133,10 @@ public final class Message: Sendable {
         pieces.append(TextSource.Piece(source: text, form: form))
       case .tnef(let number, let range, let form):
         pieces.append(TextSource.Piece(source: try decoded(number, range), form: form))
+      case .plainRTF(let number):
+        let rtf = try decoded(number)
+        let text = try DecodedSource(decoding: 0..<rtf.size, of: rtf, with: RTFDecoder())
+        pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: CharsetLabel.utf8)))
       case .rtf(let number, let range):
         let text = try RTFDecoder.text(ofCompressed: decoded(number, range))
         pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: CharsetLabel.utf8)))

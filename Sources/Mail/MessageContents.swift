@@ -36,13 +36,21 @@ struct MessageContents {
         try addPart(number)
       }
     }
-    makeBodies(structure)
+    try makeBodies(structure)
   }
 
   // MARK: Bodies
 
-  private mutating func makeBodies(_ structure: BodyStructure) {
+  private mutating func makeBodies(_ structure: BodyStructure) throws(Fault) {
+    var isBlank = true
+    for number in structure.text where isBlank { isBlank = try self.isBlank(number) }
     body = TextBody(pieces: structure.text.map { .part($0, form(of: $0)) }, kind: .text)
+    let pages = structure.html.filter { parts[$0].kind == .html }
+    if isBlank, !pages.isEmpty {
+      body = TextBody(pieces: pages.map { .part($0, form(of: $0)) }, kind: .text)
+    } else if isBlank, structure.html.isEmpty, let number = structure.files.first(where: { parts[$0].isOtherText }) {
+      body = TextBody(pieces: [otherText(number)], kind: .text)
+    }
     if structure.html.contains(where: { parts[$0].kind == .html }) {
       let pieces = structure.html.map { number in
         let shape = parts[number].kind == .html ? TextForm.Shape.html(links(of: number)) : .escaped
@@ -78,6 +86,27 @@ struct MessageContents {
       place = part.parent
     }
     return []
+  }
+
+  /// Whether a text part has nothing but white space: one that is not short is not looked at.
+  private func isBlank(_ number: Int) throws(Fault) -> Bool {
+    let part = parts[number]
+    guard part.kind == .plain, inlineFiles[number] == nil, part.body.upperBound - part.body.lowerBound <= 1024 else {
+      return false
+    }
+    let text = try part.decoded(from: source, isQuoted: isQuoted)
+    let bytes = try text.bytes(at: 0, count: Int(min(text.size, 1024)))
+    return Charset.text(bytes[...], named: part.charset.map { Array($0.utf8)[...] }).allSatisfy(\.isWhitespace)
+  }
+
+  /// A text of another kind, for a message that has none of the usual ones. It is a file as well.
+  private func otherText(_ number: Int) -> TextBody.Piece {
+    let part = parts[number]
+    switch part.contentType {
+    case "text/rtf": return .plainRTF(part: number)
+    case "text/enriched", "text/richtext": return .part(number, TextForm(shape: .enriched, charset: part.charset))
+    default: return .part(number, form(of: number))
+    }
   }
 
   private func form(of number: Int) -> TextForm {

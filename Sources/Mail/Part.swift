@@ -74,6 +74,9 @@ struct Part: Sendable {
     return location.isEmpty ? nil : location
   }
 
+  /// Whether it is text of another kind than those that are always shown, and neither asks for a file nor has a name.
+  var isOtherText: Bool { kind == .other && !isAttachment && name == nil && contentType.hasPrefix("text/") }
+
   var isAlternative: Bool { contentType == "multipart/alternative" }
   var isRelated: Bool { contentType == "multipart/related" }
   var isDigest: Bool { contentType == "multipart/digest" }

@@ -196,6 +196,27 @@ struct MessageTests {
     #expect(try OpenMail("Content-Type: text/html; charset=utf-8\n\n\(html)").originalHTML == "\u{feff}\(html)")
   }
 
+  /// What there is to read is read, whatever it is called.
+  @Test func bodyOfOtherText() throws {
+    func body(_ text: String) throws -> String { try OpenMail(text).body }
+    let page = "Content-Type: text/html\n\n<p>real text</p>"
+    for blank in ["", "\n\n", " \t\n \n", "\u{a0}\n"] {
+      let plain = "Content-Type: text/plain; charset=utf-8\n\n\(blank)"
+      #expect(try body(MessageFixture.multi("alternative", "b", [plain, page])) == "real text\n", "'\(blank)'")
+    }
+    #expect(
+      try body(MessageFixture.multi("alternative", "b", ["Content-Type: text/plain\n\nsee HTML", page])) == "see HTML")
+    #expect(try body("Content-Type: text/markdown; charset=utf-8\n\n# Gr\u{fc}n\n") == "# Gr\u{fc}n\n")
+    #expect(try body("Content-Type: text/x-none-such\n\nsome\n") == "some\n")
+    #expect(try body("Content-Type: text/rtf\n\n{\\rtf1\\ansi Hi \\b there\\b0}\n") == "Hi there")
+    #expect(
+      try body("Content-Type: text/enriched\n\n<bold>Hi</bold> <color><param>red</param>there</color>\nx << y\n\nz\n")
+        == "Hi there x < y\nz\n")
+    let named = "Content-Type: text/markdown; name=a.md\nContent-Disposition: attachment\n\n# x"
+    #expect(try body(MessageFixture.multi("mixed", "b", [MessageFixture.plain("one"), named])) == "one")
+    #expect(try OpenMail("Content-Type: text/markdown\n\n# x").names == ["part-1.md"])
+  }
+
   /// A line that is damaged costs its own bytes, and what follows it is there; that is said.
   @Test(arguments: ["text/plain\n\nhi\n", "application/x; name=f\nContent-Transfer-Encoding: x-uuencode\n\n"])
   func damagedUUEncodeIsWholeAndSaysSo(_ head: String) throws {
