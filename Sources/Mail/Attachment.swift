@@ -27,10 +27,20 @@ public struct TextBody: Sendable {
     case part(Int, TextForm)
     /// A range of the decoded bytes of a part that is a `winmail.dat`.
     case tnef(part: Int, Range<Int64>, TextForm)
-    /// The same, of compressed RTF.
+    /// A part that is RTF.
+    case plainRTF(part: Int)
+    /// A range of the decoded bytes of a part that is a `winmail.dat`, of compressed RTF.
     case rtf(part: Int, Range<Int64>)
   }
 
+  enum Kind: Sendable {
+    case text
+    /// HTML that is safe to open.
+    case page
+    /// HTML as the message has it.
+    case original
+  }
+
   let pieces: [Piece]
-  let isHTML: Bool
+  let kind: Kind
 }

@@ -1,9 +1,63 @@
 internal import Bytes
+internal import Text
 
-/// Where links to parts lead that HTML has by content id (RFC 2392).
+/// Where links of an HTML part lead: to the message's files, by content id (RFC 2392) or location (RFC 2557), or elsewhere.
 struct ContentLinks: Sendable {
   /// Names in the folder of attachments, by content id.
-  let names: [[UInt8]: FileName]
+  var names: [[UInt8]: FileName] = [:]
+  /// The same, by location: absolute, or relative to nothing.
+  var locations: [[UInt8]: FileName] = [:]
+  /// What relative links are relative to; empty for nothing.
+  var base: [UInt8] = []
+
+  /// What stands for a link that is not to be followed: nothing is there, and no program looks for it.
+  static let nowhere = Array("about:invalid".utf8)
+
+  /// What to load for `url` into the page: a file of the message, or what the URL itself holds; else `nowhere`.
+  func picture(_ url: [UInt8]) -> [UInt8] {
+    let url = WebAddress.cleaned(url)
+    if let file = file(url) { return file }
+    return WebAddress.scheme(of: url) == "data" && Self.isPassive(url) ? url : Self.nowhere
+  }
+
+  /// Where a click on `url` leads: to a file of the message, to a place in the page, to the web; else `nowhere`.
+  func link(_ url: [UInt8]) -> [UInt8] {
+    let url = WebAddress.cleaned(url)
+    if url.first == 0x23 { return url }
+    if let file = file(url) { return file }
+    guard let scheme = WebAddress.scheme(of: url), Self.followed.contains(scheme) else { return Self.nowhere }
+    return url
+  }
+
+  private static let followed: Set<String> = [
+    "http", "https", "ftp", "mailto", "tel", "sms", "callto", "news", "nntp", "irc", "ircs", "xmpp", "sip", "sips",
+    "geo",
+    "magnet", "webcal", "feed",
+  ]
+
+  /// Pictures, sounds, films and fonts run nothing.
+  private static func isPassive(_ url: [UInt8]) -> Bool {
+    let type = String(decoding: url.dropFirst(5).prefix(40).map(\.asciiLowercase), as: UTF8.self)
+    return ["image/", "audio/", "video/", "font/", "application/font", "application/x-font"].contains {
+      type.hasPrefix($0)
+    }
+  }
+
+  /// The path of the message's file that a URL stands for.
+  private func file(_ url: [UInt8]) -> [UInt8]? {
+    if names.isEmpty, locations.isEmpty { return nil }
+    if WebAddress.scheme(of: url) == "cid" {
+      return (names[url[4...].percentDecoded] ?? names[Array(url[4...])]).map { Self.path($0) }
+    }
+    if locations.isEmpty { return nil }
+    let fragment = url.firstIndex(of: 0x23) ?? url.endIndex
+    let name = locations[WebAddress.absolute(Array(url[..<fragment]), base)] ?? locations[url]
+    return name.map { Self.path($0) }
+  }
+
+  private static func path(_ name: FileName) -> [UInt8] { Array("attachments/".utf8) + encoded(name.bytes) }
+
+  // MARK: HTML as it is
 
   /// `html` with each `cid:` URL of a part that is there replaced by `attachments/NAME`, percent-encoded. Linear.
   func resolved(_ html: [UInt8]) -> [UInt8] {
@@ -20,8 +74,7 @@ struct ContentLinks: Sendable {
       let end = html[index...].prefix(1024).firstIndex { Self.isBehind($0) } ?? min(html.count, index + 1024)
       guard let name = names[html[index..<end].percentDecoded] else { continue }
       result += html[copied..<(colon - 3)]
-      result += "attachments/".utf8
-      result += Self.encoded(name.bytes)
+      result += Self.path(name)
       copied = end
       index = end
     }

@@ -13,6 +13,23 @@ enum HTMLEntity {
     return named[name].map { ($0, index + 1) }
   }
 
+  /// `html` with all references replaced by what they stand for. Linear.
+  static func resolved(_ html: ArraySlice<UInt8>) -> [UInt8] {
+    let html = Array(html)
+    guard var next = html.firstIndex(of: 0x26) else { return html }
+    var result = Array(html[..<next])
+    while next < html.count {
+      if html[next] == 0x26, let (scalar, end) = read(html, at: next) {
+        result += UTF8.encode(scalar) ?? .init()
+        next = end
+      } else {
+        result.append(html[next])
+        next += 1
+      }
+    }
+    return result
+  }
+
   private static func number(_ html: [UInt8], at start: Int) -> (Unicode.Scalar, end: Int)? {
     var index = start
     guard index < html.count else { return nil }

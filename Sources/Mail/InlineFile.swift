@@ -11,11 +11,13 @@ struct InlineFile: Sendable, Equatable {
   let range: Range<Int64>
   /// The encoded data within.
   let data: Range<Int64>
+  /// What of it is not as it was written: a line that cannot be one of the encoding, or an end that is missing.
+  var damage: Fault?
 
   /// The files in a text, and whether the text is UTF-8, ASCII, neither: one pass in bounded memory. Blocks.
   ///
   /// A line `begin 644 x` is only prose unless a line of uuencode follows; so is `=ybegin` without a name. Without an end
-  /// a file ends before the first line that cannot be its. 10,000 files of one text are found, and no more.
+  /// a file ends before the first line that cannot be its, unless lines of it follow soon: that line is damaged. 10,000 files of one text are found, and no more.
   static func find(in text: any ByteSource) throws(Fault) -> [InlineFile] {
     var finder = InlineFileFinder()
     var window = SourceWindow(text, 0..<text.size)
@@ -44,12 +46,19 @@ struct InlineFile: Sendable, Equatable {
 private struct InlineFileFinder {
   var files: [InlineFile] = []
   private var state = State.text
+  /// Of the file that is being read.
+  private var damage: Fault?
+
+  /// So many damaged lines may follow each other.
+  private static let doubtfulLines = 4
 
   private enum State {
     case text
     /// Behind a line that may begin a file.
     case begun(InlineFile.Encoding, name: [UInt8], start: Int64, data: Int64)
     case inUU(name: [UInt8], start: Int64, data: Int64)
+    /// Behind lines that are none of the file's, or damaged: so many, the first of which starts at `end`.
+    case doubtful(name: [UInt8], start: Int64, data: Int64, end: Int64, lines: Int)
     /// Behind the line of no length, where only `end` is missing.
     case afterUU(name: [UInt8], start: Int64, data: Range<Int64>)
     case inYEnc(name: [UInt8], start: Int64, data: Int64)
@@ -58,7 +67,11 @@ private struct InlineFileFinder {
   /// With its line end, if it has one.
   mutating func take(_ line: Slice<UnsafeRawBufferPointer>, at offset: Int64) {
     let end = unsafe offset + Int64(line.count)
-    let text = unsafe Self.text(of: line)
+    unsafe take(Self.text(of: line), at: offset, end)
+  }
+
+  /// A line without its end, which is at `end`.
+  private mutating func take(_ text: Slice<UnsafeRawBufferPointer>, at offset: Int64, _ end: Int64) {
     switch state {
     case .text: unsafe begin(text, offset, end)
     case .begun(.uuencode, let name, let start, let data):
@@ -76,9 +89,10 @@ private struct InlineFileFinder {
       } else if let length = unsafe UUDecoder.length(of: text, isFirst: false) {
         if length == 0 { state = .afterUU(name: name, start: start, data: data..<end) }
       } else if unsafe !text.isEmpty {
-        add(.uuencode, name, start..<offset, data..<offset)
-        unsafe begin(text, offset, end)
+        state = unsafe .doubtful(name: name, start: start, data: data, end: offset, lines: 1)
+        unsafe doubt(text, offset, end)
       }
+    case .doubtful: unsafe doubt(text, offset, end)
     case .afterUU(let name, let start, let data):
       let isEnd = unsafe text.elementsEqual(Self.end)
       if unsafe text.isEmpty { return }
@@ -98,10 +112,40 @@ private struct InlineFileFinder {
   mutating func finish(at end: Int64) {
     switch state {
     case .text, .begun: break
-    case .inUU(let name, let start, let data): add(.uuencode, name, start..<end, data..<end)
+    case .inUU(let name, let start, let data):
+      noteMissingEnd(at: end)
+      add(.uuencode, name, start..<end, data..<end)
+    case .doubtful(let name, let start, let data, let last, _):
+      noteMissingEnd(at: last)
+      add(.uuencode, name, start..<last, data..<last)
     case .afterUU(let name, let start, let data): add(.uuencode, name, start..<data.upperBound, data)
     case .inYEnc(let name, let start, let data): add(.yEnc, name, start..<end, data..<end)
     }
+  }
+
+  private mutating func noteMissingEnd(at offset: Int64) {
+    damage = damage ?? Fault(.damaged, "expected the end of a uuencoded file, found none", atByte: offset)
+  }
+
+  /// Whether a file goes on behind lines that cannot be its: at once with one that can, as long as a first line must be.
+  private mutating func doubt(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {
+    guard case .doubtful(let name, let start, let data, let last, let lines) = state else { return }
+    let isEnd = unsafe text.elementsEqual(Self.end)
+    let length = unsafe UUDecoder.length(of: text, isFirst: true)
+    if isEnd || length != nil && offset > last {
+      damage = damage ?? Fault(.damaged, "expected a line of uuencode, found something else", atByte: last)
+      state = .inUU(name: name, start: start, data: data)
+      return unsafe take(text, at: offset, end)
+    }
+    let mayGoOn =
+      unsafe !text.isEmpty && text.count < 200 && !text.starts(with: Self.begin) && !text.starts(with: Self.yBegin)
+    if lines < Self.doubtfulLines, mayGoOn {
+      state = .doubtful(name: name, start: start, data: data, end: last, lines: lines + 1)
+      return
+    }
+    noteMissingEnd(at: last)
+    add(.uuencode, name, start..<last, data..<last)
+    unsafe begin(text, offset, end)
   }
 
   private mutating func takeYEnc(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {
@@ -112,8 +156,9 @@ private struct InlineFileFinder {
   private mutating func add(
     _ encoding: InlineFile.Encoding, _ name: [UInt8], _ range: Range<Int64>, _ data: Range<Int64>
   ) {
-    files.append(InlineFile(encoding: encoding, name: name, range: range, data: data))
+    files.append(InlineFile(encoding: encoding, name: name, range: range, data: data, damage: damage))
     state = .text
+    damage = nil
   }
 
   private mutating func begin(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {

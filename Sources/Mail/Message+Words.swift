@@ -94,7 +94,7 @@ extension Message {
   private var htmlBeside: TextBody {
     let shown = Set(body.pieces.map(\.place))
     let pieces = (html?.pieces ?? []).compactMap { piece in shown.contains(piece.place) ? nil : piece.readAsText }
-    return TextBody(pieces: pieces, isHTML: false)
+    return TextBody(pieces: pieces, kind: .text)
   }
 
   private static func text(_ header: Header, _ names: StaticString...) -> [UInt8] {
@@ -111,7 +111,7 @@ extension TextBody.Piece {
   /// The part and where in it the text starts.
   fileprivate var place: [Int64] {
     switch self {
-    case .part(let number, _): [Int64(number), 0]
+    case .part(let number, _), .plainRTF(let number): [Int64(number), 0]
     case .tnef(let number, let range, _), .rtf(let number, let range): [Int64(number), range.lowerBound]
     }
   }
@@ -121,7 +121,7 @@ extension TextBody.Piece {
     switch self {
     case .part(let number, let form): form.readAsText.map { .part(number, $0) }
     case .tnef(let number, let range, let form): form.readAsText.map { .tnef(part: number, range, $0) }
-    case .rtf: nil
+    case .rtf, .plainRTF: nil
     }
   }
 }

@@ -17,8 +17,10 @@ public final class Message: Sendable {
 
   /// `body.txt`: the best plain text, perhaps empty.
   public let body: TextBody
-  /// `body.html`; nil where there is no HTML.
+  /// `body.html`: the HTML without what would run or load anything from outside the message; nil where there is none.
   public let html: TextBody?
+  /// The HTML with all that is in it, which is not safe to open; nil where there is none.
+  public var originalHTML: TextBody? { html.map { TextBody(pieces: $0.pieces, kind: .original) } }
   /// In the order of the message.
   public let attachments: [Attachment]
   private let attachmentNumbers: [FileName: Int]
@@ -28,7 +30,7 @@ public final class Message: Sendable {
   private enum Key: Hashable {
     case part(Int)
     case attachment(Int)
-    case body(isHTML: Bool)
+    case body(TextBody.Kind)
   }
 
   /// Reads the structure of the message that `source` is. `isQuoted` says that it comes out of a mailbox, where lines
@@ -100,12 +102,24 @@ public final class Message: Sendable {
     }
   }
 
-  /// The bytes of `body` or `html`: exact size, any offset. Makes it once, to know its size. Blocks.
+  /// Why the bytes of an attachment are not those that were sent, as far as that shows; nil where all is well. Blocks.
+  public func damage(of attachment: Attachment) throws(Fault) -> Fault? {
+    switch attachment.origin {
+    case .inline(_, let file): return file.damage
+    case .part(let number) where parts[number].encoding == .uuencode:
+      let body = parts[number].body
+      let text = ByteRange(of: source, start: body.lowerBound, size: body.upperBound - body.lowerBound)
+      return try InlineFile.find(in: text).first?.damage
+    case .part, .tnef: return nil
+    }
+  }
+
+  /// The bytes of `body`, `html` or `originalHTML`: exact size, any offset. Makes it once, to know its size. Blocks.
   ///
   /// Text over 1 MiB (HTML to be read as text: 8 MiB) is made a chunk at a time, each up to a line's end; one that a tag or a
-  /// flowed paragraph crosses shows it there.
+  /// flowed paragraph crosses shows it there. Of a safe page, chunks of up to 8 MiB end where a tag does.
   public func open(_ body: TextBody) throws(Fault) -> any ByteSource {
-    try once(.body(isHTML: body.isHTML)) { () throws(Fault) in try made(body) }
+    try once(.body(body.kind)) { () throws(Fault) in try made(body) }
   }
 
   /// The same, made anew.
@@ -119,12 +133,20 @@ public final class Message: Sendable {
         pieces.append(TextSource.Piece(source: text, form: form))
       case .tnef(let number, let range, let form):
         pieces.append(TextSource.Piece(source: try decoded(number, range), form: form))
+      case .plainRTF(let number):
+        let rtf = try decoded(number)
+        let text = try DecodedSource(decoding: 0..<rtf.size, of: rtf, with: RTFDecoder())
+        pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: CharsetLabel.utf8)))
       case .rtf(let number, let range):
         let text = try RTFDecoder.text(ofCompressed: decoded(number, range))
         pieces.append(TextSource.Piece(source: text, form: TextForm(shape: .plain, charset: CharsetLabel.utf8)))
       }
     }
-    return try TextSource(pieces, isMarked: body.isHTML)
+    guard body.kind == .page else { return try TextSource(pieces, isMarked: body.kind == .original) }
+    return try SafePage(
+      pieces.map { piece throws(Fault) in
+        SafePage.Piece(text: try TextSource([piece.unresolved], isMarked: false), links: piece.form.links)
+      })
   }
 
   private func decoded(_ number: Int) throws(Fault) -> any ByteSource {

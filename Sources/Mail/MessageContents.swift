@@ -8,11 +8,12 @@ struct MessageContents {
   private(set) var fault: Fault?
   private(set) var inlineFiles: [Int: [InlineFile]] = [:]
   private(set) var attachments: [Attachment] = []
-  private(set) var body = TextBody(pieces: [], isHTML: false)
+  private(set) var body = TextBody(pieces: [], kind: .text)
   private(set) var html: TextBody?
 
   private var names = AttachmentNames()
-  private var namesByContentID: [[UInt8]: FileName] = [:]
+  /// Without a base, which is each part's own.
+  private var links = ContentLinks()
   /// Text out of a `winmail.dat`, for a message that has none.
   private var tnefText: TextBody.Piece?
   private var tnefRTF: TextBody.Piece?
@@ -35,32 +36,76 @@ struct MessageContents {
         try addPart(number)
       }
     }
-    makeBodies(structure)
+    try makeBodies(structure)
   }
 
   // MARK: Bodies
 
-  private mutating func makeBodies(_ structure: BodyStructure) {
-    body = TextBody(pieces: structure.text.map { .part($0, form(of: $0)) }, isHTML: false)
-    let links = ContentLinks(names: namesByContentID)
+  private mutating func makeBodies(_ structure: BodyStructure) throws(Fault) {
+    var isBlank = true
+    for number in structure.text where isBlank { isBlank = try self.isBlank(number) }
+    body = TextBody(pieces: structure.text.map { .part($0, form(of: $0)) }, kind: .text)
+    let pages = structure.html.filter { parts[$0].kind == .html }
+    if isBlank, !pages.isEmpty {
+      body = TextBody(pieces: pages.map { .part($0, form(of: $0)) }, kind: .text)
+    } else if isBlank, structure.html.isEmpty, let number = structure.files.first(where: { parts[$0].isOtherText }) {
+      body = TextBody(pieces: [otherText(number)], kind: .text)
+    }
     if structure.html.contains(where: { parts[$0].kind == .html }) {
       let pieces = structure.html.map { number in
-        let shape = parts[number].kind == .html ? TextForm.Shape.html(links) : .escaped
+        let shape = parts[number].kind == .html ? TextForm.Shape.html(links(of: number)) : .escaped
         return TextBody.Piece.part(number, TextForm(shape: shape, charset: parts[number].charset))
       }
-      html = TextBody(pieces: pieces, isHTML: true)
+      html = TextBody(pieces: pieces, kind: .page)
     }
     // A few line breaks are no text.
     let isEmpty = structure.text.allSatisfy { parts[$0].body.upperBound - parts[$0].body.lowerBound <= 4 }
-    if isEmpty, let tnefText { body = TextBody(pieces: [tnefText], isHTML: false) }
+    if isEmpty, let tnefText { body = TextBody(pieces: [tnefText], kind: .text) }
     if html == nil, let (part, range, charset) = tnefHTML {
-      html = TextBody(pieces: [.tnef(part: part, range, TextForm(shape: .html(links), charset: charset))], isHTML: true)
+      html = TextBody(pieces: [.tnef(part: part, range, TextForm(shape: .html(links), charset: charset))], kind: .page)
       if isEmpty, tnefText == nil {
         body = TextBody(
-          pieces: [.tnef(part: part, range, TextForm(shape: .readHTML, charset: charset))], isHTML: false)
+          pieces: [.tnef(part: part, range, TextForm(shape: .readHTML, charset: charset))], kind: .text)
       }
     } else if html == nil, isEmpty, tnefText == nil, let tnefRTF {
-      body = TextBody(pieces: [tnefRTF], isHTML: false)
+      body = TextBody(pieces: [tnefRTF], kind: .text)
+    }
+  }
+
+  private func links(of number: Int) -> ContentLinks {
+    var links = links
+    if !links.locations.isEmpty { links.base = base(of: number) }
+    return links
+  }
+
+  /// What links in a part are relative to (RFC 2557 §5): where it comes from, or else what it is in; empty for nothing.
+  private func base(of number: Int) -> [UInt8] {
+    var place: Int? = number
+    while let part = place.map({ parts[$0] }) {
+      if let location = part.location, WebAddress.scheme(of: location) != nil { return location }
+      place = part.parent
+    }
+    return []
+  }
+
+  /// Whether a text part has nothing but white space: one that is not short is not looked at.
+  private func isBlank(_ number: Int) throws(Fault) -> Bool {
+    let part = parts[number]
+    guard part.kind == .plain, inlineFiles[number] == nil, part.body.upperBound - part.body.lowerBound <= 1024 else {
+      return false
+    }
+    let text = try part.decoded(from: source, isQuoted: isQuoted)
+    let bytes = try text.bytes(at: 0, count: Int(min(text.size, 1024)))
+    return Charset.text(bytes[...], named: part.charset.map { Array($0.utf8)[...] }).allSatisfy(\.isWhitespace)
+  }
+
+  /// A text of another kind, for a message that has none of the usual ones. It is a file as well.
+  private func otherText(_ number: Int) -> TextBody.Piece {
+    let part = parts[number]
+    switch part.contentType {
+    case "text/rtf": return .plainRTF(part: number)
+    case "text/enriched", "text/richtext": return .part(number, TextForm(shape: .enriched, charset: part.charset))
+    default: return .part(number, form(of: number))
     }
   }
 
@@ -104,7 +149,11 @@ struct MessageContents {
     let name = add(
       part.name.map { Array($0.utf8) }, stem: isMessage && !hasName ? try innerSubject(part) : nil, part.contentType,
       isMessage: isMessage, part: number, .part(number))
-    if let id = part.contentID, !id.isEmpty, namesByContentID[id] == nil { namesByContentID[id] = name }
+    if let id = part.contentID, !id.isEmpty, links.names[id] == nil { links.names[id] = name }
+    if let location = part.location {
+      let address = WebAddress.absolute(location, part.parent.map { base(of: $0) } ?? [])
+      if links.locations[address] == nil { links.locations[address] = name }
+    }
     if part.kind == .tnef { try addTNEF(number) }
   }
 
@@ -129,7 +178,7 @@ struct MessageContents {
       let name = add(
         raw.isEmpty ? nil : Array(text.utf8), file.isMessage ? "application/ms-tnef" : type, part: number,
         .tnef(part: number, data))
-      if !file.contentID.isEmpty, namesByContentID[file.contentID] == nil { namesByContentID[file.contentID] = name }
+      if !file.contentID.isEmpty, links.names[file.contentID] == nil { links.names[file.contentID] = name }
     }
     if tnefText == nil, let (range, isUnicode) = tnef.text {
       tnefText = .tnef(part: number, range, TextForm(shape: .plain, charset: isUnicode ? "utf-16le" : charset))

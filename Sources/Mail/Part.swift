@@ -35,6 +35,8 @@ struct Part: Sendable {
   let deletesSpace: Bool
   /// Without the angle brackets.
   let contentID: [UInt8]?
+  /// Where the part comes from (RFC 2557 §4), which links may name it by.
+  let location: [UInt8]?
   var body: Range<Int64>
 
   /// Reads what the header section says; `isInDigest` changes what a part is of which nothing is said (RFC 2046 §5.1.5), and
@@ -61,8 +63,19 @@ struct Part: Sendable {
       let isOutside: (UInt8) -> Bool = { $0 == 0x3c || $0 == 0x3e || $0 <= 0x20 }
       return Array(value.drop(while: isOutside).prefix { !isOutside($0) })
     }
+    location = (header.first("content-location") ?? header.first("content-base")).flatMap { Self.location($0) }
     kind = Self.kind(type, name)
   }
+
+  /// A URL, which may be folded (RFC 2557 §4.4.2), in quotation marks or an encoded word.
+  private static func location(_ value: ArraySlice<UInt8>) -> [UInt8]? {
+    let text = value.starts(with: [0x3d, 0x3f]) ? Array(EncodedWords.decode(value).utf8)[...] : value
+    let location = text.filter { $0 > 0x20 && $0 != 0x22 }
+    return location.isEmpty ? nil : location
+  }
+
+  /// Whether it is text of another kind than those that are always shown, and neither asks for a file nor has a name.
+  var isOtherText: Bool { kind == .other && !isAttachment && name == nil && contentType.hasPrefix("text/") }
 
   var isAlternative: Bool { contentType == "multipart/alternative" }
   var isRelated: Bool { contentType == "multipart/related" }

@@ -7,6 +7,8 @@ struct TextForm: Sendable {
     case plain
     /// RFC 3676.
     case flowed(deletesSpace: Bool)
+    /// RFC 1896, shown as plain text.
+    case enriched
     /// HTML, shown as plain text.
     case readHTML
     /// HTML, with links to parts by content id turned into links to files.
@@ -62,7 +64,7 @@ struct TextForm: Sendable {
   /// What HTML says of itself in a `<meta>`.
   private func declaredInside(_ source: any ByteSource) throws(Fault) -> String? {
     switch shape {
-    case .plain, .flowed, .escaped: return nil
+    case .plain, .flowed, .enriched, .escaped: return nil
     case .readHTML, .html: break
     }
     let head = try source.bytes(at: 0, count: Int(min(source.size, 4096))).map { $0.asciiLowercase }
@@ -86,6 +88,7 @@ struct TextForm: Sendable {
     switch shape {
     case .plain: return text
     case .flowed(let deletesSpace): return FlowedText.unflowed(text, deletesSpace: deletesSpace)
+    case .enriched: return EnrichedText.text(of: text)
     case .readHTML: return HTMLText.text(of: text)
     case .html(let links): return links.resolved(text)
     case .escaped: return Self.escaped(text)
@@ -141,4 +144,9 @@ enum TextChunk {
     }
     return bytes
   }
+}
+
+extension TextForm {
+  /// Where links lead.
+  var links: ContentLinks { if case .html(let links) = shape { links } else { ContentLinks() } }
 }

@@ -8,6 +8,12 @@ final class TextSource: ByteSource {
   struct Piece: Sendable {
     let source: any ByteSource
     let form: TextForm
+
+    /// With the links that it has.
+    var unresolved: Piece {
+      guard case .html = form.shape else { return self }
+      return Piece(source: source, form: TextForm(shape: .html(ContentLinks()), charset: form.charset))
+    }
   }
 
   private struct Chunk: Sendable {

@@ -57,7 +57,8 @@ public struct UUDecoder: TransferDecoder {
     guard !line.isEmpty else { return }
     let length = unsafe Int(input[line.lowerBound] &- 0x20) & 63
     if length == 0 {
-      isDone = true
+      // A longer one is damaged, and nobody knows how much it stood for.
+      isDone = line.count <= 4
       return
     }
     var from = line.lowerBound + 1

@@ -11,8 +11,8 @@ struct SearchCommand: ParsableCommand {
     commandName: "search", abstract: "Finds messages in a mailbox by their words, as its views/search/ folder does.",
     usage: "ffmount search ARCHIVE QUERY… [--json]",
     discussion: """
-      A query is words, "phrases", pre*, OR, -not, ( ), from: to: subject: filename: label: has:attachment \
-      after:2024-01-01 before: larger:5M smaller:. Prints a line a message, newest first: its folder, date, sender and \
+      A query is words, "phrases", pre*, ~stem, OR, -not, ( ), from: to: subject: filename: label: has:attachment \
+      is:deleted date:2024-05 after:2024-01-01 before: larger:5M smaller:. Prints a line a message, newest first: its folder, date, sender and \
       subject, with tabs between. The first search puts the words of the mailbox into an index, which is kept.
       """)
 
@@ -22,7 +22,7 @@ struct SearchCommand: ParsableCommand {
   @Argument(parsing: .allUnrecognized, help: "What to look for; several words are one query.")
   var query: [String]
 
-  @Flag(help: "Print a JSON array of objects.")
+  @Flag(help: "Print a JSON array of objects, or an object whose error says what is wrong.")
   var json = false
 
   func run() throws {
@@ -44,7 +44,11 @@ struct SearchCommand: ParsableCommand {
       try words.search(terms.joined(separator: " ")) { hit in lines.add(hit) }
       lines.finish()
       if let error = lines.error { throw Fault(.system(error), "its messages cannot be printed: \(describe(error))") }
-    } catch { throw Refusal(.failure, "cannot search \(archive): \(describe(error))") }
+    } catch {
+      let sentence = "cannot search \(archive): \(describe(error))"
+      if json { print("{\"error\": \(HitLines.quoted(sentence))}") }
+      throw Refusal(.failure, sentence)
+    }
   }
 
   /// Without what says that no options follow.
@@ -108,7 +112,7 @@ private struct HitLines {
   }
 
   /// A JSON string (RFC 8259 §7).
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {

@@ -170,7 +170,8 @@ import Testing
     let index = Index(folder: scratch.path)
     let (one, other): ([UInt8], [UInt8]) = ([1, 2, 3], [4, 5, 6])
     for source in [one, other] {
-      #expect(try #require(try index.texts(of: source, state: [1], version: 1)).add([Self.texts], behind: 0, isLast: true))
+      let texts = try #require(try index.texts(of: source, state: [1], version: 1))
+      #expect(texts.add([Self.texts], behind: 0, isLast: true))
     }
     let lines =
       poison == "swapped"

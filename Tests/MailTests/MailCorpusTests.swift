@@ -29,7 +29,7 @@ import Testing
   /// What is made of a message, for `Tests/Scripts/compare_mail.py`.
   private static func record(_ mail: OpenMail, _ path: String) throws -> Data {
     var record: [String: Any] = ["path": path, "body": Data(try mail.body.utf8).base64EncodedString()]
-    if let html = try mail.html { record["html"] = Data(html.utf8).base64EncodedString() }
+    if let html = try mail.originalHTML { record["html"] = Data(html.utf8).base64EncodedString() }
     record["attachments"] = try mail.message.attachments.map { attachment in
       let bytes = try mail.bytes(mail.message.open(attachment))
       return ["name": attachment.name.text, "data": Data(bytes).base64EncodedString()]

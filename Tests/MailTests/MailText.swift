@@ -18,8 +18,16 @@ struct OpenMail {
   func bytes(_ source: any ByteSource) throws -> [UInt8] { try source.bytes(at: 0, count: Int(source.size)) }
 
   var body: String { get throws { String(decoding: try bytes(message.open(message.body)), as: UTF8.self) } }
+  /// The safe page, without what every one has.
   var html: String? {
-    get throws { try message.html.map { String(decoding: try bytes(message.open($0)), as: UTF8.self) } }
+    get throws {
+      try message.html.map {
+        String(decoding: try bytes(message.open($0)), as: UTF8.self).replacing(SafeHTML.head, with: "")
+      }
+    }
+  }
+  var originalHTML: String? {
+    get throws { try message.originalHTML.map { String(decoding: try bytes(message.open($0)), as: UTF8.self) } }
   }
   var names: [String] { message.attachments.map(\.name.text) }
 

@@ -125,7 +125,7 @@ struct MessageFixture: CustomTestStringConvertible, Sendable {
           "Content-Type: text/html\n\n<img src=\"cid:a%40b\"><img src=cid:none>",
           "Content-Type: image/png; name=\"my pic.png\"\nContent-ID: <a@b>\n\nP",
         ]),
-      body: "", html: "<img src=\"attachments/my%20pic.png\"><img src=cid:none>", files: [("my pic.png", "P")]),
+      body: "", html: "<img src=\"attachments/my%20pic.png\"><img src=\"about:invalid\">", files: [("my pic.png", "P")]),
   ]
 
   static func plain(_ text: String) -> String { "Content-Type: text/plain\n\n\(text)" }
@@ -197,7 +197,55 @@ struct MessageTests {
 
   @Test func markedHTML() throws {
     let html = "<meta charset=latin1>\u{e4}"
-    #expect(try OpenMail("Content-Type: text/html; charset=utf-8\n\n\(html)").html == "\u{feff}\(html)")
+    #expect(try OpenMail("Content-Type: text/html; charset=utf-8\n\n\(html)").originalHTML == "\u{feff}\(html)")
+  }
+
+  /// What there is to read is read, whatever it is called.
+  @Test func bodyOfOtherText() throws {
+    func body(_ text: String) throws -> String { try OpenMail(text).body }
+    let page = "Content-Type: text/html\n\n<p>real text</p>"
+    for blank in ["", "\n\n", " \t\n \n", "\u{a0}\n"] {
+      let plain = "Content-Type: text/plain; charset=utf-8\n\n\(blank)"
+      #expect(try body(MessageFixture.multi("alternative", "b", [plain, page])) == "real text\n", "'\(blank)'")
+    }
+    #expect(
+      try body(MessageFixture.multi("alternative", "b", ["Content-Type: text/plain\n\nsee HTML", page])) == "see HTML")
+    #expect(try body("Content-Type: text/markdown; charset=utf-8\n\n# Gr\u{fc}n\n") == "# Gr\u{fc}n\n")
+    #expect(try body("Content-Type: text/x-none-such\n\nsome\n") == "some\n")
+    #expect(try body("Content-Type: text/rtf\n\n{\\rtf1\\ansi Hi \\b there\\b0}\n") == "Hi there")
+    #expect(
+      try body("Content-Type: text/enriched\n\n<bold>Hi</bold> <color><param>red</param>there</color>\nx << y\n\nz\n")
+        == "Hi there x < y\nz\n")
+    let named = "Content-Type: text/markdown; name=a.md\nContent-Disposition: attachment\n\n# x"
+    #expect(try body(MessageFixture.multi("mixed", "b", [MessageFixture.plain("one"), named])) == "one")
+    #expect(try OpenMail("Content-Type: text/markdown\n\n# x").names == ["part-1.md"])
+  }
+
+  /// A line that is damaged costs its own bytes, and what follows it is there; that is said.
+  @Test(arguments: ["text/plain\n\nhi\n", "application/x; name=f\nContent-Transfer-Encoding: x-uuencode\n\n"])
+  func damagedUUEncodeIsWholeAndSaysSo(_ head: String) throws {
+    let line = "M" + String(repeating: "ABCD", count: 15)
+    func mail(_ lines: [String]) throws -> OpenMail {
+      try OpenMail("Content-Type: \(head)" + (["begin 644 f"] + lines).map { $0 + "\n" }.joined() + "bye\n")
+    }
+    let sound = try mail([line, line, line, "`", "end"])
+    #expect(try sound.message.damage(of: sound.message.attachments[0]) == nil)
+    let bytes = try #require(try sound.file("f"))
+    #expect(bytes.count == 135)
+    let (bad, prose) = (String(line.dropLast(2) + "~D"), "lower case, which is no uuencode")
+    for lines in [
+      [line, bad, line, "`", "end"], [line, prose, line, line, "`", "end"], [bad, "M" + bad, line, line, "end"],
+    ] {
+      let damaged = lines[0] == bad ? [line] + lines : lines
+      let mail = try mail(damaged)
+      let found = try #require(try mail.file("f"))
+      #expect(found.count >= 135 && found.starts(with: bytes.prefix(45)), "\(lines)")
+      #expect(found.suffix(45).elementsEqual(bytes.suffix(45)), "\(lines)")
+      #expect(try mail.message.damage(of: mail.message.attachments[0])?.kind == .damaged, "\(lines)")
+    }
+    let cut = try mail([line, line, "", "good", "bye"])
+    #expect(try cut.file("f") == Array(bytes.prefix(90)))
+    #expect(try cut.message.damage(of: cut.message.attachments[0]) != nil)
   }
 
   /// Text of many chunks reads the same at any offset.

@@ -128,8 +128,29 @@ extension Conformance {
             "related", "Content-Type: text/html\n\n<img src=\"cid:p@x\">",
             "Content-Type: image/png; name=pic.png\nContent-ID: <p@x>\n\npixels"))
     } check: { mount in
-      try same(try mount.tree.text("letter.eml.message/body.html"), "<img src=\"attachments/pic.png\">", "the link")
+      for page in ["body.html", "body.original.html"] {
+        let html = try mount.tree.text(FileName(Array("letter.eml.message/\(page)".utf8)))
+        try same(html.hasSuffix("<img src=\"attachments/pic.png\">"), true, "the link in \(page)")
+      }
       try same(try mount.tree.text("letter.eml.message/attachments/pic.png"), "pixels", "the picture")
+    },
+
+    ConformanceCase("body.html runs nothing and asks for nothing, and body.original.html is as it came") { source in
+      try source.write(
+        "letter.eml",
+        head
+          + "Content-Type: text/html\n\n<script>x</script><p onclick=x>hello<img src=http://x/><a href=http://y/>z</a>")
+    } check: { mount in
+      let page = try mount.tree.text("letter.eml.message/body.html")
+      try same(
+        page.hasSuffix("<p>hello<img src=\"about:invalid\"><a href=\"http://y/\">z</a>"), true, "the page, \(page)")
+      try same(page.contains("default-src 'none'"), true, "the policy")
+      try same(
+        try mount.tree.text("letter.eml.message/body.original.html"),
+        "<script>x</script><p onclick=x>hello<img src=http://x/><a href=http://y/>z</a>", "the original")
+      try same(
+        try mount.tree.list("letter.eml.message").texts, ["message.eml", "headers.txt", "body.txt", "body.html"],
+        "what is listed")
     },
 
     ConformanceCase("attachments have their names, made safe, and each its own") { source in

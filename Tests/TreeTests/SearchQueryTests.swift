@@ -26,6 +26,18 @@ import Testing
     ("larger:5M", .larger(than: 5 << 20)), ("larger:10kb", .larger(than: 10 << 10)), ("smaller:7", .smaller(than: 7)),
     ("well-known", word("well known")), ("e-mail -x", .all([word("e mail"), .not(word("x"))])),
     ("12:30", word("12 30")), ("http://a.b", word("http a b")), ("会議の", word("会議 議の")), ("会", word("会", isStart: true)),
+    ("NOT spam", .not(word("spam"))), ("a NOT (b c)", .all([word("a"), .not(.all([word("b"), word("c")]))])),
+    ("from:(anna OR bob)", .any([word("anna", "sender"), word("bob", "sender")])),
+    ("from:(anna -to:bob) c", .all([.all([word("anna", "sender"), .not(word("bob", "recipients"))]), word("c")])),
+    ("cc:a", word("a", "recipients")), ("bcc:a", word("a", "recipients")), ("is:deleted", .isDeleted),
+    ("date:2024", .all([.since(day: 19_723), .before(day: 20_089)])),
+    ("date:2023-12", .all([.since(day: 19_692), .before(day: 19_723)])),
+    ("date:2024-01-01", .all([.since(day: 19_723), .before(day: 19_724)])),
+    (
+      "~underrun",
+      .any(["underrun", "underruns", "underruned", "underruning", "underrunned", "underrunning"].map { word($0) })
+    ),
+    ("subject:~x", word("x", "subject")), ("Re: a", .all([word("Re"), word("a")])), ("\"list:a\"", word("list a")),
     ("a会議b", word("a 会議 議 b")), ("subject:資料", word("資料", "subject")),
   ]
 
@@ -40,12 +52,30 @@ import Testing
     ("after:soon", "date"), ("after:2024-13-01", "date"), ("before:2023-02-29", "date"), ("after:2024-1-1-1", "date"),
     ("larger:big", "size"), ("larger:M", "size"), ("larger:99999999999", "size"), ("!!!", "no word"), ("*", "no word"),
     ("from:@", "no word"), (String(repeating: "a ", count: 300), "more than"),
+    ("list:a", "'list:' is no prefix; there are after: bcc: before:"), ("ID:<a@b>", "'id:' is no prefix"),
+    ("*a", "at the end of a word"), ("a*b", "at the end of a word"), ("~a-b", "one whole word"),
+    ("~a*", "one whole word"),
+    ("NOT", "behind a '-' or NOT"), ("is:odd", "is:deleted"), ("date:soon", "date"), ("from:(a", "without its ')'"),
+    ("from:()", "nothing"),
     (String(repeating: "(", count: 5000), "more than"), ("AND a", "AND"),
   ]
 
   @Test(arguments: mistakes) func saysWhatIsWrong(_ text: String, _ reason: String) {
     let error = #expect(throws: SearchQuery.Mistake.self) { try SearchQuery(text) }
     #expect(error?.reason.contains(reason) ?? false, "\(error?.reason ?? "")")
+  }
+
+  /// Each form is among those of the others.
+  @Test(arguments: [
+    ["underrun", "underruns"], ["run", "runs", "running"], ["use", "uses", "used", "using"],
+    ["party", "parties"], ["reply", "replies", "replied", "replying"], ["box", "boxes"],
+    ["report", "reported", "reporting"],
+    ["class", "classes"], ["pass", "passed", "passing"], ["call", "called", "calling"], ["day", "days"],
+  ]) func wordsHaveForms(_ forms: [String]) {
+    for form in forms {
+      for other in forms { #expect(InflectedWord.forms(of: form).contains(other), "\(other) of \(form)") }
+    }
+    #expect(InflectedWord.forms(of: "Übung") == ["übung"])
   }
 
   /// Whatever a folder is called, it is a query or says why it is none, and FTS5 is never told what it cannot read.

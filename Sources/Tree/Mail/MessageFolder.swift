@@ -45,7 +45,7 @@ final class MessageFolder: Item {
     var parts: [MessagePart] = [.bytes, .header, .text]
     if let wanted, parts.contains(wanted) { return parts }
     let shape = if let shape { shape } else { MessageShape(of: try message.message(patience)) }
-    if shape.contains(.html) { parts.append(.html) }
+    if shape.contains(.html) { parts += wanted == .original ? [.html, .original] : [.html] }
     if shape.contains(.attachments) { parts.append(.attachments) }
     return parts
   }
@@ -66,12 +66,14 @@ enum MessagePart: Hashable, Sendable {
   case header
   case text
   case html
+  /// By name only, for it is not safe to open.
+  case original
   case attachments
   case attachment(Int)
 
   private static let names: [(part: MessagePart, name: FileName)] = [
     (.bytes, "message.eml"), (.header, "headers.txt"), (.text, "body.txt"), (.html, "body.html"),
-    (.attachments, "attachments"),
+    (.original, "body.original.html"), (.attachments, "attachments"),
   ]
 
   static func named(_ name: FileName) -> MessagePart? { names.first { $0.name == name }?.part }
@@ -87,6 +89,7 @@ enum MessagePart: Hashable, Sendable {
     case .text: 4
     case .html: 5
     case .attachments: 6
+    case .original: 7
     case .attachment(let index): 16 + UInt64(index)
     }
   }
@@ -169,6 +172,9 @@ final class MessageFile: Item {
     case .html:
       guard let html = taken.html else { throw .notFound }
       return try taken.open(html)
+    case .original:
+      guard let html = taken.originalHTML else { throw .notFound }
+      return try taken.open(html)
     case .attachment(let index):
       guard taken.attachments.indices.contains(index) else { throw .notFound }
       return try taken.open(taken.attachments[index])
@@ -181,7 +187,11 @@ final class MessageFile: Item {
   func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    message.file.provenance(view: message.view, nil)
+    guard case .attachment(let index) = part else { return message.file.provenance(view: message.view, nil) }
+    let taken = try message.message(patience)
+    try message.checkPromptness(patience)
+    let damage = taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
+    return message.file.provenance(view: message.view, damage)
   }
 }
 

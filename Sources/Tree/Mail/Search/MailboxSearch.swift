@@ -72,7 +72,6 @@ final class MailboxSearch: Sendable {
     let (index, searched) = try words.texts(waitingAtMost: limit)
     return try SearchResults(
       query, facts, index, searched: searched, listingAtMost: listed,
-      attachments: { () throws(Fault) in try sorted.groups(.attachments, .blocking) },
-      labels: { () throws(Fault) in try sorted.groups(.label, .blocking) })
+      groups: { sorting throws(Fault) in try sorted.groups(sorting, .blocking) })
   }
 }

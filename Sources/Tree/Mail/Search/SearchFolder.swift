@@ -12,9 +12,18 @@ final class SearchFolder: ViewFolder {
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     // Programs look for their own files everywhere; and what is listed is a name that all of them can take.
-    if name.bytes.first == 0x2e || name.count > 255 { return nil }
+    if name.bytes.first == 0x2e || name.count > 255 || Self.isProbe(name) { return nil }
     let folder = QueryFolder(sorted, name)
     return Found(folder, try folder.attributes(patience))
+  }
+
+  /// Whether file managers look for the name in every folder.
+  private static func isProbe(_ name: FileName) -> Bool {
+    let probes: Set<String> = [
+      "desktop.ini", "autorun.inf", "thumbs.db", "ehthumbs.db", "folder.jpg", "folder.gif", "folder.png", "cover.jpg",
+      "cover.png", "albumart.jpg", "albumartsmall.jpg", "$recycle.bin", "system volume information", "lost+found",
+    ]
+    return probes.contains(name.text.lowercased())
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {

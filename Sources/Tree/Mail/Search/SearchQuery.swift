@@ -1,6 +1,6 @@
 internal import Mail
 
-/// A query as people write it: words, `"phrases"`, `pre*`, `OR`, `-not`, `( )`, and `from:` and the like.
+/// A query as people write it: words, `"phrases"`, `pre*`, `~stems`, `OR`, `-not`, `( )`, and `from:` and the like.
 ///
 /// What stands side by side must all hold; `OR` binds less.
 indirect enum SearchQuery: Equatable, Sendable {
@@ -11,6 +11,7 @@ indirect enum SearchQuery: Equatable, Sendable {
   case words([String], column: String?, isStart: Bool)
   case label(String)
   case hasAttachment
+  case isDeleted
   /// Days since 1970, in the zone in which the mail was written.
   case since(day: Int)
   case before(day: Int)
@@ -36,6 +37,8 @@ indirect enum SearchQuery: Equatable, Sendable {
 private struct QueryReader {
   private var tokens: ArraySlice<Token>
   private var depth = 0
+  /// The prefix of the parentheses around, for what has none of its own.
+  private var scope: String?
 
   private enum Token: Equatable {
     case open
@@ -43,6 +46,8 @@ private struct QueryReader {
     case or
     case and
     case not
+    /// A prefix before a parenthesis, in lower case.
+    case scope(String)
     /// `field` in lower case; a quoted text is taken as it is.
     case term(field: String?, text: String, isQuoted: Bool)
   }
@@ -89,7 +94,7 @@ private struct QueryReader {
     switch tokens.popFirst() {
     case .not:
       guard let next = tokens.first, next != .or, next != .close, next != .not, next != .and else {
-        throw SearchQuery.Mistake(reason: "there is nothing behind a '-'")
+        throw SearchQuery.Mistake(reason: "there is nothing behind a '-' or NOT")
       }
       return .not(try part())
     case .open:
@@ -98,7 +103,13 @@ private struct QueryReader {
       guard tokens.popFirst() == .close else { throw SearchQuery.Mistake(reason: "there is a '(' without its ')'") }
       depth -= 1
       return inner
-    case .term(let field, let text, let isQuoted): return try Self.term(field, text, isQuoted)
+    case .scope(let field):
+      let outer = scope
+      scope = field
+      let inner = try part()
+      scope = outer
+      return inner
+    case .term(let field, let text, let isQuoted): return try Self.term(field ?? scope, text, isQuoted)
     case .or, .and, .close, nil: throw SearchQuery.Mistake(reason: "something is missing at the end")
     }
   }
@@ -106,11 +117,14 @@ private struct QueryReader {
   // MARK: Terms
 
   private static let columns = [
-    "from": "sender", "to": "recipients", "cc": "recipients", "subject": "subject", "filename": "files", "body": "body",
+    "from": "sender", "to": "recipients", "cc": "recipients", "bcc": "recipients", "subject": "subject",
+    "filename": "files", "body": "body",
   ]
-  private static let others: Set<String> = ["label", "has", "after", "since", "before", "larger", "smaller"]
+  private static let others: Set<String> = [
+    "label", "has", "is", "date", "after", "since", "before", "larger", "smaller",
+  ]
 
-  static func isField(_ name: String) -> Bool { columns[name] != nil || others.contains(name) }
+  private static func isField(_ name: String) -> Bool { columns[name] != nil || others.contains(name) }
 
   private static func term(_ field: String?, _ text: String, _ isQuoted: Bool) throws(SearchQuery.Mistake)
     -> SearchQuery
@@ -125,6 +139,12 @@ private struct QueryReader {
         throw SearchQuery.Mistake(reason: "'has:' knows only has:attachment, not '\(text)'")
       }
       return .hasAttachment
+    case "is":
+      guard text.lowercased() == "deleted" else {
+        throw SearchQuery.Mistake(reason: "'is:' knows only is:deleted, not '\(text)'")
+      }
+      return .isDeleted
+    case "date": return .all([.since(day: try day(text, field)), .before(day: try day(text, field, isEnd: true))])
     case "after", "since": return .since(day: try day(text, field))
     case "before": return .before(day: try day(text, field))
     case "larger": return .larger(than: try size(text, field))
@@ -137,11 +157,24 @@ private struct QueryReader {
   {
     let (words, isStart) = WordText.sought(text)
     guard !words.isEmpty else { throw SearchQuery.Mistake(reason: "there is no word in '\(text)'") }
+    if isQuoted { return .words(words, column: column, isStart: isStart) }
+    if text.dropLast().contains("*") {
+      throw SearchQuery.Mistake(reason: "a '*' stands at the end of a word, which '\(text)' has elsewhere")
+    }
+    if text.hasPrefix("~") {
+      guard words.count == 1, !isStart, !text.hasSuffix("*") else {
+        throw SearchQuery.Mistake(reason: "a '~' stands before one whole word, which '\(text.dropFirst())' is not")
+      }
+      let forms = InflectedWord.forms(of: words[0])
+      return forms.count == 1
+        ? .words(forms, column: column, isStart: false)
+        : .any(forms.map { .words([$0], column: column, isStart: false) })
+    }
     return .words(words, column: column, isStart: isStart || !isQuoted && text.hasSuffix("*"))
   }
 
-  /// `2024-05-03`, `2024-05` or `2024`.
-  private static func day(_ text: String, _ field: String) throws(SearchQuery.Mistake) -> Int {
+  /// `2024-05-03`, `2024-05` or `2024`: its first day, or the one behind its last.
+  private static func day(_ text: String, _ field: String, isEnd: Bool = false) throws(SearchQuery.Mistake) -> Int {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
       part.allSatisfy { $0.isASCII && $0.isNumber } && part.count <= 4 ? Int(part) : nil
     }
@@ -149,7 +182,10 @@ private struct QueryReader {
     guard parts.count <= 3, let year, let month, let day,
       let days = MailDate.daysSince1970(year: year, month: month, day: day)
     else { throw SearchQuery.Mistake(reason: "'\(field):' needs a date such as 2024-05-03, not '\(text)'") }
-    return days
+    guard isEnd else { return days }
+    if parts.count == 3 { return days + 1 }
+    let (nextYear, nextMonth) = parts.count == 1 || month == 12 ? (year + 1, 1) : (year, month + 1)
+    return MailDate.daysSince1970(year: nextYear, month: nextMonth, day: 1) ?? .max
   }
 
   /// `500`, `500k`, `5M`, `1G`; in bytes.
@@ -189,12 +225,23 @@ private struct QueryReader {
     return tokens
   }
 
+  /// Whether what a term starts with is a prefix: not of what is written so without one, `http://…` or `Re: …`.
+  private static func isPrefix(_ name: String, of term: Substring) throws(SearchQuery.Mistake) -> Bool {
+    if isField(name) { return true }
+    let behind = term.dropFirst(name.count + 1)
+    if behind.isEmpty || behind.first?.isWhitespace ?? true || behind.hasPrefix("//") { return false }
+    let known = (Array(columns.keys) + others).sorted().map { "\($0):" }.joined(separator: " ")
+    throw SearchQuery.Mistake(
+      reason: "'\(name):' is no prefix; there are \(known), and in quotation marks it is a word")
+  }
+
   private static func token(_ rest: inout Substring) throws(SearchQuery.Mistake) -> Token {
     var field: String?
     let name = rest.prefix { $0.isASCII && $0.isLetter }
-    if !name.isEmpty, rest.dropFirst(name.count).first == ":", isField(name.lowercased()) {
+    if !name.isEmpty, rest.dropFirst(name.count).first == ":", try isPrefix(name.lowercased(), of: rest) {
       field = name.lowercased()
       rest = rest.dropFirst(name.count + 1)
+      if let field, rest.first == "(" { return .scope(field) }
     }
     if rest.first == "\"" || rest.first == "“" {
       rest.removeFirst()
@@ -208,6 +255,7 @@ private struct QueryReader {
     rest = rest.dropFirst(text.count)
     if field == nil, text == "OR" { return .or }
     if field == nil, text == "AND" { return .and }
+    if field == nil, text == "NOT" { return .not }
     return .term(field: field, text: String(text), isQuoted: false)
   }
 }

@@ -19,13 +19,13 @@ struct SearchResults: Sendable {
 
   func contains(_ position: Int) -> Bool { members.contains(position) }
 
-  /// Asks what a query asks. `label` gives the messages that have a label. Throws when the text index cannot be asked. Blocks.
+  /// Asks what a query asks. `groups` gives the messages by a sort. Throws when the text index cannot be asked. Blocks.
   init(
     _ query: SearchQuery, _ facts: MessageFacts, _ texts: TextIndex, searched: (count: Int, of: Int)?,
     listingAtMost listed: Int,
-    attachments: () throws(Fault) -> MessageGroups, labels: () throws(Fault) -> MessageGroups
+    groups: (Sorting) throws(Fault) -> MessageGroups
   ) throws(Fault) {
-    var all = try Self.positions(query, facts, texts, attachments, labels)
+    var all = try Self.positions(query, facts, texts, groups)
     // Of a message whose words are not known, nothing is: not what is not in it either.
     if let searched { all.formIntersection(PositionSet(below: facts.count) { $0 < searched.count }) }
     let found = all.positions
@@ -37,8 +37,8 @@ struct SearchResults: Sendable {
   }
 
   private static func positions(
-    _ query: SearchQuery, _ facts: MessageFacts, _ texts: TextIndex, _ attachments: () throws(Fault) -> MessageGroups,
-    _ labels: () throws(Fault) -> MessageGroups
+    _ query: SearchQuery, _ facts: MessageFacts, _ texts: TextIndex,
+    _ groups: (Sorting) throws(Fault) -> MessageGroups
   ) throws(Fault) -> PositionSet {
     let limit = facts.count
     switch query {
@@ -54,18 +54,18 @@ struct SearchResults: Sendable {
         result = PositionSet(below: limit, found)
       }
       for part in parts where part.expression == nil {
-        result.formIntersection(try positions(part, facts, texts, attachments, labels))
+        result.formIntersection(try positions(part, facts, texts, groups))
       }
       return result
     case .any(let parts):
       var result = PositionSet(below: limit)
-      for part in parts { result.formUnion(try positions(part, facts, texts, attachments, labels)) }
+      for part in parts { result.formUnion(try positions(part, facts, texts, groups)) }
       return result
-    case .not(let part): return try positions(part, facts, texts, attachments, labels).inverted
-    case .hasAttachment:
-      let groups = try attachments()
-      return PositionSet(below: limit, groups.count > 0 ? groups.members(0) : [])
-    case .label(let label): return positions(label, try labels(), limit)
+    case .not(let part): return try positions(part, facts, texts, groups).inverted
+    case .hasAttachment, .isDeleted:
+      let single = try groups(query == .isDeleted ? .deleted : .attachments)
+      return PositionSet(below: limit, single.count > 0 ? single.members(0) : [])
+    case .label(let label): return positions(label, try groups(.label), limit)
     case .since(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] >= day }
     case .before(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] < day }
     case .larger(let size): return PositionSet(below: limit) { facts.size($0) > size }

@@ -1,0 +1,28 @@
+/// The name of an element or an attribute: of at most 24 bytes, in lower case, as one value.
+struct HTMLName: Hashable, Sendable {
+  private var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
+
+  static let longest = 24
+
+  /// nil for a name that is empty or too long for any that is known.
+  init?(_ name: ArraySlice<UInt8>) {
+    guard !name.isEmpty, name.count <= Self.longest else { return nil }
+    for byte in name { add(byte.asciiLowercase) }
+  }
+
+  /// Of a name in a table.
+  init(_ name: Substring) { for byte in name.utf8 { add(byte) } }
+
+  private mutating func add(_ byte: UInt8) {
+    words.0 = words.0 << 8 | words.1 >> 56
+    words.1 = words.1 << 8 | words.2 >> 56
+    words.2 = words.2 << 8 | UInt64(byte)
+  }
+
+  static func == (one: HTMLName, other: HTMLName) -> Bool { one.words == other.words }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(words.1)
+    hasher.combine(words.2)
+  }
+}

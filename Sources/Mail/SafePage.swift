@@ -1,0 +1,99 @@
+internal import Bytes
+internal import Synchronization
+
+/// A page made of a message's HTML that is safe to open, at any offset: a chunk at a time, of which the last is kept.
+final class SafePage: ByteSource {
+  /// A part's text, and where its links lead.
+  struct Piece: Sendable {
+    let text: any ByteSource
+    let links: ContentLinks
+  }
+
+  private struct Chunk: Sendable {
+    let piece: Int
+    /// In the piece's text.
+    let range: Range<Int64>
+    /// Where it starts here.
+    let start: Int64
+    let state: SafeHTML.State
+  }
+
+  private let pieces: [Piece]
+  private let chunks: [Chunk]
+  let size: Int64
+  private let latest: Mutex<(number: Int, bytes: [UInt8])>
+  private let chunkSize: Int
+
+  /// Makes everything once to know the size. Blocks. `chunkSize` is in bytes of text, and so much memory it takes, a few times
+  /// over: a tag or a style sheet that is longer is left out.
+  init(_ pieces: [Piece], chunkSize: Int = 8 << 20) throws(Fault) {
+    var chunks: [Chunk] = []
+    var size: Int64 = 0
+    var state = SafeHTML.State()
+    var latest: (number: Int, bytes: [UInt8]) = (-1, [])
+    for (number, piece) in pieces.enumerated() {
+      var from: Int64 = 0
+      state = state.ofNext
+      while from < piece.text.size {
+        let before = state
+        let (made, used) = try Self.made(piece, from, chunkSize, &state)
+        latest = (chunks.count, made)
+        chunks.append(Chunk(piece: number, range: from..<from + used, start: size, state: before))
+        size += Int64(made.count)
+        from += used
+      }
+    }
+    self.pieces = pieces
+    self.chunks = chunks
+    self.size = size
+    self.latest = Mutex(latest)
+    self.chunkSize = chunkSize
+  }
+
+  private static func made(_ piece: Piece, _ from: Int64, _ chunkSize: Int, _ state: inout SafeHTML.State)
+    throws(Fault) -> (bytes: [UInt8], used: Int64)
+  {
+    let count = Int(min(Int64(chunkSize), piece.text.size - from))
+    let html = try piece.text.bytes(at: from, count: count)
+    let (bytes, used) = SafeHTML.made(html, isLast: from + Int64(count) == piece.text.size, piece.links, &state)
+    return (bytes, Int64(used))
+  }
+
+  func verify() throws(Fault) { for piece in pieces { try piece.text.verify() } }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    var low = 0
+    var high = chunks.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if chunks[middle].start <= offset { low = middle } else { high = middle }
+    }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    var written = 0
+    while written < wanted, low < chunks.count {
+      let bytes = try bytes(of: low, patience)
+      let from = Int(offset - chunks[low].start) + written
+      let count = min(bytes.count - from, wanted - written)
+      guard from >= 0, count >= 0 else { throw Fault(.changed, "is a page of another size now") }
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: bytes[from..<from + count])
+      written += count
+      low += 1
+    }
+    return written
+  }
+
+  private func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
+    if let known = latest.withLock({ $0.number == number ? $0.bytes : nil }) { return known }
+    guard patience == .blocking else { throw .later }
+    let chunk = chunks[number]
+    var state = chunk.state
+    let (made, used) = try Self.made(pieces[chunk.piece], chunk.range.lowerBound, chunkSize, &state)
+    let end = number + 1 < chunks.count ? chunks[number + 1].start : size
+    guard Int64(made.count) == end - chunk.start, used == chunk.range.upperBound - chunk.range.lowerBound else {
+      throw Fault(.changed, "is a page of another size now")
+    }
+    latest.withLock { $0 = (number, made) }
+    return made
+  }
+}

@@ -1,0 +1,261 @@
+import Bytes
+import TestSupport
+import Testing
+
+@testable import Mail
+
+/// HTML, and what of it is safe.
+struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
+  let html: String
+  let safe: String
+
+  init(_ html: String, _ safe: String) {
+    self.html = html
+    self.safe = safe
+  }
+
+  var testDescription: String { html }
+
+  static let all = [
+    // What is safe stays.
+    SafeHTMLFixture(
+      "<table bgcolor=#fff width='80%'><tr><td style=\"color:red\">a &amp; b &copy;</table>",
+      "<table bgcolor=\"#fff\" width=\"80%\"><tr><td style=\"color:red\">a &amp; b &copy;</table>"),
+    SafeHTMLFixture("a < b & c > d <", "a &lt; b & c > d &lt;"),
+    SafeHTMLFixture(
+      "<a href=\"http://x/?a=1&amp;b=2&copy=3\">x</a><a href=mailto:a@b.c>y</a><a href=#z>z</a>",
+      "<a href=\"http://x/?a=1&amp;b=2&amp;copy=3\">x</a><a href=\"mailto:a@b.c\">y</a><a href=\"#z\">z</a>"),
+    SafeHTMLFixture("<o:p>&nbsp;</o:p><spacer width=9>", "<o:p>&nbsp;</o:p><span width=\"9\">"),
+    SafeHTMLFixture("<input value=\"a&quot;b\" checked>", "<input value=\"a&quot;b\" checked>"),
+    SafeHTMLFixture(
+      "<img src=data:image/png;base64,AAAA alt='<b>'>", "<img src=\"data:image/png;base64,AAAA\" alt=\"&lt;b&gt;\">"),
+    // Scripts.
+    SafeHTMLFixture("a<script>b</script>c<SCRIPT src=x>d</script >e", "ace"),
+    SafeHTMLFixture("<img src=x onerror=alert(1)><body ONLOAD='x'>", "<img src=\"about:invalid\"><body>"),
+    SafeHTMLFixture(
+      "<a href=javascript:x>a</a><a href='java\tscript:x'>a</a><a href='&#106;avascript&#58;x'>a</a>",
+      String(repeating: "<a href=\"about:invalid\">a</a>", count: 3)),
+    SafeHTMLFixture("<a href=\"data:text/html,x\">a</a>", "<a href=\"about:invalid\">a</a>"),
+    SafeHTMLFixture("<svg onload=x><script>y</script><text>z</text></svg>", "<span><span>z</span></span>"),
+    SafeHTMLFixture("<iframe src=x>a</iframe><object data=x>b</object><embed src=x>", "b"),
+    SafeHTMLFixture("a<template><p>b<template>c</template>d</template>e", "ae"),
+    // What leads elsewhere.
+    SafeHTMLFixture("<base href=http://x/><meta http-equiv=refresh content=0><link rel=prefetch href=//x>", ""),
+    SafeHTMLFixture("<form action=http://x/><button formaction=x>", "<form><button>"),
+    SafeHTMLFixture("<a ping=http://x/ href=http://y/>", "<a href=\"http://y/\">"),
+    SafeHTMLFixture("<img src=http://x/ srcset='http://x/ 2x'>", "<img src=\"about:invalid\">"),
+    SafeHTMLFixture("<video poster=//x src=\\\\x\\y>", "<video poster=\"about:invalid\" src=\"about:invalid\">"),
+    SafeHTMLFixture("<td background=http://x/>", "<td background=\"about:invalid\">"),
+    // Content that is no HTML.
+    SafeHTMLFixture(
+      "<title><b></title><textarea>a</b>&lt;</textarea>", "<title>&lt;b></title><textarea>a&lt;/b>&lt;</textarea>"),
+    SafeHTMLFixture("<xmp><img onerror=x>&amp;</xmp>a", "<pre>&lt;img onerror=x>&amp;amp;</pre>a"),
+    SafeHTMLFixture("<plaintext><b></plaintext>", "<pre>&lt;b>&lt;/plaintext></pre>"),
+    SafeHTMLFixture(
+      "<noscript><p title=\"</noscript><img onerror=x>\">", "<p title=\"&lt;/noscript&gt;&lt;img onerror=x&gt;\">"),
+    SafeHTMLFixture("<title>a", "<title>a</title>"),
+    // Comments and the like.
+    SafeHTMLFixture("a<!--b-->c<!-->d<!--->e<!--f--!>g<!h>i<?j>k</ l>m<![CDATA[n]]>o", "acdegikmo"),
+    SafeHTMLFixture("<!--[if mso]>a<![endif]--><![if !mso]>b<![endif]>", "b"),
+    SafeHTMLFixture("a<!--b", "a"),
+    SafeHTMLFixture("<!DOCTYPE html>\n<p>a<!DOCTYPE x>", "<!DOCTYPE html>\n<p>a"),
+    // Odd tags.
+    SafeHTMLFixture("<img/src=cid:x/onerror=y>", "<img src=\"about:invalid\">"),
+    SafeHTMLFixture("<p title=a\"b class='c\"d'>", "<p title=\"a&quot;b\" class=\"c&quot;d\">"),
+    SafeHTMLFixture("<p =x title>a<p title = 'b'>", "<p title>a<p title=\"b\">"),
+    SafeHTMLFixture("a<b title=\"c>d", "a"),
+    SafeHTMLFixture("a\0b<p\0 onclick=x title=\0c>", "ab<span title=\"c\">"),
+    // Style sheets.
+    SafeHTMLFixture("<style>p{color:red}</style>", "<style>p{color:red}</style>"),
+    SafeHTMLFixture("<style>@import url(x;y);@\\69mport 'x' screen;a{b:c}</style>", "<style>a{b:c}</style>"),
+    SafeHTMLFixture("<style><!-- a{b:c} --></style>", "<style> a{b:c} </style>"),
+    SafeHTMLFixture("<style>a{b:\"</b>\\<\"}</style>", "<style>a{b:\"\\3c /b>\\3c \"}</style>"),
+    SafeHTMLFixture("<style>a<b c</style>", "<style>a< b c</style>"),
+    SafeHTMLFixture(
+      "<p style=\"a:url(http://x/);b:u\\72l( 'x' );c:URL(&quot;x&quot;)\">",
+      "<p style=\"a:url(&quot;about:invalid&quot;);b:url(&quot;about:invalid&quot; );c:url(&quot;about:invalid&quot;)\">"
+    ),
+    SafeHTMLFixture(
+      "<p style='a:image-set(\"//x\" 1x);b:\"http:x\";c:\"a\\a b\"'>",
+      "<p style=\"a:image-set(&quot;&quot; 1x);b:&quot;&quot;;c:&quot;a\\a b&quot;\">"),
+    SafeHTMLFixture("<p style='a:\"b'>", "<p style=\"a:&quot;b&quot;\">"),
+    SafeHTMLFixture("<p style='font:\\5b8b\\4f53;a:expression(x)'>", "<p style=\"font:\\5b8b\\4f53;a:invalid(x)\">"),
+    SafeHTMLFixture("<style>a", "<style>a</style>"),
+  ]
+}
+
+/// Documents put together from what means something to readers of HTML.
+private struct Soup {
+  var numbers: SeededNumbers
+  static let crumbs = [
+    "<", ">", "\"", "'", "`", "=", "/", " ", "\n", "\0", "&", "&#60;", "&lt;", "&quot;", "-", "--", "!", "<!--", "-->",
+    "--!>", "<![CDATA[", "]]>", "<?", "</", "a", "b", "x", "\u{e9}", "<p ", "<img src=", "onerror=alert(1) ", "style=",
+    "title=", "href=", "javascript:", "http://x/", "//x", "url(", ")", "@import ", "\\", "\\69", "\\3c ", "{", "}", ";",
+    "<script>", "</script>", "<style>", "</style>", "<title>", "</title>", "<textarea>", "</textarea>", "<svg>",
+    "</svg>",
+    "<math>", "<xmp>", "</xmp>", "<template>", "</template>", "<noscript>", "</noscript>", "<select>", "<plaintext>",
+    "<iframe>", "</iframe>", "<base href=http://x/>", "<!doctype html>", "/*", "*/",
+  ]
+
+  mutating func document(_ count: Int) -> String {
+    var text = ""
+    for _ in 0..<count { text += Self.crumbs[Int(numbers.next() % UInt64(Self.crumbs.count))] }
+    return text
+  }
+}
+
+/// Whether nothing but what is meant can be read out of a page: a reader of its own, and a simple one.
+private func oddity(in page: String) -> String? {
+  var rest = page[...]
+  while let open = rest.firstIndex(of: "<") {
+    rest = rest[open...].dropFirst()
+    if rest.hasPrefix("!DOCTYPE") { rest.removeFirst() }
+    if let next = rest.first, next.isWhitespace || next == "=" { continue }
+    let isEnd = rest.hasPrefix("/")
+    if isEnd { rest.removeFirst() }
+    let name = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "-:_.".contains($0)) }
+    if name.isEmpty || name.contains(where: \.isUppercase) && name != "DOCTYPE" {
+      return "a tag of '\(rest.prefix(40))'"
+    }
+    if ["script", "iframe", "object", "embed", "base", "link", "svg", "math", "template", "noscript", "xmp"].contains(
+      name)
+    {
+      return "<\(name)>"
+    }
+    rest = rest.dropFirst(name.count)
+    if name == "DOCTYPE" {
+      guard let close = rest.firstIndex(of: ">") else { return "a document type without an end" }
+      rest = rest[close...].dropFirst()
+      continue
+    }
+    while rest.first == " " {
+      rest.removeFirst()
+      let attribute = rest.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+      if attribute.isEmpty || attribute.lowercased().hasPrefix("on") { return "an attribute of '\(rest.prefix(40))'" }
+      rest = rest.dropFirst(attribute.count)
+      guard rest.first == "=" else { continue }
+      guard rest.dropFirst().first == "\"" else { return "a value of '\(rest.prefix(40))'" }
+      rest = rest.dropFirst(2)
+      guard let close = rest.firstIndex(of: "\"") else { return "a value without an end" }
+      let value = rest[..<close]
+      if value.contains("<") || value.contains(">") { return "the value '\(value)'" }
+      if attribute == "src", !["about:invalid", "attachments/i.png"].contains(value) { return "src='\(value)'" }
+      if attribute == "style", value.replacing("\\", with: "").contains("url(&quot;http") { return "style='\(value)'" }
+      rest = rest[close...].dropFirst()
+    }
+    guard rest.first == ">" else { return "the end '\(rest.prefix(40))' of <\(name)>" }
+  }
+  return nil
+}
+
+struct SafeHTMLTests {
+  private func page(_ html: String, _ links: ContentLinks = ContentLinks(), chunkSize: Int = 8 << 20) throws -> String {
+    let page = try SafePage(
+      [SafePage.Piece(text: ByteArraySource(Array(html.utf8)), links: links)], chunkSize: chunkSize)
+    return String(decoding: try page.bytes(at: 0, count: Int(page.size)), as: UTF8.self)
+  }
+
+  @Test(arguments: SafeHTMLFixture.all)
+  func leavesWhatIsSafe(_ fixture: SafeHTMLFixture) throws {
+    let page = try page(fixture.html)
+    #expect(page.replacing(SafeHTML.head, with: "") == fixture.safe)
+    #expect(page.contains(SafeHTML.head))
+    // What is safe already stays as it is.
+    #expect(try self.page(fixture.safe).replacing(SafeHTML.head, with: "") == fixture.safe)
+  }
+
+  /// The policy comes before all that could ask for anything, and behind what says by which rules the page is shown.
+  @Test func policyComesFirst() throws {
+    let type = "<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01//EN\">"
+    #expect(try page(" \n\(type)<html><p>").hasPrefix(type + SafeHTML.head))
+    #expect(try page("<!-- x --><p>\(type)").hasPrefix(SafeHTML.head))
+    #expect(try page("text").hasPrefix(SafeHTML.head))
+    #expect(SafeHTML.head.contains("default-src 'none'"))
+  }
+
+  @Test func linksToPartsLeadIntoAttachments() throws {
+    let image = "Content-Type: image/png; name=i.png\nContent-Transfer-Encoding: 8bit\n"
+    func shown(_ html: String, _ htmlHead: String, _ imageHead: String) throws -> String? {
+      try OpenMail(
+        MessageFixture.multi(
+          "related", "b", ["\(htmlHead)Content-Type: text/html\n\n\(html)", "\(image)\(imageHead)\n\nP"])
+      ).html
+    }
+    let there = "<img src=\"attachments/i.png\">"
+    #expect(try shown("<img src=cid:i@x>", "", "Content-ID: <i@x>") == there)
+    #expect(try shown("<img src=' CID:i%40x'>", "", "Content-ID: <i@x>") == there)
+    #expect(
+      try shown("<img srcset='cid:i@x 2x, http://x/ 3x'>", "", "Content-ID: <i@x>")
+        == "<img srcset=\"attachments/i.png 2x\">")
+    #expect(
+      try shown("<p style='background:url(cid:i@x)'>", "", "Content-ID: <i@x>")
+        == "<p style=\"background:url(&quot;attachments/i.png&quot;)\">")
+    #expect(try shown("<img src=http://x/a/i.png>", "", "Content-Location: http://x/a/i.png") == there)
+    #expect(try shown("<img src=i.png>", "", "Content-Location: i.png") == there)
+    #expect(
+      try shown("<img src=../i.png>", "Content-Location: http://x/a/b/c.html\n", "Content-Location: http://x/a/i.png")
+        == there)
+    #expect(try shown("<img src=/i.png>", "Content-Base: http://x/a/\n", "Content-Location: http://x/i.png") == there)
+    #expect(try shown("<base href=http://y/><img src=cid:i@x>", "", "Content-ID: <i@x>") == there)
+    #expect(try shown("<img src=other.png>", "", "Content-Location: i.png") == "<img src=\"about:invalid\">")
+  }
+
+  /// Whatever comes together, nothing can be read out of a page but what is meant; and it is the same however much of it is
+  /// in memory at a time.
+  @Test func soupIsSafe() throws {
+    var soup = Soup(numbers: SeededNumbers(seed: 7))
+    let links = ContentLinks(names: [Array("i".utf8): "i.png"])
+    for round in 0..<400 {
+      let html = soup.document(5 + round % 60)
+      let page = try page(html, links)
+      let found = oddity(in: page.replacing(SafeHTML.head, with: ""))
+      #expect(found == nil, "\(html)")
+      for chunkSize in [700, 701] {
+        let long = String(repeating: " ", count: 650) + html
+        let chunked = try self.page(long, links, chunkSize: chunkSize)
+        #expect(oddity(in: chunked.replacing(SafeHTML.head, with: "")) == nil, "\(html)")
+      }
+    }
+  }
+
+  @Test func largePagesAreTheSameInChunks() throws {
+    let html =
+      "<!DOCTYPE html><style>p{a:b}</style><title>x</title><textarea>a < b</textarea><p onclick=x title='a>b'>x<!-- c -->"
+      + "<script>d<e</script><img src=cid:i alt=\u{e9}><xmp><b></xmp>"
+    let text = String(repeating: html, count: 200)
+    let whole = try page(text)
+    for chunkSize in [128, 300, 4096] { #expect(try page(text, chunkSize: chunkSize) == whole) }
+    let pieces = [SafePage.Piece(text: ByteArraySource(Array(text.utf8)), links: ContentLinks())]
+    let source = try SafePage(pieces, chunkSize: 300)
+    let bytes = Array(whole.utf8)
+    for offset in stride(from: 0, to: bytes.count - 50, by: 977).reversed() {
+      #expect(try source.bytes(at: Int64(offset), count: 50) == Array(bytes[offset..<offset + 50]))
+    }
+  }
+
+  /// What is longer than all that is in memory is left out, and what follows it is there.
+  @Test func longTagsAndCommentsEnd() throws {
+    let long = String(repeating: "x", count: 1000)
+    for markup in [
+      "<p title='\(long)>'>", "<!--\(long)>-->", "<!\(long)>", "<script>\(long)</script>", "<style>\(long)</style>",
+    ] {
+      #expect(try page("a\(markup)b<i>", chunkSize: 256).hasSuffix("ab<i>"), "\(markup.prefix(20))")
+    }
+  }
+
+  /// What one part leaves open ends with it.
+  @Test func partsDoNotSwallowEachOther() throws {
+    for open in ["<!--", "<title>", "<p title='", "<script>", "<style>", "<template>", "<plaintext>"] {
+      let text = MessageFixture.multi(
+        "mixed", "b", ["Content-Type: text/html\n\n\(open)", "Content-Type: text/html\n\n<i>seen"])
+      #expect(try OpenMail(text).html?.hasSuffix("<i>seen") == true, "\(open)")
+    }
+  }
+
+  @Test func originalStaysAsItIs() throws {
+    let html = "<script>x</script><img src=http://x/>"
+    let mail = try OpenMail("Content-Type: text/html\n\n\(html)")
+    #expect(try mail.originalHTML == html)
+    #expect(try mail.html == "<img src=\"about:invalid\">")
+  }
+}
