@@ -40,6 +40,13 @@ public final class DescriptorPool: Sendable {
     return !stale.isEmpty
   }
 
+  /// How many descriptors the process may have open in all.
+  public static var processLimit: Int {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+    return Int(clamping: limit.rlim_max)
+  }
+
   /// A pool that leaves `reserve` of the process's limit to everything else; raises the soft limit to the hard one.
   public static func fittingProcess(reserve: Int, atMost most: Int = 512) -> DescriptorPool {
     var limit = rlimit()

@@ -43,16 +43,17 @@ internal import Threads
 
   /// Tells the thread in `waitForEnd` that a reader saw the end of the mount.
   private static let endSignal = SIGUSR1
-  /// However many are held up, there are no more than so many.
-  private static let most = 192
+  /// However many are held up, there are no more threads.
+  private let most: Int
 
   /// Calls a reader out of its read.
   private static let interruptSignal = SIGUSR2
   private static let endingSignals = [SIGINT, SIGTERM, SIGHUP, endSignal]
 
-  init(_ session: OpaquePointer, limit: Int) {
+  init(_ session: OpaquePointer, limit: Int, evenHeldUp most: Int) {
     unsafe self.session = session
     self.limit = limit
+    self.most = max(limit, most)
     descriptor = unsafe fuse_session_fd(session)
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())
@@ -244,7 +245,7 @@ internal import Threads
   /// The same, where all that may be are awake: held up, they do not count.
   private func replaceHeldUp() {
     let all = withLock { sleeping == 0 && beginning == 0 ? Array(threads.keys) : [] }
-    guard all.count >= limit, all.count < Self.most else { return wakeAnother() }
+    guard all.count >= limit, all.count < most else { return wakeAnother() }
     let heldUp = all.count(where: \.isAsleep)
     guard all.count - heldUp < limit, receiving.load(ordering: .relaxed) == 0 else { return }
     withLock { spawnReader() }

@@ -68,9 +68,9 @@ internal import Synchronization
 
   /// Answers the kernel until the mount is gone or a SIGINT, SIGTERM or SIGHUP comes, calls `ending`, and takes the mount away.
   /// Blocks. `threads` is at most how many answer at a time; those that are held up do not count.
-  public func run(threads: Int, _ ending: () -> Void) -> Ending {
+  public func run(threads: Int, evenHeldUp most: Int = 192, _ ending: () -> Void) -> Ending {
     greet()
-    let readers = unsafe Readers(raw, limit: threads)
+    let readers = unsafe Readers(raw, limit: threads, evenHeldUp: most)
     readers.start()
     _ = readers.waitForEnd()
     ending()

@@ -29,6 +29,8 @@ public final class MountedTree: FileSystem {
     /// At most how many questions that take long are worked on at a time; those that wait for something, as for a disk that
     /// does not answer, do not count.
     public var workers = 32
+    /// How many threads there may be when some are held up by a disk that does not answer.
+    public var workersEvenHeldUp = 224
     /// Called once the kernel has been answered.
     public var started: @Sendable () -> Void = {}
     /// Where the tree is mounted, absolute; nil: somewhere that this process cannot look at.
@@ -46,11 +48,8 @@ public final class MountedTree: FileSystem {
     self.options = options
     failures = FailureLog(logger)
     witness = options.mountpoint.map { SizeWitness(mountpoint: $0) }
-    workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, Self.mostWorkers))
+    workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, options.workersEvenHeldUp))
   }
-
-  /// However many wait, there are no more threads for them.
-  private static let mostWorkers = 224
 
   /// Gives the session that notifications go through.
   public func attach(_ session: Session) { self.session.withLock { $0 = session } }

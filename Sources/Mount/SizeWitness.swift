@@ -14,21 +14,16 @@ internal import Threads
 final class SizeWitness: Sendable {
   private let mountpoint: [UInt8]
   private let state = Mutex(State())
+  /// Hears what the helper says.
+  private let listener = Workers(atMost: 1)
 
   private struct State {
-    var process: Running?
+    var process: HelperProcess?
     var waiters: [UInt64: @Sendable () -> Void] = [:]
     var lastToken: UInt64 = 0
     /// When it was last started, so that one which cannot run is not started again and again.
     var startedAt: UInt64?
     var isStopped = false
-  }
-
-  /// The helper, and the thread that listens to it.
-  private struct Running: Sendable {
-    let process: HelperProcess
-    let listener = Workers(atMost: 1)
-    var socket: Int32 { process.socket.raw }
   }
 
   private static let pause: UInt64 = 1_000_000_000
@@ -38,46 +33,47 @@ final class SizeWitness: Sendable {
   /// Has the kernel learn the size of a file, named by its path below the mountpoint; `done` is called, on any thread, when
   /// that has happened or cannot happen.
   func look(at path: [UInt8], done: @escaping @Sendable () -> Void) {
-    let message: (Running, [UInt8])? = state.withLock { state in
+    let message: (HelperProcess, [UInt8])? = state.withLock { state in
       guard let process = running(&state) else { return nil }
       state.lastToken += 1
       state.waiters[state.lastToken] = done
       return (process, WitnessMessage.bytes(token: state.lastToken) + mountpoint + [UInt8(ascii: "/")] + path)
     }
     guard let (process, bytes) = message else { return done() }
-    guard unsafe ffmount_send(process.socket, bytes, bytes.count, nil, 0) == bytes.count else {
+    guard unsafe ffmount_send(process.socket.raw, bytes, bytes.count, nil, 0) == bytes.count else {
       return finish(WitnessMessage.token(of: bytes))
     }
   }
 
-  /// Ends the helper; who waits is told. Blocks until its thread is gone.
+  /// Ends the helper. Does not wait for it: it may itself wait for the mount, which is still there.
   func stop() {
     let process = state.withLock { state in
       state.isStopped = true
       return state.process
     }
     guard let process else { return }
-    _ = shutdown(process.socket, Int32(SHUT_RDWR))
-    process.listener.stop()
+    _ = kill(process.child, SIGKILL)
+    _ = shutdown(process.socket.raw, Int32(SHUT_RDWR))
   }
 
   /// With the lock held.
-  private func running(_ state: inout State) -> Running? {
+  private func running(_ state: inout State) -> HelperProcess? {
     if let process = state.process { return process }
     let now = monotonicNanoseconds()
     guard !state.isStopped, state.startedAt.map({ now - $0 > Self.pause }) ?? true else { return nil }
+    // Stays as long as the process: its thread must not be what lets go of it last.
+    if state.startedAt == nil { _ = unsafe Unmanaged.passRetained(self) }
     state.startedAt = now
-    guard let helper = try? HelperProcess(named: SizeWitness.program) else { return nil }
-    let process = Running(process: helper)
+    guard let process = try? HelperProcess(named: SizeWitness.program) else { return nil }
     state.process = process
-    process.listener.submit { [self] in listen(to: process) }
+    listener.submit { [self] in listen(to: process) }
     return process
   }
 
-  private func listen(to process: Running) {
+  private func listen(to process: HelperProcess) {
     var message = [UInt8](repeating: 0, count: WitnessMessage.headSize)
     while true {
-      let count = unsafe recv(process.socket, &message, message.count, 0)
+      let count = unsafe recv(process.socket.raw, &message, message.count, 0)
       if count < 0, errno == EINTR { continue }
       guard count == message.count else { break }
       finish(WitnessMessage.token(of: message))
@@ -88,9 +84,9 @@ final class SizeWitness: Sendable {
       return Array(state.waiters.values)
     }
     for waiter in waiters { waiter() }
-    _ = kill(process.process.child, SIGKILL)
+    _ = kill(process.child, SIGKILL)
     var status: Int32 = 0
-    while unsafe waitpid(process.process.child, &status, 0) < 0, errno == EINTR {}
+    while unsafe waitpid(process.child, &status, 0) < 0, errno == EINTR {}
   }
 
   private func finish(_ token: UInt64) { state.withLock { $0.waiters.removeValue(forKey: token) }?() }

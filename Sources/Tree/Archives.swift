@@ -18,8 +18,8 @@ final class Archives: MemoryHolder {
   let options: ZipOptions
   let memory: MemoryBudget
 
-  /// Each has a file open, as long as there is a descriptor to spare.
-  private static let keptAtMost = 512
+  /// Each has a file open, as long as there is a descriptor to spare, and so the room on the disk of one that was removed.
+  private static let keptAtMost = 64
 
   init(decoded: StretchCache, _ options: ZipOptions, _ memory: MemoryBudget) {
     self.decoded = decoded

@@ -42,6 +42,12 @@ public final class Tree: Sendable {
     public var attributesLifetime: Double
   }
 
+  /// What finding out sizes ran into just now, by node: the answer to the open that it was done for, which would only run into
+  /// it once more.
+  private let sizeFaults = Mutex<[UInt32: (fault: Fault, until: UInt64)]>([:])
+  /// In nanoseconds.
+  private static let sizeFaultTime: UInt64 = 1_000_000_000
+
   /// How long the kernel may believe what it knows of real files: changes show within this time.
   private static let volatileLifetime = 0.5
   /// An estimate in a listing: long enough for the stat behind it, too short for another program.
@@ -185,8 +191,15 @@ public final class Tree: Sendable {
   /// Finds out a file's size where its attributes have an estimate. What cannot be made keeps the estimate: opening it tells
   /// why.
   public func findSize(of id: UInt64, atAnyCost: Bool, _ patience: Patience) throws(Fault) {
-    let item = try nodes.node(id).item
-    do throws(Fault) { try item.findSize(atAnyCost: atAnyCost, patience) } catch { if error.isDelay { throw error } }
+    let node = try nodes.node(id)
+    do throws(Fault) { try node.item.findSize(atAnyCost: atAnyCost, patience) } catch {
+      if error.isDelay { throw error }
+      let until = monotonicNanoseconds() + Self.sizeFaultTime
+      sizeFaults.withLock { faults in
+        if faults.count >= 256 { faults = [:] }
+        faults[node.id] = (error, until)
+      }
+    }
   }
 
   public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
@@ -206,6 +219,11 @@ public final class Tree: Sendable {
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
+    if let found = sizeFaults.withLock({ $0.isEmpty ? nil : $0.removeValue(forKey: node.id) }),
+      monotonicNanoseconds() < found.until
+    {
+      throw found.fault
+    }
     let source = try current(node, patience) { () throws(Fault) in try node.item.open(pinned: false, patience) }
     if let file = source as? FileSource {
       opened.withLock { opened in

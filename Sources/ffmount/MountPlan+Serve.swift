@@ -36,6 +36,9 @@ extension MountPlan {
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
     settings.statistics = { root.statistics() }
+    // Each thread that has moved bytes keeps a pipe: where descriptors are few, they are for files.
+    let hasDescriptors = DescriptorPool.processLimit >= 1024
+    if !hasDescriptors { settings.workersEvenHeldUp = 0 }
     let mounted = MountedTree(tree, settings, logger: logger)
 
     let session: Session
@@ -46,7 +49,7 @@ extension MountPlan {
       throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)")
     }
     mounted.attach(session)
-    let ending = session.run(threads: options.threads) {
+    let ending = session.run(threads: options.threads, evenHeldUp: hasDescriptors ? 192 : 0) {
       Deadline.exit(after: Self.patience)
       mounted.end()
     }

@@ -81,6 +81,8 @@ private final class NamedTree: Sendable {
 
   private let source: SourceFolder
   private let tree: Tree
+  /// Nodes are counted before and after: for one at a time.
+  private let turn = NSLock()
 
   init() throws {
     source = try SourceFolder()
@@ -104,6 +106,8 @@ private final class NamedTree: Sendable {
   /// Looks a path up, its end from the fuzzer, and asks all of it.
   func complaints(_ start: String, _ rest: some Sequence<UInt8>) -> [String] {
     let path = Array(start.utf8) + rest.prefix(600).map { $0 == 0 ? 1 : $0 }
+    turn.lock()
+    defer { turn.unlock() }
     var reading = TreeReading(tree)
     reading.visit(path.split(separator: 0x2f).map { FileName($0.prefix(255)) })
     return reading.complaints

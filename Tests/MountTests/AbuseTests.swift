@@ -48,10 +48,11 @@ import Testing
     { printf 'P6 3000 2000 255\\n'; head -c 18000000 /dev/urandom; } > $S/noise.ppm
     cp $T/../../scripts/sample/harbour.png $S/small.png
     # The only worker, once it has been at work for some hundredths of a second, beyond what starting it takes.
-    ticks() { w=$(pgrep -P $P) && cut -d' ' -f14 /proc/$w/stat 2>/dev/null || echo 0; }
+    ticks() { w=$(workers) && cut -d' ' -f14 /proc/$w/stat 2>/dev/null || echo 0; }
     before=0
-    busy() { for i in $(seq 150); do sleep .04; [ $(ticks) -lt $((before + ${1:-10})) ] || break; done; w=$(pgrep -P $P); }
-    why() { getfattr --only-values -n user.ffmount.error "$1"; echo; }
+    busy() { for i in $(seq 150); do sleep .04; [ $(ticks) -lt $((before + ${1:-10})) ] || break; done; w=$(workers); }
+    # By a process that lists: another's question has the file made.
+    why() { python3 -Ic 'import os, sys; os.listdir("."); print(os.getxattr(sys.argv[1], "user.ffmount." + sys.argv[2]).decode())' "$1" "${2:-error}"; }
     """
 
   @Test func killedAndStoppedWorkersCostOneErrorEach() async throws {
@@ -87,7 +88,7 @@ import Testing
           $T/many_pages.py 20000 > $S/long.pdf; sleep .1
           for f in noise.ppm.as-png long.pdf.as-txt; do
             before=$(ticks); cat $f > /dev/null & busy 12; kill -STOP $w; s=$S/${f%.as-*}
-            truncate -s 8192 $s; kill -CONT $w; wait $!; why $f | cut -d: -f1,2 | sed 's, (.*,,'; [ $(pgrep -P $P) = $w ] && echo same worker
+            truncate -s 8192 $s; kill -CONT $w; wait $!; why $f | cut -d: -f1,2 | sed 's, (.*,,'; [ $(workers) = $w ] && echo same worker
           done
           """
         // What is left of the file is another file, which is tried anew. The image was read by pread; the PDF was mapped,
@@ -113,7 +114,7 @@ import Testing
         let lines = """
           for i in $(seq 1000); do printf 'P5 8 8 255\\n%064d' $i > $S/$i.pgm; done; sleep .1
           python3 $T/many_opens.py . 1000 100 100
-          awk '/VmHWM/ { print ($2 <= 102400 ? "small" : $0) }' /proc/$P/status; pgrep -P $P | wc -l
+          awk '/VmHWM/ { print ($2 <= 102400 ? "small" : $0) }' /proc/$P/status; workers | wc -l
           """
         let said = try await mount.shell(lines, scratch, limit: 100)
         #expect(said == "10000 opens, all the same\nsmall\n2\n")

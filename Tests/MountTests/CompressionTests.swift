@@ -125,16 +125,16 @@ import Testing
       try await expect(
         lines, mount, scratch,
         says: """
-          estimate
+          exact
           exact
           signed.pdf is not changed: it is signed, and the signature is for these bytes
-          estimate
+          exact
           exact
           bound.pdf is not changed: its owner forbids that
-          estimate
+          exact
           exact
           locked.pdf is not changed: it asks for a password
-          estimate
+          exact
           exact
           cut.pdf is not changed: it is no readable PDF (unable to find trailer dictionary while recovering damaged file)
           cat: none.compressed.pdf: Input/output error

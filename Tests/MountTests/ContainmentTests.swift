@@ -66,7 +66,7 @@ import Testing
       try await makePicture(scratch)
       try await withMount(scratch, without: [], "workers=1") { mount in
         let lines = """
-          cat a.png.as-jpeg > /dev/null; w=$(pgrep -P $P)
+          cat a.png.as-jpeg > /dev/null; w=$(workers)
           grep -E '^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs|Seccomp):' /proc/$w/status | tr -d '0\\n\\t'; echo
           grep -E '^(Uid|Gid|Groups):' /proc/$w/status | grep -cw 0
           for n in pid mnt net ipc uts; do cmp -s <(readlink /proc/$w/ns/$n) <(readlink /proc/$P/ns/$n) && echo $n is shared; done
@@ -119,7 +119,7 @@ import Testing
       try await withMount(scratch, without: [], "workers=1") { mount in
         let lines = """
           cat ._*.png.as-jpeg 2>&1 | grep -c 'Input/output error'; cat a.png.as-jpeg | file -b - | cut -d, -f1
-          ls /proc/$(pgrep -P $P)/fd | wc -l
+          ls /proc/$(workers)/fd | wc -l
           """
         let said = try await mount.shell(lines, scratch).split(separator: "\n")
         #expect(said.first == "300" && said.dropFirst().first == "JPEG image data")
@@ -137,7 +137,7 @@ import Testing
         // Noise, which takes AVIF's encoder long.
         let lines = """
           { printf 'P6 3000 2000 255\\n'; head -c 18000000 /dev/urandom; } > $S/noise.ppm; sleep .1
-          cat noise.ppm.as-avif > /dev/null 2>&1 & for i in $(seq 100); do w=$(pgrep -P $P) && break; sleep .05; done
+          cat noise.ppm.as-avif > /dev/null 2>&1 & for i in $(seq 100); do w=$(workers) && break; sleep .05; done
           for i in $(seq 100); do [ $(cut -d' ' -f14 /proc/$w/stat) -gt 20 ] && break; sleep .05; done
           kill -KILL $P; for i in $(seq 40); do [ -d /proc/$w ] || break; sleep .05; done; [ -d /proc/$w ] || echo gone
           """
@@ -158,7 +158,7 @@ import Testing
         as="env XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD HOME=$PWD setpriv --reuid=1 --regid=1 --clear-groups"
         $as "$1" -f -o workers=1 source mnt 2> said & for i in $(seq 200); do mountpoint -q mnt && break; sleep .05; done
         P=$!; $as cat mnt/a.png.as-jpeg | file -b - | cut -d, -f1
-        w=$(pgrep -P $P); grep -E '^(Cap(Prm|Eff)|NoNewPrivs|Seccomp):' /proc/$w/status | tr -d '0\n\t'; echo
+        w=$(pgrep -P $P ffconvert); grep -E '^(Cap(Prm|Eff)|NoNewPrivs|Seccomp):' /proc/$w/status | tr -d '0\n\t'; echo
         grep '^Uid:' /proc/$w/status | tr -s '\t' ' '; fusermount3 -u mnt; wait $P; echo $?; grep -o 'namespaces, user 1, landlock' said
         """
       let words = ["unshare", "-m", "--propagation", "private", "/bin/bash", "-c", lines, "bash", MountProcess.binary]

@@ -63,7 +63,7 @@ import Testing
       try await withConverter(scratch) { mount in
         let lines = """
           ls -l | grep -c as-jpeg; ls -l pdf | grep -c 'pages$'; find . -maxdepth 1 | wc -l
-          pgrep -P $P; ls $O/../cache/ffmount/renditions 2>&1 | grep -o 'No such'
+          workers; ls $O/../cache/ffmount/renditions 2>&1 | grep -o 'No such'
           """
         let said = try await mount.shell(lines, scratch)
         #expect(said == "10001\n1000\n20007\nNo such\n")

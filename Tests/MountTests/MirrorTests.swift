@@ -38,7 +38,7 @@ import Testing
               maps.append(found)
           print(len(maps[0]), maps[0] == maps[1])' "$S/image" image
           cp image "$O/copy" && stat -c %s "$O/copy"
-          for at in 0 7 500000 1048575; do dd if="$O/copy" bs=1M skip=$at count=1 status=none | head -c 14 | tr -d '\0'; echo; done
+          for at in 0 7 500000 1048575; do dd if="$O/copy" bs=1M skip=$at count=1 status=none | head -c 14 | tr -d '\\0'; echo; done
           """
         let said = try await mount.shell(lines, scratch)
         #expect(said == "5 True\n1099511627776\ndata 0\ndata 7\ndata 500000\ndata 1048575\n")

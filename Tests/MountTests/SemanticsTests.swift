@@ -445,7 +445,7 @@ struct SemanticsExample: CustomTestStringConvertible, Sendable {
       "an archive of more names than memory has room for fails alone", options: ["-o", "memory=8M"],
       "ls a.zip.contents; getfattr --only-values -n user.ffmount.error a.zip.contents; echo; cat b.zip.contents/in.txt",
       """
-      ls: cannot access 'a.zip.contents': Input/output error
+      ls: cannot open directory 'a.zip.contents': Input/output error
       a.zip: it has more names than fit in 8 MiB of memory (-o memory=)
       inside
       """

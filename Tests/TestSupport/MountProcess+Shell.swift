@@ -1,8 +1,9 @@
 extension MountProcess {
-  /// What a shell in the mount says, on both outputs; `$P` is the daemon, `$S` the source, `$O` a folder for results, `$T`
-  /// the one with the test's scripts.
+  /// What a shell in the mount says, on both outputs; `$P` is the daemon, `workers` prints its converters, `$S` is the source,
+  /// `$O` a folder for results, `$T` the one with the test's scripts.
   public func shell(_ lines: String, _ scratch: MountScratch, limit seconds: Double = 60) async throws -> String {
     let start = """
+      workers() { for w in $(pgrep -P $P); do grep -qs ffmount-witness /proc/$w/cmdline || echo $w; done | grep .; }
       export LC_ALL=C.UTF-8 P=$3 S=$2/source O=$2/out T=$4; mkdir -p $O; cd "$1" && { \(lines)
       } 2>&1
       """
