@@ -33,6 +33,11 @@ LOOK = """(() => {
   return found;
 })()"""
 
+# What Debian's Chromium asks for by itself, whatever page it shows.
+OWN = re.compile(
+    r"(CONNECT|POST) (http://)?(accounts\.google\.com|update\.googleapis\.com|start\.duckduckgo\.com|\S+\.gvt1\.com)[:/]"
+)
+
 SWITCHES = [
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars",
     "--disable-component-update", "--disable-default-apps", "--disable-sync", "--disable-extensions",
@@ -51,7 +56,7 @@ class Proxy:
             def handle(self):
                 line = self.rfile.readline(65536).decode("latin-1").strip()
                 # The browser's own, whatever page it shows.
-                if not re.match(r"\S+ (http://)?\S+\.(google|googleapis|gvt1)\.com[:/]", line):
+                if not OWN.match(line):
                     requests.append(line)
                 self.wfile.write(b"HTTP/1.1 502 Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
