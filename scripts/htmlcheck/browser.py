@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import re
+import select
 import shutil
 import socketserver
 import subprocess
@@ -24,13 +25,18 @@ LOOK = """(() => {
     if (element.localName == "meta" && element.httpEquiv.toLowerCase() == "refresh") found.push("has a refresh");
     for (const attribute of element.attributes) {
       if (/^on|^(ping|action|formaction|srcdoc|xlink:href|is)$/i.test(attribute.name)) found.push("has " + attribute.name);
-      if (/^\\s*(javascript|vbscript|data:text)/i.test(attribute.value.replace(/[\\x00-\\x20]/g, "")) &&
+      if (/^\\s*(javascript:|vbscript:|data:text)/i.test(attribute.value.replace(/[\\x00-\\x20]/g, "")) &&
         !["alt", "title", "value", "content"].includes(attribute.name)) found.push("has " + attribute.value.slice(0, 60));
     }
   }
   if (window.PWNED || document.title == "PWNED") found.push("ran a script");
   return found;
 })()"""
+
+# What Debian's Chromium asks for by itself, whatever page it shows.
+OWN = re.compile(
+    r"(CONNECT|POST) (http://)?(accounts\.google\.com|update\.googleapis\.com|start\.duckduckgo\.com|\S+\.gvt1\.com)[:/]"
+)
 
 SWITCHES = [
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars",
@@ -50,7 +56,7 @@ class Proxy:
             def handle(self):
                 line = self.rfile.readline(65536).decode("latin-1").strip()
                 # The browser's own, whatever page it shows.
-                if not re.match(r"CONNECT \S+\.(google|googleapis|gvt1)\.com:443 ", line):
+                if not OWN.match(line):
                     requests.append(line)
                 self.wfile.write(b"HTTP/1.1 502 Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
@@ -132,8 +138,11 @@ class Browser:
         os.write(self.output, json.dumps(message).encode() + b"\0")
         return self.count
 
-    def receive(self):
+    def receive(self, patience=60):
+        """The next message; None when none comes for so many seconds."""
         while b"\0" not in self.buffer:
+            if not select.select([self.input], [], [], patience)[0]:
+                return None
             data = os.read(self.input, 1 << 20)
             if not data:
                 raise EOFError("the browser has ended")
@@ -150,6 +159,8 @@ class Browser:
         number = self.send(method, parameters)
         while True:
             message = self.receive()
+            if message is None:
+                raise OSError(f"{method}: the browser does not answer")
             if message.get("id") == number:
                 if "error" in message:
                     raise OSError(f"{method}: {message['error']}")
@@ -159,10 +170,13 @@ class Browser:
         """Opens a file; gives what ran and what was found in it that could run."""
         self.events.clear()
         self.ask("Page.navigate", url=path.as_uri())
+        # A page that is never done is looked at all the same.
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.receive()
+            if self.receive(10) is None:
+                break
         time.sleep(0.1)
-        if picture:
+        address = self.ask("Page.getFrameTree")["frameTree"]["frame"]["url"]
+        if picture and address == path.as_uri():
             try:
                 data = self.ask("Page.captureScreenshot", format="png")["data"]
                 picture.write_bytes(base64.b64decode(data))
@@ -172,7 +186,6 @@ class Browser:
         found = []
         if self.runs_scripts:
             found = self.ask("Runtime.evaluate", expression=LOOK, returnByValue=True)["result"].get("value", [])
-            address = self.ask("Runtime.evaluate", expression="location.href", returnByValue=True)["result"].get("value")
             if address != path.as_uri():
                 found.append(f"went to {address}")
         names = {event["method"] for event in self.events}
