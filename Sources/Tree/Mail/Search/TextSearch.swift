@@ -33,7 +33,7 @@ final class TextSearch: Sendable {
   }
 
   /// Goes up whenever other words are made of the same messages.
-  private static let version: UInt64 = 2
+  private static let version: UInt64 = 3
   /// Words are added so many bytes at a time.
   private static let batchSize = 16 << 20
   /// What the text indexes of all mailboxes may take, in bytes.
