@@ -130,7 +130,7 @@ public final class RenditionCache: Sendable {
   /// Keeps a file of `makeFile`, which is whole, under a name; gives its state then, nil when that did not succeed. It stays
   /// usable in either case.
   func keep(_ file: TemporaryFile, size: Int64, _ name: FileName) -> FileStatus? {
-    guard size <= maximumSize, let key = try? key(making: false),
+    guard size <= maximumSize, let key = try? key(making: true),
       let end = KeptEnd(for: file, size: size, name, key: key)?.bytes
     else { return nil }
     do throws(Fault) {

@@ -1,5 +1,6 @@
 public import Bytes
 internal import Glibc
+internal import Synchronization
 
 /// A secret that only this user has, kept in a folder of his: what is stored there is bound to it, so that nobody else can
 /// make what is taken for ours.
@@ -12,11 +13,17 @@ public enum OwnKey {
   public static func key(in folder: String) throws(Fault) -> [UInt8] {
     let path = "\(folder)/\(name)"
     if let key = read(path) { return key }
-    try make(path)
-    // Another process may have been quicker.
-    guard let key = read(path) else { throw Fault(.system(EIO), "\(path) cannot be read") }
-    return key
+    return try turn.withLock { _ throws(Fault) in
+      if let key = read(path) { return key }
+      try make(path)
+      // Another process may have been quicker.
+      guard let key = read(path) else { throw Fault(.system(EIO), "\(path) cannot be read") }
+      return key
+    }
   }
+
+  /// Held by the thread that makes one: two would make two.
+  private static let turn = Mutex(())
 
   private static func read(_ path: String) -> [UInt8]? {
     // A fifo must not keep us.

@@ -88,7 +88,7 @@ import Testing
           $T/many_pages.py 20000 > $S/long.pdf; sleep .1
           for f in noise.ppm.as-png long.pdf.as-txt; do
             before=$(ticks); cat $f > /dev/null & busy 12; kill -STOP $w; s=$S/${f%.as-*}
-            truncate -s 8192 $s; kill -CONT $w; wait $!; why $f | cut -d: -f1,2 | sed 's, (.*,,'; [ $(workers) = $w ] && echo same worker
+            truncate -s 8192 $s; kill -CONT $w; wait $!; getfattr --only-values -n user.ffmount.error $f | cut -d: -f1,2 | sed 's, (.*,,'; [ $(workers) = $w ] && echo same worker
           done
           """
         // What is left of the file is another file, which is tried anew. The image was read by pread; the PDF was mapped,
