@@ -72,7 +72,7 @@ import Testing
       // An empty /dev, for this process alone.
       let lines = "mount -t tmpfs none /dev || exit 127; exec \"$@\""
       let result = try await run(
-        "unshare", "-m", "--propagation", "private", "bash", "-c", lines, "bash", MountProcess.binary, scratch.source,
+        "unshare", "-m", "--propagation", "slave", "bash", "-c", lines, "bash", MountProcess.binary, scratch.source,
         scratch.mountpoint, limit: 10)
       guard result.status != 127 else { try Test.cancel("no namespace to be had: \(result.errors)") }
       #expect(result.status == 69)
@@ -336,7 +336,7 @@ import Testing
       try scratch.write("file", "x")
       let result = try await shell(
         """
-        cd "$1" && mkdir bin && cp "$2" bin/ffmount && exec unshare -m bash -c '
+        cd "$1" && mkdir bin && cp "$2" bin/ffmount && exec unshare -m --propagation slave bash -c '
           mount --bind bin /usr/local/bin || exit 90
           options=ro,allow_other,noauto,user,_netdev,nofail,x-systemd.idle-timeout=60,uid=1000,gid=1001,umask=022
           if [ "$2" = true ]; then

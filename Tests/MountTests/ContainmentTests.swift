@@ -152,6 +152,7 @@ import Testing
   func workersOfAUserAreShutInToo() async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
+      // Not a private copy of all mounts, which would keep those of other tests from ending.
       // The device may be root's alone: it is another one for as long as this takes. Who mounts has to have a name.
       let lines = """
         cd "$2"; chmod 755 .; chown -R 1:1 .; mknod fuse c 10 229; chmod 666 fuse; mount --bind fuse /dev/fuse
@@ -161,7 +162,7 @@ import Testing
         w=$(pgrep -P $P ffconvert); grep -E '^(Cap(Prm|Eff)|NoNewPrivs|Seccomp):' /proc/$w/status | tr -d '0\n\t'; echo
         grep '^Uid:' /proc/$w/status | tr -s '\t' ' '; fusermount3 -u mnt; wait $P; echo $?; grep -o 'namespaces, user 1, landlock' said
         """
-      let words = ["unshare", "-m", "--propagation", "private", "/bin/bash", "-c", lines, "bash", MountProcess.binary]
+      let words = ["unshare", "-m", "--propagation", "slave", "/bin/bash", "-c", lines, "bash", MountProcess.binary]
       let said = try await MountChild(words + [scratch.path]).wait(atMost: 60)
       #expect(
         said.text == """
