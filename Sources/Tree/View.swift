@@ -135,7 +135,11 @@ public struct Source: Sendable {
   }
 
   /// The file's bytes, whose size is known; a change of the file is a fault from then on.
-  public func open(_ patience: Patience) throws(Fault) -> any ByteSource { try item.content(patience) }
+  public func open(_ patience: Patience) throws(Fault) -> any ByteSource {
+    // What is made of a folder's files, for who may not read all of them.
+    if isConcealed, attributes.kind == .folder { throw Fault(.system(EACCES)) }
+    return try item.content(patience)
+  }
 }
 
 extension Item {

@@ -295,6 +295,8 @@ def check_folders(source, mountpoint, when):
             said = run(user, lambda: use(path))
             if said == "read" and not may:
                 complain(when, user, path, "comes out")
+            if "EISDIR" in (said, *run(user, lambda: [use(f"{path}.pages/1.pdf"), use(f"{path}.as-txt")])):
+                complain(when, user, path, "is said to be a folder")
             # Lists and owners that differ leave less than each of them; and root may all.
             exact = user == "root" or name not in ("mixed", "listed", "barred", "split", "turned")
             if members and may and exact and said != "read":
