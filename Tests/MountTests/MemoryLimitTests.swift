@@ -58,8 +58,8 @@ import Testing
           error.text
             == "b-deep.zip.contents/inner.zip: it has more names than fit in 8 MiB of memory (-o memory=)")
         let after = try await peak()
-        // What the kernel knows of 200,000 names comes to the trees and caches.
-        if Sanitizer.name == nil { #expect(after <= before + (8 + 40) << 10, "\(before), then \(after) KiB") }
+        // What the kernel knows of 200,000 names comes to the trees and caches; without the limit it is twice as much.
+        if Sanitizer.name == nil { #expect(after <= before + (8 + 64) << 10, "\(before), then \(after) KiB") }
       }
     }
   }
