@@ -1,11 +1,9 @@
 public import Bytes
-internal import Synchronization
 internal import Threads
 
 /// Makes all that the listings of a tree show as not made yet, so that every size is known and every copy is there.
 public final class ConvertingAhead: Sendable {
   private let tree: Tree
-  private let isStopped = Atomic<Bool>(false)
 
   /// Something that a listing shows whose size was an estimate.
   public struct File: Sendable {
@@ -15,9 +13,6 @@ public final class ConvertingAhead: Sendable {
   }
 
   public init(_ tree: Tree) { self.tree = tree }
-
-  /// Ends `forEach` before its next file.
-  public func stop() { isStopped.store(true, ordering: .relaxed) }
 
   /// How many files there are to be made. Blocks; O(n) in what the tree lists. Throws when nobody wants to know any more.
   public func count() throws(Fault) -> Int {
@@ -60,21 +55,23 @@ public final class ConvertingAhead: Sendable {
   private func walk(_ folder: UInt64, _ body: (String, UInt64) throws(Fault) -> Void) throws(Fault) {
     guard let reader = try? tree.openFolder(folder, .blocking) else { return }
     var cookie: UInt64 = 0
-    while !isStopped.load(ordering: .relaxed) {
+    while true {
       var folders: [UInt64] = []
       var files: [UInt64] = []
       let before = cookie
       do throws(Fault) {
         try waiting { () throws(Fault) in
           try reader.read(after: cookie, .blocking) { (row, entry) throws(Fault) in
-            // `.` and `..` come first.
             // A mailbox's views hold what its messages do.
             let isWanted = row.kind == .file || row.kind == .folder && row.viewName != "views"
+            // `.` and `..` come first.
             if row.cookie > 2, isWanted, let entry = try entry() {
-              switch entry.attributes {
-              case let found where found.kind == .folder: folders.append(entry.node)
-              case let found where found.isPreliminary: files.append(entry.node)
-              default: tree.forget(entry.node, 1)
+              if entry.attributes.kind == .folder {
+                folders.append(entry.node)
+              } else if entry.attributes.isPreliminary {
+                files.append(entry.node)
+              } else {
+                tree.forget(entry.node, 1)
               }
             }
             cookie = row.cookie
