@@ -89,5 +89,9 @@ private struct FolderLock {
     throw IndexFailure.passing
   }
 
-  func release() { close(descriptor) }
+  func release() {
+    // A process that is about to start another program may have it open, too.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

@@ -180,21 +180,6 @@ extension ConversionTests {
       }
     }
 
-    @Test func folderIsItsOwnersAlone() async throws {
-      try await onThread { scratch in
-        let before = umask(0)
-        defer { umask(before) }
-        let workshop = Workshop(in: scratch)
-        defer { workshop.renditions.stop() }
-        _ = try workshop.make("echo", 1)
-        for folder in [workshop.cacheFolder, scratch.path + "/cache"] {
-          var status = stat()
-          #expect(unsafe stat(folder, &status) == 0)
-          #expect(status.st_mode & 0o777 == 0o700, "\(folder)")
-        }
-      }
-    }
-
     @Test func resultLargerThanTheCacheIsNotKept() async throws {
       try await onThread { scratch in
         let workshop = Workshop(cacheSize: 10_000, in: scratch)

@@ -10,7 +10,9 @@ struct IndexScratch: ~Copyable {
 
   init() throws {
     path = FileManager.default.temporaryDirectory.path + "/index-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    // Nothing is kept where others may write, whatever the umask is.
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -48,6 +48,22 @@ import Testing
     }
   }
 
+  @Test func cacheIsItsOwnersAloneWhateverTheMaskIs() async throws {
+    try await withScratch { scratch in
+      try await makePicture(scratch)
+      let own = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
+      let prefix = ["/bin/bash", "-c", "umask 0; exec \"$@\"", "bash"]
+      try await TestSupport.withMount(scratch, prefix: prefix, environment: own) { mount in
+        let lines = """
+          cat a.png.as-jpeg >/dev/null; find "$2/cache" -perm /077; find "$2/cache" -type f -size +0 | grep -c .
+          """
+        let said = try await mount.shell(lines, scratch)
+        let count = try #require(Int(said.dropLast()), "\(said)")
+        #expect(count > 0)
+      }
+    }
+  }
+
   @Test(
     .enabled("a kernel is made to lack something by root") { MountScratch.isRoot },
     arguments: ["landlock", "namespaces"])
