@@ -13,12 +13,8 @@ public struct BaseSubject: Sendable, Equatable {
     isReply = reader.isReply
   }
 
-  /// By which base subjects are compared: case is of no matter, and 0 stands for none.
-  static func key(of text: ArraySlice<UInt8>) -> UInt64 {
-    if text.isEmpty { return 0 }
-    let lower = String(decoding: text, as: UTF8.self).lowercased()
-    return max(1, MessageRow.hash(ofID: Array(lower.utf8)[...]))
-  }
+  /// By whose low 63 bits base subjects are compared: case is of no matter, and they are 0 for none.
+  var key: UInt64 { text.isEmpty ? 0 : MessageRow.hash(ofID: Array(text.lowercased().utf8)[...]) | 1 }
 }
 
 private struct SubjectReader {

@@ -5,8 +5,8 @@ internal import Bytes
 ///
 /// A message's own last reference makes its parent; what others say of an id counts where its message says nothing. Links
 /// that would close a loop are left out, and messages of one id are in one thread. Unlike in RFC 5256, two messages that
-/// merely have the same subject are no thread. Nothing recurses; time is linear but for sorting, memory some 30 bytes a
-/// message, as many an id, and the subjects, each once.
+/// merely have the same subject are no thread. Nothing recurses; time is linear but for sorting, memory some 12 bytes a
+/// message, and 20 an id.
 public struct ThreadFinder: Sendable {
   /// By number, of an id that is known or referred to, or of a message without one: the id, or 0.
   private var ids: [UInt64] = []
@@ -17,26 +17,22 @@ public struct ThreadFinder: Sendable {
   private var placed: [(number: UInt32, root: UInt32)] = []
   /// Gmail's threads: their numbers.
   private var gmail: [UInt64: UInt32] = [:]
-  /// By message: its number, and its base subject, with a mark where it says that it is a reply.
+  /// By message: its number, and its base subject's key, with a mark where it says that it is a reply.
   private var numbers: [UInt32] = []
-  private var texts: [UInt32] = []
-  private var subjects = NameList()
+  private var subjects: [UInt64] = []
 
   private static let none = UInt32.max
   private static let mark: UInt32 = 1 << 31
+  private static let replyMark: UInt64 = 1 << 63
 
   /// The threads of the messages that were added.
   public struct Threads: Sendable {
     /// Of each message: the number of its thread. They are numbered by their first messages.
     public let numbers: [UInt32]
-    /// By thread: its subject's number.
-    fileprivate let texts: [UInt32]
-    fileprivate let known: NameList
+    /// By thread: its oldest message, the first of those that are.
+    public let oldest: [UInt32]
 
-    public var count: Int { texts.count }
-
-    /// Of a thread: the base subject of its oldest message; perhaps empty.
-    public func subject(_ thread: Int) -> String { String(decoding: known[Int(texts[thread])], as: UTF8.self) }
+    public var count: Int { oldest.count }
   }
 
   /// `count` is how many messages there will be, about.
@@ -44,10 +40,8 @@ public struct ThreadFinder: Sendable {
     ids.reserveCapacity(count)
     links.reserveCapacity(count)
     numbers.reserveCapacity(count)
-    texts.reserveCapacity(count)
+    subjects.reserveCapacity(count)
     table = NameTable(expecting: count)
-    // No subject has a number, too.
-    _ = subjects.add([])
   }
 
   /// Adds the next message of the archive.
@@ -68,7 +62,7 @@ public struct ThreadFinder: Sendable {
     }
     let base = BaseSubject(row.subject)
     numbers.append(number)
-    texts.append(subjects.add(Array(base.text.utf8)[...]).number | (base.isReply ? Self.mark : 0))
+    subjects.append(base.key & ~Self.replyMark | (base.isReply ? Self.replyMark : 0))
   }
 
   private func isOwn(_ link: UInt32) -> Bool { link != Self.none && link & Self.mark != 0 }
@@ -102,7 +96,6 @@ public struct ThreadFinder: Sendable {
     swap(&self, &taken)
     taken.ids = []
     taken.table = NameTable(expecting: 0)
-    taken.subjects.finish()
     var forest = Forest(count: taken.links.count, fixed: Set(taken.gmail.values))
     for (number, root) in taken.placed { _ = forest.unite(number, root) }
     for (number, link) in taken.links.enumerated() where taken.isOwn(link) {
@@ -114,6 +107,7 @@ public struct ThreadFinder: Sendable {
     taken.placed = []
     taken.links = []
     taken.joinBySubject(&forest, dates)
+    taken.subjects = []
     let oldest = taken.oldest(&forest, dates)
     var known = [UInt32](repeating: Self.none, count: forest.count)
     var starts: [UInt32] = []
@@ -121,11 +115,11 @@ public struct ThreadFinder: Sendable {
       let root = Int(forest.find(taken.numbers[index]))
       if known[root] == Self.none {
         known[root] = UInt32(starts.count)
-        starts.append(taken.texts[Int(oldest[root])] & ~Self.mark)
+        starts.append(oldest[root])
       }
       taken.numbers[index] = known[root]
     }
-    return Threads(numbers: taken.numbers, texts: starts, known: taken.subjects)
+    return Threads(numbers: taken.numbers, oldest: starts)
   }
 
   /// By the root of each tree: its oldest message.
@@ -150,7 +144,7 @@ public struct ThreadFinder: Sendable {
   private func joinBySubject(_ forest: inout Forest, _ dates: [Int64]) {
     var starts: [(key: UInt64, index: UInt32)] = []
     for index in oldest(&forest, dates) where index != Self.none {
-      let key = BaseSubject.key(of: subjects[Int(texts[Int(index)] & ~Self.mark)])
+      let key = subjects[Int(index)] & ~Self.replyMark
       if key != 0 { starts.append((key, index)) }
     }
     starts.sort { ($0.key, Self.age(dates, $0.index), $0.index) < ($1.key, Self.age(dates, $1.index), $1.index) }
@@ -173,11 +167,7 @@ public struct ThreadFinder: Sendable {
     }
   }
 
-  private func isReply(_ index: UInt32) -> Bool { texts[Int(index)] & Self.mark != 0 }
-}
-
-extension ThreadFinder.Threads {
-  public var subjects: [String] { (0..<count).map { subject($0) } }
+  private func isReply(_ index: UInt32) -> Bool { subjects[Int(index)] & Self.replyMark != 0 }
 }
 
 /// Numbers joined into trees.

@@ -99,7 +99,28 @@ import Testing
     #expect(names(.sender) == ["No Address 1", "anna@example.com 0,2"])
     #expect(names(.label) == ["?/? 0", "Inbox 0", "Work/A 0", "label 000001 2024-05-03 x 0"])
     #expect(names(.deleted) == [" 2"])
-    #expect(names(.thread) == ["no subject 0", "no subject (1) 1", "no subject (2) 2"])
+  }
+
+  @Test func threadsOfOneSubjectGetNumbers() {
+    let subjects = ["Plan", "", "Plan (1)", "Re: Plan", "plan", "Plan", "a/b", "Plan"]
+    let rows = subjects.enumerated().map { index, subject in
+      var row = MessageRow(separator: 0, start: 0, end: 0)
+      row.subject = subject
+      // The fourth answers the first.
+      row.messageID = index == 3 ? 99 : UInt64(index + 1)
+      row.references = index == 3 ? [1] : []
+      return row
+    }
+    var finder = ThreadFinder()
+    for row in rows { finder.add(row) }
+    var names = ThreadNames(finder.takeThreads(dates: (0..<8).map(Int64.init)))
+    for (position, row) in rows.enumerated() { names.add(row, at: position) }
+    let groups = names.groups()
+    let found = (0..<groups.count).map {
+      "\(Self.text(groups.name($0))): \(groups.members($0).map(String.init).joined(separator: ","))"
+    }
+    #expect(
+      found == ["Plan: 0,3", "Plan (1): 2", "Plan (2): 5", "Plan (3): 7", "a-b: 6", "no subject: 1", "plan: 4"])
   }
 
   @Test func attachmentsAreNamedAfterTheirMails() throws {

@@ -21,21 +21,6 @@ struct MessageFacts: Sendable, Equatable {
     sizes.append(UInt32(clamping: row.size))
   }
 
-  /// For the index: little-endian.
-  var packed: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(16 * count)
-    func add(_ word: UInt64, _ size: Int) {
-      for place in 0..<size { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * place))) }
-    }
-    for index in 0..<count {
-      add(UInt64(bitPattern: dates[index]), 8)
-      add(UInt64(UInt32(bitPattern: days[index])), 4)
-      add(UInt64(sizes[index]), 4)
-    }
-    return bytes
-  }
-
   /// `count` is how many messages there will be, about.
   init(expecting count: Int = 0) {
     dates.reserveCapacity(count)
@@ -45,10 +30,26 @@ struct MessageFacts: Sendable, Equatable {
 
   /// In memory, in bytes.
   var size: Int { 16 * count }
+}
+
+extension MessageFacts: Packable {
+  var packedSize: Int { 16 * count }
+
+  func packed(_ range: Range<Int>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    for index in range.lowerBound / 16..<range.upperBound / 16 {
+      bytes.append(word: UInt64(bitPattern: dates[index]))
+      bytes.append(word: UInt32(bitPattern: days[index]))
+      bytes.append(word: sizes[index])
+    }
+    return bytes
+  }
 
   /// nil unless it is of so many messages.
   init?(packed bytes: [UInt8], messages: Int) {
     guard bytes.count == 16 * messages else { return nil }
+    self.init(expecting: messages)
     let span = bytes.span
     func word(_ start: Int, _ size: Int) -> UInt64 {
       var word: UInt64 = 0

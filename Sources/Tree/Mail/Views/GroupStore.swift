@@ -10,10 +10,12 @@ struct GroupStore: Sendable {
   private let state: [UInt8]
 
   /// Goes up whenever what is stored is made in another way.
-  static let kind = IndexKind(number: 4, version: 1)
+  static let kind = IndexKind(number: 4, version: 2)
   /// In bytes, of one record.
   private static let recordSize = 256 << 10
   private static let recordsAtATime = 4
+  /// Room is made for no more at once, whatever a record says; in bytes.
+  private static let mostAtOnce = 64 << 20
 
   init(_ store: MailboxStore) {
     index = store.index
@@ -28,18 +30,18 @@ struct GroupStore: Sendable {
     [value] + IndexedFile.bytes([UInt64(number)])
   }
 
-  /// Keeps groups.
-  func store(_ groups: MessageGroups, _ sorting: Sorting) { store(groups.packed, sorting.rawValue) }
+  func store(_ groups: MessageGroups, _ sorting: Sorting) { store(groups, as: sorting.rawValue) }
 
-  func store(_ facts: MessageFacts) { store(facts.packed, Self.facts) }
+  func store(_ facts: MessageFacts) { store(facts, as: Self.facts) }
 
   /// A few records at a time: while some of another value are there, what is read of it is not right, and not believed.
-  private func store(_ bytes: [UInt8], _ value: UInt8) {
+  private func store(_ packable: some Packable, as value: UInt8) {
+    let size = packable.packedSize
     var records: [IndexRecord] = []
-    for (number, start) in stride(from: 0, to: bytes.count, by: Self.recordSize).enumerated() {
-      let part = bytes[start..<min(bytes.count, start + Self.recordSize)]
+    for (number, start) in stride(from: 0, to: size, by: Self.recordSize).enumerated() {
       // The first says how much there is.
-      let head = number == 0 ? state + IndexedFile.bytes([UInt64(bytes.count)]) : state
+      let head = number == 0 ? state + IndexedFile.bytes([UInt64(size)]) : state
+      let part = packable.packed(start..<min(size, start + Self.recordSize))
       records.append(IndexRecord(key: Self.key(value, number), value: head + part))
       if records.count == Self.recordsAtATime {
         index.store(records, Self.kind, of: source)
@@ -62,16 +64,18 @@ struct GroupStore: Sendable {
   private func value(_ value: UInt8) -> [UInt8]? {
     var bytes: [UInt8] = []
     var size = 0
-    for record in index.records(
-      of: source, Self.kind, from: Self.key(value, 0), through: Self.key(value, .max))
-    {
-      guard record.value.starts(with: state) else { return nil }
-      var part = record.value[state.count...]
+    for number in 0... {
+      // One at a time: all together they would be there twice.
+      guard let record = index.value(of: source, Self.kind, Self.key(value, number)), record.starts(with: state) else {
+        return nil
+      }
+      var part = record[state.count...]
       if bytes.isEmpty {
         guard part.count >= 8 else { return nil }
         guard let exact = Int(exactly: IndexedFile.word(part)) else { return nil }
         size = exact
         part = part.dropFirst(8)
+        bytes.reserveCapacity(min(size, Self.mostAtOnce))
       }
       bytes += part
       // What is left of an earlier state that had more.

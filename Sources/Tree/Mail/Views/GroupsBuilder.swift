@@ -2,7 +2,7 @@ internal import Bytes
 internal import Mail
 internal import Text
 
-/// Sorts a mailbox's messages into the folders of its views.
+/// Sorts a mailbox's messages into the folders of its views, all but the threads.
 struct GroupsBuilder {
   private var senders = NameList()
   /// By message: its sender's number.
@@ -10,13 +10,11 @@ struct GroupsBuilder {
   private var labels = NameList()
   private var labelled: [MessageGroups.Member] = []
   private var deleted: [UInt32] = []
-  private var threads: ThreadFinder
   private(set) var facts: MessageFacts
   private var position: UInt32 = 0
 
   /// `count` is how many messages there will be.
   init(expecting count: Int = 0) {
-    threads = ThreadFinder(expecting: count)
     facts = MessageFacts(expecting: count)
     sent.reserveCapacity(count)
   }
@@ -31,7 +29,6 @@ struct GroupsBuilder {
     }
     for path in paths { labelled.append((labels.add(path[...]).number, position)) }
     if row.isDeleted { deleted.append(position) }
-    threads.add(row)
     facts.add(row)
     position += 1
   }
@@ -49,8 +46,7 @@ struct GroupsBuilder {
       labels.finish()
       return MessageGroups(labels, labelled)
     case .deleted: return MessageGroups(single: deleted)
-    case .thread: return Self.threads(threads.takeThreads(dates: facts.dates))
-    case .attachments: return MessageGroups(single: [])
+    case .thread, .attachments: return MessageGroups(single: [])
     }
   }
 
@@ -91,25 +87,6 @@ struct GroupsBuilder {
       path += name
     }
     return path
-  }
-
-  /// Threads of one subject get numbers, in the order of their first messages.
-  private static func threads(_ found: consuming ThreadFinder.Threads) -> MessageGroups {
-    var names = NameList()
-    // The next number to try, by the name that it is put behind.
-    var numbers: [UInt32: Int] = [:]
-    for thread in 0..<found.count {
-      let text = MessageRow.folderText(found.subject(thread))
-      let name = Array(SafeName.safe(Array((text.isEmpty ? "no subject" : text).utf8)[...]))
-      let (plain, isNew) = names.add(name[...])
-      if isNew { continue }
-      var number = numbers[plain] ?? 1
-      while !names.add((name + Array(" (\(number))".utf8))[...]).isNew { number += 1 }
-      numbers[plain] = number + 1
-    }
-    names.finish()
-    let threads = (consume found).numbers
-    return MessageGroups(names, of: threads)
   }
 }
 

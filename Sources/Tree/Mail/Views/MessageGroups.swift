@@ -5,9 +5,11 @@ internal import Bytes
 /// A group's name is a path; groups are in an order in which what lies below one path lies together. Positions count from 0
 /// and ascend within a group.
 struct MessageGroups: Sendable, Equatable {
-  /// All names, one behind the other, and where each ends.
+  /// All names, one behind the other, where each ends, and the place of each group's among them: sorting names themselves
+  /// would need room for all of them twice.
   private let names: [UInt8]
   private let nameEnds: [UInt32]
+  private let order: [UInt32]
   /// All positions, group by group, and where each group ends.
   private let positions: [UInt32]
   private let ends: [UInt32]
@@ -15,7 +17,8 @@ struct MessageGroups: Sendable, Equatable {
   var count: Int { ends.count }
 
   func name(_ group: Int) -> ArraySlice<UInt8> {
-    names[(group == 0 ? 0 : Int(nameEnds[group - 1]))..<Int(nameEnds[group])]
+    let place = Int(order[group])
+    return names[(place == 0 ? 0 : Int(nameEnds[place - 1]))..<Int(nameEnds[place])]
   }
 
   func members(_ group: Int) -> ArraySlice<UInt32> {
@@ -98,28 +101,18 @@ extension MessageGroups {
   typealias Member = (group: UInt32, position: UInt32)
 
   /// Groups by their names, which need no order, and for each message the place of its group.
-  init(_ names: consuming NameList, of groups: [UInt32]) {
+  init(_ names: NameList, of groups: [UInt32]) {
     self.init(names, groups.lazy.enumerated().map { (group: $0.element, position: UInt32($0.offset)) })
   }
 
   /// The same for messages that are in any number of groups; the positions of a group in order.
-  init(_ unsorted: consuming NameList, _ members: some Sequence<Member>) {
+  init(_ unsorted: NameList, _ members: some Sequence<Member>) {
     var order = Array(0..<UInt32(unsorted.count))
     order.sort { [unsorted] in Self.isBefore(unsorted[Int($0)], unsorted[Int($1)]) }
-    var names: [UInt8] = []
-    names.reserveCapacity(unsorted.bytes.count)
-    var nameEnds: [UInt32] = []
-    nameEnds.reserveCapacity(order.count)
     var places = [UInt32](repeating: 0, count: order.count)
-    for (place, group) in order.enumerated() {
-      names += unsorted[Int(group)]
-      nameEnds.append(UInt32(names.count))
-      places[Int(group)] = UInt32(place)
-    }
-    order = []
-    unsorted = NameList()
+    for (place, group) in order.enumerated() { places[Int(group)] = UInt32(place) }
     // Where the next member of each group goes; in the end, where the last one has gone.
-    var ends = [UInt32](repeating: 0, count: nameEnds.count)
+    var ends = [UInt32](repeating: 0, count: order.count)
     var count = 0
     for member in members {
       ends[Int(places[Int(member.group)])] += 1
@@ -136,8 +129,9 @@ extension MessageGroups {
       positions[Int(ends[group])] = member.position
       ends[group] += 1
     }
-    self.names = names
-    self.nameEnds = nameEnds
+    names = unsorted.bytes
+    nameEnds = unsorted.ends
+    self.order = order
     self.positions = positions
     self.ends = ends
   }
@@ -146,26 +140,34 @@ extension MessageGroups {
   init(single positions: [UInt32]) {
     names = []
     nameEnds = positions.isEmpty ? [] : [0]
+    order = nameEnds
     self.positions = positions
     ends = positions.isEmpty ? [] : [UInt32(positions.count)]
   }
 
   /// In memory, in bytes.
-  var size: Int { names.count + 4 * (nameEnds.count + positions.count + ends.count) }
+  var size: Int { names.count + 4 * (3 * ends.count + positions.count) }
 }
 
-extension MessageGroups {
-  /// For the index: little-endian words of 32 bits, and the names.
-  var packed: [UInt8] {
+extension MessageGroups: Packable {
+  var packedSize: Int { names.count + 4 * wordCount }
+
+  private var wordCount: Int { 2 + 3 * ends.count + positions.count }
+
+  /// Words of 32 bits, and the names.
+  func packed(_ range: Range<Int>) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(names.count + 4 * (2 + 2 * ends.count + positions.count))
-    func add(_ word: UInt32) {
-      for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(shift))) }
+    bytes.reserveCapacity(range.count)
+    let lists = [[UInt32(ends.count), UInt32(positions.count)], nameEnds, order, ends, positions]
+    var start = 0
+    for words in lists {
+      let wanted = (range.lowerBound / 4 - start..<(range.upperBound + 3) / 4 - start).clamped(to: words.indices)
+      for word in words[wanted] { bytes.append(word: word) }
+      start += words.count
     }
-    add(UInt32(ends.count))
-    add(UInt32(positions.count))
-    for words in [nameEnds, ends, positions] { for word in words { add(word) } }
-    return bytes + names
+    let head = 4 * wordCount
+    if range.upperBound > head { bytes += names[max(0, range.lowerBound - head)..<range.upperBound - head] }
+    return bytes
   }
 
   /// nil for what `packed` never gives.
@@ -178,16 +180,17 @@ extension MessageGroups {
     }
     guard bytes.count >= 8 else { return nil }
     let (groups, members) = (Int(word(0)), Int(word(1)))
-    let head = 2 + 2 * groups + members
+    let head = 2 + 3 * groups + members
     guard bytes.count >= 4 * head else { return nil }
     func words(_ start: Int, _ count: Int) -> [UInt32] { (start..<start + count).map(word) }
     nameEnds = words(2, groups)
-    ends = words(2 + groups, groups)
-    positions = words(2 + 2 * groups, members)
+    order = words(2 + groups, groups)
+    ends = words(2 + 2 * groups, groups)
+    positions = words(2 + 3 * groups, members)
     names = Array(bytes[(4 * head)...])
     guard zip(nameEnds, nameEnds.dropFirst()).allSatisfy({ $0 <= $1 }), Int(nameEnds.last ?? 0) == names.count,
       zip(ends, ends.dropFirst()).allSatisfy({ $0 <= $1 }), Int(ends.last ?? 0) == members,
-      positions.allSatisfy({ $0 < messages })
+      positions.allSatisfy({ $0 < messages }), order.allSatisfy({ $0 < groups })
     else { return nil }
   }
 }

@@ -53,13 +53,15 @@ final class SortedMailbox: Sendable {
     defer { turn.unlock() }
     if let groups = known(sorting) { return groups }
     mailboxes.keep(self)
-    let store = mailbox.store.map { GroupStore($0) }
     if let groups = store?.groups(sorting, messages: count) {
       keep(groups, sorting)
       return groups
     }
-    return try sort(sorting).groups
+    if sorting == .thread { return try threads(of: count) }
+    return try sort(for: sorting, count).groups
   }
+
+  private var store: GroupStore? { mailbox.store.map { GroupStore($0) } }
 
   private func place(_ sorting: Sorting?) -> Mailboxes.Place {
     Mailboxes.Place(revision: file.revision, number: Int(sorting?.rawValue ?? 0))
@@ -81,39 +83,64 @@ final class SortedMailbox: Sendable {
     let count = try mailbox.count(.blocking)
     try turn.lock()
     defer { turn.unlock() }
-    if let facts = mailboxes.known[place(nil)]?.facts { return facts }
     mailboxes.keep(self)
-    if let facts = mailbox.store.flatMap({ GroupStore($0) }).flatMap({ $0.facts(messages: count) }) {
-      keep(facts)
-      return facts
-    }
-    return try sort(.label).facts
+    let facts = try facts(of: count)
+    keep(facts)
+    return facts
   }
 
-  /// Goes through all messages once, and keeps what it finds out, a sort at a time, so that all of it is never there at once;
-  /// with the turn held. Gives the groups of one sort, and the facts.
-  private func sort(_ wanted: Sorting) throws(Fault) -> (groups: MessageGroups, facts: MessageFacts) {
-    var block = 0
-    let count = try mailbox.count(.blocking)
-    var builder = GroupsBuilder(expecting: count)
-    while block * MailboxDirectory.blockSize < count {
+  /// With the turn held.
+  private func facts(of count: Int) throws(Fault) -> MessageFacts {
+    if let facts = mailboxes.known[place(nil)]?.facts ?? store?.facts(messages: count) { return facts }
+    return try sort(for: nil, count).facts
+  }
+
+  /// Goes through all messages, in the archive's order.
+  private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
+    for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
       if mailboxes.isEnding { throw .ending }
-      for row in try mailbox.rows(ofBlock: block, .blocking) { builder.add(row) }
-      block += 1
+      let rows = try mailbox.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
+      for (index, row) in rows.enumerated() { body(row, first + index) }
     }
-    let store = mailbox.store.map { GroupStore($0) }
+  }
+
+  /// Goes through all messages once, and keeps what it finds out in the index, a sort at a time, so that all of it is never
+  /// there at once; with the turn held. Gives the groups of one sort, and the facts.
+  private func sort(
+    for wanted: Sorting?, _ count: Int
+  ) throws(Fault) -> (groups: MessageGroups, facts: MessageFacts) {
+    var builder = GroupsBuilder(expecting: count)
+    try forEachRow(of: count) { row, _ in builder.add(row) }
     let facts = builder.facts
     store?.store(facts)
     var found: MessageGroups?
     for sorting in Sorting.ofRows {
       let groups = builder.take(sorting)
-      store?.store(groups, sorting)
       if sorting == wanted { found = groups }
-      // What can be had from the index is had from there when somebody wants it.
-      if store == nil || sorting == wanted || groups.size < Self.smallSize { keep(groups, sorting) }
+      keep(groups, sorting, isWanted: sorting == wanted)
     }
-    keep(facts)
+    if store == nil { keep(facts) }
     return (found ?? MessageGroups(single: []), facts)
+  }
+
+  /// Finds the threads, which takes most memory: so the messages are gone through again, once for what ties them together and
+  /// once for the threads' names. With the turn held.
+  private func threads(of count: Int) throws(Fault) -> MessageGroups {
+    let dates = try facts(of: count).dates
+    var finder = ThreadFinder(expecting: count)
+    try forEachRow(of: count) { row, _ in finder.add(row) }
+    var names = ThreadNames(finder.takeThreads(dates: dates))
+    try forEachRow(of: count) { row, position in names.add(row, at: position) }
+    let groups = names.groups()
+    keep(groups, .thread, isWanted: true)
+    return groups
+  }
+
+  /// Keeps groups in the index; ready where they are wanted now, are small, or can be had nowhere else.
+  private func keep(_ groups: MessageGroups, _ sorting: Sorting, isWanted: Bool) {
+    let store = store
+    store?.store(groups, sorting)
+    if store == nil || isWanted || groups.size < Self.smallSize { keep(groups, sorting) }
   }
 
   /// What takes no more is kept ready, in bytes.

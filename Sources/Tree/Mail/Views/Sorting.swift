@@ -7,6 +7,6 @@ enum Sorting: UInt8, CaseIterable, Sendable {
   case deleted
   case attachments
 
-  /// Those that the messages' rows say all about.
-  static let ofRows: [Sorting] = [.date, .sender, .thread, .label, .deleted]
+  /// Those that going through the messages' rows once suffices for.
+  static let ofRows: [Sorting] = [.date, .sender, .label, .deleted]
 }
