@@ -45,7 +45,7 @@ final class TextFile: Sendable {
   }
 
   /// In bytes: words are written when there are so many of them, and need not be merged as often.
-  private static let wordsInMemory = 32 << 20
+  private static let wordsInMemory = 16 << 20
 
   private init(
     _ path: String, _ inode: UInt64, _ key: [UInt8], _ writer: BoundedConnection, _ reader: BoundedConnection

@@ -35,7 +35,7 @@ final class TextSearch: Sendable {
   /// Goes up whenever other words are made of the same messages.
   private static let version: UInt64 = 3
   /// Words are added so many bytes at a time.
-  private static let batchSize = 16 << 20
+  private static let batchSize = 8 << 20
   /// What the text indexes of all mailboxes may take, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5
