@@ -112,6 +112,9 @@ import Testing
       try Test.cancel("this file system has no extended attributes")
     }
     #expect(try ExtendedAttributes.value("user.colour", of: "d", in: place.raw) == Array("blue".utf8))
+    let long = String(repeating: "blue", count: 250)
+    #expect(try source.setAttribute("user.colour", of: "inside/d", to: long))
+    #expect(try ExtendedAttributes.value("user.colour", of: "d", in: place.raw) == Array(long.utf8))
     #expect(try ExtendedAttributes.names(of: "d", in: place.raw) == Array("user.colour\0".utf8))
   }
 }

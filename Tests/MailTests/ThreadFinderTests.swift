@@ -103,6 +103,14 @@ import Testing
     #expect(Self.subjects(found, mails) == ["Plan", "Plan", "alone", "", ""])
   }
 
+  @Test func replyOfTheSameSecondBelongsToWhatItAnswers() {
+    let found = Self.threads([
+      Mail(id: "a", subject: "Plan", date: 10), Mail(id: "b", subject: "Plan", date: 20),
+      Mail(id: "c", subject: "Re: Plan", date: 20),
+    ])
+    #expect(found.numbers == [0, 1, 1])
+  }
+
   @Test func gmailsThreadsArePreferred() {
     let found = Self.threads([
       Mail(id: "a", subject: "x", thread: 1), Mail(id: "b", references: ["a"], subject: "Re: x", thread: 2),
