@@ -11,13 +11,16 @@ struct CentralDirectory {
   private let end: Int64
   private var clock = DOSClock()
   private let names: NameDecoder
+  private var places: WrappedPlaces?
+  /// The entry behind the last one that was given, where it must be known first.
+  private var ahead: Entry?
 
   private static let blockSize = 256 << 10
   /// Name, extra fields and comment have at most 64 KiB each.
   private static let longestHeader = CentralHeader.fixedSize + 3 * 0xffff
 
   struct Entry {
-    let header: CentralHeader
+    var header: CentralHeader
     /// In UTF-8, as recorded: `EntryName` makes it safe.
     let path: ArraySlice<UInt8>
     /// What a PKWARE link leads to, in UTF-8; empty for all else.
@@ -30,10 +33,25 @@ struct CentralDirectory {
     blockOffset = end.directoryOffset
     claimedEnd = end.directoryOffset + end.directorySize
     self.end = end.recordsOffset
+    places = WrappedPlaces(source, end)
   }
 
   /// The next entry; nil at the directory's end. Blocks now and then.
   mutating func next() throws(Fault) -> Entry? {
+    if places == nil { return try read() }
+    guard var entry = ahead == nil ? try placed() : ahead else { return nil }
+    ahead = try placed()
+    places?.stretch(&entry.header, to: ahead?.header)
+    return entry
+  }
+
+  private mutating func placed() throws(Fault) -> Entry? {
+    guard var entry = try read() else { return nil }
+    try places?.place(&entry.header)
+    return entry
+  }
+
+  private mutating func read() throws(Fault) -> Entry? {
     if block.count - position < Self.longestHeader, blockOffset + Int64(block.count) < end { try refill() }
     guard block.count - position > 0 else { return nil }
     var clock = clock

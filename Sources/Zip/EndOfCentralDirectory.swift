@@ -12,9 +12,19 @@ struct EndOfCentralDirectory: Sendable {
   /// As claimed; may be wrong, or right only in its low 16 bits.
   var entryCount: UInt64
   /// What every offset in the archive is short of: the bytes put before it.
-  var prefix: Int64
+  var prefix: Int64 = 0
   /// How many files the archive is split into, of which this is the last.
   var parts = 1
+  private var hasZip64 = false
+  /// Whether of places and sizes only the low 32 bits are recorded (see `WrappedPlaces`).
+  var isWrapped = false
+
+  private init(directoryOffset: Int64, directorySize: Int64, recordsOffset: Int64, entryCount: UInt64) {
+    self.directoryOffset = directoryOffset
+    self.directorySize = directorySize
+    self.recordsOffset = recordsOffset
+    self.entryCount = entryCount
+  }
 
   /// How many entries there may be: what is claimed, where that is likely.
   var likelyCount: Int {
@@ -95,9 +105,10 @@ struct EndOfCentralDirectory: Sendable {
 
     var found = EndOfCentralDirectory(
       directoryOffset: Int64(offset), directorySize: Int64(size), recordsOffset: recordOffset,
-      entryCount: UInt64(count), prefix: 0)
+      entryCount: UInt64(count))
     if disk > 0, disk < 0xffff { found.parts = Int(disk) + 1 }
     if let zip64 = try zip64(before: recordOffset, of: source) {
+      found.hasZip64 = true
       found.recordsOffset = zip64.recordOffset
       var large = found
       large.entryCount = zip64.entryCount
@@ -155,6 +166,13 @@ struct EndOfCentralDirectory: Sendable {
       var moved = self
       moved.prefix = actual - directoryOffset
       moved.directoryOffset = actual
+      // Nobody puts just so much before an archive.
+      if !hasZip64, moved.prefix > 0, moved.prefix % WrappedPlaces.round == 0,
+        try source.bytes(at: 0, count: 4) == [0x50, 0x4b, 3, 4]
+      {
+        moved.isWrapped = true
+        moved.prefix = 0
+      }
       return moved
     }
     if directoryOffset + directorySize <= end, try isHeader(at: directoryOffset, in: source) { return self }

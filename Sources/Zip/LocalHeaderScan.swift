@@ -8,7 +8,7 @@ struct LocalHeaderScan {
   private var clock = DOSClock()
   private let names: NameDecoder
 
-  private static let fixedSize = 30
+  static let fixedSize = 30
   private static let signature: [UInt8] = [0x50, 0x4b, 3, 4]
   /// A data descriptor (4.3.9) with its signature; 8 bytes longer when the sizes are of 64 bits.
   private static let descriptorSignature: [UInt8] = [0x50, 0x4b, 7, 8]

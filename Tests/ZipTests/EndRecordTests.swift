@@ -165,4 +165,41 @@ extension ZipFixture {
     copy.countsPrefix = true
     return copy
   }
+
+  /// As macOS writes what is larger than 4 GiB: without ZIP64, of places and sizes the low 32 bits.
+  @Test func placesWithoutTheirUpperBitsAreFound() throws {
+    // The second one is longer than 4 GiB, and the fourth starts at the low bits of the first one's place.
+    let sizes: [Int64] = [3 << 30, 5 << 30, 7, 100]
+    var pieces: [(offset: Int64, bytes: [UInt8])] = []
+    var directory: [UInt8] = []
+    var place: Int64 = 0
+    for (number, size) in sizes.enumerated() {
+      let layout = ZipFixture(ZipFixtureEntry("\(number)", "")).layout()
+      var header = Array(layout.bytes[layout.directory..<layout.end])
+      let low = withUnsafeBytes(of: UInt32(truncatingIfNeeded: size).littleEndian) { Array($0) }
+      header.replaceSubrange(20..<28, with: low + low)
+      header.replaceSubrange(
+        42..<46, with: withUnsafeBytes(of: UInt32(truncatingIfNeeded: place).littleEndian) { Array($0) })
+      directory += header
+      pieces.append((place, Array(layout.bytes[..<layout.directory])))
+      place += Int64(layout.directory) + size
+      // The last byte says which it is.
+      pieces.append((place - 1, [UInt8(number) + 0x41]))
+      if number == 2 { place = 12 << 30 }
+    }
+    var end = ZipFixture()
+    end.claimedCount = UInt16(sizes.count)
+    end.claimedDirectorySize = UInt32(directory.count)
+    end.claimedDirectoryOffset = UInt32(truncatingIfNeeded: place)
+    let records = directory + end.bytes()
+    let source = SparseSource(size: place + Int64(records.count), pieces + [(place, records)])
+    let archive = try ZipArchive(
+      source, modified: ZipArchive.testTime, cache: StretchCache(capacity: 4 << 20), options: ZipOptions())
+    for (number, size) in sizes.enumerated() {
+      let node = try #require(archive.find("\(number)"))
+      #expect(archive.node(node).size == size)
+      let bytes = try archive.open(node, .blocking).bytes(at: size - 1, count: 1)
+      #expect(bytes == [UInt8(number) + 0x41])
+    }
+  }
 }
