@@ -35,7 +35,8 @@ struct RenditionView: View {
         "NAME.as-FORMAT", sources: "any image or PDF", "the same as another format: \(others)",
         modifiers: ImageChanges.described),
       ViewDescription(
-        "NAME.as-pdf", sources: "any image", "the image, or all pages of a TIFF, as a PDF", modifiers: ImageChanges.described),
+        "NAME.as-pdf", sources: "any image", "the image, or all pages of a TIFF, as a PDF",
+        modifiers: ImageChanges.described),
       ViewDescription("NAME.as-txt", sources: "any PDF", "its text in reading order"),
     ]
   }
