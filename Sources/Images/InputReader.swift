@@ -12,7 +12,10 @@ struct InputReader {
     count = input.count
   }
 
-  func byte(_ offset: Int) -> UInt8 { unsafe offset >= 0 && offset < count ? input.bytes[offset] : 0 }
+  func byte(_ offset: Int) -> UInt8 {
+    // A negative one is beyond every end.
+    unsafe UInt(bitPattern: offset) < UInt(bitPattern: count) ? input.bytes[offset] : 0
+  }
 
   /// Of `size` bytes; eight are taken as they are, so that a number may be negative.
   func word(_ offset: Int, _ size: Int) -> Int {
