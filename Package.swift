@@ -40,6 +40,9 @@ let package = Package(
     .systemLibrary(name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
+    .systemLibrary(name: "CTiff", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
+    // Its own pkgConfig file asks for a compiler with OpenMP.
+    .systemLibrary(name: "CLibRaw", providers: [.apt(["libraw-dev"])]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
     .target(name: "CJpeg", linkerSettings: [.linkedLibrary("jpeg")]),
@@ -94,7 +97,7 @@ let package = Package(
     .target(
       name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
     .target(
-      name: "Images", dependencies: ["Conversion", "JobFiles", "Pixels", "CVips", "CHeif"],
+      name: "Images", dependencies: ["Conversion", "JobFiles", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"],
       swiftSettings: strict),
     .target(name: "Workshop", dependencies: ["Conversion", "JobFiles", "Sandbox", "CPosix"], swiftSettings: strict),
     .executableTarget(

@@ -2,7 +2,7 @@
 public enum Recipe: Hashable, Sendable {
   /// Some of a PDF's pages, as a PDF.
   case pages(PageSelection)
-  /// An image of an image's first frame, or of a PDF's first page.
+  /// An image of an image, with the frames and pages that both kinds of file can have, or of a PDF's first page.
   case image(ImageFormat, ImageChanges)
   /// A PDF's text in reading order, UTF-8.
   case text
@@ -13,6 +13,10 @@ public enum Recipe: Hashable, Sendable {
 }
 
 extension Recipe {
+  /// Goes up whenever a recipe gives other bytes than before: what was made by an earlier one, and how large that was, is
+  /// not believed any more.
+  public static let version: UInt64 = 3
+
   /// A compressed PDF by what modifiers say; nil where one says what a PDF does not have.
   public static func compressed(by changes: ImageChanges) -> Recipe? {
     var rest = changes

@@ -55,11 +55,8 @@ struct RenditionName: Hashable, Sendable {
   /// Of the source and what is done with it.
   let digest: [UInt8]
 
-  /// Goes up whenever a recipe gives other bytes than before.
-  private static let version: UInt64 = 2
-
   init(_ source: ByteIdentity, _ recipe: Recipe) {
-    let words = [Self.version, UInt64(source.steps.count)] + source.file + source.steps
+    let words = [Recipe.version, UInt64(source.steps.count)] + source.file + source.steps
     digest = SHA256.digest(
       words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
         + Array(recipe.description.utf8))

@@ -28,14 +28,14 @@ public final class MergedDocument {
     parts.append(part)
   }
 
-  /// Adds a page that a picture fills.
-  ///
-  /// - Parameter data: the coded pixels.
-  public func add(_ picture: PicturePage, _ data: RawSpan, named name: String) throws(JobFailure) {
+  /// Adds the pages that `body` does, as those of one file.
+  public func add(
+    named name: String, _ body: (PicturePages) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
     let node = writer.reserve()
-    let page = writer.reserve()
-    try picture.write(data, to: writer, page: page, below: node)
-    try finish(node, [page], name)
+    let pages = PicturePages(to: writer, below: node)
+    try body(pages)
+    try finish(node, pages.numbers, name)
   }
 
   private func finish(_ node: Int, _ pages: [Int], _ name: String) throws(JobFailure) {

@@ -76,7 +76,7 @@ struct BitmapFile {
   func picture() throws(JobFailure) -> VipsPicture {
     var image = [UInt8](repeating: 0, count: masks.count * width * height)
     if compression == 1 || compression == 2 { readRuns(&image) } else { readRows(&image) }
-    return try VipsPicture(copying: image, width: width, height: height, bands: masks.count)
+    return try unsafe VipsPicture(copying: image.span.bytes, width: width, height: height, bands: masks.count)
   }
 
   private func place(_ x: Int, _ row: Int) -> Int {
@@ -148,21 +148,4 @@ struct BitmapFile {
       }
     }
   }
-}
-
-/// Little-endian numbers of an input; 0 beyond its end.
-private struct InputReader {
-  private let input: JobInput
-  let count: Int
-
-  init(_ input: JobInput) {
-    self.input = input
-    count = input.count
-  }
-
-  func byte(_ offset: Int) -> UInt8 { unsafe offset < count ? input.bytes[offset] : 0 }
-
-  func word(_ offset: Int, _ size: Int) -> Int { (0..<size).reduce(0) { $0 | Int(byte(offset + $1)) << (8 * $1) } }
-
-  func signed(_ offset: Int) -> Int { Int(Int32(truncatingIfNeeded: word(offset, 4))) }
 }

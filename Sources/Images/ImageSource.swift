@@ -13,50 +13,102 @@ internal import JobFiles
   let canShrink: Bool
 
   /// A gigapixel, read a few lines at a time; for formats that have to be in memory as a whole, a quarter of it.
-  private static let mostPixels = (streamed: 1 << 30, whole: 1 << 28)
+  static let mostPixels = (streamed: 1 << 30, whole: 1 << 28)
   private static let streamed = [
     "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadTiff", "VipsForeignLoadPpm",
   ]
+  /// libvips reads no more of a GIF, and does not say so.
+  private static let mostFrames = 4096
+  private static let animated = ["VipsForeignLoadNsgif", "VipsForeignLoadWebp"]
 
-  init(_ input: JobInput, resolution: Int?) throws(JobFailure) {
-    source = try InputSource(input)
-    var limit = ImageSource.mostPixels.whole
-    if input.starts(with: [0x42, 0x4D]) {
-      picture = try BitmapFile(input).picture()
-      canShrink = false
-    } else if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) {
-      picture = try ImageSource.openEXR(input)
-      canShrink = false
+  /// - Parameters:
+  ///   - page: of a TIFF file, the one to be read.
+  ///   - resolution: in pixels an inch, for what has no pixels of its own.
+  ///   - keepsFrames: reads all that moves, not the first frame alone.
+  init(
+    _ input: JobInput, page: TIFFFile.Selection?, resolution: Int? = nil, keepsFrames: Bool = false
+  ) throws(JobFailure) {
+    let palette = page == nil ? unsafe JPEG2000Palette(input.bytes) : nil
+    let isApart = page?.page.isYCbCr ?? false
+    source = try InputSource(input, (isApart ? page?.headerPatches : page?.patches) ?? palette?.patches ?? [])
+    if let picture = try ImageSource.read(input, page) {
+      (self.picture, canShrink) = (picture, false)
+      try ImageSource.check(picture, limit: ImageSource.mostPixels.whole)
+      return
+    }
+    let loaded = try ImageSource.load(source, resolution, keepsFrames: keepsFrames)
+    if let page, isApart {
+      picture = try TIFFColours(input, page.patches, orientation: page.page.orientation).picture(like: loaded)
+    } else if let palette {
+      picture = try palette.applied(to: loaded)
+    } else if let file = try AnymapFile(input) {
+      picture = try file.picture(as: loaded)
     } else {
-      guard let loader = unsafe vips_foreign_find_load_source(source.pointer).map({ unsafe String(cString: $0) }) else {
-        _ = Vips.takeError()
-        throw JobFailure(.unsupported, "is no image of a kind that is known here")
-      }
-      if ImageSource.streamed.contains(where: loader.hasPrefix) { limit = ImageSource.mostPixels.streamed }
+      (picture, canShrink) = (loaded, true)
+      return
+    }
+    canShrink = false
+  }
+
+  /// What libvips does not read, or not by what it is handed.
+  private static func read(_ input: JobInput, _ page: TIFFFile.Selection?) throws(JobFailure) -> VipsPicture? {
+    if input.starts(with: [0x42, 0x4D]) { return try BitmapFile(input).picture() }
+    if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
+    return try RawPhoto(input, page?.file)?.picture()
+  }
+
+  private static func load(
+    _ source: InputSource, _ resolution: Int?, keepsFrames: Bool
+  ) throws(JobFailure) -> VipsPicture {
+    guard let loader = unsafe vips_foreign_find_load_source(source.pointer).map({ unsafe String(cString: $0) }) else {
+      _ = Vips.takeError()
+      throw JobFailure(.unsupported, "is no image of a kind that is known here")
+    }
+    func open(frames: Int) throws(JobFailure) -> VipsPicture {
       var call = try VipsCall(loader)
       unsafe call.set("source", source: source.pointer)
       call.set("access", "sequential")
       call.set("fail-on", "error")
+      if frames > 1 { call.set("n", frames) }
       if let resolution, loader.hasPrefix("VipsForeignLoadSvg") { call.set("dpi", resolution) }
-      picture = try call.result()
-      canShrink = true
+      return try call.result()
     }
+    let picture = try open(frames: 1)
     // Loaders that were tried in vain have left their complaints.
     _ = Vips.takeError()
+    let isAnimated = animated.contains(where: loader.hasPrefix)
+    let isStreamed = streamed.contains(where: loader.hasPrefix)
+    try check(picture, limit: isStreamed ? mostPixels.streamed : mostPixels.whole)
+    let frames = picture.framesInFile
+    guard keepsFrames, isAnimated, frames > 1 else { return picture }
+    guard frames <= mostFrames else {
+      throw JobFailure(.limit, "has more than \(mostFrames) frames, which is too many")
+    }
+    guard frames <= mostPixels.streamed / (picture.width * picture.height) else {
+      throw JobFailure(
+        .limit, "has \(frames) frames of \(picture.width) × \(picture.height) pixels, which is too much")
+    }
+    return try open(frames: frames)
+  }
+
+  private static func check(_ picture: VipsPicture, limit: Int) throws(JobFailure) {
     guard picture.width * picture.height <= limit else {
       throw JobFailure(.limit, "has \(picture.width) × \(picture.height) pixels, which is too much")
     }
   }
 
-  /// The image upright and no larger than a box, read at the least cost.
+  /// The image upright and no larger than a box, which is for each frame, read at the least cost.
   func thumbnail(width: Int, height: Int) throws(JobFailure) -> VipsPicture {
-    var call = try VipsCall(canShrink ? "thumbnail_source" : "thumbnail_image")
-    if canShrink {
+    // libvips would take the usual profile for that of inks, whatever the file says.
+    let isInked = picture.interpretation == VIPS_INTERPRETATION_CMYK
+    let isRead = canShrink && !isInked
+    var call = try VipsCall(isRead ? "thumbnail_source" : "thumbnail_image")
+    if isRead {
       unsafe call.set("source", source: source.pointer)
       // Its own argument of this name is not handed on to every loader.
-      call.set("option-string", "[fail_on=error]")
+      call.set("option-string", picture.frames > 1 ? "[fail_on=error,n=\(picture.frames)]" : "[fail_on=error]")
     } else {
-      call.set("in", picture)
+      call.set("in", isInked ? try picture.inSRGB() : picture)
     }
     call.set("width", width)
     call.set("height", height)

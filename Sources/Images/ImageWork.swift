@@ -8,23 +8,50 @@ public struct ImageWork {
   private let changes: ImageChanges
   private var picture: VipsPicture
 
-  /// Reads an image file as far as its header, checks that it can be worked on, and says how.
-  public init(_ input: JobInput, to format: ImageFormat, _ changes: ImageChanges) throws(JobFailure) {
+  /// Makes an image file of another: of all pages of a TIFF where that is what is made, of all frames where what is made
+  /// can move; of the first one otherwise.
+  public static func convert(
+    _ input: JobInput, to format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
+  ) throws(JobFailure) {
+    let pages = ImagePages(input)
+    let count = format == .tiff ? try pages.count() : 1
+    try pages.make(of: 0) { (input, page) throws(JobFailure) in
+      try ImageWork(input, page, to: format, changes).write(to: output)
+    }
+    guard count > 1 else { return }
+    var made = try TIFFPages(behind: output)
+    for index in 1..<count {
+      try pages.make(of: index) { (input, page) throws(JobFailure) in
+        try made.add(
+          ImageFile(.tiff, quality: changes.quality).bytes(of: ImageWork(input, page, to: .tiff, changes).prepared()))
+      }
+    }
+  }
+
+  /// Reads an image as far as its header, checks that it can be worked on, and says how.
+  init(_ input: JobInput, _ page: TIFFFile.Selection?, to format: ImageFormat, _ changes: ImageChanges)
+    throws(JobFailure)
+  {
     self.format = format
     self.changes = changes
-    let source = try ImageSource(input, resolution: changes.resolution)
+    let source = try ImageSource(
+      input, page: page, resolution: changes.resolution, keepsFrames: format == .gif || format == .webp)
     let isTurned = source.picture.orientation > 4
-    let width = isTurned ? source.picture.height : source.picture.width
-    let height = isTurned ? source.picture.width : source.picture.height
+    let width = isTurned ? source.picture.frameHeight : source.picture.width
+    let height = isTurned ? source.picture.width : source.picture.frameHeight
     if let size = changes.size, let box = size.box(width, height), box.width < width || box.height < height {
       picture = try source.thumbnail(width: box.width, height: box.height)
     } else if source.picture.orientation != 1 {
-      picture = try source.picture.inMemory().applying("autorot")
+      picture = try source.picture.mappingFrames { (frame) throws(JobFailure) in
+        try frame.inMemory().applying("autorot")
+      }
     } else {
       picture = source.picture
     }
     if case .percent(let percent) = changes.size, percent > 100 {
-      picture = try picture.applying("resize", ["scale": "\(Double(percent) / 100)"])
+      picture = try picture.mappingFrames { (frame) throws(JobFailure) in
+        try frame.applying("resize", ["scale": "\(Double(percent) / 100)"])
+      }
     }
   }
 
@@ -60,7 +87,9 @@ public struct ImageWork {
   func prepared() throws(JobFailure) -> VipsPicture {
     var image = picture
     if let turn = changes.turn {
-      image = try image.inMemory().applying("rot", ["angle": "d\(turn.rawValue)"])
+      image = try image.mappingFrames { (frame) throws(JobFailure) in
+        try frame.inMemory().applying("rot", ["angle": "d\(turn.rawValue)"])
+      }
     }
     image = try image.inColours(of: format, gray: changes.isGray)
     if changes.dropsMetadata {

@@ -7,16 +7,26 @@ internal import JobFiles
 ///
 /// For one thread at a time, which libvips sees to.
 @safe final class InputStream {
-  private let input: JobInput
-  private var position = 0
+  /// Bytes that are read instead of those that the input has at a place.
+  struct Patch {
+    let place: Int
+    let bytes: [UInt8]
+  }
 
-  private init(_ input: JobInput) { self.input = input }
+  private let input: JobInput
+  private let patches: [Patch]
+  private var position = 0
+  var count: Int { input.count }
+
+  init(_ input: JobInput, _ patches: [Patch]) {
+    self.input = input
+    self.patches = patches
+  }
 
   /// A source to be freed by the caller; nil when there is no memory for it.
-  fileprivate static func source(of input: JobInput) -> UnsafeMutablePointer<VipsSource>? {
+  fileprivate static func source(of stream: InputStream) -> UnsafeMutablePointer<VipsSource>? {
     guard let source = unsafe vips_source_custom_new() else { return nil }
     // One reference for each signal, given back with the source.
-    let stream = InputStream(input)
     let read: ReadCallback = { _, buffer, count, user in
       unsafe InputStream.stream(of: user)?.read(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))) ?? -1
     }
@@ -41,18 +51,25 @@ internal import JobFiles
       GConnectFlags(rawValue: 0))
   }
 
-  private static func stream(of user: UnsafeMutableRawPointer?) -> InputStream? {
+  /// What `user` stands for, which somebody else keeps.
+  static func stream(of user: UnsafeMutableRawPointer?) -> InputStream? {
     unsafe user.map { unsafe Unmanaged<InputStream>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int64 {
+  /// read(2).
+  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int64 {
     let count = unsafe input.read(into: buffer, at: position)
-    if count > 0 { position += count }
+    guard count > 0 else { return Int64(count) }
+    for patch in patches {
+      let wanted = max(position, patch.place)..<max(position, patch.place, min(position + count, patch.end))
+      for place in wanted { unsafe buffer[place - position] = patch.bytes[place - patch.place] }
+    }
+    position += count
     return Int64(count)
   }
 
   /// lseek(2).
-  private func seek(_ offset: Int, _ origin: Int32) -> Int64 {
+  func seek(_ offset: Int, _ origin: Int32) -> Int64 {
     let base =
       switch origin {
       case SEEK_SET: 0
@@ -66,12 +83,16 @@ internal import JobFiles
   }
 }
 
+extension InputStream.Patch {
+  fileprivate var end: Int { place + bytes.count }
+}
+
 /// What libvips calls that: closed with its owner, also when nothing comes of opening an image.
 @safe final class InputSource {
   let pointer: UnsafeMutablePointer<VipsSource>
 
-  init(_ input: JobInput) throws(JobFailure) {
-    guard let pointer = unsafe InputStream.source(of: input) else {
+  init(_ input: JobInput, _ patches: [InputStream.Patch]) throws(JobFailure) {
+    guard let pointer = unsafe InputStream.source(of: InputStream(input, patches)) else {
       throw JobFailure.noMemory(saying: Vips.takeError())
     }
     unsafe self.pointer = pointer

@@ -11,19 +11,29 @@ public struct PageImage {
   /// Where a file says nothing believable, as browsers have it.
   private static let usualDensity = 96.0
 
+  /// Gives each image of a file that has a page of its own to `body`, one after the other.
+  public static func forEach(
+    of input: JobInput, _ changes: ImageChanges, _ body: (PageImage) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let pages = ImagePages(input)
+    for index in 0..<(try pages.count()) {
+      try pages.make(of: index) { (input, page) throws(JobFailure) in try body(PageImage(input, page, changes)) }
+    }
+  }
+
   /// A JPEG that is not changed is taken as it is.
-  public init(_ input: JobInput, _ changes: ImageChanges) throws(JobFailure) {
+  private init(_ input: JobInput, _ page: TIFFFile.Selection?, _ changes: ImageChanges) throws(JobFailure) {
     var kept = changes
     kept.resolution = nil
     if input.starts(with: [0xFF, 0xD8, 0xFF]), kept == ImageChanges() {
-      let picture = try ImageSource(input, resolution: nil).picture
+      let picture = try ImageSource(input, page: nil).picture
       self.init(picture, coding: PageImage.jpegCoding(picture), data: nil, changes, picture.orientation)
       return
     }
-    let work = try ImageWork(input, to: .pdf, changes)
+    let work = try ImageWork(input, page, to: .pdf, changes)
     let image = try work.prepared()
-    // Sharp edges stay sharp; what was lossy once may be so again.
-    if changes.quality != nil || ["jpeg", "heif", "webp"].contains(where: image.loader.hasPrefix) {
+    // Sharp edges stay sharp; what was lossy once may be so again, and so may what was never more than light.
+    if changes.quality != nil || ["jpeg", "heif", "webp", "raw"].contains(where: image.loader.hasPrefix) {
       let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
       self.init(image, coding: PageImage.jpegCoding(image), data: data, changes, 1)
     } else {
@@ -41,7 +51,7 @@ public struct PageImage {
     form = PictureForm(
       width: isTurned ? picture.height : picture.width, height: isTurned ? picture.width : picture.height,
       density: changes.resolution.map(Double.init) ?? ((30...5000).contains(said) ? said : PageImage.usualDensity),
-      orientation: orientation, coding: coding, components: picture.bands, profile: picture.blob("icc-profile-data"))
+      orientation: orientation, coding: coding, components: picture.bands, profile: picture.profile)
     self.data = data
   }
 

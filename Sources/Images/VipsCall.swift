@@ -31,6 +31,17 @@ internal import JobFiles
 
   func set(_ name: String, _ image: VipsPicture) { unsafe set(name, image.pointer, vips_image_get_type()) }
 
+  func set(_ name: String, _ images: [VipsPicture]) {
+    var pointers: [UnsafeMutablePointer<VipsImage>?] = unsafe images.map { unsafe $0.pointer }
+    // It takes references of its own.
+    guard let array = unsafe vips_array_image_new(&pointers, Int32(pointers.count)) else { return }
+    var value = GValue()
+    unsafe g_value_init(&value, vips_array_image_get_type())
+    unsafe g_value_take_boxed(&value, array)
+    unsafe g_object_set_property(cast(), name, &value)
+    unsafe g_value_unset(&value)
+  }
+
   func set(_ name: String, source: UnsafeMutablePointer<VipsSource>) {
     unsafe set(name, source, vips_source_get_type())
   }

@@ -18,7 +18,9 @@ public struct VipsLibrary: ImageLibrary {
     }()
   }
 
-  public func samples(jpeg2000 bytes: [UInt8]) -> Samples? { load(bytes, "jp2kload_source") }
+  public func samples(jpeg2000 bytes: [UInt8]) -> Samples? {
+    JPEG2000Palette(bytes) == nil ? load(bytes, "jp2kload_source") : nil
+  }
 
   public func samples(fax bytes: [UInt8], width: Int, height: Int) -> Samples? {
     // libvips reads it as a TIFF file with one strip.

@@ -5,6 +5,14 @@ internal import JobFiles
 extension VipsPicture {
   private static let profile = "icc-profile-data"
 
+  /// What its numbers mean, if it says so; nil for a profile of other colours than it has, which says nothing about it.
+  var profile: [UInt8]? {
+    // ICC.1, 7.2: the header has 128 bytes, from 16 on the space that its device has.
+    guard let profile = blob(VipsPicture.profile), profile.count >= 128 else { return nil }
+    let space = interpretation == VIPS_INTERPRETATION_CMYK ? "CMYK" : bands < 3 ? "GRAY" : "RGB "
+    return profile[16..<20].elementsEqual(space.utf8) ? profile : nil
+  }
+
   /// In colours that a format can have: a profile that it cannot carry is applied, and what is seen through is put on
   /// white where there is no transparency.
   func inColours(of format: ImageFormat, gray: Bool) throws(JobFailure) -> VipsPicture {
@@ -17,6 +25,9 @@ extension VipsPicture {
       case .webp, .heic, .avif: !isGray && !gray
       default: !gray || isGray
       }
+    if image.has(VipsPicture.profile), image.profile == nil {
+      image = try image.removing { $0 == VipsPicture.profile }
+    }
     if image.interpretation == VIPS_INTERPRETATION_CMYK {
       image = try image.inSRGB()
     } else if image.has(VipsPicture.profile), !keepsProfile {
@@ -44,7 +55,7 @@ extension VipsPicture {
   }
 
   /// By the image's own profile, else by the usual one.
-  private func inSRGB() throws(JobFailure) -> VipsPicture {
+  func inSRGB() throws(JobFailure) -> VipsPicture {
     let isCMYK = interpretation == VIPS_INTERPRETATION_CMYK
     let depth = isByte ? "8" : "16"
     let result: VipsPicture

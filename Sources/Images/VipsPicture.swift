@@ -21,14 +21,18 @@ internal import JobFiles
     origins = [origin]
   }
 
-  /// The same, of a copy; the fourth of four bands is opacity.
-  init(copying bytes: [UInt8], width: Int, height: Int, bands: Int) throws(JobFailure) {
-    guard
-      let pointer = unsafe vips_image_new_from_memory_copy(
-        bytes, bytes.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)
-    else { throw JobFailure.noMemory(saying: Vips.takeError()) }
+  /// A copy of pixels without gaps; the last of two or four bands is opacity.
+  init(
+    copying bytes: RawSpan, width: Int, height: Int, bands: Int,
+    format: VipsBandFormat = VIPS_FORMAT_UCHAR
+  ) throws(JobFailure) {
+    let pointer = unsafe bytes.withUnsafeBytes {
+      unsafe vips_image_new_from_memory_copy(
+        $0.baseAddress, $0.count, Int32(width), Int32(height), Int32(bands), format)
+    }
+    guard let pointer = unsafe pointer else { throw JobFailure.noMemory(saying: Vips.takeError()) }
     unsafe self.pointer = pointer
-    unsafe pointer.pointee.Type = VIPS_INTERPRETATION_sRGB
+    unsafe pointer.pointee.Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
   }
 
   deinit { unsafe g_object_unref(pointer) }
@@ -42,14 +46,22 @@ internal import JobFiles
   var interpretation: VipsInterpretation { unsafe vips_image_get_interpretation(pointer) }
   var isByte: Bool { unsafe vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
   var isFloat: Bool { unsafe [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains(vips_image_get_format(pointer)) }
+  /// Of the file that it is the first of; 1 where that is nothing that moves.
+  var framesInFile: Int { unsafe Int(vips_image_get_n_pages(pointer)) }
+  /// How many frames it shows one after the other; in memory one below the other.
+  var frames: Int { height / frameHeight }
+  var frameHeight: Int { unsafe Int(vips_image_get_page_height(pointer)) }
   /// Pixels a millimetre.
   var density: Double { unsafe vips_image_get_xres(pointer) }
 
-  /// The name of the operation that read it; empty for what libvips did not read.
+  /// What read it: the name of an operation, or for what libvips did not read, what was said here; empty where nothing was.
   var loader: String {
-    var name: UnsafePointer<CChar>?
-    guard has("vips-loader"), unsafe vips_image_get_string(pointer, "vips-loader", &name) == 0 else { return "" }
-    return unsafe name.map { unsafe String(cString: $0) } ?? ""
+    get {
+      var name: UnsafePointer<CChar>?
+      guard has("vips-loader"), unsafe vips_image_get_string(pointer, "vips-loader", &name) == 0 else { return "" }
+      return unsafe name.map { unsafe String(cString: $0) } ?? ""
+    }
+    set { unsafe vips_image_set_string(pointer, "vips-loader", newValue) }
   }
 
   func has(_ field: String) -> Bool { unsafe vips_image_get_typeof(pointer, field) != 0 }
@@ -76,6 +88,33 @@ internal import JobFiles
   private func keeping(_ result: VipsPicture) -> VipsPicture {
     result.origins.append(self)
     return result
+  }
+
+  /// Each frame by itself through `body`, which gives all of them the same size; they are put in memory for that.
+  func mappingFrames(_ body: (VipsPicture) throws(JobFailure) -> VipsPicture) throws(JobFailure) -> VipsPicture {
+    guard frames > 1 else {
+      let changed = try body(self)
+      // What it says of itself is to be true of its new size as well.
+      if changed.has("page-height") { unsafe vips_image_set_int(changed.pointer, "page-height", Int32(changed.height)) }
+      return changed
+    }
+    guard width * height <= ImageSource.mostPixels.whole else {
+      throw JobFailure(.limit, "has \(frames) frames of \(width) × \(frameHeight) pixels, which is too much")
+    }
+    let all = try inMemory()
+    var changed: [VipsPicture] = []
+    for index in 0..<frames {
+      let place = "\(index * frameHeight)"
+      let frame = try all.applying(
+        "crop", to: "input", ["left": "0", "top": place, "width": "\(width)", "height": "\(frameHeight)"])
+      changed.append(try body(frame))
+    }
+    var call = try VipsCall("arrayjoin")
+    call.set("in", changed)
+    call.set("across", 1)
+    let joined = try call.result()
+    unsafe vips_image_set_int(joined.pointer, "page-height", Int32(changed[0].height))
+    return joined
   }
 
   /// All pixels, in memory: for what does not go from the top down.

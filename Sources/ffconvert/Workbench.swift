@@ -42,8 +42,10 @@ struct Workbench: Bench {
   ) throws(JobFailure) {
     let input = try order.input()
     guard input.isPDF else {
-      if format == .pdf { return try makePage(of: input, changes, output) }
-      return try ImageWork(input, to: format, changes).write(to: output)
+      guard format == .pdf else { return try ImageWork.convert(input, to: format, changes, output) }
+      return try PicturePages.write(to: output) { (pages) throws(JobFailure) in
+        try Workbench.add(input, changes, to: pages)
+      }
     }
     guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
     let document = try rendered.document(order.job.document) { () throws(JobFailure) in try RenderedDocument(input) }
@@ -56,20 +58,14 @@ struct Workbench: Bench {
     ).write(to: output)
   }
 
-  private func makePage(of input: JobInput, _ changes: ImageChanges, _ output: JobOutput) throws(JobFailure) {
-    try Workbench.withPage(of: input, PageImage(input, changes)) { (page, data) throws(JobFailure) in
-      try page.write(data, to: output)
-    }
-  }
-
-  private static func withPage(
-    of input: JobInput, _ image: PageImage, _ body: (PicturePage, RawSpan) throws(JobFailure) -> Void
-  ) throws(JobFailure) {
-    let page = PicturePage(image.form)
-    if let data = image.data {
-      try unsafe body(page, data.span.bytes)
-    } else {
-      try unsafe body(page, input.bytes.bytes)
+  /// Adds all images of a file that have pages of their own.
+  private static func add(_ input: JobInput, _ changes: ImageChanges, to pages: PicturePages) throws(JobFailure) {
+    try PageImage.forEach(of: input, changes) { (image) throws(JobFailure) in
+      if let data = image.data {
+        try unsafe pages.add(image.form, data.span.bytes)
+      } else {
+        try unsafe pages.add(image.form, input.bytes.bytes)
+      }
     }
   }
 
@@ -92,9 +88,8 @@ struct Workbench: Bench {
         if input.isPDF {
           try document.add(input, named: member.name)
         } else {
-          let image = try PageImage(input, ImageChanges())
-          try Workbench.withPage(of: input, image) { (page, data) throws(JobFailure) in
-            try document.add(page, data, named: member.name)
+          try document.add(named: member.name) { (pages) throws(JobFailure) in
+            try Workbench.add(input, ImageChanges(), to: pages)
           }
         }
       } catch { throw error.about(member.name) }

@@ -66,6 +66,10 @@ struct WorkerTests {
     print(try await Self.script("check_formats.py", []))
   }
 
+  @Test func pagesFramesProfilesAndRareKindsOfPixelsAreAsOthersHaveThem() async throws {
+    #expect(try await Self.script("check_pictures.py", []) == "0 wrong\n")
+  }
+
   @Test func imagesThatCannotBeOpenedLeaveNothingOpen() async throws {
     #expect(try await Self.script("damaged_images.py", []) == "600 refused\n")
   }

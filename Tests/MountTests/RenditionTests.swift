@@ -190,6 +190,7 @@ import Testing
           say() { head -n 1 "$1" | cut -d' ' -f2-; }
           say a.png.as-webp; say a.png.q70.1600px.as-jpeg; say a.png.800x600.gray.as-png; say a.png.as-png.q5.as-jpeg
           say b.q70.as-jpeg; say b.q70.q60.as-jpeg; say b.q60.as-jpeg; say r.pdf.as-txt; say r.pdf.150dpi.as-png
+          say a.png.as-jpg; say a.png.1600px.as-tif; say a.png.as-heif; say r.pdf.as-jpg; stat -c %n a.png.as-heif.as-jpg
           say r.pdf.pages/2-5.pdf; say r.pdf.pages/7.pdf; say r.pdf.pages/1,3,9-.pdf; say r.pdf.pages/012.pdf.as-jpeg
           ls a.png.purple.as-jpeg a.png.q70.q60.as-jpeg a.png.as-txt a.png.as-xyz r.pdf.pages/13.pdf r.pdf.pages/0.pdf
           """
@@ -205,6 +206,11 @@ import Testing
             jpeg q60
             text
             png 150dpi
+            jpeg 
+            tiff 1600px
+            heic 
+            jpeg 
+            a.png.as-heif.as-jpg
             pages 2-5
             pages 7
             pages 1,3,9-

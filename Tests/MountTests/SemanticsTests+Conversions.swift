@@ -133,6 +133,49 @@ extension SemanticsTests {
       " 100 x 75\n 150 x 200\nls: cannot access 'photo.png.purple.as-png': No such file or directory\n",
       build: documents),
     SemanticsExample(
+      "other spellings of formats",
+      "for f in jpg:jpeg tif:tiff heif:heic; do cmp photo.png.50px.as-${f%:*} photo.png.50px.as-${f#*:} && echo same; done",
+      "same\nsame\nsame\n", build: documents),
+    SemanticsExample(
+      "every page of a TIFF, and what moves goes on moving",
+      """
+      pages() { qpdf --show-npages $1; }; pages scan.tif.as-pdf; pages scan.tif.20px.gray.as-pdf; pages pictures.merged.pdf
+      tiffinfo scan.tif.as-tiff 2>&1 | grep -c Directory
+      for f in film.gif.as-webp film.gif.as-gif film.gif.20px.rot90.as-webp film.gif.as-png; do vipsheader -f n-pages $f 2> /dev/null || echo one; done
+      cat cut.tif.as-pdf; getfattr --only-values -n user.ffmount.error cut.tif.as-pdf; echo; file -b cut.tif.as-jpeg | cut -d, -f1
+      """,
+      """
+      3
+      3
+      7
+      3
+      4
+      4
+      4
+      one
+      cat: cut.tif.as-pdf: Input/output error
+      cut.tif: ends before its page 4
+      JPEG image data
+
+      """
+    ) { try await script("make_pictures.py", $0.source) },
+    SemanticsExample(
+      "a raw photo is developed or refused",
+      """
+      vipsheader photo.dng.as-jpeg photo.dng.as-png 2>&1 | grep -o ' [0-9]*x[0-9]*'; ls photo.dng*
+      cat odd.dng.as-jpeg; getfattr --only-values -n user.ffmount.error odd.dng.as-jpeg | cut -d'(' -f1
+      """,
+      """
+       128x96
+       128x96
+      photo.dng
+      photo.dng.as-jpeg
+      cat: odd.dng.as-jpeg: Input/output error
+      odd.dng: is a raw photo of a kind that is not known here 
+
+      """
+    ) { try await script("make_pictures.py", $0.source) },
+    SemanticsExample(
       "sizes are exact from the first open on",
       """
       f=photo.png.100px.as-webp; say() { getfattr --only-values -n user.ffmount.state $f; echo; }

@@ -28,10 +28,12 @@ enum FileSignature: Sendable {
     [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20], [0xff, 0x4f, 0xff, 0x51],
     // OpenEXR.
     [0x76, 0x2f, 0x31, 0x01],
+    // Raw photos of Fuji, Olympus and Panasonic; most others are TIFF.
+    Array("FUJIFILMCCD-RAW ".utf8), Array("IIRO".utf8), Array("IIRS".utf8), Array("MMOR".utf8), Array("IIU\0".utf8),
   ]
-  /// The brands of HEIF and AVIF.
+  /// The brands of HEIF and AVIF, and of Canon's raw photos.
   private static let brands: Set<String> = [
-    "heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1", "avif", "avis",
+    "heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1", "avif", "avis", "crx ",
   ]
 
   private static func isImage(_ head: ArraySlice<UInt8>) -> Bool {

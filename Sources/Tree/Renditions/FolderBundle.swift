@@ -3,7 +3,7 @@ internal import Files
 
 /// The files of a folder that go into one document, in the order of their names: what a merged file is made of.
 ///
-/// Not the folders in it, nor what is neither a PDF nor an image by its name.
+/// Not the folders in it, nor what is neither a PDF nor an image by its name, nor raw photos.
 final class FolderBundle: Item {
   struct Member: Sendable {
     let name: FileName

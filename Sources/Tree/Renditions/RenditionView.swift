@@ -11,13 +11,17 @@ struct RenditionView: View {
   private let conversions: Conversions
 
   /// Those that `.as-jpeg` is listed beside.
-  private static let otherImages: Set<FileExtension> = [
+  private static let otherImages = shownImages.union(rawPhotos)
+  private static let shownImages: Set<FileExtension> = [
     "heic", "heif", "avif", "png", "webp", "gif", "tif", "tiff", "bmp", "jp2", "j2k", "pbm", "pgm", "ppm", "pnm", "exr",
     "svg",
   ]
+  private static let rawPhotos: Set<FileExtension> = [
+    "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2", "raf", "pef", "srw",
+  ]
   private static let jpegs: Set<FileExtension> = ["jpg", "jpeg", "jpe"]
-  /// Images by their names.
-  static let images = otherImages.union(jpegs)
+  /// Images by their names, but for raw photos, which mostly lie beside what was made of them.
+  static let images = shownImages.union(jpegs)
   private static let marker = Array("as-".utf8)
   private static let dot = UInt8(ascii: ".")
 
@@ -31,7 +35,8 @@ struct RenditionView: View {
         "NAME.as-FORMAT", sources: "any image or PDF", "the same as another format: \(others)",
         modifiers: ImageChanges.described),
       ViewDescription(
-        "NAME.as-pdf", sources: "any image", "the image as the page of a PDF", modifiers: ImageChanges.described),
+        "NAME.as-pdf", sources: "any image", "the image, or all pages of a TIFF, as a PDF",
+        modifiers: ImageChanges.described),
       ViewDescription("NAME.as-txt", sources: "any PDF", "its text in reading order"),
     ]
   }

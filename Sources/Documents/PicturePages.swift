@@ -1,0 +1,84 @@
+public import JobFiles
+
+/// Pages that pictures fill, one each, below a node of the page tree.
+public final class PicturePages {
+  private let writer: PDFWriter
+  private let node: Int
+  private(set) var numbers: [Int] = []
+  /// What the last one's numbers mean, and where that is written.
+  private var profile: (bytes: [UInt8], number: Int)?
+
+  init(to writer: PDFWriter, below node: Int) {
+    self.writer = writer
+    self.node = node
+  }
+
+  /// Writes a document of the pages that `body` adds.
+  public static func write(
+    to output: JobOutput, _ body: (PicturePages) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let writer = PDFWriter(to: output, version: "1.7")
+    let (catalog, node) = (writer.reserve(), writer.reserve())
+    let pages = PicturePages(to: writer, below: node)
+    try body(pages)
+    try writer.write(catalog, Array("<< /Type /Catalog /Pages \(node) 0 R >>".utf8))
+    let kids = pages.numbers.map { "\($0) 0 R" }.joined(separator: " ")
+    try writer.write(node, Array("<< /Type /Pages /Count \(pages.numbers.count) /Kids [ \(kids) ] >>".utf8))
+    try writer.finish(catalog: catalog)
+  }
+
+  /// Adds a page.
+  ///
+  /// - Parameter data: the coded pixels.
+  public func add(_ form: PictureForm, _ data: RawSpan) throws(JobFailure) {
+    let page = writer.reserve()
+    numbers.append(page)
+    let (w, h) = (form.points(form.width), form.points(form.height))
+    let (contents, image) = (writer.reserve(), writer.reserve())
+    try writer.write(
+      page,
+      Array(
+        """
+        << /Type /Page /Parent \(node) 0 R /MediaBox [ 0 0 \(w) \(h) ] /Contents \(contents) 0 R \
+        /Resources << /XObject << /Image \(image) 0 R >> >> >>
+        """.utf8))
+    let drawing = Array("q \(form.matrix(w, h)) cm /Image Do Q".utf8)
+    try unsafe writer.write(contents, dictionary: Array("<< >>".utf8), stream: drawing.span.bytes)
+    var colours = [1: "/DeviceGray", 4: "/DeviceCMYK"][form.components] ?? "/DeviceRGB"
+    if let profile = form.profile {
+      colours = try "[ /ICCBased \(number(of: profile, form.components, colours)) 0 R ]"
+    }
+    try writer.write(
+      image, dictionary: Array("<< /Type /XObject /Subtype /Image \(form.coding) /ColorSpace \(colours) >>".utf8),
+      stream: data)
+  }
+
+  /// Pages of one file mostly have the same profile.
+  private func number(of profile: [UInt8], _ components: Int, _ colours: String) throws(JobFailure) -> Int {
+    if let known = self.profile, known.bytes == profile { return known.number }
+    let number = writer.reserve()
+    let dictionary = Array("<< /N \(components) /Alternate \(colours) >>".utf8)
+    try unsafe writer.write(number, dictionary: dictionary, stream: profile.span.bytes)
+    self.profile = (profile, number)
+    return number
+  }
+}
+
+extension PictureForm {
+  /// Hundredths are finer than anybody sees.
+  fileprivate func points(_ pixels: Int) -> Double { (Double(pixels) / density * 7200).rounded() / 100 }
+
+  /// From the unit square, in which an image's top is at 1, to a page of this size.
+  fileprivate func matrix(_ w: Double, _ h: Double) -> String {
+    switch orientation {
+    case 2: "-\(w) 0 0 \(h) \(w) 0"
+    case 3: "-\(w) 0 0 -\(h) \(w) \(h)"
+    case 4: "\(w) 0 0 -\(h) 0 \(h)"
+    case 5: "0 -\(h) -\(w) 0 \(w) \(h)"
+    case 6: "0 -\(h) \(w) 0 0 \(h)"
+    case 7: "0 \(h) \(w) 0 0 0"
+    case 8: "0 \(h) -\(w) 0 \(w) 0"
+    default: "\(w) 0 0 \(h) 0 0"
+    }
+  }
+}

@@ -1,0 +1,108 @@
+internal import CVips
+internal import Conversion
+internal import JobFiles
+
+/// The header of a netpbm file, and the numbers of one that is written in words: pbm(5), pgm(5), ppm(5).
+struct AnymapFile {
+  private let bytes: InputReader
+  private let kind: Int
+  private let isPlain: Bool
+  private let width: Int
+  private let height: Int
+  private let most: Int
+  /// Behind the header.
+  private let start: Int
+
+  private static let mostPixels = 1 << 26
+  private var bands: Int { kind % 3 == 0 ? 3 : 1 }
+
+  /// nil for what libvips reads as it is: bytes, or pairs of them, that use their whole range.
+  init?(_ input: JobInput) throws(JobFailure) {
+    let bytes = InputReader(input)
+    let kind = Int(bytes.byte(1)) - 0x30
+    guard bytes.byte(0) == 0x50, (1...6).contains(kind) else { return nil }
+    var at = 2
+    var numbers: [Int] = []
+    while numbers.count < (kind % 3 == 1 ? 2 : 3) {
+      guard let number = bytes.number(at: &at) else { return nil }
+      numbers.append(number)
+    }
+    let (width, height, most) = (numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 1)
+    let isPlain = kind < 4
+    guard isPlain || (numbers.count == 3 && most != 255 && most != 65535) else { return nil }
+    guard width > 0, height > 0, (1...65535).contains(most) else {
+      throw JobFailure(.damaged, "has a header that makes no sense")
+    }
+    guard !isPlain || width <= AnymapFile.mostPixels / height else {
+      throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")
+    }
+    (self.bytes, self.kind, self.isPlain, start) = (bytes, kind, isPlain, at)
+    (self.width, self.height, self.most) = (width, height, most)
+  }
+
+  private var isDeep: Bool { most > 255 }
+
+  /// - Parameter loaded: the same as libvips takes it.
+  func picture(as loaded: VipsPicture) throws(JobFailure) -> VipsPicture {
+    let picture = isPlain ? try readWords() : loaded
+    let top = isDeep ? 65535 : 255
+    let space = (isDeep ? ["grey16", "rgb16"] : ["b-w", "srgb"])[bands == 3 ? 1 : 0]
+    guard most != top else { return try picture.applying("copy", ["interpretation": space]) }
+    // Half of a step, for what is cut off.
+    return
+      try picture
+      .applying("linear", ["a": "\(Double(top) / Double(most))", "b": "0.5"])
+      .applying("cast", ["format": isDeep ? "ushort" : "uchar"])
+      .applying("copy", ["interpretation": space])
+  }
+
+  private func readWords() throws(JobFailure) -> VipsPicture {
+    let count = bands * width * height
+    var words: [UInt16] = []
+    words.reserveCapacity(count)
+    var at = start
+    while words.count < count {
+      guard let number = kind == 1 ? bytes.bit(at: &at) : bytes.number(at: &at) else {
+        throw JobFailure(.damaged, "ends before its last pixel")
+      }
+      words.append(UInt16(min(number, most)))
+    }
+    return try unsafe VipsPicture(
+      copying: words.span.bytes, width: width, height: height, bands: bands, format: VIPS_FORMAT_USHORT)
+  }
+}
+
+extension InputReader {
+  /// Where the next word starts: behind blanks and comments.
+  private func word(from place: Int) -> Int {
+    var at = place
+    while at < count {
+      switch byte(at) {
+      case 0x23: while at < count, byte(at) != 0x0A, byte(at) != 0x0D { at += 1 }
+      case 0x20, 0x09...0x0D: at += 1
+      default: return at
+      }
+    }
+    return at
+  }
+
+  /// The next number, and `at` behind it; nil when something else is there.
+  fileprivate func number(at: inout Int) -> Int? {
+    at = word(from: at)
+    let first = at
+    var number = 0
+    while at < count, (0x30...0x39).contains(byte(at)), at - first < 10 {
+      number = 10 * number + Int(byte(at)) - 0x30
+      at += 1
+    }
+    return at > first ? number : nil
+  }
+
+  /// The next pixel of a plain bitmap, 0 for black; between two there need be nothing.
+  fileprivate func bit(at: inout Int) -> Int? {
+    at = word(from: at)
+    guard byte(at) == 0x30 || byte(at) == 0x31, at < count else { return nil }
+    defer { at += 1 }
+    return byte(at) == 0x30 ? 1 : 0
+  }
+}

@@ -1,0 +1,30 @@
+internal import Conversion
+internal import JobFiles
+
+/// The images of a file that are one beside the other: the pages of a TIFF, and one of every other kind.
+struct ImagePages {
+  private let input: JobInput
+  private let tiff: TIFFFile?
+
+  init(_ input: JobInput) {
+    self.input = input
+    tiff = TIFFFile(input)
+  }
+
+  /// Throws where there are more, but not to be found.
+  func count() throws(JobFailure) -> Int {
+    guard let tiff, !tiff.isRawPhoto else { return 1 }
+    if let damage = tiff.damage { throw damage }
+    return tiff.pages.count
+  }
+
+  /// What `body` makes of a page; its failure says which one that was.
+  func make<Result>(
+    of index: Int, _ body: (JobInput, TIFFFile.Selection?) throws(JobFailure) -> Result
+  ) throws(JobFailure) -> Result {
+    do throws(JobFailure) { return try body(input, tiff?.page(at: index)) } catch {
+      guard index > 0 else { throw error }
+      throw JobFailure(error.failure, "\(error.reason) (on page \(index + 1))")
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import CLibRaw
+internal import Conversion
+internal import JobFiles
+
+/// A photo as a camera's sensor saw it, to be developed: DNG, and what makers of cameras have of their own.
+struct RawPhoto {
+  private let input: JobInput
+
+  /// Starts of files that nothing else has: Canon's CR3, Fuji's, Olympus', Panasonic's. Others are TIFF files.
+  private static let starts: [[UInt8]] = [
+    Array("FUJIFILMCCD-RAW ".utf8), Array("IIRO".utf8), Array("IIRS".utf8), Array("MMOR".utf8), Array("IIU\0".utf8),
+  ]
+
+  /// nil for what does not say that it is one.
+  init?(_ input: JobInput, _ tiff: TIFFFile?) {
+    let isOwn = unsafe input.bytes.dropFirst(4).starts(with: "ftypcrx ".utf8)
+    guard tiff?.isRawPhoto ?? false || isOwn || RawPhoto.starts.contains(where: input.starts) else { return nil }
+    self.input = input
+  }
+
+  /// Upright, in sRGB, with the white that the camera chose. Where that cannot be had there is a failure, never one of
+  /// the thumbnails.
+  func picture() throws(JobFailure) -> VipsPicture {
+    guard let raw = unsafe libraw_init(0) else { throw JobFailure.noMemory() }
+    defer { unsafe libraw_close(raw) }
+    unsafe raw.pointee.params.use_camera_wb = 1
+    unsafe raw.pointee.params.output_color = 1
+    unsafe raw.pointee.params.output_bps = 8
+    let damage = Damage()
+    defer { withExtendedLifetime(damage) {} }
+    unsafe libraw_set_dataerror_handler(
+      raw,
+      { user, _, _ in unsafe user.map { unsafe Unmanaged<Damage>.fromOpaque($0).takeUnretainedValue() }?.isFound = true
+      },
+      Unmanaged.passUnretained(damage).toOpaque())
+    let bytes = unsafe input.bytes
+    // It is only read, whatever the argument's type says.
+    try unsafe check(libraw_open_buffer(raw, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count))
+    let sizes = unsafe raw.pointee.sizes
+    guard max(Int(sizes.raw_width) * Int(sizes.raw_height), Int(sizes.width) * Int(sizes.height)) <= RawPhoto.mostPixels
+    else { throw JobFailure(.limit, "has \(sizes.raw_width) × \(sizes.raw_height) pixels, which is too much") }
+    try unsafe check(libraw_unpack(raw))
+    guard !damage.isFound else { throw JobFailure(.damaged, "is a raw photo that cannot be developed") }
+    try unsafe check(libraw_dcraw_process(raw))
+    var code: Int32 = 0
+    let made = unsafe libraw_dcraw_make_mem_image(raw, &code)
+    try check(code)
+    guard let made = unsafe made else { throw JobFailure.noMemory() }
+    defer { unsafe libraw_dcraw_clear_mem(made) }
+    let (width, height, colours) = unsafe (
+      Int(made.pointee.width), Int(made.pointee.height), Int(made.pointee.colors)
+    )
+    guard unsafe made.pointee.type == LIBRAW_IMAGE_BITMAP, unsafe made.pointee.bits == 8, [1, 3].contains(colours),
+      unsafe Int(made.pointee.data_size) >= width * height * colours,
+      let start = MemoryLayout<libraw_processed_image_t>.offset(of: \.data)
+    else { throw JobFailure(.unsupported, "is a raw photo of a kind that is not known here") }
+    let pixels = unsafe UnsafeRawBufferPointer(
+      start: UnsafeRawPointer(made).advanced(by: start), count: width * height * colours)
+    let picture = try unsafe VipsPicture(copying: pixels.bytes, width: width, height: height, bands: colours)
+    picture.loader = "raw"
+    return picture
+  }
+
+  private static let mostPixels = 1 << 28
+
+  /// Whether pixels are missing, which LibRaw would rather not be stopped by.
+  private final class Damage { var isFound = false }
+
+  private func check(_ code: Int32) throws(JobFailure) {
+    guard code != LIBRAW_SUCCESS.rawValue else { return }
+    let words = unsafe libraw_strerror(code).map { unsafe String(cString: $0) } ?? ""
+    switch code {
+    case LIBRAW_UNSUFFICIENT_MEMORY.rawValue, LIBRAW_MEMPOOL_OVERFLOW.rawValue: throw JobFailure.noMemory(saying: words)
+    case LIBRAW_TOO_BIG.rawValue: throw JobFailure(.limit, "has too many pixels", saying: words)
+    case LIBRAW_DATA_ERROR.rawValue, LIBRAW_IO_ERROR.rawValue:
+      throw JobFailure(.damaged, "is a raw photo that cannot be developed", saying: words)
+    default: throw JobFailure(.unsupported, "is a raw photo of a kind that is not known here", saying: words)
+    }
+  }
+}

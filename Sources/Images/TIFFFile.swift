@@ -1,0 +1,159 @@
+internal import Conversion
+internal import JobFiles
+
+/// The directories of a TIFF file, each of which has an image: TIFF 6.0, section 2, and BigTIFF.
+struct TIFFFile {
+  /// One directory, as far as it says which image this is.
+  struct Page {
+    /// Where it is, and where the place of the next one stands.
+    let place: Int
+    let nextPlace: Int
+    /// Its entries' values, or where they are, by tag.
+    fileprivate var values: [Int: Int] = [:]
+    fileprivate var subdirectories: [Int] = []
+    /// Where those stand that are to be read otherwise.
+    fileprivate var fields: [Int: Int] = [:]
+
+    /// EXIF's.
+    var orientation: Int { values[274] ?? 1 }
+    /// The same picture as another one, but smaller, or what is seen of another one: no page.
+    fileprivate var isAside: Bool { values[254, default: 0] & 5 != 0 }
+    /// What a camera's sensor saw, before it became a picture.
+    fileprivate var isRaw: Bool { [32803, 34892].contains(values[262]) }
+    /// In brightness and two colours that are not within JPEGs.
+    var isYCbCr: Bool { values[262] == 6 && values[259] != 7 }
+  }
+
+  /// What the file has to be shown, in order; never empty.
+  let pages: [Page]
+  /// Why there are no more pages, when that is no end.
+  let damage: JobFailure?
+  /// A photo that a camera left to be developed; what else is in it are thumbnails.
+  let isRawPhoto: Bool
+  private let isBig: Bool
+  private let isBigEndian: Bool
+
+  static let mostPages = 65_536
+  /// In all directories.
+  private static let mostEntries = 1 << 22
+
+  /// Reads all directories; nil when it is no TIFF file, or has not one. O(entries).
+  init?(_ input: JobInput) {
+    isBigEndian = input.starts(with: [0x4D, 0x4D])
+    guard isBigEndian || input.starts(with: [0x49, 0x49]) else { return nil }
+    let bytes = InputReader(input, isBigEndian: isBigEndian)
+    isBig = bytes.word(2, 2) == 43
+    guard isBig || bytes.word(2, 2) == 42 else { return nil }
+    var walk = Walk(bytes, isBig: isBig)
+    var found: [Page] = []
+    var damage: JobFailure?
+    var place = isBig ? bytes.word(8, 8) : bytes.word(4, 4)
+    while place != 0 {
+      do throws(JobFailure) {
+        let page = try walk.page(at: place)
+        found.append(page)
+        place = isBig ? bytes.word(page.nextPlace, 8) : bytes.word(page.nextPlace, 4)
+      } catch {
+        damage = error
+        break
+      }
+    }
+    guard let first = found.first else { return nil }
+    let inner = found.flatMap { page in page.subdirectories.compactMap { try? walk.page(at: $0) } }
+    let isCanon = !isBig && input.starts(with: Array("II*\0\u{10}\0\0\0CR".utf8))
+    let version = 50706
+    isRawPhoto = isCanon || first.values[version] != nil || (found + inner).contains(where: \.isRaw)
+    let shown = (found + (first.isAside ? inner : [])).filter { !$0.isAside }
+    pages = shown.isEmpty ? [first] : shown
+    self.damage = damage
+  }
+
+  /// One of the pages, and how the file is read to have no other.
+  struct Selection {
+    let file: TIFFFile
+    let page: Page
+    var patches: [InputStream.Patch] { file.patches(for: page) }
+    /// Those under which libvips, which does not know what else there can be, reads the rest of a page with colours apart.
+    var headerPatches: [InputStream.Patch] {
+      let (photometric, subsampling) = (262, 530)
+      return patches
+        + [(photometric, [2]), (subsampling, [1, 1])].compactMap { tag, values in
+          page.fields[tag].map { InputStream.Patch(place: $0, bytes: values.flatMap { file.bytes($0, 2) }) }
+        }
+    }
+  }
+
+  func page(at index: Int) -> Selection { Selection(file: self, page: pages[index]) }
+
+  private func patches(for page: Page) -> [InputStream.Patch] {
+    let size = isBig ? 8 : 4
+    return [
+      InputStream.Patch(place: size, bytes: bytes(page.place, size)),
+      InputStream.Patch(place: page.nextPlace, bytes: bytes(0, size)),
+    ]
+  }
+
+  private func bytes(_ number: Int, _ size: Int) -> [UInt8] {
+    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    return isBigEndian ? bytes.reversed() : bytes
+  }
+
+  /// Goes through directories, through none twice.
+  private struct Walk {
+    private let bytes: InputReader
+    private let isBig: Bool
+    private var seen: Set<Int> = []
+    private var entries = 0
+
+    private static let wanted: Set<Int> = [254, 259, 262, 274, 330, 530, 50706]
+    private static let mostSubdirectories = 16
+
+    init(_ bytes: InputReader, isBig: Bool) {
+      self.bytes = bytes
+      self.isBig = isBig
+    }
+
+    mutating func page(at place: Int) throws(JobFailure) -> Page {
+      let (head, size, width) = isBig ? (8, 20, 8) : (2, 12, 4)
+      guard place >= 8, place <= bytes.count - head else {
+        throw JobFailure(.damaged, "ends before its page \(seen.count + 1)")
+      }
+      guard seen.insert(place).inserted else {
+        throw JobFailure(.damaged, "has pages that lead back to one another")
+      }
+      let count = bytes.word(place, head)
+      let start = place + head
+      guard count > 0, count <= (bytes.count - start) / size, start + count * size <= bytes.count - width else {
+        throw JobFailure(.damaged, "ends within its page \(seen.count)")
+      }
+      entries += count
+      guard seen.count <= TIFFFile.mostPages, entries <= TIFFFile.mostEntries else {
+        throw JobFailure(.limit, "has more than \(seen.count - 1) pages, which is too many")
+      }
+      var page = Page(place: place, nextPlace: start + count * size)
+      for at in stride(from: start, to: page.nextPlace, by: size) {
+        let tag = bytes.word(at, 2)
+        if Walk.wanted.contains(tag) { take(tag, at, &page) }
+      }
+      return page
+    }
+
+    private func take(_ tag: Int, _ at: Int, _ page: inout Page) {
+      // By type: SHORT, LONG and IFD, LONG8 and IFD8; others say nothing that is wanted here.
+      let type = bytes.word(at + 2, 2)
+      let size = [3: 2, 4: 4, 13: 4, 16: 8, 18: 8][type] ?? 1
+      let width = isBig ? 8 : 4
+      let count = bytes.word(at + 4, width)
+      let field = at + 4 + width
+      guard count > 0 else { return }
+      let place = count <= width / size ? field : bytes.word(field, width)
+      if tag == 330 {
+        let count = min(count, Walk.mostSubdirectories)
+        page.subdirectories = (0..<count).map { bytes.word(place + size * $0, size) }
+      } else if page.values[tag] == nil {
+        page.values[tag] = bytes.word(place, size)
+        if place == field, size == 2 { page.fields[tag] = field }
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+internal import Conversion
+internal import Glibc
+internal import JobFiles
+
+/// Puts the pages of more TIFF files behind those of one that is written already: all of them as libvips writes them, in
+/// little-endian order and with offsets of 32 bits (TIFF 6.0, section 2).
+struct TIFFPages {
+  private let output: JobOutput
+  /// Where the place of the page after the last one is to stand.
+  private var end: Int
+
+  private static let header: [UInt8] = [0x49, 0x49, 42, 0]
+  /// Where strips and tiles are.
+  private static let places: Set<Int> = [273, 324]
+  /// By type, from 1 on: how many bytes a value has.
+  private static let sizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
+
+  init(behind output: JobOutput) throws(JobFailure) {
+    self.output = output
+    func number(_ place: Int, _ count: Int) throws(JobFailure) -> Int {
+      var bytes = [UInt8](repeating: 0, count: count)
+      guard unsafe pread(output.descriptor, &bytes, count, off_t(place)) == count else { throw TIFFPages.failure }
+      return bytes.number(0, count)
+    }
+    guard try number(0, 4) == TIFFPages.header.number(0, 4) else { throw TIFFPages.failure }
+    let directory = try number(4, 4)
+    end = try directory + 2 + 12 * number(directory, 2)
+  }
+
+  /// Adds the one page of a file.
+  mutating func add(_ file: [UInt8]) throws(JobFailure) {
+    let size = lseek(output.descriptor, 0, SEEK_END)
+    guard size >= 0 else { throw TIFFPages.failure }
+    // Directories start at even places.
+    let start = Int(size) + Int(size) % 2
+    guard start + file.count <= Job.largestOutput, file.starts(with: TIFFPages.header) else { throw TIFFPages.failure }
+    var moved = file
+    let directory = file.number(4, 4)
+    for entry in 0..<file.number(directory, 2) { try move(entry: directory + 2 + 12 * entry, in: &moved, by: start) }
+    let gap = [UInt8](repeating: 0, count: start - Int(size))
+    try unsafe output.write(gap.span.bytes)
+    try unsafe output.write(moved.span.bytes)
+    var place = [UInt8](repeating: 0, count: 4)
+    place.set(directory + start, at: 0)
+    guard unsafe pwrite(output.descriptor, place, 4, off_t(end)) == 4 else {
+      throw JobFailure("cannot be written", errno: errno)
+    }
+    end = start + directory + 2 + 12 * file.number(directory, 2)
+  }
+
+  private func move(entry: Int, in file: inout [UInt8], by distance: Int) throws(JobFailure) {
+    let type = file.number(entry + 2, 2)
+    let count = file.number(entry + 4, 4)
+    guard (1...TIFFPages.sizes.count).contains(type) else { throw TIFFPages.failure }
+    let isOutside = TIFFPages.sizes[type - 1] * count > 4
+    if TIFFPages.places.contains(file.number(entry, 2)) {
+      guard type == 4 else { throw TIFFPages.failure }
+      let first = isOutside ? file.number(entry + 8, 4) : entry + 8
+      for at in stride(from: first, to: first + 4 * count, by: 4) { file.set(file.number(at, 4) + distance, at: at) }
+    }
+    if isOutside { file.set(file.number(entry + 8, 4) + distance, at: entry + 8) }
+  }
+
+  private static var failure: JobFailure { JobFailure(.system, "has pages that cannot be put together") }
+}
+
+extension [UInt8] {
+  /// Little-endian; 0 beyond the end.
+  fileprivate func number(_ place: Int, _ size: Int) -> Int {
+    (0..<size).reduce(0) { place + $1 < count ? $0 | Int(self[place + $1]) << (8 * $1) : $0 }
+  }
+
+  /// In four bytes, as far as there are any.
+  fileprivate mutating func set(_ number: Int, at place: Int) {
+    for index in 0..<4 where place + index < count {
+      self[place + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+    }
+  }
+}
