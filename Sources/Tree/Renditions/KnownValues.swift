@@ -35,7 +35,7 @@ final class KnownValues: RenditionNotes {
   private let index: Index?
   private let turn = TurnLock()
 
-  static let kind = IndexKind(number: 3, version: 1)
+  static let kind = IndexKind(number: 3, version: 2)
   /// One source for all: the index names the others by numbers.
   private static let source = Array("conversions".utf8)
   /// Past so many all are forgotten.
