@@ -93,7 +93,11 @@ public final class MergedDocument {
     for (index, part) in parts.enumerated() {
       for (name, file) in part.attachments {
         var free = name
-        for number in (index + 1)... where files[free] != nil { free = name + Array(" (\(number))".utf8) }
+        var number = index
+        while files[free] != nil {
+          number += 1
+          free = name + Array(" (\(number))".utf8)
+        }
         files[free] = file
       }
     }

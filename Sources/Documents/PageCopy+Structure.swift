@@ -48,7 +48,9 @@ extension PageCopy {
         var id = reference.id
         while seen.insert(id).inserted {
           let text = objects.object(id).text
-          guard text.isDictionary, found.count < Self.mostElements else { return nil }
+          guard found.count < Self.mostElements else { return nil }
+          // What is lost leads nowhere.
+          guard text.isDictionary else { break }
           found.append(id)
           guard let above = text.reference(for: "/P") else { break }
           id = above
