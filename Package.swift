@@ -50,6 +50,7 @@ let package = Package(
     .target(name: "CSandbox"),
     .systemLibrary(name: "CPopplerCpp", pkgConfig: "poppler-cpp", providers: [.apt(["libpoppler-cpp-dev"])]),
     .target(name: "CPopplerText", dependencies: ["CPopplerCpp"]),
+    .target(name: "CQpdfKey", dependencies: ["CQpdf"]),
 
     .target(name: "Bytes", swiftSettings: strict),
     .target(name: "Threads", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
@@ -93,7 +94,8 @@ let package = Package(
     .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
     .target(name: "Pixels", dependencies: ["CJpeg", "CDeflate"], swiftSettings: strict),
     .target(
-      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "Pixels", "CQpdf"], swiftSettings: strict),
+      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"],
+      swiftSettings: strict),
     .target(
       name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
     .target(

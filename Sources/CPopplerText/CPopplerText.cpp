@@ -16,22 +16,31 @@ struct ffconvert_text_document {
   std::unique_ptr<poppler::document> document;
 };
 
-// poppler-cpp's strings are UTF-16, for which glibc loads a module. It stays loaded while it is in use.
+// poppler-cpp's strings are UTF-16 and poppler-glib's passwords ISO-8859-1, for which glibc loads modules. They stay loaded
+// while they are in use.
 int ffconvert_text_prepare(void) {
   const iconv_t failed = reinterpret_cast<iconv_t>(-1);
-  return iconv_open("UTF-16", "UTF-8") == failed || iconv_open("UTF-8", "UTF-16") == failed ? -1 : 0;
+  return iconv_open("UTF-16", "UTF-8") == failed || iconv_open("UTF-8", "UTF-16") == failed ||
+          iconv_open("ISO-8859-1", "UTF-8") == failed
+      ? -1
+      : 0;
 }
 
 static void ignore(const std::string &, void *) {}
 
-ffconvert_text_document *ffconvert_text_open(const char *bytes, int count, int *is_locked) try {
-  *is_locked = 0;
+ffconvert_text_document *ffconvert_text_open(
+    const char *bytes, int count, const char *password, ffconvert_text_refusal *refusal) try {
+  *refusal = FFCONVERT_TEXT_UNREADABLE;
   // It would write every complaint to standard error.
   poppler::set_debug_error_function(ignore, nullptr);
-  std::unique_ptr<poppler::document> document(poppler::document::load_from_raw_data(bytes, count));
+  std::unique_ptr<poppler::document> document(poppler::document::load_from_raw_data(bytes, count, password, password));
   if (!document) return nullptr;
   if (document->is_locked()) {
-    *is_locked = 1;
+    *refusal = FFCONVERT_TEXT_LOCKED;
+    return nullptr;
+  }
+  if (!document->has_permission(poppler::perm_copy)) {
+    *refusal = FFCONVERT_TEXT_FORBIDDEN;
     return nullptr;
   }
   return new ffconvert_text_document{std::move(document)};

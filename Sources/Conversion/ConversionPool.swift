@@ -35,7 +35,7 @@ public final class ConversionPool: Sendable {
 
     func program(for work: Job.Work) -> String {
       switch work {
-      case .countPages, .make(.pages): pageProgram ?? program
+      case .countPages, .findPasswords, .make(.pages): pageProgram ?? program
       case .make: program
       }
     }

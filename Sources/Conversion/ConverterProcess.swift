@@ -147,7 +147,7 @@ final class ConverterProcess: Sendable {
   }
 
   private func receive() -> Received {
-    var buffer = [UInt8](repeating: 0, count: Job.messageLimit + 1)
+    var buffer = [UInt8](repeating: 0, count: JobAnswer.messageLimit + 1)
     while true {
       let count = unsafe recv(socket.raw, &buffer, buffer.count, 0)
       if count > 0 { return .message(Array(buffer[..<count])) }

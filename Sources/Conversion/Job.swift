@@ -4,6 +4,9 @@ public struct Job: Hashable, Sendable {
   public enum Work: Hashable, Sendable {
     /// How many pages a PDF has: answered with a number.
     case countPages
+    /// Which of the job's passwords open a PDF, or those of the files of a `Bundle`: answered with how many do, and
+    /// remarked with their numbers, from 0, parted by commas.
+    case findPasswords(isBundle: Bool)
     /// Writes a file to the output.
     case make(Recipe)
   }
@@ -18,6 +21,8 @@ public struct Job: Hashable, Sendable {
   public var document: UInt64
   /// At most how many bytes the output may have.
   public var outputLimit: Int64
+  /// Passwords for what is encrypted; none of them is empty or has a byte of 0.
+  public var passwords: [[UInt8]] = []
 
   /// No output may have more bytes.
   public static let largestOutput: Int64 = 2 << 30

@@ -15,7 +15,7 @@ public enum Recipe: Hashable, Sendable {
 extension Recipe {
   /// Goes up whenever a recipe gives other bytes than before: what was made by an earlier one, and how large that was, is
   /// not believed any more.
-  public static let version: UInt64 = 3
+  public static let version: UInt64 = 4
 
   /// A compressed PDF by what modifiers say; nil where one says what a PDF does not have.
   public static func compressed(by changes: ImageChanges) -> Recipe? {

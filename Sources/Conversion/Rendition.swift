@@ -55,11 +55,12 @@ struct RenditionName: Hashable, Sendable {
   /// Of the source and what is done with it.
   let digest: [UInt8]
 
-  init(_ source: ByteIdentity, _ recipe: Recipe) {
+  /// `seal`: of the passwords that the source was opened with; what was made by them is found by them alone.
+  init(_ source: ByteIdentity, _ recipe: Recipe, seal: [UInt8] = []) {
     let words = [Recipe.version, UInt64(source.steps.count)] + source.file + source.steps
     digest = SHA256.digest(
       words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
-        + Array(recipe.description.utf8))
+        + Array(recipe.description.utf8) + seal)
   }
 
   /// 64 hexadecimal digits.

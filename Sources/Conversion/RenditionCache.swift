@@ -92,6 +92,14 @@ public final class RenditionCache: Sendable {
     }
   }
 
+  /// What stands for passwords in a name: nobody can try what others would make without the folder's key. nil: nothing can be
+  /// kept under such a name.
+  func seal(_ passwords: [[UInt8]]) -> [UInt8]? {
+    guard let key = try? key(making: true), let digest = KeyedDigest(key: key) else { return nil }
+    for password in passwords { digest.add(password + [0]) }
+    return digest.finish()
+  }
+
   /// What was kept under a name; nil when there is nothing. Throws `later` when to see whether it is whole takes long.
   func find(
     _ name: FileName, _ patience: Patience

@@ -12,9 +12,16 @@ extension Renditions {
   /// More pages than that no folder shows.
   static let pageLimit: Int64 = 1_000_000
 
-  func count(in bytes: any ByteSource, _ task: ConversionTask, _ worker: Worker) -> Outcome {
+  func count(
+    in bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+  ) -> Outcome {
     attempt { () throws(Failed) in
-      switch try perform(.countPages, bytes, task, worker, output: nil, limit: 0) {
+      var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+      var answer = try perform(.countPages, subject, task, worker, output: nil, limit: 0)
+      if case .failed(.locked, _) = answer, try unlock(&subject, task, worker) {
+        answer = try perform(.countPages, subject, task, worker, output: nil, limit: 0)
+      }
+      switch answer {
       case .failed(let failure, let reason): throw Failed(failure, reason)
       case .done(let count, _):
         guard count <= Self.pageLimit else {
@@ -26,31 +33,118 @@ extension Renditions {
   }
 
   func make(
-    _ recipe: Recipe, of bytes: any ByteSource, _ name: RenditionName?, _ task: ConversionTask, _ worker: Worker
+    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
   ) -> Outcome {
-    attempt { () throws(Failed) in
-      var reason = "no room for the result"
-      for place in places {
-        guard let output = try? place.make() else { continue }
-        let answer = try output.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
-          try perform(.make(recipe), bytes, task, worker, output: raw, limit: place.limit)
+    var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+    subject.isBundle = recipe == .merged
+    return attempt { [subject] () throws(Failed) in
+      do throws(Failed) { return try make(recipe, subject, task, worker) } catch {
+        // What nothing can be left out of is as good as its copy.
+        guard case .compressed = recipe, error.isLasting, !error.fault.isDelay, error.fault.kind != .changed else {
+          throw error
         }
-        switch answer {
-        case .done(let size, let remark):
-          guard (try? output.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }) == size else {
-            worker.end()
-            throw Failed(Breakdown.senseless)
-          }
-          let kept = place.isKept ? name.flatMap { cache?.keep(output, size: size, $0.fileName) } : nil
-          let made = Rendition(output, size: size, identity: bytes.identity?.converted(by: recipe), kept: kept)
-          return .made(size, made, remark: Self.line(remark), isKept: kept != nil)
-        case .failed(.system, let why): reason = why
-        case .failed(.limit, _) where place.limit < Job.largestOutput: break
-        case .failed(let failure, let reason): throw Failed(failure, reason)
+        return try copy(subject, recipe, because: error, task)
+      }
+    }
+  }
+
+  private func make(
+    _ recipe: Recipe, _ subject: InHand, _ task: ConversionTask, _ worker: Worker
+  ) throws(Failed) -> Outcome {
+    var subject = subject
+    var reason = "no room for the result"
+    var places = places[...]
+    while let place = places.first {
+      guard let output = try? place.make() else {
+        places.removeFirst()
+        continue
+      }
+      let answer = try output.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
+        try perform(.make(recipe), subject, task, worker, output: raw, limit: place.limit)
+      }
+      switch answer {
+      case .done(let size, let remark):
+        guard (try? output.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }) == size else {
+          worker.end()
+          throw Failed(Breakdown.senseless)
+        }
+        return made(recipe, subject, output, size: size, remark: Self.line(remark), isKept: place.isKept)
+      case .failed(.locked, _) where try unlock(&subject, task, worker):
+        // Now it is known under which name it may have been kept.
+        let found = try? kept(recipe, of: subject.bytes, inState: subject.revision, .blocking)
+        if let found { return .made(found.size, found, remark: "", isKept: true) }
+        continue
+      case .failed(.system, let why): reason = why
+      case .failed(.limit, _) where place.limit < Job.largestOutput: break
+      case .failed(let failure, let reason): throw Failed(failure, reason)
+      }
+      places.removeFirst()
+    }
+    throw Failed(Fault(.system(ENOSPC), reason), isLasting: false)
+  }
+
+  private func made(
+    _ recipe: Recipe, _ subject: InHand, _ output: TemporaryFile, size: Int64, remark: String, isKept: Bool
+  ) -> Outcome {
+    let name = isKept ? name(recipe, of: subject.bytes, inState: subject.revision) : nil
+    let kept = name.flatMap { cache?.keep(output, size: size, $0.fileName) }
+    let made = Rendition(output, size: size, identity: subject.bytes.identity?.converted(by: recipe), kept: kept)
+    return .made(size, made, remark: remark, isKept: kept != nil)
+  }
+
+  /// A file's own bytes, since nothing can be made of them.
+  private func copy(
+    _ subject: InHand, _ recipe: Recipe, because failed: Failed, _ task: ConversionTask
+  ) throws(Failed) -> Outcome {
+    // Another password, or another limit, and it is another result.
+    let isKept = failed.fault.kind == .damaged
+    for place in places where subject.bytes.size <= place.limit {
+      guard let output = try? place.make() else { continue }
+      do throws(Fault) {
+        try subject.bytes.copy(to: output) { task.isCancelled }
+        try subject.bytes.verify()
+      } catch {
+        if error.kind == .system(ENOSPC) { continue }
+        throw Failed(error)
+      }
+      return made(
+        recipe, subject, output, size: subject.bytes.size, remark: "is not changed: it \(failed.reason)",
+        isKept: isKept && place.isKept)
+    }
+    throw failed
+  }
+
+  /// Whether there are passwords for a file, which were not sought before. Blocks.
+  private func unlock(_ file: inout InHand, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
+    if passwords.areNone || file.passwords != nil { return false }
+    let subject = file
+    let (holder, start) = try input(subject.bytes, task)
+    let found = try passwords.find(for: subject.revision, wantsOne: !subject.isBundle) { (some) throws(Failed) in
+      var job = Job(
+        number: 0, work: .findPasswords(isBundle: subject.isBundle), start: start, size: subject.bytes.size,
+        outputLimit: 0)
+      job.passwords = some
+      let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
+        do throws(Breakdown) { return try worker.askApart(job, for: task, input: raw) } catch {
+          do throws(Fault) { try subject.bytes.verify() } catch { throw Failed(error) }
+          throw Failed(error)
         }
       }
-      throw Failed(Fault(.system(ENOSPC), reason), isLasting: false)
+      // Why it failed is told by who has seen no password.
+      guard case .done(_, let numbers) = answer else { return [] }
+      return numbers.split(separator: ",").compactMap { Int($0) }.filter(some.indices.contains).map { some[$0] }
     }
+    file.passwords = found
+    return !found.isEmpty
+  }
+
+  /// What is worked on.
+  private struct InHand {
+    let bytes: any ByteSource
+    let revision: UInt64
+    /// Those that open it; nil: none were sought.
+    var passwords: [[UInt8]]?
+    var isBundle = false
   }
 
   /// Where a result may lie; the first that has room is taken.
@@ -70,20 +164,30 @@ extension Renditions {
 
   private struct Failed: Error {
     let fault: Fault
+    /// What is wrong with the file, said of it.
+    var reason: String
     var isLasting = true
 
-    init(_ fault: Fault, isLasting: Bool) { (self.fault, self.isLasting) = (fault, isLasting) }
+    init(_ fault: Fault, isLasting: Bool) {
+      self.init(fault)
+      self.isLasting = isLasting
+    }
 
     init(_ fault: Fault) {
       self.fault = fault
+      reason = fault.reason.hasPrefix("it ") ? String(fault.reason.dropFirst(3)) : fault.reason
       // What the system refused now it may grant later.
       if case .system = fault.kind { isLasting = false }
     }
 
-    init(_ breakdown: Breakdown) { (fault, isLasting) = (breakdown.fault, breakdown.isLasting) }
+    init(_ breakdown: Breakdown) {
+      self.init(breakdown.fault, isLasting: breakdown.isLasting)
+      reason = "cannot be read (\(fault.reason))"
+    }
 
     init(_ failure: JobAnswer.Failure, _ reason: String) {
       let reason = Renditions.line(reason)
+      self.reason = reason
       switch failure {
       case .damaged: fault = Fault(.damaged, reason)
       case .unsupported: fault = Fault(.unsupported, reason)
@@ -110,13 +214,15 @@ extension Renditions {
 
   /// Has a worker do something with a file's bytes, which are the same before and after.
   private func perform(
-    _ work: Job.Work, _ bytes: any ByteSource, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64
+    _ work: Job.Work, _ subject: InHand, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64
   ) throws(Failed) -> JobAnswer.Outcome {
+    let bytes = subject.bytes
     guard bytes.size > 0 else { throw Failed(Fault(.damaged, "it is empty")) }
     let document = task.document
     let (holder, start) = try input(bytes, task)
-    let job = Job(
+    var job = Job(
       number: 0, work: work, start: start, size: bytes.size, document: document, outputLimit: limit)
+    job.passwords = subject.passwords ?? []
     let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
       do throws(Breakdown) { return try worker.perform(job, for: task, input: raw, output: output) } catch {
         // A mapped file that is cut off kills the worker (SIGBUS), which is then no word on the bytes.

@@ -69,6 +69,9 @@ public final class Renditions: Sendable {
   /// The folder for files without names.
   let spools: String
   private let notes: any RenditionNotes
+  let passwords: DocumentPasswords
+  /// Taken before `state`.
+  private let heeding = Mutex(())
   /// Copies of what lies in no file as it is, by document.
   let inputs = RecentlyUsed<UInt64, TemporaryFile>(capacity: 512 << 20)
   /// Results that are in no cache, for those who open the same file twice.
@@ -80,8 +83,12 @@ public final class Renditions: Sendable {
 
   private static let failuresAtMost = 16384
 
-  /// `cache` is nil where nothing can be kept.
-  public init(pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any RenditionNotes) {
+  /// `cache` is nil where nothing can be kept. `passwords` are for PDFs that ask for one.
+  public init(
+    pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any RenditionNotes,
+    passwords: Passwords = Passwords()
+  ) {
+    self.passwords = DocumentPasswords(passwords)
     self.pool = pool
     self.cache = cache
     self.spools = spools
@@ -95,34 +102,72 @@ public final class Renditions: Sendable {
 
   /// A file made of another; throws `pending` while it is being made.
   public func open(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Rendition {
+    try heedPasswords(patience)
     let key = Key(revision: subject.revision, work: .make(recipe))
     defer { ahead.removeValue(for: key) }
     if let known = try known(key) { return known }
     let bytes = try settled(subject, patience)
-    let name = bytes.identity.map { RenditionName($0, recipe) }
-    if let name, let found = try cache?.find(name.fileName, patience) {
-      let rendition = Rendition(
-        found.file, size: found.size, identity: bytes.identity?.converted(by: recipe), kept: found.state)
+    if let rendition = try kept(recipe, of: bytes, inState: key.revision, patience) {
       state.withLock { $0.hold(rendition, key) }
-      notes.note(found.size, remark: nil, of: key.work, inState: key.revision, isLasting: true)
+      notes.note(rendition.size, remark: nil, of: key.work, inState: key.revision, isLasting: isOpen(key.revision))
       return rendition
     }
-    throw begin(key, bytes, subject.owner) { [self] task, worker in make(recipe, of: bytes, name, task, worker) }
+    throw begin(key, bytes, subject.owner) { [self] task, worker in
+      make(recipe, of: bytes, inState: key.revision, task, worker)
+    }
+  }
+
+  /// What the cache has of an earlier time. May block.
+  func kept(
+    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ patience: Patience
+  ) throws(Fault) -> Rendition? {
+    guard let name = name(recipe, of: bytes, inState: revision), let found = try cache?.find(name.fileName, patience)
+    else { return nil }
+    return Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe), kept: found.state)
+  }
+
+  /// What is made of a file's bytes is kept under; nil: nothing names it.
+  func name(_ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64) -> RenditionName? {
+    guard let identity = bytes.identity else { return nil }
+    if isOpen(revision) { return RenditionName(identity, recipe) }
+    let seal = cache?.seal(passwords.found(for: revision) ?? [])
+    return seal.map { RenditionName(identity, recipe, seal: $0) }
+  }
+
+  /// Whether no password was needed for a file.
+  private func isOpen(_ revision: UInt64) -> Bool { passwords.found(for: revision)?.isEmpty ?? true }
+
+  /// Forgets what hangs on passwords when they are others than before. May block.
+  private func heedPasswords(_ patience: Patience) throws(Fault) {
+    if passwords.areNone { return }
+    if patience == .immediate { throw .later }
+    // Who comes second must not find what the first is about to forget.
+    heeding.withLock { _ in
+      guard passwords.haveChanged() else { return }
+      state.withLock { state in
+        state.made = [:]
+        state.failures = state.failures.filter { $0.value.fault.kind != .locked }
+      }
+      // A worker that has a document open under its number has been told its password.
+      for known in [unkept, ahead] { known.removeAll() }
+      documents.removeAll()
+    }
   }
 
   /// Begins what will most likely be asked for next, if it was never made. Does not wait.
   public func prepare(_ recipe: Recipe, of subject: Subject) {
     let key = Key(revision: subject.revision, work: .make(recipe))
     guard notes.value(of: key.work, inState: key.revision) == nil, state.withLock({ $0.jobs[key] }) == nil,
-      let bytes = try? subject.open(.immediate), let identity = bytes.identity
+      let bytes = try? subject.open(.immediate), bytes.identity != nil
     else { return }
     _ = begin(key, bytes, subject.owner, isAhead: true) { [self] task, worker in
-      make(recipe, of: bytes, RenditionName(identity, recipe), task, worker)
+      make(recipe, of: bytes, inState: key.revision, task, worker)
     }
   }
 
   /// How many pages a PDF has; throws `pending` while that is being found out.
   public func countPages(of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
+    try heedPasswords(patience)
     // An earlier mount's word, by way of the index: not beyond what this one would believe.
     if let known = notes.value(of: .countPages, inState: subject.revision), (0...Self.pageLimit).contains(known) {
       return known
@@ -130,7 +175,9 @@ public final class Renditions: Sendable {
     let key = Key(revision: subject.revision, work: .countPages)
     _ = try known(key)
     let bytes = try settled(subject, patience)
-    throw begin(key, bytes, subject.owner) { [self] task, worker in count(in: bytes, task, worker) }
+    throw begin(key, bytes, subject.owner) { [self] task, worker in
+      count(in: bytes, inState: key.revision, task, worker)
+    }
   }
 
   /// Why something could not be made the last time.
@@ -174,7 +221,9 @@ public final class Renditions: Sendable {
   ) -> Fault {
     let document = bytes.identity == nil ? 0 : document(key.revision)
     let task = ConversionTask(document: document, owner: owner, isAhead: isAhead) { [self] task, worker in
-      finish(key, task, work(task, worker), isLasting: bytes.identity != nil)
+      let outcome = work(task, worker)
+      // What takes a password is for this mount alone.
+      finish(key, task, outcome, isLasting: bytes.identity != nil && isOpen(key.revision))
     } dropped: { [self] task in
       finish(key, task, .dropped, isLasting: false)
     }

@@ -68,6 +68,18 @@ final class Worker: Sendable {
     }
   }
 
+  /// Asks a process that is started for this question, gets no other file to see, and has no way to say more than its answer.
+  /// Blocks.
+  func askApart(_ job: Job, for task: ConversionTask, input: Int32) throws(Breakdown) -> JobAnswer.Outcome {
+    let process = try start(options.program(for: job.work)) { _ in }
+    defer { process.end() }
+    let outcome = try task.attended(by: process) { () throws(Breakdown) in
+      try process.perform(job, input: input, output: nil, options.limits)
+    }
+    guard let outcome else { throw .gone }
+    return outcome
+  }
+
   /// Whether a process is to do no more jobs: after many, after what may be its own fault, and when it keeps too much.
   private func isSpent(_ process: ConverterProcess, by outcome: JobAnswer.Outcome, _ program: String) -> Bool {
     let jobs = state.withLock { state in
@@ -83,10 +95,16 @@ final class Worker: Sendable {
       if process.isReady { return process }
       end(program)
     }
-    let arguments = options.isSandboxWeak ? [WorkerProgram.weakness] : []
-    let process = try ConverterProcess(WorkerProgram(path: program, arguments: arguments), log: log)
+    let process = try start(program, log: log)
     state.withLock { $0.processes[program] = Employed(process: process) }
     return process
+  }
+
+  private func start(
+    _ program: String, log: @escaping @Sendable (String) -> Void
+  ) throws(Breakdown) -> ConverterProcess {
+    let arguments = options.isSandboxWeak ? [WorkerProgram.weakness] : []
+    return try ConverterProcess(WorkerProgram(path: program, arguments: arguments), log: log)
   }
 
   private func end(_ program: String) {

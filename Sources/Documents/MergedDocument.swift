@@ -1,30 +1,45 @@
 public import JobFiles
 
-/// A document of the pages of several files, each with an entry of the outline.
+/// A document of the pages of several files, each with an entry of the outline, below which is the file's own.
 ///
 /// Pages are those of the files, byte for byte where they are streams. Form fields and named places of different files stay
-/// apart, whatever their names: fields get one above them for their file, places a number before their names.
+/// apart, whatever their names: fields get one above them for their file, places a number before their names. Files that are
+/// attached stay attached, and pages keep what they are called.
 public final class MergedDocument {
   private let writer: PDFWriter
   private let catalog: Int
   private let tree: Int
   /// A node of the page tree for each file, and how many pages it has.
   private var nodes: [(number: Int, count: Int)] = []
-  private var outline: [(title: String, page: Int)] = []
+  private var outline: [(number: Int, title: String, page: Int, kids: PageCopy.Outline?)] = []
   private var parts: [PageCopy.Part] = []
+  /// What pages are called, and whether any file says so.
+  private var labels: [UInt8] = []
+  private var hasLabels = false
 
-  public init(to output: JobOutput) {
-    writer = PDFWriter(to: output, version: "1.7")
+  private var pageCount: Int { nodes.reduce(0) { $0 + $1.count } }
+
+  /// - Parameter protection: that of the files.
+  public init(to output: JobOutput, _ protection: CommonProtection = CommonProtection()) {
+    writer = PDFWriter(to: output, version: protection.version, protection.strictest)
     catalog = writer.reserve()
     tree = writer.reserve()
   }
 
   /// Adds all pages of a PDF.
-  public func add(_ input: JobInput, named name: String) throws(JobFailure) {
-    let document = try PagedDocument(input)
-    let node = writer.reserve()
-    let part = try document.copyAll(to: writer, below: node, member: nodes.count + 1)
-    try finish(node, part.pages, name)
+  ///
+  /// - Parameter passwords: those that may open it.
+  public func add(_ input: JobInput, _ passwords: [[UInt8]], named name: String) throws(JobFailure) {
+    let document = try PagedDocument(input, passwords)
+    let (node, entry) = (writer.reserve(), writer.reserve())
+    let part = try document.copyAll(to: writer, below: node, entry, member: nodes.count + 1)
+    if let own = part.labels {
+      hasLabels = true
+      labels += own.entries(for: Array(part.pages.indices), from: pageCount)
+    } else {
+      labels += PageLabels.plain(at: pageCount)
+    }
+    try finish(node, part.pages, entry, name, part.outline)
     parts.append(part)
   }
 
@@ -32,49 +47,79 @@ public final class MergedDocument {
   public func add(
     named name: String, _ body: (PicturePages) throws(JobFailure) -> Void
   ) throws(JobFailure) {
-    let node = writer.reserve()
+    let (node, entry) = (writer.reserve(), writer.reserve())
     let pages = PicturePages(to: writer, below: node)
+    labels += PageLabels.plain(at: pageCount)
     try body(pages)
-    try finish(node, pages.numbers, name)
+    try finish(node, pages.numbers, entry, name, nil)
   }
 
-  private func finish(_ node: Int, _ pages: [Int], _ name: String) throws(JobFailure) {
-    let kids = pages.map { "\($0) 0 R" }.joined(separator: " ")
+  private func finish(
+    _ node: Int, _ pages: [Int], _ entry: Int, _ name: String, _ kids: PageCopy.Outline?
+  ) throws(JobFailure) {
+    let list = pages.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(
-      node, Array("<< /Type /Pages /Parent \(tree) 0 R /Count \(pages.count) /Kids [ \(kids) ] >>".utf8))
+      node, Array("<< /Type /Pages /Parent \(tree) 0 R /Count \(pages.count) /Kids [ \(list) ] >>".utf8))
     nodes.append((node, pages.count))
-    if let first = pages.first { outline.append((name, first)) }
+    if let first = pages.first { outline.append((entry, name, first, kids)) }
   }
 
   /// Writes what the document has as a whole.
   public func finish() throws(JobFailure) {
-    let count = nodes.reduce(0) { $0 + $1.count }
     let kids = nodes.map { "\($0.number) 0 R" }.joined(separator: " ")
-    try writer.write(tree, Array("<< /Type /Pages /Count \(count) /Kids [ \(kids) ] >>".utf8))
+    try writer.write(tree, Array("<< /Type /Pages /Count \(pageCount) /Kids [ \(kids) ] >>".utf8))
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
     root += try " /PageMode /UseOutlines /Outlines \(writeOutline()) 0 R".utf8
+    if hasLabels { root += Array(" /PageLabels << /Nums [ ".utf8) + labels + Array("] >>".utf8) }
     root += form()
     root += layers()
-    let strings = parts.flatMap(\.strings)
-    if !strings.isEmpty { root += Array(" /Names << /Dests << /Names [ ".utf8) + strings + Array("] >> >>".utf8) }
+    root += nameTrees()
     let names = parts.flatMap(\.names)
     if !names.isEmpty { root += Array(" /Dests << ".utf8) + names + Array(">>".utf8) }
     try writer.write(catalog, root + Array(" >>".utf8))
     try writer.finish(catalog: catalog)
   }
 
+  private func nameTrees() -> [UInt8] {
+    let trees = [("/Dests", parts.flatMap(\.strings)), ("/EmbeddedFiles", attachments())]
+      .filter { !$0.1.isEmpty }
+    if trees.isEmpty { return [] }
+    return Array(" /Names <<".utf8)
+      + trees.flatMap { Array(" \($0.0) << /Names [ ".utf8) + $0.1 + Array("] >>".utf8) } + Array(" >>".utf8)
+  }
+
+  /// In the order of their names; of two files' attachments with one name, the later gets its file's number.
+  private func attachments() -> [UInt8] {
+    var files: [[UInt8]: [UInt8]] = [:]
+    for (index, part) in parts.enumerated() {
+      for (name, file) in part.attachments {
+        var free = name
+        var number = index
+        while files[free] != nil {
+          number += 1
+          free = name + Array(" (\(number))".utf8)
+        }
+        files[free] = file
+      }
+    }
+    return files.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .flatMap { ObjectText.hexadecimal($0.key) + [0x20] + $0.value + [0x20] }
+  }
+
   private func writeOutline() throws(JobFailure) -> Int {
     let top = writer.reserve()
-    let numbers = outline.map { _ in writer.reserve() }
     for (index, entry) in outline.enumerated() {
       var text =
         "<< /Title \(Self.string(entry.title)) /Parent \(top) 0 R /Dest [ \(entry.page) 0 R /XYZ null null null ]"
-      if index > 0 { text += " /Prev \(numbers[index - 1]) 0 R" }
-      if index + 1 < numbers.count { text += " /Next \(numbers[index + 1]) 0 R" }
-      try writer.write(numbers[index], Array("\(text) >>".utf8))
+      if index > 0 { text += " /Prev \(outline[index - 1].number) 0 R" }
+      if index + 1 < outline.count { text += " /Next \(outline[index + 1].number) 0 R" }
+      if let kids = entry.kids { text += " /First \(kids.first) 0 R /Last \(kids.last) 0 R /Count -\(kids.count)" }
+      try writer.write(entry.number, Array("\(text) >>".utf8))
     }
-    var text = "<< /Type /Outlines /Count \(numbers.count)"
-    if let first = numbers.first, let last = numbers.last { text += " /First \(first) 0 R /Last \(last) 0 R" }
+    var text = "<< /Type /Outlines /Count \(outline.count)"
+    if let first = outline.first, let last = outline.last {
+      text += " /First \(first.number) 0 R /Last \(last.number) 0 R"
+    }
     try writer.write(top, Array("\(text) >>".utf8))
     return top
   }

@@ -58,7 +58,11 @@ final class ObjectCache {
       return ObjectCache.object(text, isStream: false)
     }
     let handle = file.object(id)
-    return ObjectCache.object(ObjectText(handle.ownText), isStream: handle.isStream)
+    var text = ObjectText(handle.ownText)
+    let isStream = handle.isStream
+    if isStream, file.hidesFiles, text.has("/EmbeddedFile", for: "/Type") { return Object(text: text, kind: .boundary) }
+    if isStream, file.isEncrypted { text = text.withoutCryptFilter }
+    return ObjectCache.object(text, isStream: isStream)
   }
 
   private static func object(_ text: ObjectText, isStream: Bool) -> Object {

@@ -1,4 +1,37 @@
 extension ObjectText {
+  /// Where strings stand in an object's text.
+  static func strings(in text: [UInt8]) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var at = 0
+    while at < text.count {
+      let start = at
+      at += 1
+      if text[start] == 0x28 {
+        var depth = 1
+        while at < text.count, depth > 0 {
+          switch text[at] {
+          case 0x5C: at += 1
+          case 0x28: depth += 1
+          case 0x29: depth -= 1
+          default: break
+          }
+          at += 1
+        }
+        at = min(at, text.count)
+        ranges.append(start..<at)
+      } else if text[start] == 0x3C {
+        if at < text.count, text[at] == 0x3C {
+          at += 1
+        } else {
+          while at < text.count, text[at] != 0x3E { at += 1 }
+          at = min(at + 1, text.count)
+          ranges.append(start..<at)
+        }
+      }
+    }
+    return ranges
+  }
+
   /// The bytes that a string in the notation of PDF stands for (ISO 32000-1, 7.3.4); nil for what is no string.
   static func string(_ token: ArraySlice<UInt8>) -> [UInt8]? {
     guard let first = token.first, token.count >= 2 else { return nil }

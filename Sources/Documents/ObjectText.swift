@@ -95,6 +95,25 @@ struct ObjectText {
   }
 }
 
+extension ObjectText {
+  /// A stream's dictionary that does not say how it is encrypted, apart from others: what is copied is decrypted.
+  var withoutCryptFilter: ObjectText {
+    guard let filter = value(of: "/Filter"), filter.elementsEqual("/Crypt".utf8) || ObjectText.isCrypt(first: filter)
+    else { return self }
+    var text = without(["/Filter", "/DecodeParms"]).bytes.dropLast(2)
+    for key in ["/Filter", "/DecodeParms"] {
+      guard let value = value(of: key), value.first == 0x5B else { continue }
+      text +=
+        Array("\(key) [ ".utf8) + ObjectText.items(value).dropFirst().joined(separator: [0x20]) + Array(" ] ".utf8)
+    }
+    return ObjectText(Array(text) + Array(">>".utf8))
+  }
+
+  private static func isCrypt(first filters: ArraySlice<UInt8>) -> Bool {
+    items(filters).first?.elementsEqual("/Crypt".utf8) ?? false
+  }
+}
+
 /// One pass over the tokens of an object.
 private struct ObjectScan {
   let bytes: [UInt8]

@@ -7,7 +7,8 @@ extension PDFFile {
 
   /// Whether everything may be done with it that its owner can forbid; so with what is not encrypted.
   var allowsAll: Bool {
-    unsafe qpdf_allow_modify_all(pdf) != 0 && qpdf_allow_extract_all(pdf) != 0
+    if (try? protection.get())??.isOwners ?? false { return true }
+    return unsafe qpdf_allow_modify_all(pdf) != 0 && qpdf_allow_extract_all(pdf) != 0
       && qpdf_allow_print_high_res(pdf) != 0
   }
 }

@@ -7,18 +7,60 @@ internal import JobFiles
 /// Objects are handles of the file they belong to; `releaseObjects` makes all of them void.
 @safe final class PDFFile {
   let pdf: qpdf_data
-  /// What the objects are read from when they are asked for.
-  private let input: JobInput
+  /// The whole document as it is, or as it was recovered: what the objects are read from when they are asked for.
+  let bytes: UnsafeRawBufferPointer
+  private let holder: AnyObject
+  /// Whether its cross-references are those that were made for it, so that not all may be what its author meant.
+  let isRecovered: Bool
+  /// Whether the files that are attached to it are encrypted, by a password that is not known, and nothing else is.
+  let hidesFiles: Bool
+  /// What it was opened with; empty where it asks for none.
+  private let password: [UInt8]
+  /// nil where it is not encrypted.
+  private(set) lazy var protection = Result<Protection?, JobFailure> { () throws(JobFailure) in try findProtection() }
 
-  /// Reads where everything is. An encrypted document opens when it asks for no password.
-  init(reading input: JobInput) throws(JobFailure) {
+  /// Reads where everything is. An encrypted document opens when it asks for no password, or for one of those that are given.
+  init(reading input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
+    do throws(JobFailure) {
+      unsafe (pdf, password) = try PDFFile.open(input.bytes, passwords)
+      (holder, isRecovered, hidesFiles) = (input, false, false)
+      unsafe bytes = input.bytes
+    } catch {
+      let isLocked = error.failure == .locked
+      guard isLocked || error.failure == .damaged,
+        let recovered = unsafe RecoveredDocument(of: input.bytes, isLocked: isLocked),
+        let opened = unsafe try? PDFFile.open(recovered.bytes, passwords)
+      else { throw error }
+      unsafe (pdf, password) = opened
+      (holder, isRecovered, hidesFiles) = (recovered, true, recovered.hidesFiles)
+      unsafe bytes = recovered.bytes
+    }
+  }
+
+  private static func open(
+    _ bytes: UnsafeRawBufferPointer, _ passwords: [[UInt8]]
+  ) throws(JobFailure) -> (qpdf_data, password: [UInt8]) {
+    // Who knows the owner's may do more than who has the document.
+    for password in passwords.flatMap(Passphrase.spellings(of:)) {
+      if let pdf = unsafe try? open(bytes, password) { return unsafe (pdf, password) }
+    }
+    return try unsafe (open(bytes, []), [])
+  }
+
+  private static func open(_ bytes: UnsafeRawBufferPointer, _ password: [UInt8]) throws(JobFailure) -> qpdf_data {
     guard let pdf = unsafe qpdf_init() else { throw JobFailure.noMemory() }
-    unsafe self.pdf = pdf
-    self.input = input
     unsafe qpdf_silence_errors(pdf)
     unsafe qpdf_set_suppress_warnings(pdf, QPDF_TRUE)
-    let bytes = unsafe input.bytes.assumingMemoryBound(to: CChar.self)
-    try unsafe check(qpdf_read_memory(pdf, "input", bytes.baseAddress, UInt64(input.bytes.count), ""))
+    let text = unsafe bytes.assumingMemoryBound(to: CChar.self)
+    let password = password.map { CChar(bitPattern: $0) } + [0]
+    do throws(JobFailure) {
+      try unsafe check(qpdf_read_memory(pdf, "input", text.baseAddress, UInt64(text.count), password), pdf)
+    } catch {
+      var pdf: qpdf_data? = unsafe pdf
+      unsafe qpdf_cleanup(&pdf)
+      throw error
+    }
+    return unsafe pdf
   }
 
   deinit {
@@ -26,20 +68,40 @@ internal import JobFiles
     unsafe qpdf_cleanup(&pdf)
   }
 
-  /// The whole document, as it is.
-  var bytes: UnsafeRawBufferPointer { unsafe input.bytes }
-
   /// Whether libqpdf had to guess.
   var isDamaged: Bool { unsafe qpdf_more_warnings(pdf) != 0 }
 
-  func check(_ code: QPDF_ERROR_CODE) throws(JobFailure) {
+  func check(_ code: QPDF_ERROR_CODE) throws(JobFailure) { try unsafe PDFFile.check(code, pdf) }
+
+  private static func check(_ code: QPDF_ERROR_CODE, _ pdf: qpdf_data) throws(JobFailure) {
     guard code & QPDF_ERROR_CODE(QPDF_ERRORS) != 0 else { return }
     guard let error = unsafe qpdf_get_error(pdf) else { throw JobFailure(.damaged, "is no readable PDF") }
     let words = unsafe qpdf_get_error_message_detail(pdf, error).map { unsafe String(cString: $0) } ?? ""
     switch unsafe qpdf_get_error_code(pdf, error) {
-    case qpdf_e_password: throw JobFailure(.locked, "asks for a password")
+    case qpdf_e_password: throw JobFailure.locked
     case qpdf_e_unsupported: throw JobFailure(.unsupported, "uses what cannot be read here", saying: words)
     default: throw JobFailure(.damaged, "is no readable PDF", saying: words)
+    }
+  }
+
+  private func findProtection() throws(JobFailure) -> Protection? {
+    guard isEncrypted else { return nil }
+    let key = try unsafe EncryptionKey(of: bytes, password)
+    let text = trailer["/Encrypt"]
+    guard let key, let dictionary = text?.ownText else {
+      throw JobFailure(.unsupported, "is encrypted in an unknown way")
+    }
+    let isSparing = text?["/EncryptMetadata"].map { !$0.isTrue } ?? false
+    return Protection(
+      key: key.bytes, strings: key.strings, streams: key.streams, files: key.files, sparesMetadata: isSparing,
+      dictionary: dictionary, id: trailer["/ID"]?.items.first?.string ?? [], isOwners: key.isOwners)
+  }
+
+  /// The password of those who may read the document without being its owner; nil where that is not known.
+  func readersPassword(among passwords: [[UInt8]]) -> [UInt8]? {
+    let candidates = [password] + Passphrase.toTry(passwords)
+    return candidates.first { candidate in
+      (unsafe (try? EncryptionKey(of: bytes, candidate)) ?? nil).map { $0.isReaders } ?? false
     }
   }
 

@@ -10,10 +10,14 @@ final class PDFWriter {
   /// Where each object starts, by its number less one.
   private var places: [Int] = []
   private var hash = StableHash()
+  private let protection: Protection?
 
-  /// - Parameter version: as in `%PDF-1.7`.
-  init(to output: JobOutput, version: String) {
+  /// - Parameters:
+  ///   - version: as in `%PDF-1.7`.
+  ///   - protection: how all is encrypted; nil: it is not.
+  init(to output: JobOutput, version: String, _ protection: Protection? = nil) {
     self.output = output
+    self.protection = protection
     // Four bytes that are no text, so that nobody takes the file for such.
     pending = Array("%PDF-\(version)\n%".utf8) + [0xE2, 0xE3, 0xCF, 0xD3, 0x0A]
   }
@@ -25,6 +29,10 @@ final class PDFWriter {
   }
 
   func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
+    try writePlain(number, protection?.encrypted(text, of: number) ?? text)
+  }
+
+  private func writePlain(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
     begin(number)
     pending += text
     try end()
@@ -34,6 +42,14 @@ final class PDFWriter {
   func write(
     _ number: Int, dictionary: [UInt8], stream: RawSpan
   ) throws(JobFailure) {
+    guard let protection else { return try writePlain(number, dictionary: dictionary, stream: stream) }
+    let data = protection.encrypted(stream, of: number, ObjectText(dictionary))
+    let dictionary = protection.encrypted(dictionary, of: number)
+    guard let data else { return try writePlain(number, dictionary: dictionary, stream: stream) }
+    try unsafe writePlain(number, dictionary: dictionary, stream: data.span.bytes)
+  }
+
+  private func writePlain(_ number: Int, dictionary: [UInt8], stream: RawSpan) throws(JobFailure) {
     begin(number)
     pending += dictionary[..<(dictionary.count - 2)]
     pending += "/Length ".utf8
@@ -52,7 +68,11 @@ final class PDFWriter {
   }
 
   /// The same bytes before make the same identifier.
-  func finish(catalog: Int) throws(JobFailure) {
+  ///
+  /// - Parameter information: the number of the document's information dictionary.
+  func finish(catalog: Int, information: Int? = nil) throws(JobFailure) {
+    var entries = information.map { " /Info \($0) 0 R" } ?? ""
+    entries += try writeProtection()
     let start = written + pending.count
     pending += "xref\n0 \(places.count + 1)\n0000000000 65535 f \n".utf8
     for place in places {
@@ -63,13 +83,26 @@ final class PDFWriter {
     pending += Array(
       """
       trailer
-      << /Size \(places.count + 1) /Root \(catalog) 0 R /ID [<\(id)> <\(id)>] >>
+      << /Size \(places.count + 1) /Root \(catalog) 0 R\(entries) /ID [<\(first(id))> <\(id)>] >>
       startxref
       \(start)
       %%EOF
 
       """.utf8)
     try flush()
+  }
+
+  /// What the trailer has to say of it.
+  private func writeProtection() throws(JobFailure) -> String {
+    guard let protection else { return "" }
+    let number = reserve()
+    try writePlain(number, protection.dictionary)
+    return " /Encrypt \(number) 0 R"
+  }
+
+  /// The document's first identifier: where it is encrypted, the one that its key was made with.
+  private func first(_ id: String) -> String {
+    protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) } ?? id
   }
 
   /// Where an object lies that is in a stream of objects.
@@ -88,6 +121,7 @@ final class PDFWriter {
   func finish(
     catalog: Int, information: Int?, id: [UInt8]?, _ packed: [Int: Packing], compress: ([UInt8], Int) -> [UInt8]
   ) throws(JobFailure) {
+    let entries = try writeProtection()
     let number = reserve()
     let start = written + pending.count
     places[number - 1] = start
@@ -102,15 +136,15 @@ final class PDFWriter {
       table += PDFWriter.word(packing?.stream ?? place, width) + PDFWriter.word(packing?.index ?? 0, 2)
     }
     let second = identifier()
-    let first = id.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() } ?? second
+    let first = id.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() } ?? first(second)
     var dictionary = Array(
       """
-      << /Type /XRef /Size \(places.count + 1) /W [1 \(width) 2] /Root \(catalog) 0 R /ID [<\(first)><\(second)>] \
+      << /Type /XRef /Size \(places.count + 1) /W [1 \(width) 2] /Root \(catalog) 0 R\(entries) /ID [<\(first)><\(second)>] \
       /Filter /FlateDecode /DecodeParms << /Predictor 15 /Columns \(width + 3) >>
       """.utf8)
     if let information { dictionary += Array(" /Info \(information) 0 R".utf8) }
     let data = compress(table, width + 3)
-    try unsafe write(number, dictionary: dictionary + Array(" >>".utf8), stream: data.span.bytes)
+    try unsafe writePlain(number, dictionary: dictionary + Array(" >>".utf8), stream: data.span.bytes)
     pending += Array("startxref\n\(start)\n%%EOF\n".utf8)
     try flush()
   }

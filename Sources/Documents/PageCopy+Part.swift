@@ -17,18 +17,29 @@ extension PageCopy {
     let names: [UInt8]
     let layers: [UInt8]
     let hiddenLayers: [UInt8]
+    let outline: Outline?
+    let attachments: [Attachment]
+    let labels: PageLabels?
   }
 
   /// Writes pages into a document of several files, and what they refer to.
   ///
-  /// - Parameter form: the fields at the top of the file's form.
-  mutating func add(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> Part {
+  /// - Parameters:
+  ///   - form: the fields at the top of the file's form.
+  ///   - labels: what the file calls its pages.
+  ///   - entry: the outline's for this file.
+  mutating func add(
+    _ pages: [PageTree.Page], form: Set<PDFObject.ID>, _ labels: PageLabels?, below entry: Int
+  ) throws(JobFailure) -> Part {
     let kids = try copy(pages, form: form)
     let form = try addForm()
+    let outline = try addOutline(below: entry)
+    let attachments = try addAttachments()
     let (strings, names) = try placeEntries()
     let (layers, hidden) = try addLayers()
     return Part(
-      pages: kids, form: form, strings: strings, names: names, layers: layers, hiddenLayers: hidden)
+      pages: kids, form: form, strings: strings, names: names, layers: layers, hiddenLayers: hidden,
+      outline: outline, attachments: attachments, labels: labels)
   }
 
   private mutating func addForm() throws(JobFailure) -> Part.Form? {

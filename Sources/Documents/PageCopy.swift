@@ -3,8 +3,8 @@ internal import JobFiles
 /// Some pages of a document on their way into a new one, with all that they refer to.
 ///
 /// Streams are copied as they are. What is left behind: other pages, which makes links to them lead nowhere, and the names
-/// of places on them; the outline, the structure and article threads, which belong to the whole; fields of the form that
-/// are not on these pages.
+/// of places on them; the outline and article threads, which belong to the whole; attachments, fields of the form and parts
+/// of the structure that are not on these pages.
 struct PageCopy {
   let file: PDFFile
   let objects: ObjectCache
@@ -16,6 +16,10 @@ struct PageCopy {
   private var waiting: [(id: PDFObject.ID, number: Int)] = []
   private(set) var fields = FormFields()
   private(set) var hasLayers = false
+  /// Whether `structureKeys` are wanted.
+  private var isTagged = false
+  /// What the structure knows the copied pages, their annotations and forms by.
+  private(set) var structureKeys: Set<Int> = []
   /// As they stand in what was copied.
   private var destinationNames: Set<[UInt8]> = []
 
@@ -47,9 +51,22 @@ struct PageCopy {
   /// Writes the whole new document.
   ///
   /// - Parameter form: the fields at the top of the document's form.
-  mutating func write(_ pages: [PageTree.Page], form: Set<PDFObject.ID>, catalog: Int) throws(JobFailure) {
+  mutating func write(
+    _ pages: [PageTree.Page], form: Set<PDFObject.ID>, _ labels: PageLabels?, _ structure: DocumentStructure?,
+    catalog: Int
+  ) throws(JobFailure) {
+    isTagged = structure != nil
     let kids = try copy(pages, form: form)
-    try writeWhole(kids, catalog: catalog)
+    var root = labels.map {
+      Array("/PageLabels << /Nums [ ".utf8) + $0.entries(for: pages.map(\.index)) + Array("] >> ".utf8)
+    }
+    if let structure, let number = try add(structure) {
+      root = (root ?? []) + Array("/StructTreeRoot \(number) 0 R ".utf8)
+      if let marks = file.root["/MarkInfo"] {
+        root = (root ?? []) + Array("/MarkInfo ".utf8) + translated(ObjectText(marks.ownText))
+      }
+    }
+    try writeWhole(kids, root ?? [], catalog: catalog)
   }
 
   mutating func copy(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> [Int] {
@@ -70,7 +87,8 @@ struct PageCopy {
     return kids
   }
 
-  private mutating func writeWhole(_ kids: [Int], catalog: Int) throws(JobFailure) {
+  /// - Parameter entries: of the catalog.
+  private mutating func writeWhole(_ kids: [Int], _ entries: [UInt8], catalog: Int) throws(JobFailure) {
     let list = kids.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(tree, Array("<< /Type /Pages /Count \(kids.count) /Kids [ \(list) ] >>".utf8))
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
@@ -81,19 +99,29 @@ struct PageCopy {
       root += Array("/Fields ".utf8) + references(to: fields.top) + Array(" >>".utf8)
       try writeWaiting()
     }
-    for key in ["/Lang", "/Version", "/Extensions"] + (hasLayers ? ["/OCProperties"] : []) {
+    for key in ["/Lang", "/Version", "/Extensions", "/Metadata"] + (hasLayers ? ["/OCProperties"] : []) {
       guard let value = file.root[key] else { continue }
       root += Array(" \(key) ".utf8) + translated(ObjectText(value.text))
       try writeWaiting()
     }
     root += try namedPlaces()
-    try writer.write(catalog, root + Array(" >>".utf8))
-    try writer.finish(catalog: catalog)
+    try writer.write(catalog, root + [0x20] + entries + Array(" >>".utf8))
+    try writer.finish(catalog: catalog, information: writeInformation())
+  }
+
+  /// What the document says of its title, author and dates.
+  private mutating func writeInformation() throws(JobFailure) -> Int? {
+    guard let information = file.trailer["/Info"], information.isDictionary else { return nil }
+    let number = writer.reserve()
+    try writer.write(number, translated(ObjectText(information.ownText)))
+    try writeWaiting()
+    return number
   }
 
   private mutating func write(_ page: PageTree.Page, _ number: Int) throws(JobFailure) {
     let resources = PageResources(file: file, objects: objects).needed(by: page)
     let text = page.text.without(["/Type", "/Parent", "/B"] + (resources == nil ? [] : ["/Resources"]))
+    noteStructure(of: text)
     var own = PageCopy.open(translated(text)) + Array(" /Type /Page /Parent \(tree) 0 R".utf8)
     var inherited = page.inherited
     if let resources { inherited["/Resources"] = resources }
@@ -107,6 +135,7 @@ struct PageCopy {
   mutating func writeWaiting() throws(JobFailure) {
     while let (id, number) = waiting.popLast() {
       let object = objects.object(id)
+      noteStructure(of: object.text)
       switch object.kind {
       case .stream:
         let dictionary = translated(object.text)
@@ -127,6 +156,25 @@ struct PageCopy {
       }
     }
   }
+
+  private mutating func noteStructure(of text: ObjectText) {
+    guard isTagged else { return }
+    for key in ["/StructParents", "/StructParent"] {
+      if let number = text.integer(for: key) { structureKeys.insert(number) }
+    }
+  }
+
+  /// The new number of an object that is copied.
+  func newNumber(of id: PDFObject.ID) -> Int? { numbers[id] ?? nil }
+
+  /// Gives a number to an object that is written by who asks for it.
+  mutating func assignNumber(to id: PDFObject.ID) -> Int {
+    let number = writer.reserve()
+    numbers[id] = number
+    return number
+  }
+
+  func isCopied(page id: PDFObject.ID) -> Bool { copied.contains(id) }
 
   /// What the catalog has to say of places that the copied links name, as far as they are on these pages.
   private mutating func namedPlaces() throws(JobFailure) -> [UInt8] {

@@ -10,6 +10,8 @@ struct PageTree {
   /// A page, and what it has from the nodes above it.
   struct Page {
     let id: PDFObject.ID
+    /// From 0.
+    let index: Int
     let text: ObjectText
     var inherited: [String: ObjectText] = [:]
   }
@@ -20,11 +22,13 @@ struct PageTree {
   private let objects: ObjectCache
   /// The top node of a sound tree, and how many pages it has; nil: the whole tree has to be walked.
   private var claimed: (top: PDFObject.ID, count: Int)?
+  /// All pages, where libqpdf makes nothing of the tree; nil for one that cannot be read.
+  private var walked: [Page?]?
 
   init(_ file: PDFFile, _ objects: ObjectCache) {
     self.file = file
     self.objects = objects
-    guard !file.isDamaged, let top = file.root["/Pages"]?.id else { return }
+    guard !file.isDamaged, !file.isRecovered, let top = file.root["/Pages"]?.id else { return }
     let text = objects.object(top).text
     if let count = count(below: top, text), isPlausible(text, count: count) { claimed = (top, count) }
   }
@@ -32,10 +36,16 @@ struct PageTree {
   /// Looks at every page only when there is reason to.
   mutating func count() throws(JobFailure) -> Int {
     if let claimed { return claimed.count }
-    let count = unsafe qpdf_get_num_pages(file.pdf)
-    try file.checkErrors()
-    guard count > 0 else { throw JobFailure(.damaged, "has no pages") }
-    return Int(count)
+    if let walked { return walked.count }
+    let count = file.isRecovered ? 0 : unsafe qpdf_get_num_pages(file.pdf)
+    if count > 0 { return Int(count) }
+    do throws(JobFailure) { try file.checkErrors() } catch {
+      guard error.failure == .damaged else { throw error }
+    }
+    let pages = walk()
+    guard pages.contains(where: { $0 != nil }) else { throw JobFailure(.damaged, "has no pages") }
+    walked = pages
+    return pages.count
   }
 
   /// nil: there is no such page. From 0.
@@ -46,18 +56,49 @@ struct PageTree {
       self.claimed = nil
     }
     guard try index < count() else { return nil }
+    if let walked {
+      guard let page = walked[index] else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
+      return page
+    }
     let object = unsafe file.object(qpdf_get_page_n(file.pdf, index))
     try file.checkErrors()
     guard let id = object.id else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     let known = objects.object(id).text
     // libqpdf makes pages of some objects that are none.
-    var page = Page(id: id, text: known.isDictionary ? known : ObjectText(object.ownText))
+    var page = Page(id: id, index: index, text: known.isDictionary ? known : ObjectText(object.ownText))
     guard page.text.isDictionary else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     for key in PageTree.inheritable where !page.text.hasValue(for: key) {
       if let value = object.inherited(key) { page.inherited[key] = ObjectText(value.text) }
     }
     return page
   }
+
+  /// All that hangs on the tree, as other readers find it: what is lost, or comes twice, is a page that cannot be read.
+  private func walk() -> [Page?] {
+    var pages: [Page?] = []
+    guard let top = file.root["/Pages"]?.id else { return [] }
+    var seen: Set<PDFObject.ID> = []
+    var waiting: [(id: PDFObject.ID, above: [ObjectText])] = [(top, [])]
+    while let (id, above) = waiting.popLast(), pages.count < PageTree.mostWalked {
+      let text = objects.object(id).text
+      guard seen.insert(id).inserted, text.isDictionary, above.count < PageTree.deepest else {
+        pages.append(nil)
+        continue
+      }
+      guard let value = text.value(of: "/Kids") else {
+        var page = Page(id: id, index: pages.count, text: text)
+        for node in above.reversed() { page.inherit(from: node) }
+        pages.append(page)
+        continue
+      }
+      let path = above + [text]
+      waiting += objects.resolved(value).references.reversed().map { ($0.id, path) }
+    }
+    return pages
+  }
+
+  private static let mostWalked = 1 << 20
+  private static let deepest = 1000
 
   /// How many pages a node says that it has; a page is one.
   private func count(below node: PDFObject.ID, _ text: ObjectText) -> Int? {
@@ -90,9 +131,9 @@ struct PageTree {
   }
 
   /// nil where the tree is not what it says.
-  private func descend(to index: Int) -> Page? {
+  private func descend(to page: Int) -> Page? {
     guard var (id, count) = claimed else { return nil }
-    var index = index
+    var index = page
     var path: [ObjectText] = []
     var node = objects.object(id).text
     while node.value(of: "/Kids") != nil {
@@ -117,9 +158,9 @@ struct PageTree {
       node = objects.object(id).text
       guard self.count(below: id, node) == count else { return nil }
     }
-    var page = Page(id: id, text: node)
-    for above in path.reversed() { page.inherit(from: above) }
-    return page
+    var found = Page(id: id, index: page, text: node)
+    for above in path.reversed() { found.inherit(from: above) }
+    return found
   }
 }
 

@@ -10,9 +10,12 @@ public final class PagedDocument {
   private let places: NamedPlaces
   /// The fields at the top of the form.
   private let form: Set<PDFObject.ID>
+  private lazy var labels = PageLabels(file.root, objects)
+  private lazy var structure = DocumentStructure(file.root, objects)
 
-  public init(_ input: JobInput) throws(JobFailure) {
-    file = try PDFFile(reading: input)
+  /// - Parameter passwords: those that may open it.
+  public init(_ input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
+    file = try PDFFile(reading: input, passwords)
     objects = ObjectCache(of: file)
     tree = PageTree(file, objects)
     places = NamedPlaces(file.root, objects)
@@ -37,15 +40,17 @@ public final class PagedDocument {
         pages.append(page)
       }
     }
-    let writer = PDFWriter(to: output, version: file.version)
+    let writer = try PDFWriter(to: output, version: file.version, file.protection.get())
     let (catalog, top) = (writer.reserve(), writer.reserve())
     var copy = PageCopy(from: file, objects: objects, places: places, to: writer, below: top, member: nil)
-    try copy.write(pages, form: form, catalog: catalog)
+    try copy.write(pages, form: form, labels, structure, catalog: catalog)
     file.forgetErrors()
   }
 
-  /// Writes all pages into a document of several files, as the file number `member` of it.
-  func copyAll(to writer: PDFWriter, below node: Int, member: Int) throws(JobFailure) -> PageCopy.Part {
+  /// Writes all pages into a document of several files, as the file number `member` of it, which has an entry of the outline.
+  func copyAll(
+    to writer: PDFWriter, below node: Int, _ entry: Int, member: Int
+  ) throws(JobFailure) -> PageCopy.Part {
     defer { file.releaseObjects() }
     var pages: [PageTree.Page] = []
     for index in 0..<(try tree.count()) {
@@ -53,7 +58,7 @@ public final class PagedDocument {
       pages.append(page)
     }
     var copy = PageCopy(from: file, objects: objects, places: places, to: writer, below: node, member: member)
-    let part = try copy.add(pages, form: form)
+    let part = try copy.add(pages, form: form, labels, below: entry)
     file.forgetErrors()
     return part
   }

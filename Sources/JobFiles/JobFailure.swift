@@ -19,6 +19,11 @@ public struct JobFailure: Error {
     JobFailure(.memory, "needs more memory than there is", saying: words)
   }
 
+  /// For want of a password.
+  public static var locked: JobFailure {
+    JobFailure(.locked, "asks for a password, and none is known that fits (-o password_file=FILE)")
+  }
+
   /// What the system refused, with this errno.
   public init(_ reason: String, errno code: Int32) {
     self.init(.system, reason, saying: unsafe String(cString: strerror(code)))

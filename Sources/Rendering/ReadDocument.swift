@@ -11,15 +11,22 @@ public import JobFiles
   /// Loads what reading needs from files, which a worker cannot do later. False: that failed.
   public static func prepare() -> Bool { ffconvert_text_prepare() == 0 }
 
-  public init(_ input: JobInput) throws(JobFailure) {
+  /// - Parameter password: the one that opens it; nil: it asks for none.
+  public init(_ input: JobInput, _ password: [UInt8]? = nil) throws(JobFailure) {
     self.input = input
     guard let count = Int32(exactly: input.count) else { throw JobFailure(.limit, "is too large to be read") }
-    var isLocked: Int32 = 0
-    guard
-      let document = unsafe ffconvert_text_open(
-        input.bytes.assumingMemoryBound(to: CChar.self).baseAddress, count, &isLocked)
-    else {
-      throw isLocked != 0 ? JobFailure(.locked, "asks for a password") : JobFailure(.damaged, "is no readable PDF")
+    let password = (password ?? []).map { CChar(bitPattern: $0) } + [0]
+    var refusal = FFCONVERT_TEXT_UNREADABLE
+    let document = unsafe ffconvert_text_open(
+      input.bytes.assumingMemoryBound(to: CChar.self).baseAddress, count, password, &refusal)
+    guard let document = unsafe document else {
+      switch refusal {
+      case FFCONVERT_TEXT_LOCKED: throw JobFailure.locked
+      case FFCONVERT_TEXT_FORBIDDEN:
+        throw JobFailure(
+          .locked, "lets nobody take text out of it who has not its owner's password (-o password_file=FILE)")
+      default: throw JobFailure(.damaged, "is no readable PDF")
+      }
     }
     unsafe self.document = document
   }

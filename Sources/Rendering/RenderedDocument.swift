@@ -8,19 +8,20 @@ public import JobFiles
   private let document: OpaquePointer
   private let input: JobInput
 
-  public init(_ input: JobInput) throws(JobFailure) {
+  /// - Parameter password: the one that opens it; nil: it asks for none. Another one would crash poppler.
+  public init(_ input: JobInput, _ password: [UInt8]? = nil) throws(JobFailure) {
     self.input = input
     let bytes = unsafe g_bytes_new_static(input.bytes.baseAddress, gsize(input.count))
     defer { unsafe g_bytes_unref(bytes) }
+    // It takes text, and makes of each character a byte again.
+    let text = password.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) }
     var error: UnsafeMutablePointer<GError>?
-    if let document = unsafe poppler_document_new_from_bytes(bytes, nil, &error) {
+    if let document = unsafe poppler_document_new_from_bytes(bytes, text, &error) {
       unsafe self.document = document
       return
     }
     defer { unsafe g_error_free(error) }
-    if unsafe error?.pointee.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) {
-      throw JobFailure(.locked, "asks for a password")
-    }
+    if unsafe error?.pointee.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) { throw JobFailure.locked }
     let words = unsafe error.flatMap { unsafe $0.pointee.message }.map { unsafe String(cString: $0) } ?? ""
     throw JobFailure(.damaged, "is no readable PDF", saying: words)
   }

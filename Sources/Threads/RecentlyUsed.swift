@@ -45,6 +45,14 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
     return value
   }
 
+  public func removeAll() {
+    state.withLock { state in
+      state.held = [:]
+      state.cost = 0
+    }
+    memory?.set(to: 0)
+  }
+
   public func insert(_ value: Value, for key: Key, cost: Int) {
     let total = state.withLock { state in
       state.clock += 1

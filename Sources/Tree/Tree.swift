@@ -194,6 +194,8 @@ public final class Tree: Sendable {
     let node = try nodes.node(id)
     do throws(Fault) { try node.item.findSize(atAnyCost: atAnyCost, patience) } catch {
       if error.isDelay { throw error }
+      // There may be another password by the time that it is opened.
+      if error.kind == .locked { return }
       let until = monotonicNanoseconds() + Self.sizeFaultTime
       sizeFaults.withLock { faults in
         if faults.count >= 256 { faults = [:] }

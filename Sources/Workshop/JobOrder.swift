@@ -22,6 +22,22 @@ public final class JobOrder {
     try JobInput(descriptor: source, offset: job.start, size: job.size)
   }
 
+  /// Calls `body` with each file of a bundle, what it is called, and what opens it.
+  public func forEachMember(
+    _ body: (_ name: String, _ open: () throws(JobFailure) -> JobInput) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let lead = try input(from: 0, size: min(job.size, Int64(Bundle.lead))).copy
+    guard let size = Bundle.listSize(lead), let bundle = try Bundle(list: input(from: 0, size: size).copy) else {
+      throw JobFailure(.system, "is no list of files")
+    }
+    var place = size
+    for member in bundle.members {
+      try body(member.name) { () throws(JobFailure) in try input(from: place, size: member.size) }
+      guard member.size <= job.size - place else { throw JobFailure(.system, "is no list of files") }
+      place += member.size
+    }
+  }
+
   /// A part of the input.
   public func input(from place: Int64, size: Int64) throws(JobFailure) -> JobInput {
     guard place >= 0, size >= 0, size <= job.size, place <= job.size - size else {
@@ -29,4 +45,8 @@ public final class JobOrder {
     }
     return try JobInput(descriptor: source, offset: job.start + place, size: size)
   }
+}
+
+extension JobInput {
+  fileprivate var copy: [UInt8] { withExtendedLifetime(self) { unsafe Array(bytes) } }
 }

@@ -37,7 +37,7 @@ enum Encryption: Equatable, BitwiseCopyable, Sendable {
 
 /// Finds the password of each entry among those that were given.
 final class EntryPasswords: Sendable {
-  private let passwords: [[UInt8]]
+  private let passwords: Passwords
   private let state = Mutex(State())
 
   private enum Key: Sendable {
@@ -46,6 +46,8 @@ final class EntryPasswords: Sendable {
   }
 
   private struct State {
+    /// Of the passwords that the rest is about.
+    var edition: UInt64 = 0
     /// By the offset of the entry's local header.
     var found: [Int64: Key] = [:]
     /// The password that fitted last is likely to fit again.
@@ -61,7 +63,7 @@ final class EntryPasswords: Sendable {
     let recordedTime: UInt16
   }
 
-  init(_ passwords: [[UInt8]]) { self.passwords = passwords }
+  init(_ passwords: Passwords) { self.passwords = passwords }
 
   static func noneFits(atByte offset: Int64) -> Fault {
     Fault(
@@ -73,10 +75,15 @@ final class EntryPasswords: Sendable {
     _ locked: Locked, _ patience: Patience, _ decode: (any ByteSource) throws(Fault) -> any ByteSource
   ) throws(Fault) -> any ByteSource {
     let place = locked.node.localHeaderOffset
-    if let key = state.withLock({ $0.found[place] }) { return try decode(plain(locked, key)) }
-    // Trying takes half a millisecond a password.
+    // Looking whether they have changed, and trying them, half a millisecond each.
     if patience == .immediate { throw .later }
-    let candidates = try candidates(for: locked)
+    let edition = passwords.now
+    let (known, last) = state.withLock { state in
+      if state.edition != edition.number { state = State(edition: edition.number) }
+      return (state.found[place], state.last)
+    }
+    if let known { return try decode(plain(locked, known)) }
+    let candidates = try candidates(for: locked, among: edition.passwords, last)
     guard let first = candidates.first else { throw EntryPasswords.noneFits(atByte: place) }
     var chosen = first
     // One in 256 wrong passwords passes ZipCrypto's check: only the content tells.
@@ -91,6 +98,7 @@ final class EntryPasswords: Sendable {
     }
     let source = try decode(plain(locked, chosen.key))
     state.withLock { state in
+      guard state.edition == edition.number else { return }
       state.last = chosen.index
       if state.found.count >= Self.mostFound { state.found.removeAll() }
       state.found[place] = chosen.key
@@ -99,8 +107,9 @@ final class EntryPasswords: Sendable {
   }
 
   /// The passwords whose check fits, with the keys they make; no more than the first for AES.
-  private func candidates(for locked: Locked) throws(Fault) -> [(index: Int, key: Key)] {
-    let last = state.withLock { $0.last }
+  private func candidates(
+    for locked: Locked, among passwords: [[UInt8]], _ last: Int
+  ) throws(Fault) -> [(index: Int, key: Key)] {
     let order = [last] + passwords.indices.filter { $0 != last }
     var fitting: [(index: Int, key: Key)] = []
     for index in order where index < passwords.count {

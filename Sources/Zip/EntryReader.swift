@@ -199,7 +199,7 @@ extension EntryReader {
     switch node.encryption {
     case .none: break
     case .strong: throw Fault(.unsupported, "PKWARE's strong encryption is not supported", atByte: offset)
-    case _ where options.passwords.isEmpty: throw EntryPasswords.noneFits(atByte: offset)
+    case _ where options.passwords.areNone: throw EntryPasswords.noneFits(atByte: offset)
     case .unknownAES: throw Fault(.damaged, "expected an AES extra field that says how it is encrypted", atByte: offset)
     case .zipCrypto, .aes: break
     }

@@ -1,10 +1,11 @@
+public import Bytes
 public import Codecs
 internal import Text
 
 /// What a user may say about reading archives.
 public struct ZipOptions: Sendable {
   /// Tried on every encrypted entry, in this order.
-  public var passwords: [[UInt8]] = []
+  public var passwords = Passwords()
   /// How names that are not UTF-8 are encoded, by iconv's name; nil means to find out.
   public var charset: String?
   /// An entry of a mebibyte or more that claims to expand further is not read.

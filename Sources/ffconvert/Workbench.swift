@@ -14,17 +14,29 @@ struct Workbench: Bench {
   var openDocuments: Int { paged.count + rendered.count }
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
+    if case .findPasswords(let isBundle) = order.job.work {
+      var search = PasswordSearch(order.job.passwords)
+      if isBundle {
+        // One that cannot be opened asks for no password.
+        try order.forEachMember { (_, open) in if let input = try? open() { search.add(input) } }
+      } else {
+        search.add(try order.input())
+      }
+      return search.outcome
+    }
     guard case .make(let recipe) = order.job.work, let output = order.output else {
       return try .done(Int64(pages(of: order).countPages()), remark: "")
     }
     var remark: String?
     switch recipe {
     case .pages(let selection): try pages(of: order).write(selection, to: output)
-    case .text: try ReadDocument(order.input()).write(to: output)
+    case .text:
+      let input = try order.input()
+      try ReadDocument(input, Passphrase.opening(input, among: order.job.passwords)).write(to: output)
     case .image(let format, let changes): try makeImage(of: order, format, changes, output)
     case .compressed(let resolution, let quality):
       let document = CompressedDocument(
-        try order.input(), resolution: resolution, quality: quality, VipsLibrary())
+        try order.input(), order.job.passwords, resolution: resolution, quality: quality, VipsLibrary())
       remark = try document.write(to: output)
     case .merged: try merge(order, output)
     }
@@ -34,7 +46,9 @@ struct Workbench: Bench {
   mutating func closeOne() -> Bool { rendered.closeOne() || paged.closeOne() }
 
   private mutating func pages(of order: JobOrder) throws(JobFailure) -> PagedDocument {
-    try paged.document(order.job.document) { () throws(JobFailure) in try PagedDocument(order.input()) }
+    try paged.document(order.job.document) { () throws(JobFailure) in
+      try PagedDocument(order.input(), order.job.passwords)
+    }
   }
 
   private mutating func makeImage(
@@ -48,7 +62,9 @@ struct Workbench: Bench {
       }
     }
     guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
-    let document = try rendered.document(order.job.document) { () throws(JobFailure) in try RenderedDocument(input) }
+    let document = try rendered.document(order.job.document) { () throws(JobFailure) in
+      try RenderedDocument(input, Passphrase.opening(input, among: order.job.passwords))
+    }
     let raster = try document.paintFirstPage { width, height in
       changes.resolution(forPageOf: width, height)
     }
@@ -70,36 +86,23 @@ struct Workbench: Bench {
   }
 
   private func merge(_ order: JobOrder, _ output: JobOutput) throws(JobFailure) {
-    var place: Int64 = 0
-    func next(_ size: Int64) throws(JobFailure) -> JobInput {
-      defer { place += size }
-      return try order.input(from: place, size: size)
+    let passwords = order.job.passwords
+    var protection = CommonProtection()
+    try order.forEachMember { (name, open) throws(JobFailure) in
+      do throws(JobFailure) { try protection.add(open(), passwords, named: name) } catch { throw error.about(name) }
     }
-    let lead = try next(min(order.job.size, Int64(Bundle.lead))).copy
-    guard let size = Bundle.listSize(lead) else { throw JobFailure(.system, "is no list of files") }
-    place = 0
-    guard let bundle = try Bundle(list: next(size).copy) else {
-      throw JobFailure(.system, "is no list of files")
-    }
-    let document = MergedDocument(to: output)
-    for member in bundle.members {
+    let document = MergedDocument(to: output, protection)
+    try order.forEachMember { (name, open) throws(JobFailure) in
       do throws(JobFailure) {
-        let input = try next(member.size)
-        if input.isPDF {
-          try document.add(input, named: member.name)
-        } else {
-          try document.add(named: member.name) { (pages) throws(JobFailure) in
-            try Workbench.add(input, ImageChanges(), to: pages)
-          }
+        let input = try open()
+        if input.isPDF { return try document.add(input, passwords, named: name) }
+        try document.add(named: name) { (pages) throws(JobFailure) in
+          try Workbench.add(input, ImageChanges(), to: pages)
         }
-      } catch { throw error.about(member.name) }
+      } catch { throw error.about(name) }
     }
     try document.finish()
   }
-}
-
-extension JobInput {
-  fileprivate var copy: [UInt8] { withExtendedLifetime(self) { unsafe Array(bytes) } }
 }
 
 extension ImageChanges {

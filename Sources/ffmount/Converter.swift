@@ -37,7 +37,9 @@ enum Converter {
     settings.memoryLimit = options.conversionMemory
     settings.isSandboxWeak = options.isSandboxWeak
     settings.log = { logger.notice("\($0)") }
-    return Conversions(settings, cache: cache(in: cacheFolder, options.cacheSize), index: index, spools: spools)
+    return Conversions(
+      settings, cache: cache(in: cacheFolder, options.cacheSize), index: index, spools: spools,
+      passwords: options.passwords)
   }
 
   static let usualCacheSize: Int64 = 2 << 30

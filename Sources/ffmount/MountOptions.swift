@@ -19,6 +19,8 @@ struct MountOptions {
   /// Whether each stat makes what it has to, to tell the exact size.
   var sizesAreExact = false
   var zip = ZipOptions()
+  /// Where the passwords are from.
+  var passwordFile: PasswordFile?
   /// nil: as many as there are processors.
   var workers: Int?
   /// nil: the one beside this program.
@@ -101,7 +103,10 @@ struct MountOptions {
         throw ValidationError("-o charset=\(value): no such character set (see those there are with: iconv -l)")
       }
       zip.charset = value
-    case "password_file": zip.passwords = try PasswordFile.passwords(at: value)
+    case "password_file":
+      let file = try PasswordFile(at: value)
+      zip.passwords = try file.passwords()
+      passwordFile = file
     case "max_ratio":
       zip.largestRatio = try number(name, value, Int64.self)
       guard zip.largestRatio >= 1 else { throw ValidationError("-o max_ratio=\(value): expected 1 or more") }
@@ -193,6 +198,9 @@ struct MountOptions {
   private func unknown(_ option: String) -> ValidationError {
     ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
   }
+
+  /// For archives and PDFs.
+  var passwords: Passwords { zip.passwords }
 
   /// Whether others than who mounts see the mount.
   var isShared: Bool { allowsOthers || allowsRoot }

@@ -22,6 +22,7 @@ extension MountPlan {
     // What is larger goes back to the system at once when it is let go, and is not copied when it grows.
     ffmount_map_from(2 << 20)
     Session.blockSignals()
+    options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
     if let reason = cacheFolder.flatMap(CacheFolder.objection) {
       logger.notice("nothing is kept for the next mount: \(reason)")

@@ -1,36 +1,112 @@
 import ArgumentParser
+import Bytes
+import Files
 import Glibc
+import Synchronization
 
-/// A file of passwords, one a line: bytes as they are up to LF or CRLF.
+/// A file of passwords, one a line: bytes as they are up to LF or CRLF. It is read again when it changes.
 ///
-/// It is read while the options are, before the daemon leaves the folder that a relative path starts from.
-enum PasswordFile {
+/// Its folder is held open from before the daemon leaves the one that a relative path starts from, and is mounted over, maybe.
+/// A link is followed when the options are read.
+final class PasswordFile: Sendable {
+  private let path: String
+  private let folder: Descriptor
+  private let name: FileName
+  private let state = Mutex(State())
+
+  private struct State {
+    /// Of the file when it was last read; nil: it may change and not show it.
+    var read: Stamp?
+    /// What was wrong with it then.
+    var reason: String?
+    var log: @Sendable (String) -> Void = { _ in }
+  }
+
+  private struct Stamp: Equatable {
+    let revision: UInt64
+    let changed: Timestamp
+
+    init(_ status: FileStatus) { (revision, changed) = (status.revision, status.changed) }
+  }
+
   private static let largest = 1 << 20
+  /// A file that was changed later than that many seconds ago is read again.
+  private static let settlingTime: Int64 = 2
+
+  private struct Reason: Error {
+    let words: String
+    init(_ words: String) { self.words = words }
+  }
 
   /// Throws a sentence that names the file, never what is in it.
-  static func passwords(at path: String) throws -> [[UInt8]] {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard file >= 0 else { throw refusal(path, "\(describe(errno)) (check the path and its permissions)") }
-    defer { close(file) }
-    var status = stat()
-    guard unsafe fstat(file, &status) == 0 else { throw refusal(path, describe(errno)) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw refusal(path, "not a file") }
-    guard status.st_mode & 0o077 == 0 else {
-      throw refusal(path, "others than its owner can read it (make it private with: chmod 600 \(path))")
+  init(at path: String) throws {
+    self.path = path
+    guard let resolved = unsafe realpath(path, nil) else {
+      throw PasswordFile.refusal(path, "\(describe(errno)) (check the path and its permissions)")
     }
-    guard status.st_size <= largest else { throw refusal(path, "larger than 1 MiB") }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    defer { unsafe free(resolved) }
+    let real = unsafe String(cString: resolved)
+    let slash = real.lastIndex(of: "/") ?? real.startIndex
+    name = FileName(real[real.index(after: slash)...].utf8)
+    guard
+      let folder = try? Descriptor.open(path: slash == real.startIndex ? "/" : String(real[..<slash]), for: .place)
+    else { throw PasswordFile.refusal(path, "\(describe(errno)) (check the path and its permissions)") }
+    self.folder = folder
+  }
+
+  /// The passwords, which change with the file: a file that is gone, or that others can read by then, has none.
+  func passwords() throws -> Passwords {
+    let first: [[UInt8]]
+    do throws(Reason) { first = try read() } catch { throw PasswordFile.refusal(path, error.words) }
+    guard !first.isEmpty else { throw PasswordFile.refusal(path, "no password in it (write one a line)") }
+    return Passwords(first) { [self] in reread() }
+  }
+
+  /// Says from now on why a file that has changed is no use, once.
+  func log(by log: @escaping @Sendable (String) -> Void) { state.withLock { $0.log = log } }
+
+  private func reread() -> [[UInt8]]? {
+    var passwords: [[UInt8]] = []
+    var reason: String?
+    do throws(Reason) {
+      let now = try? FileStatus(of: name, in: folder.raw)
+      if let now, state.withLock({ $0.read == Stamp(now) && $0.reason == nil }) { return nil }
+      passwords = try read()
+    } catch { reason = error.words }
+    let log = state.withLock { state -> (@Sendable (String) -> Void)? in
+      defer { state.reason = reason }
+      return reason == nil || reason == state.reason ? nil : state.log
+    }
+    if let log, let reason { log("-o password_file=\(path): \(reason): no passwords until it is mended") }
+    return passwords
+  }
+
+  private func read() throws(Reason) -> [[UInt8]] {
+    let raw = unsafe name.withCString {
+      unsafe openat(folder.raw, $0, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
+    }
+    guard raw >= 0 else { throw Reason("\(describe(errno)) (check the path and its permissions)") }
+    let file = Descriptor(owning: raw)
+    guard let status = try? file.status() else { throw Reason(describe(errno)) }
+    guard status.type == S_IFREG else { throw Reason("not a file") }
+    guard status.raw.st_mode & 0o077 == 0 else {
+      throw Reason("others than its owner can read it (make it private with: chmod 600 \(path))")
+    }
+    guard status.size <= Self.largest else { throw Reason("larger than 1 MiB") }
+    var bytes = [UInt8](repeating: 0, count: Int(status.size))
     var count = 0
     while count < bytes.count {
-      let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress! + count, $0.count - count) }
+      let got = unsafe bytes.withUnsafeMutableBytes {
+        unsafe Glibc.read(file.raw, $0.baseAddress?.advanced(by: count), $0.count - count)
+      }
       if got < 0 && errno == EINTR { continue }
-      guard got >= 0 else { throw refusal(path, describe(errno)) }
+      guard got >= 0 else { throw Reason(describe(errno)) }
       if got == 0 { break }
       count += got
     }
-    let passwords = lines(bytes[..<count])
-    guard !passwords.isEmpty else { throw refusal(path, "no password in it (write one a line)") }
-    return passwords
+    let isSettled = time(nil) - Int(status.changed.seconds) > Self.settlingTime
+    state.withLock { $0.read = isSettled ? Stamp(status) : nil }
+    return Self.lines(bytes[..<count])
   }
 
   private static func lines(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {

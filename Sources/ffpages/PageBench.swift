@@ -11,7 +11,19 @@ struct PageBench: Bench {
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     let job = order.job
-    let document = try open.document(job.document) { () throws(JobFailure) in try PagedDocument(order.input()) }
+    if case .findPasswords(let isBundle) = job.work {
+      var search = PasswordSearch(order.job.passwords)
+      if isBundle {
+        // One that cannot be opened asks for no password.
+        try order.forEachMember { (_, open) in if let input = try? open() { search.add(input) } }
+      } else {
+        search.add(try order.input())
+      }
+      return search.outcome
+    }
+    let document = try open.document(job.document) { () throws(JobFailure) in
+      try PagedDocument(order.input(), job.passwords)
+    }
     guard case .make(let recipe) = job.work, let output = order.output else {
       return try .done(Int64(document.countPages()), remark: "")
     }

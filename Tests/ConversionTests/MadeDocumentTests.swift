@@ -11,4 +11,9 @@ import Testing
     let checked = try await script("check_pages.py", Self.program)
     #expect(checked.text == "")
   }
+
+  @Test func whatDocumentsHaveAsAWholeIsKept() async throws {
+    let checked = try await script("check_wholes.py", Self.program)
+    #expect(checked.text == "" && checked.status == 0, "\(checked.errors)")
+  }
 }

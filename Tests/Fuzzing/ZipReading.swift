@@ -22,7 +22,7 @@ struct ZipReading {
   mutating func read(_ source: any ByteSource, inputSize: Int, depth: Int) {
     let isArchive = try? ZipArchive.isArchive(source)
     var options = ZipOptions()
-    options.passwords = ["wrong", "secret", "foofoofoo", "1234"].map { Array($0.utf8) }
+    options.passwords = Passwords(["wrong", "secret", "foofoofoo", "1234"].map { Array($0.utf8) })
     options.largestSize = Self.largestSize
     options.showsAllLinks = inputSize % 4 == 1
     // Some with a spool, some with a full one, some without.

@@ -115,12 +115,12 @@ import Testing
     try await withDocuments { mount, scratch in
       let lines = """
         cd $S; qpdf --encrypt '' secret 256 --modify=none -- form.pdf bound.pdf; qpdf --encrypt a b 256 -- form.pdf locked.pdf
-        head -c 20000 form.pdf > cut.pdf; echo no PDF > none.pdf; cd $OLDPWD
+        head -c 20000 form.pdf > cut.pdf; echo no PDF > none.pdf; : > empty.pdf; cd $OLDPWD
         sleep .6
         for f in signed bound locked cut; do
           say state $f.compressed.pdf; cmp $f.compressed.pdf $S/$f.pdf; say state $f.compressed.pdf; say error $f.compressed.pdf
         done
-        cat none.compressed.pdf; say error none.compressed.pdf; say error form.compressed.pdf
+        cat none.compressed.pdf; say error none.compressed.pdf; cat empty.compressed.pdf; say error empty.compressed.pdf; say error form.compressed.pdf
         """
       try await expect(
         lines, mount, scratch,
@@ -133,12 +133,13 @@ import Testing
           bound.pdf is not changed: its owner forbids that
           exact
           exact
-          locked.pdf is not changed: it asks for a password
+          locked.pdf is not changed: it asks for a password, and none is known that fits (-o password_file=FILE)
           exact
           exact
-          cut.pdf is not changed: it is no readable PDF (unable to find trailer dictionary while recovering damaged file)
-          cat: none.compressed.pdf: Input/output error
-          none.pdf: is no readable PDF (unable to find trailer dictionary while recovering damaged file)
+          cut.pdf is not changed: it is damaged, and readers may not agree on what it shows
+          no PDF
+          none.pdf is not changed: it is no readable PDF (unable to find trailer dictionary while recovering damaged file)
+          empty.pdf is not changed: it is empty
           form.compressed.pdf: user.ffmount.error: No such attribute
 
 

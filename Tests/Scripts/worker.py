@@ -19,23 +19,25 @@ class Worker:
             pass_fds=(theirs.fileno(),), stderr=self.errors)
         theirs.close()
 
-    def ask(self, path, recipe="", document=0, limit=1 << 32, start=0, size=None, timeout=60):
+    def ask(self, path, recipe="", document=0, limit=1 << 32, start=0, size=None, timeout=60, passwords=()):
         """(failure, value, reason, bytes); failure 0 is success. Raises EOFError when the worker ends."""
+        is_question = not recipe or recipe.startswith("passwords")
         self.count += 1
         source = os.open(path, os.O_RDONLY)
         if size is None:
             size = os.fstat(source).st_size - start
         output = os.memfd_create("output")
         message = struct.pack("<QQQQQ", self.count, start, size, document, limit) + recipe.encode()
+        message += b"".join(b"\0" + password.encode() for password in passwords)
         try:
-            socket.send_fds(self.socket, [message], [source] + ([output] if recipe else []))
+            socket.send_fds(self.socket, [message], [source] + ([] if is_question else [output]))
             self.socket.settimeout(timeout)
             answer = self.socket.recv(4096)
             if len(answer) < 24:
                 raise EOFError(f"the worker ended with status {self.process.wait()}")
             number, failure, value = struct.unpack("<QQQ", answer[:24])
             assert number == self.count, "the answer is to another job"
-            made = os.pread(output, 1 << 30, 0) if recipe and failure == 0 else b""
+            made = os.pread(output, 1 << 30, 0) if not is_question and failure == 0 else b""
             assert not made or len(made) == value, "the size is not what was said"
             return failure, value, answer[24:].decode(), made
         finally:

@@ -9,7 +9,7 @@ import Zip
 struct DecoderTests {
   private func archive(_ made: MadeArchive, spool: @escaping SpoolMaker = { MemorySpool() }) throws -> ZipArchive {
     var options = ZipOptions()
-    options.passwords = [Array("wrong".utf8), Array(made.password.utf8)]
+    options.passwords = Passwords([Array("wrong".utf8), Array(made.password.utf8)])
     options.spool = spool
     return try ZipArchive(
       ByteArraySource(made.bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 2 << 20),

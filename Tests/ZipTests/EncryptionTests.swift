@@ -9,7 +9,7 @@ import Zip
 struct EncryptionTests {
   private func archive(_ made: MadeArchive, passwords: [String], bytes: [UInt8]? = nil) throws -> ZipArchive {
     var options = ZipOptions()
-    options.passwords = passwords.map { Array($0.utf8) }
+    options.passwords = Passwords(passwords.map { Array($0.utf8) })
     return try ZipArchive(
       ByteArraySource(bytes ?? made.bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 4 << 20),
       options: options)
@@ -80,7 +80,7 @@ struct EncryptionTests {
     let folder = try #require(sharedCorpus).appendingPathComponent("zip/libzip/")
     let bytes = try Array(Data(contentsOf: folder.appendingPathComponent(name)))
     var options = ZipOptions()
-    options.passwords = [Array(password.utf8)]
+    options.passwords = Passwords([Array(password.utf8)])
     let archive = try ZipArchive(
       ByteArraySource(bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 1 << 20), options: options)
     let node = try #require(archive.children(of: ZipArchive.root).first)

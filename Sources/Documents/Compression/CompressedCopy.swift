@@ -37,10 +37,11 @@ struct CompressedCopy {
     "/ICCBased", "/Indexed", "/Separation", "/DeviceN", "/CalRGB", "/CalGray", "/Lab",
   ].map { Array("[ \($0) ".utf8) }
 
-  init(of file: PDFFile, _ coder: StreamCoder, to output: JobOutput) {
+  init(of file: PDFFile, _ coder: StreamCoder, to output: JobOutput) throws(JobFailure) {
     self.file = file
     self.coder = coder
-    writer = PackedWriter(to: output, version: CompressedCopy.version(file.version), deflate: coder.deflate)
+    writer = try PackedWriter(
+      to: output, version: CompressedCopy.version(file.version), file.protection.get(), deflate: coder.deflate)
     // The second flag says that changes void a signature.
     isSigned = file.root["/Perms"] != nil || (file.root["/AcroForm"]?["/SigFlags"]?.integer ?? 0) & 2 != 0
   }
@@ -85,8 +86,9 @@ struct CompressedCopy {
 
   private mutating func write(_ id: PDFObject.ID, as number: Int) throws(JobFailure) {
     let object = file.object(id)
-    let text = ObjectText(object.ownText)
+    var text = ObjectText(object.ownText)
     if object.isStream {
+      if file.isEncrypted { text = text.withoutCryptFilter }
       let dictionary = try translated(text.without(["/Length"]), 0)
       try write(object, id, as: number, dictionary, try object.data(), 0)
     } else {
@@ -142,8 +144,9 @@ struct CompressedCopy {
   private mutating func share(_ object: PDFObject, _ id: PDFObject.ID, _ depth: Int) throws(JobFailure) -> Int {
     underWay.insert(id)
     defer { underWay.remove(id) }
-    let text = ObjectText(object.ownText)
+    var text = ObjectText(object.ownText)
     let isStream = object.isStream
+    if isStream, file.isEncrypted { text = text.withoutCryptFilter }
     let own = try translated(isStream ? text.without(["/Length"]) : text, depth + 1)
     let data = isStream ? try object.data() : []
     let sameness = Sameness(

@@ -13,8 +13,8 @@ final class PackedWriter {
   private static let mostTogether = 200
   private static let largest = 1 << 18
 
-  init(to output: JobOutput, version: String, deflate: Deflate) {
-    writer = PDFWriter(to: output, version: version)
+  init(to output: JobOutput, version: String, _ protection: Protection?, deflate: Deflate) {
+    writer = PDFWriter(to: output, version: version, protection)
     self.deflate = deflate
   }
 

@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 public import Conversion
 public import Index
 
@@ -7,10 +7,15 @@ public final class Conversions: Sendable {
   let renditions: Renditions
   let known: KnownValues
 
-  /// `cache` and `index` are nil where nothing outlives the mount; `spools` is a folder for large temporary files.
-  public init(_ options: ConversionPool.Options, cache: RenditionCache?, index: Index?, spools: String) {
+  /// `cache` and `index` are nil where nothing outlives the mount; `spools` is a folder for large temporary files;
+  /// `passwords` are for PDFs that ask for one.
+  public init(
+    _ options: ConversionPool.Options, cache: RenditionCache?, index: Index?, spools: String,
+    passwords: Passwords = Passwords()
+  ) {
     known = KnownValues(index: index)
-    renditions = Renditions(pool: ConversionPool(options), cache: cache, spools: spools, notes: known)
+    renditions = Renditions(
+      pool: ConversionPool(options), cache: cache, spools: spools, notes: known, passwords: passwords)
   }
 
   func stop() { renditions.stop() }

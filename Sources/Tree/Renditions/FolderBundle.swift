@@ -3,12 +3,15 @@ internal import Files
 
 /// The files of a folder that go into one document, in the order of their names: what a merged file is made of.
 ///
-/// Not the folders in it, nor what is neither a PDF nor an image by its name, nor raw photos.
+/// Not the folders in it, nor what is neither a PDF nor an image by its name, nor raw photos. A link that stays in the folder
+/// is the file that it leads to.
 final class FolderBundle: Item {
   struct Member: Sendable {
     let name: FileName
     let item: any Item
     let attributes: Attributes
+    /// The folders that a link passes on its way.
+    let passed: [Found]
 
     /// Blocks. A fault says which file it is about.
     func open() throws(Fault) -> any ByteSource {
@@ -43,6 +46,9 @@ final class FolderBundle: Item {
     var rights = CommonRights(attributes, try folder.accessList(), wanted: 5)
     for member in members {
       rights.narrow(to: CommonRights(member.attributes, try member.item.accessList(), wanted: 4))
+      for folder in member.passed {
+        rights.narrow(to: CommonRights(folder.attributes, try folder.item.accessList(), wanted: 1))
+      }
     }
     described = rights.applied(
       to: attributes.view(
@@ -60,17 +66,50 @@ final class FolderBundle: Item {
       for entry in entries where entry.name.fileExtension.map({ extensions.contains($0) }) ?? false {
         try Interest.check()
         // A name that has just vanished is none.
-        guard let found = try folder.child(named: entry.name.fileName, patience), found.attributes.kind == .file else {
-          continue
-        }
+        guard let (found, passed) = try file(named: entry.name.fileName, in: folder, patience) else { continue }
         guard members.count < mostMembers else {
           throw Fault(.limit, "there are more than \(mostMembers) files to be merged")
         }
-        members.append(Member(name: entry.name.fileName, item: found.item, attributes: found.attributes))
+        members.append(
+          Member(name: entry.name.fileName, item: found.item, attributes: found.attributes, passed: passed))
       }
     }
     return members.sorted { NaturalOrder.precedes($0.name.bytes, $1.name.bytes) }
   }
+
+  /// What a name stands for, by links that do not leave the folder; nil where that is no file.
+  private static func file(
+    named name: FileName, in folder: any Item, _ patience: Patience
+  ) throws(Fault) -> (Found, passed: [Found])? {
+    var rest = [ArraySlice(name.bytes)]
+    var place: [Found] = []
+    var passed: [Found] = []
+    var links = 0
+    while let next = rest.popLast() {
+      if next.elementsEqual(".".utf8) { continue }
+      if next.elementsEqual("..".utf8) {
+        guard place.popLast() != nil else { return nil }
+        continue
+      }
+      guard let found = try (place.last?.item ?? folder).child(named: FileName(next), patience) else { return nil }
+      switch found.attributes.kind {
+      case .file: return rest.isEmpty ? (found, passed) : nil
+      case .folder:
+        place.append(found)
+        passed.append(found)
+      case .link:
+        links += 1
+        let target = try found.item.linkTarget(patience)
+        guard links <= mostLinks, target.first != UInt8(ascii: "/") else { return nil }
+        rest += target.split(separator: UInt8(ascii: "/")).reversed()
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  /// More are a loop, as to the system.
+  private static let mostLinks = 40
 
   private static func state(of members: [Member]) -> UInt64 {
     var hash = StableHash()

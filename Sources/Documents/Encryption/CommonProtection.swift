@@ -1,0 +1,49 @@
+internal import Conversion
+public import JobFiles
+
+/// How a document is encrypted that is made of several: as the strictest of them, so that nobody can open or do more with what
+/// is in it than before.
+public struct CommonProtection {
+  private struct Member {
+    let name: String
+    let protection: Protection
+    /// For those who may read it; nil: only its owner's is known.
+    let password: [UInt8]?
+    /// What is permitted, a bit each.
+    let permissions: Int
+  }
+
+  private var members: [Member] = []
+  /// nil: none is encrypted.
+  private(set) var strictest: Protection?
+  /// As in `%PDF-1.7`.
+  var version: String { strictest == nil ? "1.7" : "2.0" }
+
+  public init() {}
+
+  /// Adds a file. Throws where one protection cannot do for all: where readers need different passwords, or each permits what
+  /// the other does not.
+  ///
+  /// - Parameter passwords: those that may open it.
+  public mutating func add(_ input: JobInput, _ passwords: [[UInt8]], named name: String) throws(JobFailure) {
+    guard input.isPDF, input.mentionsEncryption else { return }
+    let file = try PDFFile(reading: input, passwords)
+    guard let protection = try file.protection.get() else { return }
+    // Who may read the pages at all may do everything with them.
+    let permissions = protection.isForFilesOnly ? -1 : file.trailer["/Encrypt"]?["/P"]?.integer ?? 0
+    members.append(
+      Member(
+        name: name, protection: protection, password: file.readersPassword(among: passwords), permissions: permissions))
+    guard members.count > 1 else {
+      strictest = protection
+      return
+    }
+    let isOneLock = members.allSatisfy { $0.password != nil && $0.password == members[0].password }
+    let least = members.first { one in members.allSatisfy { one.permissions & ~$0.permissions == 0 } }
+    guard isOneLock, let least else {
+      throw JobFailure(
+        .unsupported, "is protected in another way than \(members[0].name), and one document has one protection")
+    }
+    strictest = least.protection
+  }
+}

@@ -1,0 +1,43 @@
+internal import CQpdfKey
+internal import Conversion
+internal import JobFiles
+
+/// What a document is encrypted with, as libqpdf finds it by a password.
+struct EncryptionKey {
+  let bytes: [UInt8]
+  let strings: Protection.Method
+  let streams: Protection.Method
+  let files: Protection.Method
+  /// Whether the password is the owner's.
+  let isOwners: Bool
+  /// Whether it is that of readers; one may be both.
+  let isReaders: Bool
+
+  /// nil where it is encrypted in no way that is known here; throws when this is not the password.
+  init?(of bytes: UnsafeRawBufferPointer, _ password: [UInt8]) throws(JobFailure) {
+    var key = ffmount_pdf_key()
+    let text = unsafe bytes.assumingMemoryBound(to: CChar.self)
+    let status = unsafe ffmount_pdf_find_key(
+      text.baseAddress, text.count, password.map { CChar(bitPattern: $0) } + [0], &key)
+    if status == 1 { throw JobFailure.locked }
+    guard status == 0, let strings = Self.method(key.strings, keySize: key.key_size),
+      let streams = Self.method(key.streams, keySize: key.key_size),
+      let files = Self.method(key.files, keySize: key.key_size)
+    else { return nil }
+    let size = key.key_size
+    self.bytes = unsafe withUnsafeBytes(of: &key.key) { unsafe Array($0.prefix(size)) }
+    (self.strings, self.streams, self.files) = (strings, streams, files)
+    isOwners = key.is_owner != 0
+    isReaders = key.is_readers != 0
+  }
+
+  private static func method(_ method: ffmount_pdf_method, keySize: Int) -> Protection.Method? {
+    switch method {
+    case FFMOUNT_PDF_NONE: Protection.Method.none
+    case FFMOUNT_PDF_RC4 where keySize >= 5: .rc4
+    case FFMOUNT_PDF_AES128 where keySize >= 11: .aes128
+    case FFMOUNT_PDF_AES256 where keySize == 32: .aes256
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import Bytes
+internal import CQpdfKey
+public import Conversion
+public import JobFiles
+
+/// Finds which passwords open documents.
+public struct PasswordSearch {
+  private let passwords: [[UInt8]]
+  /// The numbers of those that do.
+  private var fitting: Set<Int> = []
+
+  public init(_ passwords: [[UInt8]]) { self.passwords = passwords }
+
+  public var outcome: JobAnswer.Outcome {
+    let numbers = fitting.sorted().prefix(Self.most)
+    return .done(Int64(numbers.count), remark: numbers.map { "\($0)" }.joined(separator: ","))
+  }
+
+  /// More are not told of: an answer has an end.
+  private static let most = 80
+
+  /// Tries all on a document until one is its owner's; else the first counts that opens it, if there has to be one.
+  public mutating func add(_ input: JobInput) {
+    // An encrypted document says so in clear.
+    guard input.mentionsEncryption else { return }
+    var first: Int?
+    for (index, password) in passwords.enumerated() {
+      for spelling in Passphrase.spellings(of: password) {
+        guard let key = unsafe try? EncryptionKey(of: input.bytes, spelling) else { continue }
+        if key.isOwners {
+          fitting.insert(index)
+          return
+        }
+        first = first ?? index
+      }
+    }
+    if let first { fitting.insert(first) }
+  }
+}
+
+extension JobInput {
+  /// Whether it may be encrypted.
+  var mentionsEncryption: Bool {
+    let text = unsafe bytes.assumingMemoryBound(to: CChar.self)
+    return unsafe ffmount_pdf_may_be_encrypted(text.baseAddress, text.count) != 0
+  }
+}

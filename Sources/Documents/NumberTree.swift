@@ -1,0 +1,84 @@
+/// A number tree (ISO 32000-1, 7.9.7), of which the nodes are read when they are needed, once.
+final class NumberTree {
+  private struct Node {
+    /// In the order of their numbers.
+    var kids: [(first: Int, last: Int, id: PDFObject.ID)] = []
+    /// What stands in the document for each number.
+    var values: [Int: [UInt8]] = [:]
+  }
+
+  private let objects: ObjectCache
+  private let text: ObjectText
+  private var root: Node?
+  private var nodes: [PDFObject.ID: Node] = [:]
+  private var count = 0
+
+  /// More are not kept for the next question.
+  private static let mostKept = 1 << 17
+  /// More in one tree are a loop, or no tree.
+  private static let mostValues = 1 << 20
+  private static let deepest = 32
+
+  /// - Parameter text: the top node's, or what refers to it.
+  init(_ text: [UInt8], _ objects: ObjectCache) {
+    self.objects = objects
+    self.text = objects.resolved(text[...])
+  }
+
+  func value(of number: Int) -> [UInt8]? {
+    if count > Self.mostKept { (nodes, count) = ([:], 0) }
+    var node = top
+    for _ in 0..<Self.deepest {
+      if let value = node.values[number] { return value }
+      guard let kid = node.kids.first(where: { $0.first <= number && number <= $0.last }) else { return nil }
+      node = self.node(kid.id)
+    }
+    return nil
+  }
+
+  /// All numbers with what stands for them, in their order.
+  var all: [(number: Int, value: [UInt8])] {
+    var found: [Int: [UInt8]] = [:]
+    var seen: Set<PDFObject.ID> = []
+    var waiting = [top]
+    while let node = waiting.popLast(), found.count < Self.mostValues {
+      found.merge(node.values) { first, _ in first }
+      for kid in node.kids where seen.insert(kid.id).inserted { waiting.append(self.node(kid.id)) }
+    }
+    return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  private var top: Node {
+    if let root { return root }
+    let node = node(text)
+    root = node
+    return node
+  }
+
+  private func node(_ id: PDFObject.ID) -> Node {
+    if let known = nodes[id] { return known }
+    let node = node(objects.object(id).text)
+    nodes[id] = node
+    count += node.values.count + node.kids.count
+    return node
+  }
+
+  private func node(_ text: ObjectText) -> Node {
+    var node = Node()
+    for kid in text.value(of: "/Kids").map({ objects.resolved($0).references }) ?? [] {
+      let limits = items(of: objects.object(kid.id).text, "/Limits").compactMap(Self.number)
+      node.kids.append((limits.first ?? .min, limits.count == 2 ? limits[1] : .max, kid.id))
+    }
+    let items = items(of: text, "/Nums")
+    for index in stride(from: 0, to: items.count - 1, by: 2) {
+      if let number = Self.number(items[index]) { node.values[number] = Array(items[index + 1]) }
+    }
+    return node
+  }
+
+  private func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
+    text.value(of: key).map { ObjectText.items(objects.resolved($0).bytes[...]) } ?? []
+  }
+
+  private static func number(_ text: ArraySlice<UInt8>) -> Int? { Int(String(decoding: text, as: UTF8.self)) }
+}

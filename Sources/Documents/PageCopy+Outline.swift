@@ -1,0 +1,64 @@
+internal import JobFiles
+
+/// A document's outline as a part of another's (ISO 32000-1, 12.3.3).
+extension PageCopy {
+  /// What the entry above has to say of those below it.
+  struct Outline {
+    let first: Int
+    let last: Int
+    /// How many are seen when it is open.
+    let count: Int
+  }
+
+  private struct Entry {
+    let text: ObjectText
+    let isOpen: Bool
+    var kids: [Entry]
+  }
+
+  /// More entries, or deeper ones, are a loop or for nobody to read.
+  private static let mostEntries = 1 << 16
+  private static let deepest = 64
+
+  /// Writes the entries below one of another document; nil: there are none.
+  mutating func addOutline(below parent: Int) throws(JobFailure) -> Outline? {
+    guard let top = file.root["/Outlines"]?.id else { return nil }
+    var seen: Set<PDFObject.ID> = []
+    let entries = entries(below: objects.object(top).text, depth: 0, &seen)
+    defer { file.releaseObjects() }
+    return try write(entries, below: parent)
+  }
+
+  private func entries(below text: ObjectText, depth: Int, _ seen: inout Set<PDFObject.ID>) -> [Entry] {
+    var entries: [Entry] = []
+    var next = depth < Self.deepest ? text.reference(for: "/First") : nil
+    while let id = next, seen.count < Self.mostEntries, seen.insert(id).inserted {
+      let text = objects.object(id).text
+      guard text.isDictionary else { break }
+      let kids = self.entries(below: text, depth: depth + 1, &seen)
+      entries.append(Entry(text: text, isOpen: text.integer(for: "/Count") ?? 0 > 0, kids: kids))
+      next = text.reference(for: "/Next")
+    }
+    return entries
+  }
+
+  private mutating func write(_ entries: [Entry], below parent: Int) throws(JobFailure) -> Outline? {
+    let numbers = entries.map { _ in writer.reserve() }
+    guard let first = numbers.first, let last = numbers.last else { return nil }
+    var count = entries.count
+    for (index, entry) in entries.enumerated() {
+      let kids = try write(entry.kids, below: numbers[index])
+      let rest = entry.text.without(["/Parent", "/Prev", "/Next", "/First", "/Last", "/Count", "/SE"])
+      var text = translated(rest).dropLast(2) + Array(" /Parent \(parent) 0 R".utf8)
+      if index > 0 { text += " /Prev \(numbers[index - 1]) 0 R".utf8 }
+      if index + 1 < numbers.count { text += " /Next \(numbers[index + 1]) 0 R".utf8 }
+      if let kids {
+        text += " /First \(kids.first) 0 R /Last \(kids.last) 0 R /Count \(entry.isOpen ? "" : "-")\(kids.count)".utf8
+        if entry.isOpen { count += kids.count }
+      }
+      try writer.write(numbers[index], Array(text + Array(" >>".utf8)))
+      try writeWaiting()
+    }
+    return Outline(first: first, last: last, count: count)
+  }
+}

@@ -1,0 +1,78 @@
+internal import Pixels
+
+/// A document whose cross-references are lost, or keep it locked for no reason, with others behind its own bytes: of the
+/// objects that are found in it, from its first byte to its last.
+///
+/// As other readers do it: of two objects with one number the later counts, also where it lies in a stream of objects.
+@safe final class RecoveredDocument {
+  /// Those bytes from `%PDF-` on.
+  let bytes: UnsafeRawBufferPointer
+  /// Whether attached files, and nothing else, are encrypted.
+  let hidesFiles: Bool
+
+  /// More is not copied, in bytes.
+  private static let largest = 1 << 30
+  private static let largestStream = 1 << 26
+
+  /// nil: there is no catalog, or it is too large; of a document that is locked, also where it is for a reason.
+  init?(of source: UnsafeRawBufferPointer, isLocked: Bool) {
+    guard source.count <= Self.largest else { return nil }
+    let mark = Array("%PDF-".utf8)
+    let start = unsafe source.prefix(1024).indices.first { unsafe source[$0...].starts(with: mark) } ?? 0
+    var scan = unsafe RecoveryScan(UnsafeRawBufferPointer(rebasing: source[start...]))
+    scan.run()
+    // An object stream of an encrypted document says nothing without its key.
+    if scan.encryption == nil { scan.unpack(atMost: Self.largestStream) }
+    guard let root = scan.root else { return nil }
+    hidesFiles = scan.encryption.map(Self.isForFilesOnly) ?? false
+    if isLocked, !hidesFiles { return nil }
+    let entries = "/Root \(root.number) \(root.generation) R" + scan.trailer(withEncryption: !hidesFiles)
+    let size = source.count - start
+    let table = Self.table(scan.places, entries, at: size)
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: size + table.count, alignment: 1)
+    unsafe copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start...]))
+    unsafe UnsafeMutableRawBufferPointer(rebasing: copy[size...]).copyBytes(from: table)
+    unsafe bytes = UnsafeRawBufferPointer(copy)
+  }
+
+  deinit { unsafe bytes.deallocate() }
+
+  /// Where neither strings nor streams say how they are encrypted, they are not (ISO 32000-1, table 20).
+  private static func isForFilesOnly(_ encryption: ObjectText) -> Bool {
+    encryption.integer(for: "/V") ?? 0 >= 4
+      && ["/StmF", "/StrF"].allSatisfy { encryption.value(of: $0)?.elementsEqual("/Identity".utf8) ?? true }
+  }
+
+  /// A cross-reference stream (ISO 32000-1, 7.5.8).
+  private static func table(_ places: [Int32: RecoveryScan.Place], _ entries: String, at end: Int) -> [UInt8] {
+    let own = (places.keys.max() ?? 0) + 1
+    let start = end + 1
+    var rows: [UInt8] = []
+    var runs: [(first: Int32, count: Int)] = []
+    for number in places.keys.sorted() + [own] {
+      if let last = runs.last, Int(last.first) + last.count == Int(number) {
+        runs[runs.count - 1].count += 1
+      } else {
+        runs.append((number, 1))
+      }
+      switch places[number] {
+      case .byte(let place, let generation): rows += row(1, place, Int(generation))
+      case .packed(let stream, let index): rows += row(2, Int(stream), index)
+      case nil: rows += row(1, start, 0)
+      }
+    }
+    let index = runs.map { "\($0.first) \($0.count)" }.joined(separator: " ")
+    let head = """
+
+      \(own) 0 obj
+      << /Type /XRef /Size \(own + 1) /W [1 4 2] /Index [\(index)] /Length \(rows.count) \(entries) >>
+      stream
+
+      """
+    return Array(head.utf8) + rows + Array("\nendstream\nendobj\nstartxref\n\(start)\n%%EOF\n".utf8)
+  }
+
+  private static func row(_ kind: UInt8, _ value: Int, _ other: Int) -> [UInt8] {
+    [kind] + [24, 16, 8, 0, 8, 0].enumerated().map { UInt8(truncatingIfNeeded: ($0 < 4 ? value : other) >> $1) }
+  }
+}

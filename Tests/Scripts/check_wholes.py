@@ -1,0 +1,168 @@
+"""check_wholes.py FFCONVERT: what pages and merged documents keep of what their documents have as a whole; damaged ones.
+
+The documents are made here. Prints one line for each rule that is broken, and fails if any is.
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from worker import Worker
+
+folder = tempfile.TemporaryDirectory()
+worker = Worker(sys.argv[1])
+wrong = 0
+
+
+def expect(what, found, expected):
+    global wrong
+    if found != expected:
+        wrong += 1
+        print(f"{what}: expected {expected}, found {found}")
+
+
+def stream(entries, data):
+    return b"<<%s/Length %d>>\nstream\n%s\nendstream" % (entries, len(data), data)
+
+
+def document(objects, trailer=b""):
+    """A document of these objects, the first of which is its catalog."""
+    out, table = b"%PDF-1.7\n", b"0000000000 65535 f \n"
+    for number, text in enumerate(objects, 1):
+        table += b"%010d 00000 n \n" % len(out)
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, text)
+    end = (len(objects) + 1, table, len(objects) + 1, trailer, len(out))
+    return out + b"xref\n0 %d\n%strailer<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" % end
+
+
+def whole(name):
+    """Three pages with all that a document can have: page 2 has a heading and, on it, a paragraph that goes on on page 3."""
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]/StructParents %d/Contents 6 0 R>>"
+    return document([
+        b"<</Type/Catalog/Pages 2 0 R/Lang(en-GB)/MarkInfo<</Marked true>>/StructTreeRoot 7 0 R/Metadata 8 0 R/Outlines 9 0 R"
+        b"/PageLabels<</Nums[0<</S/r>>1<</S/D/P(A-)/St 5>>]>>/Names<</EmbeddedFiles<</Names[(note.txt)14 0 R]>>>>>>",
+        b"<</Type/Pages/Count 3/Kids[3 0 R 4 0 R 5 0 R]>>",
+        page % 0, page % 1, page % 2, stream(b"", b"/P<</MCID 0>>BDC EMC"),
+        b"<</Type/StructTreeRoot/K 11 0 R/RoleMap<</Title/H1>>/ParentTree<</Nums[0[11 0 R]1[12 0 R 13 0 R]2[13 0 R]]>>>>",
+        stream(b"/Type/Metadata/Subtype/XML", b"<x:xmpmeta/>"),
+        b"<</Type/Outlines/First 10 0 R/Last 10 0 R/Count 1>>",
+        b"<</Title(%s chapter)/Parent 9 0 R/Dest[4 0 R/Fit]/First 16 0 R/Last 16 0 R/Count -1>>" % name,
+        b"<</Type/StructElem/S/Document/P 7 0 R/Pg 3 0 R/K[0 12 0 R 13 0 R]>>",
+        b"<</Type/StructElem/S/Title/P 11 0 R/Pg 4 0 R/K 0/ID(head)>>",
+        b"<</Type/StructElem/S/P/P 11 0 R/Pg 4 0 R/K[1<</Type/MCR/Pg 5 0 R/MCID 0>>]/Alt(words)>>",
+        b"<</Type/Filespec/F(note.txt)/UF(note.txt)/EF<</F 15 0 R>>>>",
+        stream(b"/Type/EmbeddedFile", b"note of " + name),
+        b"<</Title(%s section)/Parent 10 0 R/Dest[5 0 R/Fit]>>" % name,
+        b"<</Title(%s)/Author(nobody)>>" % name], b"/Info 17 0 R")
+
+
+class Made:
+    """A document that ffconvert made, by qpdf's idea of its objects."""
+
+    def __init__(self, data, recipe):
+        plain, self.path = f"{folder.name}/plain.pdf", f"{folder.name}/made.pdf"
+        Path(plain).write_bytes(data)
+        failure, _, reason, made = worker.ask(plain, recipe)
+        expect(recipe, (failure, reason), (0, ""))
+        Path(self.path).write_bytes(made)
+        expect(f"check of {recipe}", subprocess.run(["qpdf", "--check", self.path], capture_output=True).returncode, 0)
+        told = subprocess.run(["qpdf", "--json=2", self.path], capture_output=True, check=True)
+        self.objects = json.loads(told.stdout)["qpdf"][1]
+        self.trailer = self.objects["trailer"]["value"]
+        self.catalog = self.value(self.trailer["/Root"])
+
+    def value(self, item):
+        if not (isinstance(item, str) and item.endswith(" R")):
+            return item
+        found = self.objects["obj:" + item]
+        return found["value"] if "value" in found else found["stream"]["dict"]
+
+    def follow(self, item, *keys):
+        for key in keys:
+            item = self.value(self.value(item)[key])
+        return item
+
+
+# One page of three keeps what is about it.
+made = Made(whole(b"one"), "pages 2")
+expect("language", made.catalog.get("/Lang"), "u:en-GB")
+expect("title", made.value(made.trailer["/Info"]), {"/Author": "u:nobody", "/Title": "u:one"})
+expect("metadata", made.follow(made.catalog, "/Metadata")["/Subtype"], "/XML")
+expect("label", made.follow(made.catalog, "/PageLabels", "/Nums"), [0, {"/P": "u:A-", "/S": "/D", "/St": 5}])
+expect("marks", made.follow(made.catalog, "/MarkInfo"), {"/Marked": True})
+root = made.follow(made.catalog, "/StructTreeRoot")
+top, = root["/K"]
+elements = made.follow(top, "/K")
+expect("elements", [made.value(item)["/S"] for item in elements], ["/Title", "/P"])
+expect("their content", [made.value(item)["/K"] for item in elements], [[0], [1]])
+expect("their page", {made.value(item)["/Pg"] for item in elements}, {made.follow(made.catalog, "/Pages")["/Kids"][0]})
+expect("what stands above", made.value(elements[0])["/P"], top)
+expect("their numbers", root["/ParentTree"]["/Nums"], [1, elements])
+expect("their names", root["/IDTree"]["/Names"], ["u:head", elements[0]])
+expect("roles", made.value(root["/RoleMap"]), {"/Title": "/H1"})
+expect("outline", "/Outlines" in made.catalog, False)
+
+# In another order, each page has its own label.
+made = Made(whole(b"one"), "pages 3,1-2")
+labels = made.follow(made.catalog, "/PageLabels", "/Nums")
+expect("labels", labels, [0, {"/P": "u:A-", "/S": "/D", "/St": 6}, 1, {"/S": "/r", "/St": 1}, 2, {"/P": "u:A-", "/S": "/D", "/St": 5}])
+
+# Two of them become one, with both outlines, labels and attachments.
+files = {"a.pdf": whole(b"one"), "b.pdf": whole(b"two")}
+members = b"".join(struct.pack("<QQ", len(data), len(name)) + name.encode() for name, data in files.items())
+made = Made(struct.pack("<Q", len(members) + 8) + members + b"".join(files.values()), "merged")
+
+
+def outline(item):
+    found = []
+    while item:
+        entry = made.value(item)
+        place = made.follow(made.catalog, "/Pages")
+        found.append((entry["/Title"][2:], entry.get("/Count"), outline(entry.get("/First"))))
+        item = entry.get("/Next")
+    return found
+
+
+def entries(name):
+    return [(f"{name} chapter", -1, [(f"{name} section", None, [])])]
+
+
+expect("both outlines", outline(made.follow(made.catalog, "/Outlines")["/First"]),
+       [("a.pdf", -1, entries("one")), ("b.pdf", -1, entries("two"))])
+names = made.follow(made.catalog, "/Names", "/EmbeddedFiles", "/Names")
+expect("attachments", names[::2], ["u:note.txt", "u:note.txt (2)"])
+attached = subprocess.run(["qpdf", "--show-attachment=note.txt (2)", made.path], capture_output=True).stdout
+expect("the second one", attached, b"note of two")
+labels = made.follow(made.catalog, "/PageLabels", "/Nums")
+expect("labels of both", labels[::2], [0, 1, 3, 4])
+
+# Cut at any place behind its pages, it has them all; the page tree may go round in circles.
+sound = whole(b"one")
+Path(f"{folder.name}/packed.pdf").write_bytes(sound)
+packed = f"{folder.name}/objects.pdf"
+subprocess.run(["qpdf", "--object-streams=generate", "--preserve-unreferenced", f"{folder.name}/packed.pdf", packed])
+for data in sound, Path(packed).read_bytes():
+    for part in range(97, 101):
+        cut = data[:len(data) * part // 100]
+        Path(f"{folder.name}/cut.pdf").write_bytes(cut)
+        expect(f"pages of {part} %", worker.ask(f"{folder.name}/cut.pdf")[:2], (0, 3))
+        expect(f"page 3 of {part} %", worker.ask(f"{folder.name}/cut.pdf", "pages 3")[0], 0)
+circle = sound.replace(b"/Kids[3 0 R 4 0 R 5 0 R]", b"/Kids[3 0 R 2 0 R 5 0 R]")
+Path(f"{folder.name}/circle.pdf").write_bytes(circle[:-40])
+expect("pages of a circle", [worker.ask(f"{folder.name}/circle.pdf", f"pages {page}")[0] for page in (1, 2, 3)], [0, 1, 0])
+
+# Where attached files alone are encrypted, the pages are as they are.
+locked = f"{folder.name}/locked.pdf"
+dictionary = (
+    b"/Encrypt<</Filter/Standard/V 4/R 4/Length 128/P -4/O<%s>/U<%s>/CF<</StdCF<</CFM/AESV2/AuthEvent/EFOpen/Length 16>>>>"
+    b"/StmF/Identity/StrF/Identity/EFF/StdCF>>/ID[<00><00>]" % (b"11" * 32, b"22" * 32))
+Path(locked).write_bytes(sound.replace(b"/Info 17 0 R>>", b"/Info 17 0 R%s>>" % dictionary))
+expect("pages beside locked files", worker.ask(locked)[:2], (0, 3))
+made = Made(Path(locked).read_bytes(), "pages 1")
+expect("their title", made.value(made.trailer["/Info"])["/Title"], "u:one")
+expect("protection of the page", "/Encrypt" in made.trailer, False)
+
+sys.exit(worker.close() or wrong)
