@@ -3,7 +3,7 @@ internal import Index
 
 /// What a mailbox's views have found out, in the index.
 ///
-/// Each value is of one state of the file, which it starts with; another state's is not found.
+/// Each value is of one content of the file, which it starts with; another's is not found.
 struct GroupStore: Sendable {
   private let index: Index
   private let source: [UInt8]
@@ -17,7 +17,7 @@ struct GroupStore: Sendable {
   /// Room is made for no more at once, whatever a record says; in bytes.
   private static let mostAtOnce = 64 << 20
 
-  init(_ store: MailboxStore) {
+  init(_ store: MailboxContentStore) {
     index = store.index
     source = store.source
     state = store.state
