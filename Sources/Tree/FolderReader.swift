@@ -61,6 +61,14 @@ public final class FolderReader: Sendable {
       self.listing = listing
       self.sourceState = sourceState
     }
+
+    /// Goes on behind a row that a block ended with.
+    mutating func goBack(to cookie: UInt64, at place: Int64) {
+      (self.cookie, self.place) = (cookie, place)
+      (entries, nextEntry, views) = ([], 0, [])
+      (ahead, refused) = (nil, nil)
+      (file, view, fileName, viewName) = (nil, nil, nil, nil)
+    }
   }
 
   init(
@@ -81,15 +89,29 @@ public final class FolderReader: Sendable {
     after cookie: UInt64, _ patience: Patience,
     _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
   ) throws(Fault) {
-    var taken = false
-    var fault: Fault?
     try turn.lock(patience)
     defer { turn.unlock() }
+    var attempt = 1
+    while true {
+      do throws(Fault) { return try read(after: cookie, isDoubted: attempt > 1, patience, take) } catch {
+        // The state that is listed may have gone meanwhile.
+        guard error.isOfEarlierState, attempt < Tree.attempts else { throw error.kind == .changed ? .stale : error }
+        attempt += 1
+      }
+    }
+  }
+
+  private func read(
+    after cookie: UInt64, isDoubted: Bool, _ patience: Patience,
+    _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
+  ) throws(Fault) {
+    var taken = false
+    var fault: Fault?
     state.withLock { state in
       do throws(Fault) {
         // Some time may have passed.
         (state.fileName, state.viewName) = (nil, nil)
-        try renew(&state, patience)
+        try renew(&state, isDoubted: isDoubted, patience)
         try seek(&state, cookie, patience)
         while let row = try next(&state, patience) {
           // Until it is taken.
@@ -151,7 +173,7 @@ public final class FolderReader: Sendable {
   }
 
   /// Goes on with the listing of the source's present state, behind the last entry that was given.
-  private func renew(_ state: inout State, isDoubted: Bool = false, _ patience: Patience) throws(Fault) {
+  private func renew(_ state: inout State, isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let item: any Item
     do throws(Fault) { item = try tree.present(node, isDoubted: isDoubted, patience) } catch {
       // Where the folder itself has gone, what there still is of its names is told.
@@ -195,27 +217,11 @@ public final class FolderReader: Sendable {
     }
   }
 
-  /// The entries behind a place; of the present state, when the one that is listed has gone.
-  private func entries(
-    after place: Int64, _ state: inout State, _ patience: Patience
-  ) throws(Fault) -> [ListedEntry] {
-    let sourceState = state.sourceState
-    do throws(Fault) { return try state.listing.entries(after: place, patience) } catch {
-      guard error.isOfEarlierState else { throw error }
-      try renew(&state, isDoubted: true, patience)
-      if state.sourceState == sourceState { throw error.kind == .changed ? .stale : error }
-    }
-    let rest = state.entries.dropFirst(state.nextEntry)
-    return rest.isEmpty ? try state.listing.entries(after: state.place, patience) : Array(rest)
-  }
-
   private func seek(_ state: inout State, _ cookie: UInt64, _ patience: Patience) throws(Fault) {
     if state.cookie == cookie { return }
     // Back to the block that holds the row, then on within it.
     let block = state.blocks.last { $0.cookie <= cookie } ?? (0, 0)
-    let blocks = state.blocks
-    state = State(state.listing, of: state.sourceState)
-    (state.cookie, state.place, state.blocks) = (block.cookie, block.place, blocks)
+    state.goBack(to: block.cookie, at: block.place)
     while state.cookie < cookie, let row = try next(&state, patience) { state.cookie = row.cookie }
   }
 
@@ -233,11 +239,11 @@ public final class FolderReader: Sendable {
       return Row(name: ListedName(view.name), inode: inode, kind: view.view.kind, cookie: cookie, view: view)
     }
     if state.nextEntry == state.entries.count {
-      let (ahead, start) = (state.ahead.take(), state.place)
-      let entries = if let ahead { ahead } else { try entries(after: state.place, &state, patience) }
+      let ahead = state.ahead.take()
+      let entries = if let ahead { ahead } else { try state.listing.entries(after: state.place, patience) }
       guard let last = entries.last else { return nil }
-      if start == state.place, state.blocks.last.map({ $0.cookie < state.cookie }) ?? true {
-        state.blocks.append((state.cookie, start))
+      if state.blocks.last.map({ $0.cookie < state.cookie }) ?? true {
+        state.blocks.append((state.cookie, state.place))
       }
       state.entries = entries
       state.nextEntry = 0

@@ -85,7 +85,8 @@ final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   /// The value for a file in its state, made by `make` if there is none.
   func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
     let key = Key(
-      state: source.state(source.revision), folder: source.folder.item.inode, name: source.name, face: Face(source.attributes))
+      state: source.state(source.revision), folder: source.folder.item.inode, name: source.name,
+      face: Face(source.attributes))
     return references.withLock { references in
       if let value = references[key]?.value { return value }
       // Who asks first is not who uses it.

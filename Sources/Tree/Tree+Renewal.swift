@@ -4,7 +4,7 @@ internal import Synchronization
 /// What becomes of nodes when a source changes: see `Node`.
 extension Tree {
   /// So often a source may change while something is done with what is made of it.
-  private static let attempts = 3
+  static let attempts = 3
 
   /// Has somebody told of nodes of which the kernel may have attributes that are not theirs any more; nil: nobody.
   ///

@@ -84,7 +84,8 @@ public final class Tree: Sendable {
     let (node, isRenewed) = nodes.lookUp(folder, name, found, depth: depth)
     if isRenewed { noteRenewal(of: node) }
     return Entry(
-      node: UInt64(node.id), generation: node.generation, attributes: overrides.applied(to: node.shown(found.attributes)),
+      node: UInt64(node.id), generation: node.generation,
+      attributes: overrides.applied(to: node.shown(found.attributes)),
       lifetime: found.secrecy == .none ? lifetime(node) : 0,
       attributesLifetime: lifetime(of: found.attributes, node))
   }
