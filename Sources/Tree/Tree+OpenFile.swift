@@ -42,13 +42,16 @@ extension Tree {
       do throws(Fault) { return try body(source) } catch {
         guard error.isOfEarlierState, node.item.content != nil else { throw error }
       }
-      let again = try tree.openAgain(node, patience)
-      // What was there is let go without the lock.
-      _ = held.withLock { source in
-        defer { source = again }
-        return source
+      return try tree.present(node, isDoubted: true, patience) { (item) throws(Fault) in
+        let again = try item.openAgain(patience)
+        let result = try body(again)
+        // What was there is let go without the lock.
+        _ = held.withLock { source in
+          defer { source = again }
+          return source
+        }
+        return result
       }
-      do throws(Fault) { return try body(again) } catch { throw error.kind == .changed ? .stale : error }
     }
   }
 }

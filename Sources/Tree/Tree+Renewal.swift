@@ -16,13 +16,12 @@ extension Tree {
   /// Does something with what a node stands for in the present state of its source; anew, when that changes meanwhile.
   /// ESTALE, at which the kernel looks the path up again, when the node's name stands for something else by now.
   func present<Result>(
-    _ node: Node, _ patience: Patience, _ body: (any Item) throws(Fault) -> Result
+    _ node: Node, isDoubted: Bool = false, _ patience: Patience, _ body: (any Item) throws(Fault) -> Result
   ) throws(Fault) -> Result {
     var attempt = 1
     while true {
-      let item = try present(node, isDoubted: attempt > 1, patience)
-      do throws(Fault) { return try body(item) } catch {
-        guard error.isOfEarlierState, item.content != nil, attempt < Self.attempts else {
+      do throws(Fault) { return try body(present(node, isDoubted: isDoubted || attempt > 1, patience)) } catch {
+        guard error.isOfEarlierState, node.item.content != nil, attempt < Self.attempts else {
           throw error.kind == .changed ? .stale : error
         }
         attempt += 1
@@ -61,11 +60,5 @@ extension Tree {
     guard node.parent?.item.content == nil else { return }
     let nodes = [node] + (node.item.kind == .folder ? self.nodes.nodes(below: node) : [])
     noteOutdated.withLock { $0 }(nodes.map { UInt64($0.id) })
-  }
-
-  /// A file's bytes for who has read some of them, when the source has another state.
-  func openAgain(_ node: Node, _ patience: Patience) throws(Fault) -> any ByteSource {
-    let item = try present(node, isDoubted: true, patience)
-    return try item.openAgain(patience)
   }
 }
