@@ -10,7 +10,7 @@ struct GroupStore: Sendable {
   private let state: [UInt8]
 
   /// Goes up whenever what is stored is made in another way.
-  static let kind = IndexKind(number: 4, version: 2)
+  static let kind = IndexKind(number: 4, version: 3)
   /// In bytes, of one record.
   private static let recordSize = 256 << 10
   private static let recordsAtATime = 4
