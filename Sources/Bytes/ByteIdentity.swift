@@ -2,16 +2,17 @@
 ///
 /// Exact: two that are equal name the same bytes.
 public struct ByteIdentity: Hashable, Sendable {
-  /// Device, inode, size, time of the last change in seconds and nanoseconds.
+  /// Device, inode, size, the times of the last change of the bytes and of anything else, in seconds and nanoseconds.
   public let file: [UInt64]
   /// Each step says which of the bytes before it are taken and how these are made of them.
   public private(set) var steps: [UInt64] = []
 
-  public init(device: UInt64, inode: UInt64, size: Int64, modified: Timestamp) {
-    file = [
-      device, inode, UInt64(bitPattern: size), UInt64(bitPattern: modified.seconds),
-      UInt64(UInt32(bitPattern: modified.nanoseconds)),
-    ]
+  /// `changed` is the time that no program sets: bytes that were rewritten and given their old `modified` are others.
+  public init(device: UInt64, inode: UInt64, size: Int64, modified: Timestamp, changed: Timestamp) {
+    let times = [modified, changed].flatMap {
+      [UInt64(bitPattern: $0.seconds), UInt64(UInt32(bitPattern: $0.nanoseconds))]
+    }
+    file = [device, inode, UInt64(bitPattern: size)] + times
   }
 
   /// What a step does.

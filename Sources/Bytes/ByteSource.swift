@@ -58,6 +58,17 @@ extension ByteSource {
   public func workAhead(of offset: Int64) -> WorkAhead { .none }
   public func prepare(at offset: Int64) {}
 
+  /// Reads all of it, to find what is wrong with it: of what takes a sum of what is read, whether that is right. Blocks.
+  public func readThrough(_ patience: Patience) throws(Fault) {
+    if patience == .immediate { throw .later }
+    let step: Int64 = 256 << 10
+    var place: Int64 = 0
+    while place < size {
+      _ = try bytes(at: place, count: Int(min(step, size - place)), patience)
+      place += step
+    }
+  }
+
   /// Fills all of `buffer`. Throws a damaged fault when the source ends before.
   public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
     let got = unsafe try read(into: buffer, at: offset, patience)

@@ -25,7 +25,8 @@ public final class FileSource: ByteSource {
   public var identity: ByteIdentity? {
     guard isPinned, isSettled else { return nil }
     return ByteIdentity(
-      device: opened.device, inode: opened.inode, size: opened.size, modified: opened.modified)
+      device: opened.device, inode: opened.inode, size: opened.size, modified: opened.modified,
+      changed: opened.changed)
   }
 
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
@@ -85,6 +86,6 @@ public final class FileSource: ByteSource {
   private static func check(_ descriptor: Int32, against opened: FileStatus?) throws(Fault) {
     guard let opened else { return }
     let now = try FileStatus(of: descriptor)
-    guard now.revision == opened.revision else { throw Fault(.changed, "the file changed while it was open") }
+    guard now.isSameState(as: opened) else { throw Fault(.changed, "the file changed while it was open") }
   }
 }

@@ -28,7 +28,7 @@ public struct FileStatus: Sendable {
   public var accessed: Timestamp { Timestamp(raw.st_atim) }
   public var changed: Timestamp { Timestamp(raw.st_ctim) }
 
-  /// Names this state of this file: another file, size or time of change gives another value.
+  /// Names this file as it was last written to, whatever was done to it besides; for files that nobody gives an old time.
   public var revision: UInt64 {
     var hash = StableHash()
     hash.combine(device)
@@ -38,16 +38,29 @@ public struct FileStatus: Sendable {
     hash.combine(UInt64(UInt32(bitPattern: modified.nanoseconds)))
     return hash.value
   }
+
+  /// Whether this is the state that `earlier` was, of the same file: size and times are the same.
+  ///
+  /// Of a file without a name the time of the last change of anything does not count: taking the name away is what changed it,
+  /// and nobody can open it to write to it any more.
+  public func isSameState(as earlier: FileStatus) -> Bool {
+    inode == earlier.inode && device == earlier.device && size == earlier.size && modified == earlier.modified
+      && (changed == earlier.changed || raw.st_nlink == 0)
+  }
 }
 
 extension FileStatus {
-  /// Whether a change after `now` gives the file another time than it has.
+  /// Whether a change after `now` gives the file other times than it has.
   ///
   /// Kernels count file times in ticks of up to 10 ms, some file systems in whole or even seconds.
-  func isSettled(at now: Timestamp) -> Bool {
-    let age = Double(now.seconds) - Double(modified.seconds) + Double(now.nanoseconds - modified.nanoseconds) / 1e9
+  func isSettled(at now: Timestamp) -> Bool { modified.isPast(at: now) && changed.isPast(at: now) }
+}
+
+extension Timestamp {
+  fileprivate func isPast(at now: Timestamp) -> Bool {
+    let age = Double(now.seconds) - Double(seconds) + Double(now.nanoseconds - nanoseconds) / 1e9
     // A time to come is no later change's either.
-    return abs(age) > (modified.nanoseconds == 0 ? 2 : 0.02)
+    return abs(age) > (nanoseconds == 0 ? 2 : 0.02)
   }
 }
 

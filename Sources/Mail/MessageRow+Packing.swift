@@ -2,7 +2,7 @@ public import Bytes
 
 /// The form in which an index keeps rows: numbers of seven bits a byte, texts behind their length, a check at the end.
 extension MessageRow {
-  /// Appends the packed row. 120 bytes or so for a usual one.
+  /// Appends the packed row. 125 bytes or so for a usual one.
   public func append(to bytes: inout [UInt8]) {
     let first = bytes.count
     var packer = RowPacker(bytes: bytes)
@@ -10,6 +10,7 @@ extension MessageRow {
     packer.add(UInt64(bitPattern: separator))
     packer.add(UInt64(bitPattern: start &- separator))
     packer.add(UInt64(bitPattern: end &- start))
+    packer.add(check: sum)
     let flags: [Bool] = [date != nil, messageID != nil, thread != nil, isDeleted]
     packer.add(flags.enumerated().reduce(0) { $0 | ($1.element ? 1 << UInt64($1.offset) : 0) })
     if let date { packer.add(signed: date) }
@@ -32,6 +33,7 @@ extension MessageRow {
     let separator = try reader.packedOffset(after: 0)
     let start = try reader.packedOffset(after: separator)
     self.init(separator: separator, start: start, end: try reader.packedOffset(after: start))
+    sum = try reader.u32()
     let flags = try reader.packed()
     guard flags < 16 else { throw reader.damaged("flags") }
     if flags & 1 != 0 { date = try reader.packedSigned() }

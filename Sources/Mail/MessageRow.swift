@@ -8,6 +8,8 @@ public struct MessageRow: Sendable, Equatable {
   public var start: Int64
   /// Where the message ends: at the next separator, or at the end of the mailbox.
   public var end: Int64
+  /// The CRC-32 of all that, from the separator on; 0 before somebody has summed it up.
+  public var sum: UInt32 = 0
 
   /// By the field `Date`, or else by the separator line; since the Unix epoch. nil when neither says.
   public var date: Int64?

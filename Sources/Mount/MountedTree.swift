@@ -52,7 +52,10 @@ public final class MountedTree: FileSystem {
   }
 
   /// Gives the session that notifications go through.
-  public func attach(_ session: Session) { self.session.withLock { $0 = session } }
+  public func attach(_ session: Session) {
+    self.session.withLock { $0 = session }
+    tree.whenOutdated { nodes in for node in nodes { session.invalidateAttributes(of: node) } }
+  }
 
   /// Has all that is under way break off: nobody will read it.
   public func end() { ending.come() }
@@ -64,6 +67,7 @@ public final class MountedTree: FileSystem {
     witness?.stop()
     workers.stop()
     notifier.stop()
+    tree.whenOutdated(nil)
     session.withLock { $0 = nil }
   }
 
@@ -234,16 +238,6 @@ public final class MountedTree: FileSystem {
 
   // MARK: Files
 
-  private final class Handle: Sendable {
-    let file: Tree.OpenFile
-    let node: UInt64
-
-    init(_ file: Tree.OpenFile, _ node: UInt64) {
-      self.file = file
-      self.node = node
-    }
-  }
-
   public func open(_ request: consuming Request, _ node: UInt64, flags: Int32) {
     guard flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 else { return request.reply(error: EROFS) }
     let tree = tree
@@ -251,24 +245,23 @@ public final class MountedTree: FileSystem {
       try tree.open(node, patience)
     } _: { [self] request, file in
       sizeHabits.noteOpening(by: request.process)
-      guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file, node) }
+      guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file) }
       session.withLock { $0 }?.invalidateAttributes(of: node)
       replyRefreshed(request, file, node)
     }
   }
 
-  private func reply(_ request: consuming Request, _ file: Tree.OpenFile, _ node: UInt64) {
-    request.reply(
-      handle: Handle(file, node), .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd))
+  private func reply(_ request: consuming Request, _ file: Tree.OpenFile) {
+    request.reply(handle: file, .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd))
   }
 
   /// Answers when the kernel has the file's size.
   private func replyRefreshed(_ request: consuming Request, _ file: Tree.OpenFile, _ node: UInt64) {
-    guard let witness, let path = tree.pathBytes(node) else { return reply(request, file, node) }
+    guard let witness, let path = tree.pathBytes(node) else { return reply(request, file) }
     let parked = ParkedRequest(request)
     witness.look(at: path) { [self] in
       tree.noteRefreshed(node)
-      if let request = parked.take() { reply(request, file, node) }
+      if let request = parked.take() { reply(request, file) }
     }
   }
 
@@ -276,38 +269,41 @@ public final class MountedTree: FileSystem {
   private static let smallestMove = 64 << 10
 
   public func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int) {
-    guard let handle = handle as? Handle else { return request.reply(error: EBADF) }
-    let source = handle.file.source
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    let source = file.source
     if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count) {
       // Before and not after: once moved, the bytes cannot be called back.
       do throws(Fault) {
         try source.willMove(at: offset, count: extent.count, .immediate)
-        return move(extent, request, handle.node)
-      } catch { if !error.isDelay { return fail(request, error, handle.node) } }
+        return move(extent, request, file.id)
+      } catch { if !error.isDelay, !error.isOfEarlierState { return fail(request, error, file.id) } }
     }
-    answer(request, handle.node) { (patience) throws(Fault) in
-      try ReadBuffer(source, at: offset, count: count, patience)
+    answer(request, file.id) { (patience) throws(Fault) in
+      try file.reading(patience) { (source) throws(Fault) in
+        try ReadBuffer(source, at: offset, count: count, patience)
+      }
     } _: { [workers, ending] request, buffer in
       unsafe request.reply(bytes: buffer.bytes)
+      let source = file.source
       switch source.workAhead(of: offset) {
       case .none: break
       case .short: source.prepare(at: offset)
       case .long:
         // For as long as the file is open.
-        let interest = Interest { [weak handle] in handle != nil && !ending.hasCome }
+        let interest = Interest { [weak file] in file != nil && !ending.hasCome }
         workers.submit { interest.run { source.prepare(at: offset) } }
       }
     }
   }
 
   public func seek(_ request: consuming Request, _ handle: AnyObject, offset: Int64, toHole: Bool) {
-    guard let handle = handle as? Handle else { return request.reply(error: EBADF) }
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     do throws(Fault) {
-      guard let found = try handle.file.source.next(toHole ? .hole : .data, from: offset) else {
+      guard let found = try file.source.next(toHole ? .hole : .data, from: offset) else {
         return request.reply(error: ENXIO)
       }
       request.reply(offset: found)
-    } catch { fail(request, error, handle.node) }
+    } catch { fail(request, error, file.id) }
   }
 
   private func move(_ extent: Extent, _ request: consuming Request, _ node: UInt64) {
@@ -329,7 +325,7 @@ public final class MountedTree: FileSystem {
     answer(request, node) { (patience) throws(Fault) in
       try tree.openFolder(node, for: asker, patience)
     } _: { request, reader in
-      request.reply(handle: reader, .init(keepsCache: reader.isImmutable, cachesListing: reader.isImmutable))
+      request.reply(handle: reader, .init(keepsCache: reader.keepsCache, cachesListing: reader.isImmutable))
     }
   }
 

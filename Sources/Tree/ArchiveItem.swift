@@ -3,12 +3,13 @@ internal import Synchronization
 internal import Zip
 
 /// A file, folder or link in an archive; node 0 is the view itself.
-final class ArchiveItem: Item {
+final class ArchiveItem: MadeItem {
   private let archive: Archive
   private let index: UInt32
   let kind: Kind
+  let identity: UInt64
 
-  var isImmutable: Bool { true }
+  var file: SourceState { archive.file }
   var inode: UInt64 { ArchiveItem.inode(archive, index) }
 
   /// The view itself.
@@ -16,12 +17,14 @@ final class ArchiveItem: Item {
     self.archive = archive
     index = ZipArchive.root
     kind = .folder
+    identity = 0
   }
 
   private init(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) {
     self.archive = archive
     self.index = index
     kind = Kind(tree.node(index).kind)
+    identity = tree.identity(index) ?? archive.file.state
   }
 
   private static func inode(_ archive: Archive, _ index: UInt32) -> UInt64 {
@@ -73,6 +76,13 @@ final class ArchiveItem: Item {
     }
   }
 
+  func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try open(pinned: false, patience)
+    // Decoded bytes cannot come to their end when they are others; those that lie there as they are could.
+    if try !tree(patience).isDecoded(index) { try bytes.readThrough(patience) }
+    return bytes
+  }
+
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
     guard kind == .link else { throw .notLink }
     let bytes = try tree(patience).open(index, patience)
@@ -83,8 +93,6 @@ final class ArchiveItem: Item {
   func accessList() throws(Fault) -> AccessList? {
     index == ZipArchive.root ? try archive.file.accessList(.folder) : nil
   }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try archive.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var fault: Fault?

@@ -16,6 +16,9 @@ extension Fault {
   /// Whether a name led nowhere, or to something else than before.
   var isAboutName: Bool { kind == .system(ENOENT) || kind == .system(ESTALE) || kind == .system(ENOTDIR) }
 
+  /// Whether it may be that only the state is gone that something was made of.
+  public var isOfEarlierState: Bool { kind == .changed || isAboutName }
+
   /// Whether it speaks of what a file contains, and so belongs in the log and in `user.ffmount.error`.
   public var concernsContent: Bool {
     switch kind {

@@ -42,6 +42,9 @@ public final class FileRoot: Item {
     return found
   }
 
+  /// The file's: a listing that is under way goes on in its next one. What there is no file of is listed no further.
+  public var sourceState: UInt64 { (try? Source(name, in: folder)).map { $0.state($0.revision) } ?? 0 }
+
   public func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     var attributes = try current(patience).attributes
     // The root keeps its number whatever becomes of the file.

@@ -69,6 +69,19 @@ public protocol Item: AnyObject, Sendable {
   /// Whose bytes they are, where it has `attributes`; nil: several users'.
   func soleOwner(_ attributes: Attributes) -> UInt32?
 
+  /// Names what the item shows, whatever state of its source it was made of: what has the same content under the same name is
+  /// the same thing. Of a folder, whose names come and go, it says what sort of folder it is. nil for what really exists, and
+  /// is what it is by its number.
+  var content: UInt64? { get }
+
+  /// Names the state of the source that the item was made of, and of all that this was made of in turn; 0 for what really
+  /// exists.
+  var sourceState: UInt64 { get }
+
+  /// A file's bytes, as `open`, for who goes on with what he has read of the same content in another state of the source. What
+  /// is not sure to be the same bytes is looked through for that.
+  func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource
+
   /// What names this state of the item's bytes: another one when they change.
   func revision(_ attributes: Attributes) -> UInt64
 
@@ -81,9 +94,9 @@ public protocol Item: AnyObject, Sendable {
   /// What it costs to find out the attributes of what a folder holds.
   var attributeCost: AttributeCost { get }
 
-  /// Throws ESTALE when the item was made from a state of a file that is not the present one: the kernel then looks the
-  /// whole path up again.
-  func checkCurrent(_ patience: Patience) throws(Fault)
+  /// Throws ESTALE when the item was made from a state of a file that is not the present one. What was found a moment ago is
+  /// believed, unless it is doubted.
+  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault)
 
   /// How a file starts, as far as it is known without making it: views go by this, since looking makes nothing. nil: by what
   /// it holds.
@@ -178,7 +191,10 @@ extension Item {
   public func revision(_ attributes: Attributes) -> UInt64 { inode }
   public var listsViews: Bool { true }
   public var attributeCost: AttributeCost { isImmutable ? .none : .small }
-  public func checkCurrent(_ patience: Patience) throws(Fault) {}
+  public var content: UInt64? { nil }
+  public var sourceState: UInt64 { 0 }
+  public func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource { try open(pinned: false, patience) }
+  public func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {}
   public var knownHead: [UInt8]? { nil }
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
 }

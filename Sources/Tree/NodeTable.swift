@@ -1,63 +1,6 @@
 internal import Bytes
 internal import Synchronization
 
-/// An item that the kernel knows by a number.
-final class Node: Sendable {
-  let id: UInt32
-  /// Tells this node from an earlier one of the same number.
-  let generation: UInt64
-  /// The folder it was looked up in; nil for the root.
-  let parent: Node?
-  let name: FileName
-  let item: any Item
-  /// How many archives deep it lies.
-  let depth: Int
-  /// The item's, when it was looked up.
-  let face: Face
-  /// The state of the file that the kernel's page cache holds, as far as known; 0: none.
-  let cachedRevision = Atomic<UInt64>(0)
-  /// Whether the kernel may have attributes that opening the file makes wrong.
-  let hasPreliminary = Atomic<Bool>(false)
-
-  init(id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face) {
-    self.id = id
-    self.generation = generation
-    self.parent = parent
-    self.name = name
-    self.item = item
-    self.depth = depth
-    self.face = face
-  }
-
-  /// Whether what was found under the node's name is what it stands for. What cannot change has the owner and the mode of its
-  /// source, as they were: with others it is another.
-  fileprivate func stands(for found: Found) -> Bool {
-    item.inode == found.item.inode && item.kind == found.item.kind && (!item.isImmutable || face == found.face)
-  }
-
-  /// Below the mountpoint, for people.
-  func path(to child: FileName? = nil) -> String {
-    var names = child.map { [$0.text] } ?? []
-    var node = self
-    while let parent = node.parent {
-      names.append(node.name.text)
-      node = parent
-    }
-    return names.reversed().joined(separator: "/")
-  }
-
-  /// The same, as it is.
-  var pathBytes: [UInt8] {
-    var names: [ArraySlice<UInt8>] = []
-    var node = self
-    while let parent = node.parent {
-      names.append(node.name.bytes)
-      node = parent
-    }
-    return Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
-  }
-}
-
 /// The nodes that the kernel holds references to.
 ///
 /// The kernel counts its lookups and gives them back with forget; a node lives while its count is above zero. Everything
@@ -108,13 +51,16 @@ final class NodeTable: Sendable {
     return node
   }
 
-  /// The node for what was found under a name, one lookup added: the present one if it is of the same item, else a new one.
-  func lookUp(_ parent: Node, _ name: FileName, _ found: Found, depth: Int) -> Node {
+  /// The node for what was found under a name, one lookup added: the present one if it stands for the same, else a new one;
+  /// and whether that had an item of an earlier state until now.
+  func lookUp(_ parent: Node, _ name: FileName, _ found: Found, depth: Int) -> (node: Node, isRenewed: Bool) {
     let hash = NameTable.hash(parent.id, name.bytes)
-    return state.withLock { state in
+    var before: (any Item)?
+    let node = state.withLock { state in
       if let id = state.find(parent, name, hash), let node = state.slots[Int(id)].node {
         if node.stands(for: found) {
           state.slots[Int(id)].lookups += 1
+          before = node.take(found)
           return node
         }
         // Another file took the name: the old node goes on until the kernel forgets it, without one.
@@ -122,6 +68,12 @@ final class NodeTable: Sendable {
       }
       return state.add(parent, name, found, depth: depth, hash)
     }
+    return (node, before != nil)
+  }
+
+  /// All nodes that lie in a folder, at any depth. Linear in the number of all nodes.
+  func nodes(below folder: Node) -> [Node] {
+    state.withLock { $0.slots.compactMap(\.node) }.filter { $0.isBelow(folder) }
   }
 
   func forget(_ id: UInt64, _ count: UInt64) {

@@ -59,8 +59,10 @@ final class RealFile: Item {
     var hash = StableHash()
     hash.combine(attributes.inode)
     hash.combine(UInt64(bitPattern: attributes.size))
-    hash.combine(UInt64(bitPattern: attributes.modified.seconds))
-    hash.combine(UInt64(UInt32(bitPattern: attributes.modified.nanoseconds)))
+    for time in [attributes.modified, attributes.changed] {
+      hash.combine(UInt64(bitPattern: time.seconds))
+      hash.combine(UInt64(UInt32(bitPattern: time.nanoseconds)))
+    }
     return hash.value
   }
 }

@@ -5,35 +5,40 @@ internal import Synchronization
 /// A file that a view is made of, in one state of it.
 final class SourceState: Sendable {
   let source: Source
+  /// Names the file's bytes.
   let revision: UInt64
+  /// Names this state of the file and of all that it was made of: another one whenever anything of that may have changed.
+  let state: UInt64
   var attributes: Attributes { source.attributes }
   /// Below the mountpoint.
   var path: String { source.path }
   /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
   private let checkedAt = Atomic<UInt64>(0)
 
-  init(_ source: Source, revision: UInt64) {
+  init(_ source: Source) {
     self.source = source
-    self.revision = revision
+    revision = source.revision
+    state = source.state(revision)
   }
 
   /// The file's bytes; a change of the file is a fault from then on.
   func open(_ patience: Patience) throws(Fault) -> any ByteSource { try source.open(patience) }
 
-  /// A number for a thing made of this state, the same on the next mount; those of its parts follow each other.
+  /// A number for a thing made of this file, the same on the next mount and in the file's next state; those of its parts follow
+  /// each other.
   ///
   /// `tar`, `cp`, `find` and `grep` visit the files of a large folder in the order of their numbers: so they come by them in
   /// the order in which they lie in the source.
   func inode(_ thing: UInt64, _ part: UInt64 = 0) -> UInt64 {
     // The top bit keeps clear of the real files' numbers.
-    (StableHash(seed: revision).adding(thing).value &+ part) | 1 << 63
+    (StableHash(seed: source.item.inode).adding(thing).value &+ part) | 1 << 63
   }
 
-  /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most.
-  func checkCurrent(_ patience: Patience) throws(Fault) {
+  /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most, unless that it is as it was is doubted.
+  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let now = monotonicNanoseconds()
-    guard now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
-    try source.item.checkCurrent(patience)
+    guard isDoubted || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
+    try source.item.checkCurrent(isDoubted: isDoubted, patience)
     // What cannot change is as current as what it was made of.
     if !source.item.isImmutable {
       let attributes: Attributes
@@ -61,7 +66,7 @@ final class SourceState: Sendable {
 /// What views have made of files, by the file, its place and its state, for as long as somebody uses it.
 final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   private struct Key: Hashable {
-    let revision: UInt64
+    let state: UInt64
     let folder: UInt64
     let name: FileName
     /// Who may read it is part of the state: the same bytes of another owner or mode are another view.
@@ -79,15 +84,15 @@ final class SourceTable<Value: AnyObject & Sendable>: Sendable {
 
   /// The value for a file in its state, made by `make` if there is none.
   func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
-    let revision = source.revision
     let key = Key(
-      revision: revision, folder: source.folder.item.inode, name: source.name, face: Face(source.attributes))
+      state: source.state(source.revision), folder: source.folder.item.inode, name: source.name,
+      face: Face(source.attributes))
     return references.withLock { references in
       if let value = references[key]?.value { return value }
       // Who asks first is not who uses it.
       var source = source
       source.isConcealed = false
-      let value = make(SourceState(source, revision: revision))
+      let value = make(SourceState(source))
       references[key] = Reference(value: value)
       if references.count.isMultiple(of: 1024) { references = references.filter { $0.value.value != nil } }
       return value

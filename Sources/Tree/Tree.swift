@@ -12,7 +12,7 @@ public final class Tree: Sendable {
   let overrides: Overrides
   /// Whether several users see the mount: then access lists count, and `Secrecy` holds for who asks.
   public let isShared: Bool
-  private let nodes: NodeTable
+  let nodes: NodeTable
   private let sniffed = SniffedFiles()
   /// Real files that may be open, by their node.
   let opened = Mutex<[UInt32: Opened]>([:])
@@ -20,6 +20,9 @@ public final class Tree: Sendable {
   struct Opened: Sendable {
     weak var file: FileSource?
   }
+
+  /// Told of nodes of which the kernel may have attributes that are not theirs any more.
+  let noteOutdated = Mutex<@Sendable ([UInt64]) -> Void>({ _ in })
 
   /// The root's number.
   public static let root: UInt64 = 1
@@ -69,11 +72,8 @@ public final class Tree: Sendable {
     _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> Entry {
     let folder = try nodes.node(parent)
-    guard let (found, depth) = try find(name, in: folder, asker, patience) else {
-      // Perhaps it is in the folder's successor.
-      try folder.item.checkCurrent(patience)
-      throw .notFound
-    }
+    let found = try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
+    guard let (found, depth) = found else { throw .notFound }
     var entry = entry(found, depth, name, in: folder)
     // Who looks a single name up and wants its size asks for that: then it is known for what.
     if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
@@ -81,9 +81,11 @@ public final class Tree: Sendable {
   }
 
   func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
-    let node = nodes.lookUp(folder, name, found, depth: depth)
+    let (node, isRenewed) = nodes.lookUp(folder, name, found, depth: depth)
+    if isRenewed { noteRenewal(of: node) }
     return Entry(
-      node: UInt64(node.id), generation: node.generation, attributes: overrides.applied(to: found.attributes),
+      node: UInt64(node.id), generation: node.generation,
+      attributes: overrides.applied(to: node.shown(found.attributes)),
       lifetime: found.secrecy == .none ? lifetime(node) : 0,
       attributesLifetime: lifetime(of: found.attributes, node))
   }
@@ -102,7 +104,7 @@ public final class Tree: Sendable {
   public func forget(_ node: UInt64, _ count: UInt64) { nodes.forget(node, count) }
 
   /// What stands under a name, a thing that exists before any view; with how many archives deep it lies.
-  private func find(
+  func find(
     _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> (Found, depth: Int)? {
     if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
@@ -178,21 +180,30 @@ public final class Tree: Sendable {
   public func attributes(_ id: UInt64, _ patience: Patience) throws(Fault) -> (Attributes, lifetime: Double) {
     let node = try nodes.node(id)
     do throws(Fault) {
-      let attributes = try node.item.attributes(patience)
+      let attributes = try present(node, patience) { (item) throws(Fault) in try item.attributes(patience) }
       let lifetime = attributes.isPreliminary ? 0 : lifetime(of: attributes, node)
-      return (overrides.applied(to: attributes), lifetime)
+      return (overrides.applied(to: node.shown(attributes)), lifetime)
     } catch {
       // The name is gone, or another file's by now: who has the file open still has it.
-      guard error.isAboutName, let file = opened.withLock({ $0[node.id]?.file }) else { throw error }
-      return (overrides.applied(to: Attributes(try file.status(), inode: node.item.inode)), 0)
+      guard error.isAboutName, let attributes = try attributesOfOpen(node, patience) else { throw error }
+      return (overrides.applied(to: node.shown(attributes)), 0)
     }
+  }
+
+  /// The attributes of a file that somebody has open, whatever became of its name; nil where nobody has.
+  private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
+    if let file = opened.withLock({ $0[node.id]?.file }) { return Attributes(try file.status(), inode: node.inode) }
+    guard node.item.content != nil, node.openings.load(ordering: .relaxed) > 0 else { return nil }
+    return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
   }
 
   /// Finds out a file's size where its attributes have an estimate. What cannot be made keeps the estimate: opening it tells
   /// why.
   public func findSize(of id: UInt64, atAnyCost: Bool, _ patience: Patience) throws(Fault) {
     let node = try nodes.node(id)
-    do throws(Fault) { try node.item.findSize(atAnyCost: atAnyCost, patience) } catch {
+    do throws(Fault) {
+      try present(node, patience) { (item) throws(Fault) in try item.findSize(atAnyCost: atAnyCost, patience) }
+    } catch {
       if error.isDelay { throw error }
       // There may be another password by the time that it is opened.
       if error.kind == .locked { return }
@@ -205,18 +216,7 @@ public final class Tree: Sendable {
   }
 
   public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
-    try nodes.node(id).item.linkTarget(patience)
-  }
-
-  /// A file that is open.
-  public struct OpenFile: Sendable {
-    public let source: any ByteSource
-    /// Whether the size that the kernel was told is a guess, and stays one.
-    public let hasOpenEnd: Bool
-    /// Whether the kernel's cached pages are still this file's.
-    public let keepsCache: Bool
-    /// Whether the kernel has to forget the file's attributes before it learns that the file is open.
-    public let changesAttributes: Bool
+    try present(nodes.node(id), patience) { (item) throws(Fault) in try item.linkTarget(patience) }
   }
 
   public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
@@ -226,18 +226,18 @@ public final class Tree: Sendable {
     {
       throw found.fault
     }
-    let source = try current(node, patience) { () throws(Fault) in try node.item.open(pinned: false, patience) }
+    let (source, revision) = try present(node, patience) { (item) throws(Fault) in
+      let source = try item.open(pinned: false, patience)
+      return (source, item.isImmutable ? 1 : item.revision(try item.attributes(patience)))
+    }
     if let file = source as? FileSource {
       opened.withLock { opened in
         if opened.count.isMultiple(of: 256) { opened = opened.filter { $0.value.file != nil } }
         opened[node.id] = Opened(file: file)
       }
     }
-    let revision = node.item.isImmutable ? 1 : node.item.revision(try node.item.attributes(patience))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
-    return OpenFile(
-      source: source, hasOpenEnd: !source.hasKnownSize || node.face.isConcealed, keepsCache: before == revision,
-      changesAttributes: node.hasPreliminary.load(ordering: .relaxed))
+    return OpenFile(self, node, source, keepsCache: before == revision)
   }
 
   /// Takes note that the kernel has asked for a node's attributes since it was opened.
@@ -245,21 +245,14 @@ public final class Tree: Sendable {
     (try? nodes.node(id))?.hasPreliminary.store(false, ordering: .relaxed)
   }
 
-  /// Opens something of the present state of its source; ESTALE, at which the kernel looks the path up again, if it is of
-  /// another.
-  private func current<Result>(
-    _ node: Node, _ patience: Patience, _ open: () throws(Fault) -> Result
-  ) throws(Fault) -> Result {
-    try node.item.checkCurrent(patience)
-    do throws(Fault) { return try open() } catch {
-      throw error.kind == .changed ? .stale : error
-    }
-  }
-
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
-    let listing = try current(node, patience) { () throws(Fault) in try node.item.listing(patience) }
-    return FolderReader(self, node, listing, asker)
+    return try present(node, patience) { (item) throws(Fault) in
+      let listing = try item.listing(patience)
+      let state = item.sourceState
+      let before = node.cachedRevision.exchange(state, ordering: .relaxed)
+      return FolderReader(self, node, listing, of: state, keepsCache: item.isImmutable && before == state, asker)
+    }
   }
 
   /// Below the mountpoint, as the kernel has the names; nil for an unknown node.
@@ -293,21 +286,22 @@ public final class Tree: Sendable {
     // once a mount and not twice a file.
     if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
     let node = try nodes.node(id)
+    let item = try present(node, patience)
     if isList {
-      guard let list = try shownList(of: node.item) else { throw .noAttribute }
+      guard let list = try shownList(of: item) else { throw .noAttribute }
       return list.bytes
     }
     if name == AccessList.defaultAttribute {
-      do throws(Fault) { return try node.item.extendedAttribute(name, patience) } catch {
+      do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
         // Where the source can have none.
         throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
       }
     }
     let text = name.text
-    guard text.hasPrefix(Self.prefix) else { return try node.item.extendedAttribute(name, patience) }
-    guard let provenance = try node.item.provenance(patience),
+    guard text.hasPrefix(Self.prefix) else { return try item.extendedAttribute(name, patience) }
+    guard let provenance = try item.provenance(patience),
       let value = provenance[String(text.dropFirst(Self.prefix.count))]
-    else { return try node.item.extendedAttribute(name, patience) }
+    else { return try item.extendedAttribute(name, patience) }
     return Array(value.utf8)
   }
 
@@ -316,9 +310,10 @@ public final class Tree: Sendable {
     _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> [UInt8] {
     let node = try nodes.node(id)
-    if node.item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
-    var names = try node.item.extendedAttributeNames(patience)
-    if let provenance = try node.item.provenance(patience) {
+    let item = try present(node, patience)
+    if item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
+    var names = try item.extendedAttributeNames(patience)
+    if let provenance = try item.provenance(patience) {
       for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }
     }
     return names

@@ -113,8 +113,10 @@ public struct Source: Sendable {
     Source(item: item, attributes: attributes, name: name, folder: folder, isConcealed: isConcealed)
   }
 
-  /// Names this state of the file.
+  /// Names the file's bytes.
   public var revision: UInt64 { item.revision(attributes) }
+  /// Names this state of the file and of all that it was made of; `revision` is the file's.
+  func state(_ revision: UInt64) -> UInt64 { StableHash(seed: revision).adding(item.sourceState).value }
   /// Below the mountpoint, for people.
   public var path: String { folder.path(to: name) }
 

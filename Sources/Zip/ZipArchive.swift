@@ -77,6 +77,26 @@ public final class ZipArchive: Sendable {
   /// Whether an entry is decoded when it is opened.
   public func isPrompt(_ index: UInt32) -> Bool { EntryReader.isPrompt(tree.nodes[Int(index)]) }
 
+  /// Names what an entry holds, wherever it lies, by its size and its CRC; of a folder it says nothing. nil where the archive has
+  /// no CRC.
+  public func identity(_ index: UInt32) -> UInt64? {
+    let node = tree.nodes[Int(index)]
+    if node.kind == .folder { return 0 }
+    var hash = StableHash(seed: UInt64(bitPattern: node.size))
+    if let target = tree.targets[index] {
+      hash.combine(target)
+    } else if node.encryption.leavesOutCRC {
+      return nil
+    }
+    return hash.adding(UInt64(node.crc)).value
+  }
+
+  /// Whether an entry's bytes do not lie in the archive as they are.
+  public func isDecoded(_ index: UInt32) -> Bool {
+    let node = tree.nodes[Int(index)]
+    return node.method != 0 || node.encryption != .none || tree.targets[index] != nil
+  }
+
   /// O(1).
   public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }
 

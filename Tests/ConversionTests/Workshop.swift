@@ -70,7 +70,8 @@ final class Workshop: Sendable {
     }
     var size: Int64 { bytes.size }
     var identity: ByteIdentity? {
-      ByteIdentity(device: 1, inode: revision, size: size, modified: Timestamp(seconds: 1))
+      ByteIdentity(
+        device: 1, inode: revision, size: size, modified: Timestamp(seconds: 1), changed: Timestamp(seconds: 1))
     }
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
       unsafe try bytes.read(into: buffer, at: offset, patience)

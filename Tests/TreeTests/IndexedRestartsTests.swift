@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct IndexedRestartsTests {
   private static func stream(_ inode: UInt64) -> ByteIdentity {
-    ByteIdentity(device: 1, inode: inode, size: 3, modified: Timestamp(seconds: 4))
+    ByteIdentity(device: 1, inode: inode, size: 3, modified: Timestamp(seconds: 4), changed: Timestamp(seconds: 4))
   }
 
   @Test func distrustedPointsAreGone() async throws {

@@ -64,7 +64,8 @@ private final class CountingSource: ByteSource {
   init(_ bytes: [UInt8], inode: UInt64?) {
     self.bytes = bytes
     identity = inode.map {
-      ByteIdentity(device: 1, inode: $0, size: Int64(bytes.count), modified: Timestamp(seconds: 5))
+      ByteIdentity(
+        device: 1, inode: $0, size: Int64(bytes.count), modified: Timestamp(seconds: 5), changed: Timestamp(seconds: 5))
     }
   }
 

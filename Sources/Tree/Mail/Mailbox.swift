@@ -39,7 +39,7 @@ final class Mailbox: Sendable {
     /// Of the file, for people; nil where the mailbox lies in another file.
     let path: String?
     let store: MailboxStore?
-    /// What was found in an earlier state of the file, which may be the start of this one.
+    /// What was found in another state of the file, of which much may be the same in this one.
     let earlier: MailboxDirectory?
   }
 
@@ -69,7 +69,7 @@ final class Mailbox: Sendable {
 
   /// The messages of a block; none behind the last one.
   func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
-    let place = Mailboxes.Place(revision: file.revision, number: number)
+    let place = Mailboxes.Place(state: file.state, number: number)
     if let known = known(place) { return known }
     // Finding a block may take long, and so may waiting for it.
     if patience == .immediate { throw .later }
@@ -104,9 +104,10 @@ final class Mailbox: Sendable {
 
   private static func rows(of bytes: any ByteSource, from start: Int64, count: Int) throws(Fault) -> [MessageRow] {
     var scanner = MailboxScanner(bytes, from: start)
-    var rows: [MessageRow] = []
-    while rows.count < count, let row = try scanner.next() { rows.append(row) }
-    return rows
+    var found = SummedRows(of: bytes)
+    while found.rows.count < count, let row = try scanner.next() { try found.add(row) }
+    try found.finish()
+    return found.rows
   }
 
   /// How many messages there are, once all have been found that can be. Throws what kept every one from being found.
@@ -122,7 +123,12 @@ final class Mailbox: Sendable {
   var place: MailboxStore? { progress.read { $0.opened?.store } }
 
   /// Where what is found out of the messages may be kept: nowhere without an index, or before all have been found.
-  var store: MailboxStore? { progress.read { $0.isDone && $0.fault == nil ? $0.opened?.store : nil } }
+  var store: MailboxContentStore? {
+    progress.read { progress in
+      guard progress.directory.isWhole, progress.fault == nil, let store = progress.opened?.store else { return nil }
+      return MailboxContentStore(store, of: progress.directory.hash)
+    }
+  }
 
   /// The bytes of a message. Blocks before the first look at the mailbox.
   func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
@@ -224,36 +230,36 @@ final class Mailbox: Sendable {
       self?.readUpTo.store(offset, ordering: .relaxed)
     }
     var directory = progress.read { $0.directory }
-    if directory.blocks.isEmpty, let earlier = opened.earlier, try isStart(earlier.hash, of: watched) {
-      directory = earlier.withoutLast
-      publish(directory)
-    }
     let bytes = HashedSource(watched, from: directory.hash)
+    if let earlier = opened.earlier, let store = opened.store, earlier.blocks.starts(with: directory.blocks) {
+      try takeOver(earlier, from: store, bytes, to: &directory)
+    }
     var scanner = MailboxScanner(bytes, from: directory.end)
-    var rows: [MessageRow] = []
-    rows.reserveCapacity(MailboxDirectory.blockSize)
+    var found = SummedRows(of: opened.bytes)
     var batch = RowBatch(opened.store, path: opened.path)
     do throws(Fault) {
       while let row = try scanner.next() {
-        rows.append(row)
-        guard rows.count == MailboxDirectory.blockSize else { continue }
-        add(rows, to: &directory, bytes.hash, mailboxes, &batch)
+        try found.add(row)
+        guard found.rows.count == MailboxDirectory.blockSize else { continue }
+        try found.finish()
+        add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
         publish(directory)
-        rows.removeAll(keepingCapacity: true)
+        found.removeAll()
         if batch.isFull { batch.flush(directory) }
       }
       // A message that is said to be long may have been passed over.
       try bytes.reach(opened.bytes.size)
+      try found.finish()
     } catch {
       if error.kind == .changed { throw error }
       // The next mount, or the next look, goes on from here.
       batch.flush(directory)
       if error.isDelay { throw error }
       // The rest is shown, but not kept: the last block of what is kept so far is full.
-      add(rows, to: &directory, bytes.hash, mailboxes, &batch)
+      add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
       return publish(directory, endingWith: error)
     }
-    add(rows, to: &directory, bytes.hash, mailboxes, &batch)
+    add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
     // What changed meanwhile gave a mixture.
     try opened.bytes.verify()
     if directory.count == 0, opened.bytes.size > 0 {
@@ -266,6 +272,37 @@ final class Mailbox: Sendable {
     batch.flush(directory)
     publish(directory)
   }
+
+  /// Takes over the blocks of another state of the file that this one has as well, up to the first that it has not. Each is
+  /// there for those who wait for it as soon as it is known to be.
+  private func takeOver(
+    _ earlier: MailboxDirectory, from store: MailboxStore, _ bytes: HashedSource, to directory: inout MailboxDirectory
+  ) throws(Fault) {
+    var known = directory.blocks.count
+    while known < earlier.blocks.count {
+      let count = min(MailboxDirectory.blockSize, earlier.count - known * MailboxDirectory.blockSize)
+      let next = known + 1 < earlier.blocks.count ? earlier.blocks[known + 1] : earlier.end
+      guard let rows = store.rows(of: known, count: count), rows.first?.separator == earlier.blocks[known],
+        rows.last?.end == next, try SummedRows.areThere(rows, in: bytes)
+      else { break }
+      known += 1
+      // The last one may have been cut short by the file's end; and what comes behind a block tells where it ends.
+      var sure = known - 1
+      if known < earlier.blocks.count {
+        while sure > 0, next - earlier.blocks[sure] < Self.mostLookedAhead { sure -= 1 }
+      }
+      guard sure > directory.blocks.count else { continue }
+      directory.blocks = Array(earlier.blocks[..<sure])
+      directory.count = sure * MailboxDirectory.blockSize
+      directory.end = earlier.blocks[sure]
+      directory.hash = bytes.hash
+      publish(directory)
+    }
+    if known < earlier.blocks.count { store.forgetBlocks(from: directory.blocks.count) }
+  }
+
+  /// How far behind a message the scanner looks to tell where it ends, in bytes, at least.
+  private static let mostLookedAhead: Int64 = 128 << 10
 
   /// Of the whole file, when all messages have been found.
   var hash: MailboxDirectory.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
@@ -302,7 +339,7 @@ final class Mailbox: Sendable {
     directory.hash = hash
     batch.add(number, rows)
     mailboxes.blocks.insert(
-      rows, for: Mailboxes.Place(revision: file.revision, number: number), cost: Mailboxes.blockCost)
+      rows, for: Mailboxes.Place(state: file.state, number: number), cost: Mailboxes.blockCost)
   }
 
   /// Shows what was found so far. A block that is not full comes together with the end: whoever reads past it must see what

@@ -3,14 +3,15 @@ internal import Mail
 internal import Synchronization
 
 /// The folder of a mailbox's messages, in the archive's order.
-final class MailboxFolder: Item {
+final class MailboxFolder: MadeItem {
   private let mailbox: Mailbox
   private let messages: MessageTable
   private static let view = "messages"
 
   var inode: UInt64 { mailbox.file.inode(MailboxFolder.mark) }
   var kind: Kind { .folder }
-  var isImmutable: Bool { true }
+  var file: SourceState { mailbox.file }
+  var identity: UInt64 { Self.mark }
   /// There may be millions, and who only wants their names is not to pay for more.
   var attributeCost: AttributeCost { .small }
 
@@ -56,10 +57,6 @@ final class MailboxFolder: Item {
     _ = try mailbox.rows(ofBlock: 0, patience)
     return MailboxListing(self)
   }
-
-  func accessList() throws(Fault) -> AccessList? { try mailbox.file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try mailbox.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     mailbox.file.provenance(view: Self.view, mailbox.fault)

@@ -4,17 +4,17 @@ internal import Mail
 
 /// A mailbox's directory and its messages' rows, in the index.
 ///
-/// The file is the source, by device and inode alone: what was found in an earlier state of it is the start of what is to be
-/// found now, when it only grew. The directory's record says of which state it is; it is always stored together with the
+/// The file is the source, by device and inode alone: what was found in an earlier state of it is to be found now, as far as the
+/// bytes are the same. The directory's record says of which state it is; it is always stored together with the
 /// blocks that it adds, so that a process that is killed leaves a directory that is right as far as it goes.
 struct MailboxStore: Sendable {
   let index: Index
   private let identity: ByteIdentity
-  /// What tells the state from others: size and time of the last change.
+  /// What tells the state from others: size and times of the last change.
   let state: [UInt8]
 
   /// Goes up whenever rows or directories are made in another way.
-  private static let kind = IndexKind(number: 2, version: 2)
+  private static let kind = IndexKind(number: 2, version: 3)
   private static let directoryKey: [UInt8] = [0]
   /// For people: where the file was.
   private static let pathKey: [UInt8] = [2]
@@ -31,13 +31,12 @@ struct MailboxStore: Sendable {
 
   private static func key(_ block: Int) -> [UInt8] { [1] + IndexedFile.bytes([UInt64(block)]) }
 
-  /// What is known of the file: of its present state, or of an earlier one in which it was smaller, and which it may continue.
+  /// What is known of the file: of its present state, or of another one.
   func directory() -> (directory: MailboxDirectory, isOfPresent: Bool)? {
     guard let value = index.value(of: source, Self.kind, Self.directoryKey), value.count > state.count,
       let directory = MailboxDirectory(packed: value[state.count...])
     else { return nil }
-    if value.prefix(state.count).elementsEqual(state) { return (directory, true) }
-    return Self.size(inState: value[...]) < Self.size(inState: state[...]) ? (directory, false) : nil
+    return (directory, value.prefix(state.count).elementsEqual(state))
   }
 
   /// Keeps blocks and the directory that has them, all or nothing. Gives whether they are kept.
@@ -67,6 +66,11 @@ struct MailboxStore: Sendable {
     return rows
   }
 
+  /// Forgets the blocks from one on, which are not those of the present state.
+  func forgetBlocks(from block: Int) {
+    index.forget(source, Self.kind, from: Self.key(block), through: Self.key(.max))
+  }
+
   /// Whether the index has all of the present state's messages.
   var isWhole: Bool { directory().map { $0.isOfPresent && $0.directory.isWhole } ?? false }
 
@@ -79,8 +83,8 @@ struct MailboxStore: Sendable {
     return (path, directory.count, size(inState: value[...]))
   }
 
-  /// Size, seconds, nanoseconds.
-  private static let stateSize = 24
+  /// Size; seconds and nanoseconds of two times.
+  private static let stateSize = 40
 
   private static func size(inState state: ArraySlice<UInt8>) -> Int64 {
     Int64(bitPattern: IndexedFile.word(state))

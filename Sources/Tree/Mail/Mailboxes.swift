@@ -8,7 +8,8 @@ internal import Threads
 final class Mailboxes: Sendable {
   /// One of a mailbox's blocks, or of its messages.
   struct Place: Hashable, Sendable {
-    let revision: UInt64
+    /// Of the file.
+    let state: UInt64
     let number: Int
   }
 

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Mail
 
 /// A message's folder: its bytes, its header, its bodies, its attachments.
-final class MessageFolder: Item {
+final class MessageFolder: MadeItem {
   let message: ShownMessage
   /// Where else than among the archive's messages the folder stands; 0 for nowhere.
   private let place: UInt64
@@ -10,7 +10,8 @@ final class MessageFolder: Item {
   private let shape: MessageShape?
   var inode: UInt64 { message.folderInode(.folder, at: place) }
   var kind: Kind { .folder }
-  var isImmutable: Bool { true }
+  var file: SourceState { message.file }
+  var identity: UInt64 { message.identity(.folder) }
   var listsViews: Bool { false }
   /// Sizes are known once a body has been made, an attachment decoded.
   var attributeCost: AttributeCost { .large }
@@ -49,10 +50,6 @@ final class MessageFolder: Item {
     if shape.contains(.attachments) { parts.append(.attachments) }
     return parts
   }
-
-  func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, try message.message(patience).fault)
@@ -96,13 +93,14 @@ enum MessagePart: Hashable, Sendable {
 }
 
 /// The decoded attachments of a message.
-final class AttachmentFolder: Item {
+final class AttachmentFolder: MadeItem {
   private let message: ShownMessage
   /// Of the message's folder, as that has it.
   private let place: UInt64
   var inode: UInt64 { message.folderInode(.attachments, at: place) }
   var kind: Kind { .folder }
-  var isImmutable: Bool { true }
+  var file: SourceState { message.file }
+  var identity: UInt64 { message.identity(.attachments) }
   var attributeCost: AttributeCost { .large }
 
   init(_ message: ShownMessage, at place: UInt64) {
@@ -127,22 +125,19 @@ final class AttachmentFolder: Item {
       })
   }
 
-  func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
-
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     message.file.provenance(view: message.view, nil)
   }
 }
 
 /// A file in a message's folder, or one of the attachments.
-final class MessageFile: Item {
+final class MessageFile: MadeItem {
   private let message: ShownMessage
   private let part: MessagePart
   var inode: UInt64 { message.inode(part.number) }
   var kind: Kind { .file }
-  var isImmutable: Bool { true }
+  var file: SourceState { message.file }
+  var identity: UInt64 { message.identity(part) }
 
   init(_ message: ShownMessage, _ part: MessagePart) {
     self.message = message
@@ -181,10 +176,6 @@ final class MessageFile: Item {
     case .folder, .bytes, .attachments: throw .isFolder
     }
   }
-
-  func accessList() throws(Fault) -> AccessList? { try message.file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try message.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     guard case .attachment(let index) = part else { return message.file.provenance(view: message.view, nil) }

@@ -9,17 +9,19 @@ final class ShownMessage: Sendable {
     case file
   }
 
-  /// What of a mailbox the message is, and its date; no more of its row, because the kernel may know very many messages.
+  /// What of a mailbox the message is, its date, and what tells its bytes from others; no more of its row, because the kernel may know very many messages.
   struct Stretch: Sendable {
     let start: Int64
     let size: Int64
     /// In seconds since 1970.
     let date: Int64?
+    let sum: UInt32
 
     init(_ row: MessageRow) {
       start = row.start
       size = row.size
       date = row.date
+      sum = row.sum
     }
   }
 
@@ -42,7 +44,7 @@ final class ShownMessage: Sendable {
     self.messages = messages
   }
 
-  private var place: Mailboxes.Place { Mailboxes.Place(revision: file.revision, number: position) }
+  private var place: Mailboxes.Place { Mailboxes.Place(state: file.state, number: position) }
 
   /// The message's own date, or its source's time where it has none. Blocks for a file that was not taken apart yet.
   func modified(_ patience: Patience) throws(Fault) -> Timestamp {
@@ -84,6 +86,19 @@ final class ShownMessage: Sendable {
   /// Whether to make a body or an attachment of the message to learn its size is no work for another thread.
   func checkPromptness(_ patience: Patience) throws(Fault) {
     if patience == .immediate, size > Self.promptSize { throw .later }
+  }
+
+  /// Tells what a part of the message shows from all else that could stand in its place. It hangs on the message's bytes, and
+  /// not on where they lie; the folder of a file that is one message is the same whatever the file holds.
+  func identity(_ part: MessagePart) -> UInt64 {
+    let hash = StableHash(seed: part.number)
+    switch origin {
+    case .mailbox(_, let stretch):
+      // What could not be summed up is of one state alone.
+      let bytes = stretch.sum == 0 ? file.state : UInt64(stretch.sum)
+      return hash.adding(UInt64(bitPattern: stretch.size)).adding(bytes).value
+    case .file: return part == .folder || part == .attachments ? hash.value : hash.adding(file.revision).value
+    }
   }
 
   /// A number for the message's folder, or for a file in it.

@@ -73,7 +73,7 @@ struct CompressedView: View {
     if !isNamed, !source.isConcealed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
     // No result is larger than its source.
     let item = RenditionFile(
-      SourceState(source, revision: source.revision), recipe, conversions, view: name, estimate: source.attributes.size)
+      SourceState(source), recipe, conversions, view: name, estimate: source.attributes.size)
     return Found(item, try item.attributes(patience))
   }
 }

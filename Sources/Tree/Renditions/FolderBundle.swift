@@ -136,8 +136,10 @@ final class FolderBundle: Item {
     return try BundleSource(members)
   }
 
-  func checkCurrent(_ patience: Patience) throws(Fault) {
-    try folder.checkCurrent(patience)
+  var sourceState: UInt64 { folder.sourceState }
+
+  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
+    try folder.checkCurrent(isDoubted: isDoubted, patience)
     // What cannot change is as it was.
     if folder.isImmutable { return }
     if patience == .immediate { throw .later }

@@ -35,7 +35,7 @@ struct MergedView: View {
     // Who may not list the folder is not to learn that there is something to be merged in it.
     if source.isConcealed {
       let item = RenditionFile(
-        SourceState(source, revision: source.revision), .merged, conversions, view: name, estimate: 1 << 20)
+        SourceState(source), .merged, conversions, view: name, estimate: 1 << 20)
       return Found(item, try item.attributes(patience))
     }
     // All names of the folder are listed, and the files among them looked at.
@@ -45,7 +45,7 @@ struct MergedView: View {
     let attributes = try bundle.attributes(patience)
     let files = Source(item: bundle, attributes: attributes, name: source.name, folder: source.folder)
     let item = RenditionFile(
-      SourceState(files, revision: bundle.state), .merged, conversions, view: name,
+      SourceState(files), .merged, conversions, view: name,
       estimate: SizeEstimate.ofMerging(filesOf: attributes.size))
     return Found(item, try item.attributes(patience))
   }

@@ -33,7 +33,7 @@ struct PagesView: FolderView {
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
     if !isNamed, !source.isConcealed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
-    let folder = PageFolder(SourceState(source, revision: source.revision), conversions)
+    let folder = PageFolder(SourceState(source), conversions)
     return Found(folder, try folder.attributes(patience))
   }
 
@@ -41,8 +41,8 @@ struct PagesView: FolderView {
 }
 
 /// The folder of a PDF's pages: `001.pdf` and so on; by name any selection of them.
-final class PageFolder: Item {
-  private let file: SourceState
+final class PageFolder: MadeItem {
+  let file: SourceState
   private let conversions: Conversions
   /// The single page that was opened last.
   private let lastOpened = Atomic<Int>(0)
@@ -50,7 +50,7 @@ final class PageFolder: Item {
 
   var inode: UInt64 { file.inode(Self.mark) }
   var kind: Kind { .folder }
-  var isImmutable: Bool { true }
+  var identity: UInt64 { Self.mark }
   var listsViews: Bool { false }
 
   /// Keeps clear of the numbers of other views of the file.
@@ -101,10 +101,6 @@ final class PageFolder: Item {
   private static let ahead = 2
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing { PageListing(self, count: try count(patience)) }
-
-  func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var provenance = file.provenance(

@@ -2,8 +2,8 @@ internal import Bytes
 internal import Conversion
 
 /// A file that is made of another when it is opened.
-final class RenditionFile: Item {
-  private let file: SourceState
+final class RenditionFile: MadeItem {
+  let file: SourceState
   let recipe: Recipe
   private let conversions: Conversions
   /// For `user.ffmount.view`.
@@ -14,8 +14,8 @@ final class RenditionFile: Item {
   private let noteOpening: (@Sendable () -> Void)?
 
   let inode: UInt64
+  let identity: UInt64
   var kind: Kind { .file }
-  var isImmutable: Bool { true }
 
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_6465 << 32
@@ -33,6 +33,7 @@ final class RenditionFile: Item {
     var hash = StableHash()
     hash.combine(recipe.description.utf8)
     inode = file.inode(Self.mark, hash.value)
+    identity = hash.adding(file.revision).value
   }
 
   private var work: Job.Work { .make(recipe) }
@@ -63,10 +64,6 @@ final class RenditionFile: Item {
   func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
 
   var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
-
-  func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try conversions.known.load(patience)

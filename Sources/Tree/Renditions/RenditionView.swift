@@ -90,7 +90,7 @@ struct RenditionView: View {
         (SizeEstimate.ofText(fromFileOf: size), "as-txt")
       }
     let item = RenditionFile(
-      SourceState(source, revision: source.revision), recipe, conversions, view: view, estimate: estimate)
+      SourceState(source), recipe, conversions, view: view, estimate: estimate)
     return Found(item, try item.attributes(patience))
   }
 

@@ -3,8 +3,8 @@ internal import Synchronization
 internal import Tables
 
 /// A table or JSON in another form, made while it is read.
-final class TableFile: Item {
-  private let file: SourceState
+final class TableFile: MadeItem {
+  let file: SourceState
   private let form: TableForm
   private let content: TableForm.Content
   /// For `user.ffmount.view`.
@@ -20,13 +20,14 @@ final class TableFile: Item {
     var unfinished: RewrittenText?
   }
 
-  var inode: UInt64 {
+  private var hash: StableHash {
     var hash = StableHash()
     hash.combine(form.rawValue.utf8)
-    return file.inode(Self.mark, hash.value)
+    return hash
   }
+  var inode: UInt64 { file.inode(Self.mark, hash.value) }
+  var identity: UInt64 { hash.adding(file.revision).value }
   var kind: Kind { .file }
-  var isImmutable: Bool { true }
 
   /// Keeps clear of the numbers of other views of the file.
   private static let mark: UInt64 = 0x7461_626C << 32
@@ -107,10 +108,6 @@ final class TableFile: Item {
   }
 
   var knownHead: [UInt8]? { [] }
-
-  func accessList() throws(Fault) -> AccessList? { try file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try known.load(patience)

@@ -57,7 +57,7 @@ struct TableView: View {
     else { return nil }
     guard form == .text || content.isTable else { return nil }
     let item = TableFile(
-      SourceState(source, revision: source.revision), form, content, view: name, known, memory)
+      SourceState(source), form, content, view: name, known, memory)
     return Found(item, try item.attributes(patience))
   }
 }

@@ -97,7 +97,8 @@ final class TextSearch: Sendable {
     _ = try mailbox.count(.blocking)
     guard let store = mailbox.place, let index = mailboxes?.index,
       let texts = try index.texts(
-        of: store.source, state: store.state, version: Self.version, proof: mailbox.hash?.packed ?? [],
+        of: store.source, state: mailbox.hash?.packed ?? store.state, version: Self.version,
+        proof: mailbox.hash?.packed ?? [],
         continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
     else { throw .noTextIndex }
     progress.update { $0.texts = texts }

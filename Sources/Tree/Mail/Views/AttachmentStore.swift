@@ -1,18 +1,18 @@
 internal import Bytes
 internal import Index
 
-/// The attachments of a mailbox's messages, block by block, in the index. Each value is of one state of the file.
+/// The attachments of a mailbox's messages, block by block, in the index. Each value is of one content of the file.
 struct AttachmentStore: Sendable {
   private let index: Index
   private let source: [UInt8]
   private let state: [UInt8]
 
   /// Goes up whenever other attachments are found or are called otherwise.
-  static let kind = IndexKind(number: 5, version: 1)
+  static let kind = IndexKind(number: 5, version: 2)
   /// How many blocks are stored at a time.
   static let batchSize = 16
 
-  init(_ store: MailboxStore) {
+  init(_ store: MailboxContentStore) {
     index = store.index
     source = store.source
     state = store.state

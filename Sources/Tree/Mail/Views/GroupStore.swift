@@ -3,21 +3,21 @@ internal import Index
 
 /// What a mailbox's views have found out, in the index.
 ///
-/// Each value is of one state of the file, which it starts with; another state's is not found.
+/// Each value is of one content of the file, which it starts with; another's is not found.
 struct GroupStore: Sendable {
   private let index: Index
   private let source: [UInt8]
   private let state: [UInt8]
 
   /// Goes up whenever what is stored is made in another way.
-  static let kind = IndexKind(number: 4, version: 2)
+  static let kind = IndexKind(number: 4, version: 3)
   /// In bytes, of one record.
   private static let recordSize = 256 << 10
   private static let recordsAtATime = 4
   /// Room is made for no more at once, whatever a record says; in bytes.
   private static let mostAtOnce = 64 << 20
 
-  init(_ store: MailboxStore) {
+  init(_ store: MailboxContentStore) {
     index = store.index
     source = store.source
     state = store.state

@@ -64,7 +64,7 @@ final class SortedMailbox: Sendable {
   private var store: GroupStore? { mailbox.store.map { GroupStore($0) } }
 
   private func place(_ sorting: Sorting?) -> Mailboxes.Place {
-    Mailboxes.Place(revision: file.revision, number: Int(sorting?.rawValue ?? 0))
+    Mailboxes.Place(state: file.state, number: Int(sorting?.rawValue ?? 0))
   }
 
   private func known(_ sorting: Sorting) -> MessageGroups? { mailboxes.known[place(sorting)]?.groups }
@@ -149,7 +149,7 @@ final class SortedMailbox: Sendable {
   // MARK: Messages
 
   private func block(_ number: Int, _ patience: Patience) throws(Fault) -> ShownBlock {
-    let place = Mailboxes.Place(revision: file.revision, number: number)
+    let place = Mailboxes.Place(state: file.state, number: number)
     if let known = mailboxes.shown[place] { return known }
     let rows = try mailbox.rows(ofBlock: number, patience)
     let block = ShownBlock(rows, first: number * MailboxDirectory.blockSize)

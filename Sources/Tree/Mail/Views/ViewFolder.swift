@@ -2,7 +2,7 @@ internal import Bytes
 internal import Mail
 
 /// A folder of `NAME.views/`: what it is of, and how it is with it.
-protocol ViewFolder: Item {
+protocol ViewFolder: MadeItem {
   var sorted: SortedMailbox { get }
   /// Tells the folder from others of the views of this mailbox.
   var place: UInt64 { get }
@@ -11,16 +11,13 @@ protocol ViewFolder: Item {
 extension ViewFolder {
   var inode: UInt64 { sorted.file.inode(ViewPlace.folders ^ place) }
   var kind: Kind { .folder }
-  var isImmutable: Bool { true }
+  var file: SourceState { sorted.file }
+  var identity: UInt64 { place }
   var attributeCost: AttributeCost { .small }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     sorted.file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
-
-  func accessList() throws(Fault) -> AccessList? { try sorted.file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try sorted.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)

@@ -1,0 +1,27 @@
+import TestSupport
+import Testing
+
+/// What is open of a file's views lasts when the file changes, as far as its bytes do.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct LastingTests {
+  private func check(_ change: String) async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch) { mount in
+        _ = try await script("lasting.py", change, scratch.source, mount.mountpoint, limit: 150)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "mail_touched", "mail_of_another_mode", "mail_appended", "mail_replaced_by_longer", "mail_compacted",
+    "mail_changed",
+  ])
+  func whatIsOpenOfUnchangedMailLasts(_ change: String) async throws { try await check(change) }
+
+  @Test(arguments: ["archive_touched", "archive_added_to", "archive_updated"])
+  func whatIsOpenOfUnchangedEntriesLasts(_ change: String) async throws { try await check(change) }
+
+  @Test(arguments: ["entry_rewritten", "entry_damaged"])
+  func entryChangedInPlaceIsNeverMixed(_ change: String) async throws { try await check(change) }
+
+  @Test func programsWalkThroughMailThatComes() async throws { try await check("walkers") }
+}
