@@ -99,6 +99,7 @@ final class SortedMailbox: Sendable {
   private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
     for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
       if mailboxes.isEnding { throw .ending }
+      try Interest.check()
       let rows = try mailbox.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
       for (index, row) in rows.enumerated() { body(row, first + index) }
     }
