@@ -38,7 +38,7 @@ final class TextSearch: Sendable {
   }
 
   /// Goes up whenever other words are made of the same messages.
-  private static let version: UInt64 = 3
+  private static let version: UInt64 = 4
   /// What the text indexes of all mailboxes may take, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5

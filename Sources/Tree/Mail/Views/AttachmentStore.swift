@@ -8,7 +8,7 @@ struct AttachmentStore: Sendable {
   private let state: [UInt8]
 
   /// Goes up whenever other attachments are found or are called otherwise.
-  static let kind = IndexKind(number: 5, version: 1)
+  static let kind = IndexKind(number: 5, version: 2)
   /// How many blocks are stored at a time.
   static let batchSize = 16
 
