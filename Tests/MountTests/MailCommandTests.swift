@@ -126,6 +126,30 @@ import Testing
     }
   }
 
+  /// That of a search is on standard error, and not where a program reads what is printed.
+  @Test(.enabled(if: MountScratch.has("script"))) func barOfASearchKeepsOutOfTheWay() async throws {
+    try await withMailboxes { setup in
+      #if DEBUG
+        let added = "100M"
+      #else
+        let added = "700M"
+      #endif
+      let slow = setup.scratch.source + "/slow.mbox"
+      _ = try await shell(
+        "cp \"$1/a.mbox\" \"$2\"; truncate -s \"+$3\" \"$2\"", setup.scratch.source, slow, added)
+      try await Task.sleep(for: .milliseconds(60))
+      let search = "\(MountProcess.binary) search \(slow) absent"
+      for (number, (line, isDrawn)) in [(search, true), (search + " --json", false), (search + " | cat", false)]
+        .enumerated()
+      {
+        let found = try await MountChild(
+          ["script", "-qec", line, "/dev/null"], environment: ["XDG_CACHE_HOME": "\(setup.cache)\(number)"]
+        ).wait(atMost: 60)
+        #expect(found.text.contains(" messages  ") == isDrawn, "\(line): \(found.text)")
+      }
+    }
+  }
+
   /// What a mount would list as converted is made ahead; then the mount knows the sizes.
   @Test func conversionsAreMadeAhead() async throws {
     try await withScratch { scratch in

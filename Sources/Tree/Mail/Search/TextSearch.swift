@@ -68,8 +68,9 @@ final class TextSearch: Sendable {
         return nil
       }
       while true {
-        let found = try present(messages)
-        if found.count == messages { return found }
+        // That a mailbox has grown is seen by reading it.
+        let found = try limit.attempt { () throws(Fault) in try present(messages) }
+        if let found, found.count == messages { return found }
         begin()
         if limit.hasPassed { return found }
         try wait(within: limit)
