@@ -138,7 +138,7 @@ import Testing
       _ = try await shell(
         "cp \"$1/a.mbox\" \"$2\"; truncate -s \"+$3\" \"$2\"", setup.scratch.source, slow, added)
       try await Task.sleep(for: .milliseconds(60))
-      let search = "\(MountProcess.binary) search \(slow) absent"
+      let search = "\(MountProcess.binary) search \(slow) from:absent"
       for (number, (line, isDrawn)) in [(search, true), (search + " --json", false), (search + " | cat", false)]
         .enumerated()
       {
