@@ -19,13 +19,15 @@ final class BoundedConnection: Sendable {
   /// - Parameters:
   ///   - patience: waits at most this long for another process, in seconds.
   ///   - cache: in KiB.
-  init(_ path: String, patience: Double, cache: Int, schema: String) throws {
+  ///   - hasChecksums: whether each page has one, and another one is damage.
+  init(_ path: String, patience: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
     let limit = StepLimit(path)
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.busyMode = .timeout(patience)
     configuration.prepareDatabase { database in
       BoundedConnection.bound(database, limit)
+      if hasChecksums { try PageChecksums.attach(to: database) }
       // A file that is cut short while it is mapped would be a signal, so it is not mapped.
       try database.execute(
         sql: """
@@ -42,6 +44,18 @@ final class BoundedConnection: Sendable {
     }
     self.limit = limit
     queue = try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// A database of its own, with the tables that `schema` makes, in a file without a name: it is gone with the connection, or
+  /// with the process. `cache` is in KiB; what has room in it is in no file.
+  init(temporary schema: String, cache: Int) throws {
+    limit = StepLimit(nil)
+    // An empty path is SQLite's own word for that.
+    queue = try DatabaseQueue(path: "")
+    try queue.writeWithoutTransaction { database in
+      try database.execute(
+        sql: "PRAGMA page_size = 8192; PRAGMA synchronous = OFF; PRAGMA cache_size = -\(cache); \(schema)")
+    }
   }
 
   /// Calls `body`, which may take as many steps as the file allows. Blocks.
@@ -84,7 +98,8 @@ final class BoundedConnection: Sendable {
 
 /// How many steps of SQLite's machine a call may still take.
 private final class StepLimit: Sendable {
-  private let path: String
+  /// nil where nobody else can have written what is in the file.
+  private let path: String?
   private let taken = Atomic<Int64>(0)
   private let most = Atomic<Int64>(StepLimit.free)
 
@@ -95,7 +110,7 @@ private final class StepLimit: Sendable {
   /// Going through a record takes some dozens of steps, and no record has fewer bytes than that.
   private static let stepsPerByte: Int64 = 8
 
-  init(_ path: String) { self.path = path }
+  init(_ path: String?) { self.path = path }
 
   func begin() {
     taken.store(0, ordering: .relaxed)
@@ -105,6 +120,7 @@ private final class StepLimit: Sendable {
   func takes() -> Bool {
     let now = taken.wrappingAdd(Int64(Self.stride), ordering: .relaxed).newValue
     if now <= most.load(ordering: .relaxed) { return true }
+    guard let path else { return true }
     // Only now the file is looked at. Holes do not count.
     let size = ["", "-wal"].reduce(Int64(0)) { sum, suffix in
       var status = stat()

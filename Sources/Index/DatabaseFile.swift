@@ -38,7 +38,9 @@ enum DatabaseFile {
   }
 
   /// Puts a new file in the place of whatever is there. `settings` are what must be said before there is any table.
-  static func make(_ path: String, _ settings: String, _ fill: (Database) throws -> Void) throws {
+  static func make(
+    _ path: String, _ settings: String, hasChecksums: Bool = false, _ fill: (Database) throws -> Void
+  ) throws {
     let fresh = "\(path).\(getpid())"
     remove(fresh)
     defer { remove(fresh) }
@@ -46,7 +48,9 @@ enum DatabaseFile {
     let descriptor = unsafe Glibc.open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw IndexFailure.passing }
     _ = Glibc.close(descriptor)
-    let queue = try DatabaseQueue(path: fresh)
+    var configuration = Configuration()
+    if hasChecksums { configuration.prepareDatabase { try PageChecksums.attach(to: $0) } }
+    let queue = try DatabaseQueue(path: fresh, configuration: configuration)
     try queue.writeWithoutTransaction { database in
       try database.execute(sql: settings)
       try database.inTransaction {

@@ -5,7 +5,7 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// An open file of a text index. Throws GRDB's errors, which `IndexFailure` sorts.
+/// An open file of a text index: one that has a name and that several processes use, or one of this process alone. Throws GRDB's errors, which `IndexFailure` sorts.
 final class TextFile: Sendable {
   /// What the texts are of.
   struct Meaning: Sendable, Equatable {
@@ -25,13 +25,14 @@ final class TextFile: Sendable {
   }
 
   private let path: String
-  private let inode: UInt64
+  /// nil for a file without a name.
+  private let inode: UInt64?
   private let key: [UInt8]
   private let writer: BoundedConnection
   private let reader: BoundedConnection
 
   /// Goes up with the tables.
-  private static let schemaVersion: Int32 = 3
+  private static let schemaVersion: Int32 = 4
 
   private static var schema: String {
     """
@@ -48,7 +49,7 @@ final class TextFile: Sendable {
   private static let wordsInMemory = 16 << 20
 
   private init(
-    _ path: String, _ inode: UInt64, _ key: [UInt8], _ writer: BoundedConnection, _ reader: BoundedConnection
+    _ path: String, _ inode: UInt64?, _ key: [UInt8], _ writer: BoundedConnection, _ reader: BoundedConnection
   ) {
     self.path = path
     self.inode = inode
@@ -57,7 +58,8 @@ final class TextFile: Sendable {
     self.reader = reader
   }
 
-  var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
+  var isInPlace: Bool { isTemporary || DatabaseFile.inode(of: path) == inode }
+  var isTemporary: Bool { inode == nil }
 
   // MARK: Opening
 
@@ -69,20 +71,35 @@ final class TextFile: Sendable {
     try DatabaseFile.open(path) { inode in
       try open(path, inode, key, meaning, continuing: start)
     } orMake: {
-      try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL") { database in
+      try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL", hasChecksums: true) {
+        database in
         try database.execute(sql: "PRAGMA user_version = \(schemaVersion); \(schema)")
         try write(Content(meaning: meaning, count: 0, isWhole: false), of: path, key, to: database)
       }
     }.file
   }
 
+  /// One without a name, for this process alone.
+  static func temporary() throws -> TextFile {
+    let key = [UInt8](repeating: 0, count: 16)
+    let connection = try BoundedConnection(
+      temporary: "PRAGMA user_version = \(schemaVersion); \(schema)", cache: 4096)
+    let nothing = Content(meaning: Meaning(state: [], version: 0, proof: []), count: 0, isWhole: false)
+    try connection.inDatabase { database in try write(nothing, of: "", key, to: database) }
+    return TextFile("", nil, key, connection, connection)
+  }
+
   /// Waits at most this long for another process, in seconds.
   private static let patience = 5.0
+
+  private static func connection(_ path: String, cache: Int) throws -> BoundedConnection {
+    try BoundedConnection(path, patience: patience, cache: cache, schema: schema, hasChecksums: true)
+  }
 
   private static func open(
     _ path: String, _ inode: UInt64, _ key: [UInt8], _ meaning: Meaning, continuing start: Content?
   ) throws -> TextFile {
-    let writer = try BoundedConnection(path, patience: patience, cache: 4096, schema: schema)
+    let writer = try connection(path, cache: 4096)
     let isRight = try writer.inDatabase { database in
       let content = try content(database, of: path, key)
       if content.meaning.isOfSame(meaning) { return true }
@@ -94,14 +111,14 @@ final class TextFile: Sendable {
       try? writer.close()
       throw IndexFailure.damage
     }
-    let reader = try BoundedConnection(path, patience: patience, cache: 2048, schema: schema)
+    let reader = try connection(path, cache: 2048)
     return TextFile(path, inode, key, writer, reader)
   }
 
   /// What is in a file, for who does not want to put another in its place.
   static func content(of path: String, _ key: [UInt8]) throws -> Content {
     guard OwnFolder.isOwn(file: path) else { throw IndexFailure.passing }
-    let connection = try BoundedConnection(path, patience: patience, cache: 64, schema: schema)
+    let connection = try connection(path, cache: 64)
     defer { try? connection.close() }
     return try connection.inDatabase { database in try content(database, of: path, key) }
   }
@@ -135,7 +152,7 @@ final class TextFile: Sendable {
   /// Takes the file away, unless another is in its place.
   func condemn() {
     close()
-    DatabaseFile.condemn(path, inode)
+    if let inode { DatabaseFile.condemn(path, inode) }
   }
 
   func close() {
@@ -183,8 +200,10 @@ final class TextFile: Sendable {
     }
   }
 
-  func numbers(matching expression: String) throws -> [UInt32] {
+  /// Fails unless `count` texts are in.
+  func numbers(matching expression: String, among count: Int) throws -> [UInt32] {
     try reader.inDatabase { database in
+      guard try Self.content(database, of: path, key).count >= count else { throw IndexFailure.passing }
       let statement = try database.cachedStatement(sql: "SELECT rowid FROM text WHERE text MATCH ? ORDER BY rowid")
       var numbers: [UInt32] = []
       var next: Int64 = 0

@@ -3,7 +3,8 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// The words of the texts of one source, in an SQLite file of its own (FTS5), which several processes share.
+/// The words of the texts of one source, in an SQLite file of its own (FTS5), which several processes share, or in one that
+/// has no name.
 ///
 /// Texts are numbered from 0 and added in order. Only words are kept, not the texts. Like the index, nothing rests on it: a file that is
 /// damaged, of another version or of another state of the source is made anew. For several threads at a time; every call
@@ -14,10 +15,15 @@ public final class TextIndex: Sendable {
     var remakes = 0
   }
 
-  private let path: String
-  private let key: [UInt8]
+  private struct Place: Sendable {
+    let path: String
+    let key: [UInt8]
+    let meaning: TextFile.Meaning
+  }
+
+  /// nil for a file without a name.
+  private let place: Place?
   private let state: Mutex<State>
-  private let expected: TextFile.Meaning
 
   private static let remakesAtMost = 2
 
@@ -27,9 +33,7 @@ public final class TextIndex: Sendable {
     path: String, key: [UInt8], sourceState: [UInt8], version: UInt64, proof: [UInt8],
     continues: (_ proof: [UInt8], _ count: Int) throws(Fault) -> Bool
   ) throws(Fault) {
-    self.path = path
-    self.key = key
-    expected = TextFile.Meaning(state: sourceState, version: version, proof: proof)
+    let meaning = TextFile.Meaning(state: sourceState, version: version, proof: proof)
     var start = try? TextFile.content(of: path, key)
     if let found = start {
       // Reading for the answer may take long: that is done without the folder's lock.
@@ -38,11 +42,23 @@ public final class TextIndex: Sendable {
       let isStart = mayBeStart ? try continues(found.meaning.proof, found.count) : false
       if !isStart { start = nil }
     }
-    guard let file = try? TextFile.open(path, key, expected, continuing: start) else { return nil }
+    guard let file = try? TextFile.open(path, key, meaning, continuing: start) else { return nil }
+    place = Place(path: path, key: key, meaning: meaning)
     state = Mutex(State(file: file))
     // The file used longest ago goes first.
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
   }
+
+  /// One that nobody else uses, in a file without a name, which is gone with this or with the process; nil when there can be
+  /// none.
+  public init?(temporary: ()) {
+    guard let file = try? TextFile.temporary() else { return nil }
+    place = nil
+    state = Mutex(State(file: file))
+  }
+
+  /// Whether the words are gone with this.
+  public var isTemporary: Bool { place == nil }
 
   /// How many texts are in, and whether they are all; nil when the file cannot be used any more.
   public var reach: (count: Int, isWhole: Bool)? { attempt { file in try file.reach() } }
@@ -52,22 +68,22 @@ public final class TextIndex: Sendable {
     attempt { file in try file.add(texts, behind: present, isLast: isLast) } != nil
   }
 
-  /// The numbers of the texts for which an FTS5 expression holds, in order; nil when it could not be asked.
-  public func numbers(matching expression: String) -> [UInt32]? {
-    attempt { file in try file.numbers(matching: expression) }
+  /// The numbers of the texts for which an FTS5 expression holds, in order; nil when it could not be asked, or when not even
+  /// `count` texts are in, because what was in has been lost.
+  public func numbers(matching expression: String, among count: Int = 0) -> [UInt32]? {
+    attempt { file in try file.numbers(matching: expression, among: count) }
   }
 
   /// Lets other processes wait while this one adds texts; nil while another one does. Until the lock goes, no other will.
   /// Where there can be no lock, two that add at once get in each other's way, and one of them fails.
-  public func lock() -> TextIndexLock? { TextIndexLock(path) }
-
-  /// What the file takes on the disk, in bytes.
-  public var size: Int64 { TextFile.size(path) }
+  public func lock() -> TextIndexLock? { TextIndexLock(place?.path) }
 
   private func attempt<Result>(_ body: (TextFile) throws -> Result) -> Result? {
     while let file = opened() {
       do { return try body(file) } catch {
         let isDamaged = IndexFailure(error) == .damage
+        // There is no other one to be had.
+        if file.isTemporary, !isDamaged { return nil }
         let isReplaced = !file.isInPlace
         state.withLock { state in
           guard state.file === file else { return }
@@ -86,8 +102,8 @@ public final class TextIndex: Sendable {
     state.withLock { state in
       if let file = state.file, file.isInPlace { return file }
       state.file = nil
-      guard state.remakes < Self.remakesAtMost else { return nil }
-      state.file = try? TextFile.open(path, key, expected)
+      guard let place, state.remakes < Self.remakesAtMost else { return nil }
+      state.file = try? TextFile.open(place.path, place.key, place.meaning)
       return state.file
     }
   }
@@ -112,7 +128,12 @@ public final class TextIndexLock: Sendable {
 
   private static let suffix = "-lock"
 
-  fileprivate init?(_ path: String) {
+  /// nil: of a file that nobody else has.
+  fileprivate init?(_ path: String?) {
+    guard let path else {
+      descriptor = -1
+      return
+    }
     descriptor = unsafe open(path + Self.suffix, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
       close(descriptor)

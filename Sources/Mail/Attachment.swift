@@ -17,6 +17,8 @@ public struct Attachment: Sendable {
     case inline(part: Int, InlineFile)
     /// A range of the decoded bytes of a part that is a `winmail.dat`.
     case tnef(part: Int, Range<Int64>)
+    /// The same, of a message in it; the header stands before it.
+    case tnefMessage(part: Int, Range<Int64>, header: [UInt8])
   }
 }
 

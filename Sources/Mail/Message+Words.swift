@@ -20,7 +20,7 @@ extension Message {
   /// In bytes: what stands farther back in a text is a log or a dump, and nobody's words.
   public static let bodyLimit = 1 << 20
   /// In bytes, of other fields.
-  private static let fieldLimit = 64 << 10
+  fileprivate static let fieldLimit = 64 << 10
 
   /// Of one message: those attached to it, to these, and so on.
   private static let attachedMessages = 100
@@ -31,12 +31,14 @@ extension Message {
     return try words(&room)
   }
 
+  /// Those of a message's header alone, without its body and its files. Blocks.
+  public static func headerWords(reading source: any ByteSource) throws(Fault) -> Words {
+    var scanner = PartScanner(source)
+    return Words(try scanner.header())
+  }
+
   private func words(_ room: inout Int) throws(Fault) -> Words {
-    var words = Words()
-    let header = try header()
-    words.subject = Self.text(header, "subject")
-    words.sender = Self.text(header, "from", "sender")
-    words.recipients = Self.text(header, "to", "cc", "bcc")
+    var words = Words(try header())
     words.body = try text(of: body)
     let html = try text(of: htmlBeside)
     if Self.says(html, moreThan: words.body) { words.body += [0x0a] + html }
@@ -97,11 +99,20 @@ extension Message {
     return TextBody(pieces: pieces, kind: .text)
   }
 
+}
+
+extension Message.Words {
+  fileprivate init(_ header: Header) {
+    subject = Self.text(header, "subject")
+    sender = Self.text(header, "from", "sender")
+    recipients = Self.text(header, "to", "cc", "bcc")
+  }
+
   private static func text(_ header: Header, _ names: StaticString...) -> [UInt8] {
     var text: [UInt8] = []
-    for value in names.flatMap({ header.all($0) }) where text.count < fieldLimit {
+    for value in names.flatMap({ header.all($0) }) where text.count < Message.fieldLimit {
       if !text.isEmpty { text.append(0x0a) }
-      text += header.text(of: value).utf8.prefix(fieldLimit - text.count)
+      text += header.text(of: value).utf8.prefix(Message.fieldLimit - text.count)
     }
     return text
   }

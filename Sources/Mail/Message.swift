@@ -8,6 +8,8 @@ internal import Text
 /// offset, and is never whole in memory.
 public final class Message: Sendable {
   private let source: any ByteSource
+  /// In which the parts lie: `source`, but where something is signed.
+  private let opened: any ByteSource
   private let isQuoted: Bool
   let parts: [Part]
   /// The files in the text of parts, by the part.
@@ -39,12 +41,12 @@ public final class Message: Sendable {
   /// Decodes text parts once, to find files in them. Blocks; bounded memory but for what is kept of each part. Throws only
   /// what `source` throws: no message is refused.
   public init(reading source: any ByteSource, isQuoted: Bool) throws(Fault) {
-    var scanner = PartScanner(source)
-    try scanner.scan()
-    var contents = MessageContents(source, isQuoted: isQuoted, scanner.parts, scanner.fault)
+    let message = try OpenedMessage(source, isQuoted: isQuoted)
+    var contents = MessageContents(message.source, isQuoted: message.isQuoted, message.parts, message.fault)
     try contents.read()
     self.source = source
-    self.isQuoted = isQuoted
+    opened = message.source
+    self.isQuoted = message.isQuoted
     parts = contents.parts
     inlineFiles = contents.inlineFiles
     body = contents.body
@@ -99,7 +101,15 @@ public final class Message: Sendable {
     case .inline(let part, let file):
       try once(.attachment(attachment.number)) { () throws(Fault) in try file.decoded(from: decoded(part)) }
     case .tnef(let part, let range): try decoded(part, range)
+    case .tnefMessage(let part, let range, let header):
+      try Self.message(header, decoded(part, range))
     }
+  }
+
+  /// A message whose body is in base64.
+  private static func message(_ header: [UInt8], _ body: any ByteSource) -> any ByteSource {
+    let parts: [any ByteSource] = [ByteArraySource(header), Base64Source(body)]
+    return SplicedSource(parts.map { SplicedSource.Piece(source: $0, range: 0..<$0.size) })
   }
 
   /// Why the bytes of an attachment are not those that were sent, as far as that shows; nil where all is well. Blocks.
@@ -108,9 +118,9 @@ public final class Message: Sendable {
     case .inline(_, let file): return file.damage
     case .part(let number) where parts[number].encoding == .uuencode:
       let body = parts[number].body
-      let text = ByteRange(of: source, start: body.lowerBound, size: body.upperBound - body.lowerBound)
+      let text = ByteRange(of: opened, start: body.lowerBound, size: body.upperBound - body.lowerBound)
       return try InlineFile.find(in: text).first?.damage
-    case .part, .tnef: return nil
+    case .part, .tnef, .tnefMessage: return nil
     }
   }
 
@@ -150,7 +160,7 @@ public final class Message: Sendable {
   }
 
   private func decoded(_ number: Int) throws(Fault) -> any ByteSource {
-    try once(.part(number)) { () throws(Fault) in try parts[number].decoded(from: source, isQuoted: isQuoted) }
+    try once(.part(number)) { () throws(Fault) in try parts[number].decoded(from: opened, isQuoted: isQuoted) }
   }
 
   private func decoded(_ number: Int, _ range: Range<Int64>) throws(Fault) -> any ByteSource {

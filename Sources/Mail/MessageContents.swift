@@ -167,16 +167,23 @@ struct MessageContents {
   private mutating func addTNEF(_ number: Int) throws(Fault) {
     let decoded = try parts[number].decoded(from: source, isQuoted: isQuoted)
     guard let tnef = try TNEF(decoded) else { return }
-    let charset = tnef.codePage == 0 ? nil : tnef.codePage == 65001 ? "utf-8" : "cp\(tnef.codePage)"
+    let charset = tnef.charset
     let label = charset.map { Array($0.utf8)[...] }
     for file in tnef.files {
       guard let data = file.data else { continue }
       let raw = file.longName.isEmpty ? file.name : file.longName
       let text = file.isLongNameUnicode ? String(decoding: raw, as: UTF8.self) : Charset.text(raw[...], named: label)
+      let content = ByteRange(of: decoded, start: data.lowerBound, size: data.upperBound - data.lowerBound)
+      if file.isMessage, let message = try TNEF(content) {
+        _ = add(
+          raw.isEmpty ? nil : Array(text.utf8), "message/rfc822", isMessage: true, part: number,
+          .tnefMessage(part: number, data, header: message.message.header(codePage: message.charset ?? charset)))
+        continue
+      }
       let type =
         file.contentType.isEmpty ? "application/octet-stream" : Charset.text(file.contentType[...]).lowercased()
       let name = add(
-        raw.isEmpty ? nil : Array(text.utf8), file.isMessage ? "application/ms-tnef" : type, part: number,
+        raw.isEmpty ? nil : Array(text.utf8), type, part: number,
         .tnef(part: number, data))
       if !file.contentID.isEmpty, links.names[file.contentID] == nil { links.names[file.contentID] = name }
     }

@@ -12,6 +12,8 @@ struct Part: Sendable {
     /// Another message, which is not looked into.
     case message
     case tnef
+    /// What is signed and its signatures in one (S/MIME), or what may be.
+    case signed
     case other
   }
 
@@ -37,18 +39,22 @@ struct Part: Sendable {
   let contentID: [UInt8]?
   /// Where the part comes from (RFC 2557 §4), which links may name it by.
   let location: [UInt8]?
+  /// Where its header starts.
+  let start: Int64
   var body: Range<Int64>
 
   /// Reads what the header section says; `isInDigest` changes what a part is of which nothing is said (RFC 2046 §5.1.5), and
   /// `declared` is what parts before it say that they are in.
   init(
-    _ header: Header, parent: Int?, position: Int, isInDigest: Bool, declared: String?, body: Range<Int64>
+    _ header: Header, at start: Int64, parent: Int?, position: Int, isInDigest: Bool, declared: String?,
+    body: Range<Int64>
   ) {
     let message = ContentType(Array("message/rfc822".utf8)[...])
     let type = header.contentType ?? (isInDigest ? message : .plainText)
     let disposition = header.contentDisposition
     self.parent = parent
     self.position = position
+    self.start = start
     self.body = body
     contentType = type.name
     encoding = Self.encoding(header.first("content-transfer-encoding"))
@@ -96,6 +102,8 @@ struct Part: Sendable {
     case ("message", "rfc822"), ("message", "global"): .message
     case ("application", "ms-tnef"), ("application", "vnd.ms-tnef"): .tnef
     case ("application", "octet-stream") where name?.lowercased() == "winmail.dat": .tnef
+    case ("application", "pkcs7-mime"), ("application", "x-pkcs7-mime"): .signed
+    case ("application", "octet-stream") where name?.lowercased().hasSuffix(".p7m") == true: .signed
     default: .other
     }
   }

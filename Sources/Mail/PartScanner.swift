@@ -79,7 +79,7 @@ struct PartScanner: ~Copyable {
     let header = Header(bytes[...])
     let parent = level.map { stack[$0].part }
     let part = Part(
-      header, parent: parent, position: level.map { stack[$0].count } ?? 0,
+      header, at: place, parent: parent, position: level.map { stack[$0].count } ?? 0,
       isInDigest: parent.map { parts[$0].isDigest } ?? false, declared: declared, body: body..<size)
     declared = declared ?? part.charset
     if let level { stack[level].count += 1 }

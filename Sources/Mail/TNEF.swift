@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Text
 
 /// What a `winmail.dat` holds: Transport Neutral Encapsulation Format ([MS-OXTNEF]).
 ///
@@ -13,7 +14,7 @@ struct TNEF: Sendable {
     var contentType: [UInt8] = []
     var contentID: [UInt8] = []
     var data: Range<Int64>?
-    /// Whether the data are a message, in TNEF too.
+    /// Whether the data are a message, in TNEF of its own.
     var isMessage = false
   }
 
@@ -25,16 +26,17 @@ struct TNEF: Sendable {
   private(set) var rtf: Range<Int64>?
   /// Windows' number of the character set; 0 when it is not told.
   private(set) var codePage: UInt32 = 0
+  /// What stands in for a header.
+  private(set) var message = TNEFMessage()
+
+  /// As a character set is called in mail; nil when it is not told.
+  var charset: String? { codePage == 0 ? nil : codePage == 65001 ? CharsetLabel.utf8 : "cp\(codePage)" }
 
   /// The most files that are found.
   static let limit = 10_000
-  /// How deep messages are looked into.
-  private static let deepest = 8
 
   /// nil for what does not start like TNEF. Blocks.
-  init?(_ source: any ByteSource) throws(Fault) { try self.init(source, depth: 0) }
-
-  private init?(_ source: any ByteSource, depth: Int) throws(Fault) {
+  init?(_ source: any ByteSource) throws(Fault) {
     guard source.size >= 6 else { return nil }
     var cursor = SourceCursor(source, 0..<source.size)
     guard try cursor.u32() == 0x223e_9f78 else { return nil }
@@ -44,24 +46,7 @@ struct TNEF: Sendable {
     } catch {
       guard error.kind == .damaged || error.kind == .limit else { throw error }
     }
-    var found: [File] = []
-    for file in files {
-      guard let data = file.data, found.count < Self.limit else { continue }
-      found.append(file)
-      if file.isMessage, depth < Self.deepest { found += try Self.files(in: source, data, depth: depth) }
-    }
-    files = found
-  }
-
-  /// The files of a message within.
-  private static func files(in source: any ByteSource, _ range: Range<Int64>, depth: Int) throws(Fault) -> [File] {
-    let message = ByteRange(of: source, start: range.lowerBound, size: range.upperBound - range.lowerBound)
-    let files = try TNEF(message, depth: depth + 1)?.files ?? []
-    return files.map { file in
-      var file = file
-      file.data = file.data.map { $0.lowerBound + range.lowerBound..<$0.upperBound + range.lowerBound }
-      return file
-    }
+    files = Array(files.filter { $0.data != nil }.prefix(Self.limit))
   }
 
   private mutating func attribute(_ source: any ByteSource, _ cursor: inout SourceCursor) throws(Fault) {
@@ -80,6 +65,9 @@ struct TNEF: Sendable {
     case 0x9005: try properties(source, range, ofFile: true)
     case 0x9003: try properties(source, range, ofFile: false)
     case 0x9007: if range.upperBound - start >= 4 { codePage = try cursor.u32() }
+    case 0x8004:
+      let subject = try cursor.bytes(Int(min(range.upperBound - start, 1024)))
+      message.take(0x0037, TNEFMessage.Text(bytes: Array(subject.prefix { $0 != 0 }), isUnicode: false))
     case 0x800c where text == nil: text = (try Self.unterminated(range, 1, source), false)
     default: break
     }
@@ -112,6 +100,10 @@ struct TNEF: Sendable {
     let tag = try cursor.u16()
     if tag >= 0x8000 { try skipName(&cursor) }
     let kind = type & 0x0fff
+    if type == 0x40, !ofFile {
+      let low = UInt64(try cursor.u32())
+      return message.take(tag, fileTime: UInt64(try cursor.u32()) << 32 | low)
+    }
     guard kind == 0x1e || kind == 0x1f || kind == 0x102 || kind == 0x0d || type & 0x1000 != 0 else {
       try cursor.skip(try Self.width(of: kind, at: cursor.position))
       return
@@ -189,6 +181,8 @@ struct TNEF: Sendable {
     case (0x1000, false): text = (try Self.unterminated(range, isUnicode ? 2 : 1, cursor.source), isUnicode)
     case (0x1013, false): html = try Self.unterminated(range, 1, cursor.source)
     case (0x1009, false): rtf = range
+    case (_, false) where kind == 0x1e || isUnicode:
+      message.take(tag, TNEFMessage.Text(bytes: try value(range, isUnicode, cursor), isUnicode: isUnicode))
     default: break
     }
   }

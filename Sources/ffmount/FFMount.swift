@@ -48,8 +48,8 @@ struct MountCommand: ParsableCommand {
     abstract: "Shows a folder with what is locked inside its files: archives as trees, mailboxes as messages.",
     usage: """
       ffmount [options] SOURCE MOUNTPOINT
-      ffmount index [--search] PATH…
-      ffmount search ARCHIVE QUERY…
+      ffmount index [--search] [--conversions] PATH…
+      ffmount search ARCHIVE QUERY… [--json]
       ffmount status
       ffmount cache clear [PATH…]
       ffmount formats

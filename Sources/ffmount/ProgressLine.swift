@@ -17,11 +17,12 @@ struct ProgressLine {
   /// What takes longer is said to take so long, in seconds.
   private static let longest: Double = 1_000_000
 
-  init(_ title: String, size: Int64, output: Int32 = STDOUT_FILENO) {
+  /// `isShown`: whether on a terminal.
+  init(_ title: String, size: Int64, output: Int32 = STDOUT_FILENO, isShown: Bool = true) {
     self.title = title
     self.size = size
     self.output = output
-    isTerminal = isatty(output) == 1
+    isTerminal = isShown && isatty(output) == 1
   }
 
   /// Shows how far some work has come until it is over.

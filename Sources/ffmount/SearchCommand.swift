@@ -26,7 +26,15 @@ struct SearchCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let index = try IndexFolder.index()
+    do { try search() } catch let refusal as Refusal {
+      if json { print("{\"error\": \(HitLines.quoted(refusal.sentence))}") }
+      throw refusal
+    }
+  }
+
+  private func search() throws {
+    // Without a folder to keep it in, the index lasts as long as this.
+    let index = Index(folder: CacheFolder.path())
     let indexing = Indexing(index: index)
     defer {
       indexing.stop()
@@ -34,28 +42,33 @@ struct SearchCommand: ParsableCommand {
     }
     let place = try RealPlace(archive)
     do throws(Fault) {
+      let query = try Indexing.Query(terms.joined(separator: " "))
       guard let name = place.name, let search = try indexing.search(name, in: place.root) else {
         throw Fault(.unsupported, "it is no mailbox")
       }
       try follow(search)
-      let words = try indexing.words(of: search)
-      try follow(words)
+      if query.needsWords { try follow(indexing.words(of: search)) }
       var lines = HitLines(isJSON: json)
-      try words.search(terms.joined(separator: " ")) { hit in lines.add(hit) }
+      try indexing.find(query, in: search) { hit in lines.add(hit) }
       lines.finish()
       if let error = lines.error { throw Fault(.system(error), "its messages cannot be printed: \(describe(error))") }
     } catch {
-      let sentence = "cannot search \(archive): \(describe(error))"
-      if json { print("{\"error\": \(HitLines.quoted(sentence))}") }
-      throw Refusal(.failure, sentence)
+      throw Refusal(.failure, "cannot search \(archive): \(describe(error))")
     }
   }
 
   /// Without what says that no options follow.
   private var terms: ArraySlice<String> { query.first == "--" ? query.dropFirst() : query[...] }
 
+  /// Whether standard output goes to another program, which may draw on the same terminal.
+  private static var isPiped: Bool {
+    var status = stat()
+    return unsafe fstat(STDOUT_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
+
+  /// Waits for some work. A bar shows how far it is, but not to who reads what is printed by a program.
   private func follow(_ work: some BackgroundWork) throws(Fault) {
-    var line = ProgressLine(archive, size: work.size, output: STDERR_FILENO)
+    var line = ProgressLine(archive, size: work.size, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     line.follow(work)
     line.clear()
     if let fault = work.fault { throw fault }
@@ -74,7 +87,7 @@ private struct HitLines {
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  mutating func add(_ hit: Indexing.Words.Hit) {
+  mutating func add(_ hit: Indexing.Hit) {
     let date = hit.date.map { Amount.moment($0, zone: hit.zone) }
     if isJSON {
       let fields = [

@@ -87,6 +87,58 @@ import Testing
     }
   }
 
+  /// Of every page a letter is changed, in turn; whatever is asked is answered in full or not at all.
+  @Test func damageNeverCostsAHit() throws {
+    try withIndex { folder, index in
+      func texts() throws -> TextIndex {
+        try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
+      }
+      let count = 3000
+      let bodies = (0..<count).map { Self.text("common word\($0) word\($0 / 7) \($0 % 3 == 0 ? "third" : "")") }
+      #expect(try texts().add(bodies, behind: 0, isLast: true))
+      let name = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: folder + "/texts").first { $0.hasSuffix("sqlite") })
+      let url = URL(fileURLWithPath: "\(folder)/texts/\(name)")
+      let whole = try Data(contentsOf: url)
+      var numbers = SeededNumbers(seed: 14)
+      var noticed = 0
+      let expected = ["common": count, "word5": 8, "third": 1000, "word2999": 1, "word2": 8]
+      for page in 0..<whole.count / 8192 {
+        var damaged = whole
+        let place = page * 8192 + Int(numbers.next() % 8184)
+        damaged[place] ^= 1 << UInt8(numbers.next() % 8)
+        #expect(
+          FileManager.default.createFile(
+            atPath: url.path, contents: damaged, attributes: [.posixPermissions: 0o600]))
+        let texts = try texts()
+        guard texts.reach?.count == count else {
+          noticed += 1
+          continue
+        }
+        for (word, hits) in expected {
+          guard let found = texts.numbers(matching: word, among: count) else {
+            noticed += 1
+            break
+          }
+          #expect(found.count == hits, "\(word), page \(page)")
+        }
+      }
+      #expect(noticed > 3)
+    }
+  }
+
+  @Test func temporaryOnesAreLikeOthers() throws {
+    let texts = try #require(TextIndex(temporary: ()))
+    #expect(texts.isTemporary && texts.lock() != nil && texts.reach?.count == 0)
+    #expect(texts.add([Self.text("one"), Self.text("two one")], behind: 0, isLast: false))
+    #expect(texts.reach.map { $0.count == 2 && !$0.isWhole } ?? false)
+    #expect(texts.add((0..<2000).map { Self.text("three word\($0)") }, behind: 2, isLast: true))
+    #expect(texts.numbers(matching: "one", among: 2) == [0, 1] && texts.numbers(matching: "three")?.count == 2000)
+    #expect(texts.numbers(matching: "one", among: 2003) == nil && texts.reach?.isWhole == true)
+    // Another one has nothing of it.
+    #expect(TextIndex(temporary: ())?.numbers(matching: "one") == [])
+  }
+
   @Test func severalMakeOneFile() throws {
     try withIndex { folder, _ in
       // One has made the folder.

@@ -126,6 +126,67 @@ import Testing
     }
   }
 
+  /// That of a search is on standard error, and not where a program reads what is printed.
+  @Test(.enabled(if: MountScratch.has("script"))) func barOfASearchKeepsOutOfTheWay() async throws {
+    try await withMailboxes { setup in
+      #if DEBUG
+        let added = "100M"
+      #else
+        let added = "700M"
+      #endif
+      let slow = setup.scratch.source + "/slow.mbox"
+      _ = try await shell(
+        "cp \"$1/a.mbox\" \"$2\"; truncate -s \"+$3\" \"$2\"", setup.scratch.source, slow, added)
+      try await Task.sleep(for: .milliseconds(60))
+      let search = "\(MountProcess.binary) search \(slow) from:absent"
+      for (number, (line, isDrawn)) in [(search, true), (search + " --json", false), (search + " | cat", false)]
+        .enumerated()
+      {
+        let found = try await MountChild(
+          ["script", "-qec", line, "/dev/null"], environment: ["XDG_CACHE_HOME": "\(setup.cache)\(number)"]
+        ).wait(atMost: 60)
+        #expect(found.text.contains(" messages  ") == isDrawn, "\(line): \(found.text)")
+      }
+    }
+  }
+
+  /// What a mount would list as converted is made ahead; then the mount knows the sizes.
+  @Test func conversionsAreMadeAhead() async throws {
+    try await withScratch { scratch in
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
+      _ = try await shell("mkdir \"$1/d\"", scratch.source)
+      // One grey pixel, not compressed: width, height, depth, kind, place and size of its byte.
+      let made = try await MountChild(
+        [
+          MountScratch.python, "-c",
+          """
+          import struct, sys
+          tags = [(256, 1), (257, 1), (258, 8), (259, 1), (262, 1), (273, 98), (277, 1), (278, 1), (279, 1)]
+          data = struct.pack("<2sHIH", b"II", 42, 8, len(tags))
+          data += b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+          open(sys.argv[1], "wb").write(data.ljust(98, b"\\0") + b"\\x7f" + b"\\0" * 40)
+          """, scratch.source + "/d/good.tiff",
+        ]
+      ).wait(atMost: 20)
+      #expect(made.status == 0, "\(made.errors)")
+      try scratch.write("bad.tiff", "no image")
+      let converted = try await MountChild(
+        [MountProcess.binary, "index", "--conversions", scratch.source], environment: environment
+      ).wait(atMost: 60)
+      #expect(
+        converted.status == 1 && converted.text.contains(": 1 files converted in ")
+          && converted.errors.contains("bad.tiff.as-jpeg"), "\(converted.text)\(converted.errors)")
+      try await withConverter(scratch) { mount in
+        let said = try await mount.shell(
+          "set -- d/*.as-jpeg; getfattr --only-values -n user.ffmount.state $1; stat -c ' %s' $1; wc -c < $1", scratch)
+        let parts = said.split { $0 == " " || $0 == "\n" }
+        #expect(parts.count == 3 && parts[0] == "exact" && parts[1] == parts[2], "\(said)")
+      }
+      let help = try await run(MountProcess.binary, "--help")
+      #expect(help.text.contains("ffmount index [--search] [--conversions] PATH"), "\(help.text)")
+    }
+  }
+
   @Test func statusSaysWhatIsKept() async throws {
     try await withMailboxes { setup in
       let nothing = try await setup.ffmount("status")

@@ -171,6 +171,41 @@ import Testing
         let html = try await shell(
           "grep -c 'Grüße.*attachments/pic.png' \"$1\"/a.mbox.messages/*html/body.html", mount.mountpoint)
         #expect(html.text == "1\n", "\(html.errors)")
+        // A message in it is one.
+        let inner = try await shell(
+          "cd \"$1\"/a.mbox.messages/*' message/attachments/a message.eml.message' && cat body.txt && LC_ALL=C ls attachments && head -3 headers.txt",
+          mount.mountpoint)
+        #expect(
+          inner.lines == [
+            "inner textODD.BIN", "inner file.txt", "winmail.dat", "From: Anna Berg <anna@example.com>",
+            "To: Bob; Carol",
+            "Subject: Grüße, 日",
+          ], "\(inner.text)\(inner.errors)")
+      }
+    }
+  }
+
+  /// As OpenSSL writes it, in DER and in BER.
+  @Test(.enabled(if: MountScratch.has("openssl"))) func opaqueSignaturesAreLookedInto() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        """
+        cd "$1" && openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout ../key -out ../cert 2>/dev/null
+        printf 'Content-Type: multipart/mixed; boundary=b\\n\\n--b\\nContent-Type: text/plain\\n\\nmarmalade\\n--b\\n' > ../mail
+        printf 'Content-Disposition: attachment; filename=a.bin\\nContent-Transfer-Encoding: base64\\n\\n' >> ../mail
+        head -c 100000 /dev/zero | base64 >> ../mail && printf '\\n--b--\\n' >> ../mail
+        openssl cms -sign -nodetach -signer ../cert -inkey ../key -in ../mail -out der.eml
+        openssl cms -sign -nodetach -stream -signer ../cert -inkey ../key -in ../mail -out ber.eml
+        openssl smime -sign -nodetach -signer ../cert -inkey ../key -in ../mail -out old.eml
+        """, scratch.source)
+      #expect(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        for name in ["der", "ber", "old"] {
+          let shown = try await shell(
+            "cd \"$1\" && cat body.txt; ls attachments; head -c 100000 /dev/zero | cmp - attachments/a.bin && echo same",
+            "\(mount.mountpoint)/\(name).eml.message")
+          #expect(shown.text.replacing("\n", with: "") == "marmaladea.binsame", "\(name): \(shown.text)\(shown.errors)")
+        }
       }
     }
   }

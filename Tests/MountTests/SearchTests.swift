@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -112,8 +113,13 @@ import Testing
             "\(said.text)\(said.errors)")
         }
         // What programs look for everywhere is no query, and a query that is none is not remembered.
-        let hidden = try await shell("stat \"$1/.hidden\" 2>&1 | grep -c 'No such file'; ls -A \"$1\" | wc -l", search)
-        #expect(hidden.text == "1\n0\n")
+        let probes = try await shell(
+          """
+          cd "$1"; for name in .hidden .Trash .Trash-1000 .directory .DS_Store desktop.ini Desktop.ini folder.jpg Folder.jpg \
+            Thumbs.db autorun.inf AutoRun.inf cover.png AlbumArtSmall.jpg '$RECYCLE.BIN' 'System Volume Information'
+          do LC_ALL=C stat "$name" 2>&1 | grep -q 'No such file' || echo "$name is there"; done; ls -A
+          """, search)
+        #expect(probes.text == "" && probes.errors == "", "\(probes.text)\(probes.errors)")
       }
     }
   }
@@ -143,7 +149,22 @@ import Testing
       let nothing = try await ffmount("search", archive, "--json", "absent")
       #expect(nothing.text == "[]\n" && nothing.status == 0)
       let bad = try await ffmount("search", archive, "has:wings")
-      #expect(bad.status == 1 && bad.errors.contains("has:attachment"), "\(bad.errors)")
+      #expect(bad.status == 1 && bad.text == "" && bad.errors.contains("has:attachment"), "\(bad.errors)")
+      // With --json an error is an object, of every kind.
+      for (words, part) in [
+        (["has:wings"], "has:attachment"), (["\"open"], "quotation mark"), (["list:x"], "'list:' is no prefix"),
+      ] {
+        let said = try await MountChild(
+          [MountProcess.binary, "search", "--json", archive] + words, environment: environment
+        ).wait(atMost: 30)
+        #expect(said.status == 1)
+        #expect(try Self.error(in: said.text).contains(part), "\(said.text)")
+      }
+      for (path, part) in [("/bin/sh", "no mailbox"), (archive + "x", "No such file")] {
+        let said = try await ffmount("search", path, "x", "--json")
+        #expect(said.status != 0)
+        #expect(try Self.error(in: said.text).contains(part), "\(said.text)\(said.errors)")
+      }
       let words = try await ffmount("search", archive, "--", "invoice", "-paid")
       #expect(words.text == lines.text, "\(words.errors)")
       let full = try await shell("\"$1\" search \"$2\" invoice >/dev/full", MountProcess.binary, archive)
@@ -158,21 +179,90 @@ import Testing
     }
   }
 
+  /// What an object in JSON says under `error`.
+  private static func error(in json: String) throws -> String {
+    let object = try JSONSerialization.jsonObject(with: Data(json.utf8))
+    return try #require((object as? [String: String])?["error"])
+  }
+
+  /// Without a folder to keep words in, they go into a file without a name.
+  @Test func searchesWhereNothingCanBeKept() async throws {
+    try await withMails { scratch, _ in
+      let nowhere = ["XDG_CACHE_HOME": "relative", "HOME": "relative", "TMPDIR": scratch.path]
+      try await withMount(scratch, environment: nowhere) { mount in
+        let search = mount.mountpoint + "/a.mbox.views/search"
+        let listed = try await shell(
+          "ls -U \"$1/invoice\" \"$1/from:anna\"; find \"$2\" -xdev -name '*etilqs*' -o -xdev -name '*.sqlite' | wc -l",
+          search,
+          scratch.path)
+        #expect(
+          listed.lines.filter { $0.hasPrefix("00000") }.map { $0.prefix(6) } == ["000001", "000002", "000001"]
+            && listed.text.hasSuffix("\n0\n"), "\(listed.text)\(listed.errors)")
+      }
+      let said = try await MountChild(
+        [MountProcess.binary, "search", scratch.source + "/a.mbox", "invoice"], environment: nowhere
+      ).wait(atMost: 30)
+      #expect(said.lines.count == 2, "\(said.text)\(said.errors)")
+    }
+  }
+
+  /// While another process adds words, a query waits for ten seconds; who is interrupted meanwhile goes at once, what needs
+  /// no words is there, and the next look shows all. Takes those ten seconds.
+  @Test func listingWaitsUntilItIsComplete() async throws {
+    try await withMails { scratch, environment in
+      let archive = scratch.source + "/a.mbox"
+      let first = try await MountChild([MountProcess.binary, "search", archive, "invoice"], environment: environment)
+        .wait(atMost: 30)
+      #expect(first.lines.count == 2)
+      let lock = try await shell(
+        "cd \"$1\" && lock=$(ls *-lock) && rm * && touch \"$lock\" && echo \"$1/$lock\"",
+        scratch.path + "/cache/ffmount/texts")
+      let other = try MountChild([
+        MountScratch.python, "-c",
+        "import fcntl, sys, time; file = open(sys.argv[1]); fcntl.flock(file, fcntl.LOCK_EX); time.sleep(100)",
+        String(lock.text.dropLast()),
+      ])
+      _ = try await shell("while flock -n \"$1\" true; do sleep .02; done", String(lock.text.dropLast()))
+      try await withMount(scratch, environment: environment) { mount in
+        let search = mount.mountpoint + "/a.mbox.views/search"
+        let said = try await shell(
+          """
+          cd "$1"
+          timeout -s INT 1 ls invoice > /dev/null; echo $?
+          timeout 5 ls 'from:anna date:2024 -larger:1M' | wc -l
+          timeout 40 ls -U invoice
+          cat invoice/'INCOMPLETE - 0 % searched.txt'; getfattr --only-values -n user.ffmount.state invoice
+          """, search, limit: 60)
+        let lines = said.lines.map { String($0) }
+        #expect(lines.prefix(3) == ["124", "1", "INCOMPLETE - 0 % searched.txt"], "\(said.text)\(said.errors)")
+        #expect(said.text.contains("0 % of the messages") && said.text.hasSuffix("estimate"), "\(said.text)")
+        other.send(9)
+        let all = try await shell("cd \"$1\"; ls -U invoice; getfattr -d invoice", search, limit: 30)
+        #expect(
+          all.lines.prefix(2).map { $0.prefix(6) } == ["000001", "000002"] && all.text.contains("state=\"exact\"")
+            && !all.text.contains("INCOMPLETE"), "\(all.text)\(all.errors)")
+      }
+    }
+  }
+
   /// Whatever has become of the words, the answer is right: they are added again.
   @Test(arguments: [
     "rm $1", "truncate -s 5000 $1", "echo garbage >$1", "head -c $(stat -c %s $1) /dev/urandom >$1",
-    "rm -r $(dirname $1)",
+    "rm -r $(dirname $1)", "sed -i s/invoice/invoic3/g $1",
+    "dd if=/dev/zero of=$1 bs=8192 seek=1 count=30 conv=notrunc",
   ])
   func damagedWordsCostNoAnswer(_ damage: String) async throws {
     try await withMails { scratch, environment in
       for round in 0..<2 {
         try await withMount(scratch, environment: environment) { mount in
           let folder = mount.mountpoint + "/a.mbox.views/search/invoice"
-          let listed = try await shell("ls -U \"$1\" 2>/dev/null || ls -U \"$1\"", folder)
-          #expect(listed.lines.count == 2, "round \(round): \(listed.text)\(listed.errors)")
+          for part in 0..<2 {
+            let listed = try await shell("ls -U \"$1\"", folder)
+            #expect(listed.lines.count == 2, "round \(round), part \(part): \(listed.text)\(listed.errors)")
+            // While it is used, too.
+            _ = try await shell("set -- $1; \(damage) 2>&1", "\(scratch.path)/cache/ffmount/texts/*.sqlite")
+          }
         }
-        let damaged = try await shell("\(damage) 2>&1", "\(scratch.path)/cache/ffmount/texts/*.sqlite")
-        _ = damaged
       }
     }
   }

@@ -120,6 +120,32 @@ def check_attachments(folder, with_folder, messages, mails, names):
         wrong.append("attachments: numbers are not those of the same files under .messages/")
 
 
+def check_sorted_attachments(views):
+    """Each attachment is in one folder of each sort, under its name and number."""
+    def files(folder):
+        return {entry.name: entry.inode() for entry in os.scandir(folder) if entry.is_file()}
+    whole = files(os.path.join(views, "attachments"))
+    for sort in "type", "sender", "year":
+        top, found = os.path.join(views, "by-attachment-" + sort), {}
+        for name in os.listdir(top):
+            inner = files(os.path.join(top, name))
+            same(found.keys() & inner.keys(), set(), f"{sort}/{name}: what is in others, too")
+            found |= inner
+            if sort == "year":
+                same({file[:4] for file in inner}, {name}, f"year/{name}")
+            elif sort == "type" and name != "other":
+                spelled = {"jpeg": "jpg", "tiff": "tif", "htm": "html", "mpeg": "mpg", "yml": "yaml"}
+                endings = {file.rsplit(".", 1)[1].lower() for file in inner}
+                same({spelled.get(ending, ending) for ending in endings}, {name}, f"type/{name}")
+            elif sort == "sender":
+                own, below = set(), os.path.join(views, "by-sender", name)
+                for message in os.listdir(below):
+                    if os.path.isdir(os.path.join(below, message, "attachments")):
+                        own |= set(files(os.path.join(below, message, "attachments")).values())
+                same(set(inner.values()), own, f"sender/{name}")
+        same(found, whole, f"by-attachment-{sort}")
+
+
 def check_files(views, messages, name):
     """The files of a message are the same wherever it is shown; its folders are others."""
     def files(folder):
@@ -164,12 +190,13 @@ def main():
     check_threads(branch("by-thread"), mails, names)
     check_attachments(
         os.path.join(views, "attachments"), os.path.join(views, "with-attachments"), messages, mails, names)
+    check_sorted_attachments(views)
     style = "takeout" if labels else "thunderbird" if os.path.exists(os.path.join(views, "deleted")) else "classic"
     if style == "thunderbird":
         status = {name: open(os.path.join(messages, name, "headers.txt")).read() for name in names.values()}
         deleted = [name for name, text in status.items() if re.search(r"(?m)^X-Mozilla-Status: ...[89a-f]", text)]
         same(sorted(os.listdir(os.path.join(views, "deleted"))), sorted(deleted), "deleted")
-    expected = ["attachments", "by-date"] + (["by-label"] if labels else []) + ["by-sender", "by-thread"]
+    expected = ["attachments", "by-attachment-sender", "by-attachment-type", "by-attachment-year", "by-date"] + (["by-label"] if labels else []) + ["by-sender", "by-thread"]
     expected += (["deleted"] if style == "thunderbird" else []) + ["with-attachments"]
     same(sorted(name for name in os.listdir(views) if name != "search"), expected, "views")
     # Finding a message in all views walks them all.

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from tnef import (
-    BINARY, INT32, MESSAGE_INTERFACE, OBJECT, STRING, UNICODE, VARIETY, attribute, file, message, prop, rtf, tnef)
+    BINARY, INT32, MESSAGE_INTERFACE, OBJECT, STRING, TIME, UNICODE, VARIETY, attribute, file, message, prop, rtf, tnef)
 
 numbers = random.Random(6)
 SMALL, ODD, LARGE = b"a small file\r\n", numbers.randbytes(4099), numbers.randbytes(700_001)
@@ -53,14 +53,19 @@ def cases():
         file(b"LAST.TXT", SMALL, title_first=False), file(None, SMALL, long("no title.txt")),
         file(None, SMALL, prop(0x3001, UNICODE, "shown.txt")),
     ), {"bin.bin": ODD, "LAST.TXT": SMALL, "no title.txt": SMALL, "shown.txt": SMALL}, "", False
-    inner = tnef(message(prop(0x1000, UNICODE, "inner text")), file(b"INNER.TXT", SMALL, long("inner file.txt")),
-                 file(b"ODD.BIN", ODD))
+    inner = tnef(message(prop(0x1000, UNICODE, "inner text"), prop(0x0037, UNICODE, "Gr\u00fc\u00dfe, \u65e5"),
+                         prop(0x0C1A, STRING, b"Anna Berg"), prop(0x0C1F, STRING, b"anna@example.com"),
+                         prop(0x0E04, UNICODE, "Bob; Carol"), prop(0x0039, TIME, 133592202000000000), *VARIETY[4:]),
+                 file(b"INNER.TXT", SMALL, long("inner file.txt")), file(b"ODD.BIN", ODD))
+    eml = (b"From: Anna Berg <anna@example.com>\nTo: =?utf-8?B?Qm9iOyBDYXJvbA==?=\nSubject: =?utf-8?B?R3LDvMOfZSwg5pel?=\n"
+           b"Date: 3 May 2024 14:30:00 +0000\nMIME-Version: 1.0\nContent-Type: application/ms-tnef; name=\"winmail.dat\"\n"
+           b"Content-Transfer-Encoding: base64\n\n" + base64.encodebytes(inner))
     yield "message", tnef(
         file(b"PLAIN.TXT", SMALL),
         file(b"Fwd", None, prop(0x3705, INT32, 5), long("a message"), prop(0x3701, OBJECT, MESSAGE_INTERFACE + inner),
              method=1),
         file(b"AFTER.TXT", SMALL),
-    ), {"PLAIN.TXT": SMALL, "a message": inner, "inner file.txt": SMALL, "ODD.BIN": ODD, "AFTER.TXT": SMALL}, "", False
+    ), {"PLAIN.TXT": SMALL, "a message.eml": eml, "AFTER.TXT": SMALL}, "", False
     yield "rtf", tnef(message(prop(0x1009, BINARY, rtf(RTF))), file(b"A.TXT", SMALL)), {"A.TXT": SMALL}, RTF_TEXT, True
     yield "plain-rtf", tnef(message(prop(0x1009, BINARY, rtf(RTF, False)))), {}, RTF_TEXT, False
     yield "names", tnef(

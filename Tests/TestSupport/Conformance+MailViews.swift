@@ -57,7 +57,10 @@ extension Conformance {
     } check: { mount in
       try same(
         try names(mount, ""),
-        ["by-date", "by-sender", "by-thread", "with-attachments", "attachments", "deleted", "search"],
+        [
+          "by-date", "by-sender", "by-thread", "with-attachments", "attachments", "by-attachment-type",
+          "by-attachment-sender", "by-attachment-year", "deleted", "search",
+        ],
         "the views")
       let carriers = ["000001 2024-05-03 Example Sender - 1", "000003 2024-05-03 Example Sender - 3"]
       try same(try names(mount, "with-attachments"), carriers, "the messages that have some")
@@ -71,6 +74,44 @@ extension Conformance {
       try same(shown.inode, original.inode, "the number")
       try same(shown.modified, original.modified, "the date")
       try same(shown.size, 5, "the size")
+    },
+
+    ConformanceCase("attachments are sorted by type, sender and year") { source in
+      try source.write(
+        "inbox.mbox",
+        mail("3 May 2024", "From: Anna <A@x>\nSubject: 1\n" + attached("report.PDF", "first"), "")
+          + mail("3 May 2024", "From: Anna <a@x>\nSubject: 2\n" + attached("report.pdf", "second"), "")
+          + mail("4 May 2023", "From: b@x\nSubject: 3\n" + attached("photo.jpeg", "third"), "")
+          + mail("4 May 2023", "From: b@x\nSubject: 4\n" + attached("photo.jpg", "fourth"), "")
+          + mail("4 May 2023", "From: c@x\nSubject: 5\n" + attached("README", "fifth"), ""))
+    } check: { mount in
+      func sorted(_ name: String) throws -> [String: [String]] {
+        try Dictionary(
+          uniqueKeysWithValues: names(mount, name).map { inner in
+            // Views of the files are beside them.
+            (inner, try names(mount, "\(name)/\(inner)").filter { $0.hasPrefix("20") && !$0.hasSuffix(".pages") })
+          })
+      }
+      let files = ["Anna - report.PDF", "Anna - report.pdf"].map { "2024-05-03 \($0)" }
+      let photos = ["b@x - photo.jpeg", "b@x - photo.jpg"].map { "2023-05-04 \($0)" }
+      let other = "2023-05-04 c@x - README"
+      func plain(_ found: [String: [String]]) -> [String: [String]] {
+        found.mapValues { $0.filter { (files + photos + [other]).contains($0) } }
+      }
+      try same(
+        plain(sorted("by-attachment-type")), ["pdf": files, "jpg": photos, "other": [other]], "the types")
+      try same(
+        plain(sorted("by-attachment-sender")), ["a@x": files, "b@x": photos, "c@x": [other]], "the senders")
+      try same(plain(sorted("by-attachment-year")), ["2024": files, "2023": photos + [other]], "the years")
+      let path = "inbox.mbox.views/by-attachment-type/jpg/\(photos[0])"
+      try same(try mount.tree.text(FileName(path)), "third", "a file")
+      try same(
+        try mount.tree.stat(FileName(path)).inode,
+        try mount.tree.stat(FileName("inbox.mbox.views/attachments/\(photos[0])")).inode, "the number")
+      try fails(2, "a file of another type") {
+        try mount.tree.stat(FileName("inbox.mbox.views/by-attachment-type/pdf/\(photos[0])"))
+      }
+      try fails(2, "a type of nothing") { try mount.tree.list("inbox.mbox.views/by-attachment-type/gif") }
     },
 
     ConformanceCase("views of what is no mailbox say so, and those of an empty one are none") { source in

@@ -36,6 +36,7 @@ final class Mailboxes: Sendable {
   private let keptSorted = Mutex<[SortedMailbox]>([])
   let shown: RecentlyUsed<Place, ShownBlock>
   let memory: MemoryBudget
+  let searchWaiters = SearchWaiters()
   private let ending = Atomic<Bool>(false)
 
   /// Each holds a descriptor.
@@ -45,13 +46,28 @@ final class Mailboxes: Sendable {
   /// Whether who reads from a mount comes before what goes on in the background.
   let yieldsToReaders: Bool
 
+  /// How queries wait for words, and how these are added.
+  struct Pace: Sendable {
+    /// So long a query waits for all of its answer.
+    var patience = Duration.seconds(10)
+    /// Words are written so many bytes at a time.
+    var batchSize = 8 << 20
+    /// Or when so long none were: they are found from then on.
+    var batchTime = Duration.seconds(3)
+  }
+
+  let pace: Pace
+
   /// For parsed blocks of messages: sixteen usual ones.
   private static let roomForBlocks = 16 * blockCost
   /// Of a usual block, in bytes.
   static let blockCost = MailboxDirectory.blockSize * 400
 
-  init(index: Index?, yieldsToReaders: Bool = true, _ memory: MemoryBudget = MemoryBudget()) {
+  init(
+    index: Index?, yieldsToReaders: Bool = true, _ memory: MemoryBudget = MemoryBudget(), pace: Pace = Pace()
+  ) {
     self.index = index
+    self.pace = pace
     self.yieldsToReaders = yieldsToReaders
     self.memory = memory
     blocks = RecentlyUsed(capacity: Self.roomForBlocks, memory)

@@ -17,7 +17,38 @@ public protocol BackgroundWork: Sendable {
 extension Indexing.Search: BackgroundWork {}
 
 extension Indexing {
-  /// A mailbox whose words are being put into its text index, and which can be searched.
+  /// What is looked for.
+  public struct Query: Sendable {
+    fileprivate let parsed: SearchQuery
+
+    /// Throws an unsupported fault that says what is wrong.
+    public init(_ text: String) throws(Fault) {
+      do throws(SearchQuery.Mistake) { parsed = try SearchQuery(text) } catch {
+        throw Fault(.unsupported, error.reason)
+      }
+    }
+
+    /// Whether messages' texts have to be known: an answer then waits for an index of their words.
+    public var needsWords: Bool { parsed.needsBodies }
+  }
+
+  /// A message that was found.
+  public struct Hit: Sendable {
+    /// Of its folder in a mount, from the mailbox's own folder on.
+    public var path: String
+    /// In seconds since 1970; nil where the message has none.
+    public var date: Int64?
+    /// In which the date is written, in minutes east of Greenwich.
+    public var zone: Int
+    /// The name or else the address, and the address; each perhaps empty.
+    public var sender: String
+    public var address: String
+    public var subject: String
+    /// In bytes.
+    public var size: Int64
+  }
+
+  /// A mailbox whose words are being put into its text index.
   public final class Words: BackgroundWork {
     private let sorted: SortedMailbox
 
@@ -29,50 +60,30 @@ extension Indexing {
       return (reach.bytes, reach.count, reach.isDone || reach.fault != nil)
     }
     public var fault: Fault? { sorted.search.words.reach.fault }
-    public var isKept: Bool { reach.isDone && fault == nil }
-
-    /// A message that was found.
-    public struct Hit: Sendable {
-      /// Of its folder in a mount, from the mailbox's own folder on.
-      public var path: String
-      /// In seconds since 1970; nil where the message has none.
-      public var date: Int64?
-      /// In which the date is written, in minutes east of Greenwich.
-      public var zone: Int
-      /// The name or else the address, and the address; each perhaps empty.
-      public var sender: String
-      public var address: String
-      public var subject: String
-      /// In bytes.
-      public var size: Int64
-    }
-
-    /// Calls `body` with each message for which a query holds, newest first. Throws an unsupported fault that says what is
-    /// wrong with the query. Blocks until all words are in.
-    public func search(_ query: String, _ body: (Hit) -> Void) throws(Fault) {
-      let parsed: SearchQuery
-      do throws(SearchQuery.Mistake) { parsed = try SearchQuery(query) } catch {
-        throw Fault(.unsupported, error.reason)
-      }
-      let results = try sorted.search.found(parsed, waitingAtMost: .seconds(1 << 30), listingAtMost: .max)
-      for position in results.positions {
-        guard let row = try sorted.mailbox.row(at: Int(position), .blocking) else { continue }
-        let name = row.folderName(position: Int(position) + 1)
-        let folder = sorted.file.source.name.appending(MessagesView.suffix)
-        body(
-          Hit(
-            path: "\(folder.text)/\(name.text)", date: row.date, zone: row.zone, sender: row.shownSender,
-            address: row.address, subject: row.shownSubject, size: row.size))
-      }
-    }
+    public var isKept: Bool { sorted.search.words.reach.isKept }
   }
 
   /// Begins to put the words of a mailbox into its text index. Blocks until its messages have been found and what else is
   /// asked of them has.
   public func words(of search: Search) throws(Fault) -> Words {
     let sorted = mailboxes.sorted(search.mailbox.file.source)
-    _ = try sorted.search.words.texts()
+    _ = try sorted.search.words.texts(within: .after(.zero))
     _ = try sorted.facts()
     return Words(sorted)
+  }
+
+  /// Calls `body` with each message of a mailbox for which a query holds, newest first. Blocks until all have been searched.
+  public func find(_ query: Query, in search: Search, _ body: (Hit) -> Void) throws(Fault) {
+    let sorted = mailboxes.sorted(search.mailbox.file.source)
+    let results = try sorted.search.found(query.parsed, within: .none, listingAtMost: .max)
+    for position in results.positions {
+      guard let row = try sorted.mailbox.row(at: Int(position), .blocking) else { continue }
+      let name = row.folderName(position: Int(position) + 1)
+      let folder = sorted.file.source.name.appending(MessagesView.suffix)
+      body(
+        Hit(
+          path: "\(folder.text)/\(name.text)", date: row.date, zone: row.zone, sender: row.shownSender,
+          address: row.address, subject: row.shownSubject, size: row.size))
+    }
   }
 }

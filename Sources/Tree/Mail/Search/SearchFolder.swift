@@ -31,7 +31,8 @@ final class SearchFolder: ViewFolder {
   }
 }
 
-/// `NAME.views/search/QUERY/`: the messages for which a query holds, newest first.
+/// `NAME.views/search/QUERY/`: the messages for which a query holds, newest first; before them, what says that some may be
+/// missing.
 final class QueryFolder: ViewFolder {
   let sorted: SortedMailbox
   private let query: FileName
@@ -46,22 +47,33 @@ final class QueryFolder: ViewFolder {
   }
 
   /// nil for a query that is none.
-  private func results(_ patience: Patience) throws(Fault) -> SearchResults? {
-    guard case .success(let results) = try sorted.search.results(query, patience) else { return nil }
+  private func results(
+    part: MailboxSearch.Part = .untilDone, _ patience: Patience
+  ) throws(Fault) -> SearchResults? {
+    guard case .success(let results) = try sorted.search.results(query, part: part, patience) else { return nil }
     return results
   }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    guard let number = MessageRow.position(inFolderName: name), number > 0,
-      try results(patience)?.contains(number - 1) ?? false
-    else { return nil }
+    if let percent = SearchNotice.percent(in: name) {
+      // As long as nobody has listed more.
+      guard sorted.search.part(query) != nil else { return nil }
+      let notice = SearchNotice(sorted, place, percent: percent)
+      return Found(notice, try notice.attributes(patience))
+    }
+    guard let number = MessageRow.position(inFolderName: name), number > 0 else { return nil }
+    // What has been found stays found.
+    if sorted.search.part(query)?.contains(number - 1) != true {
+      guard try results(part: .justNow, patience)?.contains(number - 1) ?? false else { return nil }
+    }
     return try messageFolder(at: number - 1, named: name, patience)
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    let results = try results(patience)
+    let results = try results(part: .never, patience)
     if results != nil { sorted.search.note(query) }
-    return ResultListing(self, results?.positions ?? [])
+    let notice = results?.percentSearched.map { SearchNotice(sorted, place, percent: $0) }
+    return ResultListing(self, results?.positions ?? [], notice)
   }
 
   // MARK: What is said of it
@@ -87,7 +99,7 @@ final class QueryFolder: ViewFolder {
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var provenance = sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)
     do throws(Fault) {
-      switch try sorted.search.results(query, patience) {
+      switch try sorted.search.results(query, part: .untilDone, patience) {
       case .success(let results): if results.searched != nil { provenance.state = .estimate }
       case .failure(let mistake):
         provenance.state = .failed
@@ -100,20 +112,27 @@ final class QueryFolder: ViewFolder {
     return provenance
   }
 
+  /// The notice, if there is one, is at place 0, and what was found behind it.
   private final class ResultListing: Listing {
     private let folder: QueryFolder
     private let positions: [UInt32]
+    private let notice: SearchNotice?
 
     private static let blockSize = 256
 
-    init(_ folder: QueryFolder, _ positions: [UInt32]) {
+    init(_ folder: QueryFolder, _ positions: [UInt32], _ notice: SearchNotice?) {
       self.folder = folder
       self.positions = positions
+      self.notice = notice
     }
 
     func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
-      guard place >= 0, place < positions.count else { return [] }
-      return try folder.entries(of: positions[Int(place)...].prefix(Self.blockSize), next: place + 1, patience)
+      if place == 0, let notice {
+        return [ListedEntry(name: ListedName(notice.name), inode: notice.inode, kind: .file, next: 1)]
+      }
+      let first = place - (notice == nil ? 0 : 1)
+      guard first >= 0, first < positions.count else { return [] }
+      return try folder.entries(of: positions[Int(first)...].prefix(Self.blockSize), next: place + 1, patience)
     }
   }
 }

@@ -7,7 +7,7 @@ internal import Threads
 /// A mailbox's words: put into a text index in the background, from the first search on, and asked for there.
 ///
 /// Who was answered by a part of them wants the rest: it goes on for a while. When all gave up waiting, or after that while, it
-/// rests, and the next query has it go on.
+/// rests, and the next query has it go on. Where no words can be kept, they go into a file without a name.
 ///
 /// What is in stays when the process is killed, and the next one goes on from there; while one process adds words, others
 /// wait for it and search what is in.
@@ -30,12 +30,15 @@ final class TextSearch: Sendable {
     var bytes: Int64 = 0
     var isDone = false
     var fault: Fault?
+    /// Whether words could not be written where they are kept.
+    fileprivate var isRefused = false
+
+    /// Whether the next mount will have the words.
+    var isKept: Bool { isDone && fault == nil && !(texts?.isTemporary ?? true) }
   }
 
   /// Goes up whenever other words are made of the same messages.
-  private static let version: UInt64 = 3
-  /// Words are added so many bytes at a time.
-  private static let batchSize = 8 << 20
+  private static let version: UInt64 = 4
   /// What the text indexes of all mailboxes may take, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5
@@ -49,70 +52,104 @@ final class TextSearch: Sendable {
 
   var reach: Progress { progress.read { $0 } }
 
-  /// The text index, as far as it has come. Opens it, and has the words that are missing added: what that comes to within
-  /// `limit` is waited for. Blocks.
-  func texts(waitingAtMost limit: Duration = .zero) throws(Fault) -> (
-    index: TextIndex, searched: (count: Int, of: Int)?
-  ) {
+  /// The words that are in, which may be of some messages only: of those before `count`.
+  struct Found: Sendable {
+    let index: TextIndex
+    let count: Int
+  }
+
+  /// The words of all messages, or, when the time is up before they are in, those that are; nil while it is not even known
+  /// how many messages there are. Has those that are missing added. Blocks.
+  func texts(within limit: WaitLimit) throws(Fault) -> Found? {
     try audience.waits { () throws(Fault) in
-      let messages = try mailbox.count(.blocking)
-      var (index, reach) = try present(messages)
-      if reach.isWhole { return (index, nil) }
-      begin(messages)
-      let end = ContinuousClock.now + limit
-      while !progress.read({ $0.isDone || $0.fault != nil }), ContinuousClock.now < end {
-        let pause = min(Self.pause, end - ContinuousClock.now)
-        _ = progress.take(within: pause) { $0.isDone || $0.fault != nil ? true : nil }
-        try Interest.check()
+      guard let messages = try limit.attempt({ () throws(Fault) in try mailbox.count(.blocking) }) else {
+        // Whoever comes next finds more.
+        begin()
+        return nil
+      }
+      while true {
+        // That a mailbox has grown is seen by reading it.
+        let found = try limit.attempt { () throws(Fault) in try present(messages) }
+        if let found, found.count == messages { return found }
+        begin()
+        if limit.hasPassed { return found }
+        try wait(within: limit)
+      }
+    }
+  }
+
+  /// The words that are in already, without any being added; nil when none can be kept. Blocks until all messages have been
+  /// found.
+  func textsKept() throws(Fault) -> Found? {
+    try open(evenTemporary: false).flatMap { (index) throws(Fault) in try found(in: index, mailbox.count(.blocking)) }
+  }
+
+  /// Waits until no more words are added, or the time is up.
+  private func wait(within limit: WaitLimit) throws(Fault) {
+    while !limit.hasPassed {
+      let pause = limit.end.map { min(Self.pause, $0 - .now) } ?? Self.pause
+      let isOver = progress.take(within: pause) { progress -> Result<Void, Fault>? in
+        if let fault = progress.fault { return .failure(fault) }
         // It may have come to rest at the moment of this query.
-        begin(messages)
+        return progress.isAdding ? nil : .success(())
       }
-      if limit > .zero {
-        if let fault = self.reach.fault { throw fault }
-        (index, reach) = try present(messages)
-      }
-      return (index, reach.isWhole ? nil : (min(reach.count, messages), messages))
+      if let isOver { return try isOver.get() }
+      try Interest.check()
     }
   }
 
   private static let pause = Duration.milliseconds(100)
 
-  private func present(_ messages: Int) throws(Fault) -> (TextIndex, (count: Int, isWhole: Bool)) {
-    let index = try open()
-    guard let reach = index.reach else { throw .noTextIndex }
+  private func present(_ messages: Int) throws(Fault) -> Found {
+    // What is found to be damaged has given way to another one, which is empty.
+    for _ in 0..<Self.attempts {
+      if let index = try open(), let found = found(in: index, messages) { return found }
+    }
+    throw .noTextIndex
+  }
+
+  private func found(in index: TextIndex, _ messages: Int) -> Found? {
+    guard let reach = index.reach else { return nil }
     if reach.isWhole {
       progress.update { progress in
         progress.isDone = true
         (progress.count, progress.messages, progress.bytes) = (messages, messages, mailbox.file.attributes.size)
       }
     }
-    return (index, reach)
+    return Found(index: index, count: reach.isWhole ? messages : min(reach.count, max(0, messages - 1)))
   }
 
-  private func open() throws(Fault) -> TextIndex {
+  /// nil when there can be none.
+  private func open(evenTemporary: Bool = true) throws(Fault) -> TextIndex? {
     try turn.lock()
     defer { turn.unlock() }
     // One that another process has put another in the place of is opened anew.
     if let known = progress.read({ $0.texts }), known.reach != nil { return known }
     _ = try mailbox.count(.blocking)
-    guard let store = mailbox.place, let index = mailboxes?.index,
-      let texts = try index.texts(
-        of: store.source, state: mailbox.hash?.packed ?? store.state, version: Self.version,
-        proof: mailbox.hash?.packed ?? [],
-        continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
-    else { throw .noTextIndex }
-    progress.update { $0.texts = texts }
+    guard let texts = try kept() ?? (evenTemporary ? TextIndex(temporary: ()) : nil) else { return nil }
+    progress.update { progress in
+      progress.texts = texts
+      progress.isDone = false
+    }
     return texts
   }
 
-  private func begin(_ messages: Int) {
+  /// What is kept for the next mount; nil when nothing can be.
+  private func kept() throws(Fault) -> TextIndex? {
+    if progress.read({ $0.isRefused }) { return nil }
+    guard let store = mailbox.place, let index = mailboxes?.index else { return nil }
+    return try index.texts(
+      of: store.source, state: mailbox.hash?.packed ?? store.state, version: Self.version, proof: mailbox.hash?.packed ?? [],
+      continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
+  }
+
+  private func begin() {
     guard let mailboxes, !mailboxes.isEnding else { return }
     let isDue = progress.change { progress in
-      if progress.isAdding || progress.isDone { return false }
-      progress.isAdding = true
+      if progress.isAdding { return false }
+      (progress.isAdding, progress.isDone) = (true, false)
       // What failed once may do now.
       progress.fault = nil
-      progress.messages = messages
       return true
     }
     guard isDue else { return }
@@ -136,6 +173,7 @@ final class TextSearch: Sendable {
     var fault: Fault?
     do throws(Fault) {
       for _ in 0..<Self.attempts where !isDone { isDone = try addAll() }
+      if !isDone, refuse() { isDone = try addAll() }
       if !isDone { fault = .noTextIndex }
     } catch {
       // Interrupted, it rests.
@@ -148,23 +186,37 @@ final class TextSearch: Sendable {
     }
   }
 
+  /// Gives up keeping words where there may be no room for them; gives whether that was so until now.
+  private func refuse() -> Bool {
+    let wasKept = progress.change { progress in
+      if progress.isRefused { return false }
+      (progress.isRefused, progress.texts) = (true, nil)
+      return true
+    }
+    return wasKept
+  }
+
   /// Gives whether all words are in: not if another process has put a file of its own in the place of this one.
   private func addAll() throws(Fault) -> Bool {
-    let texts = try open()
     let messages = try mailbox.count(.blocking)
+    guard let texts = try open() else { return false }
+    progress.update { $0.messages = messages }
     guard let lock = try lock(texts) else { return true }
     defer { withExtendedLifetime(lock) {} }
-    guard let reach = texts.reach, let store = mailbox.place else { return false }
+    guard let reach = texts.reach else { return false }
     if reach.isWhole { return true }
-    mailboxes?.index?.trimTexts(to: Self.roomForAll, sparing: store.source)
+    if let store = mailbox.place { mailboxes?.index?.trimTexts(to: Self.roomForAll, sparing: store.source) }
     var added = reach.count
     var batch: [IndexedText] = []
     var size = 0
+    let pace = mailboxes?.pace ?? Mailboxes.Pace()
+    var dueAt = ContinuousClock.now + pace.batchTime
     func add(isLast: Bool) -> Bool {
       guard texts.add(batch, behind: added, isLast: isLast) else { return false }
       added += batch.count
       batch.removeAll(keepingCapacity: true)
       size = 0
+      dueAt = .now + pace.batchTime
       return true
     }
     while added + batch.count < messages {
@@ -187,7 +239,8 @@ final class TextSearch: Sendable {
           progress.count = count
           progress.bytes = row.end
         }
-        if size >= Self.batchSize, added + batch.count < messages, !add(isLast: false) { return false }
+        let isFull = size >= pace.batchSize || ContinuousClock.now >= dueAt
+        if isFull, added + batch.count < messages, !add(isLast: false) { return false }
       }
     }
     return add(isLast: true)
@@ -212,14 +265,5 @@ final class TextSearch: Sendable {
       try Interest.check()
       _ = usleep(200_000)
     }
-  }
-}
-
-extension IndexedText {
-  fileprivate init(_ words: Message.Words) {
-    self.init(
-      subject: WordText.indexed(words.subject), sender: WordText.indexed(words.sender),
-      recipients: WordText.indexed(words.recipients), body: WordText.indexed(words.body),
-      files: WordText.indexed(words.files))
   }
 }

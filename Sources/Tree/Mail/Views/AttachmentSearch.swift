@@ -36,6 +36,8 @@ final class AttachmentSearch: Sendable {
     var hasAny = false
     /// Once all are found.
     var list: AttachmentList?
+    /// Until then: how many messages have been looked through, and those of them that have any.
+    var part: (looked: Int, messages: [UInt32]) = (0, [])
     var fault: Fault?
   }
 
@@ -49,6 +51,11 @@ final class AttachmentSearch: Sendable {
   /// Whether any message has an attachment. Waits for the first, or the end.
   func hasAny(_ patience: Patience) throws(Fault) -> Bool {
     try begin(patience) { $0.hasAny ? true : $0.list.map { $0.count > 0 } }
+  }
+
+  /// How many messages have been looked through so far, and which of them have attachments.
+  var part: (looked: Int, messages: [UInt32]) {
+    progress.read { progress in progress.list.map { ($0.shapes.count, $0.messages) } ?? progress.part }
   }
 
   /// All attachments. Waits for the end.
@@ -102,6 +109,11 @@ final class AttachmentSearch: Sendable {
     func add(_ block: AttachmentStore.Block) {
       course.list.add(block)
       course.block += 1
+      let messages = course.list.messages
+      progress.change { progress in
+        progress.part.looked = course.list.shapes.count
+        progress.part.messages += messages[progress.part.messages.count...]
+      }
       if course.list.count > 0, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
     }
     if !course.isLoaded {
@@ -125,6 +137,7 @@ final class AttachmentSearch: Sendable {
     progress.update { progress in
       progress.hasAny = whole.count > 0
       progress.list = whole
+      progress.part = (0, [])
     }
   }
 

@@ -63,6 +63,20 @@ final class SortedMailbox: Sendable {
 
   private var store: GroupStore? { mailbox.store.map { GroupStore($0) } }
 
+  /// All attachments, and the groups of their numbers by one sort, which are made when they are first looked at. Waits until
+  /// all have been found.
+  func attachments(
+    by sorting: AttachmentSorting, _ patience: Patience
+  ) throws(Fault) -> (list: AttachmentList, groups: MessageGroups) {
+    let list = try attachments.whole(patience)
+    let place = Mailboxes.Place(revision: file.revision, number: Int(sorting.rawValue))
+    if let groups = mailboxes.known[place]?.groups { return (list, groups) }
+    if patience == .immediate { throw .later }
+    let groups = try sorting.groups(list) { () throws(Fault) in try self.groups(.sender, patience) }
+    mailboxes.known.insert(Known(groups: groups), for: place, cost: groups.size)
+    return (list, groups)
+  }
+
   private func place(_ sorting: Sorting?) -> Mailboxes.Place {
     Mailboxes.Place(state: file.state, number: Int(sorting?.rawValue ?? 0))
   }
@@ -99,6 +113,7 @@ final class SortedMailbox: Sendable {
   private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
     for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
       if mailboxes.isEnding { throw .ending }
+      try Interest.check()
       let rows = try mailbox.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
       for (index, row) in rows.enumerated() { body(row, first + index) }
     }

@@ -16,6 +16,9 @@ final class ViewsFolder: ViewFolder {
     case label
     case withAttachments
     case attachments
+    case attachmentType
+    case attachmentSender
+    case attachmentYear
     case deleted
     case search
 
@@ -27,6 +30,9 @@ final class ViewsFolder: ViewFolder {
       case .label: "by-label"
       case .withAttachments: "with-attachments"
       case .attachments: "attachments"
+      case .attachmentType: "by-attachment-type"
+      case .attachmentSender: "by-attachment-sender"
+      case .attachmentYear: "by-attachment-year"
       case .deleted: "deleted"
       case .search: "search"
       }
@@ -39,21 +45,32 @@ final class ViewsFolder: ViewFolder {
       case .thread: .thread
       case .label: .label
       case .withAttachments: .attachments
-      case .attachments, .search: nil
+      case .attachments, .attachmentType, .attachmentSender, .attachmentYear, .search: nil
       case .deleted: .deleted
+      }
+    }
+
+    var attachmentSorting: AttachmentSorting? {
+      switch self {
+      case .attachmentType: .type
+      case .attachmentSender: .sender
+      case .attachmentYear: .year
+      case .date, .sender, .thread, .label, .withAttachments, .attachments, .deleted, .search: nil
       }
     }
   }
 
   private func item(_ branch: Branch) -> any ViewFolder {
     if let sorting = branch.sorting { return GroupFolder(sorted, sorting) }
+    if let sorting = branch.attachmentSorting { return AttachmentGroupFolder(sorted, sorting) }
     return branch == .search ? SearchFolder(sorted) : AttachmentsFolder(sorted)
   }
 
   /// Whether there is anything in it: for attachments, the search for them goes on only until the first.
   private func isThere(_ branch: Branch, _ patience: Patience) throws(Fault) -> Bool {
     switch branch {
-    case .withAttachments, .attachments: try sorted.attachments.hasAny(patience)
+    case .withAttachments, .attachments, .attachmentType, .attachmentSender, .attachmentYear:
+      try sorted.attachments.hasAny(patience)
     case .date, .sender, .thread, .search: try sorted.mailbox.count(patience) > 0
     case .label: try sorted.groups(.label, patience).count > 0
     case .deleted: try sorted.groups(.deleted, patience).count > 0

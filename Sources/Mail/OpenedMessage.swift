@@ -1,0 +1,55 @@
+internal import Bytes
+
+/// A message as it reads where what is signed stands in the place of each opaque S/MIME part (RFC 8551 §3.5.2).
+///
+/// Such a part holds another one, with a header of its own, which takes its place; then this is looked through anew, for what
+/// is signed may be signed once more.
+struct OpenedMessage {
+  /// In which the parts lie.
+  private(set) var source: any ByteSource
+  private(set) var isQuoted: Bool
+  private(set) var parts: [Part]
+  private(set) var fault: Fault?
+
+  /// How often what was in a part may be such a part again.
+  private static let deepest = 8
+
+  /// Blocks. Throws only what `source` throws.
+  init(_ source: any ByteSource, isQuoted: Bool) throws(Fault) {
+    self.source = source
+    self.isQuoted = isQuoted
+    var scanner = PartScanner(source)
+    try scanner.scan()
+    parts = scanner.parts
+    fault = scanner.fault
+    for _ in 0..<Self.deepest where parts.contains(where: { $0.kind == .signed }) {
+      guard try openAll() else { break }
+    }
+  }
+
+  /// Gives whether any part was one.
+  private mutating func openAll() throws(Fault) -> Bool {
+    var pieces: [SplicedSource.Piece] = []
+    var from: Int64 = 0
+    var isCut = false
+    for part in parts where part.kind == .signed {
+      let decoded = try part.decoded(from: source, isQuoted: isQuoted)
+      guard let data = try SignedData(decoded) else { continue }
+      pieces.append(SplicedSource.Piece(source: source, range: from..<part.start))
+      pieces += data.content.map { SplicedSource.Piece(source: decoded, range: $0) }
+      from = part.body.upperBound
+      isCut = isCut || data.isCut
+      // In what was encoded nothing is quoted.
+      if part.start == 0 { isQuoted = false }
+    }
+    guard !pieces.isEmpty else { return false }
+    pieces.append(SplicedSource.Piece(source: source, range: from..<source.size))
+    source = SplicedSource(pieces)
+    var scanner = PartScanner(source)
+    try scanner.scan()
+    parts = scanner.parts
+    let cut = isCut ? Fault(.damaged, "expected the end of what is signed, found the end of its part") : nil
+    fault = fault ?? scanner.fault ?? cut
+    return true
+  }
+}

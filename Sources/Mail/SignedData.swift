@@ -1,0 +1,136 @@
+internal import Bytes
+
+/// What an opaque S/MIME part holds beside its signatures: ContentInfo, SignedData, encapContentInfo (RFC 5652 §3, §5.1).
+///
+/// Of all that can be said in BER only the way there is followed: tags and lengths, each held against what is left, within
+/// loops and not calls. Nothing is verified, and nothing is decoded: what is signed are stretches of the source.
+struct SignedData: Sendable {
+  /// What is signed, in order.
+  private(set) var content: [Range<Int64>] = []
+  /// Whether the source ends before the content does.
+  private(set) var isCut = false
+
+  /// Of a content in pieces, which are a few hundred bytes or more each.
+  private static let piecesAtMost = 1 << 20
+  private static let deepest = 16
+
+  private static let signedData: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02]
+
+  /// nil for what is no SignedData, or has its content elsewhere. Blocks. Throws what `source` does, and not for damage.
+  init?(_ source: any ByteSource) throws(Fault) {
+    var cursor = SourceCursor(source, 0..<source.size)
+    do throws(Fault) {
+      guard try Self.enters(0x30, &cursor), try Self.read(0x06, &cursor) == Self.signedData,
+        try Self.enters(0xa0, &cursor), try Self.enters(0x30, &cursor), try Self.read(0x02, &cursor) != nil,
+        try Self.passes(0x31, &cursor), try Self.enters(0x30, &cursor), try Self.read(0x06, &cursor) != nil,
+        try Self.enters(0xa0, &cursor)
+      else { return nil }
+    } catch {
+      guard error.kind == .damaged || error.kind == .limit else { throw error }
+      return nil
+    }
+    do throws(Fault) { try readContent(&cursor) } catch {
+      guard error.kind == .damaged || error.kind == .limit else { throw error }
+      isCut = true
+    }
+    if content.isEmpty { return nil }
+  }
+
+  /// What precedes an element's content.
+  private struct Head {
+    let tag: UInt8
+    /// In bytes; nil for one that goes on to its end mark.
+    let length: Int64?
+
+    var isEnd: Bool { tag == 0 && length == 0 }
+    var isConstructed: Bool { tag & 0x20 != 0 }
+  }
+
+  /// X.690 §8.1. Tags of several bytes stand nowhere on the way.
+  private static func head(_ cursor: inout SourceCursor) throws(Fault) -> Head {
+    let start = cursor.position
+    let tag = try cursor.u8()
+    let first = try cursor.u8()
+    guard tag & 0x1f != 0x1f, first != 0xff else {
+      throw Fault(.damaged, "expected an element, found tag \(tag)", atByte: start)
+    }
+    if first < 0x80 { return Head(tag: tag, length: Int64(first)) }
+    if first == 0x80 { return Head(tag: tag, length: nil) }
+    var length: Int64 = 0
+    for _ in 0..<(first & 0x7f) {
+      guard length < 1 << 48 else { throw Fault(.damaged, "expected a length, found a greater one", atByte: start) }
+      length = length << 8 | Int64(try cursor.u8())
+    }
+    return Head(tag: tag, length: length)
+  }
+
+  /// Goes into an element; gives whether it has the tag.
+  private static func enters(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> Bool {
+    try head(&cursor).tag == tag
+  }
+
+  /// A short element's bytes; nil when it has another tag.
+  private static func read(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> [UInt8]? {
+    let head = try head(&cursor)
+    guard head.tag == tag, let length = head.length, length <= 64 else { return nil }
+    return Array(try cursor.bytes(Int(length)))
+  }
+
+  /// Goes past an element; gives whether it has the tag.
+  private static func passes(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> Bool {
+    let head = try head(&cursor)
+    guard head.tag == tag else { return false }
+    if let length = head.length {
+      try cursor.skip(length)
+      return true
+    }
+    var open = 1
+    while open > 0 {
+      try Interest.check()
+      let inner = try self.head(&cursor)
+      if inner.isEnd {
+        open -= 1
+      } else if let length = inner.length {
+        try cursor.skip(length)
+      } else {
+        open += 1
+      }
+    }
+    return true
+  }
+
+  /// An octet string, or one that is made of others (X.690 §8.7).
+  private mutating func readContent(_ cursor: inout SourceCursor) throws(Fault) {
+    /// Where each that is open ends; nil for one that goes on to its end mark.
+    var ends: [Int64?] = []
+    repeat {
+      try Interest.check()
+      while let last = ends.last, let end = last, cursor.position >= end { ends.removeLast() }
+      if ends.isEmpty, !content.isEmpty { return }
+      let head = try Self.head(&cursor)
+      if head.isEnd {
+        guard let last = ends.popLast(), last == nil else {
+          throw Fault(.damaged, "expected more of what is signed, found its end", atByte: cursor.position)
+        }
+        continue
+      }
+      guard head.tag & ~0x20 == 0x04 else {
+        throw Fault(.damaged, "expected an octet string, found tag \(head.tag)", atByte: cursor.position)
+      }
+      if head.isConstructed {
+        guard ends.count < Self.deepest else {
+          throw Fault(.limit, "strings nested deeper than \(Self.deepest)", atByte: cursor.position)
+        }
+        ends.append(head.length.map { cursor.position + $0 })
+        continue
+      }
+      guard let length = head.length, content.count < Self.piecesAtMost else {
+        throw Fault(.limit, "more than \(Self.piecesAtMost) pieces", atByte: cursor.position)
+      }
+      let start = cursor.position
+      let present = min(length, cursor.remaining)
+      if present > 0 || ends.isEmpty { content.append(start..<start + present) }
+      try cursor.skip(length)
+    } while !ends.isEmpty
+  }
+}
