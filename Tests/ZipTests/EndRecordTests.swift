@@ -176,10 +176,9 @@ extension ZipFixture {
     for (number, size) in sizes.enumerated() {
       let layout = ZipFixture(ZipFixtureEntry("\(number)", "")).layout()
       var header = Array(layout.bytes[layout.directory..<layout.end])
-      let low = withUnsafeBytes(of: UInt32(truncatingIfNeeded: size).littleEndian) { Array($0) }
-      header.replaceSubrange(20..<28, with: low + low)
-      header.replaceSubrange(
-        42..<46, with: withUnsafeBytes(of: UInt32(truncatingIfNeeded: place).littleEndian) { Array($0) })
+      func low(_ value: Int64) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+      header.replaceSubrange(20..<28, with: low(size) + low(size))
+      header.replaceSubrange(42..<46, with: low(place))
       directory += header
       pieces.append((place, Array(layout.bytes[..<layout.directory])))
       place += Int64(layout.directory) + size

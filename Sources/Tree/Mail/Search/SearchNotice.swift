@@ -1,13 +1,14 @@
 internal import Bytes
 
 /// `INCOMPLETE - 43 % searched.txt`: says that a listing of what a query finds is not all yet, and what to do.
-final class SearchNotice: Item {
+final class SearchNotice: MadeItem {
   private let sorted: SortedMailbox
   private let percent: Int
   let inode: UInt64
   var kind: Kind { .file }
   /// How far it is changes, but what a file of a name says does not.
-  var isImmutable: Bool { true }
+  var identity: UInt64 { UInt64(percent) }
+  var file: SourceState { sorted.file }
 
   private static let start = Array("INCOMPLETE - ".utf8)
   private static let end = Array(" % searched.txt".utf8)
@@ -48,10 +49,6 @@ final class SearchNotice: Item {
   }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { ByteArraySource(text) }
-
-  func accessList() throws(Fault) -> AccessList? { try sorted.file.accessList(kind) }
-
-  func checkCurrent(_ patience: Patience) throws(Fault) { try sorted.file.checkCurrent(patience) }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     sorted.file.provenance(view: SortedMailbox.view, nil)

@@ -138,8 +138,10 @@ final class TextSearch: Sendable {
   private func kept() throws(Fault) -> TextIndex? {
     if progress.read({ $0.isRefused }) { return nil }
     guard let store = mailbox.place, let index = mailboxes?.index else { return nil }
+    // What the messages are is what counts, where it is known, and not the file's state.
+    let proof = mailbox.hash?.packed
     return try index.texts(
-      of: store.source, state: mailbox.hash?.packed ?? store.state, version: Self.version, proof: mailbox.hash?.packed ?? [],
+      of: store.source, state: proof ?? store.state, version: Self.version, proof: proof ?? [],
       continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
   }
 

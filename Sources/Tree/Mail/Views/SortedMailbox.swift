@@ -69,7 +69,7 @@ final class SortedMailbox: Sendable {
     by sorting: AttachmentSorting, _ patience: Patience
   ) throws(Fault) -> (list: AttachmentList, groups: MessageGroups) {
     let list = try attachments.whole(patience)
-    let place = Mailboxes.Place(revision: file.revision, number: Int(sorting.rawValue))
+    let place = Mailboxes.Place(state: file.state, number: Int(sorting.rawValue))
     if let groups = mailboxes.known[place]?.groups { return (list, groups) }
     if patience == .immediate { throw .later }
     let groups = try sorting.groups(list) { () throws(Fault) in try self.groups(.sender, patience) }
