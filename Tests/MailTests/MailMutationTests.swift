@@ -33,7 +33,8 @@ import Testing
       try OpenMail(Array(head.utf8) + target.seeds()[seed])
     }
     let head = "Content-Type: application/ms-tnef; name=winmail.dat\n\n"
-    #expect(try mail(.tnef, 0, head).names == ["winmail.dat", "long", "part-1.dat"])
+    let names = try mail(.tnef, 0, head).names
+    #expect(names == ["winmail.dat", "long", "message.eml"])
     #expect(try mail(.tnef, 1, head).body == "\u{43f}\u{20ac}")
     #expect(try mail(.tnef, 2, head).originalHTML == "\u{feff}<p>\u{413}\u{a4}")
     var scanner = MailboxScanner(ByteArraySource(FuzzTarget.mail.seeds()[0]))

@@ -82,11 +82,22 @@ public struct MountProcess: Sendable {
   @discardableResult
   public func stop() -> Int32? {
     MountProcess.unmount(mountpoint)
-    for _ in 0..<1000 where daemon.isRunning { _ = usleep(5_000) }
+    for attempt in 0..<12 where daemon.isRunning {
+      // Where the root's mounts are private, as in containers, who has a mount namespace of his own has a copy, too.
+      if attempt > 0, !MountProcess.isHeldElsewhere(mountpoint) { break }
+      for _ in 0..<1000 where daemon.isRunning { _ = usleep(5_000) }
+    }
     if let status = daemon.status { return status }
     daemon.killNow()
     MountProcess.unmount(mountpoint)
     return nil
+  }
+
+  private static func isHeldElsewhere(_ mountpoint: String) -> Bool {
+    let lines = "grep -qsF -- \" $1 \" /proc/[0-9]*/mountinfo"
+    guard let child = try? MountChild(["/bin/bash", "-c", lines, "bash", mountpoint]) else { return false }
+    for _ in 0..<1000 where child.isRunning { _ = usleep(5_000) }
+    return child.status == 0
   }
 
   /// Takes every mount off a folder. Blocks for a few seconds at most.
