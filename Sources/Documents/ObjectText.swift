@@ -83,7 +83,12 @@ struct ObjectText {
 
   /// The same dictionary without some of its keys.
   func without(_ keys: [String]) -> ObjectText {
-    let kept = entries.filter { entry in !keys.contains { bytes[entry.key].elementsEqual($0.utf8) } }
+    keeping { key in !keys.contains { key.elementsEqual($0.utf8) } }
+  }
+
+  /// The same dictionary with some of its keys.
+  func keeping(_ isKept: (ArraySlice<UInt8>) -> Bool) -> ObjectText {
+    let kept = entries.filter { isKept(bytes[$0.key]) }
     if kept.count == entries.count { return self }
     var text = Array("<< ".utf8)
     for entry in kept {

@@ -105,6 +105,9 @@ final class PDFWriter {
     protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) } ?? id
   }
 
+  /// Whether strings in a stream of objects are as secret as elsewhere.
+  var canPack: Bool { protection.map { $0.streams != .none || $0.strings == .none } ?? true }
+
   /// Where an object lies that is in a stream of objects.
   struct Packing {
     let stream: Int

@@ -4,54 +4,89 @@ internal import JobFiles
 extension PageCopy {
   /// More elements are left out, with all others.
   private static let mostElements = 1 << 16
+  /// Fewer take no less in streams of objects.
+  private static let fewestPacked = 8
+
+  /// Elements of which something is on the pages.
+  private struct Elements {
+    /// As they are met.
+    var all: [PDFObject.ID] = []
+    /// Those among them that have content of their own there.
+    var direct: Set<PDFObject.ID> = []
+    /// Their types and their classes, with slashes.
+    var types: Set<[UInt8]> = []
+    var classes: Set<[UInt8]> = []
+  }
 
   /// Writes it; nil where there is none. Called when all else was copied: what is tagged is known by then.
   mutating func add(_ structure: DocumentStructure) throws(JobFailure) -> Int? {
     let keys = structureKeys.sorted()
     let entries = keys.compactMap { key in structure.parents.value(of: key).map { (key: key, text: ObjectText($0)) } }
-    guard let elements = elements(of: entries.map(\.text), structure.id), !elements.isEmpty else { return nil }
+    guard let elements = elements(of: entries.map(\.text), structure.id), !elements.all.isEmpty else { return nil }
+    if elements.all.count >= Self.fewestPacked { try pack() }
     let number = writer.reserve()
-    for id in elements { _ = assignNumber(to: id) }
-    let kept = Set(elements)
+    for id in elements.all { _ = assignNumber(to: id) }
+    let kept = Set(elements.all)
     var identifiers: [(key: [UInt8], entry: [UInt8])] = []
-    for id in elements {
+    for id in elements.all {
       let text = objects.object(id).text
-      try write(element: id, text, below: structure.id, number, among: kept)
+      try write(element: id, text, elements.direct.contains(id), below: structure.id, number, among: kept)
       if let name = text.value(of: "/ID"), let key = ObjectText.string(name) {
         identifiers.append((key, name + [0x20] + references(to: [id]).dropFirst(2).dropLast()))
       }
     }
-    var root = Array("<< /Type /StructTreeRoot /K ".utf8) + keptKids(of: structure.root, page: nil, among: kept)
+    var root = Array("<< /Type /StructTreeRoot /K ".utf8) + keptElements(of: structure.root, among: kept)
     root += " /ParentTree << /Nums [ ".utf8
     for (key, text) in entries { root += Array("\(key) ".utf8) + parents(text, among: kept) + [0x20] }
     root += "] >> /ParentTreeNextKey \((keys.last ?? 0) &+ 1)".utf8
-    for key in ["/RoleMap", "/ClassMap", "/Namespaces"] {
-      if let value = structure.root.value(of: key) {
-        root += Array(" \(key) ".utf8) + translated(ObjectText(Array(value)))
-      }
+    if let map = structure.root.value(of: "/RoleMap").map({ objects.resolved($0) }) {
+      root += Array(" /RoleMap ".utf8) + translated(Self.roles(of: elements.types, in: map))
+    }
+    if let map = structure.root.value(of: "/ClassMap").map({ objects.resolved($0) }) {
+      root += Array(" /ClassMap ".utf8) + translated(map.keeping { elements.classes.contains(Array($0)) })
+    }
+    if let namespaces = structure.root.value(of: "/Namespaces") {
+      root += Array(" /Namespaces ".utf8) + translated(ObjectText(Array(namespaces)))
     }
     if !identifiers.isEmpty {
       identifiers.sort { $0.key.lexicographicallyPrecedes($1.key) }
       root += Array(" /IDTree << /Names [ ".utf8) + identifiers.flatMap { $0.entry + [0x20] } + Array("] >>".utf8)
     }
-    try writer.write(number, root + Array(" >>".utf8))
+    try write(number, root + Array(" >>".utf8))
     try writeWaiting()
     return number
   }
 
+  /// What a map says of these types, and of those that it has for them.
+  private static func roles(of types: Set<[UInt8]>, in map: ObjectText) -> ObjectText {
+    let pairs = map.entries.map { (Array(map.bytes[$0.key]), Array(map.bytes[$0.value])) }
+    let roles = Dictionary(pairs) { first, _ in first }
+    var named: Set<[UInt8]> = []
+    for type in types {
+      var next = type
+      while let role = roles[next], named.insert(next).inserted { next = role }
+    }
+    return map.keeping { named.contains(Array($0)) }
+  }
+
   /// The elements that these refer to, and those above them, as they are met; nil: too many, or no tree.
-  private func elements(of entries: [ObjectText], _ root: PDFObject.ID) -> [PDFObject.ID]? {
-    var found: [PDFObject.ID] = []
+  private func elements(of entries: [ObjectText], _ root: PDFObject.ID) -> Elements? {
+    var found = Elements()
     var seen: Set<PDFObject.ID> = [root]
     for entry in entries {
       for reference in list(entry).references {
         var id = reference.id
+        found.direct.insert(id)
         while seen.insert(id).inserted {
           let text = objects.object(id).text
-          guard found.count < Self.mostElements else { return nil }
+          guard found.all.count < Self.mostElements else { return nil }
           // What is lost leads nowhere.
           guard text.isDictionary else { break }
-          found.append(id)
+          found.all.append(id)
+          if let type = text.value(of: "/S") { found.types.insert(Array(type)) }
+          if let classes = text.value(of: "/C").map({ objects.resolved($0).bytes[...] }) {
+            found.classes.formUnion((classes.first == 0x5B ? ObjectText.items(classes) : [classes]).map { Array($0) })
+          }
           guard let above = text.reference(for: "/P") else { break }
           id = above
         }
@@ -67,15 +102,35 @@ extension PageCopy {
   }
 
   private mutating func write(
-    element id: PDFObject.ID, _ text: ObjectText, below root: PDFObject.ID, _ top: Int, among kept: Set<PDFObject.ID>
+    element id: PDFObject.ID, _ text: ObjectText, _ isDirect: Bool, below root: PDFObject.ID, _ top: Int,
+    among kept: Set<PDFObject.ID>
   ) throws(JobFailure) {
     guard let number = newNumber(of: id) else { return }
     let above = text.reference(for: "/P").flatMap { $0 == root ? nil : newNumber(of: $0) } ?? top
     let page = text.reference(for: "/Pg")
     var own = translated(text.without(["/K", "/P", "/Pg", "/Ref"])).dropLast(2) + Array(" /P \(above) 0 R".utf8)
     if let page, isCopied(page: page), let number = newNumber(of: page) { own += " /Pg \(number) 0 R".utf8 }
-    own += Array(" /K ".utf8) + keptKids(of: text, page: page, among: kept) + Array(" >>".utf8)
-    try writer.write(number, Array(own))
+    let kids = isDirect ? keptKids(of: text, page: page, among: kept) : keptElements(of: text, among: kept)
+    own += Array(" /K ".utf8) + kids + Array(" >>".utf8)
+    try write(number, Array(own))
+  }
+
+  /// The elements below one that has no content of its own on the pages. There may be very many: those of other pages are
+  /// not looked at.
+  private func keptElements(of element: ObjectText, among kept: Set<PDFObject.ID>) -> [UInt8] {
+    guard let value = element.value(of: "/K") else { return Array("[ ]".utf8) }
+    var list = element.references.filter { value.indices.contains($0.range.lowerBound) }
+    if value.first != 0x5B {
+      let resolved = objects.resolved(value)
+      if resolved.bytes.first == 0x5B { list = resolved.references }
+    }
+    var text = Array("[ ".utf8)
+    for reference in list where kept.contains(reference.id) {
+      guard let number = newNumber(of: reference.id) else { continue }
+      text.append(decimal: number)
+      text += " 0 R ".utf8
+    }
+    return text + [0x5D]
   }
 
   /// What of an element's content is on the pages.

@@ -1,4 +1,5 @@
 internal import JobFiles
+internal import Pixels
 
 /// Some pages of a document on their way into a new one, with all that they refer to.
 ///
@@ -10,6 +11,8 @@ struct PageCopy {
   let objects: ObjectCache
   private let places: NamedPlaces
   let writer: PDFWriter
+  /// What takes objects that are no streams, once there are many; nil: `writer` takes them.
+  private var packedWriter: PackedWriter?
   /// The new number of each object that was met; nil: not copied.
   private var numbers: [PDFObject.ID: Int?] = [:]
   /// Met and not yet written.
@@ -106,7 +109,22 @@ struct PageCopy {
     }
     root += try namedPlaces()
     try writer.write(catalog, root + [0x20] + entries + Array(" >>".utf8))
-    try writer.finish(catalog: catalog, information: writeInformation())
+    let information = try writeInformation()
+    guard let packedWriter else { return try writer.finish(catalog: catalog, information: information) }
+    try packedWriter.finish(catalog: catalog, information: information, id: nil)
+  }
+
+  /// Writes what comes now into compressed streams; known to readers of `PackedWriter.version`.
+  mutating func pack() throws(JobFailure) {
+    // libdeflate's usual: 9 takes twice the time for a twentieth less.
+    guard let deflate = Deflate(level: 6) else { throw JobFailure.noMemory() }
+    packedWriter = PackedWriter(writer, deflate)
+  }
+
+  /// Writes an object that is no stream.
+  func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
+    guard let packedWriter else { return try writer.write(number, text) }
+    try packedWriter.write(number, text)
   }
 
   /// What the document says of its title, author and dates.
@@ -145,14 +163,14 @@ struct PageCopy {
       case .fields:
         let kids = Array("/Kids ".utf8) + references(to: fields.kids[id] ?? []) + Array(" >>".utf8)
         let text = PageCopy.open(translated(object.text)) + kids
-        try writer.write(number, below(topField, id, Array(text)))
+        try write(number, below(topField, id, Array(text)))
       case .layer:
         hasLayers = true
         fallthrough
       case .plain, .boundary:
         // Before the call: what changes this copy while it is read costs a copy of all numbers.
         let text = translated(object.text)
-        try writer.write(number, below(topField, id, text))
+        try write(number, below(topField, id, text))
       }
     }
   }

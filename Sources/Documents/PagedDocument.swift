@@ -40,7 +40,9 @@ public final class PagedDocument {
         pages.append(page)
       }
     }
-    let writer = try PDFWriter(to: output, version: file.version, file.protection.get())
+    // A structure may have to be packed.
+    let version = structure == nil ? file.version : PackedWriter.version(file.version)
+    let writer = try PDFWriter(to: output, version: version, file.protection.get())
     let (catalog, top) = (writer.reserve(), writer.reserve())
     var copy = PageCopy(from: file, objects: objects, places: places, to: writer, below: top, member: nil)
     try copy.write(pages, form: form, labels, structure, catalog: catalog)

@@ -105,6 +105,42 @@ expect("their names", root["/IDTree"]["/Names"], ["u:head", elements[0]])
 expect("roles", made.value(root["/RoleMap"]), {"/Title": "/H1"})
 expect("outline", "/Outlines" in made.catalog, False)
 
+# Of many elements, a page has its own and those above, packed, with what they are mapped to; protected, the same.
+def tagged(each=200):
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]/StructParents %d/Contents 6 0 R>>"
+    kinds = [range(10 + page * each, 10 + (page + 1) * each) for page in range(3)]
+    lists = [b" ".join(b"%d 0 R" % number for number in numbers) for numbers in kinds]
+    return document([
+        b"<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked true>>/StructTreeRoot 7 0 R>>",
+        b"<</Type/Pages/Count 3/Kids[3 0 R 4 0 R 5 0 R]>>", page % 0, page % 1, page % 2, stream(b"", b"/P<</MCID 0>>BDC EMC"),
+        b"<</Type/StructTreeRoot/K 8 0 R/RoleMap<</Row/Line/Line/P/Other/H1>>/ClassMap<</red<</O/Layout>>/blue<</O/Layout>>>>"
+        b"/ParentTree<</Nums[%s]>>>>" % b" ".join(b"%d[%s]" % pair for pair in enumerate(lists)),
+        b"<</Type/StructElem/S/Document/P 7 0 R/K 9 0 R>>", b"[%s]" % b" ".join(lists)] + [
+        b"<</Type/StructElem/S/Row/C/red/P 8 0 R/Pg %d 0 R/K %d/Alt(row %d of %d)>>" % (3 + page, row, row, page + 1)
+        for page in range(3) for row in range(each)])
+
+
+Path(f"{folder.name}/many.pdf").write_bytes(tagged())
+subprocess.run(["qpdf", "--encrypt", "", "owner", "256", "--", f"{folder.name}/many.pdf", f"{folder.name}/secret.pdf"], check=True)
+for name in "many.pdf", "secret.pdf":
+    source = Path(f"{folder.name}/{name}").read_bytes()
+    made = Made(source, "pages 2")
+    root = made.follow(made.catalog, "/StructTreeRoot")
+    top, = root["/K"]
+    rows = [made.value(item) for item in made.follow(top, "/K")]
+    expect(f"rows of {name}", [(row["/Alt"], row["/K"]) for row in rows], [(f"u:row {row} of 2", [row]) for row in range(200)])
+    expect(f"elements of {name}", sum("/StructElem" in json.dumps(item) for item in made.objects.values()), 201)
+    expect(f"roles of {name}", made.value(root["/RoleMap"]), {"/Row": "/Line", "/Line": "/P"})
+    expect(f"classes of {name}", made.value(root["/ClassMap"]), {"/red": {"/O": "/Layout"}})
+    expect(f"protection of {name}", "/Encrypt" in made.trailer, name == "secret.pdf")
+    unpacked = f"{folder.name}/unpacked.pdf"
+    subprocess.run(["qpdf", "--object-streams=disable", made.path, unpacked], check=True)
+    sizes = os.stat(made.path).st_size, os.stat(unpacked).st_size
+    expect(f"{name} packed, of {sizes}", sizes[0] * 4 < sizes[1], True)
+    again = Path(made.path).read_bytes()
+    Made(source, "pages 2")
+    expect(f"{name} made again", Path(made.path).read_bytes() == again, True)
+
 # In another order, each page has its own label.
 made = Made(whole(b"one"), "pages 3,1-2")
 labels = made.follow(made.catalog, "/PageLabels", "/Nums")

@@ -40,16 +40,10 @@ struct CompressedCopy {
   init(of file: PDFFile, _ coder: StreamCoder, to output: JobOutput) throws(JobFailure) {
     self.file = file
     self.coder = coder
-    writer = try PackedWriter(
-      to: output, version: CompressedCopy.version(file.version), file.protection.get(), deflate: coder.deflate)
+    let version = PackedWriter.version(file.version)
+    writer = try PackedWriter(PDFWriter(to: output, version: version, file.protection.get()), coder.deflate)
     // The second flag says that changes void a signature.
     isSigned = file.root["/Perms"] != nil || (file.root["/AcroForm"]?["/SigFlags"]?.integer ?? 0) & 2 != 0
-  }
-
-  /// Streams of objects came with 1.5.
-  private static func version(_ version: String) -> String {
-    let parts = version.split(separator: ".").map { Int($0) ?? 0 }
-    return parts.count == 2 && (parts[0], parts[1]) > (1, 5) ? version : "1.5"
   }
 
   /// Writes the whole new document; stops early when it is signed.

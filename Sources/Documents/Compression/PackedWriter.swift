@@ -13,15 +13,23 @@ final class PackedWriter {
   private static let mostTogether = 200
   private static let largest = 1 << 18
 
-  init(to output: JobOutput, version: String, _ protection: Protection?, deflate: Deflate) {
-    writer = PDFWriter(to: output, version: version, protection)
+  /// - Parameter writer: of a document of such a `version`; what it has written already lies where it is.
+  init(_ writer: PDFWriter, _ deflate: Deflate) {
+    self.writer = writer
     self.deflate = deflate
+  }
+
+  /// A document's version, or the first one that knows streams of objects.
+  static func version(_ version: String) -> String {
+    let parts = version.split(separator: ".").map { Int($0) ?? 0 }
+    return parts.count == 2 && (parts[0], parts[1]) > (1, 5) ? version : "1.5"
   }
 
   func reserve() -> Int { writer.reserve() }
 
   /// Takes an object that is no stream.
   func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
+    guard writer.canPack else { return try writer.write(number, text) }
     waiting.append((number, text))
     waitingSize += text.count
     if waiting.count >= Self.mostTogether || waitingSize >= Self.largest { try pack() }
