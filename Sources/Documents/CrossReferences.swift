@@ -1,7 +1,7 @@
 /// What a document's cross-reference streams (ISO 32000-1, 7.5.8) say of packed objects.
 ///
 /// libqpdf has found the same streams sound; it does not tell what is in them. Of tables, and of what stands behind one,
-/// nothing is said.
+/// nothing is said; but for an empty one at the end, as office programs write it for old readers.
 struct CrossReferences {
   /// By object number: that of the object stream, and the place in it; 0 for what is not packed.
   private(set) var packed: [(stream: Int32, index: Int32)] = []
@@ -16,6 +16,11 @@ struct CrossReferences {
   init(of file: PDFFile) {
     // Places are counted from the document's mark, which is to be the first thing here.
     guard unsafe file.bytes.starts(with: "%PDF-".utf8), var place = Self.start(file) else { return }
+    if unsafe Self.isEmptyTable(file.bytes.dropFirst(place).prefix(40)),
+      let stream = file.trailer["/XRefStm"]?.integer
+    {
+      place = stream
+    }
     for _ in 0..<Self.mostStreams {
       guard let id = Self.object(at: place, file) else { return }
       let object = file.object(id)
@@ -35,6 +40,13 @@ struct CrossReferences {
     guard let place = end.indices.last(where: { end[$0...].starts(with: mark) }) else { return nil }
     let digits = end[(place + mark.count)...].drop { $0 <= 0x20 }.prefix { (0x30...0x39).contains($0) }
     return Int(String(decoding: digits, as: UTF8.self))
+  }
+
+  /// Whether this is a table that says nothing, for readers who know no streams: the trailer behind it names one.
+  private static func isEmptyTable(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+    let words = unsafe Array(bytes).split { $0 <= 0x20 }
+    return words.count >= 4 && words[..<3].elementsEqual(["xref", "0", "0"]) { $0.elementsEqual($1.utf8) }
+      && words[3].starts(with: "trailer".utf8)
   }
 
   /// The number of the object that starts at a byte.

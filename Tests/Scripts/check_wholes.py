@@ -4,6 +4,7 @@ The documents are made here. Prints one line for each rule that is broken, and f
 """
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -122,7 +123,13 @@ def tagged(each=200):
 
 Path(f"{folder.name}/many.pdf").write_bytes(tagged())
 subprocess.run(["qpdf", "--encrypt", "", "owner", "256", "--", f"{folder.name}/many.pdf", f"{folder.name}/secret.pdf"], check=True)
-for name in "many.pdf", "secret.pdf":
+subprocess.run(["qpdf", "--object-streams=generate", f"{folder.name}/many.pdf", f"{folder.name}/streams.pdf"], check=True)
+streams = Path(f"{folder.name}/streams.pdf").read_bytes()
+# As office programs write it: an empty table at the end, with the place of the stream that has all.
+Path(f"{folder.name}/hybrid.pdf").write_bytes(
+    streams + b"xref\r\n0 0\r\ntrailer\r\n<</Size %s/Root %s/XRefStm %s>>\r\nstartxref\r\n%d\r\n%%%%EOF\r\n" % (
+        re.search(rb"/Size (\d+)", streams)[1], re.search(rb"/Root (\d+ 0 R)", streams)[1], streams.split()[-2], len(streams)))
+for name in "many.pdf", "secret.pdf", "hybrid.pdf":
     source = Path(f"{folder.name}/{name}").read_bytes()
     made = Made(source, "pages 2")
     root = made.follow(made.catalog, "/StructTreeRoot")
