@@ -275,12 +275,15 @@ public final class MountedTree: FileSystem {
       // Before and not after: once moved, the bytes cannot be called back.
       do throws(Fault) {
         try source.willMove(at: offset, count: extent.count, .immediate)
+        try file.noteUnseen(at: offset, count: extent.count, of: source, .immediate)
         return move(extent, request, file.id)
       } catch { if !error.isDelay, !error.isOfEarlierState { return fail(request, error, file.id) } }
     }
     answer(request, file.id) { (patience) throws(Fault) in
       try file.reading(patience) { (source) throws(Fault) in
-        try ReadBuffer(source, at: offset, count: count, patience)
+        let buffer = try ReadBuffer(source, at: offset, count: count, patience)
+        unsafe try file.note(buffer.bytes, at: offset, of: source, patience)
+        return buffer
       }
     } _: { [workers, ending] request, buffer in
       unsafe request.reply(bytes: buffer.bytes)

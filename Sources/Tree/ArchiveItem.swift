@@ -76,6 +76,8 @@ final class ArchiveItem: MadeItem {
     }
   }
 
+  var claimsItsContent: Bool { true }
+
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
     let bytes = try open(pinned: false, patience)
     // Decoded bytes cannot come to their end when they are others; those that lie there as they are could.

@@ -82,6 +82,9 @@ public protocol Item: AnyObject, Sendable {
   /// is not sure to be the same bytes is looked through for that.
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource
 
+  /// Whether `content` is of what the bytes are said to be, and not of the bytes.
+  var claimsItsContent: Bool { get }
+
   /// What names this state of the item's bytes: another one when they change.
   func revision(_ attributes: Attributes) -> UInt64
 
@@ -194,6 +197,7 @@ extension Item {
   public var content: UInt64? { nil }
   public var sourceState: UInt64 { 0 }
   public func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource { try open(pinned: false, patience) }
+  public var claimsItsContent: Bool { false }
   public func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {}
   public var knownHead: [UInt8]? { nil }
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }

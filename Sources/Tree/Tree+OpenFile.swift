@@ -9,6 +9,8 @@ extension Tree {
     private let tree: Tree
     private let node: Node
     private let held: Mutex<any ByteSource>
+    /// What was given of bytes that are only said to be the same, as an entry's are by its size and CRC.
+    private let given: Mutex<GivenBytes>?
     /// Whether the size that the kernel was told is a guess, and stays one.
     public let hasOpenEnd: Bool
     /// Whether the kernel's cached pages are still this file's.
@@ -21,6 +23,7 @@ extension Tree {
       self.node = node
       self.keepsCache = keepsCache
       held = Mutex(source)
+      given = node.item.claimsItsContent ? Mutex(GivenBytes()) : nil
       hasOpenEnd = !source.hasKnownSize || node.face.isConcealed
       changesAttributes = node.hasPreliminary.load(ordering: .relaxed)
       node.openings.add(1, ordering: .relaxed)
@@ -44,14 +47,39 @@ extension Tree {
       }
       return try tree.present(node, isDoubted: true, patience) { (item) throws(Fault) in
         let again = try item.openAgain(patience)
-        let result = try body(again)
+        if let parts = given?.withLock({ $0 }) { try parts.check(again, patience) }
         // What was there is let go without the lock.
         _ = held.withLock { source in
           defer { source = again }
           return source
         }
-        return result
+        return try body(again)
       }
+    }
+
+    /// Notes what somebody is about to be given of a source that the file was read from; ESTALE when the file goes on in
+    /// another one by now, which has other bytes there.
+    public func note(
+      _ bytes: UnsafeRawBufferPointer, at offset: Int64, of source: any ByteSource, _ patience: Patience
+    ) throws(Fault) {
+      guard given != nil, unsafe !bytes.isEmpty else { return }
+      let part = unsafe GivenBytes.Part(bytes, at: offset)
+      given?.withLock { $0.add(part) }
+      let present = self.source
+      if present !== source { try part.check(present, patience) }
+    }
+
+    /// The same of what is given without passing through here. Reads it.
+    public func noteUnseen(
+      at offset: Int64, count: Int, of source: any ByteSource, _ patience: Patience
+    ) throws(Fault) {
+      guard given != nil else { return }
+      let bytes = try source.bytes(at: offset, count: count, patience)
+      let failure: Fault? = unsafe bytes.withUnsafeBytes { buffer in
+        do throws(Fault) { unsafe try note(buffer, at: offset, of: source, patience) } catch { return error }
+        return nil
+      }
+      if let failure { throw failure }
     }
   }
 }

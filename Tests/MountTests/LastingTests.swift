@@ -20,7 +20,7 @@ import Testing
   @Test(arguments: ["archive_touched", "archive_added_to", "archive_updated"])
   func whatIsOpenOfUnchangedEntriesLasts(_ change: String) async throws { try await check(change) }
 
-  @Test(arguments: ["entry_rewritten", "entry_damaged"])
+  @Test(arguments: ["entry_rewritten", "entry_damaged", "entry_mended"])
   func entryChangedInPlaceIsNeverMixed(_ change: String) async throws { try await check(change) }
 
   @Test func programsWalkThroughMailThatComes() async throws { try await check("walkers") }

@@ -343,6 +343,31 @@ def entry_damaged():
     fails(errno.EIO, "what is open", lambda: os.pread(file, 1 << 20, 2 << 20)[:1])
 
 
+def entry_mended():
+    """Who was given damaged bytes before an archive became whole does not get the rest of the whole one."""
+    path, inner = f"{source}/a.zip", f"{mount}/a.zip.contents/e"
+    for method in (0, 8):
+        pack(path, {"e": (text(1), method)})
+        with open(path, "rb") as file:
+            whole = file.read()
+        # A stored entry half written over by what comes next has the same name, size and CRC.
+        pack(path, {"e": (text(1), 0)})
+        with open(path, "r+b") as other:
+            other.seek(1000)
+            other.write(b"damaged")
+        time.sleep(0.1)
+        file = os.open(inner, os.O_RDONLY)
+        part = os.pread(file, 100_000, 0)
+        check(b"damaged" in part, "the damaged bytes are given before their sum is known")
+        with open(path, "r+b") as other:
+            other.write(whole)
+            other.truncate()
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        fails(errno.ESTALE, f"what is open, method {method}", lambda: os.pread(file, len(text(1)), 100_000)[:1])
+        os.close(file)
+        seen("the whole bytes", lambda: read(inner) == text(1))
+
+
 def walkers():
     """Programs walk through a mailbox to which mail comes."""
     path, mails = f"{source}/x.mbox", [mail(number, 10) for number in range(400)]

@@ -1,0 +1,45 @@
+internal import Bytes
+
+/// What readers of an open file were given, by sums: it must be there still when the file goes on in another state of its
+/// source, or they would have a mixture.
+struct GivenBytes: Sendable {
+  struct Part: Sendable {
+    private let offset: Int64
+    private let count: Int
+    private let sum: UInt64
+
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+      self.offset = offset
+      count = bytes.count
+      sum = unsafe Self.sum(bytes)
+    }
+
+    private static func sum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+      var hash = StableHash()
+      unsafe hash.combine(bytes.bytes)
+      return hash.value
+    }
+
+    /// ESTALE unless a source has the same bytes there. Reads them.
+    func check(_ source: any ByteSource, _ patience: Patience) throws(Fault) {
+      let bytes = try source.bytes(at: offset, count: count, patience)
+      guard bytes.count == count, unsafe bytes.withUnsafeBytes({ unsafe Self.sum($0) }) == sum else { throw .stale }
+    }
+  }
+
+  private var parts: [Part] = []
+  private var isTooMuch = false
+
+  /// Of an entry that is read from one end to the other, some gigabytes.
+  private static let most = 1 << 16
+
+  mutating func add(_ part: Part) {
+    if parts.count < Self.most { parts.append(part) } else { isTooMuch = true }
+  }
+
+  /// ESTALE unless a source has all of it.
+  func check(_ source: any ByteSource, _ patience: Patience) throws(Fault) {
+    if isTooMuch { throw .stale }
+    for part in parts { try part.check(source, patience) }
+  }
+}
