@@ -22,6 +22,12 @@ public final class JobOrder {
     try JobInput(descriptor: source, offset: job.start, size: job.size)
   }
 
+  /// Calls `body` with the file, or with each file of a bundle that can be opened.
+  public func forEachInput(ofBundle isBundle: Bool, _ body: (JobInput) -> Void) throws(JobFailure) {
+    guard isBundle else { return try body(input()) }
+    try forEachMember { (_, open) in if let input = try? open() { body(input) } }
+  }
+
   /// Calls `body` with each file of a bundle, what it is called, and what opens it.
   public func forEachMember(
     _ body: (_ name: String, _ open: () throws(JobFailure) -> JobInput) throws(JobFailure) -> Void

@@ -16,12 +16,8 @@ struct Workbench: Bench {
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     if case .findPasswords(let isBundle) = order.job.work {
       var search = PasswordSearch(order.job.passwords)
-      if isBundle {
-        // One that cannot be opened asks for no password.
-        try order.forEachMember { (_, open) in if let input = try? open() { search.add(input) } }
-      } else {
-        search.add(try order.input())
-      }
+      // One that cannot be opened asks for no password.
+      try order.forEachInput(ofBundle: isBundle) { search.add($0) }
       return search.outcome
     }
     guard case .make(let recipe) = order.job.work, let output = order.output else {

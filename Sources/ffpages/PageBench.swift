@@ -13,12 +13,8 @@ struct PageBench: Bench {
     let job = order.job
     if case .findPasswords(let isBundle) = job.work {
       var search = PasswordSearch(order.job.passwords)
-      if isBundle {
-        // One that cannot be opened asks for no password.
-        try order.forEachMember { (_, open) in if let input = try? open() { search.add(input) } }
-      } else {
-        search.add(try order.input())
-      }
+      // One that cannot be opened asks for no password.
+      try order.forEachInput(ofBundle: isBundle) { search.add($0) }
       return search.outcome
     }
     let document = try open.document(job.document) { () throws(JobFailure) in
