@@ -92,7 +92,7 @@ final class NamedPlaces {
   private func node(_ text: ObjectText) -> Node {
     var node = Node()
     for kid in text.value(of: "/Kids").map({ objects.resolved($0).references }) ?? [] {
-      let limits = items(of: objects.object(kid.id).text, "/Limits").map(ObjectText.string)
+      let limits = objects.items(of: objects.object(kid.id).text, "/Limits").map(ObjectText.string)
       guard limits.count == 2, let first = limits[0], let last = limits[1] else {
         node.others.append(kid.id)
         continue
@@ -100,16 +100,11 @@ final class NamedPlaces {
       node.kids.append((first, last, kid.id))
     }
     node.kids.sort { $0.first < $1.first }
-    let names = items(of: text, "/Names")
+    let names = objects.items(of: text, "/Names")
     for index in stride(from: 0, to: names.count - 1, by: 2) {
       if let key = ObjectText.string(names[index]) { node.places[key] = Array(names[index + 1]) }
     }
     return node
-  }
-
-  /// Of an array that is a value.
-  private func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
-    text.value(of: key).map { ObjectText.items(objects.resolved($0).bytes[...]) } ?? []
   }
 
   /// The page that a place is on: the first thing that its array refers to.

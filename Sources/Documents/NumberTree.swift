@@ -66,18 +66,14 @@ final class NumberTree {
   private func node(_ text: ObjectText) -> Node {
     var node = Node()
     for kid in text.value(of: "/Kids").map({ objects.resolved($0).references }) ?? [] {
-      let limits = items(of: objects.object(kid.id).text, "/Limits").compactMap(Self.number)
+      let limits = objects.items(of: objects.object(kid.id).text, "/Limits").compactMap(Self.number)
       node.kids.append((limits.first ?? .min, limits.count == 2 ? limits[1] : .max, kid.id))
     }
-    let items = items(of: text, "/Nums")
+    let items = objects.items(of: text, "/Nums")
     for index in stride(from: 0, to: items.count - 1, by: 2) {
       if let number = Self.number(items[index]) { node.values[number] = Array(items[index + 1]) }
     }
     return node
-  }
-
-  private func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
-    text.value(of: key).map { ObjectText.items(objects.resolved($0).bytes[...]) } ?? []
   }
 
   private static func number(_ text: ArraySlice<UInt8>) -> Int? { Int(String(decoding: text, as: UTF8.self)) }

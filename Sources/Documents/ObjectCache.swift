@@ -53,6 +53,11 @@ final class ObjectCache {
     return object(reference.id).text
   }
 
+  /// The items of an array that is a dictionary's value; none where there is no such value.
+  func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
+    text.value(of: key).map { ObjectText.items(resolved($0).bytes[...]) } ?? []
+  }
+
   private func read(_ id: PDFObject.ID) -> Object {
     if let text = packed.text(of: id).flatMap(ObjectText.init(sound:)) {
       return ObjectCache.object(text, isStream: false)
