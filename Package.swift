@@ -121,7 +121,7 @@ let package = Package(
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
     .testTarget(
-      name: "BytesTests", dependencies: ["Bytes", "Threads", "Files", "TestSupport"], swiftSettings: strict),
+      name: "BytesTests", dependencies: ["Bytes", "Threads", "Text", "Files", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "TreeTests",
       dependencies: [

@@ -22,15 +22,26 @@ struct ContentsView: FolderView {
   ]
 
   static var descriptions: [ViewDescription] {
-    [ViewDescription(spelling, listed: usual, sources: "any ZIP archive", "the tree inside the archive")]
+    [
+      ViewDescription(
+        spelling, listed: usual, sources: "any ZIP archive, also in parts (`.zip.001`)",
+        "the tree inside the archive")
+    ]
   }
 
   init(listing: ViewListing, decodedCache: Int, index: Index?, _ options: ZipOptions, _ memory: MemoryBudget) {
-    listedExtensions = listing.extensions(Self.usual, byName: Self.byName)
-    listsUnnamed = !listing.isOff && listedExtensions.contains("zip")
+    let extensions = listing.extensions(Self.usual, byName: Self.byName)
+    listsUnnamed = !listing.isOff && extensions.contains("zip")
+    listedExtensions = listsUnnamed ? extensions.union([SplitFile.first]) : extensions
     let restarts = index.map { IndexedRestarts(index: $0) }
     let decoded = StretchCache(capacity: decodedCache, restarts: restarts, memory)
     archives = Archives(decoded: decoded, options, memory)
+  }
+
+  func isListed(beside file: FileName) -> Bool {
+    guard let fileExtension = file.fileExtension else { return false }
+    if fileExtension != SplitFile.first { return listedExtensions.contains(fileExtension) }
+    return listsUnnamed && file.dropping(suffix: ".001").map { isListed(beside: $0) } ?? false
   }
 
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { listsUnnamed && ZipArchive.isStart(head) }
@@ -38,9 +49,9 @@ struct ContentsView: FolderView {
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     // What conversions make is no archive.
     if source.item.knownHead != nil { return nil }
-    let archive = archives.archive(of: source)
+    let archive = archives.archive(of: try SplitFile.whole(of: source, patience))
     // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
-    if !source.isTaken(byName: listedExtensions), try !archive.isArchive(patience) { return nil }
+    if !source.isConcealed, !isListed(beside: source.name), try !archive.isArchive(patience) { return nil }
     let root = ArchiveItem(archive)
     return Found(root, try root.attributes(patience))
   }

@@ -141,7 +141,7 @@ public final class Tree: Sendable {
       guard views.listsAny(of: fileExtension) else { return [] }
       name = listed.fileName
       shown = []
-      for view in views.all where view.listedExtensions.contains(fileExtension) {
+      for view in views.all where view.listedExtensions.contains(fileExtension) && view.isListed(beside: name) {
         var isOurs = true
         for rival in view.rivals(of: name) where isOurs {
           isOurs = try folder.item.child(named: rival, patience) == nil

@@ -38,6 +38,9 @@ public protocol View: Sendable {
   /// Other files whose view would have the same name; theirs it is where they exist.
   func rivals(of file: FileName) -> [FileName]
 
+  /// Whether a listing shows the view beside a file of this name, whose extension is among `listedExtensions`.
+  func isListed(beside file: FileName) -> Bool
+
   /// Whether a listing shows the view beside a file without an extension that starts with `head`.
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
@@ -57,6 +60,7 @@ extension View {
   public var sourceKind: Kind { .file }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func rivals(of file: FileName) -> [FileName] { [] }
+  public func isListed(beside file: FileName) -> Bool { true }
   public func stop() {}
 }
 

@@ -12,6 +12,7 @@ struct CentralDirectory {
   private var clock = DOSClock()
   private let names: NameDecoder
   private var places: WrappedPlaces?
+  private let volumes: Volumes
   /// The entry behind the last one that was given, where it must be known first.
   private var ahead: Entry?
 
@@ -34,6 +35,7 @@ struct CentralDirectory {
     claimedEnd = end.directoryOffset + end.directorySize
     self.end = end.recordsOffset
     places = WrappedPlaces(source, end)
+    volumes = end.volumes
   }
 
   /// The next entry; nil at the directory's end. Blocks now and then.
@@ -78,7 +80,8 @@ struct CentralDirectory {
   private func header(_ clock: inout DOSClock) throws(Fault) -> (header: CentralHeader, size: Int)? {
     let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes.extracting(position..<bytes.byteCount), originByte: blockOffset + Int64(position))
-    guard let header = try reader.centralHeader(&clock) else { return nil }
+    guard var header = try reader.centralHeader(&clock) else { return nil }
+    header.localHeaderOffset = volumes.place(header.localHeaderOffset, in: header.volume)
     return (header, reader.position)
   }
 

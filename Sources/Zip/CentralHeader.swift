@@ -10,8 +10,10 @@ struct CentralHeader: Sendable {
   var crc: UInt32 = 0
   var compressedSize: Int64 = 0
   var size: Int64 = 0
-  /// As recorded: bytes before the archive are not counted.
+  /// As recorded: bytes before the archive are not counted, or those before the volume.
   var localHeaderOffset: Int64 = 0
+  /// Which of the files that the archive was split into has the local header, counted from 0.
+  var volume = 0
   var externalAttributes: UInt32 = 0
   var modified = Timestamp(seconds: 0)
   var nameStart = 0
@@ -65,7 +67,8 @@ extension ByteReader {
     header.nameCount = Int(try u16())
     let extraCount = Int(try u16())
     let commentCount = Int(try u16())
-    try skip(4)
+    header.volume = Int(try u16())
+    try skip(2)
     header.externalAttributes = try u32()
     let offset = try u32()
     header.nameStart = position
@@ -143,6 +146,7 @@ extension ByteReader {
     if header.size == 0xffff_ffff { header.size = Bounds.size(try u64()) }
     if header.compressedSize == 0xffff_ffff { header.compressedSize = Bounds.size(try u64()) }
     if header.localHeaderOffset == 0xffff_ffff { header.localHeaderOffset = Bounds.size(try u64()) }
+    if header.volume == 0xffff { header.volume = Int(try u32()) }
   }
 
   /// A time in 32 bits: signed, unless what the header itself records is nearer to it in the next round of these.

@@ -7,13 +7,12 @@ struct DirectoryReading {
   /// Where the central directory starts; without one, all there is are entries.
   private var dataEnd: Int64
   private var fault: Fault?
-  /// How many files the archive is split into, as it says.
-  private var parts = 1
+  private var volumes = Volumes.one
   private var separators = FolderSeparators()
 
   /// All of it, given away: a tree that two hold is copied when one changes it.
-  consuming func result() -> (tree: ZipTree, dataEnd: Int64, fault: Fault?, parts: Int) {
-    (tree, dataEnd, fault, parts)
+  consuming func result() -> (tree: ZipTree, dataEnd: Int64, fault: Fault?, volumes: Volumes) {
+    (tree, dataEnd, fault, volumes)
   }
 
   /// Throws when nothing of an archive can be read. Blocks.
@@ -40,7 +39,7 @@ struct DirectoryReading {
     do throws(Fault) {
       let end = try EndOfCentralDirectory.find(in: source)
       dataEnd = end.directoryOffset
-      parts = end.parts
+      volumes = end.volumes
       tree.expect(end.likelyCount, nameBytes: end.nameBytes)
       var directory = CentralDirectory(source, end, names)
       while let entry = try directory.next() {

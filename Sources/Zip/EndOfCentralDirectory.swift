@@ -13,8 +13,8 @@ struct EndOfCentralDirectory: Sendable {
   var entryCount: UInt64
   /// What every offset in the archive is short of: the bytes put before it.
   var prefix: Int64 = 0
-  /// How many files the archive is split into, of which this is the last.
-  var parts = 1
+  /// The files that the archive was split into.
+  var volumes = Volumes.one
   private var hasZip64 = false
   /// Whether of places and sizes only the low 32 bits are recorded (see `WrappedPlaces`).
   var isWrapped = false
@@ -96,8 +96,9 @@ struct EndOfCentralDirectory: Sendable {
     let bytes = unsafe tail.span.bytes
     var reader = ByteReader(bytes.extracting(position..<bytes.byteCount), originByte: start + Int64(position))
     try reader.skip(4)
-    let disk = try reader.u16()
-    try reader.skip(4)
+    let volume = try reader.u16()
+    let directoryVolume = try reader.u16()
+    try reader.skip(2)
     let count = try reader.u16()
     let size = try reader.u32()
     let offset = try reader.u32()
@@ -106,19 +107,24 @@ struct EndOfCentralDirectory: Sendable {
     var found = EndOfCentralDirectory(
       directoryOffset: Int64(offset), directorySize: Int64(size), recordsOffset: recordOffset,
       entryCount: UInt64(count))
-    if disk > 0, disk < 0xffff { found.parts = Int(disk) + 1 }
-    if let zip64 = try zip64(before: recordOffset, of: source) {
+    let zip64 = try zip64(before: recordOffset, of: source)
+    let last = volume == 0xffff ? zip64?.volume ?? 0 : Int(volume)
+    if last > 0, last < 0xffff {
+      found.volumes = Volumes(source, count: last + 1)
+      found.directoryOffset = found.volumes.place(found.directoryOffset, in: Int(directoryVolume))
+    }
+    if let zip64 {
       found.hasZip64 = true
       found.recordsOffset = zip64.recordOffset
       var large = found
       large.entryCount = zip64.entryCount
       large.directorySize = zip64.directorySize
-      large.directoryOffset = zip64.directoryOffset
+      large.directoryOffset = found.volumes.place(zip64.directoryOffset, in: zip64.directoryVolume)
       if let placed = try large.placed(endingAt: zip64.recordOffset, in: source) { return placed }
       // Not what the larger record says: then only what the smaller one leaves to it.
       if count == 0xffff { found.entryCount = zip64.entryCount }
       if size == 0xffff_ffff { found.directorySize = zip64.directorySize }
-      if offset == 0xffff_ffff { found.directoryOffset = zip64.directoryOffset }
+      if offset == 0xffff_ffff { found.directoryOffset = large.directoryOffset }
     }
     return try found.placed(endingAt: found.recordsOffset, in: source)
   }
@@ -128,6 +134,9 @@ struct EndOfCentralDirectory: Sendable {
     var directorySize: Int64
     var entryCount: UInt64
     var recordOffset: Int64
+    /// The last file of a split archive, and the one in which the directory starts, counted from 0.
+    var volume: Int
+    var directoryVolume: Int
   }
 
   private static func zip64(before recordOffset: Int64, of source: any ByteSource) throws(Fault) -> Zip64? {
@@ -146,11 +155,16 @@ struct EndOfCentralDirectory: Sendable {
       let recordBytes = unsafe record.span.bytes
       var reader = ByteReader(recordBytes)
       guard try reader.u32() == zip64Signature else { continue }
-      try reader.skip(28)
+      try reader.skip(12)
+      let volume = Int(try reader.u32())
+      let directoryVolume = Int(try reader.u32())
+      try reader.skip(8)
       let count = try reader.u64()
       let size = Bounds.size(try reader.u64())
       let directory = Bounds.size(try reader.u64())
-      return Zip64(directoryOffset: directory, directorySize: size, entryCount: count, recordOffset: offset)
+      return Zip64(
+        directoryOffset: directory, directorySize: size, entryCount: count, recordOffset: offset, volume: volume,
+        directoryVolume: directoryVolume)
     }
     return nil
   }
@@ -164,7 +178,8 @@ struct EndOfCentralDirectory: Sendable {
     let actual = end - directorySize
     if actual >= directoryOffset, try isHeader(at: actual, in: source) {
       var moved = self
-      moved.prefix = actual - directoryOffset
+      // Before a split archive's places there is what is before the part that they are in.
+      moved.prefix = volumes.count > 1 ? 0 : actual - directoryOffset
       moved.directoryOffset = actual
       // Nobody puts just so much before an archive.
       if !hasZip64, moved.prefix > 0, moved.prefix % WrappedPlaces.round == 0,

@@ -8,8 +8,7 @@ final class EntryReader: Sendable {
   let options: ZipOptions
   /// Where the central directory starts.
   private let end: Int64
-  /// How many files the archive is split into.
-  private let parts: Int
+  private let volumes: Volumes
   private let cache: StretchCache
   private let passwords: EntryPasswords
 
@@ -20,10 +19,10 @@ final class EntryReader: Sendable {
   /// An entry up to this size needs no spool.
   private static let wholeSize: Int64 = 256 << 10
 
-  init(_ source: any ByteSource, endingAt end: Int64, parts: Int, _ cache: StretchCache, _ options: ZipOptions) {
+  init(_ source: any ByteSource, endingAt end: Int64, _ volumes: Volumes, _ cache: StretchCache, _ options: ZipOptions) {
     self.source = source
     self.end = end
-    self.parts = parts
+    self.volumes = volumes
     self.cache = cache
     self.options = options
     passwords = EntryPasswords(options.passwords)
@@ -152,8 +151,8 @@ final class EntryReader: Sendable {
   ) throws(Fault) -> LocalHeader {
     let offset = node.localHeaderOffset
     guard offset >= 0, offset <= source.size - Int64(Self.localSize) else {
-      if parts > 1 { throw isElsewhere(atByte: offset) }
-      throw Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
+      throw volumes.absence(atByte: offset)
+        ?? Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
     }
     // Names are mostly the central ones, and extra fields short.
     let wanted = Self.localSize + (count == 0 ? 0 : Int(node.nameCount) + 64 + count)
@@ -161,8 +160,8 @@ final class EntryReader: Sendable {
     let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes, originByte: offset)
     guard try reader.u32() == Self.localSignature || isDoubted else {
-      if parts > 1 { throw isElsewhere(atByte: offset) }
-      throw Fault(.damaged, "expected a local header's signature", atByte: offset)
+      throw volumes.absence(atByte: offset)
+        ?? Fault(.damaged, "expected a local header's signature", atByte: offset)
     }
     try reader.skip(4)
     let method = try reader.u16()
@@ -185,17 +184,10 @@ extension EntryReader {
     1: "compression by shrinking", 6: "compression by imploding", 98: "compression by PPMd",
   ]
 
-  /// The archive was split, as `zip -s` does, and the entry is not in its last part.
-  private func isElsewhere(atByte offset: Int64) -> Fault {
-    Fault(
-      .unsupported,
-      "it is in another part of the archive, which is split into \(parts) files (.z01 to .zip): `zip -s 0` joins them",
-      atByte: offset)
-  }
-
   /// Throws when the entry cannot be read, or must not be, for a reason that its header alone shows.
   func check(_ node: ZipNode) throws(Fault) {
     let offset = node.localHeaderOffset
+    try volumes.check(node.compressedSize + Int64(Self.localSize), at: offset)
     switch node.encryption {
     case .none: break
     case .strong: throw Fault(.unsupported, "PKWARE's strong encryption is not supported", atByte: offset)

@@ -57,6 +57,73 @@ import Testing
     #expect(source.asked.withLock { $0 } == ["extent 15 15", "verify", "willMove 15 3", "workAhead 16", "prepare 17"])
   }
 
+  /// An identity that every file has of its own.
+  private static func identity(_ inode: UInt64) -> ByteIdentity {
+    let time = Timestamp(seconds: 1)
+    return ByteIdentity(device: 1, inode: inode, size: 100, modified: time, changed: time)
+  }
+
+  @Test func identityOfSeveralFilesTellsEachAndWhatWasTakenOfIt() {
+    let (one, other) = (Self.identity(1), Self.identity(2))
+    let bundles: [ByteIdentity?] = [
+      ByteIdentity(bundling: [("a", one)]), ByteIdentity(bundling: [("b", one)]),
+      ByteIdentity(bundling: [("a", one), ("b", other)]), ByteIdentity(bundling: [("b", other), ("a", one)]),
+      ByteIdentity(bundling: [("a", one), ("b", other.adding(.range, 1, 9))]),
+      ByteIdentity(bundling: [("a", one), ("b", other.adding(.range, 2, 9))]),
+      ByteIdentity(bundling: [("a", one.adding(.range, 2, 9)), ("b", other)]), one,
+    ]
+    #expect(Set(bundles).count == bundles.count && !bundles.contains(nil))
+    #expect(ByteIdentity(bundling: []) == nil)
+  }
+
+  /// A part of a joined source, with an identity and a place in a file.
+  private final class Part: ByteSource, DescriptorHolder {
+    let bytes: ByteArraySource
+    let identity: ByteIdentity?
+    let verified = Atomic<Int>(0)
+    let moved = Mutex<[String]>([])
+    var size: Int64 { bytes.size }
+
+    init(_ bytes: ArraySlice<UInt8>, _ number: UInt64?) {
+      self.bytes = ByteArraySource(Array(bytes))
+      identity = number.map { ByteSourceTests.identity($0) }
+    }
+
+    func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result { try body(0) }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+      unsafe try bytes.read(into: buffer, at: offset, patience)
+    }
+    func extent(at offset: Int64, count: Int) -> Extent? { Extent(holder: self, offset: offset, count: count) }
+    func verify() { verified.add(1, ordering: .relaxed) }
+    func willMove(at offset: Int64, count: Int, _ patience: Patience) { moved.withLock { $0.append("\(offset) \(count)") } }
+  }
+
+  @Test func joinedSourceIsItsPartsInOrder() throws {
+    let parts = [0..<30, 30..<30, 30..<31, 31..<100].enumerated().map { Part(Self.bytes[$1], UInt64($0)) }
+    let names: [FileName] = ["a", "b", "c", "d"]
+    let joined = try JoinedSource(zip(names, parts).map { ($0, $1) })
+    #expect(joined.size == 100 && joined.starts == [0, 30, 30, 31])
+    for start in 0..<100 {
+      for count in [0, 1, 2, 31, 100] {
+        #expect(try joined.partialBytes(at: Int64(start), count: count) == Array(Self.bytes[start...].prefix(count)))
+      }
+    }
+    for offset in [100, Int64.max, -1, .min] {
+      #expect(try joined.partialBytes(at: offset, count: 10).isEmpty)
+      #expect(joined.extent(at: offset, count: 1) == nil)
+    }
+    // A piece of a file does not go beyond its part.
+    let piece = try #require(joined.extent(at: 20, count: 50))
+    #expect(piece.holder === parts[0] && piece.offset == 20 && piece.count == 10)
+    #expect(joined.extent(at: 30, count: 9)?.holder === parts[2] && joined.extent(at: 99, count: 9)?.count == 1)
+    try joined.willMove(at: 29, count: 10, .blocking)
+    #expect(parts.map { $0.moved.withLock { $0 } } == [["29 1"], [], ["0 1"], ["0 8"]])
+    try joined.verify()
+    #expect(parts.allSatisfy { $0.verified.load(ordering: .relaxed) == 1 })
+    #expect(joined.identity == ByteIdentity(bundling: zip(names, parts).map { ($0, Self.identity($1.identity?.file[1] ?? 9)) }))
+    #expect(try JoinedSource([("a", parts[0]), ("b", Part([1], nil))]).identity == nil)
+  }
+
   @Test func rangePastItsSourceIsDamaged() throws {
     let range = ByteRange(of: ByteArraySource(Self.bytes), start: 90, size: 20)
     #expect(try range.partialBytes(at: 0, count: 10) == Array(90..<100))

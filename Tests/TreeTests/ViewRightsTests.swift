@@ -9,11 +9,11 @@ import Testing
 /// What every view there is, and every one to come, owes to its sources.
 @Suite struct ViewRightsTests {
   /// What a view is made of.
-  private enum Sources { case oneFile, manyFiles }
+  private enum Sources { case oneFile, manyFiles, oneFileOrItsParts }
 
   /// A new view is entered here with what it draws on. One that draws on several things takes its rights from `CommonRights`.
   private static let table: [String: Sources] = [
-    "ContentsView": .oneFile, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
+    "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
     "MergedView": .manyFiles,
   ]
@@ -31,7 +31,7 @@ import Testing
     var isImmutable: Bool { false }
     private let shown: Attributes
     private let list: AccessList?
-    private let members: [(name: FileName, thing: Thing)]
+    let members: [(name: FileName, thing: Thing)]
     let questions = Atomic<Int>(0)
 
     init(
@@ -66,8 +66,9 @@ import Testing
     func revision(_ attributes: Attributes) -> UInt64 { inode }
   }
 
-  private static func source(_ thing: Thing, _ name: FileName, isConcealed: Bool = false) throws -> Source {
-    let folder = Thing(.folder, 0o755)
+  private static func source(
+    _ thing: Thing, _ name: FileName, isConcealed: Bool = false, in folder: Thing = Thing(.folder, 0o755)
+  ) throws -> Source {
     let node = Node(id: 2, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none)
     return Source(
       item: thing, attributes: try thing.attributes(.blocking), name: name, folder: node, isConcealed: isConcealed)
@@ -78,7 +79,8 @@ import Testing
     switch "\(type(of: view))" {
     case "TableView": ["x.csv", "y.tsv"]
     case "CompressedView": ["x.pdf"]
-    default: [view.listedExtensions.first.map { FileName("x.\($0.text)") } ?? "x", "x.dat", "x"]
+    default:
+      [view.listedExtensions.map { FileName("x.\($0.text)") }.first { view.isListed(beside: $0) } ?? "x", "x.dat", "x"]
     }
   }
 
@@ -106,7 +108,7 @@ import Testing
 
   @Test func viewOfOneFileHasItsOwnerModeAndList() throws {
     let list = try AccessList([2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 7, 0, 9, 0, 0, 0])
-    for view in Self.views() where Self.table["\(type(of: view))"] == .oneFile {
+    for view in Self.views() where Self.table["\(type(of: view))"] != .manyFiles {
       for permissions: UInt16 in [0o644, 0o600, 0o4711, 0o024, 0o604, 0] {
         let name = try #require(Self.names(view).first)
         let thing = Thing(.file, permissions, owner: 5, group: 6, list: list)
@@ -156,6 +158,22 @@ import Testing
     #expect(found.attributes.owner == owner ?? CommonRights.nobody)
     #expect(found.attributes.group == group ?? CommonRights.nobody)
     #expect(String(found.attributes.permissions, radix: 8) == String(permissions, radix: 8))
+    let list = try found.item.accessList()
+    #expect(list == nil)
+  }
+
+  @Test(arguments: merges.indices.filter { merges[$0].folder.members.count > 1 })
+  func splitArchiveIsForWhoMayReadEachPart(row: Int) throws {
+    let (folder, owner, group, permissions) = Self.merges[row]
+    let last = try #require(folder.members.last)
+    let parts = folder.members.enumerated().map { (name: FileName("a.z0\($0 + 1)"), thing: $1.thing) }
+    let whole = Thing(.folder, 0o755, members: parts.dropLast() + [("a.zip", last.thing)])
+    let view = try #require(Self.views().first { $0.name == "contents" })
+    let source = try Self.source(last.thing, "a.zip", in: whole)
+    let found = try #require(try view.item(of: source, ViewRequest(source: "a.zip"), .blocking))
+    #expect(found.attributes.owner == owner ?? CommonRights.nobody)
+    #expect(found.attributes.group == group ?? CommonRights.nobody)
+    #expect(String(found.attributes.permissions, radix: 8) == String(permissions | permissions >> 2, radix: 8))
     let list = try found.item.accessList()
     #expect(list == nil)
   }

@@ -42,8 +42,14 @@ struct CommonRights {
   /// Adds another thing.
   mutating func narrow(to other: CommonRights) {
     var (mine, theirs) = (classes, other.classes)
-    if owner == nil || owner != other.owner { (owner, mine, theirs) = (nil, mine.withoutOwner, theirs.withoutOwner) }
-    if group == nil || group != other.group { (group, mine, theirs) = (nil, mine.withoutGroup, theirs.withoutGroup) }
+    if owner == nil || owner != other.owner {
+      if owner != nil { mine = mine.withoutOwner }
+      (owner, theirs) = (nil, theirs.withoutOwner)
+    }
+    if group == nil || group != other.group {
+      if group != nil { mine = mine.withoutGroup }
+      (group, theirs) = (nil, theirs.withoutGroup)
+    }
     classes = Classes(
       owner: mine.owner && theirs.owner, group: mine.group && theirs.group, others: mine.others && theirs.others)
   }

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Each is opened when its bytes are read, and one is open at a time.
 final class BundleSource: ByteSource {
-  private let members: [FolderBundle.Member]
+  private let members: [FileGroup.Member]
   private let list: [UInt8]
   /// Where each file starts.
   private let starts: [Int64]
@@ -15,13 +15,13 @@ final class BundleSource: ByteSource {
   private let opened = Mutex<(index: Int, source: any ByteSource)?>(nil)
 
   /// Opens each file once. Blocks.
-  init(_ members: [FolderBundle.Member]) throws(Fault) {
+  init(_ members: [FileGroup.Member]) throws(Fault) {
     self.members = members
     var parts: [(name: FileName, identity: ByteIdentity)] = []
     var files: [Bundle.Member] = []
     for member in members {
       try Interest.check()
-      let source = try member.open()
+      let source = try member.open(.blocking)
       if let identity = source.identity { parts.append((member.name, identity)) }
       files.append(Bundle.Member(name: member.name.text, size: source.size))
     }
@@ -70,7 +70,7 @@ final class BundleSource: ByteSource {
 
   private func source(_ index: Int) throws(Fault) -> any ByteSource {
     if let known = opened.withLock({ $0 }), known.index == index { return known.source }
-    let source = try members[index].open()
+    let source = try members[index].open(.blocking)
     let end = index + 1 < starts.count ? starts[index + 1] : size
     guard source.size == end - starts[index] else {
       throw Fault(.changed, "\(members[index].name.text) has changed while it was read")

@@ -41,7 +41,7 @@ struct MergedView: View {
     // All names of the folder are listed, and the files among them looked at.
     if patience == .immediate { throw .later }
     let bundle = try FolderBundle(source.item, source.attributes, patience)
-    if bundle.members.isEmpty { return nil }
+    if bundle.isEmpty { return nil }
     let attributes = try bundle.attributes(patience)
     let files = Source(item: bundle, attributes: attributes, name: source.name, folder: source.folder)
     let item = RenditionFile(

@@ -1,0 +1,82 @@
+import TestSupport
+import Testing
+
+/// Archives in several files, as `zip -s` and 7z make them.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct SplitArchiveTests {
+  /// A tree of some 400 KB that cannot be compressed, and split archives of it: the directory, an entry and a name lie across
+  /// the ends of parts.
+  private static let make = """
+    mkdir -p "$1/tree/d"; cd "$1/tree"
+    for n in 1 2 3 4 5 6; do head -c 70000 /dev/urandom > d/$n.bin; done
+    for n in $(seq 400); do echo $n > d/a-name-that-makes-the-directory-long-$n.txt; done
+    find . | LC_ALL=C sort | zip -q -s 64k ../source/a.zip -@ && zip -q -r -0 -s 64k -P secret ../source/LOCKED.ZIP d/1.bin d/2.bin
+    7z a -bd -v50k ../source/b.zip . > ../7z.txt || exit
+    cd ../source; mv LOCKED.z01 LOCKED.Z01; mv LOCKED.z02 LOCKED.Z02
+    mkdir deep; zip -q -0 deep/outer.zip a.z?? a.zip
+    split -b 100 -a 3 --numeric-suffixes=1 /etc/services disk.img.; ls > ../listed
+    """
+
+  @Test("a split archive is one tree") func partsAreRead() async throws {
+    try await withScratch { scratch in
+      let password = "umask 077; echo secret > \"$1/password\"; umask 022; "
+      let made = try await shell(password + Self.make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch, options: ["-o", "password_file=\(scratch.path)/password"]) { mount in
+        let said = try await mount.shell(
+          """
+          ls -d *.contents
+          diff -r a.zip.contents "$2/tree" && diff -r b.zip.001.contents "$2/tree" && echo same
+          diff -r deep/outer.zip.contents/a.zip.contents "$2/tree" && echo same within an archive
+          cmp LOCKED.ZIP.contents/d/1.bin "$2/tree/d/1.bin" && cmp LOCKED.ZIP.contents/d/2.bin "$2/tree/d/2.bin" && echo opened
+          stat disk.img.001.contents 2>&1; stat -c %F a.z01
+          """, scratch)
+        #expect(
+          said == """
+            LOCKED.ZIP.contents
+            a.zip.contents
+            b.zip.001.contents
+            same
+            same within an archive
+            opened
+            stat: cannot statx 'disk.img.001.contents': No such file or directory
+            regular file
+
+            """)
+      }
+      // The same as the root of a mount.
+      try await withMount(scratch.source + "/b.zip.001", at: scratch.mountpoint) { mount in
+        let said = try await mount.shell("diff -r . \"$2/tree\" && echo same", scratch)
+        #expect(said == "same\n")
+      }
+    }
+  }
+
+  @Test func partThatIsMissingOrChangesIsSeen() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.make + "; mv a.z03 ../kept", scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          for n in 1 2 3 4 5 6; do
+            cmp a.zip.contents/d/$n.bin "$2/tree/d/$n.bin" 2>>$O/errors && echo $n
+            getfattr --only-values -n user.ffmount.error a.zip.contents/d/$n.bin 2>>$O/errors | tail -c 99; echo
+          done
+          """, scratch)
+        #expect(said.contains("it is in part 4 of the 8 that the archive was split into, of which part 3 is missing"))
+        #expect(said.hasPrefix("1\n"), "\(said)")
+        #expect(!said.contains("CRC"), "\(said)")
+        let now = try await mount.shell(
+          """
+          mv "$2/kept" "$2/source/a.z03"; sleep 1.2
+          diff -r a.zip.contents "$2/tree" && echo whole
+          exec 3< a.zip.contents/d/6.bin; head -c 1 <&3 | wc -c
+          touch -d 2001-01-01 "$2/source/a.z02"; truncate -s -1 "$2/source/a.z02"; sleep 1.2
+          cat a.zip.contents/d/1.bin | cmp - "$2/tree/d/1.bin" && echo still
+          diff -rq a.zip.contents "$2/tree" > "$2/diff" 2>&1; echo $?
+          """, scratch)
+        #expect(now == "whole\n1\nstill\n2\n")
+      }
+    }
+  }
+}
