@@ -115,6 +115,9 @@ struct DecoderTests {
     _ = try second.readThrough()
     #expect(counting.readCount == before)
     #expect(second.extent(at: 0, count: 1000)?.count == 1000)
+    let end = try #require(second.extent(at: second.size - 3, count: 1000))
+    #expect(end.count == 3 && end.offset == second.size - 3)
+    #expect(second.extent(at: second.size, count: 1) == nil)
     #expect(second.workAhead(of: 0) == .none)
   }
 

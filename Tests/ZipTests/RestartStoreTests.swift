@@ -33,11 +33,18 @@ private final class MemoryStore: RestartStore {
     }
   }
 
-  func settle() {
+  /// Gives how many points were made.
+  @discardableResult
+  func settle() -> Int {
+    var count = 0
     for (stream, make) in state.withLock({ $0.waiting }) {
-      for point in make() { state.withLock { $0.images[stream, default: [:]][point.place] = point.image } }
+      for point in make() {
+        count += 1
+        state.withLock { $0.images[stream, default: [:]][point.place] = point.image }
+      }
     }
     state.withLock { $0.waiting = [] }
+    return count
   }
 
   var places: [Int64] { state.withLock { $0.images.values.flatMap(\.keys).sorted() } }
@@ -173,7 +180,8 @@ struct RestartStoreTests {
     let store = try store(after: stream)
     let (sound, _) = try mounted(stream, store)
     #expect(areSame(try sound.readThrough(), try LongStream.plain()[...]))
-    store.settle()
+    // What the store has is not made again.
+    #expect(store.settle() == 0)
     #expect(store.places == Array(1...20))
 
     let wrongSum = InflatedSource(
@@ -240,6 +248,25 @@ struct RestartStoreTests {
         _ = try? source.partialBytes(at: Int64(offset), count: 300_000)
       }
     }
+  }
+
+  /// A decoder's state (`inflate_state` of igzip_lib.h) that is sound but for how many bits it says to hold ready.
+  @Test(arguments: [Int32(-1), 65, .max, .min]) func pointThatClaimsTooManyBitsIsNotUsed(_ bits: Int32) throws {
+    let stream = LongStream.all[0]
+    let store = try store(after: stream)
+    let place = 36
+    store.change { _, image in
+      let size = image[8..<12].reversed().reduce(0) { $0 << 8 | Int64($1) }
+      let deflated = ByteArraySource(Array(image[12...]))
+      let decoded = InflatedSource(of: deflated, size: size, crc: nil, cache: StretchCache(capacity: 0))
+      guard var memory = try? decoded.readThrough(), (0...64).contains(memory[place]) else { return nil }
+      for byte in 0..<4 { memory[place + byte] = UInt8(truncatingIfNeeded: bits >> (8 * Int32(byte))) }
+      return Array(image[..<12]) + ZipDeflate.stored(memory)
+    }
+    #expect(store.places == Array(1...20))
+    let (source, compressed) = try mounted(stream, store)
+    try check(source, at: [18 << 20], count: 100)
+    #expect(compressed.read > compressed.size / 20 * 17)
   }
 
   @Test func damageAheadOfAPointIsFoundFromTheStart() throws {

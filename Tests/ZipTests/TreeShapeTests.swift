@@ -143,6 +143,13 @@ struct TreeShape: CustomTestStringConvertible, Sendable {
     TreeShape(
       "the number comes before the extension", names: ["a.txt", "a.txt", "b.tar.gz", "b.tar.gz"],
       ["a.txt = x", "a (1).txt = x", "b.tar.gz = x", "b (1).tar.gz = x"]),
+    TreeShape(
+      "an extension has at most 64 bytes, its dot included",
+      names: [63, 63, 64, 64].map { "a." + String(repeating: "n", count: $0) },
+      [
+        "a." + String(repeating: "n", count: 63) + " = x", "a (1)." + String(repeating: "n", count: 63) + " = x",
+        "a." + String(repeating: "n", count: 64) + " = x", "a." + String(repeating: "n", count: 64) + " (1) = x",
+      ]),
     TreeShape("a leading dot is no extension", names: [".bashrc", ".bashrc"], [".bashrc = x", ".bashrc (1) = x"]),
     TreeShape("a folder keeps its name", names: ["pet", "pet/cat"], ["pet (1) = x", "pet/", "pet/cat = x"]),
     TreeShape(
