@@ -81,7 +81,9 @@ private struct PartNames {
 
   /// nil for a name that no split file has.
   init?(_ name: FileName) {
-    guard let fileExtension = name.fileExtension, let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    guard let fileExtension = name.fileExtension, let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else {
+      return nil
+    }
     stem = name.bytes[...dot]
     let spelling = name.bytes[(dot + 1)...]
     switch fileExtension {

@@ -19,7 +19,8 @@ final class EntryReader: Sendable {
   /// An entry up to this size needs no spool.
   private static let wholeSize: Int64 = 256 << 10
 
-  init(_ source: any ByteSource, endingAt end: Int64, _ volumes: Volumes, _ cache: StretchCache, _ options: ZipOptions) {
+  init(_ source: any ByteSource, endingAt end: Int64, _ volumes: Volumes, _ cache: StretchCache, _ options: ZipOptions)
+  {
     self.source = source
     self.end = end
     self.volumes = volumes

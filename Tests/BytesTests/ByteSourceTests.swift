@@ -95,7 +95,9 @@ import Testing
     }
     func extent(at offset: Int64, count: Int) -> Extent? { Extent(holder: self, offset: offset, count: count) }
     func verify() { verified.add(1, ordering: .relaxed) }
-    func willMove(at offset: Int64, count: Int, _ patience: Patience) { moved.withLock { $0.append("\(offset) \(count)") } }
+    func willMove(at offset: Int64, count: Int, _ patience: Patience) {
+      moved.withLock { $0.append("\(offset) \(count)") }
+    }
   }
 
   @Test func joinedSourceIsItsPartsInOrder() throws {
@@ -120,7 +122,9 @@ import Testing
     #expect(parts.map { $0.moved.withLock { $0 } } == [["29 1"], [], ["0 1"], ["0 8"]])
     try joined.verify()
     #expect(parts.allSatisfy { $0.verified.load(ordering: .relaxed) == 1 })
-    #expect(joined.identity == ByteIdentity(bundling: zip(names, parts).map { ($0, Self.identity($1.identity?.file[1] ?? 9)) }))
+    #expect(
+      joined.identity
+        == ByteIdentity(bundling: zip(names, parts).map { ($0, Self.identity($1.identity?.file[1] ?? 9)) }))
     #expect(try JoinedSource([("a", parts[0]), ("b", Part([1], nil))]).identity == nil)
   }
 
