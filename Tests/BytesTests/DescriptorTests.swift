@@ -20,6 +20,17 @@ import Testing
     return source
   }
 
+  @Test func allNamesButTheFolderItselfAndTheOneAboveAreListed() throws {
+    let source = try SourceFolder()
+    let names: [FileName] = [".a", "..b", "...", "c", "dd", ".e.txt"]
+    for name in names { try source.write(name, "") }
+    let folder = try Descriptor.open(path: source.path, for: .listing)
+    var block = try DirectoryBlock(of: folder.raw, from: nil)
+    var found: Set<FileName> = []
+    while let entry = try block.next() { found.insert(entry.name.fileName) }
+    #expect(found == Set(names))
+  }
+
   @Test func namesBelowAreOpened() throws {
     let source = try Self.makeFolder()
     let place = try Descriptor.open(path: source.path + "/inside", for: .place)

@@ -111,6 +111,16 @@ import Threads
     workers.stop()
   }
 
+  /// Whatever part of a second it is when the waiting begins.
+  @Test func whoWaitsWaitsAsLongAsHeSays() {
+    let never = Awaited(0)
+    for _ in 0..<5 {
+      let start = ContinuousClock.now
+      let taken: Int? = never.take(within: .milliseconds(230)) { _ in nil }
+      #expect(taken == nil && ContinuousClock.now - start >= .milliseconds(229))
+    }
+  }
+
   @Test func thoseWhoAreHeldUpDoNotCount() async throws {
     let workers = Workers(atMost: 2, evenHeldUp: 40)
     let free = Flag()
