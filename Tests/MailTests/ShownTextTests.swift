@@ -1,0 +1,59 @@
+import Bytes
+import TestSupport
+import Testing
+
+@testable import Mail
+
+/// The text that is in HTML and RTF.
+@Suite struct ShownTextTests {
+  @Test(arguments: [
+    ("<p>a</p><p>b</p>", "a\n\nb\n"), ("a<br>b<div>c</div>d", "a\nb\nc\nd\n"),
+    ("<title>t</title>a<style>p{}</style>b<SCRIPT>if (a<b) c</SCRIPT>d<!-- e -->f", "abdf\n"),
+    ("a</script>b</title>c", "abc\n"), ("<template><p>a</p></template>b", "b\n"),
+    ("<ul><li>a<li>b</ul>c", "- a\n- b\n\nc\n"), ("<table><tr><td>a<td>b<tr><td>c</table>", "a\tb\nc\n"),
+    ("<pre>a\n  b</pre>", "a\n  b\n"), (" a \n b ", "a b\n"), ("a < b", "a < b\n"),
+    ("&#65;&#x42;&#X43;&#x64&#101 &amp;&lt;&nbsp;&eacute;", "ABCde &< é\n"),
+    ("&#128;&#x99;&#xd800;&#0;", "€™\u{fffd}\u{fffd}\n"),
+    ("&#xA;&#x110000;&bogus;&#x;&#;", "\n\u{fffd}&bogus;&#x;&#;\n"),
+  ])
+  func textOfHTML(_ html: String, _ text: String) {
+    #expect(String(decoding: HTMLText.text(of: Array(html.utf8)), as: UTF8.self) == text)
+  }
+
+  @Test(arguments: [
+    ("{\\rtf1\\ansi a\\par b\\tab c}", "a\nb\tc"),
+    ("{\\rtf1 {\\fonttbl{\\f0 Arial;}}a{\\*\\x hidden}b{\\v no}c}", "abc"),
+    // What stands for a character that older programs do not know is passed over: one byte, or as many as said.
+    ("{\\rtf1 a\\u8364?b}", "a€b"), ("{\\rtf1\\uc2 a\\u8364??b}", "a€b"), ("{\\rtf1\\uc0 a\\u8364 b}", "a€b"),
+    ("{\\rtf1\\uc2\\uc a\\u8364?b}", "a€b"), ("{\\rtf1{\\uc2 a}\\u8364?b}", "a€b"), ("{\\rtf1\\u8364\\'80b}", "€b"),
+    ("{\\rtf1\\u-10179?\\u-8704?x}", "😀x"), ("{\\rtf1\\ansi\\ansicpg1251 \\'e0\\'e1}", "аб"),
+    ("{\\rtf1 a\\bin3 {{{b}", "ab"), ("{\\rtf1 \\{a\\}\\~\\_b\\emdash}", "{a}\u{a0}\u{2011}b—"),
+  ])
+  func textOfRTF(_ rtf: String, _ text: String) throws {
+    let source = ByteArraySource(Array(rtf.utf8))
+    let decoded = try DecodedSource(decoding: 0..<source.size, of: source, with: RTFDecoder())
+    #expect(String(decoding: try decoded.readThrough(), as: UTF8.self) == text)
+  }
+
+  /// Every day of 400 years, and there and back.
+  @Test func daysAreThoseOfTheCalendar() {
+    let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    var days = MailDate.days(year: 1800, month: 1, day: 1)
+    #expect(days == -62_091)
+    var wrong: [Int] = []
+    for year in 1800..<2200 {
+      let isLeap = year % 4 == 0 && year % 100 != 0 || year % 400 == 0
+      for month in 1...12 {
+        for day in 1...(lengths[month - 1] + (isLeap && month == 2 ? 1 : 0)) {
+          if MailDate.days(year: year, month: month, day: day) != days || MailDate.civil(days) != (year, month, day) {
+            wrong.append(days)
+          }
+          days += 1
+        }
+      }
+    }
+    #expect(wrong.isEmpty)
+    #expect(MailDate.daysSince1970(year: 2023, month: 2, day: 29) == nil)
+    #expect(MailDate.daysSince1970(year: 2024, month: 2, day: 29) == 19_782)
+  }
+}
