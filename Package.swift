@@ -15,8 +15,39 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// Imports point one way: ffmount → Mount → Tree → Zip → Codecs → Bytes, with FuseLink beside the Tree, Mail, Tables and
-/// Index below it, Conversion beside the formats, and Text below them. ffconvert and ffpages alone link what parses PDFs and images.
+/// A module of one of the floors, the folders of `Sources`. Imports go downwards only; `scripts/check-imports` says which floor
+/// may import which.
+func module(
+  _ name: String, in floor: String, _ dependencies: [Target.Dependency] = [], linked: [LinkerSetting] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: strict,
+    linkerSettings: linked)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: strict)
+}
+
+/// A C library of the system.
+func library(_ name: String, _ package: String? = nil, apt: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/Libraries/\(name)", pkgConfig: package, providers: [.apt([apt])])
+}
+
+/// What little has to be C, or C++.
+func shim(_ name: String, _ dependencies: [Target.Dependency] = [], links library: String? = nil) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/Libraries/\(name)",
+    linkerSettings: library.map { [.linkedLibrary($0)] } ?? [])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
+}
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
 let package = Package(
   name: "ffmount",
   products: [
@@ -30,86 +61,82 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
-    .systemLibrary(name: "CIsal", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
-    .systemLibrary(name: "CBzip2", providers: [.apt(["libbz2-dev"])]),
-    .systemLibrary(name: "CLzma", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CQpdf", pkgConfig: "libqpdf", providers: [.apt(["libqpdf-dev"])]),
-    .systemLibrary(name: "CPoppler", pkgConfig: "poppler-glib", providers: [.apt(["libpoppler-glib-dev"])]),
-    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
-    .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
-    .systemLibrary(name: "CTiff", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
-    // Its own pkgConfig file asks for a compiler with OpenMP.
-    .systemLibrary(name: "CLibRaw", providers: [.apt(["libraw-dev"])]),
-    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
-    .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
-    .target(name: "CJpeg", linkerSettings: [.linkedLibrary("jpeg")]),
-    .target(name: "CPosix"),
-    .target(name: "CSandbox"),
-    .systemLibrary(name: "CPopplerCpp", pkgConfig: "poppler-cpp", providers: [.apt(["libpoppler-cpp-dev"])]),
-    .target(name: "CPopplerText", dependencies: ["CPopplerCpp"]),
-    .target(name: "CQpdfKey", dependencies: ["CQpdf"]),
+    // Programs: options, exit codes, and what is linked together. ffconvert and ffpages alone link what parses PDFs and images.
+    program(
+      "ffmount",
+      [
+        "Bytes", "Threads", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix", logging,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    program(
+      "ffconvert",
+      ["Conversion", "JobFiles", "Documents", "Rendering", "Images", "Workshop", "Sandbox", "CPosix"]),
+    program("ffpages", ["Conversion", "JobFiles", "Documents", "Workshop"]),
 
-    .target(name: "Bytes", swiftSettings: strict),
-    .target(name: "Threads", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
-    .target(name: "Files", dependencies: ["Bytes", "CPosix"], swiftSettings: strict),
+    // Mount: what the kernel asks, and what the tree answers.
+    module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
+    module("Mount", in: "Mount", ["Bytes", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
+
     .target(
-      name: "Codecs", dependencies: ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL", "CPosix"],
+      name: "Tree",
+      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Tables", "Text", "Index", "Conversion"],
       swiftSettings: strict),
-    .target(name: "Text", swiftSettings: strict),
-    .target(name: "Zip", dependencies: ["Bytes", "Codecs", "Text", "Threads"], swiftSettings: strict),
-    .target(name: "Mail", dependencies: ["Bytes", "Text"], swiftSettings: strict),
-    .target(name: "Tables", dependencies: ["Bytes", "Text", "Threads"], swiftSettings: strict),
+
+    // Formats: bytes in, values out.
+    module("Zip", in: "Formats", ["Bytes", "Codecs", "Text", "Threads"]),
+    module("Mail", in: "Formats", ["Bytes", "Text"]),
+    module("Tables", in: "Formats", ["Bytes", "Text", "Threads"]),
+
+    // Conversion: what can be made of what, and the workers that make it.
     .target(
-      name: "Index",
-      dependencies: [
+      name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"], swiftSettings: strict),
+
+    // Converters: what only the workers link.
+    module("Sandbox", in: "Converters", ["CSandbox", "CSeccomp"]),
+    module("JobFiles", in: "Converters", ["Conversion"]),
+    module("Workshop", in: "Converters", ["Conversion", "JobFiles", "Sandbox", "CPosix"]),
+    module("Pixels", in: "Converters", ["CJpeg", "CDeflate"]),
+    module(
+      "Documents", in: "Converters", ["Bytes", "Conversion", "JobFiles", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
+    module("Rendering", in: "Converters", ["Conversion", "JobFiles", "CPoppler", "CPopplerText"]),
+    module("Images", in: "Converters", ["Conversion", "JobFiles", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
+
+    // Base: what all build on.
+    module("Bytes", in: "Base"),
+    module("Threads", in: "Base", ["Bytes", "CPosix"]),
+    module("Files", in: "Base", ["Bytes", "CPosix"]),
+    module("Text", in: "Base"),
+    module("Codecs", in: "Base", ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL"]),
+    module(
+      "Index", in: "Base",
+      [
         "Bytes", "Files",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ], swiftSettings: strict),
-    .target(
-      name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"], swiftSettings: strict),
-    .target(
-      name: "Tree",
-      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Conversion"],
-      swiftSettings: strict),
-    .target(name: "FuseLink", dependencies: ["Threads", "CFuse3", "CPosix"], swiftSettings: strict),
-    .target(
-      name: "Mount",
-      dependencies: [
-        "Bytes", "Threads", "Files", "Tree", "FuseLink",
-        .product(name: "Logging", package: "swift-log"),
-      ], swiftSettings: strict),
-    .executableTarget(
-      name: "ffmount",
-      dependencies: [
-        "Bytes", "Threads", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-      ], swiftSettings: strict),
+      ]),
 
-    .target(name: "Sandbox", dependencies: ["CSandbox", "CSeccomp"], swiftSettings: strict),
-    .target(name: "JobFiles", dependencies: ["Conversion"], swiftSettings: strict),
-    .target(name: "Pixels", dependencies: ["CJpeg", "CDeflate"], swiftSettings: strict),
-    .target(
-      name: "Documents", dependencies: ["Bytes", "Conversion", "JobFiles", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"],
-      swiftSettings: strict),
-    .target(
-      name: "Rendering", dependencies: ["Conversion", "JobFiles", "CPoppler", "CPopplerText"], swiftSettings: strict),
-    .target(
-      name: "Images", dependencies: ["Conversion", "JobFiles", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"],
-      swiftSettings: strict),
-    .target(name: "Workshop", dependencies: ["Conversion", "JobFiles", "Sandbox", "CPosix"], swiftSettings: strict),
-    .executableTarget(
-      name: "ffconvert",
-      dependencies: [
-        "Conversion", "JobFiles", "Documents", "Rendering", "Images", "Pixels", "Workshop", "Sandbox", "CPosix",
-      ],
-      swiftSettings: strict),
-    .executableTarget(
-      name: "ffpages", dependencies: ["Conversion", "JobFiles", "Documents", "Workshop"], swiftSettings: strict),
+    // Libraries: doors to C.
+    library("CFuse3", "fuse3", apt: "libfuse3-dev"),
+    library("CIsal", "libisal", apt: "libisal-dev"),
+    library("CBzip2", apt: "libbz2-dev"),
+    library("CLzma", "liblzma", apt: "liblzma-dev"),
+    library("CZstd", "libzstd", apt: "libzstd-dev"),
+    library("COpenSSL", "libcrypto", apt: "libssl-dev"),
+    library("CQpdf", "libqpdf", apt: "libqpdf-dev"),
+    library("CPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
+    library("CPopplerCpp", "poppler-cpp", apt: "libpoppler-cpp-dev"),
+    library("CVips", "vips", apt: "libvips-dev"),
+    library("CHeif", "libheif", apt: "libheif-dev"),
+    library("CTiff", "libtiff-4", apt: "libtiff-dev"),
+    // Its own pkgConfig file asks for a compiler with OpenMP.
+    library("CLibRaw", apt: "libraw-dev"),
+    library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
+    library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
+    shim("CJpeg", links: "jpeg"),
+    shim("CPosix"),
+    shim("CSandbox"),
+    shim("CPopplerText", ["CPopplerCpp"]),
+    shim("CQpdfKey", ["CQpdf"]),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
     .target(
@@ -120,28 +147,14 @@ let package = Package(
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
-    .testTarget(
-      name: "BytesTests", dependencies: ["Bytes", "Threads", "Text", "Files", "TestSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "TreeTests",
-      dependencies: [
-        "Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Conversion", "Tree", "TestSupport", "Fuzzing",
-      ],
-      swiftSettings: strict),
-    .testTarget(
-      name: "ZipTests", dependencies: ["Bytes", "Threads", "Codecs", "Zip", "TestSupport", "Fuzzing"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "ConversionTests", dependencies: ["Bytes", "Files", "Conversion", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "MailTests", dependencies: ["Bytes", "Mail", "TestSupport", "Fuzzing"], swiftSettings: strict),
-    .testTarget(name: "TablesTests", dependencies: ["Bytes", "Tables", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "IndexTests", dependencies: ["Bytes", "Index", "TestSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "AnswerTests",
-      dependencies: [
-        "Bytes", "Files", "Tree", "FuseLink", "Mount", "CFuse3", "TestSupport",
-        .product(name: "Logging", package: "swift-log"),
-      ], swiftSettings: strict),
-    .testTarget(name: "MountTests", dependencies: ["TestSupport"], swiftSettings: strict),
+    tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
+    tests("TreeTests", ["Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Conversion", "Tree", "Fuzzing"]),
+    tests("ZipTests", ["Bytes", "Threads", "Codecs", "Zip", "Fuzzing"]),
+    tests("ConversionTests", ["Bytes", "Files", "Conversion"]),
+    tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
+    tests("TablesTests", ["Bytes", "Tables"]),
+    tests("IndexTests", ["Bytes", "Index"]),
+    tests("AnswerTests", ["Bytes", "Files", "Tree", "FuseLink", "Mount", "CFuse3", logging]),
+    tests("MountTests", []),
   ]
 )

@@ -47,7 +47,7 @@ import Testing
       try lines.write(to: URL(fileURLWithPath: dump))
       try await script(
         "compare_mail.py", dump, Self.folder, MountScratch.package + "/Tests/Fixtures/odd-mail.txt",
-        MountScratch.package + "/Sources/ffmount/ffmount.docc/OddMail.md")
+        MountScratch.package + "/Sources/Programs/ffmount/ffmount.docc/OddMail.md")
     }
   }
 
