@@ -15,14 +15,10 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// A module of one of the floors, the folders of `Sources`. Imports go downwards only; `scripts/check-imports` says which floor
-/// may import which.
-func module(
-  _ name: String, in floor: String, _ dependencies: [Target.Dependency] = [], linked: [LinkerSetting] = []
-) -> Target {
-  .target(
-    name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: strict,
-    linkerSettings: linked)
+/// A module on one of the floors, the folders of `Sources`, or a floor by itself. Imports go downwards only: `scripts/check-imports`
+/// says which floor may import which.
+func module(_ name: String, in floor: String = "", _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: strict)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -65,7 +61,8 @@ let package = Package(
     program(
       "ffmount",
       [
-        "Bytes", "Threads", "Files", "Index", "Zip", "Conversion", "Tree", "FuseLink", "Mount", "CPosix", logging,
+        "Bytes", "Threads", "Files", "Index", "Zip", "Conversion", "Tree", "AllViews", "MailViews", "RenditionViews",
+        "FuseLink", "Mount", "CPosix", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     program(
@@ -77,10 +74,20 @@ let package = Package(
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
     module("Mount", in: "Mount", ["Bytes", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
 
-    .target(
-      name: "Tree",
-      dependencies: ["Bytes", "Threads", "Files", "Codecs", "Zip", "Mail", "Tables", "Text", "Index", "Conversion"],
-      swiftSettings: strict),
+    // Views: a module a family, which knows no other one.
+    module(
+      "AllViews", in: "Views",
+      [
+        "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Tree", "ArchiveViews", "MailViews", "TableViews",
+        "RenditionViews",
+      ]),
+    module("ArchiveViews", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Zip", "Index", "Tree"]),
+    module("MailViews", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Conversion", "Tree"]),
+    module("TableViews", in: "Views", ["Bytes", "Tables", "Tree"]),
+    module("RenditionViews", in: "Views", ["Bytes", "Files", "Index", "Conversion", "Tree"]),
+
+    // Tree: nodes, items, listings, and what a view is; no format.
+    module("Tree", ["Bytes", "Threads", "Files", "Index", "Conversion"]),
 
     // Formats: bytes in, values out.
     module("Zip", in: "Formats", ["Bytes", "Codecs", "Text", "Threads"]),
@@ -88,8 +95,7 @@ let package = Package(
     module("Tables", in: "Formats", ["Bytes", "Text", "Threads"]),
 
     // Conversion: what can be made of what, and the workers that make it.
-    .target(
-      name: "Conversion", dependencies: ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"], swiftSettings: strict),
+    module("Conversion", ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"]),
 
     // Converters: what only the workers link.
     module("Sandbox", in: "Converters", ["CSandbox", "CSeccomp"]),
@@ -142,19 +148,25 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Conversion", "Tree", "TestSupport",
+        "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Conversion", "Tree", "AllViews", "MailViews",
+        "RenditionViews", "TestSupport",
       ], path: "Tests/Fuzzing", swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
     tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
-    tests("TreeTests", ["Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Conversion", "Tree", "Fuzzing"]),
+    tests(
+      "TreeTests",
+      [
+        "Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Conversion", "Tree", "AllViews", "ArchiveViews",
+        "MailViews", "TableViews", "RenditionViews", "Fuzzing",
+      ]),
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Zip", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Conversion"]),
     tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("IndexTests", ["Bytes", "Index"]),
-    tests("AnswerTests", ["Bytes", "Files", "Tree", "FuseLink", "Mount", "CFuse3", logging]),
+    tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("MountTests", []),
   ]
 )

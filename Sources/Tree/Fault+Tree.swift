@@ -11,7 +11,7 @@ extension Fault {
   public static let notSupported = Fault(.system(EOPNOTSUPP))
   public static let stale = Fault(.system(ESTALE))
   /// The mount goes away while somebody waits.
-  static let ending = Fault(.system(ENODEV))
+  package static let ending = Fault(.system(ENODEV))
 
   /// Whether a name led nowhere, or to something else than before.
   var isAboutName: Bool { kind == .system(ENOENT) || kind == .system(ESTALE) || kind == .system(ENOTDIR) }

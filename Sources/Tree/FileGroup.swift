@@ -1,16 +1,23 @@
-internal import Bytes
+package import Bytes
 
 /// Several files of a folder that one is made of.
-struct FileGroup: Sendable {
-  struct Member: Sendable {
-    let name: FileName
+package struct FileGroup: Sendable {
+  package struct Member: Sendable {
+    package let name: FileName
     let item: any Item
     let attributes: Attributes
     /// The folders that a link passes on its way.
-    var passed: [Found] = []
+    let passed: [Found]
+
+    package init(name: FileName, item: any Item, attributes: Attributes, passed: [Found] = []) {
+      self.name = name
+      self.item = item
+      self.attributes = attributes
+      self.passed = passed
+    }
 
     /// A fault says which file it is about.
-    func open(_ patience: Patience) throws(Fault) -> any ByteSource {
+    package func open(_ patience: Patience) throws(Fault) -> any ByteSource {
       do throws(Fault) {
         return try item.content(patience)
       } catch {
@@ -20,11 +27,11 @@ struct FileGroup: Sendable {
     }
   }
 
-  let members: [Member]
+  package let members: [Member]
   /// Of the names and all files' states.
-  let state: UInt64
+  package let state: UInt64
 
-  init(_ members: [Member]) {
+  package init(_ members: [Member]) {
     self.members = members
     var hash = StableHash()
     for member in members {
@@ -35,16 +42,16 @@ struct FileGroup: Sendable {
   }
 
   /// Their sizes in all, as far as they are known.
-  var size: Int64 { members.reduce(0) { Bounds.sum($0, $1.attributes.size) } }
+  package var size: Int64 { members.reduce(0) { Bounds.sum($0, $1.attributes.size) } }
 
   /// Whose bytes they are; nil: several users'.
-  var soleOwner: UInt32? {
+  package var soleOwner: UInt32? {
     let owners = Set(members.map { $0.item.soleOwner($0.attributes) })
     return owners.count == 1 ? owners.first ?? nil : nil
   }
 
   /// What is left of `rights` for what is made of all of them.
-  func narrowing(_ rights: CommonRights) throws(Fault) -> CommonRights {
+  package func narrowing(_ rights: CommonRights) throws(Fault) -> CommonRights {
     var rights = rights
     for member in members {
       rights.narrow(to: CommonRights(member.attributes, try member.item.accessList(), wanted: 4))
@@ -56,7 +63,7 @@ struct FileGroup: Sendable {
   }
 
   /// What a name stands for, by links that do not leave the folder; nil where that is no file.
-  static func member(
+  package static func member(
     named name: FileName, in folder: any Item, _ patience: Patience
   ) throws(Fault) -> Member? {
     var rest = [ArraySlice(name.bytes)]

@@ -69,7 +69,7 @@ public final class FileRoot: Item {
 
 extension Source {
   /// A real file, wherever its folder is.
-  init(_ name: FileName, in folder: RealFolder) throws(Fault) {
+  package init(_ name: FileName, in folder: RealFolder) throws(Fault) {
     guard let found = try folder.child(named: name, .blocking) else { throw .notFound }
     self.init(
       item: found.item, attributes: found.attributes, name: name,

@@ -31,6 +31,24 @@ public struct Attributes: Sendable {
   public var device: UInt64 = 0
   /// Whether opening the file may show it to have another size.
   public var isPreliminary = false
+
+  package init(
+    inode: UInt64, kind: Kind, permissions: UInt16, links: UInt32, owner: UInt32, group: UInt32, size: Int64,
+    allocated: Int64, accessed: Timestamp, modified: Timestamp, changed: Timestamp, device: UInt64 = 0
+  ) {
+    self.inode = inode
+    self.kind = kind
+    self.permissions = permissions
+    self.links = links
+    self.owner = owner
+    self.group = group
+    self.size = size
+    self.allocated = allocated
+    self.accessed = accessed
+    self.modified = modified
+    self.changed = changed
+    self.device = device
+  }
 }
 
 /// Something that can stand in the tree: a real file, an entry of an archive, a view.
@@ -152,7 +170,7 @@ public struct Provenance: Sendable {
   public var error: String?
 
   /// Takes over what is wrong with that which it is made of, unless something is known to be wrong with itself.
-  mutating func adopt(_ source: Provenance?) {
+  package mutating func adopt(_ source: Provenance?) {
     guard state != .failed, let source, source.state == .failed else { return }
     state = .failed
     error = source.error

@@ -6,7 +6,7 @@ internal import Synchronization
 /// When the source of a view changes, items of its new state take the places of those that show the same, so that folders and
 /// files that are open, directories that processes stand in, and listings under way outlive the change. A node that shows
 /// something else now is stale, and its name leads to another.
-final class Node: Sendable {
+package final class Node: Sendable {
   let id: UInt32
   /// Tells this node from an earlier one of the same number.
   let generation: UInt64
@@ -42,7 +42,7 @@ final class Node: Sendable {
   }
 
   /// What it stands for by now.
-  var item: any Item { held.withLock { $0.item } }
+  package var item: any Item { held.withLock { $0.item } }
   var face: Face { held.withLock { $0.face } }
 
   /// Whether what was found under the node's name is what it stands for: a real thing of the same number, or a made one that

@@ -3,7 +3,7 @@ internal import Threads
 
 extension Pending {
   /// Blocks until the wait is over. Throws an interrupted fault when nobody waits for this thread any more.
-  func wait() throws(Fault) {
+  package func wait() throws(Fault) {
     let isDone = Awaited(false)
     let token = whenDone { isDone.update { $0 = true } }
     do throws(Fault) { try isDone.wait { isDone -> Void? in isDone ? () : nil } } catch {

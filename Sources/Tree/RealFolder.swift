@@ -85,13 +85,13 @@ final class RealPath: Sendable {
 }
 
 /// A folder of the source.
-final class RealFolder: Item {
+package final class RealFolder: Item {
   let path: RealPath
-  let inode: UInt64
+  package let inode: UInt64
   /// Open only as a place to start from.
   let place: PooledDescriptor
-  var kind: Kind { .folder }
-  var isImmutable: Bool { false }
+  package var kind: Kind { .folder }
+  package var isImmutable: Bool { false }
 
   init(_ path: RealPath, inode: UInt64) {
     self.path = path
@@ -99,21 +99,21 @@ final class RealFolder: Item {
     place = PooledDescriptor(path.root.pool) { () throws(Fault) in try path.open(for: .place) }
   }
 
-  convenience init(root: RealRoot) throws(Fault) {
+  package convenience init(root: RealRoot) throws(Fault) {
     try self.init(RealPath(root: root), inode: root.inode(root.descriptor.status()))
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  package func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     let status = try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
     return Attributes(status, inode: inode)
   }
 
-  func status(of name: FileName) throws(Fault) -> FileStatus {
+  package func status(of name: FileName) throws(Fault) -> FileStatus {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
   }
 
   /// Opens a file of this folder.
-  func open(_ name: FileName, for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
+  package func open(_ name: FileName, for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
     var opened: Descriptor?
     try place.withDescriptor { (place) throws(Fault) in
       opened = try Descriptor.open(below: place, path: name, for: purpose)
@@ -122,7 +122,7 @@ final class RealFolder: Item {
     return result
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  package func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     let status: FileStatus
     do throws(Fault) { status = try self.status(of: name) } catch {
       if error.kind == .system(ENOENT) { return nil }
@@ -136,17 +136,19 @@ final class RealFolder: Item {
     return Found(item, Attributes(status, inode: inode))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }
+  package func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }
 
-  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+  package func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
     try extendedAttribute(name, of: ".")
   }
 
-  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { try extendedAttributeNames(of: ".") }
+  package func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
+    try extendedAttributeNames(of: ".")
+  }
 
-  func accessList() throws(Fault) -> AccessList? { try accessList(of: ".") }
+  package func accessList() throws(Fault) -> AccessList? { try accessList(of: ".") }
 
-  func accessList(of name: FileName) throws(Fault) -> AccessList? {
+  package func accessList(of name: FileName) throws(Fault) -> AccessList? {
     do throws(Fault) { return try AccessList(extendedAttribute(AccessList.attribute, of: name)) } catch {
       // None, or a file system without any.
       guard error.kind == .system(ENODATA) || error.kind == .system(EOPNOTSUPP) else { throw error }
@@ -154,13 +156,13 @@ final class RealFolder: Item {
     }
   }
 
-  func extendedAttribute(_ attribute: FileName, of name: FileName) throws(Fault) -> [UInt8] {
+  package func extendedAttribute(_ attribute: FileName, of name: FileName) throws(Fault) -> [UInt8] {
     try place.withDescriptor { (descriptor) throws(Fault) in
       try ExtendedAttributes.value(attribute, of: name, in: descriptor)
     }
   }
 
-  func extendedAttributeNames(of name: FileName) throws(Fault) -> [UInt8] {
+  package func extendedAttributeNames(of name: FileName) throws(Fault) -> [UInt8] {
     try place.withDescriptor { (descriptor) throws(Fault) in try ExtendedAttributes.names(of: name, in: descriptor) }
   }
 }
@@ -219,7 +221,7 @@ private final class RealListing: Listing {
 }
 
 extension Kind {
-  init(_ type: mode_t) {
+  package init(_ type: mode_t) {
     switch type {
     case S_IFDIR: self = .folder
     case S_IFLNK: self = .link
@@ -233,7 +235,7 @@ extension Kind {
 }
 
 extension Attributes {
-  init(_ status: FileStatus, inode: UInt64) {
+  package init(_ status: FileStatus, inode: UInt64) {
     let raw = status.raw
     self.init(
       inode: inode, kind: Kind(status.type), permissions: UInt16(raw.st_mode & 0o7777),

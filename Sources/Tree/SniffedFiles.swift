@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Synchronization
 
 /// Which views files without an extension have by their first bytes, remembered by the file's state.
@@ -10,7 +10,7 @@ final class SniffedFiles: Sendable {
   private static let limit = 16384
 
   /// What `choose` gives of the file's first bytes; nothing where it cannot be read.
-  func views(
+  package func views(
     of found: Found, _ patience: Patience, _ choose: (ArraySlice<UInt8>) -> [Int]
   ) throws(Fault) -> [Int] {
     let revision = found.item.revision(found.attributes)
@@ -32,7 +32,7 @@ final class SniffedFiles: Sendable {
 
 extension ByteSource {
   /// The first `count` bytes, or as many as there are.
-  func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+  package func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {

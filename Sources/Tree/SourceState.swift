@@ -1,41 +1,41 @@
-internal import Bytes
+package import Bytes
 internal import Files
 internal import Synchronization
 
 /// A file that a view is made of, in one state of it.
-final class SourceState: Sendable {
-  let source: Source
+package final class SourceState: Sendable {
+  package let source: Source
   /// Names the file's bytes.
-  let revision: UInt64
+  package let revision: UInt64
   /// Names this state of the file and of all that it was made of: another one whenever anything of that may have changed.
-  let state: UInt64
-  var attributes: Attributes { source.attributes }
+  package let state: UInt64
+  package var attributes: Attributes { source.attributes }
   /// Below the mountpoint.
-  var path: String { source.path }
+  package var path: String { source.path }
   /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
   private let checkedAt = Atomic<UInt64>(0)
 
-  init(_ source: Source) {
+  package init(_ source: Source) {
     self.source = source
     revision = source.revision
     state = source.state(revision)
   }
 
   /// The file's bytes; a change of the file is a fault from then on.
-  func open(_ patience: Patience) throws(Fault) -> any ByteSource { try source.open(patience) }
+  package func open(_ patience: Patience) throws(Fault) -> any ByteSource { try source.open(patience) }
 
   /// A number for a thing made of this file, the same on the next mount and in the file's next state; those of its parts follow
   /// each other.
   ///
   /// `tar`, `cp`, `find` and `grep` visit the files of a large folder in the order of their numbers: so they come by them in
   /// the order in which they lie in the source.
-  func inode(_ thing: UInt64, _ part: UInt64 = 0) -> UInt64 {
+  package func inode(_ thing: UInt64, _ part: UInt64 = 0) -> UInt64 {
     // The top bit keeps clear of the real files' numbers.
     (StableHash(seed: source.item.inode).adding(thing).value &+ part) | 1 << 63
   }
 
   /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most, unless that it is as it was is doubted.
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
+  package func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let now = monotonicNanoseconds()
     guard isDoubted || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
     try source.item.checkCurrent(isDoubted: isDoubted, patience)
@@ -53,10 +53,10 @@ final class SourceState: Sendable {
   }
 
   /// The file's list as it is now, of a view that is a file or a folder.
-  func accessList(_ kind: Kind) throws(Fault) -> AccessList? { try source.item.accessList()?.view(kind) }
+  package func accessList(_ kind: Kind) throws(Fault) -> AccessList? { try source.item.accessList()?.view(kind) }
 
   /// What a view's root says of itself.
-  func provenance(view: String, _ fault: Fault?) -> Provenance {
+  package func provenance(view: String, _ fault: Fault?) -> Provenance {
     Provenance(
       source: path, view: view, state: fault == nil ? .exact : .failed,
       error: fault.map { "\(path): \($0.description)" })
@@ -64,7 +64,7 @@ final class SourceState: Sendable {
 }
 
 /// What views have made of files, by the file, its place and its state, for as long as somebody uses it.
-final class SourceTable<Value: AnyObject & Sendable>: Sendable {
+package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   private struct Key: Hashable {
     let state: UInt64
     let folder: UInt64
@@ -79,11 +79,13 @@ final class SourceTable<Value: AnyObject & Sendable>: Sendable {
 
   private let references = Mutex<[Key: Reference]>([:])
 
+  package init() {}
+
   /// Those in use now.
-  var values: [Value] { references.withLock { $0.values.compactMap { $0.value } } }
+  package var values: [Value] { references.withLock { $0.values.compactMap { $0.value } } }
 
   /// The value for a file in its state, made by `make` if there is none.
-  func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
+  package func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
     let key = Key(
       state: source.state(source.revision), folder: source.folder.item.inode, name: source.name,
       face: Face(source.attributes))

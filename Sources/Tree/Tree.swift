@@ -331,10 +331,10 @@ struct ListedView: Sendable {
 }
 
 extension Provenance {
-  static let keys = alwaysThere + ["error"]
+  package static let keys = alwaysThere + ["error"]
   static let alwaysThere = ["source", "view", "state"]
 
-  subscript(key: String) -> String? {
+  package subscript(key: String) -> String? {
     switch key {
     case "source": source
     case "view": view

@@ -1,11 +1,9 @@
 public import Bytes
-internal import Conversion
+package import Conversion
 internal import Files
 internal import Glibc
-public import Index
-internal import Tables
-public import Threads
-public import Zip
+internal import Index
+internal import Threads
 
 /// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
 ///
@@ -65,19 +63,19 @@ extension View {
 }
 
 /// A view that is a folder, named as its file is with a suffix.
-protocol FolderView: View {
+package protocol FolderView: View {
   /// With its dot.
   static var suffix: StaticString { get }
 }
 
 extension FolderView {
-  var kind: Kind { .folder }
+  package var kind: Kind { .folder }
 
-  static var spelling: String { "NAME\(suffix)/" }
+  package static var spelling: String { "NAME\(suffix)/" }
 
-  func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
+  package func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
-  func requests(for name: FileName) -> [ViewRequest] {
+  package func requests(for name: FileName) -> [ViewRequest] {
     name.dropping(suffix: Self.suffix).map { [ViewRequest(source: $0)] } ?? []
   }
 }
@@ -87,7 +85,12 @@ public struct ViewRequest: Sendable {
   /// The file that the view is of, in the same folder.
   public var source: FileName
   /// What is to be made of it; nil for a folder.
-  var recipe: Recipe?
+  package var recipe: Recipe?
+
+  package init(source: FileName, recipe: Recipe? = nil) {
+    self.source = source
+    self.recipe = recipe
+  }
 }
 
 /// A file that a view is asked for.
@@ -97,12 +100,12 @@ public struct Source: Sendable {
   public let attributes: Attributes
   public let name: FileName
   /// The folder that holds it.
-  let folder: Node
+  package let folder: Node
   /// Whether who asks may not read it: then the view is there, whatever the source holds, and says nothing of it.
-  var isConcealed = false
+  package var isConcealed = false
 
   /// A door: a real file may have any size.
-  init(item: any Item, attributes: Attributes, name: FileName, folder: Node, isConcealed: Bool = false) {
+  package init(item: any Item, attributes: Attributes, name: FileName, folder: Node, isConcealed: Bool = false) {
     var attributes = attributes
     attributes.size = Bounds.size(attributes.size)
     self.item = item
@@ -113,28 +116,28 @@ public struct Source: Sendable {
   }
 
   /// The same file with the attributes that it has by now.
-  func now(_ attributes: Attributes) -> Source {
+  package func now(_ attributes: Attributes) -> Source {
     Source(item: item, attributes: attributes, name: name, folder: folder, isConcealed: isConcealed)
   }
 
   /// Names the file's bytes.
   public var revision: UInt64 { item.revision(attributes) }
   /// Names this state of the file and of all that it was made of; `revision` is the file's.
-  func state(_ revision: UInt64) -> UInt64 { StableHash(seed: revision).adding(item.sourceState).value }
+  package func state(_ revision: UInt64) -> UInt64 { StableHash(seed: revision).adding(item.sourceState).value }
   /// Below the mountpoint, for people.
   public var path: String { folder.path(to: name) }
 
   /// Whether the file's name has one of these extensions.
-  func isNamed(among extensions: Set<FileExtension>) -> Bool {
+  package func isNamed(among extensions: Set<FileExtension>) -> Bool {
     name.fileExtension.map { extensions.contains($0) } ?? false
   }
 
   /// Whether a view goes by the name, without a look inside: a listing shows it under this name, or it would tell what the
   /// source holds to who may not read it.
-  func isTaken(byName extensions: Set<FileExtension>) -> Bool { isConcealed || isNamed(among: extensions) }
+  package func isTaken(byName extensions: Set<FileExtension>) -> Bool { isConcealed || isNamed(among: extensions) }
 
   /// The file's first bytes, enough for every view to know its own; EACCES for who may not read them.
-  func head(_ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+  package func head(_ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
     if isConcealed { throw Fault(.system(EACCES)) }
     if let head = item.knownHead { return head[...] }
     return try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
@@ -152,7 +155,7 @@ extension Item {
   /// A file's bytes for a view, their size known and bounded; a change of the file is a fault from then on.
   ///
   /// A door: of what is larger than any file that somebody has, nothing is made.
-  func content(_ patience: Patience) throws(Fault) -> any ByteSource {
+  package func content(_ patience: Patience) throws(Fault) -> any ByteSource {
     let bytes = try open(pinned: true, patience)
     try bytes.findSize(patience)
     guard Bounds.holds(bytes.size) else {
@@ -186,51 +189,12 @@ public struct Views: Sendable {
   /// A few: looking through them costs less than hashing, for every name of every listing.
   private let listed: [FileExtension]
 
-  /// The one place where views are registered, here and in `types`. `index` keeps what is dear to find out; nil: nothing
-  /// outlives the mount.
-  /// What can only be decoded front to back is kept in files without names in the folder `spools`, if it is given.
-  /// Without `conversions`, nothing is converted. `memory` is for all that is kept in memory because it is dear to make.
-  public init(
-    listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
-    zip: ZipOptions = ZipOptions(), spools: String? = nil, conversions: Conversions? = nil,
-    memory: MemoryBudget = MemoryBudget()
-  ) {
-    var zip = zip
-    if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
-    let mailboxes = Mailboxes(index: index, memory)
-    let messages = MessagesView(listing: listing, mailboxes)
-    let known = conversions?.known ?? KnownValues(index: index)
-    let tables = RewrittenText.Memory(capacity: Self.tableMemory, memory)
-    let converting: [any View] =
-      conversions.map {
-        [
-          PagesView(listing: listing, $0), CompressedView(listing: listing, $0), RenditionView(listing: listing, $0),
-          MergedView($0),
-        ]
-      } ?? []
-    all =
-      [
-        ContentsView(listing: listing, decodedCache: cache, index: index, zip, memory),
-        messages, MailboxViewsView(besides: messages, mailboxes),
-        MessageView(listing: listing, mailboxes.messages),
-        TableView(.html, known, tables),
-        TableView(.text, known, tables),
-      ] + converting
+  /// In the order in which they are looked for.
+  package init(_ all: [any View], depth: Int) {
+    self.all = all
     self.depth = depth
     listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
   }
-
-  /// For what was made of tables last, in bytes.
-  private static let tableMemory = 8 << 20
-
-  static let types: [any View.Type] = [
-    ContentsView.self, MessagesView.self, MailboxViewsView.self, MessageView.self, TableView.self, PagesView.self,
-    CompressedView.self, RenditionView.self, MergedView.self,
-  ]
-
-  /// The extensions of files that some view can be listed beside: what `-o views=` may name.
-  public static let possibleExtensions: Set<FileExtension> =
-    types.reduce(into: []) { $0.formUnion($1.possibleExtensions) }
 
   /// Whether a listing shows any view beside a file with this extension.
   func listsAny(of fileExtension: FileExtension) -> Bool { listed.contains(fileExtension) }
@@ -245,7 +209,7 @@ public struct ViewListing: Sendable {
   public init() {}
 
   /// What of a view's extensions a listing shows.
-  func extensions(_ usual: Set<FileExtension>, byName: Set<FileExtension> = []) -> Set<FileExtension> {
+  package func extensions(_ usual: Set<FileExtension>, byName: Set<FileExtension> = []) -> Set<FileExtension> {
     isOff ? [] : usual.union(byName.intersection(added)).subtracting(removed)
   }
 }

@@ -1,5 +1,5 @@
-internal import Bytes
-internal import Conversion
+package import Bytes
+package import Conversion
 
 /// What a view says of itself, for people.
 public struct ViewDescription: Sendable {
@@ -19,7 +19,7 @@ public struct ViewDescription: Sendable {
     public let meaning: String
   }
 
-  init(
+  package init(
     _ spelling: String, listed: Set<FileExtension> = [], sources: String, _ result: String, modifiers: [Modifier] = []
   ) {
     self.spelling = spelling
@@ -32,12 +32,7 @@ public struct ViewDescription: Sendable {
 
 extension ImageChanges {
   /// As people are told of them.
-  static var described: [ViewDescription.Modifier] {
+  package static var described: [ViewDescription.Modifier] {
     examples.map { ViewDescription.Modifier(example: $0.modifier, meaning: $0.meaning) }
   }
-}
-
-extension Views {
-  /// What there is, in the order in which it is looked for.
-  public static var descriptions: [ViewDescription] { types.flatMap { $0.descriptions } }
 }

@@ -1,7 +1,9 @@
+internal import AllViews
 internal import Bytes
 internal import Conversion
 internal import Files
 internal import Index
+internal import RenditionViews
 internal import TestSupport
 internal import Tree
 

@@ -1,3 +1,4 @@
+import AllViews
 import Bytes
 import Files
 import Index
@@ -6,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Fuzzing
+@testable import MailViews
 @testable import Tree
 
 /// Numbers and texts that nobody would write, asked of everything that reads them.

@@ -4,6 +4,7 @@ import Index
 import TestSupport
 import Testing
 
+@testable import ArchiveViews
 @testable import Tree
 
 @Suite struct IndexedRestartsTests {

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import MailViews
 @testable import Tree
 
 /// A mailbox in a file of which a read fails, for a while.

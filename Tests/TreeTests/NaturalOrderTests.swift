@@ -1,5 +1,6 @@
 import Testing
 
+@testable import RenditionViews
 @testable import Tree
 
 @Suite struct NaturalOrderTests {

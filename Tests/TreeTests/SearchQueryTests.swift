@@ -3,6 +3,7 @@ import Mail
 import TestSupport
 import Testing
 
+@testable import MailViews
 @testable import Tree
 
 @Suite struct SearchQueryTests {

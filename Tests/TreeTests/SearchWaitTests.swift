@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import Threads
 
+@testable import MailViews
 @testable import Tree
 
 /// What a query's folder lists while words are still added, or cannot be.

@@ -1,9 +1,14 @@
+import AllViews
 import Bytes
 import Conversion
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import ArchiveViews
+@testable import MailViews
+@testable import RenditionViews
+@testable import TableViews
 @testable import Tree
 
 /// What every view there is, and every one to come, owes to its sources.

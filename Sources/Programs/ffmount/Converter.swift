@@ -3,6 +3,7 @@ import Files
 import Glibc
 import Index
 import Logging
+import RenditionViews
 import Tree
 
 /// The programs that convert, and how this mount uses it.

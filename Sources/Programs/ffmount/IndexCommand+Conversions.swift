@@ -1,3 +1,4 @@
+import AllViews
 import Bytes
 import Files
 import Glibc

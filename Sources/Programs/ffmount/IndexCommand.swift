@@ -3,6 +3,7 @@ import Bytes
 import Files
 import Glibc
 import Index
+import MailViews
 import Tree
 
 /// `ffmount index PATH…`: finds the messages of mailboxes ahead of time.

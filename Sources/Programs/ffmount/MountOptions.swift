@@ -1,3 +1,4 @@
+import AllViews
 import ArgumentParser
 import Bytes
 import Threads

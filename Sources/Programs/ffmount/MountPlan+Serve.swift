@@ -1,3 +1,4 @@
+import AllViews
 import Bytes
 import CPosix
 import Files
@@ -6,6 +7,7 @@ import Glibc
 import Index
 import Logging
 import Mount
+import RenditionViews
 import Threads
 import Tree
 

@@ -1,4 +1,5 @@
 import Glibc
+import MailViews
 import Tree
 
 /// How far something has come: a bar that is drawn over on a terminal, one line at the end elsewhere.

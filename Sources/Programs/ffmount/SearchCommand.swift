@@ -3,6 +3,7 @@ import Bytes
 import Files
 import Glibc
 import Index
+import MailViews
 import Tree
 
 /// `ffmount search ARCHIVE QUERY`: what `ARCHIVE.views/search/QUERY/` would show, without a mount.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Conversion
 import Glibc
 import Index
+import MailViews
 import Tree
 
 /// `ffmount status`: what is indexed and cached, and its size.

@@ -1,8 +1,8 @@
-internal import Bytes
+package import Bytes
 
 /// A POSIX access control list as `system.posix_acl_access` holds it: acl(5), `posix_acl_xattr.h`.
 public struct AccessList: Sendable, Equatable {
-  struct Entry: Sendable, Equatable {
+  package struct Entry: Sendable, Equatable {
     var tag: UInt16
     /// Read 4, write 2, execute 1.
     var permissions: UInt16
@@ -21,12 +21,12 @@ public struct AccessList: Sendable, Equatable {
   static let attribute: FileName = "system.posix_acl_access"
   static let defaultAttribute: FileName = "system.posix_acl_default"
 
-  var entries: [Entry]
+  package var entries: [Entry]
 
   private static let version: UInt64 = 2
 
   /// Throws for what the kernel would not take.
-  init(_ bytes: [UInt8]) throws(Fault) {
+  package init(_ bytes: [UInt8]) throws(Fault) {
     func number(_ start: Int, _ count: Int) -> UInt64 {
       (0..<count).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * $1) }
     }
@@ -39,7 +39,7 @@ public struct AccessList: Sendable, Equatable {
     }
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
@@ -49,7 +49,7 @@ public struct AccessList: Sendable, Equatable {
   }
 
   /// The list of what is made of the file: its rights to read, which for a folder are those to search as well.
-  func view(_ kind: Kind) -> AccessList {
+  package func view(_ kind: Kind) -> AccessList {
     changed { _, permissions in
       let reading = permissions & 4
       return kind == .folder ? reading | reading >> 2 : reading

@@ -3,7 +3,7 @@ internal import Bytes
 /// Who may read what is made of several things: only who may read each of them.
 ///
 /// A view that draws on more than one file or folder takes its owner and mode from here.
-struct CommonRights {
+package struct CommonRights {
   /// nil: not the same for all.
   private var owner: UInt32?
   private var group: UInt32?
@@ -26,7 +26,7 @@ struct CommonRights {
 
   /// Of one thing: `wanted` is what is needed of it, read 4 of a file, read and search 5 of a folder whose names are gone
   /// through. A list counts for what it gives to everybody, since no mode says more.
-  init(_ attributes: Attributes, _ list: AccessList?, wanted: UInt16) {
+  package init(_ attributes: Attributes, _ list: AccessList?, wanted: UInt16) {
     func has(_ permissions: UInt16) -> Bool { permissions & wanted == wanted }
     owner = attributes.owner
     group = attributes.group
@@ -58,7 +58,7 @@ struct CommonRights {
   static let nobody: UInt32 = 65534
 
   /// `attributes` with the owner and the permissions of a file that these may read.
-  func applied(to attributes: Attributes) -> Attributes {
+  package func applied(to attributes: Attributes) -> Attributes {
     var result = attributes
     result.owner = owner ?? Self.nobody
     result.group = group ?? Self.nobody

@@ -1,5 +1,0 @@
-internal import Bytes
-public import Codecs
-public import Files
-
-extension TemporaryFile: Spool {}

@@ -1,0 +1,202 @@
+internal import Bytes
+internal import Synchronization
+internal import Tree
+internal import Zip
+
+/// A file, folder or link in an archive; node 0 is the view itself.
+final class ArchiveItem: MadeItem {
+  private let archive: Archive
+  private let index: UInt32
+  let kind: Kind
+  let identity: UInt64
+
+  var file: SourceState { archive.file }
+  var inode: UInt64 { ArchiveItem.inode(archive, index) }
+
+  /// The view itself.
+  init(_ archive: Archive) {
+    self.archive = archive
+    index = ZipArchive.root
+    kind = .folder
+    identity = 0
+  }
+
+  private init(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) {
+    self.archive = archive
+    self.index = index
+    kind = Kind(tree.node(index).kind)
+    identity = tree.identity(index) ?? archive.file.state
+  }
+
+  private static func inode(_ archive: Archive, _ index: UInt32) -> UInt64 {
+    archive.file.inode(0, UInt64(index))
+  }
+
+  /// The archive's tree, in which this is: it is not held, so that it may go.
+  private func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
+    let tree = try archive.tree(patience)
+    guard Int(index) < tree.count, Kind(tree.node(index).kind) == kind else { throw .stale }
+    return tree
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    if index == ZipArchive.root { return archive.file.attributes.view(inode: inode, kind: .folder, size: 0) }
+    return ArchiveItem.attributes(archive, try tree(patience), index)
+  }
+
+  private static func attributes(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) -> Attributes {
+    let node = tree.node(index)
+    return Attributes(
+      inode: inode(archive, index), kind: Kind(node.kind), permissions: node.kind == .link ? 0o777 : node.permissions,
+      links: 1, owner: archive.file.attributes.owner, group: archive.file.attributes.group, size: node.size,
+      allocated: node.size / 512 + (node.size % 512 == 0 ? 0 : 1), accessed: node.modified, modified: node.modified,
+      changed: node.modified)
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let tree = try tree(patience)
+    guard let child = tree.child(of: index, named: name) else { return nil }
+    return Found(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    guard kind == .folder else { throw .notFolder }
+    _ = try tree(patience)
+    return ArchiveListing(self)
+  }
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    guard kind == .file else { throw kind == .folder ? .isFolder : .notLink }
+    do throws(Fault) {
+      let tree = try tree(patience)
+      let (bytes, isSequence) = try archive.open(index, of: tree, patience)
+      return NotingSource(bytes, archive, index, isSequence: isSequence)
+    } catch {
+      archive.note(error, at: index)
+      throw error
+    }
+  }
+
+  var claimsItsContent: Bool { true }
+
+  func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try open(pinned: false, patience)
+    // Decoded bytes cannot come to their end when they are others; those that lie there as they are could.
+    if try !tree(patience).isDecoded(index) { try bytes.readThrough(patience) }
+    return bytes
+  }
+
+  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
+    guard kind == .link else { throw .notLink }
+    let bytes = try tree(patience).open(index, patience)
+    return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
+  }
+
+  /// An entry has the mode that the archive records, below the view, which has the archive's own list.
+  func accessList() throws(Fault) -> AccessList? {
+    index == ZipArchive.root ? try archive.file.accessList(.folder) : nil
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    var fault: Fault?
+    do throws(Fault) {
+      let tree = try tree(patience)
+      fault = index == ZipArchive.root ? tree.fault : archive.fault(at: index)
+      if fault == nil, index != ZipArchive.root { fault = try tree.fault(of: index, patience) }
+    } catch {
+      guard error.concernsContent else { throw error }
+      fault = error
+    }
+    return archive.file.provenance(view: "contents", fault)
+  }
+
+  fileprivate final class ArchiveListing: Listing {
+    private let folder: ArchiveItem
+
+    init(_ folder: ArchiveItem) { self.folder = folder }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      let tree = try folder.tree(patience)
+      let children = tree.children(of: folder.index)
+      guard place >= 0, place < children.count else { return [] }
+      let start = children.startIndex + Int(place)
+      let part = children[start...].prefix(256)
+      var block: [UInt8] = []
+      var ranges: [Range<Int>] = []
+      for child in part {
+        let name = tree.name(of: child)
+        ranges.append(block.count..<block.count + name.count)
+        block += name
+        block.append(0)
+      }
+      return part.enumerated().map { position, child in
+        ListedEntry(
+          name: ListedName(in: block, ranges[position]), inode: ArchiveItem.inode(folder.archive, child),
+          kind: Kind(tree.node(child).kind), next: place + Int64(position) + 1)
+      }
+    }
+  }
+}
+
+extension Kind {
+  fileprivate init(_ kind: ZipNode.Kind) {
+    switch kind {
+    case .file: self = .file
+    case .folder: self = .folder
+    case .link: self = .link
+    }
+  }
+}
+
+/// An entry's bytes; what goes wrong is remembered for `user.ffmount.error`, and who reads entry after entry finds the next
+/// one decoded.
+private final class NotingSource: ByteSource {
+  private let source: any ByteSource
+  private let archive: Archive
+  private let index: UInt32
+  private let isSequence: Bool
+  var size: Int64 { source.size }
+  var identity: ByteIdentity? { source.identity }
+
+  init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32, isSequence: Bool) {
+    self.source = source
+    self.archive = archive
+    self.index = index
+    self.isSequence = isSequence
+  }
+
+  private func noting<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    do throws(Fault) { return try body() } catch {
+      archive.note(error, at: index)
+      throw error
+    }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    try noting { () throws(Fault) in unsafe try source.read(into: buffer, at: offset, patience) }
+  }
+
+  func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
+  func verify() throws(Fault) { try source.verify() }
+
+  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    try noting { () throws(Fault) in try source.willMove(at: offset, count: count, patience) }
+  }
+
+  func workAhead(of offset: Int64) -> WorkAhead {
+    next(at: offset) == nil ? source.workAhead(of: offset) : .short
+  }
+
+  func prepare(at offset: Int64) {
+    guard let (next, tree) = next(at: offset) else { return source.prepare(at: offset) }
+    archive.decodeAhead(next, of: tree)
+  }
+
+  /// The entry to be decoded ahead for who has come to `offset`.
+  private func next(at offset: Int64) -> (node: UInt32, tree: ZipArchive)? {
+    guard isSequence, offset == 0, let tree = archive.tree, let next = archive.next(after: index, of: tree) else {
+      return nil
+    }
+    return (next, tree)
+  }
+}

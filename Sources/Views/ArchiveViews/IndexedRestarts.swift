@@ -1,0 +1,41 @@
+internal import Bytes
+internal import Codecs
+internal import Index
+internal import Tree
+
+/// Restart points in the index: the file is the source, and a key is the steps from there to the stream, then the place.
+struct IndexedRestarts: RestartStore {
+  let index: Index
+
+  private static let number: UInt32 = 1
+  /// Finding the version is work, for those who use it.
+  private var kind: IndexKind { IndexKind(number: Self.number, version: StoredRestartPoint.version) }
+
+  func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint? {
+    let found = index.records(
+      of: IndexedFile.bytes(stream.file), kind, from: key(stream, places.lowerBound),
+      through: key(stream, places.upperBound),
+      descending: true, atMost: 1)
+    guard let record = found.first else { return nil }
+    let place = Int64(bitPattern: IndexedFile.word(record.key.suffix(8)))
+    return StoredRestartPoint(place: place, image: record.value)
+  }
+
+  func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint]) {
+    index.later(cost: cost) { index in
+      let records = make().map { IndexRecord(key: key(stream, $0.place), value: $0.image) }
+      if !records.isEmpty { index.store(records, kind, of: IndexedFile.bytes(stream.file)) }
+    }
+  }
+
+  func forget(_ stream: ByteIdentity) {
+    index.later(cost: 0) { index in
+      index.forget(IndexedFile.bytes(stream.file), kind, from: key(stream, 0), through: key(stream, .max))
+    }
+  }
+
+  /// With the number of steps in front, no stream's keys lie among those of a stream inside it.
+  private func key(_ stream: ByteIdentity, _ place: Int64) -> [UInt8] {
+    IndexedFile.bytes([UInt64(stream.steps.count)] + stream.steps + [UInt64(bitPattern: place)])
+  }
+}

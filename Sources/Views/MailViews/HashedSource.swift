@@ -1,0 +1,53 @@
+internal import Bytes
+internal import Codecs
+internal import Synchronization
+internal import Tree
+
+/// A source of which a hash is made while it is read front to back; what a reader leaves out is read for that.
+final class HashedSource: ByteSource {
+  private let source: any ByteSource
+  private let state: Mutex<MailboxDirectory.Hash>
+
+  private static let readSize = 192 << 10
+
+  /// Goes on with a hash of the source's start.
+  init(_ source: any ByteSource, from hash: MailboxDirectory.Hash = .init()) {
+    self.source = source
+    state = Mutex(hash)
+  }
+
+  /// Of what lies before the place that has been reached.
+  var hash: MailboxDirectory.Hash { state.withLock { $0 } }
+
+  var size: Int64 { source.size }
+  var identity: ByteIdentity? { source.identity }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    try reach(offset)
+    let count = unsafe try source.read(into: buffer, at: offset, patience)
+    unsafe add(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+    return count
+  }
+
+  /// Has all that lies before `end` in the hash. Blocks.
+  func reach(_ end: Int64) throws(Fault) {
+    while true {
+      let place = hash.size
+      guard place < end else { return }
+      let block = try source.bytes(at: place, count: Int(min(Int64(Self.readSize), end - place)))
+      unsafe block.withUnsafeBytes { unsafe add($0, at: place) }
+    }
+  }
+
+  private func add(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+    state.withLock { state in
+      let known = state.size - offset
+      guard known >= 0, known < bytes.count else { return }
+      var sum = CRC32(continuing: state.value)
+      unsafe sum.update(UnsafeRawBufferPointer(rebasing: bytes[Int(known)...]))
+      state = MailboxDirectory.Hash(size: offset + Int64(bytes.count), value: sum.value)
+    }
+  }
+
+  func verify() throws(Fault) { try source.verify() }
+}

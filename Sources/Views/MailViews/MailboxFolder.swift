@@ -1,0 +1,90 @@
+internal import Bytes
+internal import Mail
+internal import Synchronization
+internal import Tree
+
+/// The folder of a mailbox's messages, in the archive's order.
+final class MailboxFolder: MadeItem {
+  private let mailbox: Mailbox
+  private let messages: MessageTable
+  private static let view = "messages"
+
+  var inode: UInt64 { mailbox.file.inode(MailboxFolder.mark) }
+  var kind: Kind { .folder }
+  var file: SourceState { mailbox.file }
+  var identity: UInt64 { Self.mark }
+  /// There may be millions, and who only wants their names is not to pay for more.
+  var attributeCost: AttributeCost { .small }
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x6D62_6F78 << 32
+
+  /// The names that were listed last: most of them are looked up next.
+  private let listed = Mutex<(first: Int, names: [FileName])>((0, []))
+
+  init(_ mailbox: Mailbox, _ messages: MessageTable) {
+    self.mailbox = mailbox
+    self.messages = messages
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    mailbox.file.attributes.view(inode: inode, kind: .folder, size: 0)
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    // The name says where to look; it is right if that message has it.
+    guard let number = MessageRow.position(inFolderName: name), number > 0,
+      let row = try mailbox.row(at: number - 1, patience), folderName(row, at: number) == name
+    else { return nil }
+    let folder = MessageFolder(shown(row, at: number - 1))
+    return Found(folder, try folder.attributes(patience))
+  }
+
+  /// The name of the message with a number, 1 for the first.
+  private func folderName(_ row: MessageRow, at number: Int) -> FileName {
+    let known = listed.withLock { listed in
+      listed.names.indices.contains(number - listed.first) ? listed.names[number - listed.first] : nil
+    }
+    return known ?? row.folderName(position: number)
+  }
+
+  private func shown(_ row: MessageRow, at position: Int) -> ShownMessage {
+    ShownMessage(mailbox.file, .mailbox(mailbox, .init(row)), at: position, view: Self.view, messages)
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    mailbox.tryAgain()
+    // That it is no mailbox is said now and not by an empty folder.
+    _ = try mailbox.rows(ofBlock: 0, patience)
+    return MailboxListing(self)
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    mailbox.file.provenance(view: Self.view, mailbox.fault)
+  }
+
+  private final class MailboxListing: Listing {
+    private let folder: MailboxFolder
+
+    init(_ folder: MailboxFolder) { self.folder = folder }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      guard place >= 0 else { return [] }
+      let (block, start) = Int(place).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+      let rows = try folder.mailbox.rows(ofBlock: block, patience)
+      guard start < rows.count else {
+        try folder.mailbox.checkEnd()
+        return []
+      }
+      let first = Int(place) + 1
+      let names = rows[start...].enumerated().map { index, row in row.folderName(position: first + index) }
+      folder.listed.withLock { $0 = (first, names) }
+      return rows[start...].enumerated().map { index, row in
+        let message = folder.shown(row, at: first + index - 1)
+        return ListedEntry(
+          name: ListedName(names[index]), inode: message.inode(MessagePart.folder.number), kind: .folder,
+          next: Int64(first + index))
+      }
+    }
+  }
+}

@@ -1,0 +1,204 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// A message's folder: its bytes, its header, its bodies, its attachments.
+final class MessageFolder: MadeItem {
+  let message: ShownMessage
+  /// Where else than among the archive's messages the folder stands; 0 for nowhere.
+  private let place: UInt64
+  /// What it holds, if that is known already.
+  private let shape: MessageShape?
+  var inode: UInt64 { message.folderInode(.folder, at: place) }
+  var kind: Kind { .folder }
+  var file: SourceState { message.file }
+  var identity: UInt64 { message.identity(.folder) }
+  var listsViews: Bool { false }
+  /// Sizes are known once a body has been made, an attachment decoded.
+  var attributeCost: AttributeCost { .large }
+
+  init(_ message: ShownMessage, at place: UInt64 = 0, _ shape: MessageShape? = nil) {
+    self.message = message
+    self.place = place
+    self.shape = shape
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    try message.attributes(of: .folder, at: place, patience)
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard let part = MessagePart.named(name), try parts(patience, upTo: part).contains(part) else { return nil }
+    let item: any Item = part == .attachments ? AttachmentFolder(message, at: place) : MessageFile(message, part)
+    return Found(item, try item.attributes(patience))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    ShortListing(
+      try parts(patience).map { part in
+        part == .attachments
+          ? (part.name, message.folderInode(part, at: place), .folder)
+          : (part.name, message.inode(part.number), .file)
+      })
+  }
+
+  /// What the folder holds; `wanted` says that only this one matters, which may spare taking the message apart.
+  private func parts(_ patience: Patience, upTo wanted: MessagePart? = nil) throws(Fault) -> [MessagePart] {
+    var parts: [MessagePart] = [.bytes, .header, .text]
+    if let wanted, parts.contains(wanted) { return parts }
+    let shape = if let shape { shape } else { MessageShape(of: try message.message(patience)) }
+    if shape.contains(.html) { parts += wanted == .original ? [.html, .original] : [.html] }
+    if shape.contains(.attachments) { parts.append(.attachments) }
+    return parts
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    message.file.provenance(view: message.view, try message.message(patience).fault)
+  }
+}
+
+/// What a message's folder holds.
+enum MessagePart: Hashable, Sendable {
+  case folder
+  case bytes
+  case header
+  case text
+  case html
+  /// By name only, for it is not safe to open.
+  case original
+  case attachments
+  case attachment(Int)
+
+  private static let names: [(part: MessagePart, name: FileName)] = [
+    (.bytes, "message.eml"), (.header, "headers.txt"), (.text, "body.txt"), (.html, "body.html"),
+    (.original, "body.original.html"), (.attachments, "attachments"),
+  ]
+
+  static func named(_ name: FileName) -> MessagePart? { names.first { $0.name == name }?.part }
+
+  var name: FileName { Self.names.first { $0.part == self }?.name ?? "" }
+
+  /// Above 0, stable: inode numbers are made of it.
+  var number: UInt64 {
+    switch self {
+    case .folder: 1
+    case .bytes: 2
+    case .header: 3
+    case .text: 4
+    case .html: 5
+    case .attachments: 6
+    case .original: 7
+    case .attachment(let index): 16 + UInt64(index)
+    }
+  }
+}
+
+/// The decoded attachments of a message.
+final class AttachmentFolder: MadeItem {
+  private let message: ShownMessage
+  /// Of the message's folder, as that has it.
+  private let place: UInt64
+  var inode: UInt64 { message.folderInode(.attachments, at: place) }
+  var kind: Kind { .folder }
+  var file: SourceState { message.file }
+  var identity: UInt64 { message.identity(.attachments) }
+  var attributeCost: AttributeCost { .large }
+
+  init(_ message: ShownMessage, at place: UInt64) {
+    self.message = message
+    self.place = place
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    try message.attributes(of: .attachments, at: place, patience)
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard let index = try message.message(patience).attachment(named: name) else { return nil }
+    let file = MessageFile(message, .attachment(index))
+    return Found(file, try file.attributes(patience))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    ShortListing(
+      try message.message(patience).attachments.enumerated().map { index, attachment in
+        (attachment.name, message.inode(MessagePart.attachment(index).number), .file)
+      })
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    message.file.provenance(view: message.view, nil)
+  }
+}
+
+/// A file in a message's folder, or one of the attachments.
+final class MessageFile: MadeItem {
+  private let message: ShownMessage
+  private let part: MessagePart
+  var inode: UInt64 { message.inode(part.number) }
+  var kind: Kind { .file }
+  var file: SourceState { message.file }
+  var identity: UInt64 { message.identity(part) }
+
+  init(_ message: ShownMessage, _ part: MessagePart) {
+    self.message = message
+    self.part = part
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    let size: Int64
+    if part == .bytes {
+      size = message.size
+    } else {
+      size = try content(patience).size
+    }
+    return try message.attributes(part.number, .file, size: size, patience)
+  }
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    part == .bytes ? try message.bytes(patience) : try content(patience)
+  }
+
+  private func content(_ patience: Patience) throws(Fault) -> any ByteSource {
+    let taken = try message.message(patience)
+    try message.checkPromptness(patience)
+    switch part {
+    case .header: return ByteArraySource(try taken.headersText())
+    case .text: return try taken.open(taken.body)
+    case .html:
+      guard let html = taken.html else { throw .notFound }
+      return try taken.open(html)
+    case .original:
+      guard let html = taken.originalHTML else { throw .notFound }
+      return try taken.open(html)
+    case .attachment(let index):
+      guard taken.attachments.indices.contains(index) else { throw .notFound }
+      return try taken.open(taken.attachments[index])
+    case .folder, .bytes, .attachments: throw .isFolder
+    }
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    guard case .attachment(let index) = part else { return message.file.provenance(view: message.view, nil) }
+    let taken = try message.message(patience)
+    try message.checkPromptness(patience)
+    let damage = taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
+    return message.file.provenance(view: message.view, damage)
+  }
+}
+
+/// The names of a folder that are all known.
+final class ShortListing: Listing {
+  private let names: [(name: FileName, inode: UInt64, kind: Kind)]
+  private static let blockSize = 256
+
+  init(_ names: [(name: FileName, inode: UInt64, kind: Kind)]) { self.names = names }
+
+  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    guard place >= 0, place < names.count else { return [] }
+    return names[Int(place)...].prefix(Self.blockSize).enumerated().map { index, entry in
+      ListedEntry(
+        name: ListedName(entry.name), inode: entry.inode, kind: entry.kind, next: place + Int64(index) + 1)
+    }
+  }
+}

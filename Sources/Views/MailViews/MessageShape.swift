@@ -1,0 +1,18 @@
+internal import Mail
+internal import Tree
+
+/// What a message's folder holds beside what every one does.
+struct MessageShape: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  static let html = MessageShape(rawValue: 1)
+  static let attachments = MessageShape(rawValue: 2)
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  init(of message: Message) {
+    self = []
+    if message.html != nil { insert(.html) }
+    if !message.attachments.isEmpty { insert(.attachments) }
+  }
+}

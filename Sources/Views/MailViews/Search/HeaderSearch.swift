@@ -1,0 +1,78 @@
+internal import Bytes
+internal import Index
+internal import Mail
+internal import Tree
+
+/// Looks for words in the headers of messages that no index has the words of yet.
+///
+/// The headers of some thousand messages at a time are put into an index that lasts only as long as they are asked, so that
+/// they are found by the same rules as anywhere. Much quicker than taking messages apart, and it leaves nothing behind.
+struct HeaderSearch {
+  let mailbox: Mailbox
+  /// For FTS5, of the columns of the header alone.
+  let expressions: [String]
+
+  /// What was found: positions in order, by the expression, among the messages before `reach`.
+  struct Hits {
+    fileprivate(set) var positions: [String: [UInt32]] = [:]
+    fileprivate(set) var reach: Int
+  }
+
+  /// At a time.
+  private static let messagesAtATime = 16 * MailboxDirectory.blockSize
+
+  /// Looks through the messages from `first` on, before `end`, until the time is up. Blocks.
+  func hits(from first: Int, to end: Int, within limit: WaitLimit) throws(Fault) -> Hits {
+    var hits = Hits(reach: first)
+    while hits.reach < end {
+      let start = hits.reach
+      let behind = min(end, start - start % MailboxDirectory.blockSize + Self.messagesAtATime)
+      guard let texts = try limit.attempt({ () throws(Fault) in try headers(of: start..<behind) }) else { break }
+      guard let index = TextIndex(temporary: ()), index.add(texts, behind: 0, isLast: true) else {
+        throw .noTextIndex
+      }
+      for expression in expressions {
+        guard let found = index.numbers(matching: expression, among: texts.count) else { throw .noTextIndex }
+        hits.positions[expression, default: []] += found.map { $0 + UInt32(start) }
+      }
+      hits.reach = behind
+    }
+    return hits
+  }
+
+  private func headers(of positions: Range<Int>) throws(Fault) -> [IndexedText] {
+    var texts: [IndexedText] = []
+    texts.reserveCapacity(positions.count)
+    while texts.count < positions.count {
+      let (block, index) = (positions.lowerBound + texts.count).quotientAndRemainder(
+        dividingBy: MailboxDirectory.blockSize)
+      let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(index).prefix(positions.count - texts.count)
+      // The mailbox has become another one.
+      if rows.isEmpty { throw .stale }
+      for row in rows {
+        try Interest.check()
+        texts.append(IndexedText(try words(of: row)))
+      }
+    }
+    return texts
+  }
+
+  /// None where the file is damaged.
+  private func words(of row: MessageRow) throws(Fault) -> Message.Words {
+    do throws(Fault) {
+      return try Message.headerWords(reading: mailbox.bytes(from: row.start, size: row.size, .blocking))
+    } catch {
+      guard error.concernsContent, error.kind != .changed else { throw error }
+      return Message.Words()
+    }
+  }
+}
+
+extension IndexedText {
+  init(_ words: Message.Words) {
+    self.init(
+      subject: WordText.indexed(words.subject), sender: WordText.indexed(words.sender),
+      recipients: WordText.indexed(words.recipients), body: WordText.indexed(words.body),
+      files: WordText.indexed(words.files))
+  }
+}

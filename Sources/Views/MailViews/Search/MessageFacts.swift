@@ -1,0 +1,66 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// What queries ask of messages beside their words: sixteen bytes a message.
+struct MessageFacts: Sendable, Equatable {
+  /// In seconds since 1970; the least for a message without a date.
+  private(set) var dates: [Int64] = []
+  /// The local day of writing, since 1970; the least for a message without a date.
+  private(set) var days: [Int32] = []
+  /// In bytes; those of 4 GiB and more are one.
+  private var sizes: [UInt32] = []
+
+  var count: Int { dates.count }
+
+  /// Of a message, in bytes; what is 4 GiB or more is larger than anything.
+  func size(_ position: Int) -> Int64 { sizes[position] == .max ? .max : Int64(sizes[position]) }
+
+  mutating func add(_ row: MessageRow) {
+    dates.append(row.date ?? .min)
+    days.append(row.localDay.flatMap { Int32(exactly: $0) } ?? .min)
+    sizes.append(UInt32(clamping: row.size))
+  }
+
+  /// `count` is how many messages there will be, about.
+  init(expecting count: Int = 0) {
+    dates.reserveCapacity(count)
+    days.reserveCapacity(count)
+    sizes.reserveCapacity(count)
+  }
+
+  /// In memory, in bytes.
+  var size: Int { 16 * count }
+}
+
+extension MessageFacts: Packable {
+  var packedSize: Int { 16 * count }
+
+  func packed(_ range: Range<Int>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    for index in range.lowerBound / 16..<range.upperBound / 16 {
+      bytes.append(word: UInt64(bitPattern: dates[index]))
+      bytes.append(word: UInt32(bitPattern: days[index]))
+      bytes.append(word: sizes[index])
+    }
+    return bytes
+  }
+
+  /// nil unless it is of so many messages.
+  init?(packed bytes: [UInt8], messages: Int) {
+    guard bytes.count == 16 * messages else { return nil }
+    self.init(expecting: messages)
+    let span = bytes.span
+    func word(_ start: Int, _ size: Int) -> UInt64 {
+      var word: UInt64 = 0
+      for place in 0..<size { word |= UInt64(span[start + place]) << UInt64(8 * place) }
+      return word
+    }
+    for start in stride(from: 0, to: bytes.count, by: 16) {
+      dates.append(Int64(bitPattern: word(start, 8)))
+      days.append(Int32(bitPattern: UInt32(word(start + 8, 4))))
+      sizes.append(UInt32(word(start + 12, 4)))
+    }
+  }
+}

@@ -1,0 +1,139 @@
+internal import Bytes
+internal import Files
+internal import Mail
+internal import Tree
+
+/// `NAME.views/search/`: a folder by the name of any query; it lists the last ones.
+final class SearchFolder: ViewFolder {
+  let sorted: SortedMailbox
+  let place = ViewPlace.of(0x73, [])
+  var isImmutable: Bool { false }
+
+  init(_ sorted: SortedMailbox) { self.sorted = sorted }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    // Programs look for their own files everywhere; and what is listed is a name that all of them can take.
+    if name.bytes.first == 0x2e || name.count > 255 || Self.isProbe(name) { return nil }
+    let folder = QueryFolder(sorted, name)
+    return Found(folder, try folder.attributes(patience))
+  }
+
+  /// Whether file managers look for the name in every folder.
+  private static func isProbe(_ name: FileName) -> Bool {
+    let probes: Set<String> = [
+      "desktop.ini", "autorun.inf", "thumbs.db", "ehthumbs.db", "folder.jpg", "folder.gif", "folder.png", "cover.jpg",
+      "cover.png", "albumart.jpg", "albumartsmall.jpg", "$recycle.bin", "system volume information", "lost+found",
+    ]
+    return probes.contains(name.text.lowercased())
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    ShortListing(sorted.search.latest.map { ($0, QueryFolder(sorted, $0).inode, .folder) })
+  }
+}
+
+/// `NAME.views/search/QUERY/`: the messages for which a query holds, newest first; before them, what says that some may be
+/// missing.
+final class QueryFolder: ViewFolder {
+  let sorted: SortedMailbox
+  private let query: FileName
+  let place: UInt64
+  /// Words may still be missing.
+  var isImmutable: Bool { false }
+
+  init(_ sorted: SortedMailbox, _ query: FileName) {
+    self.sorted = sorted
+    self.query = query
+    place = ViewPlace.of(0x73, query.bytes)
+  }
+
+  /// nil for a query that is none.
+  private func results(
+    part: MailboxSearch.Part = .untilDone, _ patience: Patience
+  ) throws(Fault) -> SearchResults? {
+    guard case .success(let results) = try sorted.search.results(query, part: part, patience) else { return nil }
+    return results
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    if let percent = SearchNotice.percent(in: name) {
+      // As long as nobody has listed more.
+      guard sorted.search.part(query) != nil else { return nil }
+      let notice = SearchNotice(sorted, place, percent: percent)
+      return Found(notice, try notice.attributes(patience))
+    }
+    guard let number = MessageRow.position(inFolderName: name), number > 0 else { return nil }
+    // What has been found stays found.
+    if sorted.search.part(query)?.contains(number - 1) != true {
+      guard try results(part: .justNow, patience)?.contains(number - 1) ?? false else { return nil }
+    }
+    return try messageFolder(at: number - 1, named: name, patience)
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    let results = try results(part: .never, patience)
+    if results != nil { sorted.search.note(query) }
+    let notice = results?.percentSearched.map { SearchNotice(sorted, place, percent: $0) }
+    return ResultListing(self, results?.positions ?? [], notice)
+  }
+
+  // MARK: What is said of it
+
+  private static let resultsName: FileName = "user.ffmount.results"
+  private static let searchedName: FileName = "user.ffmount.searched"
+
+  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+    guard name == Self.resultsName || name == Self.searchedName, let results = try results(patience) else {
+      throw .noAttribute
+    }
+    if name == Self.resultsName { return Array(String(results.count).utf8) }
+    guard let searched = results.searched else { throw .noAttribute }
+    return Array("\(searched.count) of \(searched.of) messages".utf8)
+  }
+
+  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
+    guard let results = try results(patience) else { return [] }
+    let names = [Self.resultsName] + (results.searched == nil ? [] : [Self.searchedName])
+    return names.flatMap { Array($0.bytes) + [0] }
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    var provenance = sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)
+    do throws(Fault) {
+      switch try sorted.search.results(query, part: .untilDone, patience) {
+      case .success(let results): if results.searched != nil { provenance.state = .estimate }
+      case .failure(let mistake):
+        provenance.state = .failed
+        provenance.error = "'\(query.text)': \(mistake.reason)"
+      }
+    } catch {
+      guard error.concernsContent else { throw error }
+      provenance = sorted.file.provenance(view: SortedMailbox.view, error)
+    }
+    return provenance
+  }
+
+  /// The notice, if there is one, is at place 0, and what was found behind it.
+  private final class ResultListing: Listing {
+    private let folder: QueryFolder
+    private let positions: [UInt32]
+    private let notice: SearchNotice?
+
+    private static let blockSize = 256
+
+    init(_ folder: QueryFolder, _ positions: [UInt32], _ notice: SearchNotice?) {
+      self.folder = folder
+      self.positions = positions
+      self.notice = notice
+    }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      if place == 0, let notice {
+        return [ListedEntry(name: ListedName(notice.name), inode: notice.inode, kind: .file, next: 1)]
+      }
+      let first = place - (notice == nil ? 0 : 1)
+      guard first >= 0, first < positions.count else { return [] }
+      return try folder.entries(of: positions[Int(first)...].prefix(Self.blockSize), next: place + 1, patience)
+    }
+  }
+}

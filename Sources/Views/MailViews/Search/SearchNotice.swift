@@ -1,0 +1,57 @@
+internal import Bytes
+internal import Tree
+
+/// `INCOMPLETE - 43 % searched.txt`: says that a listing of what a query finds is not all yet, and what to do.
+final class SearchNotice: MadeItem {
+  private let sorted: SortedMailbox
+  private let percent: Int
+  let inode: UInt64
+  var kind: Kind { .file }
+  /// How far it is changes, but what a file of a name says does not.
+  var identity: UInt64 { UInt64(percent) }
+  var file: SourceState { sorted.file }
+
+  private static let start = Array("INCOMPLETE - ".utf8)
+  private static let end = Array(" % searched.txt".utf8)
+
+  /// `place` is the query's folder.
+  init(_ sorted: SortedMailbox, _ place: UInt64, percent: Int) {
+    self.sorted = sorted
+    self.percent = percent
+    // No message has an odd number.
+    inode = sorted.file.inode(place, 2 * UInt64(percent) + 1)
+  }
+
+  var name: FileName { FileName(Self.start + Array("\(percent)".utf8) + Self.end) }
+
+  /// What such a name says; nil for any other.
+  static func percent(in name: FileName) -> Int? {
+    guard name.bytes.starts(with: start), name.bytes.reversed().starts(with: end.reversed()) else { return nil }
+    let number = name.bytes.dropFirst(start.count).dropLast(end.count)
+    guard let percent = Int(String(decoding: number, as: UTF8.self)), (0..<100).contains(percent),
+      Array("\(percent)".utf8) == Array(number)
+    else { return nil }
+    return percent
+  }
+
+  private var text: [UInt8] {
+    Array(
+      """
+      When this folder was listed, \(percent) % of the messages had been searched: others that belong here may be missing.
+      The rest is being searched. List the folder again (ls, or reload it) to see more; when this file is gone, all is there.
+      On the command line, "ffmount search ARCHIVE QUERY" waits until all messages have been searched, and
+      "ffmount index --search ARCHIVE" makes ready once and for all what searches are so quick with.
+
+      """.utf8)
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    sorted.file.attributes.view(inode: inode, kind: .file, size: Int64(text.count))
+  }
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { ByteArraySource(text) }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    sorted.file.provenance(view: SortedMailbox.view, nil)
+  }
+}

@@ -1,0 +1,262 @@
+internal import Mail
+internal import Tree
+
+/// A query as people write it: words, `"phrases"`, `pre*`, `~stems`, `OR`, `-not`, `( )`, and `from:` and the like.
+///
+/// What stands side by side must all hold; `OR` binds less.
+indirect enum SearchQuery: Equatable, Sendable {
+  case all([SearchQuery])
+  case any([SearchQuery])
+  case not(SearchQuery)
+  /// Words that follow each other, in a column of the text index or in any; the last may go on.
+  case words([String], column: String?, isStart: Bool)
+  case label(String)
+  case hasAttachment
+  case isDeleted
+  /// Days since 1970, in the zone in which the mail was written.
+  case since(day: Int)
+  case before(day: Int)
+  /// In bytes.
+  case larger(than: Int64)
+  case smaller(than: Int64)
+
+  /// What is wrong with a query, as the end of a sentence.
+  struct Mistake: Error, Equatable {
+    let reason: String
+  }
+
+  /// Against queries that nobody writes by hand.
+  static let termsAtMost = 200
+
+  init(_ text: String) throws(Mistake) {
+    var reader = try QueryReader(text)
+    self = try reader.query()
+  }
+}
+
+/// Reads a query front to back. Parentheses are counted, not called: depth is bounded by the number of terms.
+private struct QueryReader {
+  private var tokens: ArraySlice<Token>
+  private var depth = 0
+  /// The prefix of the parentheses around, for what has none of its own.
+  private var scope: String?
+
+  private enum Token: Equatable {
+    case open
+    case close
+    case or
+    case and
+    case not
+    /// A prefix before a parenthesis, in lower case.
+    case scope(String)
+    /// `field` in lower case; a quoted text is taken as it is.
+    case term(field: String?, text: String, isQuoted: Bool)
+  }
+
+  init(_ text: String) throws(SearchQuery.Mistake) { tokens = try Self.tokens(of: text)[...] }
+
+  mutating func query() throws(SearchQuery.Mistake) -> SearchQuery {
+    guard !tokens.isEmpty else { throw SearchQuery.Mistake(reason: "the query is empty") }
+    let query = try alternatives()
+    if tokens.first == .close { throw SearchQuery.Mistake(reason: "there is a ')' without its '('") }
+    return query
+  }
+
+  private mutating func alternatives() throws(SearchQuery.Mistake) -> SearchQuery {
+    var found: [SearchQuery] = [try sequence()]
+    while tokens.first == .or {
+      tokens.removeFirst()
+      found.append(try sequence())
+    }
+    return found.count == 1 ? found[0] : .any(found)
+  }
+
+  private mutating func sequence() throws(SearchQuery.Mistake) -> SearchQuery {
+    var found: [SearchQuery] = []
+    while let token = tokens.first, token != .or, token != .close {
+      if token == .and {
+        tokens.removeFirst()
+        if found.isEmpty || [nil, .and, .or, .close].contains(tokens.first) {
+          throw SearchQuery.Mistake(reason: "AND needs something on both sides")
+        }
+        continue
+      }
+      found.append(try part())
+    }
+    guard !found.isEmpty else {
+      throw SearchQuery.Mistake(
+        reason: depth > 0
+          ? "there is nothing in a pair of parentheses, or beside an OR" : "OR needs something on both sides")
+    }
+    return found.count == 1 ? found[0] : .all(found)
+  }
+
+  private mutating func part() throws(SearchQuery.Mistake) -> SearchQuery {
+    switch tokens.popFirst() {
+    case .not:
+      guard let next = tokens.first, next != .or, next != .close, next != .not, next != .and else {
+        throw SearchQuery.Mistake(reason: "there is nothing behind a '-' or NOT")
+      }
+      return .not(try part())
+    case .open:
+      depth += 1
+      let inner = try alternatives()
+      guard tokens.popFirst() == .close else { throw SearchQuery.Mistake(reason: "there is a '(' without its ')'") }
+      depth -= 1
+      return inner
+    case .scope(let field):
+      let outer = scope
+      scope = field
+      let inner = try part()
+      scope = outer
+      return inner
+    case .term(let field, let text, let isQuoted): return try Self.term(field ?? scope, text, isQuoted)
+    case .or, .and, .close, nil: throw SearchQuery.Mistake(reason: "something is missing at the end")
+    }
+  }
+
+  // MARK: Terms
+
+  private static let columns = [
+    "from": "sender", "to": "recipients", "cc": "recipients", "bcc": "recipients", "subject": "subject",
+    "filename": "files", "body": "body",
+  ]
+  private static let others: Set<String> = [
+    "label", "has", "is", "date", "after", "since", "before", "larger", "smaller",
+  ]
+
+  private static func isField(_ name: String) -> Bool { columns[name] != nil || others.contains(name) }
+
+  private static func term(_ field: String?, _ text: String, _ isQuoted: Bool) throws(SearchQuery.Mistake)
+    -> SearchQuery
+  {
+    guard let field else { return try words(text, nil, isQuoted) }
+    guard !text.isEmpty else { throw SearchQuery.Mistake(reason: "there is nothing behind '\(field):'") }
+    if let column = columns[field] { return try words(text, column, isQuoted) }
+    switch field {
+    case "label": return .label(text)
+    case "has":
+      guard ["attachment", "attachments"].contains(text.lowercased()) else {
+        throw SearchQuery.Mistake(reason: "'has:' knows only has:attachment, not '\(text)'")
+      }
+      return .hasAttachment
+    case "is":
+      guard text.lowercased() == "deleted" else {
+        throw SearchQuery.Mistake(reason: "'is:' knows only is:deleted, not '\(text)'")
+      }
+      return .isDeleted
+    case "date": return .all([.since(day: try day(text, field)), .before(day: try day(text, field, isEnd: true))])
+    case "after", "since": return .since(day: try day(text, field))
+    case "before": return .before(day: try day(text, field))
+    case "larger": return .larger(than: try size(text, field))
+    default: return .smaller(than: try size(text, field))
+    }
+  }
+
+  private static func words(_ text: String, _ column: String?, _ isQuoted: Bool) throws(SearchQuery.Mistake)
+    -> SearchQuery
+  {
+    let (words, isStart) = WordText.sought(text)
+    guard !words.isEmpty else { throw SearchQuery.Mistake(reason: "there is no word in '\(text)'") }
+    if isQuoted { return .words(words, column: column, isStart: isStart) }
+    if text.dropLast().contains("*") {
+      throw SearchQuery.Mistake(reason: "a '*' stands at the end of a word, which '\(text)' has elsewhere")
+    }
+    if text.hasPrefix("~") {
+      guard words.count == 1, !isStart, !text.hasSuffix("*") else {
+        throw SearchQuery.Mistake(reason: "a '~' stands before one whole word, which '\(text.dropFirst())' is not")
+      }
+      let forms = InflectedWord.forms(of: words[0])
+      return forms.count == 1
+        ? .words(forms, column: column, isStart: false)
+        : .any(forms.map { .words([$0], column: column, isStart: false) })
+    }
+    return .words(words, column: column, isStart: isStart || !isQuoted && text.hasSuffix("*"))
+  }
+
+  /// `2024-05-03`, `2024-05` or `2024`: its first day, or the one behind its last.
+  private static func day(_ text: String, _ field: String, isEnd: Bool = false) throws(SearchQuery.Mistake) -> Int {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
+      part.allSatisfy { $0.isASCII && $0.isNumber } && part.count <= 4 ? Int(part) : nil
+    }
+    let (year, month, day) = (parts.first ?? nil, parts.count > 1 ? parts[1] : 1, parts.count > 2 ? parts[2] : 1)
+    guard parts.count <= 3, let year, let month, let day,
+      let days = MailDate.daysSince1970(year: year, month: month, day: day)
+    else { throw SearchQuery.Mistake(reason: "'\(field):' needs a date such as 2024-05-03, not '\(text)'") }
+    guard isEnd else { return days }
+    if parts.count == 3 { return days + 1 }
+    let (nextYear, nextMonth) = parts.count == 1 || month == 12 ? (year + 1, 1) : (year, month + 1)
+    return MailDate.daysSince1970(year: nextYear, month: nextMonth, day: 1) ?? .max
+  }
+
+  /// `500`, `500k`, `5M`, `1G`; in bytes.
+  private static func size(_ text: String, _ field: String) throws(SearchQuery.Mistake) -> Int64 {
+    let scales: [Character: Int64] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
+    var digits = text.lowercased()
+    if digits.hasSuffix("b") { digits.removeLast() }
+    let scale = digits.last.flatMap { scales[$0] }
+    if scale != nil { digits.removeLast() }
+    guard !digits.isEmpty, digits.count <= 9, digits.allSatisfy({ $0.isASCII && $0.isNumber }),
+      let number = Int64(digits)
+    else { throw SearchQuery.Mistake(reason: "'\(field):' needs a size such as 500k or 5M, not '\(text)'") }
+    return number * (scale ?? 1)
+  }
+
+  // MARK: Tokens
+
+  private static func tokens(of text: String) throws(SearchQuery.Mistake) -> [Token] {
+    var tokens: [Token] = []
+    var rest = text[...]
+    while let first = rest.first {
+      if tokens.count > SearchQuery.termsAtMost {
+        throw SearchQuery.Mistake(reason: "there are more than \(SearchQuery.termsAtMost) words")
+      }
+      if first.isWhitespace {
+        rest.removeFirst()
+      } else if first == "(" || first == ")" {
+        tokens.append(first == "(" ? .open : .close)
+        rest.removeFirst()
+      } else if first == "-" {
+        tokens.append(.not)
+        rest.removeFirst()
+      } else {
+        tokens.append(try token(&rest))
+      }
+    }
+    return tokens
+  }
+
+  /// Whether what a term starts with is a prefix: not of what is written so without one, `http://…` or `Re: …`.
+  private static func isPrefix(_ name: String, of term: Substring) throws(SearchQuery.Mistake) -> Bool {
+    if isField(name) { return true }
+    let behind = term.dropFirst(name.count + 1)
+    if behind.isEmpty || behind.first?.isWhitespace ?? true || behind.hasPrefix("//") { return false }
+    let known = (Array(columns.keys) + others).sorted().map { "\($0):" }.joined(separator: " ")
+    throw SearchQuery.Mistake(
+      reason: "'\(name):' is no prefix; there are \(known), and in quotation marks it is a word")
+  }
+
+  private static func token(_ rest: inout Substring) throws(SearchQuery.Mistake) -> Token {
+    var field: String?
+    let name = rest.prefix { $0.isASCII && $0.isLetter }
+    if !name.isEmpty, rest.dropFirst(name.count).first == ":", try isPrefix(name.lowercased(), of: rest) {
+      field = name.lowercased()
+      rest = rest.dropFirst(name.count + 1)
+      if let field, rest.first == "(" { return .scope(field) }
+    }
+    if rest.first == "\"" || rest.first == "“" {
+      rest.removeFirst()
+      let text = rest.prefix { $0 != "\"" && $0 != "”" }
+      rest = rest.dropFirst(text.count)
+      guard !rest.isEmpty else { throw SearchQuery.Mistake(reason: "a quotation mark is not closed") }
+      rest.removeFirst()
+      return .term(field: field, text: String(text), isQuoted: true)
+    }
+    let text = rest.prefix { !$0.isWhitespace && $0 != "(" && $0 != ")" && $0 != "\"" }
+    rest = rest.dropFirst(text.count)
+    if field == nil, text == "OR" { return .or }
+    if field == nil, text == "AND" { return .and }
+    if field == nil, text == "NOT" { return .not }
+    return .term(field: field, text: String(text), isQuoted: false)
+  }
+}

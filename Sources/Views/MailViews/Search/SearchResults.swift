@@ -1,0 +1,162 @@
+internal import Bytes
+internal import Index
+internal import Tree
+
+/// The messages for which a query holds.
+struct SearchResults: Sendable {
+  /// Newest first, at most `listedAtMost`.
+  let positions: [UInt32]
+  /// The same, to look one up.
+  private let members: PositionSet
+  /// How many there are in all.
+  let count: Int
+  /// How many of the messages have been searched; nil for all.
+  let searched: (count: Int, of: Int)?
+
+  static let listedAtMost = 10_000
+
+  /// In memory, in bytes.
+  var size: Int { 1000 + 4 * positions.count + members.size }
+
+  func contains(_ position: Int) -> Bool { members.contains(position) }
+
+  /// In whole percent, less than a hundred; nil when all messages have been searched.
+  var percentSearched: Int? {
+    searched.map { searched in searched.of == 0 ? 0 : min(99, Int(Double(searched.count) / Double(searched.of) * 100)) }
+  }
+
+  /// What is searched for a query's answer.
+  struct Sources {
+    let facts: MessageFacts
+    /// The messages for which an expression of FTS5 holds.
+    let words: (String) throws(Fault) -> [UInt32]
+    let groups: (Sorting) throws(Fault) -> MessageGroups
+    /// How many messages, from the first on, all of these are of.
+    var reach: Int
+  }
+
+  /// None, while `messages` are known of more.
+  init(noneOf messages: Int) {
+    (positions, members, count, searched) = ([], PositionSet(below: 0), 0, (0, messages))
+  }
+
+  /// Asks what a query asks. Blocks. Throws what `sources` do.
+  init(_ query: SearchQuery, in sources: Sources, listingAtMost listed: Int) throws(Fault) {
+    let facts = sources.facts
+    var all = try Self.positions(query, sources)
+    // Of a message of which something is not known, nothing is: not what is not in it either.
+    let isPart = sources.reach < facts.count
+    if isPart { all.formIntersection(PositionSet(below: facts.count) { $0 < sources.reach }) }
+    let found = all.positions
+    count = found.count
+    searched = isPart ? (sources.reach, facts.count) : nil
+    let sorted = found.sorted { (facts.dates[Int($0)], $0) > (facts.dates[Int($1)], $1) }
+    positions = Array(sorted.prefix(listed))
+    members = found.count > listed ? PositionSet(below: facts.count, positions) : all
+  }
+
+  private static func positions(_ query: SearchQuery, _ sources: Sources) throws(Fault) -> PositionSet {
+    let facts = sources.facts
+    let limit = facts.count
+    switch query {
+    case .words: return PositionSet(below: limit, try sources.words(query.expression ?? ""))
+    case .all(let parts):
+      // Words are asked for together: that is what the index is made for.
+      var result = PositionSet(below: limit).inverted
+      if let expression = query.joinedExpression {
+        result = PositionSet(below: limit, try sources.words(expression))
+      }
+      for part in parts where part.expression == nil { result.formIntersection(try positions(part, sources)) }
+      return result
+    case .any(let parts):
+      var result = PositionSet(below: limit)
+      for part in parts { result.formUnion(try positions(part, sources)) }
+      return result
+    case .not(let part): return try positions(part, sources).inverted
+    case .hasAttachment, .isDeleted:
+      let single = try sources.groups(query == .isDeleted ? .deleted : .attachments)
+      return PositionSet(below: limit, single.count > 0 ? single.members(0) : [])
+    case .label(let label): return positions(label, try sources.groups(.label), limit)
+    case .since(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] >= day }
+    case .before(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] < day }
+    case .larger(let size): return PositionSet(below: limit) { facts.size($0) > size }
+    case .smaller(let size): return PositionSet(below: limit) { facts.size($0) < size }
+    }
+  }
+
+  /// Those of a label and of the labels below it. Case is of no matter, nor a slash: in a folder's name there is none. If
+  /// there is no such label, nor is what else stands between words.
+  private static func positions(_ label: String, _ groups: MessageGroups, _ limit: Int) -> PositionSet {
+    func letters(_ text: some StringProtocol) -> [String] { [text.lowercased().filter { $0 != "/" && $0 != " " }] }
+    func words(_ text: some StringProtocol) -> [String] {
+      text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    }
+    func found(_ key: (String) -> [String]) -> PositionSet? {
+      let wanted = key(label)
+      var result: PositionSet?
+      for group in 0..<groups.count where !wanted.isEmpty {
+        let parts = String(decoding: groups.name(group), as: UTF8.self).split(separator: "/")
+        guard (1...max(1, parts.count)).contains(where: { key(parts.prefix($0).joined(separator: "/")) == wanted })
+        else { continue }
+        var positions = result ?? PositionSet(below: limit)
+        for position in groups.members(group) { positions.insert(Int(position)) }
+        result = positions
+      }
+      return result
+    }
+    return found(letters) ?? found(words) ?? PositionSet(below: limit)
+  }
+}
+
+extension SearchQuery {
+  /// For FTS5, whose strings double quotation marks; nil for what is not of words.
+  fileprivate var expression: String? {
+    guard case .words(let words, let column, let isStart) = self else { return nil }
+    let phrase = words.joined(separator: " ").replacing("\"", with: "\"\"")
+    return "\(column.map { "\($0) : " } ?? "")\"\(phrase)\"\(isStart ? " *" : "")"
+  }
+
+  /// That all words hold which stand side by side here; nil when there are none.
+  fileprivate var joinedExpression: String? {
+    guard case .all(let parts) = self else { return expression }
+    let words = parts.compactMap(\.expression)
+    return words.isEmpty ? nil : words.joined(separator: " AND ")
+  }
+
+  /// All that will be asked of words.
+  var expressions: [String] {
+    let own = joinedExpression.map { [$0] } ?? []
+    switch self {
+    case .all(let parts): return own + parts.filter { $0.expression == nil }.flatMap(\.expressions)
+    case .any(let parts): return parts.flatMap(\.expressions)
+    case .not(let part): return part.expressions
+    default: return own
+    }
+  }
+
+  /// Whether it asks for words that stand elsewhere than in a message's header.
+  var needsBodies: Bool {
+    contains { part in
+      if case .words(_, let column, _) = part { return !["subject", "sender", "recipients"].contains(column) }
+      return false
+    }
+  }
+
+  var needsAttachments: Bool { contains { $0 == .hasAttachment } }
+
+  private func contains(_ holds: (SearchQuery) -> Bool) -> Bool {
+    switch self {
+    case .all(let parts), .any(let parts): parts.contains { $0.contains(holds) }
+    case .not(let part): part.contains(holds)
+    default: holds(self)
+    }
+  }
+}
+
+extension Fault {
+  /// EIO, with a reason.
+  static let noTextIndex = Fault(
+    .unsupported,
+    "its words cannot be kept: neither in a folder of yours nor in one for temporary files (is the disk full?)"
+  )
+}

@@ -1,0 +1,272 @@
+internal import Bytes
+internal import Glibc
+internal import Index
+internal import Mail
+internal import Threads
+internal import Tree
+
+/// A mailbox's words: put into a text index in the background, from the first search on, and asked for there.
+///
+/// Who was answered by a part of them wants the rest: it goes on for a while. When all gave up waiting, or after that while, it
+/// rests, and the next query has it go on. Where no words can be kept, they go into a file without a name.
+///
+/// What is in stays when the process is killed, and the next one goes on from there; while one process adds words, others
+/// wait for it and search what is in.
+final class TextSearch: Sendable {
+  private let mailbox: Mailbox
+  private weak let mailboxes: Mailboxes?
+  private let progress = Awaited(Progress())
+  private let turn = TurnLock()
+  /// For whom words are added.
+  private let audience = Audience(staying: 600)
+
+  struct Progress: Sendable {
+    /// Whether words are being added.
+    fileprivate var isAdding = false
+    fileprivate var texts: TextIndex?
+    /// Messages whose words are in, and how many there are.
+    var count = 0
+    var messages = 0
+    /// Bytes of the mailbox that these are.
+    var bytes: Int64 = 0
+    var isDone = false
+    var fault: Fault?
+    /// Whether words could not be written where they are kept.
+    fileprivate var isRefused = false
+
+    /// Whether the next mount will have the words.
+    var isKept: Bool { isDone && fault == nil && !(texts?.isTemporary ?? true) }
+  }
+
+  /// Goes up whenever other words are made of the same messages.
+  private static let version: UInt64 = 4
+  /// What the text indexes of all mailboxes may take, in bytes.
+  private static let roomForAll: Int64 = 8 << 30
+  private static let niceness: Int32 = 5
+  /// So often another process may get in the way.
+  private static let attempts = 3
+
+  init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
+    self.mailbox = mailbox
+    self.mailboxes = mailboxes
+  }
+
+  var reach: Progress { progress.read { $0 } }
+
+  /// The words that are in, which may be of some messages only: of those before `count`.
+  struct Found: Sendable {
+    let index: TextIndex
+    let count: Int
+  }
+
+  /// The words of all messages, or, when the time is up before they are in, those that are; nil while it is not even known
+  /// how many messages there are. Has those that are missing added. Blocks.
+  func texts(within limit: WaitLimit) throws(Fault) -> Found? {
+    try audience.waits { () throws(Fault) in
+      guard let messages = try limit.attempt({ () throws(Fault) in try mailbox.count(.blocking) }) else {
+        // Whoever comes next finds more.
+        begin()
+        return nil
+      }
+      while true {
+        // That a mailbox has grown is seen by reading it.
+        let found = try limit.attempt { () throws(Fault) in try present(messages) }
+        if let found, found.count == messages { return found }
+        begin()
+        if limit.hasPassed { return found }
+        try wait(within: limit)
+      }
+    }
+  }
+
+  /// The words that are in already, without any being added; nil when none can be kept. Blocks until all messages have been
+  /// found.
+  func textsKept() throws(Fault) -> Found? {
+    try open(evenTemporary: false).flatMap { (index) throws(Fault) in try found(in: index, mailbox.count(.blocking)) }
+  }
+
+  /// Waits until no more words are added, or the time is up.
+  private func wait(within limit: WaitLimit) throws(Fault) {
+    while !limit.hasPassed {
+      let pause = limit.end.map { min(Self.pause, $0 - .now) } ?? Self.pause
+      let isOver = progress.take(within: pause) { progress -> Result<Void, Fault>? in
+        if let fault = progress.fault { return .failure(fault) }
+        // It may have come to rest at the moment of this query.
+        return progress.isAdding ? nil : .success(())
+      }
+      if let isOver { return try isOver.get() }
+      try Interest.check()
+    }
+  }
+
+  private static let pause = Duration.milliseconds(100)
+
+  private func present(_ messages: Int) throws(Fault) -> Found {
+    // What is found to be damaged has given way to another one, which is empty.
+    for _ in 0..<Self.attempts {
+      if let index = try open(), let found = found(in: index, messages) { return found }
+    }
+    throw .noTextIndex
+  }
+
+  private func found(in index: TextIndex, _ messages: Int) -> Found? {
+    guard let reach = index.reach else { return nil }
+    if reach.isWhole {
+      progress.update { progress in
+        progress.isDone = true
+        (progress.count, progress.messages, progress.bytes) = (messages, messages, mailbox.file.attributes.size)
+      }
+    }
+    return Found(index: index, count: reach.isWhole ? messages : min(reach.count, max(0, messages - 1)))
+  }
+
+  /// nil when there can be none.
+  private func open(evenTemporary: Bool = true) throws(Fault) -> TextIndex? {
+    try turn.lock()
+    defer { turn.unlock() }
+    // One that another process has put another in the place of is opened anew.
+    if let known = progress.read({ $0.texts }), known.reach != nil { return known }
+    _ = try mailbox.count(.blocking)
+    guard let texts = try kept() ?? (evenTemporary ? TextIndex(temporary: ()) : nil) else { return nil }
+    progress.update { progress in
+      progress.texts = texts
+      progress.isDone = false
+    }
+    return texts
+  }
+
+  /// What is kept for the next mount; nil when nothing can be.
+  private func kept() throws(Fault) -> TextIndex? {
+    if progress.read({ $0.isRefused }) { return nil }
+    guard let store = mailbox.place, let index = mailboxes?.index else { return nil }
+    // What the messages are is what counts, where it is known, and not the file's state.
+    let proof = mailbox.hash?.packed
+    return try index.texts(
+      of: store.source, state: proof ?? store.state, version: Self.version, proof: proof ?? [],
+      continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
+  }
+
+  private func begin() {
+    guard let mailboxes, !mailboxes.isEnding else { return }
+    let isDue = progress.change { progress in
+      if progress.isAdding { return false }
+      (progress.isAdding, progress.isDone) = (true, false)
+      // What failed once may do now.
+      progress.fault = nil
+      return true
+    }
+    guard isDue else { return }
+    mailboxes.words.submit { [weak self, weak mailboxes] in
+      guard let self, let mailboxes else { return }
+      // The thread does nothing else.
+      if mailboxes.yieldsToReaders { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+      mailboxes.interest(of: audience).run { run(mailboxes) }
+    }
+  }
+
+  /// Ends the wait of those who wait.
+  func end() {
+    progress.update { progress in if !progress.isDone { progress.fault = .ending } }
+  }
+
+  // MARK: Adding
+
+  private func run(_ mailboxes: Mailboxes) {
+    var isDone = false
+    var fault: Fault?
+    do throws(Fault) {
+      for _ in 0..<Self.attempts where !isDone { isDone = try addAll() }
+      if !isDone, refuse() { isDone = try addAll() }
+      if !isDone { fault = .noTextIndex }
+    } catch {
+      // Interrupted, it rests.
+      fault = mailboxes.isEnding ? .ending : error.isDelay ? nil : error
+    }
+    progress.update { [isDone, fault] progress in
+      progress.isAdding = false
+      progress.isDone = progress.isDone || isDone
+      progress.fault = fault
+    }
+  }
+
+  /// Gives up keeping words where there may be no room for them; gives whether that was so until now.
+  private func refuse() -> Bool {
+    let wasKept = progress.change { progress in
+      if progress.isRefused { return false }
+      (progress.isRefused, progress.texts) = (true, nil)
+      return true
+    }
+    return wasKept
+  }
+
+  /// Gives whether all words are in: not if another process has put a file of its own in the place of this one.
+  private func addAll() throws(Fault) -> Bool {
+    let messages = try mailbox.count(.blocking)
+    guard let texts = try open() else { return false }
+    progress.update { $0.messages = messages }
+    guard let lock = try lock(texts) else { return true }
+    defer { withExtendedLifetime(lock) {} }
+    guard let reach = texts.reach else { return false }
+    if reach.isWhole { return true }
+    if let store = mailbox.place { mailboxes?.index?.trimTexts(to: Self.roomForAll, sparing: store.source) }
+    var added = reach.count
+    var batch: [IndexedText] = []
+    var size = 0
+    let pace = mailboxes?.pace ?? Mailboxes.Pace()
+    var dueAt = ContinuousClock.now + pace.batchTime
+    func add(isLast: Bool) -> Bool {
+      guard texts.add(batch, behind: added, isLast: isLast) else { return false }
+      added += batch.count
+      batch.removeAll(keepingCapacity: true)
+      size = 0
+      dueAt = .now + pace.batchTime
+      return true
+    }
+    while added + batch.count < messages {
+      let (block, start) = (added + batch.count).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+      let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(start)
+      if rows.isEmpty { return false }
+      for row in rows {
+        let text: IndexedText
+        do throws(Fault) {
+          try Interest.check()
+          text = try self.text(of: row)
+        } catch {
+          // Whoever goes on finds what is ready.
+          if error.isDelay, !batch.isEmpty { _ = add(isLast: false) }
+          throw error
+        }
+        batch.append(text)
+        size += text.fields.reduce(0) { $0 + $1.count }
+        progress.update { [count = added + batch.count] progress in
+          progress.count = count
+          progress.bytes = row.end
+        }
+        let isFull = size >= pace.batchSize || ContinuousClock.now >= dueAt
+        if isFull, added + batch.count < messages, !add(isLast: false) { return false }
+      }
+    }
+    return add(isLast: true)
+  }
+
+  /// The words of a message; none where the file is damaged.
+  private func text(of row: MessageRow) throws(Fault) -> IndexedText {
+    guard let message = try mailbox.messageIfReadable(row) else { return IndexedText(Message.Words()) }
+    do throws(Fault) { return IndexedText(try message.words()) } catch {
+      guard error.concernsContent, error.kind != .changed else { throw error }
+      return IndexedText(Message.Words())
+    }
+  }
+
+  /// The right to add words; nil when another process has added them all.
+  private func lock(_ texts: TextIndex) throws(Fault) -> TextIndexLock? {
+    while true {
+      if let lock = texts.lock() { return lock }
+      guard let mailboxes, !mailboxes.isEnding, let reach = texts.reach else { throw .ending }
+      if reach.isWhole { return nil }
+      progress.update { $0.count = reach.count }
+      try Interest.check()
+      _ = usleep(200_000)
+    }
+  }
+}

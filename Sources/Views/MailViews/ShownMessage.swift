@@ -1,0 +1,144 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// A message that is shown as a folder: one of a mailbox's, or a file that is one.
+final class ShownMessage: Sendable {
+  /// Where its bytes come from.
+  enum Origin: Sendable {
+    case mailbox(Mailbox, Stretch)
+    case file
+  }
+
+  /// What of a mailbox the message is, its date, and what tells its bytes from others; no more of its row, because the kernel may know very many messages.
+  struct Stretch: Sendable {
+    let start: Int64
+    let size: Int64
+    /// In seconds since 1970.
+    let date: Int64?
+    let sum: UInt32
+
+    init(_ row: MessageRow) {
+      start = row.start
+      size = row.size
+      date = row.date
+      sum = row.sum
+    }
+  }
+
+  let file: SourceState
+  /// For `user.ffmount.view`.
+  let view: String
+  /// In the archive, from 0.
+  let position: Int
+  private let origin: Origin
+  private let messages: MessageTable
+
+  /// Taking a message of up to this size apart is no work for another thread, in bytes.
+  private static let promptSize: Int64 = 128 << 10
+
+  init(_ file: SourceState, _ origin: Origin, at position: Int, view: String, _ messages: MessageTable) {
+    self.file = file
+    self.origin = origin
+    self.position = position
+    self.view = view
+    self.messages = messages
+  }
+
+  private var place: Mailboxes.Place { Mailboxes.Place(state: file.state, number: position) }
+
+  /// The message's own date, or its source's time where it has none. Blocks for a file that was not taken apart yet.
+  func modified(_ patience: Patience) throws(Fault) -> Timestamp {
+    let date =
+      switch origin {
+      case .mailbox(_, let stretch): stretch.date
+      case .file: try message(patience).date()
+      }
+    return date.map { Timestamp(seconds: $0) } ?? file.attributes.modified
+  }
+
+  /// The size of `message.eml`, in bytes.
+  var size: Int64 {
+    switch origin {
+    case .mailbox(_, let stretch): stretch.size
+    case .file: file.attributes.size
+    }
+  }
+
+  /// The bytes of `message.eml`.
+  func bytes(_ patience: Patience) throws(Fault) -> any ByteSource {
+    switch origin {
+    case .mailbox(let mailbox, let stretch): try mailbox.bytes(from: stretch.start, size: stretch.size, patience)
+    case .file: try file.open(patience)
+    }
+  }
+
+  func message(_ patience: Patience) throws(Fault) -> Message {
+    if let known = messages[place] { return known }
+    let bytes = try bytes(patience)
+    // What lies in a file as it is can be had at once.
+    if patience == .immediate, size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
+    let isQuoted = if case .mailbox = origin { true } else { false }
+    let message = try Message(reading: bytes, isQuoted: isQuoted)
+    messages.insert(message, for: place)
+    return message
+  }
+
+  /// Whether to make a body or an attachment of the message to learn its size is no work for another thread.
+  func checkPromptness(_ patience: Patience) throws(Fault) {
+    if patience == .immediate, size > Self.promptSize { throw .later }
+  }
+
+  /// Tells what a part of the message shows from all else that could stand in its place. It hangs on the message's bytes, and
+  /// not on where they lie; the folder of a file that is one message is the same whatever the file holds.
+  func identity(_ part: MessagePart) -> UInt64 {
+    let hash = StableHash(seed: part.number)
+    switch origin {
+    case .mailbox(_, let stretch):
+      // What could not be summed up is of one state alone.
+      let bytes = stretch.sum == 0 ? file.state : UInt64(stretch.sum)
+      return hash.adding(UInt64(bitPattern: stretch.size)).adding(bytes).value
+    case .file: return part == .folder || part == .attachments ? hash.value : hash.adding(file.revision).value
+    }
+  }
+
+  /// A number for the message's folder, or for a file in it.
+  func inode(_ part: UInt64) -> UInt64 { Self.inode(file, position, part) }
+
+  /// The same, of the message at a position in a file.
+  static func inode(_ file: SourceState, _ position: Int, _ part: UInt64) -> UInt64 {
+    part < partsInRow
+      ? file.inode(mark, UInt64(position) * partsInRow + part)
+      : file.inode(mark ^ part, UInt64(position))
+  }
+
+  /// A number for a folder of the message's: its own at each place where it stands, for a folder that stands twice is taken
+  /// for a loop. The files in it keep theirs.
+  func folderInode(_ part: MessagePart, at place: UInt64) -> UInt64 {
+    if place == 0 { return inode(part.number) }
+    return file.inode(place, 2 * UInt64(position) + (part == .attachments ? 1 : 0))
+  }
+
+  func attributes(of part: MessagePart, at place: UInt64, _ patience: Patience) throws(Fault) -> Attributes {
+    var attributes = try attributes(part.number, .folder, size: 0, patience)
+    attributes.inode = folderInode(part, at: place)
+    return attributes
+  }
+
+  /// How many of a message's numbers lie between its neighbours'.
+  private static let partsInRow: UInt64 = 256
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x6D61_696C << 32
+
+  func attributes(_ part: UInt64, _ kind: Kind, size: Int64, _ patience: Patience) throws(Fault) -> Attributes {
+    var attributes = file.attributes.view(inode: inode(part), kind: kind, size: size)
+    // The folder of a file is a view of it, and looking at a view opens nothing.
+    if case .file = origin, part == MessagePart.folder.number { return attributes }
+    let date = try modified(patience)
+    attributes.modified = date
+    attributes.accessed = date
+    attributes.changed = date
+    return attributes
+  }
+}

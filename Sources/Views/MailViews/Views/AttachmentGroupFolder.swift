@@ -1,0 +1,45 @@
+internal import Bytes
+internal import Tree
+
+/// `NAME.views/by-attachment-type/` and the like: folders of attachments, which are called as in `attachments/`.
+final class AttachmentGroupFolder: ViewFolder {
+  let sorted: SortedMailbox
+  private let sorting: AttachmentSorting
+  /// nil for the sort's own folder.
+  private let name: FileName?
+  let place: UInt64
+  /// Sizes are known once they have been decoded.
+  var attributeCost: AttributeCost { name == nil ? .small : .large }
+
+  init(_ sorted: SortedMailbox, _ sorting: AttachmentSorting, _ name: FileName? = nil) {
+    self.sorted = sorted
+    self.sorting = sorting
+    self.name = name
+    place = ViewPlace.of(sorting.rawValue, name?.bytes ?? [])
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let (list, groups) = try sorted.attachments(by: sorting, patience)
+    guard let group = self.name else {
+      guard groups.group(named: name.bytes) != nil else { return nil }
+      let folder = AttachmentGroupFolder(sorted, sorting, name)
+      return Found(folder, try folder.attributes(patience))
+    }
+    guard let number = list.index(named: name), let own = groups.group(named: group.bytes),
+      groups.contains(number, in: own)
+    else { return nil }
+    return try attachment(number, in: list, patience)
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    let (list, groups) = try sorted.attachments(by: sorting, patience)
+    if let name {
+      return AttachmentListing(self, list, groups.group(named: name.bytes).map { groups.members($0) } ?? [])
+    }
+    return ShortListing(
+      (0..<groups.count).map { group in
+        let name = FileName(groups.name(group))
+        return (name, AttachmentGroupFolder(sorted, sorting, name).inode, .folder)
+      })
+  }
+}

@@ -1,0 +1,104 @@
+internal import Bytes
+internal import Mail
+internal import Text
+internal import Tree
+
+/// The attachments of a mailbox's messages, each with the name that it has among all of them.
+struct AttachmentList: Sendable {
+  /// One of them, named as it would like to be.
+  struct Entry: Sendable, Equatable {
+    /// Of the message, from 0.
+    let position: UInt32
+    /// Of the attachment, in its message.
+    let number: UInt32
+    let name: [UInt8]
+  }
+
+  private var names: [UInt8] = []
+  private var ends: [UInt32] = []
+  private var places: [(position: UInt32, number: UInt32)] = []
+  private var unique = UniqueNames()
+  private var table = NameTable(expecting: 0)
+  /// The positions of the messages that have any.
+  private(set) var messages: [UInt32] = []
+  /// Of every message.
+  private(set) var shapes: [MessageShape] = []
+
+  /// In bytes, of all names.
+  private static let roomForNames = 256 << 20
+
+  var count: Int { ends.count }
+  /// Whether no more are shown, so that no archive can fill the memory.
+  var isFull: Bool { names.count >= Self.roomForNames }
+
+  func name(_ index: Int) -> ArraySlice<UInt8> { names[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])] }
+  func place(_ index: Int) -> (position: Int, number: Int) { (Int(places[index].position), Int(places[index].number)) }
+
+  func index(named name: FileName) -> Int? {
+    table.find(NameTable.hash(0, name.bytes)) { self.name(Int($0)) == name.bytes }.map { Int($0) }
+  }
+
+  /// Adds the next block of messages.
+  mutating func add(_ block: AttachmentStore.Block) {
+    shapes += block.shapes
+    for entry in block.entries { add(entry) }
+  }
+
+  /// Adds the next; those of a message follow each other, and messages the archive's order.
+  private mutating func add(_ entry: Entry) {
+    if isFull { return }
+    let name = unique.unique(entry.name[...])
+    names += name.bytes
+    ends.append(UInt32(names.count))
+    places.append((entry.position, entry.number))
+    if messages.last != entry.position { messages.append(entry.position) }
+    if table.isFull { table = table.grown { NameTable.hash(0, self.name(Int($0))) } }
+    table.insert(UInt32(ends.count - 1), NameTable.hash(0, name.bytes))
+  }
+
+  /// In memory, in bytes.
+  var size: Int { names.count + 12 * ends.count + table.memorySize + 4 * messages.count + shapes.count }
+
+  /// Lets go of what only adding needs.
+  mutating func finish() { unique = UniqueNames() }
+}
+
+extension AttachmentList.Entry {
+  /// `2024-05-03 Example Sender - report.pdf`.
+  init(_ row: MessageRow, at position: Int, _ number: Int, _ file: FileName) {
+    let sender = row.shownSender
+    let text = "\(row.day ?? "undated") \(sender.isEmpty ? "unknown sender" : sender)"
+    let start = Array(SafeName.cut(Array(text.utf8)[...], to: 100)) + Array(" - ".utf8)
+    self.position = UInt32(truncatingIfNeeded: position)
+    self.number = UInt32(truncatingIfNeeded: number)
+    name = start + SafeName.cut(file.bytes, keepingExtensionTo: SafeName.longest - start.count)
+  }
+
+  /// For the index.
+  func append(to bytes: inout [UInt8]) {
+    for word in [position, number] {
+      for shift in stride(from: UInt32(0), to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    }
+    bytes.append(UInt8(truncatingIfNeeded: name.count))
+    bytes += name
+  }
+
+  /// What `append` has put one behind the other; nil for anything else.
+  static func entries(in bytes: ArraySlice<UInt8>) -> [AttachmentList.Entry]? {
+    var entries: [AttachmentList.Entry] = []
+    var rest = bytes
+    while !rest.isEmpty {
+      guard rest.count >= 9 else { return nil }
+      let count = Int(rest[rest.startIndex + 8])
+      guard rest.count >= 9 + count, count > 0 else { return nil }
+      func word(_ start: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(rest[rest.startIndex + start + $1]) << UInt32(8 * $1) }
+      }
+      let name = Array(rest.dropFirst(9).prefix(count))
+      guard !name.contains(0x2f), !name.contains(0) else { return nil }
+      entries.append(AttachmentList.Entry(position: word(0), number: word(4), name: name))
+      rest = rest.dropFirst(9 + count)
+    }
+    return entries
+  }
+}

@@ -1,0 +1,190 @@
+internal import Bytes
+internal import Mail
+internal import Synchronization
+internal import Threads
+internal import Tree
+
+/// The search through a mailbox's messages for their attachments: in the background, from the first look on. It rests while
+/// nobody asks, and the next who does has it go on.
+///
+/// What it finds is kept in the index a few blocks at a time, and the next mount goes on from there.
+final class AttachmentSearch: Sendable {
+  private let mailbox: Mailbox
+  private weak let mailboxes: Mailboxes?
+  private let progress = Awaited(Progress())
+  /// What the list takes.
+  private let memory: MemoryShare
+  /// For whom the search goes on.
+  private let audience = Audience(staying: 0.5)
+  /// Where it rests.
+  private let course = Mutex(Course())
+
+  private struct Course {
+    var list = AttachmentList()
+    /// The next block of messages.
+    var block = 0
+    /// What was found in those before it and is not in the index yet.
+    var batch: [AttachmentStore.Block] = []
+    /// Whether what the index has is in the list.
+    var isLoaded = false
+    /// What comes after a batch that is missing would be of no use.
+    var isKept = true
+  }
+
+  private struct Progress: Sendable {
+    /// Whether the search goes on.
+    var isSearched = false
+    var hasAny = false
+    /// Once all are found.
+    var list: AttachmentList?
+    /// Until then: how many messages have been looked through, and those of them that have any.
+    var part: (looked: Int, messages: [UInt32]) = (0, [])
+    var fault: Fault?
+  }
+
+  init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
+    self.mailbox = mailbox
+    self.mailboxes = mailboxes
+    memory = MemoryShare(in: mailboxes.memory)
+    mailboxes.memory.add(self)
+  }
+
+  /// Whether any message has an attachment. Waits for the first, or the end.
+  func hasAny(_ patience: Patience) throws(Fault) -> Bool {
+    try begin(patience) { $0.hasAny ? true : $0.list.map { $0.count > 0 } }
+  }
+
+  /// How many messages have been looked through so far, and which of them have attachments.
+  var part: (looked: Int, messages: [UInt32]) {
+    progress.read { progress in progress.list.map { ($0.shapes.count, $0.messages) } ?? progress.part }
+  }
+
+  /// All attachments. Waits for the end.
+  func whole(_ patience: Patience = .blocking) throws(Fault) -> AttachmentList { try begin(patience) { $0.list } }
+
+  private func begin<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
+    if let known = progress.read(answer) { return known }
+    if patience == .immediate { throw .later }
+    // What failed once may do now.
+    progress.change { if !$0.isSearched { $0.fault = nil } }
+    return try audience.waits { () throws(Fault) in
+      while true {
+        let isDue = progress.change { progress in
+          let rests = !progress.isSearched && progress.fault == nil && progress.list == nil
+          if rests { progress.isSearched = true }
+          return rests
+        }
+        if isDue {
+          guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+          mailboxes.looks.submit { [weak self, weak mailboxes] in
+            guard let self, let mailboxes else { return }
+            mailboxes.interest(of: audience).run { run(mailboxes) }
+          }
+        }
+        let found = try progress.wait { progress -> Result<Answer, Fault>?? in
+          if let fault = progress.fault { return .some(.failure(fault)) }
+          if let found = answer(progress) { return .some(.success(found)) }
+          // It rests: those for whom it went on had gone just before. Or the list is gone already.
+          return progress.isSearched ? nil : .some(nil)
+        }
+        if let found { return try found.get() }
+      }
+    }
+  }
+
+  private func run(_ mailboxes: Mailboxes) {
+    do throws(Fault) { try find(mailboxes) } catch {
+      if mailboxes.isEnding { end() } else if !error.isDelay { progress.update { $0.fault = error } }
+    }
+    progress.update { $0.isSearched = false }
+  }
+
+  private func find(_ mailboxes: Mailboxes) throws(Fault) {
+    let count = try mailbox.count(.blocking)
+    let store = mailbox.store.map { AttachmentStore($0) }
+    var course = self.course.withLock { course in
+      defer { course = Course() }
+      return course
+    }
+    defer { self.course.withLock { [course] in $0 = course } }
+    func add(_ block: AttachmentStore.Block) {
+      course.list.add(block)
+      course.block += 1
+      let messages = course.list.messages
+      progress.change { progress in
+        progress.part.looked = course.list.shapes.count
+        progress.part.messages += messages[progress.part.messages.count...]
+      }
+      if course.list.count > 0, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
+    }
+    if !course.isLoaded {
+      for found in store?.blocks() ?? [] { add(found) }
+      course.isLoaded = true
+    }
+    while course.block * MailboxDirectory.blockSize < count {
+      let found = try look(throughBlock: course.block)
+      add(found)
+      guard course.isKept, let store else { continue }
+      course.batch.append(found)
+      if course.batch.count == AttachmentStore.batchSize || course.block * MailboxDirectory.blockSize >= count {
+        course.isKept = store.store(course.batch, from: course.block - course.batch.count)
+        course.batch = []
+      }
+    }
+    course.list.finish()
+    let whole = course.list
+    course = Course()
+    memory.set(to: whole.size)
+    progress.update { progress in
+      progress.hasAny = whole.count > 0
+      progress.list = whole
+      progress.part = (0, [])
+    }
+  }
+
+  private func look(throughBlock number: Int) throws(Fault) -> AttachmentStore.Block {
+    var block = AttachmentStore.Block()
+    let first = number * MailboxDirectory.blockSize
+    for (index, row) in try mailbox.rows(ofBlock: number, .blocking).enumerated() {
+      try Interest.check()
+      guard let message = try mailbox.messageIfReadable(row) else {
+        block.shapes.append([])
+        continue
+      }
+      block.shapes.append(MessageShape(of: message))
+      for (place, attachment) in message.attachments.enumerated() {
+        block.entries.append(AttachmentList.Entry(row, at: first + index, place, attachment.name))
+      }
+    }
+    return block
+  }
+
+  /// What a message's folder holds, if that has been found out.
+  func shape(at position: Int) -> MessageShape? {
+    progress.read { $0.list.flatMap { position < $0.shapes.count ? $0.shapes[position] : nil } }
+  }
+
+  /// What takes less is of no use to others, in bytes.
+  private static let smallSize = 1 << 20
+
+  /// Ends the wait of those who wait.
+  func end() {
+    progress.update { progress in if progress.list == nil { progress.fault = .ending } }
+  }
+}
+
+/// The list can be had from the index again.
+extension AttachmentSearch: MemoryHolder {
+  var held: Int { mailbox.store != nil && memory.size >= Self.smallSize ? memory.size : 0 }
+
+  func release(_ count: Int) {
+    guard held > 0 else { return }
+    // Released outside of the lock.
+    let dropped = progress.update { progress -> AttachmentList? in
+      guard let list = progress.list else { return nil }
+      progress.list = nil
+      return list
+    }
+    if dropped != nil { memory.set(to: 0) }
+  }
+}

@@ -1,0 +1,56 @@
+internal import Bytes
+internal import Tree
+
+/// A way in which `NAME.views/` sorts the attachments of all messages into folders.
+enum AttachmentSorting: UInt8, CaseIterable, Sendable {
+  case type = 0x21
+  case sender
+  case year
+
+  /// Groups of the attachments' numbers in `list`. `senders` are the messages by their senders.
+  func groups(_ list: AttachmentList, senders: () throws(Fault) -> MessageGroups) throws(Fault) -> MessageGroups {
+    var names = NameList()
+    var groups: [UInt32] = []
+    groups.reserveCapacity(list.count)
+    switch self {
+    case .type: for number in 0..<list.count { groups.append(names.add(Self.type(list.name(number))).number) }
+    case .year: for number in 0..<list.count { groups.append(names.add(Self.year(list.name(number))).number) }
+    case .sender:
+      let senders = try senders()
+      // By message, and only while this is made.
+      var sent = [UInt32](repeating: 0, count: list.shapes.count)
+      for sender in 0..<senders.count {
+        for position in senders.members(sender) where Int(position) < sent.count {
+          sent[Int(position)] = UInt32(sender)
+        }
+      }
+      for number in 0..<list.count {
+        let position = list.place(number).position
+        groups.append(names.add(position < sent.count ? senders.name(Int(sent[position])) : []).number)
+      }
+    }
+    names.finish()
+    return MessageGroups(names, of: groups)
+  }
+
+  private static let spellings: [[UInt8]: String] = [
+    Array("jpeg".utf8): "jpg", Array("tiff".utf8): "tif", Array("htm".utf8): "html", Array("mpeg".utf8): "mpg",
+    Array("yml".utf8): "yaml",
+  ]
+
+  /// The extension in small letters, of several spellings one; `other` where there is none of letters and digits.
+  private static func type(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let other = Array("other".utf8)[...]
+    guard let dot = name.lastIndex(of: 0x2e) else { return other }
+    let ending = name[(dot + 1)...].map { $0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0 }
+    let isType = ending.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 >= 0x61 && $0 <= 0x7a }
+    guard isType, (1...10).contains(ending.count) else { return other }
+    return spellings[ending].map { Array($0.utf8)[...] } ?? ending[...]
+  }
+
+  /// That in which the name says that the message was written, or `undated`.
+  private static func year(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let start = name.prefix { $0 != 0x2d && $0 != 0x20 }
+    return start.count == 4 && start.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) ? start : Array("undated".utf8)[...]
+  }
+}

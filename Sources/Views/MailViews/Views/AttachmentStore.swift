@@ -1,0 +1,57 @@
+internal import Bytes
+internal import Index
+internal import Tree
+
+/// The attachments of a mailbox's messages, block by block, in the index. Each value is of one content of the file.
+struct AttachmentStore: Sendable {
+  private let index: Index
+  private let source: [UInt8]
+  private let state: [UInt8]
+
+  /// Goes up whenever other attachments are found or are called otherwise.
+  static let kind = IndexKind(number: 5, version: 2)
+  /// How many blocks are stored at a time.
+  static let batchSize = 16
+
+  init(_ store: MailboxContentStore) {
+    index = store.index
+    source = store.source
+    state = store.state
+  }
+
+  private static func key(_ block: Int) -> [UInt8] { IndexedFile.bytes([UInt64(block)]) }
+
+  /// What was found in a block of messages.
+  struct Block: Sendable, Equatable {
+    /// Of each message.
+    var shapes: [MessageShape] = []
+    var entries: [AttachmentList.Entry] = []
+  }
+
+  /// Keeps blocks that follow each other. Gives whether they are kept.
+  func store(_ blocks: [Block], from first: Int) -> Bool {
+    let records = blocks.enumerated().map { index, block in
+      let count = UInt16(truncatingIfNeeded: block.shapes.count)
+      var value = state + [UInt8(count >> 8), UInt8(count & 0xff)] + block.shapes.map(\.rawValue)
+      for entry in block.entries { entry.append(to: &value) }
+      return IndexRecord(key: Self.key(first + index), value: value)
+    }
+    return index.store(records, Self.kind, of: source)
+  }
+
+  /// The blocks that were stored for the present state, from the first one on.
+  func blocks() -> [Block] {
+    var blocks: [Block] = []
+    for record in index.records(of: source, Self.kind, from: Self.key(0), through: Self.key(.max)) {
+      let value = record.value.dropFirst(state.count)
+      guard record.key == Self.key(blocks.count), record.value.starts(with: state), value.count >= 2 else { break }
+      let count = Int(value[value.startIndex]) << 8 | Int(value[value.startIndex + 1])
+      let shapes = value.dropFirst(2).prefix(count)
+      guard shapes.count == count, count <= MailboxDirectory.blockSize,
+        let entries = AttachmentList.Entry.entries(in: value.dropFirst(2 + count))
+      else { break }
+      blocks.append(Block(shapes: shapes.map { MessageShape(rawValue: $0) }, entries: entries))
+    }
+    return blocks
+  }
+}

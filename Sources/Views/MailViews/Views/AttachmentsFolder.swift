@@ -1,0 +1,60 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// `NAME.views/attachments/`: the attachments of all messages.
+final class AttachmentsFolder: ViewFolder {
+  let sorted: SortedMailbox
+  let place = ViewPlace.of(0x66, [])
+  /// Sizes are known once they have been decoded.
+  var attributeCost: AttributeCost { .large }
+
+  init(_ sorted: SortedMailbox) { self.sorted = sorted }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let list = try sorted.attachments.whole(patience)
+    guard let number = list.index(named: name) else { return nil }
+    return try attachment(number, in: list, patience)
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    let list = try sorted.attachments.whole(patience)
+    return AttachmentListing(self, list, 0..<UInt32(list.count))
+  }
+}
+
+extension ViewFolder {
+  /// The file that an attachment is, by its number in the list.
+  func attachment(_ number: Int, in list: AttachmentList, _ patience: Patience) throws(Fault) -> Found {
+    let (position, place) = list.place(number)
+    let file = MessageFile(try sorted.message(at: position, patience), .attachment(place))
+    return Found(file, try file.attributes(patience))
+  }
+}
+
+/// Some attachments of a mailbox, as a folder of its views lists them.
+final class AttachmentListing<Numbers: RandomAccessCollection & Sendable>: Listing where Numbers.Element == UInt32 {
+  private let folder: any ViewFolder
+  private let list: AttachmentList
+  /// In the list.
+  private let numbers: Numbers
+
+  private var blockSize: Int { 256 }
+
+  init(_ folder: any ViewFolder, _ list: AttachmentList, _ numbers: Numbers) {
+    self.folder = folder
+    self.list = list
+    self.numbers = numbers
+  }
+
+  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    guard place >= 0, place < numbers.count else { return [] }
+    return numbers.dropFirst(Int(place)).prefix(blockSize).enumerated().map { index, number in
+      let (position, part) = list.place(Int(number))
+      return ListedEntry(
+        name: ListedName(FileName(list.name(Int(number)))),
+        inode: ShownMessage.inode(folder.sorted.file, position, MessagePart.attachment(part).number), kind: .file,
+        next: place + Int64(index) + 1)
+    }
+  }
+}

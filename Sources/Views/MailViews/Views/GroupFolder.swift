@@ -1,0 +1,85 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// A folder of `NAME.views/` by date, sender, thread or label: folders, and the folders of messages.
+final class GroupFolder: ViewFolder {
+  let sorted: SortedMailbox
+  private let sorting: Sorting
+  /// Below the sort's own folder; empty for that itself.
+  private let path: [UInt8]
+  let place: UInt64
+
+  private static let blockSize = 256
+
+  init(_ sorted: SortedMailbox, _ sorting: Sorting, _ path: [UInt8] = []) {
+    self.sorted = sorted
+    self.sorting = sorting
+    self.path = path
+    place = ViewPlace.of(sorting.rawValue, path[...])
+  }
+
+  /// In bytes of a group's name, what comes before the names in this folder.
+  private var depth: Int { path.isEmpty ? 0 : path.count + 1 }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let groups = try sorted.groups(sorting, patience)
+    if name.count > 0, !name.bytes.contains(0x2f) {
+      let inner = path + (path.isEmpty ? [] : [0x2f]) + name.bytes
+      if groups.group(named: inner[...]) != nil || !groups.below(inner[...]).isEmpty {
+        let folder = GroupFolder(sorted, sorting, inner)
+        return Found(folder, try folder.attributes(patience))
+      }
+    }
+    guard let number = MessageRow.position(inFolderName: name), number > 0, let group = groups.group(named: path[...]),
+      groups.contains(number - 1, in: group)
+    else { return nil }
+    return try messageFolder(at: number - 1, named: name, patience)
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    GroupListing(self, try sorted.groups(sorting, patience))
+  }
+
+  /// The folders first, then the messages: places below `groups.count` are of folders, as the group that comes next.
+  private final class GroupListing: Listing {
+    private let folder: GroupFolder
+    private let groups: MessageGroups
+    private let below: Range<Int>
+    private let members: ArraySlice<UInt32>
+
+    init(_ folder: GroupFolder, _ groups: MessageGroups) {
+      self.folder = folder
+      self.groups = groups
+      // The folder without a path is not below itself.
+      let own = groups.group(named: folder.path[...])
+      let all = groups.below(folder.path[...])
+      below = folder.path.isEmpty && own == 0 ? 1..<all.upperBound : all
+      members = own.map { groups.members($0) } ?? []
+    }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      guard place >= 0 else { return [] }
+      if place < Int64(below.count) {
+        var entries: [ListedEntry] = []
+        var next = below.lowerBound + Int(place)
+        while next < below.upperBound, entries.count < GroupFolder.blockSize {
+          let name = groups.component(of: next, behind: folder.depth)
+          let inner = groups.name(next).prefix(folder.depth + name.count)
+          next = groups.end(ofThoseSharing: inner.count, in: next..<below.upperBound)
+          let inode = folder.sorted.file.inode(
+            ViewPlace.folders ^ ViewPlace.of(folder.sorting.rawValue, inner))
+          entries.append(
+            ListedEntry(
+              name: ListedName(FileName(name)), inode: inode, kind: .folder, next: Int64(next - below.lowerBound)))
+        }
+        return entries
+      }
+      let start = place - Int64(below.count)
+      guard start < members.count else { return [] }
+      let first = members.startIndex + Int(start)
+      return try folder.entries(
+        of: members[first...].prefix(GroupFolder.blockSize), next: place + 1, patience)
+    }
+  }
+}

@@ -1,0 +1,197 @@
+internal import Bytes
+internal import Tree
+
+/// Positions of messages, sorted into named groups, in a few flat arrays: four bytes a message and what the names take.
+///
+/// A group's name is a path; groups are in an order in which what lies below one path lies together. Positions count from 0
+/// and ascend within a group.
+struct MessageGroups: Sendable, Equatable {
+  /// All names, one behind the other, where each ends, and the place of each group's among them: sorting names themselves
+  /// would need room for all of them twice.
+  private let names: [UInt8]
+  private let nameEnds: [UInt32]
+  private let order: [UInt32]
+  /// All positions, group by group, and where each group ends.
+  private let positions: [UInt32]
+  private let ends: [UInt32]
+
+  var count: Int { ends.count }
+
+  func name(_ group: Int) -> ArraySlice<UInt8> {
+    let place = Int(order[group])
+    return names[(place == 0 ? 0 : Int(nameEnds[place - 1]))..<Int(nameEnds[place])]
+  }
+
+  func members(_ group: Int) -> ArraySlice<UInt32> {
+    positions[(group == 0 ? 0 : Int(ends[group - 1]))..<Int(ends[group])]
+  }
+
+  /// Whether a message is in a group. O(log n).
+  func contains(_ position: Int, in group: Int) -> Bool {
+    let members = members(group)
+    var (low, high) = (members.startIndex, members.endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if members[middle] < position { low = middle + 1 } else { high = middle }
+    }
+    return low < members.endIndex && members[low] == position
+  }
+
+  // MARK: Paths
+
+  /// Whether `one` comes before `other`: as bytes do, but the slash before all else.
+  static func isBefore(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+    var (index, place) = (one.startIndex, other.startIndex)
+    while index < one.endIndex, place < other.endIndex {
+      let (a, b) = (one[index], other[place])
+      if a != b { return a == 0x2f || b != 0x2f && a < b }
+      index += 1
+      place += 1
+    }
+    return index == one.endIndex && place < other.endIndex
+  }
+
+  /// The first group within `range` whose name is not before `name`; the range's end where there is none.
+  private func lowerBound(_ name: ArraySlice<UInt8>, in range: Range<Int>) -> Int {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if Self.isBefore(self.name(middle), name) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The group with a name. O(log n).
+  func group(named name: ArraySlice<UInt8>) -> Int? {
+    let found = lowerBound(name, in: 0..<count)
+    return found < count && self.name(found) == name ? found : nil
+  }
+
+  /// The groups whose paths start with `path` and a slash; all of them for an empty path. O(log n).
+  func below(_ path: ArraySlice<UInt8>) -> Range<Int> {
+    if path.isEmpty { return 0..<count }
+    let start = lowerBound(path + [0x2f], in: 0..<count)
+    // The byte behind the slash, in the order of the names.
+    return start..<lowerBound(path + [0x01], in: start..<count)
+  }
+
+  /// The component behind `depth` bytes of a group's name.
+  func component(of group: Int, behind depth: Int) -> ArraySlice<UInt8> {
+    let rest = name(group).dropFirst(depth)
+    return rest.prefix { $0 != 0x2f }
+  }
+
+  /// Behind the last group of `range` that has the same first `depth` bytes of its name as the first.
+  func end(ofThoseSharing depth: Int, in range: Range<Int>) -> Int {
+    let shared = name(range.lowerBound).prefix(depth)
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      let other = name(middle)
+      // Within the range, names with these first bytes that go on otherwise than with a slash are other components.
+      let isSame =
+        other.prefix(depth) == shared && (other.count == depth || other[other.startIndex + depth] == 0x2f)
+      if isSame { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension MessageGroups {
+  /// A message, and the place of a group that it is in among the names.
+  typealias Member = (group: UInt32, position: UInt32)
+
+  /// Groups by their names, which need no order, and for each message the place of its group.
+  init(_ names: NameList, of groups: [UInt32]) {
+    self.init(names, groups.lazy.enumerated().map { (group: $0.element, position: UInt32($0.offset)) })
+  }
+
+  /// The same for messages that are in any number of groups; the positions of a group in order.
+  init(_ unsorted: NameList, _ members: some Sequence<Member>) {
+    var order = Array(0..<UInt32(unsorted.count))
+    order.sort { [unsorted] in Self.isBefore(unsorted[Int($0)], unsorted[Int($1)]) }
+    var places = [UInt32](repeating: 0, count: order.count)
+    for (place, group) in order.enumerated() { places[Int(group)] = UInt32(place) }
+    // Where the next member of each group goes; in the end, where the last one has gone.
+    var ends = [UInt32](repeating: 0, count: order.count)
+    var count = 0
+    for member in members {
+      ends[Int(places[Int(member.group)])] += 1
+      count += 1
+    }
+    var sum: UInt32 = 0
+    for group in ends.indices {
+      sum += ends[group]
+      ends[group] = sum - ends[group]
+    }
+    var positions = [UInt32](repeating: 0, count: count)
+    for member in members {
+      let group = Int(places[Int(member.group)])
+      positions[Int(ends[group])] = member.position
+      ends[group] += 1
+    }
+    names = unsorted.bytes
+    nameEnds = unsorted.ends
+    self.order = order
+    self.positions = positions
+    self.ends = ends
+  }
+
+  /// One group without a name; none where it would be empty.
+  init(single positions: [UInt32]) {
+    names = []
+    nameEnds = positions.isEmpty ? [] : [0]
+    order = nameEnds
+    self.positions = positions
+    ends = positions.isEmpty ? [] : [UInt32(positions.count)]
+  }
+
+  /// In memory, in bytes.
+  var size: Int { names.count + 4 * (3 * ends.count + positions.count) }
+}
+
+extension MessageGroups: Packable {
+  var packedSize: Int { names.count + 4 * wordCount }
+
+  private var wordCount: Int { 2 + 3 * ends.count + positions.count }
+
+  /// Words of 32 bits, and the names.
+  func packed(_ range: Range<Int>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    let lists = [[UInt32(ends.count), UInt32(positions.count)], nameEnds, order, ends, positions]
+    var start = 0
+    for words in lists {
+      let wanted = (range.lowerBound / 4 - start..<(range.upperBound + 3) / 4 - start).clamped(to: words.indices)
+      for word in words[wanted] { bytes.append(word: word) }
+      start += words.count
+    }
+    let head = 4 * wordCount
+    if range.upperBound > head { bytes += names[max(0, range.lowerBound - head)..<range.upperBound - head] }
+    return bytes
+  }
+
+  /// nil for what `packed` never gives.
+  init?(packed bytes: [UInt8], messages: Int) {
+    let span = bytes.span
+    func word(_ place: Int) -> UInt32 {
+      let start = 4 * place
+      return UInt32(span[start]) | UInt32(span[start + 1]) << 8 | UInt32(span[start + 2]) << 16
+        | UInt32(span[start + 3]) << 24
+    }
+    guard bytes.count >= 8 else { return nil }
+    let (groups, members) = (Int(word(0)), Int(word(1)))
+    let head = 2 + 3 * groups + members
+    guard bytes.count >= 4 * head else { return nil }
+    func words(_ start: Int, _ count: Int) -> [UInt32] { (start..<start + count).map(word) }
+    nameEnds = words(2, groups)
+    order = words(2 + groups, groups)
+    ends = words(2 + 2 * groups, groups)
+    positions = words(2 + 3 * groups, members)
+    names = Array(bytes[(4 * head)...])
+    guard zip(nameEnds, nameEnds.dropFirst()).allSatisfy({ $0 <= $1 }), Int(nameEnds.last ?? 0) == names.count,
+      zip(ends, ends.dropFirst()).allSatisfy({ $0 <= $1 }), Int(ends.last ?? 0) == members,
+      positions.allSatisfy({ $0 < messages }), order.allSatisfy({ $0 < groups })
+    else { return nil }
+  }
+}

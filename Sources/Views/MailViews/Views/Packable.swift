@@ -1,0 +1,21 @@
+internal import Tree
+
+/// What is kept in the index as bytes, of which some are made at a time: all of them would be there twice.
+protocol Packable {
+  /// In bytes.
+  var packedSize: Int { get }
+
+  /// Some of the bytes; `range` starts at a multiple of 16.
+  func packed(_ range: Range<Int>) -> [UInt8]
+}
+
+extension Packable {
+  var packed: [UInt8] { packed(0..<packedSize) }
+}
+
+extension [UInt8] {
+  /// Adds a number, little-endian.
+  mutating func append(word: some FixedWidthInteger & UnsignedInteger) {
+    for shift in stride(from: 0, to: word.bitWidth, by: 8) { append(UInt8(truncatingIfNeeded: word >> shift)) }
+  }
+}

@@ -1,0 +1,35 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// What views show of a block of messages, in no more room than it takes: who looks at a sender's messages needs a few of
+/// every block.
+struct ShownBlock: Sendable {
+  /// The folders' names, one behind the other, and where each ends.
+  private let names: [UInt8]
+  private let ends: [UInt32]
+  private let stretches: [ShownMessage.Stretch]
+
+  /// For blocks of all mailboxes, in bytes: those of some 100,000 messages.
+  static let roomForAll = 12 << 20
+
+  /// `first` is the position of the block's first message.
+  init(_ rows: [MessageRow], first: Int) {
+    var names: [UInt8] = []
+    var ends: [UInt32] = []
+    for (index, row) in rows.enumerated() {
+      names += row.folderName(position: first + index + 1).bytes
+      ends.append(UInt32(names.count))
+    }
+    self.names = names
+    self.ends = ends
+    stretches = rows.map { ShownMessage.Stretch($0) }
+  }
+
+  var count: Int { ends.count }
+  /// In memory, in bytes, about.
+  var cost: Int { names.count + ends.count * (4 + MemoryLayout<ShownMessage.Stretch>.stride) }
+
+  func name(_ index: Int) -> ArraySlice<UInt8> { names[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])] }
+  func stretch(_ index: Int) -> ShownMessage.Stretch { stretches[index] }
+}

@@ -1,0 +1,193 @@
+internal import Bytes
+internal import Mail
+internal import Synchronization
+internal import Threads
+internal import Tree
+
+/// A mailbox whose messages are sorted for its views, each sort when it is first looked at.
+final class SortedMailbox: Sendable {
+  let mailbox: Mailbox
+  let attachments: AttachmentSearch
+  private let mailboxes: Mailboxes
+  private let turn = TurnLock()
+  /// nil before the first query.
+  private let searches = Mutex<MailboxSearch?>(nil)
+  /// What was found out, as long as there is memory for it.
+  private typealias Known = Mailboxes.Sorted
+
+  var file: SourceState { mailbox.file }
+  static let view = "views"
+
+  init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
+    self.mailbox = mailbox
+    self.mailboxes = mailboxes
+    attachments = AttachmentSearch(mailbox, in: mailboxes)
+  }
+
+  var search: MailboxSearch {
+    searches.withLock { search in
+      if let search { return search }
+      let made = MailboxSearch(self, in: mailboxes)
+      search = made
+      return made
+    }
+  }
+
+  func end() {
+    attachments.end()
+    searches.withLock { $0 }?.words.end()
+  }
+
+  // MARK: Groups
+
+  /// The messages by one sort. Waits until all messages have been found; what is found out is kept in the index.
+  func groups(_ sorting: Sorting, _ patience: Patience) throws(Fault) -> MessageGroups {
+    if let groups = known(sorting) { return groups }
+    if patience == .immediate { throw .later }
+    let count = try mailbox.count(patience)
+    if sorting == .attachments {
+      let groups = MessageGroups(single: try attachments.whole().messages)
+      keep(groups, sorting)
+      return groups
+    }
+    try turn.lock()
+    defer { turn.unlock() }
+    if let groups = known(sorting) { return groups }
+    mailboxes.keep(self)
+    if let groups = store?.groups(sorting, messages: count) {
+      keep(groups, sorting)
+      return groups
+    }
+    if sorting == .thread { return try threads(of: count) }
+    return try sort(for: sorting, count).groups
+  }
+
+  private var store: GroupStore? { mailbox.store.map { GroupStore($0) } }
+
+  /// All attachments, and the groups of their numbers by one sort, which are made when they are first looked at. Waits until
+  /// all have been found.
+  func attachments(
+    by sorting: AttachmentSorting, _ patience: Patience
+  ) throws(Fault) -> (list: AttachmentList, groups: MessageGroups) {
+    let list = try attachments.whole(patience)
+    let place = Mailboxes.Place(state: file.state, number: Int(sorting.rawValue))
+    if let groups = mailboxes.known[place]?.groups { return (list, groups) }
+    if patience == .immediate { throw .later }
+    let groups = try sorting.groups(list) { () throws(Fault) in try self.groups(.sender, patience) }
+    mailboxes.known.insert(Known(groups: groups), for: place, cost: groups.size)
+    return (list, groups)
+  }
+
+  private func place(_ sorting: Sorting?) -> Mailboxes.Place {
+    Mailboxes.Place(state: file.state, number: Int(sorting?.rawValue ?? 0))
+  }
+
+  private func known(_ sorting: Sorting) -> MessageGroups? { mailboxes.known[place(sorting)]?.groups }
+
+  private func keep(_ groups: MessageGroups, _ sorting: Sorting) {
+    mailboxes.known.insert(Known(groups: groups), for: place(sorting), cost: groups.size)
+  }
+
+  private func keep(_ facts: MessageFacts) {
+    mailboxes.known.insert(Known(facts: facts), for: place(nil), cost: facts.size)
+  }
+
+  /// What queries ask of the messages beside their words. Blocks.
+  func facts() throws(Fault) -> MessageFacts {
+    if let facts = mailboxes.known[place(nil)]?.facts { return facts }
+    let count = try mailbox.count(.blocking)
+    try turn.lock()
+    defer { turn.unlock() }
+    mailboxes.keep(self)
+    let facts = try facts(of: count)
+    keep(facts)
+    return facts
+  }
+
+  /// With the turn held.
+  private func facts(of count: Int) throws(Fault) -> MessageFacts {
+    if let facts = mailboxes.known[place(nil)]?.facts ?? store?.facts(messages: count) { return facts }
+    return try sort(for: nil, count).facts
+  }
+
+  /// Goes through all messages, in the archive's order.
+  private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
+    for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
+      if mailboxes.isEnding { throw .ending }
+      try Interest.check()
+      let rows = try mailbox.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
+      for (index, row) in rows.enumerated() { body(row, first + index) }
+    }
+  }
+
+  /// Goes through all messages once, and keeps what it finds out in the index, a sort at a time, so that all of it is never
+  /// there at once; with the turn held. Gives the groups of one sort, and the facts.
+  private func sort(
+    for wanted: Sorting?, _ count: Int
+  ) throws(Fault) -> (groups: MessageGroups, facts: MessageFacts) {
+    var builder = GroupsBuilder(expecting: count)
+    try forEachRow(of: count) { row, _ in builder.add(row) }
+    let facts = builder.facts
+    store?.store(facts)
+    var found: MessageGroups?
+    for sorting in Sorting.ofRows {
+      let groups = builder.take(sorting)
+      if sorting == wanted { found = groups }
+      keep(groups, sorting, isWanted: sorting == wanted)
+    }
+    if store == nil { keep(facts) }
+    return (found ?? MessageGroups(single: []), facts)
+  }
+
+  /// Finds the threads, which takes most memory: so the messages are gone through again, once for what ties them together and
+  /// once for the threads' names. With the turn held.
+  private func threads(of count: Int) throws(Fault) -> MessageGroups {
+    let dates = try facts(of: count).dates
+    var finder = ThreadFinder(expecting: count)
+    try forEachRow(of: count) { row, _ in finder.add(row) }
+    var names = ThreadNames(finder.takeThreads(dates: dates))
+    try forEachRow(of: count) { row, position in names.add(row, at: position) }
+    let groups = names.groups()
+    keep(groups, .thread, isWanted: true)
+    return groups
+  }
+
+  /// Keeps groups in the index; ready where they are wanted now, are small, or can be had nowhere else.
+  private func keep(_ groups: MessageGroups, _ sorting: Sorting, isWanted: Bool) {
+    let store = store
+    store?.store(groups, sorting)
+    if store == nil || isWanted || groups.size < Self.smallSize { keep(groups, sorting) }
+  }
+
+  /// What takes no more is kept ready, in bytes.
+  private static let smallSize = 1 << 20
+
+  // MARK: Messages
+
+  private func block(_ number: Int, _ patience: Patience) throws(Fault) -> ShownBlock {
+    let place = Mailboxes.Place(state: file.state, number: number)
+    if let known = mailboxes.shown[place] { return known }
+    let rows = try mailbox.rows(ofBlock: number, patience)
+    let block = ShownBlock(rows, first: number * MailboxDirectory.blockSize)
+    if rows.count == MailboxDirectory.blockSize || mailbox.reach.isDone {
+      mailboxes.shown.insert(block, for: place, cost: block.cost)
+    }
+    return block
+  }
+
+  /// The name of a message's folder; nil behind the last message.
+  func name(at position: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8>? {
+    let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+    let block = try block(number, patience)
+    return index < block.count ? block.name(index) : nil
+  }
+
+  /// The message at a position, which must be one.
+  func message(at position: Int, _ patience: Patience) throws(Fault) -> ShownMessage {
+    let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+    let block = try block(number, patience)
+    guard index < block.count else { throw .notFound }
+    return ShownMessage(
+      file, .mailbox(mailbox, block.stretch(index)), at: position, view: Self.view, mailboxes.messages)
+  }
+}

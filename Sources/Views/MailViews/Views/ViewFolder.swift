@@ -1,0 +1,62 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// A folder of `NAME.views/`: what it is of, and how it is with it.
+protocol ViewFolder: MadeItem {
+  var sorted: SortedMailbox { get }
+  /// Tells the folder from others of the views of this mailbox.
+  var place: UInt64 { get }
+}
+
+extension ViewFolder {
+  var inode: UInt64 { sorted.file.inode(ViewPlace.folders ^ place) }
+  var kind: Kind { .folder }
+  var file: SourceState { sorted.file }
+  var identity: UInt64 { place }
+  var attributeCost: AttributeCost { .small }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    sorted.file.attributes.view(inode: inode, kind: .folder, size: 0)
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)
+  }
+
+  /// The folder of a message that is in this folder, if that is its name.
+  func messageFolder(at position: Int, named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard try sorted.name(at: position, patience) == name.bytes else { return nil }
+    let folder = MessageFolder(
+      try sorted.message(at: position, patience), at: place, sorted.attachments.shape(at: position))
+    return Found(folder, try folder.attributes(patience))
+  }
+
+  /// Entries for the folders of some messages; `next` is the place behind the first.
+  func entries(
+    of positions: some Collection<UInt32>, next: Int64, _ patience: Patience
+  ) throws(Fault) -> [ListedEntry] {
+    var entries: [ListedEntry] = []
+    entries.reserveCapacity(positions.count)
+    for position in positions {
+      guard let name = try sorted.name(at: Int(position), patience) else { break }
+      entries.append(
+        ListedEntry(
+          name: ListedName(FileName(name)), inode: sorted.file.inode(place, 2 * UInt64(position)), kind: .folder,
+          next: next + Int64(entries.count)))
+    }
+    return entries
+  }
+}
+
+/// Numbers that tell the folders of a mailbox's views from each other.
+enum ViewPlace {
+  /// Keeps clear of the numbers of other views of the file.
+  static let folders: UInt64 = 0x7669_6577 << 32
+
+  static func of(_ sorting: UInt8, _ path: ArraySlice<UInt8>) -> UInt64 {
+    var hash = StableHash(seed: folders).adding(UInt64(sorting))
+    hash.combine(path)
+    return hash.value
+  }
+}

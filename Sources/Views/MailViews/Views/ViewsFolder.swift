@@ -1,0 +1,135 @@
+package import Bytes
+internal import Mail
+package import Tree
+
+/// `NAME.views/`: the ways in which a mailbox's messages are sorted, those that have any.
+final class ViewsFolder: ViewFolder {
+  let sorted: SortedMailbox
+  let place: UInt64 = 0
+
+  package init(_ sorted: SortedMailbox) { self.sorted = sorted }
+
+  /// The sorts, the folder of all attachments, and that of queries.
+  private enum Branch: CaseIterable {
+    case date
+    case sender
+    case thread
+    case label
+    case withAttachments
+    case attachments
+    case attachmentType
+    case attachmentSender
+    case attachmentYear
+    case deleted
+    case search
+
+    var name: FileName {
+      switch self {
+      case .date: "by-date"
+      case .sender: "by-sender"
+      case .thread: "by-thread"
+      case .label: "by-label"
+      case .withAttachments: "with-attachments"
+      case .attachments: "attachments"
+      case .attachmentType: "by-attachment-type"
+      case .attachmentSender: "by-attachment-sender"
+      case .attachmentYear: "by-attachment-year"
+      case .deleted: "deleted"
+      case .search: "search"
+      }
+    }
+
+    var sorting: Sorting? {
+      switch self {
+      case .date: .date
+      case .sender: .sender
+      case .thread: .thread
+      case .label: .label
+      case .withAttachments: .attachments
+      case .attachments, .attachmentType, .attachmentSender, .attachmentYear, .search: nil
+      case .deleted: .deleted
+      }
+    }
+
+    var attachmentSorting: AttachmentSorting? {
+      switch self {
+      case .attachmentType: .type
+      case .attachmentSender: .sender
+      case .attachmentYear: .year
+      case .date, .sender, .thread, .label, .withAttachments, .attachments, .deleted, .search: nil
+      }
+    }
+  }
+
+  private func item(_ branch: Branch) -> any ViewFolder {
+    if let sorting = branch.sorting { return GroupFolder(sorted, sorting) }
+    if let sorting = branch.attachmentSorting { return AttachmentGroupFolder(sorted, sorting) }
+    return branch == .search ? SearchFolder(sorted) : AttachmentsFolder(sorted)
+  }
+
+  /// Whether there is anything in it: for attachments, the search for them goes on only until the first.
+  private func isThere(_ branch: Branch, _ patience: Patience) throws(Fault) -> Bool {
+    switch branch {
+    case .withAttachments, .attachments, .attachmentType, .attachmentSender, .attachmentYear:
+      try sorted.attachments.hasAny(patience)
+    case .date, .sender, .thread, .search: try sorted.mailbox.count(patience) > 0
+    case .label: try sorted.groups(.label, patience).count > 0
+    case .deleted: try sorted.groups(.deleted, patience).count > 0
+    }
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard let branch = Branch.allCases.first(where: { $0.name == name }), try isThere(branch, patience) else {
+      return nil
+    }
+    let folder = item(branch)
+    return Found(folder, try folder.attributes(patience))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    sorted.mailbox.tryAgain()
+    // That it is no mailbox is said now and not by an empty folder.
+    _ = try sorted.mailbox.rows(ofBlock: 0, patience)
+    var names: [(name: FileName, inode: UInt64, kind: Kind)] = []
+    for branch in Branch.allCases where try isThere(branch, patience) {
+      names.append((branch.name, item(branch).inode, .folder))
+    }
+    return ShortListing(names)
+  }
+}
+
+/// `NAME.views/`: the messages of a mailbox, sorted.
+package struct MailboxViewsView: FolderView {
+  package let name = SortedMailbox.view
+  private let messages: MessagesView
+  private let mailboxes: Mailboxes
+
+  package static let suffix: StaticString = ".views"
+  package static var possibleExtensions: Set<FileExtension> { MessagesView.possibleExtensions }
+  package var listedExtensions: Set<FileExtension> { messages.listedExtensions }
+
+  package static var descriptions: [ViewDescription] {
+    let extensions = MessagesView.descriptions.flatMap(\.listed).map { FileExtension($0.utf8) }
+    return [
+      ViewDescription(
+        spelling, listed: Set(extensions), sources: "any mailbox",
+        "the messages by date, sender, thread and label, their attachments, and `search/QUERY/`")
+    ]
+  }
+
+  /// Of the files that `messages` is of.
+  package init(besides messages: MessagesView, _ mailboxes: Mailboxes) {
+    self.messages = messages
+    self.mailboxes = mailboxes
+  }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
+    messages.isListed(besideFileStartingWith: head)
+  }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    guard try messages.isOf(source, patience) else { return nil }
+    let folder = ViewsFolder(mailboxes.sorted(source))
+    return Found(folder, try folder.attributes(patience))
+  }
+}

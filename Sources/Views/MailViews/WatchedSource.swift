@@ -1,0 +1,30 @@
+internal import Bytes
+internal import Tree
+
+/// Another source's bytes, with a look at each read before it is made: how far it is, and whether it is still wanted.
+final class WatchedSource: ByteSource {
+  private let source: any ByteSource
+  /// Called with the read's offset; what it throws, the read does.
+  private let watch: @Sendable (Int64) throws(Fault) -> Void
+
+  init(_ source: any ByteSource, _ watch: @escaping @Sendable (Int64) throws(Fault) -> Void) {
+    self.source = source
+    self.watch = watch
+  }
+
+  var size: Int64 { source.size }
+  var identity: ByteIdentity? { source.identity }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    try watch(offset)
+    return unsafe try source.read(into: buffer, at: offset, patience)
+  }
+
+  func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
+  func verify() throws(Fault) { try source.verify() }
+  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    try source.willMove(at: offset, count: count, patience)
+  }
+  func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: offset) }
+  func prepare(at offset: Int64) { source.prepare(at: offset) }
+}

@@ -1,0 +1,80 @@
+package import Bytes
+internal import Conversion
+package import Tree
+
+/// `STEM[.MODIFIER…].compressed.pdf` beside `STEM.pdf`: the same document with smaller images.
+package struct CompressedView: View {
+  package let name = "compressed"
+  package let kind = Kind.file
+  package let listedExtensions: Set<FileExtension>
+  package static var possibleExtensions: Set<FileExtension> { PagesView.usual }
+  private let conversions: Conversions
+
+  package static var descriptions: [ViewDescription] {
+    let modifiers = ImageChanges.described.filter { modifier in
+      var changes = ImageChanges()
+      return changes.add(Substring(modifier.example)) && Recipe.compressed(by: changes) != nil
+    }
+    return [
+      ViewDescription(
+        "STEM.compressed.pdf", listed: PagesView.usual, sources: "any `STEM.pdf`",
+        "the same document with smaller images, 150 dpi and q60", modifiers: modifiers)
+    ]
+  }
+
+  private static let suffix: StaticString = ".compressed.pdf"
+  private static let dot = UInt8(ascii: ".")
+  /// The extension in every case; of two files the first has the view.
+  private static let extensions = ["pdf", "PDF", "Pdf", "pDf", "pdF", "PDf", "PdF", "pDF"].map { Array(".\($0)".utf8) }
+
+  package init(listing: ViewListing, _ conversions: Conversions) {
+    listedExtensions = listing.extensions(PagesView.usual)
+    self.conversions = conversions
+  }
+
+  package func listedName(beside file: FileName) -> FileName { FileName(stem(of: file)).appending(Self.suffix) }
+
+  package func listedRequest(beside file: FileName) -> ViewRequest {
+    ViewRequest(source: file, recipe: Recipe.compressed(by: ImageChanges()))
+  }
+
+  package func rivals(of file: FileName) -> [FileName] {
+    let stem = stem(of: file)
+    return Self.extensions.prefix { $0[...] != file.bytes[stem.endIndex...] }.map { FileName(stem + $0) }
+  }
+
+  private func stem(of file: FileName) -> ArraySlice<UInt8> {
+    file.bytes[..<(file.bytes.lastIndex(of: Self.dot) ?? file.bytes.endIndex)]
+  }
+
+  /// Without an extension there is no stem.
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  package func requests(for name: FileName) -> [ViewRequest] {
+    guard let whole = name.dropping(suffix: Self.suffix) else { return [] }
+    var stem = whole.bytes[...]
+    var changes = ImageChanges()
+    var requests: [ViewRequest] = []
+    while !stem.isEmpty, let recipe = Recipe.compressed(by: changes) {
+      // The usual one again, as the last, which may be a view's.
+      requests += (Self.extensions + [Self.extensions[0]]).map {
+        ViewRequest(source: FileName(stem + $0), recipe: recipe)
+      }
+      guard let dot = stem.lastIndex(of: Self.dot),
+        changes.add(Substring(String(decoding: stem[(dot + 1)...], as: UTF8.self)))
+      else { break }
+      stem = stem[..<dot]
+    }
+    return requests
+  }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
+    guard let recipe = request.recipe else { return nil }
+    if !isNamed, !source.isConcealed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
+    // No result is larger than its source.
+    let item = RenditionFile(
+      SourceState(source), recipe, conversions, view: name, estimate: source.attributes.size)
+    return Found(item, try item.attributes(patience))
+  }
+}

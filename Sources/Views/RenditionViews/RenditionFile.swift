@@ -1,0 +1,82 @@
+internal import Bytes
+internal import Conversion
+internal import Tree
+
+/// A file that is made of another when it is opened.
+final class RenditionFile: MadeItem {
+  let file: SourceState
+  let recipe: Recipe
+  private let conversions: Conversions
+  /// For `user.ffmount.view`.
+  private let view: String
+  /// Of the size, until it is known; in bytes, never 0.
+  private let estimate: Int64
+  /// Called whenever somebody opens it.
+  private let noteOpening: (@Sendable () -> Void)?
+
+  let inode: UInt64
+  let identity: UInt64
+  var kind: Kind { .file }
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x6D61_6465 << 32
+
+  init(
+    _ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, estimate: Int64,
+    noteOpening: (@Sendable () -> Void)? = nil
+  ) {
+    self.file = file
+    self.recipe = recipe
+    self.conversions = conversions
+    self.view = view
+    self.estimate = max(1, estimate)
+    self.noteOpening = noteOpening
+    var hash = StableHash()
+    hash.combine(recipe.description.utf8)
+    inode = file.inode(Self.mark, hash.value)
+    identity = hash.adding(file.revision).value
+  }
+
+  private var work: Job.Work { .make(recipe) }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    let size = try knownSize(patience)
+    var attributes = file.attributes.view(inode: inode, kind: .file, size: size?.number ?? estimate)
+    attributes.isPreliminary = !(size?.isConfirmed ?? false)
+    return attributes
+  }
+
+  /// nil, too, for who may not know it.
+  private func knownSize(_ patience: Patience) throws(Fault) -> KnownValues.Value? {
+    if file.source.isConcealed { return nil }
+    try conversions.known.load(patience)
+    return conversions.known.known(work, inState: file.revision)
+  }
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    defer { noteOpening?() }
+    return try conversions.renditions.open(recipe, of: file.subject, patience)
+  }
+
+  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    _ = try conversions.renditions.open(recipe, of: file.subject, patience)
+  }
+
+  func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
+
+  var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    try conversions.known.load(patience)
+    var provenance = file.provenance(
+      view: view, conversions.renditions.failure(of: work, inState: file.revision))
+    try provenance.adopt(file.source.item.provenance(patience))
+    if provenance.state == .exact, conversions.known.value(of: work, inState: file.revision) == nil {
+      provenance.state = .estimate
+    }
+    if provenance.error == nil, let remark = conversions.known.remark(of: work, inState: file.revision) {
+      provenance.error = "\(file.path) \(remark)"
+    }
+    return provenance
+  }
+}

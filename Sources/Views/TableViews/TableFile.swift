@@ -1,0 +1,119 @@
+internal import Bytes
+internal import Synchronization
+internal import Tables
+internal import Tree
+
+/// A table or JSON in another form, made while it is read.
+final class TableFile: MadeItem {
+  let file: SourceState
+  private let form: TableForm
+  private let content: TableForm.Content
+  /// For `user.ffmount.view`.
+  private let view: String
+  private let known: KnownValues
+  private let memory: RewrittenText.Memory
+  /// The text as long as somebody reads it.
+  private let opened = Mutex(Opened())
+
+  private struct Opened: Sendable {
+    weak var text: RewrittenText?
+    /// While its size is found out, which takes several answers.
+    var unfinished: RewrittenText?
+  }
+
+  private var hash: StableHash {
+    var hash = StableHash()
+    hash.combine(form.rawValue.utf8)
+    return hash
+  }
+  var inode: UInt64 { file.inode(Self.mark, hash.value) }
+  var identity: UInt64 { hash.adding(file.revision).value }
+  var kind: Kind { .file }
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x7461_626C << 32
+  /// Of larger sources the size is not found out when they are opened: their first bytes come first.
+  private static let promptSource: Int64 = 32 << 20
+  private static let promptText: Int64 = 128 << 20
+  /// How many times larger the text may be, so that who believes the size is never cut off: an empty cell becomes a column,
+  /// a bracket a line and its indent.
+  private var growth: Int64 { form == .html ? 16 : 66 }
+
+  init(
+    _ file: SourceState, _ form: TableForm, _ content: TableForm.Content, view: String, _ known: KnownValues,
+    _ memory: RewrittenText.Memory
+  ) {
+    self.file = file
+    self.form = form
+    self.content = content
+    self.view = view
+    self.known = known
+    self.memory = memory
+  }
+
+  /// What the size is kept under.
+  private var work: String { "table \(form.rawValue) \(TableForm.version)" }
+
+  private var guess: Int64 { Bounds.size(file.attributes.size * growth + 4096) }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    if file.source.isConcealed {
+      var attributes = file.attributes.view(inode: inode, kind: .file, size: guess)
+      attributes.isPreliminary = true
+      return attributes
+    }
+    try known.load(patience)
+    let size = known.known(work, inState: file.revision)
+    var attributes = file.attributes.view(
+      inode: inode, kind: .file, size: size?.number ?? opened.withLock { $0.text?.size } ?? guess)
+    attributes.isPreliminary = !(size?.isConfirmed ?? false)
+    return attributes
+  }
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    let text = try text(patience)
+    guard file.attributes.size <= Self.promptSource else { return text }
+    do throws(Fault) { _ = try text.findSize(within: Self.promptText, patience) } catch {
+      opened.withLock { $0.unfinished = error.isDelay ? text : nil }
+      throw error
+    }
+    opened.withLock { $0.unfinished = nil }
+    return text
+  }
+
+  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    guard atAnyCost || file.attributes.size <= Self.promptSource else { return }
+    let text = try text(patience)
+    do throws(Fault) { try text.findSize(patience) } catch {
+      opened.withLock { $0.unfinished = error.isDelay ? text : nil }
+      throw error
+    }
+  }
+
+  private func text(_ patience: Patience) throws(Fault) -> RewrittenText {
+    if let text = opened.withLock({ $0.text }) { return text }
+    guard patience == .blocking else { throw .later }
+    let source = try file.open(patience)
+    let isLasting = source.identity != nil
+    let made = try form.text(
+      of: source, content, title: file.source.name.text, guess: guess, memory: memory
+    ) { [known, work, revision = file.revision] size in
+      known.note(size, of: work, inState: revision, isLasting: isLasting)
+    }
+    return opened.withLock { opened in
+      // Another thread may have been quicker.
+      if let text = opened.text { return text }
+      opened.text = made
+      return made
+    }
+  }
+
+  var knownHead: [UInt8]? { [] }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    try known.load(patience)
+    var provenance = file.provenance(view: view, nil)
+    if known.known(work, inState: file.revision) == nil { provenance.state = .estimate }
+    return provenance
+  }
+}

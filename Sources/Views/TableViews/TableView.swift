@@ -1,0 +1,70 @@
+package import Bytes
+package import Tables
+package import Tree
+
+/// `NAME.csv.as-html`, `NAME.csv.as-txt` and `NAME.json.as-txt`, by name: tables and JSON made readable, while they are read.
+///
+/// Nothing in a table's bytes says that they are one: its name does.
+package struct TableView: View {
+  package let name: String
+  package let kind = Kind.file
+  package let listedExtensions: Set<FileExtension> = []
+  package static var possibleExtensions: Set<FileExtension> { [] }
+  private let form: TableForm
+  private let suffix: StaticString
+  private let known: KnownValues
+  private let memory: RewrittenText.Memory
+
+  private static let contents: [FileExtension: TableForm.Content] = [
+    "csv": .table(delimiter: UInt8(ascii: ",")), "tsv": .table(delimiter: UInt8(ascii: "\t")),
+    "tab": .table(delimiter: UInt8(ascii: "\t")), "json": .json, "geojson": .json, "ndjson": .jsonLines,
+    "jsonl": .jsonLines,
+  ]
+
+  package static var descriptions: [ViewDescription] {
+    [
+      ViewDescription("NAME.as-html", sources: names { $0.isTable }, "the table as a page whose header stays in sight"),
+      ViewDescription("NAME.as-txt", sources: names { $0.isTable }, "the table in aligned columns"),
+      ViewDescription("NAME.as-txt", sources: names { !$0.isTable }, "the JSON indented"),
+    ]
+  }
+
+  private static func names(_ isOf: (TableForm.Content) -> Bool) -> String {
+    contents.filter { isOf($0.value) }.map { "`*.\($0.key.text)`" }.sorted().joined(separator: ", ")
+  }
+
+  package init(_ form: TableForm, _ known: KnownValues, _ memory: RewrittenText.Memory) {
+    self.form = form
+    self.known = known
+    self.memory = memory
+    (name, suffix) =
+      switch form {
+      case .html: ("as-html", ".as-html")
+      case .text: ("as-txt", ".as-txt")
+      }
+  }
+
+  package func listedName(beside file: FileName) -> FileName { file.appending(suffix) }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  package func requests(for name: FileName) -> [ViewRequest] {
+    name.dropping(suffix: suffix).map { [ViewRequest(source: $0)] } ?? []
+  }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    guard source.item.knownHead == nil, let fileExtension = source.name.fileExtension,
+      let content = Self.contents[fileExtension]
+    else { return nil }
+    guard form == .text || content.isTable else { return nil }
+    let item = TableFile(
+      SourceState(source), form, content, view: name, known, memory)
+    return Found(item, try item.attributes(patience))
+  }
+}
+
+extension TableForm.Content {
+  fileprivate var isTable: Bool {
+    if case .table = self { true } else { false }
+  }
+}
