@@ -36,14 +36,15 @@ import Testing
     var isImmutable: Bool { false }
     private let shown: Attributes
     private let list: AccessList?
+    private let content: [UInt8]
     let members: [(name: FileName, thing: Thing)]
     let questions = Atomic<Int>(0)
 
     init(
       _ kind: Kind = .file, _ permissions: UInt16, owner: UInt32 = 1, group: UInt32 = 1, list: AccessList? = nil,
-      inode: UInt64 = 1, members: [(name: FileName, thing: Thing)] = []
+      inode: UInt64 = 1, members: [(name: FileName, thing: Thing)] = [], content: [UInt8] = [1, 2, 3]
     ) {
-      (self.kind, self.inode, self.list, self.members) = (kind, inode, list, members)
+      (self.kind, self.inode, self.list, self.members, self.content) = (kind, inode, list, members, content)
       let time = Timestamp(seconds: 1)
       shown = Attributes(
         inode: inode, kind: kind, permissions: permissions, links: 1, owner: owner, group: group, size: 1000,
@@ -56,7 +57,7 @@ import Testing
     func accessList() throws(Fault) -> AccessList? { list }
     func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
       note()
-      return ByteArraySource([1, 2, 3])
+      return ByteArraySource(content)
     }
     func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
       note()
@@ -147,10 +148,12 @@ import Testing
   ]
 
   private static func merge(_ mode: UInt16, _ members: (UInt16, UInt32, UInt32)...) -> Thing {
+    // As the last part of an archive that was split into as many.
+    let end = [0x50, 0x4b, 5, 6, UInt8(members.count - 1)] + [UInt8](repeating: 0, count: 17)
     let files = members.enumerated().map { index, member in
       (
         name: FileName("\(index).png"),
-        thing: Thing(.file, member.0, owner: member.1, group: member.2, inode: UInt64(index) + 10)
+        thing: Thing(.file, member.0, owner: member.1, group: member.2, inode: UInt64(index) + 10, content: end)
       )
     }
     return Thing(.folder, mode, members: files)

@@ -27,7 +27,8 @@ public protocol ByteSource: AnyObject, Sendable {
   /// SEEK_HOLE. nil: nowhere.
   func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64?
 
-  /// Where these bytes lie in a file as they are, or nil when they have to be made.
+  /// Where these bytes, but for those behind the end, lie in a file as they are; nil when they have to be made, or do not lie
+  /// in one piece.
   func extent(at offset: Int64, count: Int) -> Extent?
 
   /// Throws when the bytes are not those that were opened any more.

@@ -66,7 +66,8 @@ public final class JoinedSource: ByteSource {
     guard holds(offset) else { return nil }
     let index = part(at: offset)
     let start = offset - starts[index]
-    return parts[index].extent(at: start, count: Int(min(Int64(count), parts[index].size - start)))
+    let wanted = Int(min(Int64(count), size - offset))
+    return Int64(wanted) <= parts[index].size - start ? parts[index].extent(at: start, count: wanted) : nil
   }
 
   public func verify() throws(Fault) {

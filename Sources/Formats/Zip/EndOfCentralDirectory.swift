@@ -38,7 +38,7 @@ struct EndOfCentralDirectory: Sendable {
   private static let signature: UInt32 = 0x0605_4b50
   private static let zip64Signature: UInt32 = 0x0606_4b50
   private static let zip64LocatorSignature: UInt32 = 0x0706_4b50
-  private static let size = 22
+  static let size: Int = 22
   /// How far from the end the record is looked for, in bytes: most archives end with it, some with a comment of up to
   /// 64 KiB, a few with junk.
   private static let reaches: [Int64] = [1 << 10, 65_557, 1 << 20]
@@ -76,7 +76,7 @@ struct EndOfCentralDirectory: Sendable {
   }
 
   /// Where the signature stands, last first: with a comment that ends with the file, and without.
-  private static func candidates(in tail: [UInt8]) -> (fitting: [Int], others: [Int]) {
+  static func candidates(in tail: [UInt8]) -> (fitting: [Int], others: [Int]) {
     var fitting: [Int] = []
     var others: [Int] = []
     var position = tail.count - size
@@ -129,7 +129,7 @@ struct EndOfCentralDirectory: Sendable {
     return try found.placed(endingAt: found.recordsOffset, in: source)
   }
 
-  private struct Zip64: Sendable {
+  struct Zip64: Sendable {
     var directoryOffset: Int64
     var directorySize: Int64
     var entryCount: UInt64
@@ -139,7 +139,7 @@ struct EndOfCentralDirectory: Sendable {
     var directoryVolume: Int
   }
 
-  private static func zip64(before recordOffset: Int64, of source: any ByteSource) throws(Fault) -> Zip64? {
+  static func zip64(before recordOffset: Int64, of source: any ByteSource) throws(Fault) -> Zip64? {
     let locatorSize: Int64 = 20
     guard recordOffset >= locatorSize else { return nil }
     let locator = try source.bytes(at: recordOffset - locatorSize, count: Int(locatorSize))

@@ -8,7 +8,7 @@ final class EntryReader: Sendable {
   let options: ZipOptions
   /// Where the central directory starts.
   private let end: Int64
-  private let volumes: Volumes
+  let volumes: Volumes
   private let cache: StretchCache
   private let passwords: EntryPasswords
 
@@ -188,7 +188,6 @@ extension EntryReader {
   /// Throws when the entry cannot be read, or must not be, for a reason that its header alone shows.
   func check(_ node: ZipNode) throws(Fault) {
     let offset = node.localHeaderOffset
-    try volumes.check(node.compressedSize + Int64(Self.localSize), at: offset)
     switch node.encryption {
     case .none: break
     case .strong: throw Fault(.unsupported, "PKWARE's strong encryption is not supported", atByte: offset)

@@ -1,54 +1,52 @@
 internal import Bytes
 
-/// Where the files lie that an archive was split into, among its bytes: each place in it is told from the start of one of them
-/// (APPNOTE 8.3, "disks").
+/// The files that an archive was split into ("disks", APPNOTE 8.3): each place in it is told from the start of one of them.
 struct Volumes: Sendable {
   /// How many there are, as the archive says; 1 for one that was not split.
   let count: Int
-  /// Those before the last one that are there without a gap, and the last one.
+  /// Where each starts in the source; empty unless all are known.
   private let starts: [Int64]
 
-  /// Without a `JoinedSource` only the last one is there, or all is in one file whatever it says.
+  /// They are the parts of a `JoinedSource`. Of any other source it is the last one, or all is in one file whatever it says.
   init(_ source: any ByteSource, count: Int) {
     self.count = count
-    starts = count > 1 ? (source as? JoinedSource)?.starts ?? [0] : [0]
+    let starts = count > 1 ? (source as? JoinedSource)?.starts ?? [] : []
+    self.starts = starts.count == count ? starts : []
   }
 
   static let one = Volumes(ByteArraySource([]), count: 1)
 
-  /// Where a volume, counted from 0, starts in the source; nil where it is not there.
-  private func start(of volume: Int) -> Int64? {
-    if volume == count - 1 { return starts.last }
-    return volume < starts.count - 1 ? starts[volume] : nil
-  }
-
-  /// Where a place in a volume is in the source; one below 0, which tells the volume, where that is not there.
+  /// Where a place in a volume, counted from 0, is in the source.
   func place(_ offset: Int64, in volume: Int) -> Int64 {
-    guard starts.count > 1 else { return offset }
-    return start(of: volume).map { Bounds.sum($0, offset) } ?? -1 - Int64(volume)
+    starts.indices.contains(volume) ? Bounds.sum(starts[volume], offset) : offset
   }
 
-  /// Throws when data that start at a place in the source, or at one that tells a volume, are not all there.
-  func check(_ count: Int64, at place: Int64) throws(Fault) {
-    guard starts.count > 1, let last = starts.last else { return }
-    if place < 0 { throw missing(Int(clamping: -1 - place), atByte: nil) }
-    if starts.count < self.count, place < last, Bounds.sum(place, count) > last {
-      throw missing(starts.count - 1, atByte: place)
-    }
-  }
+  /// Whether only the last one is there.
+  var areMissing: Bool { count > 1 && starts.isEmpty }
 
-  /// Why a local header is not where it should be; nil where the archive was not split, or its parts are there.
+  /// Why nothing right is found at a place; nil where that is not for a volume's sake.
   func absence(atByte offset: Int64) -> Fault? {
-    guard count > 1, starts.count == 1 else { return nil }
+    guard areMissing else { return nil }
     return Fault(
-      .unsupported, "the archive was split into \(count) files (.z01 to .zip), and the others are not beside this one",
+      .unsupported, "the archive was split into \(count) files, of which the first (.z01) is not beside this one",
       atByte: offset)
   }
+}
 
-  private func missing(_ volume: Int, atByte offset: Int64?) -> Fault {
-    Fault(
-      .unsupported,
-      "it is in part \(volume + 1) of the \(count) that the archive was split into, of which part \(starts.count) is missing",
-      atByte: offset)
+extension EndOfCentralDirectory {
+  /// Into how many files an archive was split whose last one is `source`; 1 where that does not say so. Blocks on the file's
+  /// end.
+  static func volumeCount(of source: any ByteSource) throws(Fault) -> Int {
+    let longest: Int64 = 22 + 0xffff
+    let window = min(source.size, longest)
+    guard window >= 22 else { return 1 }
+    let start = source.size - window
+    let tail = try source.bytes(at: start, count: Int(window))
+    let (fitting, others) = candidates(in: tail)
+    guard let position = fitting.first ?? others.first else { return 1 }
+    let last = Int(tail[position + 4]) | Int(tail[position + 5]) << 8
+    if last < 0xffff { return last + 1 }
+    let zip64 = try zip64(before: start + Int64(position), of: source)
+    return zip64.map { $0.volume < 0xffff ? $0.volume + 1 : 1 } ?? 1
   }
 }

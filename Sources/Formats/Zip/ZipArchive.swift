@@ -107,6 +107,8 @@ public final class ZipArchive: Sendable {
     // A symbolic link that leaves the archive may be a file by now.
     if let target = tree.targets[index] { return ByteArraySource(target) }
     if let other = node.overlapped {
+      // Places in other parts are told from their starts.
+      if let absence = reader.volumes.absence(atByte: node.localHeaderOffset) { throw absence }
       let name = String(decoding: tree.name(of: other), as: UTF8.self)
       throw Fault(.damaged, "its data overlap those of \(name)", atByte: node.localHeaderOffset)
     }
@@ -163,6 +165,15 @@ extension ZipArchive {
     return head.starts(with: [0x50, 0x4b, 3, 4]) || head.starts(with: [0x50, 0x4b, 5, 6])
       || head.starts(with: [0x50, 0x4b, 7, 8, 0x50, 0x4b])
   }
+
+  /// Into how many files an archive was split (APPNOTE 8.3) whose last one is `source`; 1 where that does not say so. Blocks on
+  /// the file's end.
+  public static func partCount(of source: any ByteSource) throws(Fault) -> Int {
+    try EndOfCentralDirectory.volumeCount(of: source)
+  }
+
+  /// Whether only the last file of a split archive is there.
+  public var lacksParts: Bool { reader.volumes.areMissing }
 
   /// Whether `source` has a central directory. Blocks on the file's start, and on its last mebibyte where that is no
   /// archive's.

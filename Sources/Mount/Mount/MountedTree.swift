@@ -271,7 +271,10 @@ public final class MountedTree: FileSystem {
   public func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     let source = file.source
-    if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count) {
+    // Where less comes than was asked for, the kernel takes that for the file's end.
+    if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count),
+      extent.count == count || offset + Int64(extent.count) == source.size
+    {
       // Before and not after: once moved, the bytes cannot be called back.
       do throws(Fault) {
         try source.willMove(at: offset, count: extent.count, .immediate)

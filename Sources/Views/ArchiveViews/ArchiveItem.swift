@@ -77,6 +77,11 @@ final class ArchiveItem: MadeItem {
     }
   }
 
+  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
+    try file.checkCurrent(isDoubted: isDoubted, patience)
+    if try archive.hasPartsByNow(patience) { throw .stale }
+  }
+
   var claimsItsContent: Bool { true }
 
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
@@ -101,7 +106,7 @@ final class ArchiveItem: MadeItem {
     var fault: Fault?
     do throws(Fault) {
       let tree = try tree(patience)
-      fault = index == ZipArchive.root ? tree.fault : archive.fault(at: index)
+      fault = index == ZipArchive.root ? tree.fault ?? archive.missingPart : archive.fault(at: index)
       if fault == nil, index != ZipArchive.root { fault = try tree.fault(of: index, patience) }
     } catch {
       guard error.concernsContent else { throw error }

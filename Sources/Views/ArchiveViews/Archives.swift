@@ -69,6 +69,7 @@ final class Archive: Sendable {
   /// Keeps this archive, so this must not keep it.
   private weak let archives: Archives?
   private let lastUse = Atomic<UInt64>(0)
+  private let lacksParts = Atomic<Bool>(false)
 
   private struct State {
     var tree: ZipArchive?
@@ -119,6 +120,7 @@ final class Archive: Sendable {
         state.tree = tree
         state.size = memory.size
       }
+      lacksParts.store(tree.lacksParts, ordering: .relaxed)
       use()
       archives.keep(self)
       return tree
@@ -151,6 +153,15 @@ final class Archive: Sendable {
     let tree = state.withLock { $0.tree }
     if tree != nil { use() }
     return tree
+  }
+
+  /// What there is to be said of a part that is missing.
+  var missingPart: Fault? { (file.source.item as? SplitFile)?.fault }
+
+  /// Whether an archive of which only the last part was there has others beside it now.
+  func hasPartsByNow(_ patience: Patience) throws(Fault) -> Bool {
+    guard lacksParts.load(ordering: .relaxed) else { return false }
+    return try SplitFile.whole(of: file.source, patience).item is SplitFile
   }
 
   private func use() { if let archives { lastUse.store(archives.now(), ordering: .relaxed) } }

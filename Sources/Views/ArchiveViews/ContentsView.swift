@@ -52,9 +52,13 @@ package struct ContentsView: FolderView {
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     // What conversions make is no archive.
     if source.item.knownHead != nil { return nil }
-    let archive = archives.archive(of: try SplitFile.whole(of: source, patience))
+    let whole = try SplitFile.whole(of: source, patience)
+    let archive = archives.archive(of: whole)
     // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
-    if !source.isConcealed, !isListed(beside: source.name), try !archive.isArchive(patience) { return nil }
+    // That of the part alone: who asks may not be one to read the others.
+    if !source.isConcealed, !isListed(beside: source.name), try !archives.archive(of: source).isArchive(patience) {
+      return nil
+    }
     let root = ArchiveItem(archive)
     return Found(root, try root.attributes(patience))
   }

@@ -1,9 +1,14 @@
 internal import Bytes
 internal import Tree
+internal import Zip
 
 /// The files that one was split into, as that one: `a.z01`, `a.z02` and `a.zip` (APPNOTE 8.3), or `a.zip.001` and `a.zip.002`.
 final class SplitFile: Item {
   private let source: Source
+  private let names: PartNames
+  /// For those that come before the last one.
+  private let count: Int
+  private let parts: [Part]
   private let files: FileGroup
   private let described: Attributes
   var inode: UInt64 { source.item.inode }
@@ -11,39 +16,70 @@ final class SplitFile: Item {
   // It has the state that it was made of; `checkCurrent` compares.
   var isImmutable: Bool { true }
 
+  private enum Part {
+    case present(FileGroup.Member)
+    case missing(FileName)
+  }
+
   /// The extension of the first of files that were cut anywhere.
   static let first: FileExtension = "001"
-  /// More parts are not looked for.
-  private static let mostParts = 4096
+  /// Behind so many names that are not there no more parts are looked for.
+  private static let widestGap = 4
+  /// More are not looked for, as an archive cannot say.
+  private static let mostParts = 0xffff
 
   /// nil where there is no other part beside `source`.
-  private init?(_ source: Source, _ patience: Patience) throws(Fault) {
-    guard let files = try Self.files(of: source, patience) else { return nil }
+  private init?(_ source: Source, _ names: PartNames, count: Int, _ patience: Patience) throws(Fault) {
+    parts = try Self.parts(of: source, names, count: count, patience)
+    files = Self.present(parts)
+    guard files.members.count > 1 else { return nil }
     self.source = source
-    self.files = files
+    self.names = names
+    self.count = count
     let rights = CommonRights(source.attributes, try source.item.accessList(), wanted: 4)
     described = try files.narrowing(rights).applied(
       to: source.attributes.view(inode: source.item.inode, kind: .file, size: files.size))
   }
 
-  /// The whole of what `source` is a part of; itself where there is no other part. Looks up the names of the parts, one that is
-  /// not there included.
+  /// The whole of what `source` is a part of; itself where it is none, or there is no other part.
+  ///
+  /// Looks up the name of the next part. Where that is there, the end of the last one says how many there are, and all their
+  /// names are looked up.
   static func whole(of source: Source, _ patience: Patience) throws(Fault) -> Source {
-    guard !source.isConcealed, let item = try SplitFile(source, patience) else { return source }
+    guard !source.isConcealed, let names = PartNames(source.name) else { return source }
+    var count = 1
+    if names.areBefore {
+      guard try FileGroup.member(named: names[0], in: source.folder.item, patience) != nil else { return source }
+      if patience == .immediate { throw .later }
+      let found = try unlessDelayed { () throws(Fault) in try ZipArchive.partCount(of: source.open(patience)) }
+      count = found ?? 1
+      if count == 1 { return source }
+    }
+    guard let item = try SplitFile(source, names, count: count, patience) else { return source }
     return Source(item: item, attributes: item.described, name: source.name, folder: source.folder)
   }
 
-  private static func files(of source: Source, _ patience: Patience) throws(Fault) -> FileGroup? {
-    guard let names = PartNames(source.name) else { return nil }
-    var others: [FileGroup.Member] = []
-    while others.count < mostParts,
-      let part = try FileGroup.member(named: names[others.count], in: source.folder.item, patience)
-    {
-      others.append(part)
+  private static func parts(
+    of source: Source, _ names: PartNames, count: Int, _ patience: Patience
+  ) throws(Fault) -> [Part] {
+    var others: [Part] = []
+    var found = 0
+    while names.areBefore ? others.count < count - 1 : others.count < min(found + widestGap, mostParts) {
+      try Interest.check()
+      let name = names[others.count]
+      if let member = try FileGroup.member(named: name, in: source.folder.item, patience) {
+        others.append(.present(member))
+        found = others.count
+      } else {
+        others.append(.missing(name))
+      }
     }
-    if others.isEmpty { return nil }
-    let own = FileGroup.Member(name: source.name, item: source.item, attributes: source.attributes)
-    return FileGroup(names.areBefore ? others + [own] : [own] + others)
+    let own = Part.present(FileGroup.Member(name: source.name, item: source.item, attributes: source.attributes))
+    return names.areBefore ? others + [own] : [own] + others.prefix(found)
+  }
+
+  private static func present(_ parts: [Part]) -> FileGroup {
+    FileGroup(parts.compactMap { if case .present(let member) = $0 { member } else { nil } })
   }
 
   func revision(_ attributes: Attributes) -> UInt64 { files.state }
@@ -53,10 +89,24 @@ final class SplitFile: Item {
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
   var sourceState: UInt64 { source.item.sourceState }
 
+  /// What there is to be said of the first part that is missing.
+  var fault: Fault? {
+    for case .missing(let name) in parts { return MissingPart.fault(name) }
+    return nil
+  }
+
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    var parts: [(name: FileName, bytes: any ByteSource)] = []
-    for member in files.members { parts.append((member.name, try member.open(patience))) }
-    return try JoinedSource(parts)
+    var joined: [(name: FileName, bytes: any ByteSource)] = []
+    for part in parts {
+      switch part {
+      case .present(let member): joined.append((member.name, try member.open(patience)))
+      case .missing(let name):
+        // Files that were cut anywhere are as long as the first; a place in another part may be any.
+        let size = names.areBefore ? 1 << 32 : source.attributes.size
+        joined.append((name, MissingPart(name, size: size)))
+      }
+    }
+    return try JoinedSource(joined)
   }
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
@@ -69,7 +119,27 @@ final class SplitFile: Item {
       // Gone, or another file in its place.
       throw .stale
     }
-    guard try Self.files(of: source.now(attributes), patience)?.state == files.state else { throw .stale }
+    let now = try Self.parts(of: source.now(attributes), names, count: count, patience)
+    guard Self.present(now).state == files.state else { throw .stale }
+  }
+}
+
+/// Stands where a part should be.
+private final class MissingPart: ByteSource {
+  private let name: FileName
+  let size: Int64
+
+  init(_ name: FileName, size: Int64) {
+    self.name = name
+    self.size = size
+  }
+
+  static func fault(_ name: FileName) -> Fault {
+    Fault(.unsupported, "it is in several files, of which \(name.text) is missing")
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    throw Self.fault(name)
   }
 }
 
