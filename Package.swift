@@ -82,7 +82,9 @@ let package = Package(
         "RenditionViews",
       ]),
     module("ArchiveViews", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Zip", "Index", "Tree"]),
-    module("MailViews", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Conversion", "Tree"]),
+    module(
+      "MailViews", in: "Views",
+      ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Conversion", "Tree"]),
     module("TableViews", in: "Views", ["Bytes", "Tables", "Tree"]),
     module("RenditionViews", in: "Views", ["Bytes", "Files", "Index", "Conversion", "Tree"]),
 

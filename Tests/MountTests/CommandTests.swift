@@ -107,6 +107,13 @@ import Testing
           "\(second.errors)")
         #expect(try await run("cat", mount.mountpoint + "/file").text == "x")
       }
+      // /proc/self/mountinfo writes such names in its own way.
+      let odd = scratch.path + "/my \"mnt\"\\040\ttab"
+      #expect(try await run("mkdir", odd).status == 0)
+      try await withMount(scratch.source, at: odd) { _ in
+        let second = try await run(MountProcess.binary, scratch.source, odd, limit: 10)
+        #expect(second.status == 73 && second.errors.contains("in use"), "\(second.errors)")
+      }
     }
   }
 

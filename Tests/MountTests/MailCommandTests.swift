@@ -117,6 +117,22 @@ import Testing
       for word in ["[", "] ", " %", " of \(size)", " messages", "B/s", " left", "slow.mbox"] {
         #expect(bar.contains(word), "\(bar)")
       }
+      // What is left is what the rest takes at the rate that is told, to the second.
+      for bar in drawn.dropLast() {
+        let words = bar.split(separator: " ").map(String.init)
+        let of = try #require(words.firstIndex(of: "of"), "\(bar)")
+        let rate = try #require(words.firstIndex { $0.hasSuffix("B/s") }, "\(bar)")
+        func amount(_ index: Int) throws -> Double {
+          let units = ["k": 1e3, "M": 1e6, "G": 1e9]
+          return try #require(Double(words[index]), "\(bar)") * (units[String(words[index + 1].prefix(1))] ?? 1)
+        }
+        let rest = try amount(of + 1) - amount(of - 2)
+        let wanted = rest / (try amount(rate - 1))
+        let time = words[rate + 1].split(separator: ":").compactMap { Double($0) }
+        try #require(time.count == 3, "\(bar)")
+        let told = time[0] * 3600 + time[1] * 60 + time[2]
+        #expect(abs(told - wanted) <= 1.1 + wanted / 20, "\(bar)")
+      }
       // It moves although no message is found for long.
       let shares = drawn.dropLast().compactMap {
         $0.split(separator: "]").dropFirst().first?.split(separator: " ").first

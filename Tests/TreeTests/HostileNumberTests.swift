@@ -66,6 +66,9 @@ import Testing
     directory.end = 100
     directory.hash.size = 100
     #expect(MailboxDirectory(packed: directory.packed[...]) == directory)
+    for count in 0..<directory.packed.count {
+      #expect(MailboxDirectory(packed: directory.packed.prefix(count)) == nil, "\(count) bytes")
+    }
     for end in [-1, Int64.min, .max, Bounds.largestSize + 1] {
       var odd = directory
       odd.end = end

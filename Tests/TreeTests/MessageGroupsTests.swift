@@ -45,6 +45,21 @@ import Testing
     #expect(groups.group(named: Array("a/b".utf8)[...]).map { Array(groups.members($0)) } == [14])
   }
 
+  /// What the index may have as names of attachments.
+  @Test func attachmentsOfTheIndexHaveNamesThatAFileCanHave() {
+    let entry = AttachmentList.Entry(position: 3, number: 4, name: Array("a.pdf".utf8))
+    var bytes: [UInt8] = []
+    entry.append(to: &bytes)
+    let read = AttachmentList.Entry.entries(in: bytes[...])
+    #expect(read?.map(\.name) == [entry.name] && read?.first?.position == 3 && read?.first?.number == 4)
+    for name in ["a\0b", "\0", "a/b", "/", ""] {
+      var bytes: [UInt8] = []
+      AttachmentList.Entry(position: 3, number: 4, name: Array(name.utf8)).append(to: &bytes)
+      #expect(AttachmentList.Entry.entries(in: bytes[...]) == nil, "\(name)")
+    }
+    for count in 1..<bytes.count { #expect(AttachmentList.Entry.entries(in: bytes.prefix(count)) == nil) }
+  }
+
   @Test func membersKeepTheirOrder() {
     let groups = MessageGroups(
       Self.list(["b", "a"]), [(0, 1), (1, 2), (0, 5), (0, 9), (1, 10)] as [MessageGroups.Member])

@@ -71,6 +71,23 @@ import Testing
     #expect(other.node != one.node || other.generation != one.generation)
   }
 
+  /// An item is the file that it was found to be, not whatever has its name.
+  @Test func itemOfAReplacedFileIsStale() throws {
+    let source = try SourceFolder()
+    try source.write("a", "one")
+    try source.write("b", "another")
+    let root = try RealRoot(Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 8))
+    let folder = try RealFolder(root: root)
+    let item = try #require(try folder.child(named: "a", .blocking)).item
+    #expect(try item.open(pinned: true, .blocking).size == 3)
+    try source.rename("b", to: "a")
+    #expect(throws: Fault.stale) { _ = try item.open(pinned: true, .blocking) }
+    #expect(throws: Fault.stale) { _ = try item.attributes(.blocking) }
+    try source.remove("a")
+    try source.makeFolder("a")
+    #expect(throws: Fault.self) { _ = try item.open(pinned: true, .blocking) }
+  }
+
   @Test func replacedFileIsAnotherNode() throws {
     let (source, walker) = try Self.makeTree()
     let tree = walker.tree
