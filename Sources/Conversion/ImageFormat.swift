@@ -12,8 +12,12 @@ public enum ImageFormat: String, CaseIterable, Sendable {
 
   /// By its name, or as files of it are called too.
   public init?(spelling: String) {
-    let others = ["jpg": ImageFormat.jpeg, "tif": .tiff, "heif": .heic]
-    guard let format = others[spelling] ?? ImageFormat(rawValue: spelling) else { return nil }
+    guard let format = Self.others[spelling] ?? ImageFormat(rawValue: spelling) else { return nil }
     self = format
   }
+
+  private static let others = ["jpg": ImageFormat.jpeg, "tif": .tiff, "heif": .heic]
+
+  /// All that `init(spelling:)` takes.
+  public static let spellings = allCases.map(\.rawValue) + others.keys
 }

@@ -108,7 +108,7 @@ public final class Tree: Sendable {
     _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> (Found, depth: Int)? {
     if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
-    for view in views.all {
+    for view in views.named(name) {
       guard let (request, source, depth) = try source(view.requests(for: name), in: folder, asker, patience),
         source.attributes.kind == view.sourceKind
       else { continue }
@@ -138,10 +138,11 @@ public final class Tree: Sendable {
     var shown: [any View]
     let name: FileName
     if let fileExtension = listed.fileExtension {
-      guard views.listsAny(of: fileExtension) else { return [] }
+      let listing = views.listed(beside: fileExtension)
+      if listing.isEmpty { return [] }
       name = listed.fileName
       shown = []
-      for view in views.all where view.listedExtensions.contains(fileExtension) && view.isListed(beside: name) {
+      for view in listing where view.isListed(beside: name) {
         var isOurs = true
         for rival in view.rivals(of: name) where isOurs {
           isOurs = try folder.item.child(named: rival, patience) == nil

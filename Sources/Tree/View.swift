@@ -27,6 +27,9 @@ public protocol View: Sendable {
   /// Those that it could be shown beside, if `-o views=` says so.
   static var possibleExtensions: Set<FileExtension> { get }
 
+  /// The extensions that names of the view have: none but those is asked after.
+  var endings: Set<FileExtension> { get }
+
   /// The view's name beside a file.
   func listedName(beside file: FileName) -> FileName
 
@@ -72,6 +75,8 @@ extension FolderView {
   package var kind: Kind { .folder }
 
   package static var spelling: String { "NAME\(suffix)/" }
+
+  package var endings: Set<FileExtension> { [FileExtension(Self.suffix.description.utf8.drop { $0 == 0x2e })] }
 
   package func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
@@ -186,18 +191,22 @@ public struct Views: Sendable {
   public let all: [any View]
   /// How many archives deep a listing shows views.
   public let depth: Int
-  /// A few: looking through them costs less than hashing, for every name of every listing.
-  private let listed: [FileExtension]
+  private let listed: ExtensionTable<any View>
+  private let named: ExtensionTable<any View>
 
   /// In the order in which they are looked for.
   package init(_ all: [any View], depth: Int) {
     self.all = all
     self.depth = depth
-    listed = Array(all.reduce(into: Set()) { $0.formUnion($1.listedExtensions) })
+    listed = ExtensionTable(all.flatMap { view in view.listedExtensions.map { ($0, view) } })
+    named = ExtensionTable(all.flatMap { view in view.endings.map { ($0, view) } })
   }
 
-  /// Whether a listing shows any view beside a file with this extension.
-  func listsAny(of fileExtension: FileExtension) -> Bool { listed.contains(fileExtension) }
+  /// Those that a listing may show beside a file with this extension.
+  func listed(beside fileExtension: FileExtension) -> [any View] { listed[fileExtension] }
+
+  /// Those that a name may be one of.
+  func named(_ name: FileName) -> [any View] { name.fileExtension.map { named[$0] } ?? [] }
 }
 
 /// What `-o views=` changes about listings; names keep working.

@@ -79,6 +79,9 @@ public struct FileExtension: Hashable, Sendable {
     packed = bytes.count > 8 ? 0 : bytes.reduce(0) { $0 << 8 | UInt64($1 >= 65 && $1 <= 90 ? $1 | 0x20 : $1) }
   }
 
+  /// For a table in memory.
+  var hash: Int { Int(truncatingIfNeeded: (packed &* 0x9e37_79b9_7f4a_7c15) >> 32) }
+
   /// For people: without the dot.
   public var text: String {
     let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: packed >> (8 * $0)) }

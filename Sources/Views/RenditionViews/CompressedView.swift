@@ -32,6 +32,8 @@ package struct CompressedView: View {
     self.conversions = conversions
   }
 
+  package var endings: Set<FileExtension> { ["pdf"] }
+
   package func listedName(beside file: FileName) -> FileName { FileName(stem(of: file)).appending(Self.suffix) }
 
   package func listedRequest(beside file: FileName) -> ViewRequest {

@@ -22,6 +22,8 @@ package struct MergedView: View {
 
   package init(_ conversions: Conversions) { self.conversions = conversions }
 
+  package var endings: Set<FileExtension> { ["pdf"] }
+
   package func listedName(beside file: FileName) -> FileName { file.appending(Self.suffix) }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }

@@ -48,6 +48,10 @@ package struct RenditionView: View {
     self.conversions = conversions
   }
 
+  package var endings: Set<FileExtension> {
+    Set((ImageFormat.spellings + ["txt"]).map { FileExtension(Self.marker + Array($0.utf8)) })
+  }
+
   package func listedName(beside file: FileName) -> FileName { file.appending(".as-jpeg") }
 
   package func listedRequest(beside file: FileName) -> ViewRequest {

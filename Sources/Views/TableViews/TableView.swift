@@ -44,6 +44,8 @@ package struct TableView: View {
       }
   }
 
+  package var endings: Set<FileExtension> { [FileExtension(name.utf8)] }
+
   package func listedName(beside file: FileName) -> FileName { file.appending(suffix) }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
