@@ -143,6 +143,13 @@ for recipe in "jpeg q80", "tiff 32px":
         worker.ask(f"{folder.name}/many", recipe, start=5000, size=len(drawn.getvalue())), worker.ask(alone, recipe)]
     expect(f"an image in a file, {recipe}", (answers[0], answers[0][0]), (answers[1], 0))
 
+# What the catalog says last may be in other objects, too.
+data = document(b"<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked 4 0 R>>/StructTreeRoot 5 0 R>>", [
+    b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/StructParents 0>>", b"true",
+    b"<</Type/StructTreeRoot/K 6 0 R/ParentTree<</Nums[0[6 0 R]]>>>>", b"<</Type/StructElem/S/P/P 5 0 R/Pg 3 0 R/K 0>>"])
+made = Made(data, "pages 1")
+expect("whether it is tagged", made.value(made.follow(made.catalog, "/MarkInfo", "/Marked")), True)
+
 # Soft masks have edges: they keep a quality of 75, whatever is asked for.
 pixels = random.Random(1)
 photo = Image.frombytes("RGB", (600, 450), bytes(
@@ -161,9 +168,10 @@ for what, reference, coarsest in ("image", image, 1000), ("soft mask", mask, 8):
     # Of the usual table the first step is 16 at quality 50, 8 at 75 and 40 at 20.
     expect(f"first step of the {what}", (first <= 8, first > 8), (coarsest <= 8, coarsest > 8))
 
-# What cannot be coded in fewer bytes stays as it is, in a document that gets smaller otherwise.
+# What cannot be coded in fewer bytes stays as it is, in a document that gets smaller otherwise; which is
+# too long for places of two bytes.
 source = Document()
-noise = Image.frombytes("1", (400, 400), pixels.randbytes(20000))
+noise = Image.frombytes("1", (800, 800), pixels.randbytes(80000))
 source.page("q 96 0 0 96 0 0 cm /N Do Q q 54 0 0 40 0 0 cm /I Do Q", {"N": source.plain(noise), "I": source.jpeg(photo, 95)})
 source.write(Path(folder.name) / "noise.pdf")
 data = (Path(folder.name) / "noise.pdf").read_bytes()
