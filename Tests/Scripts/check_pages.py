@@ -143,6 +143,15 @@ for recipe in "jpeg q80", "tiff 32px":
         worker.ask(f"{folder.name}/many", recipe, start=5000, size=len(drawn.getvalue())), worker.ask(alone, recipe)]
     expect(f"an image in a file, {recipe}", (answers[0], answers[0][0]), (answers[1], 0))
 
+# Pages are counted through nodes of different sizes.
+nodes = ("5 0 R 6 0 R", 2), ("7 0 R 8 0 R 9 0 R", 3)
+data = document(b"<</Type/Catalog/Pages 2 0 R>>", [
+    b"<</Type/Pages/Count 5/Kids[3 0 R 4 0 R]>>",
+    *(b"<</Type/Pages/Parent 2 0 R/Count %d/Kids[%s]>>" % (count, kids.encode()) for kids, count in nodes),
+    *(b"<</Type/Page/Parent %d 0 R/MediaBox[0 0 100 %d]>>" % (3 + (number > 2), 100 + number) for number in range(1, 6))])
+made = Made(data, "pages 1,2,3,4,5")
+expect("the pages of nodes", [made.follow(page, "/MediaBox")[3] for page in made.pages], [101, 102, 103, 104, 105])
+
 # What the catalog says last may be in other objects, too.
 data = document(b"<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked 4 0 R>>/StructTreeRoot 5 0 R>>", [
     b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/StructParents 0>>", b"true",
