@@ -1,4 +1,5 @@
-"""check_pages.py FFCONVERT: what a page takes along of its document, and what stays behind; what compression may cost.
+"""check_pages.py FFCONVERT: what a page takes along of its document, and what stays behind; what it looks like; what compression
+may cost.
 
 The documents are made here, each for one rule. Prints one line for each that is broken, and fails if any is.
 """
@@ -158,6 +159,15 @@ data = document(b"<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked 4 0 R>>/StructTr
     b"<</Type/StructTreeRoot/K 6 0 R/ParentTree<</Nums[0[6 0 R]]>>>>", b"<</Type/StructElem/S/P/P 5 0 R/Pg 3 0 R/K 0>>"])
 made = Made(data, "pages 1")
 expect("whether it is tagged", made.value(made.follow(made.catalog, "/MarkInfo", "/Marked")), True)
+
+# A page as a picture: 101 by 50 points are 140.3 by 69.4 pixels.
+Path(f"{folder.name}/flag.pdf").write_bytes(document(b"<</Type/Catalog/Pages 2 0 R>>", [
+    b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 101 50]/Contents 4 0 R>>",
+    stream(b"", b"1 .4 0 rg 0 0 30 50 re f 0 1 .4 rg 30 0 30 50 re f .4 0 1 rg 60 0 30 50 re f")]))
+shown = Image.open(io.BytesIO(worker.ask(f"{folder.name}/flag.pdf", "png 100dpi")[3]))
+expect("a picture's size", shown.size, (140, 69))
+expect("a picture's colours", [shown.getpixel((x, 35)) for x in (20, 60, 100, 135)],
+       [(255, 102, 0), (0, 255, 102), (102, 0, 255), (255, 255, 255)])
 
 # Soft masks have edges: they keep a quality of 75, whatever is asked for.
 pixels = random.Random(1)
