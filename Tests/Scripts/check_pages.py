@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "benchmarks"))
 
-from PIL import Image
+from PIL import Image, ImageChops, ImageStat
 
 from pdf_writer import Document
 from worker import Worker
@@ -200,5 +200,57 @@ for recipe in "compressed 150dpi.q100", "compressed 72dpi.q100":
     noises = made.follow(made.pages[0], "/Resources", "/XObject", "/N")
     expect(f"the noise's coding in {recipe}", made.value(noises)["/Filter"], "/FlateDecode")
     expect(f"the noise in {recipe}", zlib.decompress(made.raw(noises)) == noise.tobytes(), True)
+
+
+def compressed(source, *place):
+    """What becomes of the image that is found on the page along these keys, and its size."""
+    path = Path(folder.name) / "source.pdf"
+    source.write(path)
+    made = Made(path.read_bytes(), "compressed 150dpi.q60")
+    image = made.follow(made.pages[0], *place)
+    return made, image, tuple(made.value(image)[key] for key in ("/Width", "/Height"))
+
+
+# Samples of two bytes, and rows of differences: half an inch of 300 pixels.
+own = "/Resources", "/XObject", "/I"
+gray = photo.convert("L").resize((300, 225))
+samples = gray.tobytes()
+deep = bytes(part for value in samples for part in (value, 77))
+differences = bytes((value - (samples[at - 1] if at % 300 else 0)) & 255 for at, value in enumerate(samples))
+predictor = "/DecodeParms<</Predictor 2/Colors 1/BitsPerComponent 8/Columns 300>>"
+for what, bits, data, more in ("two bytes", 16, deep, ""), ("differences", 8, differences, predictor):
+    source = Document()
+    entries = f"/ColorSpace/DeviceGray/BitsPerComponent {bits}/Filter/FlateDecode{more}"
+    source.page("q 36 0 0 27 72 72 cm /I Do Q", {"I": source.image(entries, zlib.compress(data), gray.size)})
+    made, image, size = compressed(source, *own)
+    expect(f"size of {what}", size, (75, 57))
+    if size == (75, 57):
+        shown = Image.open(io.BytesIO(made.raw(image)))
+        change = ImageStat.Stat(ImageChops.difference(shown, gray.resize(size))).mean[0]
+        expect(f"whether {what} look the same", change < 8 or change, True)
+
+# A form that is painted in one size is looked through once, however often it comes.
+form = "<</Type/XObject/Subtype/Form/BBox[%s]/Resources<</XObject<</I %d 0 R>>>>>>"
+source = Document()
+symbol = source.add(form % ("0 0 36 27", source.jpeg(photo, 90)), b"q 36 0 0 27 0 0 cm /I Do Q")
+source.page("/S Do " * 10_001, {"S": symbol})
+expect("size in a form", compressed(source, "/Resources", "/XObject", "/S", *own)[2], (75, 57))
+
+# The box of an annotation's looks may be anywhere.
+source = Document()
+look = source.add(form % ("0 900 36 927", source.jpeg(photo, 90)), b"q 36 0 0 27 0 900 cm /I Do Q")
+source.page("", {}, more=f"/Annots[<</Type/Annot/Subtype/Stamp/Rect[72 72 108 99]/AP<</N {look} 0 R>>>>]")
+expect("size in an annotation", compressed(source, "/Annots", 0, "/AP", "/N", *own)[2], (75, 57))
+
+# Beside what is black, dots that are a fifteenth of all pixels would vanish: all are kept.
+tint = Image.new("1", (1350, 1350), 1)
+tint.paste(0, (0, 0, 540, 1350))
+for y in range(0, 1350, 3):
+    for x in range(540, 945, 3):
+        tint.paste(0, (x, y, x + 2, y + 1))
+source = Document()
+source.page("q 108 0 0 108 72 72 cm /I Do Q q 108 0 0 81 72 200 cm /P Do Q",
+            {"I": source.plain(tint), "P": source.jpeg(photo, 90)})
+expect("size of what has a tint", compressed(source, *own)[2], tint.size)
 
 sys.exit(worker.close() or wrong)
