@@ -1,4 +1,5 @@
-"""check_pages.py FFCONVERT: what a page takes along of its document, and what stays behind; what compression may cost.
+"""check_pages.py FFCONVERT: what a page takes along of its document, and what stays behind; what it looks like; what compression
+may cost.
 
 The documents are made here, each for one rule. Prints one line for each that is broken, and fails if any is.
 """
@@ -15,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts" / "benchmarks"))
 
-from PIL import Image
+from PIL import Image, ImageChops, ImageStat
 
 from pdf_writer import Document
 from worker import Worker
@@ -143,6 +144,31 @@ for recipe in "jpeg q80", "tiff 32px":
         worker.ask(f"{folder.name}/many", recipe, start=5000, size=len(drawn.getvalue())), worker.ask(alone, recipe)]
     expect(f"an image in a file, {recipe}", (answers[0], answers[0][0]), (answers[1], 0))
 
+# Pages are counted through nodes of different sizes.
+nodes = ("5 0 R 6 0 R", 2), ("7 0 R 8 0 R 9 0 R", 3)
+data = document(b"<</Type/Catalog/Pages 2 0 R>>", [
+    b"<</Type/Pages/Count 5/Kids[3 0 R 4 0 R]>>",
+    *(b"<</Type/Pages/Parent 2 0 R/Count %d/Kids[%s]>>" % (count, kids.encode()) for kids, count in nodes),
+    *(b"<</Type/Page/Parent %d 0 R/MediaBox[0 0 100 %d]>>" % (3 + (number > 2), 100 + number) for number in range(1, 6))])
+made = Made(data, "pages 1,2,3,4,5")
+expect("the pages of nodes", [made.follow(page, "/MediaBox")[3] for page in made.pages], [101, 102, 103, 104, 105])
+
+# What the catalog says last may be in other objects, too.
+data = document(b"<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked 4 0 R>>/StructTreeRoot 5 0 R>>", [
+    b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/StructParents 0>>", b"true",
+    b"<</Type/StructTreeRoot/K 6 0 R/ParentTree<</Nums[0[6 0 R]]>>>>", b"<</Type/StructElem/S/P/P 5 0 R/Pg 3 0 R/K 0>>"])
+made = Made(data, "pages 1")
+expect("whether it is tagged", made.value(made.follow(made.catalog, "/MarkInfo", "/Marked")), True)
+
+# A page as a picture: 101 by 50 points are 140.3 by 69.4 pixels.
+Path(f"{folder.name}/flag.pdf").write_bytes(document(b"<</Type/Catalog/Pages 2 0 R>>", [
+    b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 101 50]/Contents 4 0 R>>",
+    stream(b"", b"1 .4 0 rg 0 0 30 50 re f 0 1 .4 rg 30 0 30 50 re f .4 0 1 rg 60 0 30 50 re f")]))
+shown = Image.open(io.BytesIO(worker.ask(f"{folder.name}/flag.pdf", "png 100dpi")[3]))
+expect("a picture's size", shown.size, (140, 69))
+expect("a picture's colours", [shown.getpixel((x, 35)) for x in (20, 60, 100, 135)],
+       [(255, 102, 0), (0, 255, 102), (102, 0, 255), (255, 255, 255)])
+
 # Soft masks have edges: they keep a quality of 75, whatever is asked for.
 pixels = random.Random(1)
 photo = Image.frombytes("RGB", (600, 450), bytes(
@@ -161,9 +187,10 @@ for what, reference, coarsest in ("image", image, 1000), ("soft mask", mask, 8):
     # Of the usual table the first step is 16 at quality 50, 8 at 75 and 40 at 20.
     expect(f"first step of the {what}", (first <= 8, first > 8), (coarsest <= 8, coarsest > 8))
 
-# What cannot be coded in fewer bytes stays as it is, in a document that gets smaller otherwise.
+# What cannot be coded in fewer bytes stays as it is, in a document that gets smaller otherwise; which is
+# too long for places of two bytes.
 source = Document()
-noise = Image.frombytes("1", (400, 400), pixels.randbytes(20000))
+noise = Image.frombytes("1", (800, 800), pixels.randbytes(80000))
 source.page("q 96 0 0 96 0 0 cm /N Do Q q 54 0 0 40 0 0 cm /I Do Q", {"N": source.plain(noise), "I": source.jpeg(photo, 95)})
 source.write(Path(folder.name) / "noise.pdf")
 data = (Path(folder.name) / "noise.pdf").read_bytes()
@@ -173,5 +200,57 @@ for recipe in "compressed 150dpi.q100", "compressed 72dpi.q100":
     noises = made.follow(made.pages[0], "/Resources", "/XObject", "/N")
     expect(f"the noise's coding in {recipe}", made.value(noises)["/Filter"], "/FlateDecode")
     expect(f"the noise in {recipe}", zlib.decompress(made.raw(noises)) == noise.tobytes(), True)
+
+
+def compressed(source, *place):
+    """What becomes of the image that is found on the page along these keys, and its size."""
+    path = Path(folder.name) / "source.pdf"
+    source.write(path)
+    made = Made(path.read_bytes(), "compressed 150dpi.q60")
+    image = made.follow(made.pages[0], *place)
+    return made, image, tuple(made.value(image)[key] for key in ("/Width", "/Height"))
+
+
+# Samples of two bytes, and rows of differences: half an inch of 300 pixels.
+own = "/Resources", "/XObject", "/I"
+gray = photo.convert("L").resize((300, 225))
+samples = gray.tobytes()
+deep = bytes(part for value in samples for part in (value, 77))
+differences = bytes((value - (samples[at - 1] if at % 300 else 0)) & 255 for at, value in enumerate(samples))
+predictor = "/DecodeParms<</Predictor 2/Colors 1/BitsPerComponent 8/Columns 300>>"
+for what, bits, data, more in ("two bytes", 16, deep, ""), ("differences", 8, differences, predictor):
+    source = Document()
+    entries = f"/ColorSpace/DeviceGray/BitsPerComponent {bits}/Filter/FlateDecode{more}"
+    source.page("q 36 0 0 27 72 72 cm /I Do Q", {"I": source.image(entries, zlib.compress(data), gray.size)})
+    made, image, size = compressed(source, *own)
+    expect(f"size of {what}", size, (75, 57))
+    if size == (75, 57):
+        shown = Image.open(io.BytesIO(made.raw(image)))
+        change = ImageStat.Stat(ImageChops.difference(shown, gray.resize(size))).mean[0]
+        expect(f"whether {what} look the same", change < 8 or change, True)
+
+# A form that is painted in one size is looked through once, however often it comes.
+form = "<</Type/XObject/Subtype/Form/BBox[%s]/Resources<</XObject<</I %d 0 R>>>>>>"
+source = Document()
+symbol = source.add(form % ("0 0 36 27", source.jpeg(photo, 90)), b"q 36 0 0 27 0 0 cm /I Do Q")
+source.page("/S Do " * 10_001, {"S": symbol})
+expect("size in a form", compressed(source, "/Resources", "/XObject", "/S", *own)[2], (75, 57))
+
+# The box of an annotation's looks may be anywhere.
+source = Document()
+look = source.add(form % ("0 900 36 927", source.jpeg(photo, 90)), b"q 36 0 0 27 0 900 cm /I Do Q")
+source.page("", {}, more=f"/Annots[<</Type/Annot/Subtype/Stamp/Rect[72 72 108 99]/AP<</N {look} 0 R>>>>]")
+expect("size in an annotation", compressed(source, "/Annots", 0, "/AP", "/N", *own)[2], (75, 57))
+
+# Beside what is black, dots that are a fifteenth of all pixels would vanish: all are kept.
+tint = Image.new("1", (1350, 1350), 1)
+tint.paste(0, (0, 0, 540, 1350))
+for y in range(0, 1350, 3):
+    for x in range(540, 945, 3):
+        tint.paste(0, (x, y, x + 2, y + 1))
+source = Document()
+source.page("q 108 0 0 108 72 72 cm /I Do Q q 108 0 0 81 72 200 cm /P Do Q",
+            {"I": source.plain(tint), "P": source.jpeg(photo, 90)})
+expect("size of what has a tint", compressed(source, *own)[2], tint.size)
 
 sys.exit(worker.close() or wrong)

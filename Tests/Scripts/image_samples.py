@@ -86,7 +86,9 @@ def runs_of_halves() -> bytes:
     for y in reversed(range(HEIGHT)):
         line = [GRAY.getpixel((x, y)) // 16 for x in range(WIDTH)]
         rows += b"\0\x06" + bytes(line[x] << 4 | line[x + 1] for x in (0, 2, 4)) + b"\0"
-        rows += b"".join(bytes([1, value << 4]) for value in line[6:]) + b"\0\0"
+        # Runs of two pixels that take turns, and of one.
+        rows += b"".join(bytes([2, line[x] << 4 | line[x + 1]]) for x in range(6, WIDTH - 1, 2))
+        rows += bytes([1, line[-1] << 4]) + b"\0\0"
     return rows + b"\0\1"
 
 

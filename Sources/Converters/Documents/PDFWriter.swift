@@ -22,7 +22,7 @@ final class PDFWriter {
     pending = Array("%PDF-\(version)\n%".utf8) + [0xE2, 0xE3, 0xCF, 0xD3, 0x0A]
   }
 
-  /// A number for an object that is written later.
+  /// A number for an object that has to be written before the end.
   func reserve() -> Int {
     places.append(0)
     return places.count
@@ -134,8 +134,7 @@ final class PDFWriter {
     table[width + 2] = 0xFF
     for (index, place) in places.enumerated() {
       let packing = packed[index + 1]
-      // What was reserved and never written is free.
-      table.append(packing != nil ? 2 : place > 0 ? 1 : 0)
+      table.append(packing != nil ? 2 : 1)
       table += PDFWriter.word(packing?.stream ?? place, width) + PDFWriter.word(packing?.index ?? 0, 2)
     }
     let second = identifier()

@@ -110,6 +110,8 @@ struct PageCopy {
     root += try namedPlaces()
     try writer.write(catalog, root + [0x20] + entries + Array(" >>".utf8))
     let information = try writeInformation()
+    // What the last of these refer to: a number that nothing is written for is damage.
+    try writeWaiting()
     guard let packedWriter else { return try writer.finish(catalog: catalog, information: information) }
     try packedWriter.finish(catalog: catalog, information: information, id: nil)
   }
@@ -132,7 +134,6 @@ struct PageCopy {
     guard let information = file.trailer["/Info"], information.isDictionary else { return nil }
     let number = writer.reserve()
     try writer.write(number, translated(ObjectText(information.ownText)))
-    try writeWaiting()
     return number
   }
 
