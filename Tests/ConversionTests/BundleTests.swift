@@ -16,6 +16,10 @@ import Testing
     }
     #expect(Bundle.listSize([]) == nil && Bundle.listSize([1, 0, 0, 0, 0, 0, 0, 0]) == nil)
     #expect(Bundle.listSize([UInt8](repeating: 0xff, count: 8)) == nil)
+    for (size, isOne) in [(Int64(Bundle.longestList), true), (Int64(Bundle.longestList) + 1, false), (.max, false)] {
+      let lead = (0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * Int64($0))) }
+      #expect(Bundle.listSize(lead) == (isOne ? size : nil))
+    }
     #expect(Bundle(list: [UInt8](repeating: 0xff, count: 40)) == nil)
   }
 }

@@ -88,6 +88,15 @@ import Testing
     #expect(throws: Fault.self) { _ = try item.open(pinned: true, .blocking) }
   }
 
+  @Test func viewsOfAFileHaveNumbersOfTheirOwn() throws {
+    let source = try SourceFolder()
+    try source.write("a.csv", "a,b\n1,2\n")
+    let walker = try TreeInProcess(source)
+    let inodes = try ["a.csv", "a.csv.as-html", "a.csv.as-txt"].map { try walker.stat(FileName($0)).inode }
+    #expect(Set(inodes).count == 3)
+    #expect(try walker.text("a.csv.as-html").contains("<table") && walker.text("a.csv.as-txt").contains("a  b"))
+  }
+
   @Test func replacedFileIsAnotherNode() throws {
     let (source, walker) = try Self.makeTree()
     let tree = walker.tree

@@ -5,6 +5,8 @@ public import Glibc
 public struct FileStatus: Sendable {
   public let raw: stat
 
+  init(_ raw: stat) { self.raw = raw }
+
   public init(of descriptor: Int32) throws(Fault) {
     var raw = stat()
     _ = try systemCall("fstat") { unsafe fstat(descriptor, &raw) }

@@ -1,0 +1,40 @@
+import Bytes
+import Glibc
+import Testing
+
+@testable import Files
+
+@Suite struct FileStatusTests {
+  /// A file whose bytes and all else were changed at a time.
+  private static func status(_ seconds: Int, _ nanoseconds: Int) -> FileStatus {
+    var raw = stat()
+    raw.st_mtim = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
+    raw.st_ctim = raw.st_mtim
+    return FileStatus(raw)
+  }
+
+  /// A file may be changed again at the time that it has: within a tick of the kernel, or two seconds where the file system
+  /// counts so.
+  @Test(arguments: [
+    (100, 0, 100, 0, false), (100, 0, 101, 999_999_999, false), (100, 0, 102, 0, false), (100, 0, 102, 1, true),
+    (100, 5, 100, 20_000_004, false), (100, 5, 100, 20_100_005, true), (100, 999_999_999, 101, 10_000_000, false),
+    (100, 999_999_999, 101, 30_000_000, true), (105, 0, 100, 0, true), (101, 0, 100, 0, false),
+  ])
+  func timesAreSettledWhenTheyArePast(
+    _ seconds: Int, _ nanoseconds: Int, _ now: Int, _ nowNanoseconds: Int, _ isSettled: Bool
+  ) {
+    let now = Timestamp(seconds: Int64(now), nanoseconds: Int32(nowNanoseconds))
+    #expect(Self.status(seconds, nanoseconds).isSettled(at: now) == isSettled)
+  }
+}
+
+@Suite struct ExtensionTableTests {
+  @Test func valuesKeepTheirOrder() {
+    let names = (0..<200).map { FileExtension("x\($0)".utf8) }
+    let table = ExtensionTable((0..<1000).map { (names[$0 % 200], $0) })
+    for (index, name) in names.enumerated() {
+      #expect(table[name] == stride(from: index, to: 1000, by: 200).map { $0 })
+    }
+    #expect(table["none"].isEmpty && ExtensionTable<Int>([])["zip"].isEmpty)
+  }
+}
