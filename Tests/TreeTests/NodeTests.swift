@@ -71,6 +71,25 @@ import Testing
     #expect(other.node != one.node || other.generation != one.generation)
   }
 
+  /// A made file is another node for who may not read its source, a folder the same for all.
+  @Test func fileIsAnotherNodeForWhoMayNotReadIt() throws {
+    let source = try SourceFolder()
+    try source.write("a.csv", "a,b\n")
+    try source.write("a.zip", ZipFixture(ZipFixtureEntry("x", "y")))
+    let walker = try TreeInProcess(source)
+    for (name, isSame) in [("a.csv.as-html", false), ("a.zip.contents", true)] as [(FileName, Bool)] {
+      try walker.withNode(name) { id in
+        let node = try walker.tree.nodes.node(id)
+        var found = Found(node.item, try node.item.attributes(.blocking))
+        #expect(node.stands(for: found))
+        found.secrecy = .guarded
+        #expect(node.stands(for: found))
+        found.secrecy = .concealed
+        #expect(node.stands(for: found) == isSame, "\(name.text)")
+      }
+    }
+  }
+
   /// An item is the file that it was found to be, not whatever has its name.
   @Test func itemOfAReplacedFileIsStale() throws {
     let source = try SourceFolder()
