@@ -19,7 +19,7 @@ public final class ConversionPool: Sendable {
     /// For one worker, in bytes.
     public var memoryLimit: Int64 = 1 << 30
     /// A worker is replaced after so many jobs.
-    public var jobsOfOne = 256
+    public var jobsOfOne = 1024
     /// Whether files are converted where the system lacks something to shut a worker in.
     public var isSandboxWeak = false
     /// How long a worker that has nothing to do stays.
