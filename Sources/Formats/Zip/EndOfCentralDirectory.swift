@@ -38,7 +38,7 @@ struct EndOfCentralDirectory: Sendable {
   private static let signature: UInt32 = 0x0605_4b50
   private static let zip64Signature: UInt32 = 0x0606_4b50
   private static let zip64LocatorSignature: UInt32 = 0x0706_4b50
-  static let size: Int = 22
+  private static let size = 22
   /// How far from the end the record is looked for, in bytes: most archives end with it, some with a comment of up to
   /// 64 KiB, a few with junk.
   private static let reaches: [Int64] = [1 << 10, 65_557, 1 << 20]
@@ -75,8 +75,25 @@ struct EndOfCentralDirectory: Sendable {
     throw Fault(.damaged, "expected an end record that leads to a central directory", atByte: recordOffset)
   }
 
+  /// Into how many files an archive was split whose last one is `source`; 1 where that does not say so. Blocks on the file's
+  /// end.
+  static func volumeCount(of source: any ByteSource) throws(Fault) -> Int {
+    let start = source.size - min(source.size, reaches[1])
+    let tail = try source.bytes(at: start, count: Int(source.size - start))
+    let (fitting, others) = candidates(in: tail)
+    guard let position = fitting.first ?? others.first else { return 1 }
+    let last = UInt16(tail[position + 4]) | UInt16(tail[position + 5]) << 8
+    return volumeCount(endingWith: last, last == 0xffff ? try zip64(before: start + Int64(position), of: source) : nil)
+  }
+
+  /// The last volume has this number, or the one that the larger record has instead.
+  private static func volumeCount(endingWith last: UInt16, _ zip64: Zip64?) -> Int {
+    let last = last == 0xffff ? zip64?.volume ?? 0 : Int(last)
+    return last < 0xffff ? last + 1 : 1
+  }
+
   /// Where the signature stands, last first: with a comment that ends with the file, and without.
-  static func candidates(in tail: [UInt8]) -> (fitting: [Int], others: [Int]) {
+  private static func candidates(in tail: [UInt8]) -> (fitting: [Int], others: [Int]) {
     var fitting: [Int] = []
     var others: [Int] = []
     var position = tail.count - size
@@ -108,9 +125,9 @@ struct EndOfCentralDirectory: Sendable {
       directoryOffset: Int64(offset), directorySize: Int64(size), recordsOffset: recordOffset,
       entryCount: UInt64(count))
     let zip64 = try zip64(before: recordOffset, of: source)
-    let last = volume == 0xffff ? zip64?.volume ?? 0 : Int(volume)
-    if last > 0, last < 0xffff {
-      found.volumes = Volumes(source, count: last + 1)
+    let volumes = volumeCount(endingWith: volume, zip64)
+    if volumes > 1 {
+      found.volumes = Volumes(source, count: volumes)
       found.directoryOffset = found.volumes.place(found.directoryOffset, in: Int(directoryVolume))
     }
     if let zip64 {
@@ -129,7 +146,7 @@ struct EndOfCentralDirectory: Sendable {
     return try found.placed(endingAt: found.recordsOffset, in: source)
   }
 
-  struct Zip64: Sendable {
+  private struct Zip64: Sendable {
     var directoryOffset: Int64
     var directorySize: Int64
     var entryCount: UInt64
@@ -139,7 +156,7 @@ struct EndOfCentralDirectory: Sendable {
     var directoryVolume: Int
   }
 
-  static func zip64(before recordOffset: Int64, of source: any ByteSource) throws(Fault) -> Zip64? {
+  private static func zip64(before recordOffset: Int64, of source: any ByteSource) throws(Fault) -> Zip64? {
     let locatorSize: Int64 = 20
     guard recordOffset >= locatorSize else { return nil }
     let locator = try source.bytes(at: recordOffset - locatorSize, count: Int(locatorSize))

@@ -32,21 +32,3 @@ struct Volumes: Sendable {
       atByte: offset)
   }
 }
-
-extension EndOfCentralDirectory {
-  /// Into how many files an archive was split whose last one is `source`; 1 where that does not say so. Blocks on the file's
-  /// end.
-  static func volumeCount(of source: any ByteSource) throws(Fault) -> Int {
-    let longest: Int64 = 22 + 0xffff
-    let window = min(source.size, longest)
-    guard window >= 22 else { return 1 }
-    let start = source.size - window
-    let tail = try source.bytes(at: start, count: Int(window))
-    let (fitting, others) = candidates(in: tail)
-    guard let position = fitting.first ?? others.first else { return 1 }
-    let last = Int(tail[position + 4]) | Int(tail[position + 5]) << 8
-    if last < 0xffff { return last + 1 }
-    let zip64 = try zip64(before: start + Int64(position), of: source)
-    return zip64.map { $0.volume < 0xffff ? $0.volume + 1 : 1 } ?? 1
-  }
-}
