@@ -20,8 +20,7 @@ package final class Node: Sendable {
   let depth: Int
   /// The state of what the kernel's cache holds of it, a file's bytes or a folder's names, as far as known; 0: none.
   let cachedRevision = Atomic<UInt64>(0)
-  /// Whether the kernel may have attributes that opening the file makes wrong.
-  let hasPreliminary = Atomic<Bool>(false)
+  let toldSize = ToldSize()
   /// How many have the file open.
   let openings = Atomic<Int>(0)
 

@@ -15,17 +15,17 @@ extension Tree {
     public let hasOpenEnd: Bool
     /// Whether the kernel's cached pages are still this file's.
     public let keepsCache: Bool
-    /// Whether the kernel has to forget the file's attributes before it learns that the file is open.
+    /// Whether the kernel has to ask for the file's attributes again before it learns that the file is open.
     public let changesAttributes: Bool
 
-    init(_ tree: Tree, _ node: Node, _ source: any ByteSource, keepsCache: Bool) {
+    init(_ tree: Tree, _ node: Node, _ source: any ByteSource, keepsCache: Bool, changesAttributes: Bool) {
       self.tree = tree
       self.node = node
       self.keepsCache = keepsCache
       held = Mutex(source)
       given = node.item.claimsItsContent ? Mutex(GivenBytes()) : nil
       hasOpenEnd = !source.hasKnownSize || node.face.isConcealed
-      changesAttributes = node.hasPreliminary.load(ordering: .relaxed)
+      self.changesAttributes = changesAttributes
       node.openings.add(1, ordering: .relaxed)
     }
 

@@ -59,6 +59,7 @@ extension Tree {
     // What is within a view is reached by way of it.
     guard node.parent?.item.content == nil else { return }
     let nodes = [node] + (node.item.kind == .folder ? self.nodes.nodes(below: node) : [])
+    for node in nodes { node.toldSize.noteInvalidation() }
     noteOutdated.withLock { $0 }(nodes.map { UInt64($0.id) })
   }
 }

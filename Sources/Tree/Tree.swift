@@ -92,7 +92,7 @@ public final class Tree: Sendable {
 
   private func lifetime(of attributes: Attributes, _ node: Node) -> Double {
     guard attributes.isPreliminary else { return lifetime(node) }
-    node.hasPreliminary.store(true, ordering: .relaxed)
+    node.toldSize.noteEstimate()
     return Self.estimateLifetime
   }
 
@@ -220,7 +220,8 @@ public final class Tree: Sendable {
     try present(nodes.node(id), patience) { (item) throws(Fault) in try item.linkTarget(patience) }
   }
 
-  public func open(_ id: UInt64, _ patience: Patience) throws(Fault) -> OpenFile {
+  /// Opens a file for `thread`, which is 0 if it is not known.
+  public func open(_ id: UInt64, for thread: Int32 = 0, _ patience: Patience) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
     if let found = sizeFaults.withLock({ $0.isEmpty ? nil : $0.removeValue(forKey: node.id) }),
       monotonicNanoseconds() < found.until
@@ -238,13 +239,20 @@ public final class Tree: Sendable {
       }
     }
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
-    return OpenFile(self, node, source, keepsCache: before == revision)
+    return OpenFile(
+      self, node, source, keepsCache: before == revision, changesAttributes: !node.toldSize.isExact(for: thread))
   }
 
   /// Takes note that the kernel has asked for a node's attributes since it was opened.
-  public func noteRefreshed(_ id: UInt64) {
-    (try? nodes.node(id))?.hasPreliminary.store(false, ordering: .relaxed)
+  public func noteRefreshed(_ id: UInt64) { (try? nodes.node(id))?.toldSize.noteRefresh() }
+
+  /// Takes note that a thread is about to be told a file's exact size.
+  public func noteExactSize(of id: UInt64, toldTo thread: Int32) {
+    (try? nodes.node(id))?.toldSize.noteExact(for: thread)
   }
+
+  /// Takes note that the kernel is about to be asked to forget a node's attributes.
+  public func noteInvalidation(of id: UInt64) { (try? nodes.node(id))?.toldSize.noteInvalidation() }
 
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)

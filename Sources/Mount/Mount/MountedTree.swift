@@ -184,6 +184,7 @@ public final class MountedTree: FileSystem {
       try tree.findSize(of: node, atAnyCost: isExact, patience)
       return try tree.attributes(node, patience)
     } _: { request, found in
+      if !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }
       request.reply(stat(found.0), lifetime: found.lifetime)
     }
   }
@@ -241,11 +242,13 @@ public final class MountedTree: FileSystem {
   public func open(_ request: consuming Request, _ node: UInt64, flags: Int32) {
     guard flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 else { return request.reply(error: EROFS) }
     let tree = tree
+    let thread = request.process
     answer(request, node) { (patience) throws(Fault) in
-      try tree.open(node, patience)
+      try tree.open(node, for: thread, patience)
     } _: { [self] request, file in
       sizeHabits.noteOpening(by: request.process)
       guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file) }
+      tree.noteInvalidation(of: node)
       session.withLock { $0 }?.invalidateAttributes(of: node)
       replyRefreshed(request, file, node)
     }

@@ -116,21 +116,25 @@ extension SizeWitness {
   /// Does what the daemon asks for until it is gone.
   static func serve() {
     let workers = Workers(atMost: threads)
-    var message = [UInt8](repeating: 0, count: WitnessMessage.longest)
-    while true {
-      let count = unsafe recv(HelperProcess.socket, &message, message.count, 0)
-      if count < 0, errno == EINTR { continue }
-      guard count > WitnessMessage.headSize else { break }
-      let question = Array(message[..<count])
-      workers.submit {
-        look(at: question[WitnessMessage.headSize...])
-        _ = unsafe question.withUnsafeBytes { bytes in
-          unsafe send(HelperProcess.socket, bytes.baseAddress, WitnessMessage.headSize, Int32(MSG_NOSIGNAL))
-        }
-      }
-    }
+    // Each receives for itself: handing a question on would cost a switch between threads.
+    for _ in 1..<threads { workers.submit { answerQuestions() } }
+    answerQuestions()
     // What hangs ends with the process.
     _exit(0)
+  }
+
+  /// Returns when the daemon is gone.
+  private static func answerQuestions() {
+    // Not initialized: most questions touch one page of it.
+    let message = UnsafeMutableRawBufferPointer.allocate(byteCount: WitnessMessage.longest, alignment: 16)
+    defer { unsafe message.deallocate() }
+    while true {
+      let count = unsafe recv(HelperProcess.socket, message.baseAddress, message.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > WitnessMessage.headSize else { return }
+      look(at: unsafe Array(message[WitnessMessage.headSize..<count])[...])
+      _ = unsafe send(HelperProcess.socket, message.baseAddress, WitnessMessage.headSize, Int32(MSG_NOSIGNAL))
+    }
   }
 
   private static func look(at path: ArraySlice<UInt8>) {
