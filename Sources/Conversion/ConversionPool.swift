@@ -18,7 +18,7 @@ public final class ConversionPool: Sendable {
     public var clockLimit: Duration?
     /// For one worker, in bytes.
     public var memoryLimit: Int64 = 1 << 30
-    /// A worker is replaced after so many jobs.
+    /// A worker is replaced after so many jobs, before the next document.
     public var jobsOfOne = 1024
     /// Whether files are converted where the system lacks something to shut a worker in.
     public var isSandboxWeak = false

@@ -23,6 +23,10 @@ final class Worker: Sendable {
 
   /// A process keeps no more between two jobs, in bytes; it sees to that itself, at half of it.
   private static let keptMemory: Int64 = 512 << 20
+  /// So many times the jobs for a process that has the next one's document open.
+  private static let grace = 8
+  /// That is looked at behind so many jobs: it costs as much as a small one.
+  private static let jobsUnseen = 16
 
   init(_ options: ConversionPool.Options, log: @escaping @Sendable (String) -> Void) {
     self.options = options
@@ -40,6 +44,7 @@ final class Worker: Sendable {
   ) throws(Breakdown) -> JobAnswer.Outcome {
     if task.owner == nil || task.owner != owner { end() }
     let program = options.program(for: job.work)
+    if isOverdue(program, for: job.document) { end(program) }
     var job = job
     job.number = state.withLock { state in
       state.jobs += 1
@@ -80,14 +85,23 @@ final class Worker: Sendable {
     return outcome
   }
 
-  /// Whether a process is to do no more jobs: after many, after what may be its own fault, and when it keeps too much.
+  /// Whether a process has done its jobs; another would first have to open the document that it has open.
+  private func isOverdue(_ program: String, for document: UInt64) -> Bool {
+    state.withLock { state in
+      let jobs = state.processes[program]?.jobs ?? 0
+      let isOpen = document != 0 && document == state.document
+      return jobs >= options.jobsOfOne * (isOpen ? Self.grace : 1)
+    }
+  }
+
+  /// Whether a process is to do no more jobs: after what may be its own fault, and when it keeps too much.
   private func isSpent(_ process: ConverterProcess, by outcome: JobAnswer.Outcome, _ program: String) -> Bool {
     let jobs = state.withLock { state in
       state.processes[program]?.jobs += 1
       return state.processes[program]?.jobs ?? 0
     }
     if case .failed(let failure, _) = outcome, failure == .system || failure == .memory { return true }
-    return jobs >= options.jobsOfOne || process.ownMemory > Self.keptMemory
+    return jobs.isMultiple(of: Self.jobsUnseen) && process.ownMemory > Self.keptMemory
   }
 
   private func ready(_ program: String) throws(Breakdown) -> ConverterProcess {

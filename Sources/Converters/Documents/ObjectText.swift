@@ -50,7 +50,8 @@ struct ObjectText {
   var isDictionary: Bool { bytes.starts(with: "<<".utf8) }
 
   func value(of key: String) -> ArraySlice<UInt8>? {
-    entries.first { bytes[$0.key].elementsEqual(key.utf8) }.map { bytes[$0.value] }
+    let count = key.utf8.count
+    return entries.first { $0.key.count == count && bytes[$0.key].elementsEqual(key.utf8) }.map { bytes[$0.value] }
   }
 
   /// Whether there is more than null.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CQpdf
 internal import Conversion
 internal import JobFiles
@@ -24,13 +25,22 @@ struct PageTree {
   private var claimed: (top: PDFObject.ID, count: Int)?
   /// All pages, where libqpdf makes nothing of the tree; nil for one that cannot be read.
   private var walked: [Page?]?
+  /// The nodes that were descended through last: the next page is mostly below the same ones.
+  private var branches: [PDFObject.ID: Branch] = [:]
+
+  /// A node that is no page.
+  private struct Branch {
+    let kids: [PDFObject.ID]
+    /// The index below the node of each kid's first page, and behind them how many pages there are.
+    let starts: [Int]
+  }
 
   init(_ file: PDFFile, _ objects: ObjectCache) {
     self.file = file
     self.objects = objects
     guard !file.isDamaged, !file.isRecovered, let top = file.root["/Pages"]?.id else { return }
     let text = objects.object(top).text
-    if let count = count(below: top, text), isPlausible(text, count: count) { claimed = (top, count) }
+    if let count = count(below: top, text), branch(top, text, count: count) != nil { claimed = (top, count) }
   }
 
   /// Looks at every page only when there is reason to.
@@ -116,45 +126,47 @@ struct PageTree {
     return (array ?? node).references.filter { items.indices.contains($0.range.lowerBound) }.map(\.id)
   }
 
-  /// Whether the kids of a node can have as many pages as it says, without a look at each of many.
-  private func isPlausible(_ node: ObjectText, count: Int) -> Bool {
-    guard let kids = kids(of: node), kids.count > 0, kids.count <= count else { return false }
+  /// A node whose kids have as many pages as it says, as far as that shows without a look at each of many; nil where they
+  /// have not.
+  private mutating func branch(_ id: PDFObject.ID, _ node: ObjectText, count: Int) -> Branch? {
+    if let known = branches[id], known.starts.last == count { return known }
+    guard let kids = kids(of: node), kids.count > 0, kids.count <= count else { return nil }
+    var starts = Array(0...kids.count)
     if kids.count == count {
-      return [kids[0], kids[count - 1]].allSatisfy { self.count(below: $0, objects.object($0).text) == 1 }
+      guard [kids[0], kids[count - 1]].allSatisfy({ self.count(below: $0, objects.object($0).text) == 1 }) else {
+        return nil
+      }
+    } else {
+      for (place, kid) in kids.enumerated() {
+        guard let pages = self.count(below: kid, objects.object(kid).text), pages <= count - starts[place] else {
+          return nil
+        }
+        starts[place + 1] = starts[place] + pages
+      }
+      guard starts[kids.count] == count else { return nil }
     }
-    var rest = count
-    for kid in kids {
-      guard let pages = self.count(below: kid, objects.object(kid).text), pages <= rest else { return false }
-      rest -= pages
-    }
-    return rest == 0
+    let branch = Branch(kids: kids, starts: starts)
+    if branches.count >= PageTree.mostBranches { branches = [:] }
+    branches[id] = branch
+    return branch
   }
 
+  private static let mostBranches = 64
+
   /// nil where the tree is not what it says.
-  private func descend(to page: Int) -> Page? {
+  private mutating func descend(to page: Int) -> Page? {
     guard var (id, count) = claimed else { return nil }
     var index = page
     var path: [ObjectText] = []
     var node = objects.object(id).text
     while node.value(of: "/Kids") != nil {
-      guard path.count < 1000, isPlausible(node, count: count), let kids = kids(of: node) else { return nil }
+      guard path.count < PageTree.deepest, let branch = branch(id, node, count: count),
+        case let place = branch.starts.partitionIndex(where: { $0 <= index }), branch.kids.indices.contains(place - 1)
+      else { return nil }
       path.append(node)
-      if kids.count == count {
-        id = kids[index]
-        index = 0
-        count = 1
-      } else {
-        var kid = 0
-        while true {
-          guard kid < kids.count, let pages = self.count(below: kids[kid], objects.object(kids[kid]).text)
-          else { return nil }
-          count = pages
-          if index < pages { break }
-          index -= pages
-          kid += 1
-        }
-        id = kids[kid]
-      }
+      id = branch.kids[place - 1]
+      index -= branch.starts[place - 1]
+      count = branch.starts[place] - branch.starts[place - 1]
       node = objects.object(id).text
       guard self.count(below: id, node) == count else { return nil }
     }
