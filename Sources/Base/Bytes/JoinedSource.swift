@@ -23,14 +23,7 @@ public final class JoinedSource: ByteSource {
   }
 
   /// The part in which an offset of the source lies; empty ones have none. O(log n).
-  private func part(at offset: Int64) -> Int {
-    var (low, high) = (0, starts.count)
-    while high - low > 1 {
-      let middle = low + (high - low) / 2
-      if starts[middle] <= offset { low = middle } else { high = middle }
-    }
-    return low
-  }
+  private func part(at offset: Int64) -> Int { max(0, starts.partitionIndex { $0 <= offset } - 1) }
 
   private func holds(_ offset: Int64) -> Bool { offset >= 0 && offset < size }
 

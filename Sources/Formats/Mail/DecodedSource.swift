@@ -85,14 +85,9 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
 
   /// The nearest one at or before `offset`.
   private func checkpoint(before offset: Int64) -> Checkpoint {
-    var low = 0
-    var high = checkpoints.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if checkpoints[middle].output <= offset { low = middle } else { high = middle }
-    }
+    let kept = checkpoints[max(0, checkpoints.partitionIndex { $0.output <= offset } - 1)]
     let latest = latest.withLock { $0 }
-    return latest.output <= offset && latest.output > checkpoints[low].output ? latest : checkpoints[low]
+    return latest.output <= offset && latest.output > kept.output ? latest : kept
   }
 
   /// Decodes from `place` on, block by block, and moves it along. `take` is given each block with the place where it starts,

@@ -42,15 +42,10 @@ final class SplicedSource: ByteSource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
     guard offset >= 0, offset < size else { return 0 }
-    var low = 0
-    var high = pieces.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if pieces[middle].start <= offset { low = middle } else { high = middle }
-    }
+    let first = max(0, pieces.partitionIndex { $0.start <= offset } - 1)
     var written = 0
     let wanted = Int(min(Int64(buffer.count), size - offset))
-    for (start, piece) in pieces[low...] where written < wanted {
+    for (start, piece) in pieces[first...] where written < wanted {
       let from = offset + Int64(written) - start
       let count = Int(min(Int64(wanted - written), piece.range.upperBound - piece.range.lowerBound - from))
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written..<written + count])

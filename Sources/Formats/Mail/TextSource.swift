@@ -79,22 +79,17 @@ final class TextSource: ByteSource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
     guard offset >= 0, offset < size else { return 0 }
-    var low = 0
-    var high = chunks.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if chunks[middle].start <= offset { low = middle } else { high = middle }
-    }
+    var index = max(0, chunks.partitionIndex { $0.start <= offset } - 1)
     let wanted = Int(min(Int64(buffer.count), size - offset))
     var written = 0
-    while written < wanted, low < chunks.count {
-      let bytes = try bytes(of: low, patience)
-      let from = Int(offset - chunks[low].start) + written
+    while written < wanted, index < chunks.count {
+      let bytes = try bytes(of: index, patience)
+      let from = Int(offset - chunks[index].start) + written
       let count = min(bytes.count - from, wanted - written)
       guard from >= 0, count >= 0 else { throw Fault(.changed, "is text of another size now") }
       unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: bytes[from..<from + count])
       written += count
-      low += 1
+      index += 1
     }
     return written
   }

@@ -158,7 +158,7 @@ public struct ThreadFinder: Sendable {
       var reply: UInt32?
       for start in starts[first..<end] where isReply(start.index) {
         let date = Self.age(dates, start.index)
-        let place = originals.partition { Self.age(dates, $0) <= date }
+        let place = originals.partitionIndex { Self.age(dates, $0) <= date }
         let target = originals.isEmpty ? reply : originals[max(0, place - 1)]
         if let target { _ = forest.unite(numbers[Int(start.index)], numbers[Int(target)]) }
         reply = reply ?? start.index
@@ -206,17 +206,5 @@ private struct Forest {
       parents[Int(one)] = other
     }
     return true
-  }
-}
-
-extension [UInt32] {
-  /// How many of the first elements `holds` is true for; it is for none behind them. O(log n).
-  fileprivate func partition(_ holds: (UInt32) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if holds(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

@@ -1,3 +1,4 @@
+internal import Bytes
 extension RewrittenText {
   struct Piece: Sendable {
     struct Key: Hashable, Sendable {
@@ -41,14 +42,9 @@ extension RewrittenText.State {
 
   /// The nearest one from which the text at `place` can be made.
   func mark(before place: Int64) -> RewrittenText.Mark? {
-    var low = 0
-    var high = marks.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if marks[middle].start <= place { low = middle } else { high = middle }
-    }
+    let mark = marks[max(0, marks.partitionIndex { $0.start <= place } - 1)]
     let near = recent.filter { $0.start <= place }.max { $0.number < $1.number }
-    guard let near, near.number > marks[low].number else { return marks[low] }
+    guard let near, near.number > mark.number else { return mark }
     return near
   }
 

@@ -65,13 +65,8 @@ public final class ZipArchive: Sendable {
   public func sibling(after index: UInt32) -> UInt32? {
     let siblings = tree.children(of: tree.nodes[Int(index)].parent)
     // Children are in the order of their numbers.
-    var low = siblings.startIndex
-    var high = siblings.endIndex
-    while low < high {
-      let middle = low + (high - low) / 2
-      if siblings[middle] <= index { low = middle + 1 } else { high = middle }
-    }
-    return low < siblings.endIndex ? siblings[low] : nil
+    let next = siblings.partitionIndex { $0 <= index }
+    return next < siblings.endIndex ? siblings[next] : nil
   }
 
   /// Whether an entry is decoded when it is opened.

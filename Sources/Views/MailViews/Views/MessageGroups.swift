@@ -29,12 +29,8 @@ struct MessageGroups: Sendable, Equatable {
   /// Whether a message is in a group. O(log n).
   func contains(_ position: Int, in group: Int) -> Bool {
     let members = members(group)
-    var (low, high) = (members.startIndex, members.endIndex)
-    while low < high {
-      let middle = (low + high) / 2
-      if members[middle] < position { low = middle + 1 } else { high = middle }
-    }
-    return low < members.endIndex && members[low] == position
+    let place = members.partitionIndex { $0 < position }
+    return place < members.endIndex && members[place] == position
   }
 
   // MARK: Paths
@@ -53,12 +49,7 @@ struct MessageGroups: Sendable, Equatable {
 
   /// The first group within `range` whose name is not before `name`; the range's end where there is none.
   private func lowerBound(_ name: ArraySlice<UInt8>, in range: Range<Int>) -> Int {
-    var (low, high) = (range.lowerBound, range.upperBound)
-    while low < high {
-      let middle = (low + high) / 2
-      if Self.isBefore(self.name(middle), name) { low = middle + 1 } else { high = middle }
-    }
-    return low
+    range.partitionIndex { Self.isBefore(self.name($0), name) }
   }
 
   /// The group with a name. O(log n).
@@ -84,16 +75,11 @@ struct MessageGroups: Sendable, Equatable {
   /// Behind the last group of `range` that has the same first `depth` bytes of its name as the first.
   func end(ofThoseSharing depth: Int, in range: Range<Int>) -> Int {
     let shared = name(range.lowerBound).prefix(depth)
-    var (low, high) = (range.lowerBound, range.upperBound)
-    while low < high {
-      let middle = (low + high) / 2
-      let other = name(middle)
+    return range.partitionIndex { group in
+      let other = name(group)
       // Within the range, names with these first bytes that go on otherwise than with a slash are other components.
-      let isSame =
-        other.prefix(depth) == shared && (other.count == depth || other[other.startIndex + depth] == 0x2f)
-      if isSame { low = middle + 1 } else { high = middle }
+      return other.prefix(depth) == shared && (other.count == depth || other[other.startIndex + depth] == 0x2f)
     }
-    return low
   }
 }
 
