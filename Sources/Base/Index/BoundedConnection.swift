@@ -20,7 +20,7 @@ final class BoundedConnection: Sendable {
   /// - Parameters:
   ///   - patience: waits at most this long for another process, in seconds.
   ///   - cache: in KiB.
-  /// - hasChecksums: whether each page has a checksum, verified when it is read.
+  ///   - hasChecksums: whether each page has a checksum, verified when it is read.
   init(_ path: String, patience: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
     let limit = StepLimit(path)
     var configuration = Configuration()
