@@ -21,7 +21,7 @@ public final class FolderReader: Sendable {
   private let node: Node
   /// The process that opened the folder.
   private let asker: Asker?
-  /// Held while `state` is accessed, so that the mutex of `state` is never contended.
+  /// Held while `state` is accessed, so that no thread blocks on the mutex of `state`.
   private let turn = TurnLock()
   private let state: Mutex<State>
   /// The folder's node id.

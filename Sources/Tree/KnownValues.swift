@@ -40,7 +40,7 @@ package final class KnownValues: RenditionNotes {
   package static let kind = IndexKind(number: 3, version: Recipe.version)
   /// One source for all: the index identifies sources by numbers.
   private static let source = Array("conversions".utf8)
-  /// Beyond so many records all are discarded.
+  /// Beyond this number of records all are discarded.
   private static let limit = 100_000
 
   package init(index: Index?) { self.index = index }

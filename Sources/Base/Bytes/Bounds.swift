@@ -2,10 +2,9 @@
 ///
 /// An archive's header, a row of the index, a worker's answer and the command line can hold any number, and a file can
 /// be as long as the kernel can say. Each number enters at one place and is bounded there, once: a few bounded numbers
-/// can be added, subtracted and multiplied by small factors without checks. The places of entry, each of which says so
-/// in its documentation:
+/// can be added, subtracted and multiplied by small factors without checks. The entry points:
 ///
-/// | numbers of | door |
+/// | numbers of | entry point |
 /// |---|---|
 /// | files that views are made of | `Source` for what is shown, `Item.content` for the bytes |
 /// | a view's size | `Attributes.view` |
@@ -18,7 +17,7 @@
 /// Mirrored attributes do not enter: `FileStatus` has a file's true size and times, which are shown unchanged and not
 /// used in arithmetic. The times of archives and mails are `Timestamp`s, which are not added up either.
 public enum Bounds {
-  /// The largest size or file offset: 64 PiB, in bytes. A little over four times as much still fits in an `Int64`.
+  /// The largest size or file offset: 64 PiB, in bytes. Four times as much, and more, still fits in an `Int64`.
   public static let largestSize: Int64 = 1 << 56
 
   /// The latest time, in seconds since 1970: the year 36812.
@@ -31,7 +30,7 @@ public enum Bounds {
   @inlinable
   public static func size(_ claimed: UInt64) -> Int64 { Int64(min(claimed, UInt64(largestSize))) }
 
-  /// The size of so many blocks of 512 bytes, in bytes.
+  /// The size of `blocks` blocks of 512 bytes each, in bytes.
   @inlinable
   public static func size(blocks: Int64) -> Int64 { min(max(0, blocks), largestSize / 512) * 512 }
 

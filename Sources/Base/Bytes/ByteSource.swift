@@ -20,8 +20,8 @@ public protocol ByteSource: AnyObject, Sendable {
   /// Fills `buffer` from `offset` on and returns the number of bytes written: fewer than asked only at the end of the
   /// source.
   ///
-  /// A place of entry for numbers (`Bounds`): `offset`, here and below, comes from a reader and may have any value.
-  /// There are no bytes outside the source.
+  /// An entry point for numbers (`Bounds`): `offset`, here and below, comes from a reader and may have any value. There
+  /// are no bytes outside the source.
   ///
   /// Throws `Fault.later` when `patience` is immediate and the bytes take long to make.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int
@@ -50,7 +50,7 @@ public protocol ByteSource: AnyObject, Sendable {
 
 extension ByteSource {
   public func extent(at offset: Int64, count: Int) -> Extent? { nil }
-  /// All is data.
+  /// By default everything is data.
   public func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
     guard offset >= 0, offset < size else { return nil }
     return area == .data ? offset : size

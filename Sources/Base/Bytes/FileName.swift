@@ -1,4 +1,4 @@
-/// One component of a path: any bytes but `/` and NUL, as Linux has it; no encoding is assumed.
+/// One component of a path: any bytes except `/` and NUL, as on Linux; no encoding is assumed.
 public struct FileName: Sendable {
   /// With the terminating NUL that system calls need.
   private let terminated: [UInt8]

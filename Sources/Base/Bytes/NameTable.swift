@@ -18,7 +18,7 @@ public struct NameTable: Sendable {
   /// In bytes.
   public var memorySize: Int { slots.count * MemoryLayout<UInt32>.stride }
 
-  /// The size of a table for so many numbers, in bytes.
+  /// The size of a table for `count` numbers, in bytes.
   public static func memorySize(expecting count: Int) -> Int {
     slots(expecting: count) * MemoryLayout<UInt32>.stride
   }

@@ -17,7 +17,7 @@ public final class InflatedSource: ByteSource {
   private let frontier: Mutex<Frontier>
   /// One thread decodes a stretch, others that want the same one wait for it. Lock order: before `passTurn`.
   private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
-  /// Held while `frontier` is accessed, so that the mutex of `frontier` is never contended.
+  /// Held while `frontier` is accessed, so that no thread blocks on the mutex of `frontier`.
   private let passTurn = TurnLock()
 
   private static let inputSize = 128 << 10

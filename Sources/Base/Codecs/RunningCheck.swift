@@ -15,8 +15,8 @@ public protocol RunningSum: ~Copyable, Sendable {
 public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   private let source: any ByteSource
   private let passed: @Sendable () -> Void
-  /// Held while the checksum is updated, which may read. Lock order: before `state`, which is therefore never
-  /// contended.
+  /// Held while the checksum is updated, which may read. Lock order: before `state`, on whose mutex no thread then
+  /// blocks.
   private let turn = TurnLock()
   private let state: Mutex<State>
 

@@ -13,7 +13,7 @@ public final class SpooledSource: ByteSource {
   private let crc: UInt32?
   private let stretches: Stretches
   private let makeSpool: SpoolMaker
-  /// Held while decoding. Lock order: `turn`, `pass`, `made`; `pass` is therefore never contended.
+  /// Held while decoding. Lock order: `turn`, `pass`, `made`; no thread then blocks on the mutex of `pass`.
   private let turn = TurnLock()
   private let pass: Mutex<Pass>
   private let made = Mutex(Made())

@@ -18,8 +18,8 @@ final class BoundedConnection: Sendable {
 
   /// Throws damage unless the tables are those that `schema` creates.
   /// - Parameters:
-  ///   - patience: waits at most this long for another process, in seconds.
-  ///   - cache: in KiB.
+  ///   - patience: the timeout for another process's lock, in seconds.
+  ///   - cache: the cache size, in KiB.
   ///   - hasChecksums: whether each page has a checksum, verified when it is read.
   init(_ path: String, patience: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
     let limit = StepLimit(path)

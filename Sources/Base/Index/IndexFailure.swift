@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// What a failed call says about the file.
+/// The classification of a failed call.
 enum IndexFailure: Error {
   /// Locked, out of space, not writable: may succeed later.
   case passing

@@ -60,7 +60,7 @@ enum ShiftedText {
       case 0x0f: state = .single
       case 0x21...0x7e where state == .double:
         guard index < text.endIndex, (0x21...0x7e).contains(text[index]) else {
-          // Half a character.
+          // An incomplete character.
           result.append(0xff)
           continue
         }

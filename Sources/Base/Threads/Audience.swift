@@ -8,7 +8,7 @@ internal import Synchronization
 public final class Audience: Sendable {
   private struct State {
     var waiting = 0
-    /// Of the monotonic clock, in nanoseconds.
+    /// On the monotonic clock, in nanoseconds.
     var staysUntil: UInt64 = 0
   }
 

@@ -26,7 +26,7 @@ public final class Workers: Sendable {
   public var count: Int { crew.count }
 }
 
-/// The threads of `Workers`; each keeps this alive.
+/// The state shared by the threads of a `Workers`; each thread retains it.
 @safe private final class Crew: @unchecked Sendable {
   // Sendable: everything below `mutex` is accessed with it held.
   private let limit: Int

@@ -12,7 +12,7 @@ struct HTMLTag {
   /// The index after its `>`.
   private(set) var end: Int
 
-  /// Only the first so many attributes are used.
+  /// Only this many attributes are used, the first ones.
   private static let attributesAtMost = 500
 
   /// Parses the tag at `start`, a `<` followed by a letter, or by a slash and a letter. nil if the document ends within

@@ -54,7 +54,7 @@ struct ZipTree: Sendable {
 
   // MARK: Building
 
-  /// Reserves memory for so many entries and names, if the budget permits: growing later costs twice as much.
+  /// Reserves memory for `count` entries and their names, if the budget permits: growing later costs twice as much.
   mutating func expect(_ count: Int, nameBytes: Int) {
     let most = min(memory.most(of: MemoryLayout<ZipNode>.stride) / 4 * 3, Self.mostExpected)
     let count = min(count, most)

@@ -23,7 +23,7 @@ final class SplitFile: Item {
 
   /// The extension of the first part of a file that was split at arbitrary offsets.
   static let first: FileExtension = "001"
-  /// After so many missing names the search for parts ends.
+  /// After this many missing names the search for parts ends.
   private static let widestGap = 4
   /// The most parts that an archive can record.
   private static let mostParts = 0xffff

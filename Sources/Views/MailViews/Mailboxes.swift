@@ -51,7 +51,7 @@ package final class Mailboxes: Sendable {
   package struct Pace: Sendable {
     /// How long a query waits for its complete answer.
     var patience = Duration.seconds(10)
-    /// Words are written in batches of so many bytes.
+    /// The size of a batch of words, in bytes.
     var batchSize = 8 << 20
     /// Or after this time: they are found from then on.
     var batchTime = Duration.seconds(3)

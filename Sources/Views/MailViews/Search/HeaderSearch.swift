@@ -18,7 +18,7 @@ struct HeaderSearch {
     fileprivate(set) var reach: Int
   }
 
-  /// At a time.
+  /// The number of messages per batch.
   private static let messagesAtATime = 16 * MailboxDirectory.blockSize
 
   /// Searches the messages from `first` to before `end`, until the timeout. Blocks.

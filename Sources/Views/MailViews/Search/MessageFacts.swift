@@ -47,7 +47,7 @@ extension MessageFacts: Packable {
     return bytes
   }
 
-  /// nil unless `bytes` are of so many messages.
+  /// nil unless `bytes` are of `messages` messages.
   init?(packed bytes: [UInt8], messages: Int) {
     guard bytes.count == 16 * messages else { return nil }
     self.init(expecting: messages)

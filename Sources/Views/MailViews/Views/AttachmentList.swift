@@ -21,7 +21,7 @@ struct AttachmentList: Sendable {
   private var table = NameTable(expecting: 0)
   /// The positions of the messages with attachments.
   private(set) var messages: [UInt32] = []
-  /// Of every message.
+  /// One for each message.
   private(set) var shapes: [MessageShape] = []
 
   /// The limit for all names, in bytes.

@@ -52,7 +52,7 @@ struct GroupStore: Sendable {
     if !records.isEmpty { index.store(records, Self.kind, of: source) }
   }
 
-  /// The groups stored for this content, with so many messages; nil if there are no valid ones.
+  /// The groups stored for this content, if of `messages` messages; nil if there are no valid ones.
   func groups(_ sorting: Sorting, messages: Int) -> MessageGroups? {
     value(sorting.rawValue).flatMap { MessageGroups(packed: $0, messages: messages) }
   }
