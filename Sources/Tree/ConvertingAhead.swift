@@ -1,20 +1,21 @@
 public import Bytes
 internal import Threads
 
-/// Makes all that the listings of a tree show as not made yet, so that every size is known and every copy is there.
+/// Converts every file that listings of a tree show with an estimated size, so that all sizes are known and all copies
+/// exist.
 public final class ConvertingAhead: Sendable {
   private let tree: Tree
 
-  /// Something that a listing shows whose size was an estimate.
+  /// A listed file whose size was an estimate.
   public struct File: Sendable {
-    /// Below the tree's root.
+    /// Relative to the tree's root.
     public let path: String
     fileprivate let node: UInt64
   }
 
   public init(_ tree: Tree) { self.tree = tree }
 
-  /// How many files there are to be made. Blocks; O(n) in what the tree lists. Throws when nobody wants to know any more.
+  /// The number of files to convert. Blocks; O(n) in what the tree lists. Throws when the count is no longer wanted.
   public func count() throws(Fault) -> Int {
     var count = 0
     try walk(Tree.root) { (_, node) throws(Fault) in
@@ -24,11 +25,11 @@ public final class ConvertingAhead: Sendable {
     return count
   }
 
-  /// Makes every file, some at a time, and calls `made`, on several threads, with each and why it could not be made. Blocks
-  /// until all are made.
+  /// Converts every file, `width` at a time, and calls `made`, on several threads, with each file and the fault if it
+  /// failed. Blocks until all are done.
   public func forEach(atATime width: Int, _ made: @escaping @Sendable (File, Fault?) -> Void) throws(Fault) {
     let workers = Workers(atMost: width)
-    // No more wait for a worker than are worked on: a tree may list millions.
+    // Back-pressure: no more jobs queued than running, as a tree may list millions of files.
     let running = Awaited(0)
     defer { workers.stop() }
     try walk(Tree.root) { (path, node) throws(Fault) in
@@ -51,7 +52,8 @@ public final class ConvertingAhead: Sendable {
     } catch { return error }
   }
 
-  /// Calls `body` with each preliminary file's path and its node, one lookup counted. What cannot be listed has nothing.
+  /// Calls `body` with each preliminary file's path and node, one lookup counted. A folder that cannot be listed is
+  /// skipped.
   private func walk(_ folder: UInt64, _ body: (String, UInt64) throws(Fault) -> Void) throws(Fault) {
     guard let reader = try? tree.openFolder(folder, .blocking) else { return }
     var cookie: UInt64 = 0
@@ -62,7 +64,7 @@ public final class ConvertingAhead: Sendable {
       do throws(Fault) {
         try waiting { () throws(Fault) in
           try reader.read(after: cookie, .blocking) { (row, entry) throws(Fault) in
-            // A mailbox's views hold what its messages do.
+            // A mailbox's views show its messages again.
             let isWanted = row.kind == .file || row.kind == .folder && row.viewName != "views"
             // `.` and `..` come first.
             if row.cookie > 2, isWanted, let entry = try entry() {

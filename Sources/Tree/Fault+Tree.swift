@@ -10,16 +10,16 @@ extension Fault {
   public static let noAttribute = Fault(.system(ENODATA))
   public static let notSupported = Fault(.system(EOPNOTSUPP))
   public static let stale = Fault(.system(ESTALE))
-  /// The mount goes away while somebody waits.
+  /// The mount ends while a request waits.
   package static let ending = Fault(.system(ENODEV))
 
-  /// Whether a name led nowhere, or to something else than before.
+  /// Whether a name does not exist, or is something else than before.
   var isAboutName: Bool { kind == .system(ENOENT) || kind == .system(ESTALE) || kind == .system(ENOTDIR) }
 
-  /// Whether it may be that only the state is gone that something was made of.
+  /// Whether the cause may only be that the source has changed since.
   public var isOfEarlierState: Bool { kind == .changed || isAboutName }
 
-  /// Whether it speaks of what a file contains, and so belongs in the log and in `user.ffmount.error`.
+  /// Whether it is about a file's content, and so belongs in the log and in `user.ffmount.error`.
   public var concernsContent: Bool {
     switch kind {
     case .damaged, .changed, .unsupported, .locked, .limit: true

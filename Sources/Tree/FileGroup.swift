@@ -1,12 +1,12 @@
 package import Bytes
 
-/// Several files of a folder that one is made of.
+/// Several files of a folder that make up one.
 package struct FileGroup: Sendable {
   package struct Member: Sendable {
     package let name: FileName
     let item: any Item
     let attributes: Attributes
-    /// The folders that a link passes on its way.
+    /// The folders that symbolic links pass through on the way.
     let passed: [Found]
 
     package init(name: FileName, item: any Item, attributes: Attributes, passed: [Found] = []) {
@@ -16,7 +16,7 @@ package struct FileGroup: Sendable {
       self.passed = passed
     }
 
-    /// A fault says which file it is about.
+    /// A fault names its file.
     package func open(_ patience: Patience) throws(Fault) -> any ByteSource {
       do throws(Fault) {
         return try item.content(patience)
@@ -28,7 +28,7 @@ package struct FileGroup: Sendable {
   }
 
   package let members: [Member]
-  /// Of the names and all files' states.
+  /// A hash of the names and the states of all files.
   package let state: UInt64
 
   package init(_ members: [Member]) {
@@ -41,16 +41,16 @@ package struct FileGroup: Sendable {
     state = hash.value
   }
 
-  /// Their sizes in all, as far as they are known.
+  /// The sum of their sizes, as far as they are known.
   package var size: Int64 { members.reduce(0) { Bounds.sum($0, $1.attributes.size) } }
 
-  /// Whose bytes they are; nil: several users'.
+  /// The owner of the bytes; nil if there are several.
   package var soleOwner: UInt32? {
     let owners = Set(members.map { $0.item.soleOwner($0.attributes) })
     return owners.count == 1 ? owners.first ?? nil : nil
   }
 
-  /// What is left of `rights` for what is made of all of them.
+  /// Narrows `rights` to those of something made of all the files.
   package func narrowing(_ rights: CommonRights) throws(Fault) -> CommonRights {
     var rights = rights
     for member in members {
@@ -62,7 +62,7 @@ package struct FileGroup: Sendable {
     return rights
   }
 
-  /// What a name stands for, by links that do not leave the folder; nil where that is no file.
+  /// Resolves a name, through symbolic links that stay in the folder; nil if it does not lead to a file.
   package static func member(
     named name: FileName, in folder: any Item, _ patience: Patience
   ) throws(Fault) -> Member? {
@@ -95,6 +95,6 @@ package struct FileGroup: Sendable {
     return nil
   }
 
-  /// More are a loop, as to the system.
+  /// The kernel's limit, too: more are taken for a loop.
   private static let mostLinks = 40
 }

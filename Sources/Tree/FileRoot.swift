@@ -1,7 +1,7 @@
 public import Bytes
 internal import Files
 
-/// The root of a mount whose SOURCE is one file: its first folder view, of the file's present state.
+/// The root of a mount whose SOURCE is one file: the first view of the file's present state that is a folder.
 public final class FileRoot: Item {
   private let folder: RealFolder
   private let name: FileName
@@ -11,8 +11,8 @@ public final class FileRoot: Item {
   public var kind: Kind { .folder }
   public var isImmutable: Bool { false }
 
-  /// `name` is a file in `root`; `preferred` names a view. Throws when the file has no view that is a folder, or what keeps
-  /// the view from being read. Blocks.
+  /// `name` is a file in `root`; `preferred` names a view. Throws when the file has no view that is a folder, or the
+  /// error that keeps the view from being read. Blocks.
   public init(_ name: FileName, in root: RealRoot, views: Views, preferred: String?) throws(Fault) {
     folder = try RealFolder(root: root)
     self.name = name
@@ -21,7 +21,7 @@ public final class FileRoot: Item {
     for view in views.all where preferred == nil || view.name == preferred {
       guard let found = try view.item(of: source, ViewRequest(source: name), .blocking), found.item.kind == .folder
       else { continue }
-      // A view by the file's extension may promise what the content does not hold.
+      // A view offered by file extension need not fit the content.
       _ = try waiting { () throws(Fault) in try found.item.listing(.blocking) }
       chosen = (view, found.item)
       break
@@ -42,12 +42,12 @@ public final class FileRoot: Item {
     return found
   }
 
-  /// The file's: a listing that is under way goes on in its next one. What there is no file of is listed no further.
+  /// The file's state: a listing in progress continues in the next one. Once there is no file, the listing ends.
   public var sourceState: UInt64 { (try? Source(name, in: folder)).map { $0.state($0.revision) } ?? 0 }
 
   public func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     var attributes = try current(patience).attributes
-    // The root keeps its number whatever becomes of the file.
+    // The root keeps its inode number whatever happens to the file.
     attributes.inode = inode
     return attributes
   }
@@ -68,7 +68,7 @@ public final class FileRoot: Item {
 }
 
 extension Source {
-  /// A real file, wherever its folder is.
+  /// A real file, whatever its folder's node.
   package init(_ name: FileName, in folder: RealFolder) throws(Fault) {
     guard let found = try folder.child(named: name, .blocking) else { throw .notFound }
     self.init(
@@ -78,7 +78,7 @@ extension Source {
 }
 
 extension Tree {
-  /// A mirror of the folder `root`.
+  /// Mirrors the folder `root`.
   public convenience init(
     mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false
   ) throws(Fault) {

@@ -2,49 +2,49 @@ public import Bytes
 internal import Synchronization
 internal import Threads
 
-/// A folder that is open: its names front to back, each file's views right behind it.
+/// An open folder: lists its names in order, each file followed by its views.
 public final class FolderReader: Sendable {
-  /// A name in a folder.
+  /// A directory entry.
   public struct Row: Sendable {
     public let name: ListedName
     public let inode: UInt64
     public let kind: Kind
-    /// To go on behind this row; never 0.
+    /// Continues after this row; never 0.
     public let cookie: UInt64
-    /// What the name stands for when it is a view's.
+    /// The view that the name stands for, if any.
     fileprivate var view: ListedView?
-    /// What `user.ffmount.view` says of a view; nil for anything else.
+    /// The value of `user.ffmount.view`; nil if the row is not a view.
     var viewName: String? { view?.view.name }
   }
 
   private let tree: Tree
   private let node: Node
-  /// Who opened the folder.
+  /// The process that opened the folder.
   private let asker: Asker?
-  /// Held by who touches `state`, whose own lock nobody then has to wait for.
+  /// Held while `state` is accessed, so that no thread blocks on the mutex of `state`.
   private let turn = TurnLock()
   private let state: Mutex<State>
-  /// The folder's number.
+  /// The folder's node id.
   public var folder: UInt64 { UInt64(node.id) }
-  /// Whether the kernel may keep the whole listing, for as long as it is not told otherwise.
+  /// Whether the kernel may cache the whole listing until it is invalidated.
   public var isImmutable: Bool { node.item.isImmutable }
-  /// Whether the listing that it has is this one.
+  /// Whether the listing that the kernel has cached is this one.
   public let keepsCache: Bool
   public var attributeCost: AttributeCost { node.item.attributeCost }
 
   private struct State {
     var listing: any Listing
-    /// Of the source, that `listing` is of.
+    /// The state of the source that `listing` shows.
     var sourceState: UInt64
-    /// A block of the listing, the next of its entries, and the views of the one before that.
+    /// A block of the listing, the index of the next entry, and the remaining views of the entry before that.
     var entries: [ListedEntry] = []
     var nextEntry = 0
     var views: ArraySlice<ListedView> = []
-    /// The block after it, when it has been read already.
+    /// The next block, if read ahead.
     var ahead: [ListedEntry]?
-    /// The row that was offered and not taken.
+    /// The row that was offered and refused.
     var refused: Row?
-    /// The last file that was looked up, and the last view: each is wanted several times in a row.
+    /// The last file and the last view looked up: each is needed several times in a row.
     var file: Found?
     var view: Found?
     /// Their names.
@@ -52,9 +52,9 @@ public final class FolderReader: Sendable {
     var viewName: FileName?
     /// The cookie of the last row that was taken.
     var cookie: UInt64 = 0
-    /// Where the listing goes on behind the block.
+    /// The listing's offset after the block.
     var place: Int64 = 0
-    /// Where each block read so far started, so that a cookie can be gone back to.
+    /// The start of each block read so far, for seeking back to a cookie.
     var blocks: [(cookie: UInt64, place: Int64)] = []
 
     init(_ listing: any Listing, of sourceState: UInt64) {
@@ -62,7 +62,7 @@ public final class FolderReader: Sendable {
       self.sourceState = sourceState
     }
 
-    /// Goes on behind a row that a block ended with.
+    /// Continues after a row that ended a block.
     mutating func goBack(to cookie: UInt64, at place: Int64) {
       (self.cookie, self.place) = (cookie, place)
       (entries, nextEntry, views) = ([], 0, [])
@@ -81,10 +81,10 @@ public final class FolderReader: Sendable {
     self.asker = asker
   }
 
-  /// Offers the rows behind `cookie`, 0 for the start, until `take` refuses one or the folder ends.
+  /// Offers the rows after `cookie`, 0 for the start, until `take` refuses one or the folder ends.
   ///
-  /// With each comes what looks up what it stands for and counts one lookup; that gives nil when it has vanished. Throws only
-  /// when nothing was taken.
+  /// `entry` looks the row up and counts one lookup; it returns nil if the entry has vanished. Throws only if no row
+  /// was taken.
   public func read(
     after cookie: UInt64, _ patience: Patience,
     _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
@@ -94,7 +94,7 @@ public final class FolderReader: Sendable {
     var attempt = 1
     while true {
       do throws(Fault) { return try read(after: cookie, isDoubted: attempt > 1, patience, take) } catch {
-        // The state that is listed may have gone meanwhile.
+        // The source may have changed meanwhile.
         guard error.isOfEarlierState, attempt < Tree.attempts else { throw error.kind == .changed ? .stale : error }
         attempt += 1
       }
@@ -109,12 +109,12 @@ public final class FolderReader: Sendable {
     var fault: Fault?
     state.withLock { state in
       do throws(Fault) {
-        // Some time may have passed.
+        // Time may have passed since the last call.
         (state.fileName, state.viewName) = (nil, nil)
         try renew(&state, isDoubted: isDoubted, patience)
         try seek(&state, cookie, patience)
         while let row = try next(&state, patience) {
-          // Until it is taken.
+          // Kept until it is taken.
           state.refused = row
           guard try take(row, { () throws(Fault) in try entry(row, &state, patience) }) else { return }
           state.refused = nil
@@ -126,15 +126,15 @@ public final class FolderReader: Sendable {
     if let fault { throw fault }
   }
 
-  /// Reads on while the answer is on its way, so that the next one has less to wait for. May block on the disk.
+  /// Reads ahead while the reply is sent, so that the next read takes less time. May block on the disk.
   public func prepare() {
-    // Whoever has it reads himself.
+    // If it is locked, another thread is reading.
     guard (try? turn.lock(.immediate)) != nil else { return }
     defer { turn.unlock() }
     state.withLock { state in
       guard state.cookie > 2, state.ahead == nil, state.entries.count - state.nextEntry < 256, !state.entries.isEmpty
       else { return }
-      // What goes wrong now shows again when it is asked for.
+      // A fault will occur again when the block is read.
       do throws(Fault) { state.ahead = try state.listing.entries(after: state.place, .immediate) } catch {}
     }
   }
@@ -163,8 +163,8 @@ public final class FolderReader: Sendable {
     return state.view
   }
 
-  /// A view's number; another one, but not 0, for a view that has just vanished and where finding it would cost decoding its
-  /// source.
+  /// A view's inode number; for a view that has just vanished, or if finding it means decoding its source, a substitute
+  /// other than 0.
   private func inode(of view: ListedView, _ state: inout State, _ patience: Patience) throws(Fault) -> UInt64 {
     if attributeCost != .large, let found = try find(view, &state, patience) { return found.item.inode }
     var hash = StableHash(seed: node.item.inode)
@@ -172,11 +172,11 @@ public final class FolderReader: Sendable {
     return hash.value | 1
   }
 
-  /// Goes on with the listing of the source's present state, behind the last entry that was given.
+  /// Continues with the listing of the source's present state, after the last entry returned.
   private func renew(_ state: inout State, isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let item: any Item
     do throws(Fault) { item = try tree.present(node, isDoubted: isDoubted, patience) } catch {
-      // Where the folder itself has gone, what there still is of its names is told.
+      // If the folder itself is gone, the listing continues with what is left of it.
       if error.isAboutName { return }
       throw error
     }
@@ -187,7 +187,7 @@ public final class FolderReader: Sendable {
     let start = state.blocks.last?.place ?? 0
     var position: (rest: ArraySlice<ListedEntry>, place: Int64)?
     if let last {
-      // Mostly it is where it was.
+      // It is usually still in the same block.
       position = try find(last, in: listing, from: start, patience)
       if position == nil { position = try find(last, in: listing, from: 0, patience) }
       if position == nil {
@@ -204,7 +204,7 @@ public final class FolderReader: Sendable {
     state.place = position?.place ?? state.place
   }
 
-  /// What comes behind a name in the block that has it, the first from `place` on, and the place behind that.
+  /// The entries after a name in its block, the first from `place` on, and the offset after the block.
   private func find(
     _ name: FileName, in listing: any Listing, from place: Int64, _ patience: Patience
   ) throws(Fault) -> (rest: ArraySlice<ListedEntry>, place: Int64)? {
@@ -219,13 +219,13 @@ public final class FolderReader: Sendable {
 
   private func seek(_ state: inout State, _ cookie: UInt64, _ patience: Patience) throws(Fault) {
     if state.cookie == cookie { return }
-    // Back to the block that holds the row, then on within it.
+    // Back to the block that holds the row, then forward within it.
     let block = state.blocks.last { $0.cookie <= cookie } ?? (0, 0)
     state.goBack(to: block.cookie, at: block.place)
     while state.cookie < cookie, let row = try next(&state, patience) { state.cookie = row.cookie }
   }
 
-  /// The row behind the last one taken; the caller takes it or puts it back as refused.
+  /// The row after the last one taken; the caller takes it or puts it back as refused.
   private func next(_ state: inout State, _ patience: Patience) throws(Fault) -> Row? {
     if let row = state.refused.take() { return row }
     let cookie = state.cookie + 1
@@ -250,7 +250,7 @@ public final class FolderReader: Sendable {
       state.place = last.next
     }
     let entry = state.entries[state.nextEntry]
-    // May throw: only then on to the next entry.
+    // May throw, so the position is advanced afterwards.
     if entry.kind == .file { state.views = try tree.listedViews(beside: entry.name, in: node, asker, patience)[...] }
     state.nextEntry += 1
     return Row(name: entry.name, inode: entry.inode, kind: entry.kind, cookie: cookie)

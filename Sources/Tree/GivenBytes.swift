@@ -1,7 +1,7 @@
 internal import Bytes
 
-/// What readers of an open file were given, by sums: it must be there still when the file goes on in another state of its
-/// source, or they would have a mixture.
+/// Checksums of what readers of an open file got: the bytes must be the same when reading continues from another state
+/// of the source, otherwise the reader would get a mixture.
 struct GivenBytes: Sendable {
   struct Part: Sendable {
     private let offset: Int64
@@ -20,7 +20,7 @@ struct GivenBytes: Sendable {
       return hash.value
     }
 
-    /// ESTALE unless a source has the same bytes there. Reads them.
+    /// Throws ESTALE unless `source` has the same bytes there. Reads them.
     func check(_ source: any ByteSource, _ patience: Patience) throws(Fault) {
       let bytes = try source.bytes(at: offset, count: count, patience)
       guard bytes.count == count, unsafe bytes.withUnsafeBytes({ unsafe Self.sum($0) }) == sum else { throw .stale }
@@ -30,14 +30,14 @@ struct GivenBytes: Sendable {
   private var parts: [Part] = []
   private var isTooMuch = false
 
-  /// Of an entry that is read from one end to the other, some gigabytes.
+  /// Corresponds to some gigabytes of an entry read sequentially.
   private static let most = 1 << 16
 
   mutating func add(_ part: Part) {
     if parts.count < Self.most { parts.append(part) } else { isTooMuch = true }
   }
 
-  /// ESTALE unless a source has all of it.
+  /// Throws ESTALE unless `source` has all these bytes.
   func check(_ source: any ByteSource, _ patience: Patience) throws(Fault) {
     if isTooMuch { throw .stale }
     for part in parts { try part.check(source, patience) }

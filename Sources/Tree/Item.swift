@@ -1,6 +1,6 @@
 public import Bytes
 
-/// What sort of thing stands at a place in the tree.
+/// The type of an item.
 public enum Kind: UInt8, Sendable {
   case file
   case folder
@@ -27,9 +27,9 @@ public struct Attributes: Sendable {
   public var accessed: Timestamp
   public var modified: Timestamp
   public var changed: Timestamp
-  /// What device a device file stands for.
+  /// The device number of a device file.
   public var device: UInt64 = 0
-  /// Whether opening the file may show it to have another size.
+  /// Whether opening the file may change the size.
   public var isPreliminary = false
 
   package init(
@@ -51,101 +51,102 @@ public struct Attributes: Sendable {
   }
 }
 
-/// Something that can stand in the tree: a real file, an entry of an archive, a view.
+/// Anything in the tree: a real file, an entry of an archive, a view.
 ///
-/// Items are cheap to make and know nothing of their neighbours' views: `Tree` adds those. What an item cannot do, it does not
-/// implement. Every method may be called by several threads at a time; those that take a `Patience` throw `Fault.later`
-/// rather than make an impatient caller wait.
+/// Items are cheap to create and do not know the views beside them: `Tree` adds those. An item implements only what it
+/// supports. All methods are thread-safe; those that take a `Patience` throw `Fault.later` rather than block an
+/// impatient caller.
 public protocol Item: AnyObject, Sendable {
-  /// Stable over remounts of an unchanged source, and another one for another item.
+  /// Stable across mounts of an unchanged source, and unique to the item.
   var inode: UInt64 { get }
   var kind: Kind { get }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes
 
-  /// A file's bytes. With `pinned`, a change of the file is a fault from then on.
+  /// Opens a file's bytes. With `pinned`, a later change of the file is a fault.
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource
 
-  /// Finds out a file's size where its attributes have an estimate, by making the file. What would be read long before its
-  /// end is known keeps the estimate, unless `atAnyCost`.
+  /// Determines a file's size, if its attributes have an estimate, by making the file. A file whose first bytes are
+  /// available long before its end keeps the estimate, unless `atAnyCost`.
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault)
 
-  /// A link's target, as recorded.
+  /// The target of a symbolic link, as recorded.
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8]
 
-  /// What stands in a folder under a name; nil when nothing does.
+  /// The entry of a folder with this name; nil if there is none.
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found?
 
-  /// Starts reading a folder's names.
+  /// Starts listing a folder.
   func listing(_ patience: Patience) throws(Fault) -> any Listing
 
-  /// The attributes of xattr(7) that the item has of its own.
+  /// An extended attribute, xattr(7), of the item itself.
   func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8]
   /// NUL-terminated names.
   func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8]
 
-  /// Whose bytes they are, where it has `attributes`; nil: several users'.
+  /// The owner of the bytes, for an item with `attributes`; nil if there are several.
   func soleOwner(_ attributes: Attributes) -> UInt32?
 
-  /// Names what the item shows, whatever state of its source it was made of: what has the same content under the same name is
-  /// the same thing. Of a folder, whose names come and go, it says what sort of folder it is. nil for what really exists, and
-  /// is what it is by its number.
+  /// Identifies what the item shows, independent of the state of its source: an item with the same content under the
+  /// same name is the same item. For a folder, whose entries change, it identifies the kind of folder. nil for a real
+  /// file, which is identified by its inode.
   var content: UInt64? { get }
 
-  /// Names the state of the source that the item was made of, and of all that this was made of in turn; 0 for what really
-  /// exists.
+  /// Identifies the state of the source that the item was made from, and of everything that was made from in turn; 0
+  /// for a real file.
   var sourceState: UInt64 { get }
 
-  /// A file's bytes, as `open`, for who goes on with what he has read of the same content in another state of the source. What
-  /// is not sure to be the same bytes is looked through for that.
+  /// Opens a file's bytes, as `open` does, to continue reading the same content in another state of the source. Bytes
+  /// not certain to be the same are read through and verified.
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource
 
-  /// Whether `content` is of what the bytes are said to be, and not of the bytes.
+  /// Whether `content` identifies recorded properties of the bytes, not the bytes themselves.
   var claimsItsContent: Bool { get }
 
-  /// What names this state of the item's bytes: another one when they change.
+  /// Identifies this state of the item's bytes: changes whenever they do.
   func revision(_ attributes: Attributes) -> UInt64
 
-  /// Whether nothing below or in the item can change while it exists.
+  /// Whether neither the item nor anything below it can change while it exists.
   var isImmutable: Bool { get }
 
-  /// Whether a listing of the folder shows the views of its files: those that somebody made, not those that a view did.
+  /// Whether a listing of the folder shows the views of its files: true for files that a user made, not for those of a
+  /// view.
   var listsViews: Bool { get }
 
-  /// What it costs to find out the attributes of what a folder holds.
+  /// The cost of the attributes of a folder's entries.
   var attributeCost: AttributeCost { get }
 
-  /// Throws ESTALE when the item was made from a state of a file that is not the present one. What was found a moment ago is
-  /// believed, unless it is doubted.
+  /// Throws ESTALE when the item was made from a state of a file that is not the present one. A recent check is relied
+  /// on, unless `isDoubted`.
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault)
 
-  /// How a file starts, as far as it is known without making it: views go by this, since looking makes nothing. nil: by what
-  /// it holds.
+  /// The first bytes of a file, as far as they are known without making it: views are chosen by these, so that a lookup
+  /// makes nothing. nil if views are chosen by the content.
   var knownHead: [UInt8]? { get }
 
-  /// Who may do what with the item, beyond what its mode says; nil where the mode says all. A view has its source's, and what
-  /// is made of several things none, but `CommonRights`. Only asked in mounts that several users share. May block on the disk.
+  /// The access control list, if the mode is not sufficient; nil if it is. A view has its source's; an item made from
+  /// several has none, but `CommonRights`. Used only in mounts shared by several users. May block on the disk.
   func accessList() throws(Fault) -> AccessList?
 
-  /// What the tree says of an item that it made, as `user.ffmount.*`; nil for what simply exists.
+  /// The `user.ffmount.*` attributes of an item of a view; nil for a real file.
   func provenance(_ patience: Patience) throws(Fault) -> Provenance?
 }
 
-/// What the attributes of the names in a folder cost, beside the work of a listing.
+/// The cost of the attributes of the entries of a folder, in addition to listing it.
 public enum AttributeCost: Sendable {
-  /// Nothing: they are known with the names, and for good.
+  /// Nothing: they come with the names, and are final.
   case none
-  /// A system call each, or room in memory.
+  /// A system call or some memory each.
   case small
-  /// Bytes have to be decoded: a listing finds them out only for who wants most of them.
+  /// Bytes have to be decoded: a listing determines them only for a caller that needs most of them.
   case large
 }
 
-/// An item and its attributes, which come together from one system call.
+/// An item and its attributes, from one system call.
 public struct Found: Sendable {
   public let item: any Item
   public let attributes: Attributes
-  /// Of a view: whom it tells what.
+  /// For a view: what the requesting process may see.
   var secrecy = Secrecy.none
 
   public init(_ item: any Item, _ attributes: Attributes) {
@@ -154,7 +155,7 @@ public struct Found: Sendable {
   }
 }
 
-/// Where a virtual item comes from and how it is.
+/// The origin and the state of a virtual item.
 public struct Provenance: Sendable {
   public enum State: String, Sendable {
     case exact
@@ -166,10 +167,10 @@ public struct Provenance: Sendable {
   public var source: String
   public var view: String
   public var state: State
-  /// One sentence; nil when all is well.
+  /// One sentence; nil if there is no error.
   public var error: String?
 
-  /// Takes over what is wrong with that which it is made of, unless something is known to be wrong with itself.
+  /// Takes over the failure of the source, unless the item itself has failed.
   package mutating func adopt(_ source: Provenance?) {
     guard state != .failed, let source, source.state == .failed else { return }
     state = .failed
@@ -177,9 +178,9 @@ public struct Provenance: Sendable {
   }
 }
 
-/// A reading of a folder's names.
+/// An enumeration of a folder's names.
 public protocol Listing: AnyObject, Sendable {
-  /// Some names that follow `place`, which is 0 or an entry's `next`; none at the end.
+  /// Some entries that follow the offset `place`, which is 0 or an entry's `next`; none at the end.
   func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry]
 }
 
@@ -187,7 +188,7 @@ public struct ListedEntry: Sendable {
   public let name: ListedName
   public let inode: UInt64
   public let kind: Kind
-  /// The place behind this entry.
+  /// The offset after this entry.
   public let next: Int64
 
   public init(name: ListedName, inode: UInt64, kind: Kind, next: Int64) {

@@ -5,29 +5,31 @@ package import Index
 internal import Synchronization
 internal import Threads
 
-/// Sizes of what was once made and numbers of pages, by the state of the file that they are of: from this mount and, by the
-/// index, from earlier ones.
+/// The sizes of files made before and page counts, by the state of their source: from this mount and, through the
+/// index, earlier ones.
 ///
-/// All that the index has is read at the first question, so that a listing of very many files asks it nothing.
+/// All records of the index are loaded at the first query, so that a listing of very many files does not query it for
+/// each.
 package final class KnownValues: RenditionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
-    /// The recipe in words, or what else was made; empty for a number of pages.
+    /// The recipe, or what else was made, as text; empty for a page count.
     let work: String
   }
 
   package struct Value {
     package var number: Int64
-    /// Whether it was seen in this mount: what an earlier one saw may be another today, when a library was renewed.
+    /// Whether it was determined in this mount: a value from an earlier mount may be outdated, when a library was
+    /// updated.
     package var isConfirmed: Bool
-    /// What there is to be said of what was made, the end of a sentence; empty: nothing.
+    /// A remark on the result, as the end of a sentence; empty if there is none.
     var remark = ""
   }
 
   private struct State {
     var values: [Key: Value] = [:]
     var isLoaded = false
-    /// On their way to the index.
+    /// Records queued for the index.
     var unwritten: [IndexRecord] = []
   }
 
@@ -36,14 +38,15 @@ package final class KnownValues: RenditionNotes {
   private let turn = TurnLock()
 
   package static let kind = IndexKind(number: 3, version: Recipe.version)
-  /// One source for all: the index names the others by numbers.
+  /// One source for all: the index identifies sources by numbers.
   private static let source = Array("conversions".utf8)
-  /// Past so many all are forgotten.
+  /// Beyond this number of records all are discarded.
   private static let limit = 100_000
 
   package init(index: Index?) { self.index = index }
 
-  /// Reads what the index has, the first time. Blocks then. A door: the index may say anything.
+  /// Loads the index's records, the first time; blocks then. The index may hold any number, so they are bounded here
+  /// (`Bounds`).
   package func load(_ patience: Patience) throws(Fault) {
     if state.withLock({ $0.isLoaded }) { return }
     if patience == .immediate, index != nil { throw .later }
@@ -68,7 +71,7 @@ package final class KnownValues: RenditionNotes {
 
   package func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, inState: revision)?.number }
 
-  /// What there is to be said of what was made.
+  /// The remark on the result.
   package func remark(of work: Job.Work, inState revision: UInt64) -> String? {
     known(work, inState: revision).flatMap { $0.remark.isEmpty ? nil : $0.remark }
   }
@@ -99,7 +102,7 @@ package final class KnownValues: RenditionNotes {
     }
     guard isFirst else { return }
     let isTaken = index?.later(cost: 4096) { [self] index in
-      // What is made within a moment of it goes along: a transaction costs more than a page.
+      // Results within this delay are batched: a transaction costs more than a page.
       _ = usleep(Self.moment)
       index.store(takeUnwritten(), Self.kind, of: Self.source)
     }
@@ -115,7 +118,7 @@ package final class KnownValues: RenditionNotes {
     }
   }
 
-  /// What the index knows to have been made of a state of a file.
+  /// The recipes that the index has results of for a state of a file.
   package static func recipes(ofState revision: UInt64, in index: Index) -> [Recipe] {
     let prefix = IndexedFile.bytes([revision])
     return index.records(of: source, kind, from: prefix, through: prefix + last).compactMap { record in
@@ -123,18 +126,18 @@ package final class KnownValues: RenditionNotes {
     }
   }
 
-  /// Forgets what the index knows of a state of a file.
+  /// Removes the index's records of a state of a file.
   package static func forget(state revision: UInt64, in index: Index) {
     let prefix = IndexedFile.bytes([revision])
     index.forget(source, kind, from: prefix, through: prefix + last)
   }
 
-  /// Sorts behind every key: recipes are ASCII.
+  /// Sorts after every key: recipes are ASCII.
   private static let last: [UInt8] = Array(repeating: 0xff, count: 9)
 }
 
 extension KnownValues.Key {
-  /// The state's number, then the work.
+  /// The state's number, followed by the work.
   package var bytes: [UInt8] { IndexedFile.bytes([revision]) + Array(work.utf8) }
 
   init?(_ bytes: [UInt8]) {
@@ -144,7 +147,7 @@ extension KnownValues.Key {
 }
 
 extension Job.Work {
-  /// The same for two only if they are equal.
+  /// Equal only for equal work.
   fileprivate var text: String {
     if case .make(let recipe) = self { recipe.description } else { "" }
   }

@@ -1,12 +1,12 @@
 package import Bytes
 
-/// An item that a view makes of a file, in one state of that.
+/// An item that a view derives from a file, in one state of it.
 ///
-/// The next state gives other items; those that show the same under the same name are the same things, and take the place of
-/// the earlier ones (`Node`).
+/// Another state yields other items; an item that shows the same under the same name replaces the earlier one in its
+/// `Node`.
 package protocol MadeItem: Item {
   var file: SourceState { get }
-  /// Tells what the item shows from all else that could have its name.
+  /// Distinguishes what the item shows from anything else of the same name.
   var identity: UInt64 { get }
 }
 

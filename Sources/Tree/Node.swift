@@ -1,32 +1,32 @@
 internal import Bytes
 internal import Synchronization
 
-/// An item that the kernel knows by a number.
+/// An item known to the kernel by a node id.
 ///
-/// When the source of a view changes, items of its new state take the places of those that show the same, so that folders and
-/// files that are open, directories that processes stand in, and listings under way outlive the change. A node that shows
-/// something else now is stale, and its name leads to another.
+/// When the source of a view changes, items of its new state replace those that show the same, so that open folders and
+/// files, working directories and listings in progress survive the change. A node that would show something else is
+/// stale, and its name leads to another.
 package final class Node: Sendable {
   let id: UInt32
-  /// Tells this node from an earlier one of the same number.
+  /// Distinguishes this node from an earlier one with the same id.
   let generation: UInt64
-  /// The folder it was looked up in; nil for the root.
+  /// The folder that it was looked up in; nil for the root.
   let parent: Node?
   let name: FileName
   private let held: Mutex<Held>
-  /// What stat(2) says its number is, for as long as there is the node: who walks through folders compares.
+  /// The inode number for stat(2), constant while the node exists: programs that walk directories compare it.
   let inode: UInt64
-  /// How many archives deep it lies.
+  /// The nesting depth in archives.
   let depth: Int
-  /// The state of what the kernel's cache holds of it, a file's bytes or a folder's names, as far as known; 0: none.
+  /// The revision of the kernel's cached pages or directory entries, as far as known; 0 if there are none.
   let cachedRevision = Atomic<UInt64>(0)
   let toldSize = ToldSize()
-  /// How many have the file open.
+  /// The number of open files of this node.
   let openings = Atomic<Int>(0)
 
   private struct Held {
     var item: any Item
-    /// The item's, when it was found.
+    /// The item's face at its lookup.
     var face: Face
   }
 
@@ -40,12 +40,12 @@ package final class Node: Sendable {
     self.depth = depth
   }
 
-  /// What it stands for by now.
+  /// The current item.
   package var item: any Item { held.withLock { $0.item } }
   var face: Face { held.withLock { $0.face } }
 
-  /// Whether what was found under the node's name is what it stands for: a real thing of the same number, or a made one that
-  /// shows the same, and shows it to those who may read it or to those who may not.
+  /// Whether what was found under the node's name is the same thing: a real file with the same inode, or a derived one
+  /// that shows the same, for a process with the same right to read it.
   func stands(for found: Found) -> Bool {
     let (present, other) = (item, found.item)
     guard present.kind == other.kind else { return false }
@@ -53,17 +53,17 @@ package final class Node: Sendable {
     return content == other.content && face.isConcealed == found.face.isConcealed
   }
 
-  /// The attributes of what it stands for, as those of the node.
+  /// The attributes of an item, with the node's inode number.
   func shown(_ attributes: Attributes) -> Attributes {
     var attributes = attributes
     attributes.inode = inode
     return attributes
   }
 
-  /// Has an item that shows the same take the place of the present one, if it is of another state. Gives the one that it was,
-  /// which is best let go without a lock.
+  /// Replaces the item by one that shows the same, if that is of another state. Returns the previous item, which should
+  /// be released without a lock held.
   func take(_ found: Found) -> (any Item)? {
-    // A real thing is the same in all its states.
+    // A real file is the same in all its states.
     if found.item.content == nil { return nil }
     let state = found.item.sourceState
     let face = found.face
@@ -72,12 +72,12 @@ package final class Node: Sendable {
       defer { held = Held(item: found.item, face: face) }
       return held.item
     }
-    // What the kernel has of it was of the earlier state: the same bytes, as far as anybody can tell.
+    // The kernel's cache is of the earlier state: the same bytes, but that is not certain.
     if before != nil { cachedRevision.store(0, ordering: .relaxed) }
     return before
   }
 
-  /// Below the mountpoint, for people.
+  /// The path below the mountpoint, for display.
   func path(to child: FileName? = nil) -> String {
     var names = child.map { [$0.text] } ?? []
     var node = self
@@ -88,7 +88,7 @@ package final class Node: Sendable {
     return names.reversed().joined(separator: "/")
   }
 
-  /// The same, as it is.
+  /// The path below the mountpoint, as bytes.
   var pathBytes: [UInt8] {
     var names: [ArraySlice<UInt8>] = []
     var node = self
@@ -99,7 +99,7 @@ package final class Node: Sendable {
     return Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
   }
 
-  /// Whether it lies in `folder`, at any depth.
+  /// Whether it is in `folder`, at any depth.
   func isBelow(_ folder: Node) -> Bool {
     var node = parent
     while let step = node {

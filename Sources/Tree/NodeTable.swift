@@ -1,19 +1,19 @@
 internal import Bytes
 internal import Synchronization
 
-/// The nodes that the kernel holds references to.
+/// The nodes that the kernel has references to.
 ///
-/// The kernel counts its lookups and gives them back with forget; a node lives while its count is above zero. Everything
-/// is under one lock, which is never held while an item is asked for anything.
+/// The kernel counts its lookups and returns them with FORGET; a node lives while its count is above zero. Everything
+/// is under one lock, which is never held while an item's methods are called.
 final class NodeTable: Sendable {
   fileprivate struct Slot {
     var node: Node?
     var lookups: UInt64 = 0
-    /// How many nodes lie right in it.
+    /// The number of child nodes.
     var children = 0
 
-    /// Whether the kernel may be asked to let the node go. Real folders stay, and so does what has something in it: a process
-    /// may stand there.
+    /// Whether the kernel may be asked to forget the node. Real folders stay, as do nodes with children: one may be a
+    /// process's working directory.
     var isEvictable: Bool {
       guard let node else { return false }
       return node.item.kind != .folder || (node.item.isImmutable && children == 0)
@@ -21,21 +21,21 @@ final class NodeTable: Sendable {
   }
 
   fileprivate struct State {
-    /// By node number; 0 is never used, 1 is the root.
+    /// By node id; 0 is never used, 1 is the root.
     var slots: [Slot]
     var free: [UInt32] = []
     var names = NameTable(expecting: 0)
     var generation: UInt64 = 1
     var count = 1
-    /// Of those, how many can change; the others cost less and are worth more.
+    /// How many of those can change; the others are cheaper and more useful to keep.
     var changingCount = 1
-    /// The next slot to offer for eviction.
+    /// The next slot to consider for eviction.
     var hand = 2
   }
 
   private let state: Mutex<State>
   let root: Node
-  /// How many times as many nodes may be known when they cannot change: those cost less and are worth more.
+  /// How many times as many nodes are kept if they cannot change: those are cheaper and more useful to keep.
   private static let unchangingFactor = 3
 
   init(root item: any Item) {
@@ -51,8 +51,8 @@ final class NodeTable: Sendable {
     return node
   }
 
-  /// The node for what was found under a name, one lookup added: the present one if it stands for the same, else a new one;
-  /// and whether that had an item of an earlier state until now.
+  /// The node for what was found under a name, one lookup added: the present one if it stands for the same, else a new
+  /// one. `isRenewed` is whether its item was of an earlier state.
   func lookUp(_ parent: Node, _ name: FileName, _ found: Found, depth: Int) -> (node: Node, isRenewed: Bool) {
     let hash = NameTable.hash(parent.id, name.bytes)
     var before: (any Item)?
@@ -63,7 +63,7 @@ final class NodeTable: Sendable {
           before = node.take(found)
           return node
         }
-        // Another file took the name: the old node goes on until the kernel forgets it, without one.
+        // Another file has taken the name: the old node stays, without a name, until the kernel forgets it.
         state.removeName(node)
       }
       return state.add(parent, name, found, depth: depth, hash)
@@ -71,13 +71,13 @@ final class NodeTable: Sendable {
     return (node, before != nil)
   }
 
-  /// All nodes that lie in a folder, at any depth. Linear in the number of all nodes.
+  /// All nodes in a folder, at any depth. O(n) in the number of all nodes.
   func nodes(below folder: Node) -> [Node] {
     state.withLock { $0.slots.compactMap(\.node) }.filter { $0.isBelow(folder) }
   }
 
   func forget(_ id: UInt64, _ count: UInt64) {
-    // The node is released outside of the lock.
+    // Released outside the lock.
     var released: Node?
     state.withLock { state in
       guard id > 1, id < UInt64(state.slots.count), let node = state.slots[Int(id)].node else { return }
@@ -97,8 +97,8 @@ final class NodeTable: Sendable {
     _ = released
   }
 
-  /// Some nodes for the kernel to let go, roughly those seen longest ago first; none unless there are more than `limit`
-  /// that can change, or `unchangingFactor` times as many in all.
+  /// Nodes for the kernel to forget, in approximate LRU order; none unless more than `limit` can change, or
+  /// `unchangingFactor` times as many exist in all.
   func surplus(over limit: Int) -> [Node] {
     state.withLock { state in
       let onlyChanging = state.changingCount > limit

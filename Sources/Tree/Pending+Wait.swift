@@ -2,7 +2,7 @@ public import Bytes
 internal import Threads
 
 extension Pending {
-  /// Blocks until the wait is over. Throws an interrupted fault when nobody waits for this thread any more.
+  /// Blocks until the wait is over. Throws an interrupted fault when this thread's work is no longer wanted.
   package func wait() throws(Fault) {
     let isDone = Awaited(false)
     let token = whenDone { isDone.update { $0 = true } }
@@ -13,13 +13,13 @@ extension Pending {
   }
 }
 
-/// Asks `question`, which is patient, until it has an answer. Blocks: for who answers no kernel.
+/// Retries `question`, which must be patient, until it succeeds. Blocks: not for threads that reply to the kernel.
 public func waiting<Value>(_ question: () throws(Fault) -> Value) throws(Fault) -> Value {
-  // Held until the next answer: it holds what was made.
+  // Held until the next attempt: it keeps the product alive.
   var last: Pending?
   while true {
     do throws(Fault) { return try withExtendedLifetime(last, question) } catch {
-      // It has not come to an end yet, but further.
+      // Some of the work is done; the next attempt continues it.
       if error.kind == .later { continue }
       guard case .pending(let pending) = error.kind else { throw error }
       try pending.wait()

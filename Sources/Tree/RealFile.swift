@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Files
 
-/// Anything of the source that is not a folder.
+/// An item of the source other than a folder.
 final class RealFile: Item {
   private let folder: RealFolder
   private let name: FileName

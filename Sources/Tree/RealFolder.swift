@@ -3,39 +3,40 @@ public import Files
 public import Glibc
 internal import Synchronization
 
-/// The source folder on disk, and what all of its files share.
+/// The source folder on disk, with state shared by all its files.
 public final class RealRoot: Sendable {
   let descriptor: Descriptor
   let device: UInt64
   public let pool: DescriptorPool
 
-  /// Takes the folder that is open as `descriptor` for the top of the tree.
+  /// Takes the open folder `descriptor` as the root of the tree.
   public init(_ descriptor: consuming Descriptor, pool: DescriptorPool) throws(Fault) {
     device = try descriptor.status().device
     self.descriptor = descriptor
     self.pool = pool
   }
 
-  /// What statfs(2) says of the file system that the source lies on.
+  /// The result of statvfs(3) for the source's file system.
   public func statistics() -> statvfs? {
     var statistics = statvfs()
     guard unsafe fstatvfs(descriptor.raw, &statistics) == 0 else { return nil }
     return statistics
   }
 
-  /// A file's own inode number; one of another file system, mounted below the source, must not meet it.
+  /// A file's inode number; those of another file system, mounted below the source, are mapped so that they do not
+  /// collide.
   func inode(_ status: FileStatus) -> UInt64 {
     if status.device == device { return status.inode }
     return StableHash().adding(status.device).adding(status.inode).value | 1 << 63
   }
 }
 
-/// The way from the root to a real folder: names, so that no descriptor has to stay open.
+/// The path from the root to a real folder: names, so that no descriptor has to stay open.
 final class RealPath: Sendable {
   let root: RealRoot
   private let parent: RealPath?
   private let name: FileName
-  /// The folder that was found there; another one in its place later is not it.
+  /// Identify the folder that was found there; another one in its place later is rejected.
   private let device: UInt64
   private let inode: UInt64
 
@@ -64,7 +65,7 @@ final class RealPath: Sendable {
       step = parent
     }
     var opened: Descriptor?
-    // One system call takes a path of at most PATH_MAX; a deeper folder needs several.
+    // A system call takes at most PATH_MAX bytes; a deeper folder needs several calls.
     while let first = names.popLast() {
       var path = Array(first.bytes)
       while let next = names.last, path.count + 1 + next.count < Int(PATH_MAX) {
@@ -88,7 +89,7 @@ final class RealPath: Sendable {
 package final class RealFolder: Item {
   let path: RealPath
   package let inode: UInt64
-  /// Open only as a place to start from.
+  /// An O_PATH descriptor.
   let place: PooledDescriptor
   package var kind: Kind { .folder }
   package var isImmutable: Bool { false }
@@ -150,7 +151,7 @@ package final class RealFolder: Item {
 
   package func accessList(of name: FileName) throws(Fault) -> AccessList? {
     do throws(Fault) { return try AccessList(extendedAttribute(AccessList.attribute, of: name)) } catch {
-      // None, or a file system without any.
+      // No list, or a file system without extended attributes.
       guard error.kind == .system(ENODATA) || error.kind == .system(EOPNOTSUPP) else { throw error }
       return nil
     }
@@ -170,7 +171,7 @@ package final class RealFolder: Item {
 private final class RealListing: Listing {
   private let descriptor: PooledDescriptor
   private let folder: RealFolder
-  /// Where the descriptor stands.
+  /// The descriptor's position.
   private let position: Position
 
   private final class Position: Sendable {
@@ -187,7 +188,7 @@ private final class RealListing: Listing {
     }
   }
 
-  // Not for two threads at a time: the folder's reader sees to that.
+  // Not thread-safe: the caller, `FolderReader`, serializes calls.
   func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
     let position = position
     var block = try descriptor.withDescriptor { (descriptor) throws(Fault) in
@@ -207,14 +208,14 @@ private final class RealListing: Listing {
       case Int32(DT_CHR): kind = .characterDevice
       case Int32(DT_BLK): kind = .blockDevice
       default:
-        // Not said by this file system; a name that is gone already is left out.
+        // DT_UNKNOWN; a name that no longer exists is left out.
         guard let status = try? folder.status(of: entry.name.fileName) else { continue }
         kind = Kind(status.type)
       }
       entries.append(ListedEntry(name: entry.name, inode: entry.inode, kind: kind, next: entry.next))
     }
     position.place.store(block.last ?? place, ordering: .relaxed)
-    // Nothing but `.` and `..` in a block that was not the last.
+    // A block with only `.` and `..` that was not the last.
     if entries.isEmpty, let last = block.last, last != place { return try self.entries(after: last, patience) }
     return entries
   }

@@ -1,15 +1,15 @@
 package import Bytes
 internal import Synchronization
 
-/// Which views files without an extension have by their first bytes, remembered by the file's state.
+/// The views of files without an extension, chosen by their first bytes and cached by the file's state.
 final class SniffedFiles: Sendable {
   private let views = Mutex<[UInt64: [Int]]>([:])
 
-  /// Enough for every view to know its own, in bytes.
+  /// Enough for every view to recognize its files, in bytes.
   static let headSize = 4096
   private static let limit = 16384
 
-  /// What `choose` gives of the file's first bytes; nothing where it cannot be read.
+  /// The result of `choose` for the file's first bytes; empty if it cannot be read.
   package func views(
     of found: Found, _ patience: Patience, _ choose: (ArraySlice<UInt8>) -> [Int]
   ) throws(Fault) -> [Int] {
@@ -31,7 +31,7 @@ final class SniffedFiles: Sendable {
 }
 
 extension ByteSource {
-  /// The first `count` bytes, or as many as there are.
+  /// The first `count` bytes, fewer if the source is shorter.
   package func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -2,17 +2,18 @@ package import Bytes
 internal import Files
 internal import Synchronization
 
-/// A file that a view is made of, in one state of it.
+/// The source file of a view, in one state.
 package final class SourceState: Sendable {
   package let source: Source
-  /// Names the file's bytes.
+  /// Identifies the file's bytes.
   package let revision: UInt64
-  /// Names this state of the file and of all that it was made of: another one whenever anything of that may have changed.
+  /// Identifies this state of the file and of everything that it was made from: changes whenever any of that may have
+  /// changed.
   package let state: UInt64
   package var attributes: Attributes { source.attributes }
-  /// Below the mountpoint.
+  /// The path below the mountpoint.
   package var path: String { source.path }
-  /// When the file was last seen to be as it was; in nanoseconds of the monotonic clock.
+  /// When the file was last checked to be unchanged, in nanoseconds of the monotonic clock.
   private let checkedAt = Atomic<UInt64>(0)
 
   package init(_ source: Source) {
@@ -21,30 +22,30 @@ package final class SourceState: Sendable {
     state = source.state(revision)
   }
 
-  /// The file's bytes; a change of the file is a fault from then on.
+  /// Opens the file's bytes; a later change of the file is a fault.
   package func open(_ patience: Patience) throws(Fault) -> any ByteSource { try source.open(patience) }
 
-  /// A number for a thing made of this file, the same on the next mount and in the file's next state; those of its parts follow
-  /// each other.
+  /// The inode number of something derived from this file, stable across mounts and states of the file; those of its
+  /// parts are consecutive.
   ///
-  /// `tar`, `cp`, `find` and `grep` visit the files of a large folder in the order of their numbers: so they come by them in
-  /// the order in which they lie in the source.
+  /// `tar`, `cp`, `find` and `grep` visit the files of a large folder in inode order, and thus in the order in which
+  /// they lie in the source.
   package func inode(_ thing: UInt64, _ part: UInt64 = 0) -> UInt64 {
-    // The top bit keeps clear of the real files' numbers.
+    // The top bit avoids collisions with the inode numbers of real files.
     (StableHash(seed: source.item.inode).adding(thing).value &+ part) | 1 << 63
   }
 
-  /// Throws ESTALE when the file has changed or gone; looks once a millisecond at most, unless that it is as it was is doubted.
+  /// Throws ESTALE when the file has changed or is gone; checks at most once a millisecond, unless `isDoubted`.
   package func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let now = monotonicNanoseconds()
     guard isDoubted || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
     try source.item.checkCurrent(isDoubted: isDoubted, patience)
-    // What cannot change is as current as what it was made of.
+    // An immutable item is as current as its source.
     if !source.item.isImmutable {
       let attributes: Attributes
       do throws(Fault) { attributes = try source.item.attributes(patience) } catch {
         if error.isDelay { throw error }
-        // Gone, or another file in its place.
+        // Gone, or replaced by another file.
         throw .stale
       }
       guard source.now(attributes).revision == revision else { throw .stale }
@@ -52,10 +53,10 @@ package final class SourceState: Sendable {
     checkedAt.store(now, ordering: .relaxed)
   }
 
-  /// The file's list as it is now, of a view that is a file or a folder.
+  /// The file's current access list, adapted to a view that is a file or a folder.
   package func accessList(_ kind: Kind) throws(Fault) -> AccessList? { try source.item.accessList()?.view(kind) }
 
-  /// What a view's root says of itself.
+  /// The provenance of a view's root.
   package func provenance(view: String, _ fault: Fault?) -> Provenance {
     Provenance(
       source: path, view: view, state: fault == nil ? .exact : .failed,
@@ -63,13 +64,13 @@ package final class SourceState: Sendable {
   }
 }
 
-/// What views have made of files, by the file, its place and its state, for as long as somebody uses it.
+/// What views have made from files, by file, location and state; held weakly.
 package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   private struct Key: Hashable {
     let state: UInt64
     let folder: UInt64
     let name: FileName
-    /// Who may read it is part of the state: the same bytes of another owner or mode are another view.
+    /// Access rights are part of the key: the same bytes of another owner or mode are another view.
     let face: Face
   }
 
@@ -81,17 +82,17 @@ package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
 
   package init() {}
 
-  /// Those in use now.
+  /// The values in use.
   package var values: [Value] { references.withLock { $0.values.compactMap { $0.value } } }
 
-  /// The value for a file in its state, made by `make` if there is none.
+  /// The value for a file in its state; calls `make` if there is none.
   package func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
     let key = Key(
       state: source.state(source.revision), folder: source.folder.item.inode, name: source.name,
       face: Face(source.attributes))
     return references.withLock { references in
       if let value = references[key]?.value { return value }
-      // Who asks first is not who uses it.
+      // The value is shared by all users, whoever asks first.
       var source = source
       source.isConcealed = false
       let value = make(SourceState(source))

@@ -1,21 +1,21 @@
 internal import Bytes
 
-/// Who may be told what: see `Secrecy`.
+/// Access checks for shared mounts: see `Secrecy`.
 extension Tree {
-  /// Whether `asker` may do with an item what takes `wanted`, of read 4 and search 1. Without an asker nobody else sees the
-  /// mount.
+  /// Whether `asker` has the permissions `wanted`, of read 4 and search 1, on an item. A nil `asker` means that nobody
+  /// else sees the mount.
   func may(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ asker: Asker?) throws(Fault) -> Bool {
     guard let asker else { return true }
     return asker.may(wanted, overrides.applied(to: Face(attributes)), try shownList(of: item))
   }
 
-  /// Whether `asker` may read what a node of a view shows, as it was when it was looked up.
+  /// Whether `asker` may read what a node of a view shows, as of its lookup.
   func may(_ node: Node, _ asker: Asker?) throws(Fault) -> Bool {
     guard let asker else { return true }
     return asker.may(4, overrides.applied(to: node.face), try shownList(of: node.item))
   }
 
-  /// Whether everybody may, whoever he is: then nothing depends on who asks.
+  /// Whether every user may: then the answer does not depend on the process.
   private func allMay(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes) throws(Fault) -> Bool {
     let mode = overrides.applied(to: Face(attributes)).permissions
     guard mode & mode >> 3 & mode >> 6 & wanted == wanted else { return false }
@@ -33,7 +33,7 @@ extension Tree {
     return try may(wanted, item, attributes, asker) ? .guarded : .concealed
   }
 
-  /// The view of something, as far as it is for who asks.
+  /// The view of a source, as far as `asker` may see it.
   func item(
     of view: any View, _ request: ViewRequest, _ source: Found, named name: FileName, in folder: Node,
     _ asker: Asker?, _ patience: Patience
@@ -42,14 +42,14 @@ extension Tree {
     guard asker != nil else { return try view.item(of: described, request, patience) }
     var secrecy = source.secrecy
     if secrecy != .concealed {
-      // Of a folder a view shows the names and what they lead to.
+      // A view of a folder shows its names and what they lead to.
       let own = try self.secrecy(view.sourceKind == .folder ? 5 : 4, source.item, source.attributes, asker)
       if own != .none { secrecy = own }
     }
     described.isConcealed = secrecy == .concealed
     guard var found = try view.item(of: described, request, patience) else { return nil }
     if found.attributes.kind == .file, !described.isConcealed {
-      // What is made of several files may be for fewer than what it is a view of.
+      // A view made from several files may have stricter permissions than its source.
       let own = try self.secrecy(4, found.item, found.attributes, asker)
       if own != .none { secrecy = own }
       if own == .concealed {

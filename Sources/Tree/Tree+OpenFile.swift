@@ -2,18 +2,18 @@ public import Bytes
 internal import Synchronization
 
 extension Tree {
-  /// A file that is open.
+  /// An open file.
   ///
-  /// It outlives changes of its source, as long as its bytes stay the same.
+  /// It survives changes of its source, as long as its bytes stay the same.
   public final class OpenFile: Sendable {
     private let tree: Tree
     private let node: Node
     private let held: Mutex<any ByteSource>
-    /// What was given of bytes that are only said to be the same, as an entry's are by its size and CRC.
+    /// Checksums of bytes read from a file whose identity is only recorded, as an entry's is by size and CRC.
     private let given: Mutex<GivenBytes>?
-    /// Whether the size that the kernel was told is a guess, and stays one.
+    /// Whether the size that the kernel was told is a permanent estimate.
     public let hasOpenEnd: Bool
-    /// Whether the kernel's cached pages are still this file's.
+    /// Whether the kernel's cached pages are still valid.
     public let keepsCache: Bool
     /// Whether the kernel has to ask for the file's attributes again before it learns that the file is open.
     public let changesAttributes: Bool
@@ -31,14 +31,14 @@ extension Tree {
 
     deinit { node.openings.subtract(1, ordering: .relaxed) }
 
-    /// The node's number.
+    /// The node id.
     public var id: UInt64 { UInt64(node.id) }
 
-    /// The bytes of the state that was read from last.
+    /// The bytes of the state that was last read from.
     public var source: any ByteSource { held.withLock { $0 } }
 
-    /// Reads of the file; when its source has changed meanwhile, from what has the same bytes there now. Throws ESTALE when
-    /// nothing has.
+    /// Calls `body` with the file's bytes; if the source has changed, with those of its new state, if they are the same
+    /// so far. Throws ESTALE if they are not.
     public func reading<Result>(
       _ patience: Patience, _ body: (any ByteSource) throws(Fault) -> Result
     ) throws(Fault) -> Result {
@@ -48,7 +48,7 @@ extension Tree {
       return try tree.present(node, isDoubted: true, patience) { (item) throws(Fault) in
         let again = try item.openAgain(patience)
         if let parts = given?.withLock({ $0 }) { try parts.check(again, patience) }
-        // What was there is let go without the lock.
+        // The previous source is released outside the lock.
         _ = held.withLock { source in
           defer { source = again }
           return source
@@ -57,8 +57,8 @@ extension Tree {
       }
     }
 
-    /// Notes what somebody is about to be given of a source that the file was read from; ESTALE when the file goes on in
-    /// another one by now, which has other bytes there.
+    /// Records bytes that are about to be returned from `source`; throws ESTALE if the file is read from another source
+    /// by now, with other bytes there.
     public func note(
       _ bytes: UnsafeRawBufferPointer, at offset: Int64, of source: any ByteSource, _ patience: Patience
     ) throws(Fault) {
@@ -69,7 +69,7 @@ extension Tree {
       if present !== source { try part.check(present, patience) }
     }
 
-    /// The same of what is given without passing through here. Reads it.
+    /// Records bytes that are returned by extent, bypassing this process. Reads them.
     public func noteUnseen(
       at offset: Int64, count: Int, of source: any ByteSource, _ patience: Patience
     ) throws(Fault) {

@@ -1,20 +1,20 @@
 internal import Bytes
 internal import Synchronization
 
-/// What becomes of nodes when a source changes: see `Node`.
+/// Renewal of nodes when a source changes: see `Node`.
 extension Tree {
-  /// So often a source may change while something is done with what is made of it.
+  /// How often an operation on derived items is retried when the source changes meanwhile.
   static let attempts = 3
 
-  /// Has somebody told of nodes of which the kernel may have attributes that are not theirs any more; nil: nobody.
+  /// Registers a handler for nodes whose attributes in the kernel's cache may be outdated; nil removes it.
   ///
-  /// He is told before anything is answered about the change, and must not ask the tree.
+  /// It is called before any reply that reflects the change, and must not call the tree.
   public func whenOutdated(_ tell: (@Sendable ([UInt64]) -> Void)?) {
     noteOutdated.withLock { $0 = tell ?? { _ in } }
   }
 
-  /// Does something with what a node stands for in the present state of its source; anew, when that changes meanwhile.
-  /// ESTALE, at which the kernel looks the path up again, when the node's name stands for something else by now.
+  /// Calls `body` with a node's item in the present state of its source, and again if that changes meanwhile. Throws
+  /// ESTALE, upon which the kernel repeats the lookup, when the node's name stands for something else by now.
   func present<Result>(
     _ node: Node, isDoubted: Bool = false, _ patience: Patience, _ body: (any Item) throws(Fault) -> Result
   ) throws(Fault) -> Result {
@@ -29,7 +29,7 @@ extension Tree {
     }
   }
 
-  /// What a node stands for in the present state of its source; ESTALE when that is something else than it was.
+  /// A node's item in the present state of its source; throws ESTALE when that is something else than before.
   func present(_ node: Node, isDoubted: Bool = false, _ patience: Patience) throws(Fault) -> any Item {
     let item = node.item
     do throws(Fault) {
@@ -41,9 +41,9 @@ extension Tree {
     }
   }
 
-  /// Finds what has a node's name in its folder, which may have to be found first. The root is not of any state.
+  /// Looks up a node's name again in its folder, which may itself have to be renewed. The root has no state.
   private func renewed(_ node: Node, isDoubted: Bool, _ patience: Patience) throws(Fault) -> any Item {
-    // What is shown to who may not read the source tells nothing that could outlive a change.
+    // A concealed item has no content that could survive a change.
     guard let parent = node.parent, !node.face.isConcealed else { throw .stale }
     _ = try present(parent, isDoubted: isDoubted, patience)
     guard let (found, _) = try find(node.name, in: parent, nil, patience), node.stands(for: found) else {
@@ -53,10 +53,10 @@ extension Tree {
     return found.item
   }
 
-  /// A view has come to show another state of its source: what the kernel knows of all that is in it may be wrong now, and is
-  /// for as long as it may believe it.
+  /// A view shows another state of its source: what the kernel has cached of it and everything in it may be wrong,
+  /// until the entries expire.
   func noteRenewal(of node: Node) {
-    // What is within a view is reached by way of it.
+    // Nodes inside a view are renewed along with its root.
     guard node.parent?.item.content == nil else { return }
     let nodes = [node] + (node.item.kind == .folder ? self.nodes.nodes(below: node) : [])
     for node in nodes { node.toldSize.noteInvalidation() }

@@ -3,28 +3,28 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// What a mount shows: real things, and beside each file its views.
+/// The content of a mount: real files, and beside each its views.
 ///
-/// Knows nothing of FUSE: nodes are numbers, failures are `Fault`s. Every method may be called by several threads at a time.
-/// With `Patience.immediate` none waits for more than the file system below; it throws `Fault.later` instead.
+/// Independent of FUSE: nodes are numbers, failures are `Fault`s. All methods are thread-safe. With
+/// `Patience.immediate` a method waits for nothing but the underlying file system; it throws `Fault.later` instead.
 public final class Tree: Sendable {
   let views: Views
   let overrides: Overrides
-  /// Whether several users see the mount: then access lists count, and `Secrecy` holds for who asks.
+  /// Whether several users see the mount: then access lists and `Secrecy` apply.
   public let isShared: Bool
   let nodes: NodeTable
   private let sniffed = SniffedFiles()
-  /// Real files that may be open, by their node.
+  /// Real files that may be open, by node.
   let opened = Mutex<[UInt32: Opened]>([:])
 
   struct Opened: Sendable {
     weak var file: FileSource?
   }
 
-  /// Told of nodes of which the kernel may have attributes that are not theirs any more.
+  /// Called with nodes whose attributes in the kernel's cache may be outdated.
   let noteOutdated = Mutex<@Sendable ([UInt64]) -> Void>({ _ in })
 
-  /// The root's number.
+  /// The root's node id.
   public static let root: UInt64 = 1
 
   public init(root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false) {
@@ -34,40 +34,39 @@ public final class Tree: Sendable {
     nodes = NodeTable(root: root)
   }
 
-  /// What the kernel may remember of a name, and for how long.
+  /// What the kernel may cache for a name, and for how long.
   public struct Entry: Sendable {
     public let node: UInt64
     public let generation: UInt64
     public let attributes: Attributes
-    /// How long the name stays right without asking; in seconds.
+    /// How long the kernel may cache the name, in seconds.
     public let lifetime: Double
-    /// How long the attributes do.
+    /// How long it may cache the attributes, in seconds.
     public var attributesLifetime: Double
   }
 
-  /// What finding out sizes ran into just now, by node: the answer to the open that it was done for, which would only run into
-  /// it once more.
+  /// Recent faults of determining sizes, by node: reported by the open that follows, which would only fail again.
   private let sizeFaults = Mutex<[UInt32: (fault: Fault, until: UInt64)]>([:])
   /// In nanoseconds.
   private static let sizeFaultTime: UInt64 = 1_000_000_000
 
-  /// How long the kernel may believe what it knows of real files: changes show within this time.
+  /// How long the kernel may cache what it knows of real files: changes show within this time, in seconds.
   private static let volatileLifetime = 0.5
-  /// An estimate in a listing: long enough for the stat behind it, too short for another program.
+  /// For an estimate in a listing: long enough for the stat that follows, too short for another program.
   private static let estimateLifetime = 0.01
   /// For what cannot change while its node exists.
   private static let endlessLifetime = 86400.0
 
-  /// Ends what goes on in the background, and so what waits for it.
+  /// Ends background work, and with it the requests that wait for it.
   public func stop() {
-    // Conversions first: theirs are processes, which others that hang must not keep.
+    // Conversions first: they are processes, and must not be delayed by others that hang.
     for view in views.all.reversed() { view.stop() }
   }
 
   // MARK: Names
 
-  /// Finds a name in a folder and counts one lookup, which `forget` gives back. Throws ENOENT when nothing is there. `asker`
-  /// is nil where nobody else sees the mount.
+  /// Looks up a name in a folder and counts one lookup, which `forget` returns. Throws ENOENT when it does not exist.
+  /// `asker` is nil if nobody else sees the mount.
   public func lookUp(
     _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> Entry {
@@ -75,7 +74,8 @@ public final class Tree: Sendable {
     let found = try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
     guard let (found, depth) = found else { throw .notFound }
     var entry = entry(found, depth, name, in: folder)
-    // Who looks a single name up and wants its size asks for that: then it is known for what.
+    // A process that looks up a single name and needs its size requests the attributes separately, which tells what
+    // for.
     if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
     return entry
   }
@@ -96,14 +96,14 @@ public final class Tree: Sendable {
     return Self.estimateLifetime
   }
 
-  /// Below a folder that can change, names can; a view's root hangs on a real file's state.
+  /// Names below a folder that can change may change; a view's root depends on a real file's state.
   private func lifetime(_ node: Node) -> Double {
     node.item.isImmutable && (node.parent?.item.isImmutable ?? false) ? Self.endlessLifetime : Self.volatileLifetime
   }
 
   public func forget(_ node: UInt64, _ count: UInt64) { nodes.forget(node, count) }
 
-  /// What stands under a name, a thing that exists before any view; with how many archives deep it lies.
+  /// The item under a name, real ones before views, with its nesting depth in archives.
   func find(
     _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> (Found, depth: Int)? {
@@ -118,7 +118,7 @@ public final class Tree: Sendable {
     return nil
   }
 
-  /// What the first of some requests is for that has a source.
+  /// The first of the requests that has a source, with that source.
   private func source(
     _ requests: [ViewRequest], in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> (ViewRequest, Found, depth: Int)? {
@@ -126,11 +126,11 @@ public final class Tree: Sendable {
     for request in requests.dropLast() {
       if let found = try folder.item.child(named: request.source, patience) { return (request, found, folder.depth) }
     }
-    // The source may be a view itself; each step takes off a part of the name, so this ends.
+    // The source may be a view itself; each step shortens the name, so the recursion ends.
     return try find(last.source, in: folder, asker, patience).map { (last, $0.0, $0.depth) }
   }
 
-  /// What a listing shows beside a file of `folder`; nothing where a real thing has the name.
+  /// The views that a listing shows beside a file of `folder`; a name that is a real file's is left out.
   func listedViews(
     beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> [ListedView] {
@@ -167,7 +167,7 @@ public final class Tree: Sendable {
     return free
   }
 
-  /// What a listed view stands for, beside the file that it is of; nil when there is no such view of it after all.
+  /// The item of a listed view, given its source; nil if there is no such view after all.
   func find(
     _ listed: ListedView, of source: Found, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> Found? {
@@ -185,28 +185,28 @@ public final class Tree: Sendable {
       let lifetime = attributes.isPreliminary ? 0 : lifetime(of: attributes, node)
       return (overrides.applied(to: node.shown(attributes)), lifetime)
     } catch {
-      // The name is gone, or another file's by now: who has the file open still has it.
+      // The name is gone, or another file's by now, but the file may still be open.
       guard error.isAboutName, let attributes = try attributesOfOpen(node, patience) else { throw error }
       return (overrides.applied(to: node.shown(attributes)), 0)
     }
   }
 
-  /// The attributes of a file that somebody has open, whatever became of its name; nil where nobody has.
+  /// The attributes of an open file, whatever happened to its name; nil if it is not open.
   private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
     if let file = opened.withLock({ $0[node.id]?.file }) { return Attributes(try file.status(), inode: node.inode) }
     guard node.item.content != nil, node.openings.load(ordering: .relaxed) > 0 else { return nil }
     return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
   }
 
-  /// Finds out a file's size where its attributes have an estimate. What cannot be made keeps the estimate: opening it tells
-  /// why.
+  /// Determines a file's size if its attributes have an estimate. A file that cannot be made keeps the estimate:
+  /// opening it reports the fault.
   public func findSize(of id: UInt64, atAnyCost: Bool, _ patience: Patience) throws(Fault) {
     let node = try nodes.node(id)
     do throws(Fault) {
       try present(node, patience) { (item) throws(Fault) in try item.findSize(atAnyCost: atAnyCost, patience) }
     } catch {
       if error.isDelay { throw error }
-      // There may be another password by the time that it is opened.
+      // There may be another password by the time the file is opened.
       if error.kind == .locked { return }
       let until = monotonicNanoseconds() + Self.sizeFaultTime
       sizeFaults.withLock { faults in
@@ -243,15 +243,15 @@ public final class Tree: Sendable {
       self, node, source, keepsCache: before == revision, changesAttributes: !node.toldSize.isExact(for: thread))
   }
 
-  /// Takes note that the kernel has asked for a node's attributes since it was opened.
+  /// Records that the kernel has requested a node's attributes since it was opened.
   public func noteRefreshed(_ id: UInt64) { (try? nodes.node(id))?.toldSize.noteRefresh() }
 
-  /// Takes note that a thread is about to be told a file's exact size.
+  /// Records that a thread is about to be told a file's exact size.
   public func noteExactSize(of id: UInt64, toldTo thread: Int32) {
     (try? nodes.node(id))?.toldSize.noteExact(for: thread)
   }
 
-  /// Takes note that the kernel is about to be asked to forget a node's attributes.
+  /// Records that the kernel is about to be asked to forget a node's attributes.
   public func noteInvalidation(of id: UInt64) { (try? nodes.node(id))?.toldSize.noteInvalidation() }
 
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
@@ -264,21 +264,21 @@ public final class Tree: Sendable {
     }
   }
 
-  /// Below the mountpoint, as the kernel has the names; nil for an unknown node.
+  /// The path below the mountpoint, as the kernel has the names; nil for an unknown node.
   public func pathBytes(_ id: UInt64) -> [UInt8]? { (try? nodes.node(id))?.pathBytes }
 
-  /// Below the mountpoint, for people; a question mark for an unknown node.
+  /// The path below the mountpoint, for display; a question mark for an unknown node.
   public func path(_ id: UInt64) -> String { (try? nodes.node(id).path()) ?? "?" }
 
   // MARK: Memory
 
-  /// Names for the kernel to forget, because more nodes than `limit` that can change are known, or several times that in all: a folder's
-  /// number and a name in it.
+  /// Entries for the kernel to forget, as folder's node id and name, because more than `limit` nodes that can change
+  /// are known, or several times that in all.
   public func surplus(over limit: Int) -> [(folder: UInt64, name: FileName)] {
     nodes.surplus(over: limit).compactMap { node in node.parent.map { (UInt64($0.id), node.name) } }
   }
 
-  /// Whether `surplus` would name any.
+  /// Whether `surplus` would return any.
   public func hasSurplus(over limit: Int) -> Bool { nodes.hasSurplus(over: limit) }
 
   public var nodeCount: Int { nodes.count }
@@ -286,13 +286,13 @@ public final class Tree: Sendable {
   // MARK: Extended attributes
 
   private static let prefix = "user.ffmount."
-  /// A label that the kernel gives the mount itself.
+  /// A label that the kernel sets for the whole mount.
   private static let label: FileName = "security.selinux"
 
   public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
     let isList = name == AccessList.attribute
-    // In a mount of one's own no list takes anything away that the source's own would not. Said not to be there, `ls -l` asks
-    // once a mount and not twice a file.
+    // In a private mount no list restricts access more than the source's own would. With EOPNOTSUPP instead of ENODATA,
+    // `ls -l` asks once per mount and not twice per file.
     if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
     let node = try nodes.node(id)
     let item = try present(node, patience)
@@ -302,7 +302,7 @@ public final class Tree: Sendable {
     }
     if name == AccessList.defaultAttribute {
       do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
-        // Where the source can have none.
+        // If the source's file system does not support it.
         throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
       }
     }
@@ -314,7 +314,8 @@ public final class Tree: Sendable {
     return Array(value.utf8)
   }
 
-  /// NUL-terminated names. The kernel gives them to everybody, so who may not read an item is not told by them how it is.
+  /// NUL-terminated names. The kernel returns them to every process, so for one that may not read the item they are the
+  /// same whatever its state.
   public func extendedAttributeNames(
     _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> [UInt8] {
@@ -331,11 +332,11 @@ public final class Tree: Sendable {
   private static func listed(_ key: String) -> [UInt8] { Array("\(prefix)\(key)\0".utf8) }
 }
 
-/// A view in a listing.
+/// A view's entry in a listing.
 struct ListedView: Sendable {
   let name: FileName
   let view: any View
-  /// What it is of, in the same folder.
+  /// The view's source, in the same folder.
   let file: FileName
 }
 

@@ -1,19 +1,19 @@
 package import Bytes
 package import Conversion
 
-/// What a view says of itself, for people.
+/// The documentation of a view.
 public struct ViewDescription: Sendable {
-  /// How it is called: `NAME.contents/`.
+  /// How its names are written: `NAME.contents/`.
   public let spelling: String
-  /// The extensions of the files that it is listed beside, sorted, as long as `-o views=` says nothing else.
+  /// The extensions of the files beside which it is listed, sorted, unless `-o views=` says otherwise.
   public let listed: [String]
-  /// Which files have it by name.
+  /// The files that have it by name.
   public let sources: String
-  /// What it shows.
+  /// What the view shows.
   public let result: String
   public let modifiers: [Modifier]
 
-  /// A word that may stand before the format: `photo.png.1600px.as-jpeg`.
+  /// A word that may precede the format: `photo.png.1600px.as-jpeg`.
   public struct Modifier: Sendable {
     public let example: String
     public let meaning: String
@@ -31,7 +31,7 @@ public struct ViewDescription: Sendable {
 }
 
 extension ImageChanges {
-  /// As people are told of them.
+  /// As they are documented.
   package static var described: [ViewDescription.Modifier] {
     examples.map { ViewDescription.Modifier(example: $0.modifier, meaning: $0.meaning) }
   }

@@ -2,7 +2,7 @@
 public struct ByteReader: ~Escapable {
   public let bytes: RawSpan
   public private(set) var position: Int = 0
-  /// Where the first byte lies in the source, for faults.
+  /// The offset of the first byte in the source, for faults.
   private let origin: Int64
 
   @_lifetime(copy bytes)
@@ -12,7 +12,7 @@ public struct ByteReader: ~Escapable {
   }
 
   public var remaining: Int { bytes.byteCount - position }
-  /// The cursor's place in the source.
+  /// The cursor's offset in the source.
   public var sourceOffset: Int64 { origin + Int64(position) }
 
   @_lifetime(self: copy self)
@@ -56,7 +56,7 @@ public struct ByteReader: ~Escapable {
 }
 
 extension RawSpan {
-  /// The byte at `offset`; traps outside, as subscripts do.
+  /// The byte at `offset`; traps out of bounds, as subscripts do.
   @inlinable
   public func byte(at offset: Int) -> UInt8 {
     precondition(offset >= 0 && offset < byteCount)

@@ -1,44 +1,47 @@
 /// Bytes that can be read at any offset: a file, an entry of an archive, a part of a mail.
 ///
-/// Every view takes one and every file of the tree gives one, so views compose. Reads from several threads at a time
-/// are right.
+/// Every view takes one and every file of the tree has one, so views compose. Safe to read from several threads at
+/// once.
 public protocol ByteSource: AnyObject, Sendable {
   /// In bytes; exact if `hasKnownSize`.
   var size: Int64 { get }
 
-  /// Whether it is known where the bytes end. Of what is made as it is read, it is when somebody has come there; until then
-  /// `size` is a guess.
+  /// Whether the end is known. The end of bytes that are generated as they are read is known once a reader has reached
+  /// it; until then `size` is an estimate.
   var hasKnownSize: Bool { get }
 
-  /// Finds out where the bytes end. Throws `Fault.later` when that takes long, though some of it may be done then.
+  /// Finds the end of the bytes. Throws `Fault.later` when that takes long; some of the work may have been done by
+  /// then.
   func findSize(_ patience: Patience) throws(Fault)
 
-  /// Names the bytes from one mount to the next; nil where nothing does for sure.
+  /// A key for the bytes that is stable across mounts; nil if nothing identifies them with certainty.
   var identity: ByteIdentity? { get }
 
-  /// Fills `buffer` from `offset` on and gives the bytes written: fewer than asked only at the end of the source.
+  /// Fills `buffer` from `offset` on and returns the number of bytes written: fewer than asked only at the end of the
+  /// source.
   ///
-  /// A door: `offset`, here and below, is what a reader says, and any number is right. Outside of the source lies nothing.
+  /// An entry point for numbers (`Bounds`): `offset`, here and below, comes from a reader and may have any value. There
+  /// are no bytes outside the source.
   ///
   /// Throws `Fault.later` when `patience` is immediate and the bytes take long to make.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int
 
-  /// Where the next data lies from `offset` on, or the next hole, which may be the end: as lseek(2) has it with SEEK_DATA and
-  /// SEEK_HOLE. nil: nowhere.
+  /// The offset of the next data, or of the next hole, which may be the end, from `offset` on, as lseek(2) has it with
+  /// SEEK_DATA and SEEK_HOLE; nil if there is none.
   func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64?
 
-  /// Where these bytes, but for those behind the end, lie in a file as they are; nil when they have to be made, or do not lie
-  /// in one piece.
+  /// The extent of a file that holds these bytes, as far as they are before the end, unchanged; nil if they have to be
+  /// generated or are not contiguous.
   func extent(at offset: Int64, count: Int) -> Extent?
 
-  /// Throws when the bytes are not those that were opened any more.
+  /// Throws when the bytes are no longer those that were opened.
   func verify() throws(Fault)
 
-  /// Must be called before a range is read by its extent; throws when it should not be, and `Fault.later` when `patience` is
-  /// immediate and to find that out takes long.
+  /// Must be called before a range is read by its extent; throws when it must not be read, and `Fault.later` when
+  /// `patience` is immediate and checking takes long.
   func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault)
 
-  /// What there is to make ready now that a reader has come to `offset`.
+  /// The read-ahead work to do now that a reader is at `offset`.
   func workAhead(of offset: Int64) -> WorkAhead
 
   /// Does that work. Blocks.
@@ -47,7 +50,7 @@ public protocol ByteSource: AnyObject, Sendable {
 
 extension ByteSource {
   public func extent(at offset: Int64, count: Int) -> Extent? { nil }
-  /// All is data.
+  /// By default everything is data.
   public func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
     guard offset >= 0, offset < size else { return nil }
     return area == .data ? offset : size
@@ -59,7 +62,7 @@ extension ByteSource {
   public func workAhead(of offset: Int64) -> WorkAhead { .none }
   public func prepare(at offset: Int64) {}
 
-  /// Reads all of it, to find what is wrong with it: of what takes a sum of what is read, whether that is right. Blocks.
+  /// Reads the whole source to find damage: checksums of what is read are verified. Blocks.
   public func readThrough(_ patience: Patience) throws(Fault) {
     if patience == .immediate { throw .later }
     let step: Int64 = 256 << 10
@@ -70,7 +73,7 @@ extension ByteSource {
     }
   }
 
-  /// Fills all of `buffer`. Throws a damaged fault when the source ends before.
+  /// Fills all of `buffer`. Throws a damaged fault when the source ends early.
   public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
     let got = unsafe try read(into: buffer, at: offset, patience)
     guard got == buffer.count else {
@@ -78,9 +81,9 @@ extension ByteSource {
     }
   }
 
-  /// The bytes of a range, all of them. Throws a damaged fault when the source ends before.
+  /// All bytes of a range. Throws a damaged fault when the source ends early.
   ///
-  /// A step of much that takes long: throws an interrupted fault when nobody waits for this thread any more.
+  /// One step of work that takes long: throws an interrupted fault when the thread's work is no longer wanted.
   public func bytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
     try Interest.check()
     var outcome = Result<Int, Fault>.success(0)
@@ -99,17 +102,17 @@ extension ByteSource {
   }
 }
 
-/// What a stretch of a sparse file is.
+/// The kinds of region of a sparse file.
 public enum Area: Sendable {
   case data
   /// Nothing is stored: it reads as zeros.
   case hole
 }
 
-/// Work that a source can do before it is asked for.
+/// Work that a source can do ahead of a read.
 public enum WorkAhead: Sendable {
   case none
-  /// Some microseconds: best done at once, by the thread that has just answered.
+  /// Some microseconds: best done at once, on the thread that has just replied.
   case short
   /// Longer: for a worker.
   case long
@@ -120,7 +123,7 @@ public protocol DescriptorHolder: AnyObject, Sendable {
   func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result
 }
 
-/// A stretch of a file.
+/// A contiguous range of a file.
 public struct Extent: Sendable {
   public let holder: any DescriptorHolder
   public let offset: Int64
@@ -139,14 +142,15 @@ public final class ByteRange: ByteSource {
   private let start: Int64
   public let size: Int64
 
-  /// `start` and `size` must lie within `source`: checked by the caller, and again by each read. A door: they are added to.
+  /// `start` and `size` must lie within `source`: checked by the caller, and again by each read. Bounded here
+  /// (`Bounds`), as offsets are added to them.
   public init(of source: any ByteSource, start: Int64, size: Int64) {
     self.source = source
     self.start = Bounds.size(start)
     self.size = Bounds.size(size)
   }
 
-  /// Where an offset within the range, or at one of its ends, lies in the source.
+  /// The offset in the source of an offset within the range or at one of its ends.
   private func place(_ offset: Int64) -> Int64 { start + min(max(0, offset), size) }
 
   public var identity: ByteIdentity? {

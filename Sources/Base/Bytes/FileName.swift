@@ -1,6 +1,6 @@
-/// One component of a path: any bytes but `/` and NUL, as Linux has it; no encoding is assumed.
+/// One component of a path: any bytes except `/` and NUL, as on Linux; no encoding is assumed.
 public struct FileName: Sendable {
-  /// With the NUL that system calls want at the end.
+  /// With the terminating NUL that system calls need.
   private let terminated: [UInt8]
 
   public init(_ bytes: some Collection<UInt8>) {
@@ -37,7 +37,7 @@ public struct FileName: Sendable {
     return try outcome!.get()
   }
 
-  /// For people: bytes that are not UTF-8 are shown as U+FFFD.
+  /// For display: bytes that are not UTF-8 are shown as U+FFFD.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
@@ -54,10 +54,10 @@ extension FileName: ExpressibleByStringLiteral {
 }
 
 extension FileName {
-  /// What stands behind the last dot; nil when there is no dot or only a leading one.
+  /// What follows the last dot; nil if there is no dot or only a leading one.
   public var fileExtension: FileExtension? { FileExtension(ofName: bytes) }
 
-  /// The name without `suffix`; nil when it does not end so or nothing would be left.
+  /// The name without `suffix`; nil if it does not end in it or nothing would be left.
   public func dropping(suffix: StaticString) -> FileName? {
     let length = suffix.utf8CodeUnitCount
     guard count > length else { return nil }
@@ -71,7 +71,8 @@ extension FileName {
   }
 }
 
-/// A file extension, lower-cased (ASCII), in one word; all of those over eight bytes are one, which is nobody's.
+/// A file extension, lower-cased (ASCII), packed into one word; all those over eight bytes are one value, which no
+/// format uses.
 public struct FileExtension: Hashable, Sendable {
   private let packed: UInt64
 
@@ -79,10 +80,10 @@ public struct FileExtension: Hashable, Sendable {
     packed = bytes.count > 8 ? 0 : bytes.reduce(0) { $0 << 8 | UInt64($1 >= 65 && $1 <= 90 ? $1 | 0x20 : $1) }
   }
 
-  /// For a table in memory.
+  /// For an in-memory hash table.
   var hash: Int { Int(truncatingIfNeeded: (packed &* 0x9e37_79b9_7f4a_7c15) >> 32) }
 
-  /// For people: without the dot.
+  /// For display: without the dot.
   public var text: String {
     let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: packed >> (8 * $0)) }
     return String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)

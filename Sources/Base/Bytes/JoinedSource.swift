@@ -1,12 +1,12 @@
-/// Several sources as one, each beginning where the one before it ends.
+/// Several sources, concatenated.
 public final class JoinedSource: ByteSource {
   private let parts: [any ByteSource]
-  /// Where each part begins, in bytes.
+  /// The offset of each part, in bytes.
   public let starts: [Int64]
   public let size: Int64
   public let identity: ByteIdentity?
 
-  /// The sizes of the parts must be known. Throws a limit fault when they are too large together.
+  /// The sizes of the parts must be known. Throws a limit fault when their sum is too large.
   public init(_ parts: [(name: FileName, bytes: any ByteSource)]) throws(Fault) {
     var starts: [Int64] = []
     var end: Int64 = 0
@@ -27,7 +27,8 @@ public final class JoinedSource: ByteSource {
 
   private func holds(_ offset: Int64) -> Bool { offset >= 0 && offset < size }
 
-  /// Calls `body` with each part of a range that lies in one: the part, the offset in it, and where that is in the range.
+  /// Calls `body` for each part that overlaps a range, with the part, the offset in it, and the subrange that it
+  /// covers.
   private func each(
     from offset: Int64, count: Int, _ body: (_ part: any ByteSource, _ start: Int64, Range<Int>) throws(Fault) -> Void
   ) throws(Fault) {

@@ -1,4 +1,4 @@
-/// A name in a listing: a piece of a block of names, so that a listing costs no allocation a name.
+/// A name in a directory listing: a slice of a block of names, so that a listing needs no allocation per name.
 public struct ListedName: Sendable {
   private let block: [UInt8]
   private let start: Int
@@ -20,10 +20,10 @@ public struct ListedName: Sendable {
   public var bytes: ArraySlice<UInt8> { block[start..<start + count] }
   public var fileName: FileName { FileName(bytes) }
 
-  /// What stands behind the last dot; nil when there is no dot or only a leading one.
+  /// What follows the last dot; nil if there is no dot or only a leading one.
   public var fileExtension: FileExtension? { FileExtension(ofName: bytes) }
 
-  /// With the NUL that C wants.
+  /// With the terminating NUL that C needs.
   public func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     unsafe block.withUnsafeBytes { block in
       unsafe body(block.baseAddress!.advanced(by: start).assumingMemoryBound(to: CChar.self))

@@ -1,8 +1,8 @@
-/// Names by their numbers, each given once: one behind the other, with a few bytes beside each.
+/// A set of names, numbered in order of insertion, in one contiguous buffer with a few bytes of overhead each.
 public struct NameList: Sendable {
-  /// All names, one behind the other.
+  /// All names, concatenated.
   public private(set) var bytes: [UInt8] = []
-  /// Where each ends.
+  /// The end offset of each.
   public private(set) var ends: [UInt32] = []
   private var table = NameTable(expecting: 0)
 
@@ -14,15 +14,15 @@ public struct NameList: Sendable {
     bytes[(number == 0 ? 0 : Int(ends[number - 1]))..<Int(ends[number])]
   }
 
-  /// The number of a name; nil for one that is not there.
+  /// The number of a name; nil if it is not in the list.
   public func number(of name: ArraySlice<UInt8>) -> UInt32? { find(NameTable.hash(0, name), name) }
 
   private func find(_ hash: Int, _ name: ArraySlice<UInt8>) -> UInt32? {
     table.find(hash) { self[Int($0)] == name }
   }
 
-  /// Adds a name unless it is there; gives its number, and whether it is new. Past 4 GiB of names, nothing is new: all are
-  /// the first one.
+  /// Adds a name unless it is present; returns its number, and whether it is new. Past 4 GiB of names none is added:
+  /// each new one gets number 0.
   public mutating func add(_ name: ArraySlice<UInt8>) -> (number: UInt32, isNew: Bool) {
     let hash = NameTable.hash(0, name)
     if let known = find(hash, name) { return (known, false) }
@@ -35,6 +35,6 @@ public struct NameList: Sendable {
     return (number, true)
   }
 
-  /// Lets go of what only looking names up and adding them need.
+  /// Frees the table that only look-ups and insertions need.
   public mutating func finish() { table = NameTable(expecting: 0) }
 }

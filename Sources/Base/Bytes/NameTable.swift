@@ -1,9 +1,9 @@
-/// Finds numbered things by their folder and name: an open-addressed table of 32-bit numbers.
+/// An open-addressing hash table of 32-bit numbers, by parent and name.
 ///
-/// Names stay where they are; the table asks its user to compare and to hash again. Keyed by Swift's per-process hash, so
-/// that hostile input cannot choose names that collide. Not for two threads at a time.
+/// Names are stored elsewhere; the caller compares and rehashes them. Keyed by Swift's per-process hash, so that
+/// hostile input cannot choose names that collide. Not thread-safe.
 public struct NameTable: Sendable {
-  /// Numbers plus one; 0 is free. The count is a power of two, and at most two thirds are taken.
+  /// Numbers plus one; 0 is free. The count is a power of two, and at most two thirds are in use.
   private var slots: [UInt32]
   private var taken = 0
 
@@ -18,12 +18,12 @@ public struct NameTable: Sendable {
   /// In bytes.
   public var memorySize: Int { slots.count * MemoryLayout<UInt32>.stride }
 
-  /// What a table for so many numbers takes, in bytes.
+  /// The size of a table for `count` numbers, in bytes.
   public static func memorySize(expecting count: Int) -> Int {
     slots(expecting: count) * MemoryLayout<UInt32>.stride
   }
 
-  /// How many numbers the table can have.
+  /// How many numbers fit.
   public var capacity: Int { slots.count / 3 * 2 }
 
   public static func hash(_ parent: UInt32, _ name: ArraySlice<UInt8>) -> Int {
@@ -33,7 +33,7 @@ public struct NameTable: Sendable {
     return hasher.finalize()
   }
 
-  /// The number for which `matches` holds among those that hash alike.
+  /// The number, among those with this hash, for which `matches` is true.
   public func find(_ hash: Int, where matches: (UInt32) -> Bool) -> UInt32? {
     var index = hash & (slots.count - 1)
     while slots[index] != 0 {
@@ -43,10 +43,10 @@ public struct NameTable: Sendable {
     return nil
   }
 
-  /// Whether the table must be made anew, larger, before the next insertion.
+  /// Whether the table must be `grown` before the next insertion.
   public var isFull: Bool { taken >= capacity }
 
-  /// A table of at least twice the size, and for `count` numbers, with the same numbers.
+  /// A copy with at least twice the capacity, and room for `count` numbers.
   public func grown(for count: Int = 0, rehash: (UInt32) -> Int) -> NameTable {
     var larger = NameTable(expecting: max(capacity + 1, count))
     for value in slots where value != 0 { larger.place(value, rehash(value - 1)) }
@@ -54,7 +54,7 @@ public struct NameTable: Sendable {
     return larger
   }
 
-  /// Adds a number that is not in the table, which must not be full.
+  /// Adds a number that is not in the table. The table must not be full.
   public mutating func insert(_ number: UInt32, _ hash: Int) {
     precondition(!isFull)
     place(number + 1, hash)
@@ -67,7 +67,7 @@ public struct NameTable: Sendable {
     slots[index] = value
   }
 
-  /// Takes a number out and moves those behind it up, so that no search meets a hole.
+  /// Removes a number and moves later ones up, so that no probe sequence meets a hole.
   public mutating func remove(_ number: UInt32, _ hash: Int, rehash: (UInt32) -> Int) {
     let mask = slots.count - 1
     var hole = hash & mask

@@ -1,24 +1,24 @@
 internal import Synchronization
 
-/// Something that is being made elsewhere, for any number of those who ask for it.
+/// Something that is being made elsewhere, for any number of waiters.
 ///
-/// When the last of those who wait gives up, nobody wants it any more.
+/// It is abandoned when the last waiter cancels.
 public final class Pending: Sendable {
   private struct State {
     var waiters: [Int: @Sendable () -> Void] = [:]
     var nextToken = 0
     var isDone = false
-    /// What was made: held here for those who were told and have not asked again yet.
+    /// The result, kept alive for waiters that were notified and have not retried yet.
     var product: (any AnyObject & Sendable)?
   }
 
   private let state = Mutex(State())
-  /// Called once when all who waited have given up.
+  /// Called once when all waiters have cancelled.
   private let abandoned: @Sendable () -> Void
 
   public init(abandoned: @escaping @Sendable () -> Void) { self.abandoned = abandoned }
 
-  /// Ends the wait. What was made stays in memory as long as somebody holds this.
+  /// Ends the wait. The product stays in memory as long as this object.
   public func finish(with product: (any AnyObject & Sendable)? = nil) {
     let waiters = state.withLock { state in
       state.isDone = true
@@ -29,7 +29,8 @@ public final class Pending: Sendable {
     for waiter in waiters { waiter() }
   }
 
-  /// Has `body` called when the wait is over, at once if it is: then ask again. Gives what to `cancel` with.
+  /// Registers `body`, to be called when the wait is over, at once if it is: the waiter then retries. Returns the token
+  /// for `cancel`.
   public func whenDone(_ body: @escaping @Sendable () -> Void) -> Int {
     let token: Int? = state.withLock { state in
       if state.isDone { return nil }
@@ -41,7 +42,7 @@ public final class Pending: Sendable {
     return token ?? 0
   }
 
-  /// Gives up waiting; nothing happens when the wait is over.
+  /// Stops waiting; `body` is not called any more.
   public func cancel(_ token: Int) {
     let isLast = state.withLock { state in
       state.waiters.removeValue(forKey: token) != nil && state.waiters.isEmpty && !state.isDone

@@ -1,6 +1,6 @@
-/// A 64-bit hash that is the same on every machine and in every run: inode numbers and cache keys come from it.
+/// A 64-bit hash that is the same on every machine and in every run, for inode numbers and cache keys.
 ///
-/// Not keyed and not cryptographic: nothing may rest on its being hard to collide.
+/// Not keyed and not cryptographic: nothing may rely on collision resistance.
 public struct StableHash: Sendable {
   public private(set) var value: UInt64
 
@@ -37,7 +37,7 @@ public struct StableHash: Sendable {
 }
 
 extension StableHash {
-  /// As `combine` of the same bytes one by one, eight at a time.
+  /// Same result as `combine` of the same bytes one by one; processes eight at a time.
   public mutating func combine(_ bytes: RawSpan) {
     let whole = bytes.byteCount & ~7
     for offset in stride(from: 0, to: whole, by: 8) { combine(bytes.bigEndianWord(at: offset)) }
@@ -47,7 +47,7 @@ extension StableHash {
     combine(UInt64(bytes.byteCount))
   }
 
-  /// A run of many bytes, four words abreast: another value than `combine`, four times as fast.
+  /// For many bytes, in four interleaved lanes: another value than `combine`, four times as fast.
   public mutating func combine(long bytes: RawSpan) {
     var lanes = (self, adding(1), adding(2), adding(3))
     let whole = bytes.byteCount & ~31
@@ -67,7 +67,7 @@ extension StableHash {
 }
 
 extension RawSpan {
-  /// Traps outside.
+  /// Traps out of bounds.
   @inline(__always)
   fileprivate func bigEndianWord(at offset: Int) -> UInt64 {
     // Any bit pattern is an integer; the load checks its bounds.

@@ -1,24 +1,24 @@
 internal import Bytes
 internal import COpenSSL
 
-/// The keys that WinZip's AES encryption makes of a password and an entry's salt.
+/// The keys that WinZip's AES encryption derives from a password and an entry's salt.
 public struct AESKeys: Sendable {
   let cipher: [UInt8]
   let authentication: [UInt8]
-  /// Tells, all but surely, a wrong password.
+  /// Detects nearly every wrong password.
   public let verifier: [UInt8]
 
-  /// In bytes, as `saltSize(bits:)` of its kind of key.
+  /// In bytes, as `saltSize(bits:)` for this key size.
   public var saltSize: Int { cipher.count / 2 }
 
   public static let verifierSize = 2
-  /// The authentication code's, behind the data.
+  /// The size of the authentication code that follows the data.
   public static let codeSize = 10
 
-  /// The bytes before the verifier and the data, for keys of 128, 192 or 256 `bits`.
+  /// The size of the salt before the verifier and the data, for keys of 128, 192 or 256 `bits`.
   public static func saltSize(bits: Int) -> Int { bits / 16 }
 
-  /// Takes about half a millisecond: PBKDF2 with a thousand rounds of HMAC-SHA1. nil only when libcrypto fails.
+  /// Takes about half a millisecond: PBKDF2 with a thousand rounds of HMAC-SHA1. nil only if libcrypto fails.
   public init?(password: [UInt8], salt: [UInt8], bits: Int) {
     let keySize = bits / 8
     var made = [UInt8](repeating: 0, count: 2 * keySize + Self.verifierSize)
@@ -32,11 +32,11 @@ public struct AESKeys: Sendable {
   }
 }
 
-/// AES in counter mode with a little-endian counter from 1 on, as WinZip has it. One thread at a time.
+/// AES in counter mode with a little-endian counter that starts at 1, as WinZip uses it. Not thread-safe.
 @safe struct AESCounter: ~Copyable {
   private let context: OpaquePointer
 
-  /// Keystream made at a time, in bytes.
+  /// How much keystream is generated at once, in bytes.
   private static let batch = 4096
   static let blockSize = 16
 
@@ -53,7 +53,7 @@ public struct AESKeys: Sendable {
 
   deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-  /// Decrypts the bytes that start at `offset` where they are.
+  /// Decrypts the bytes that start at `offset` in place.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
     unsafe try withUnsafeTemporaryAllocation(byteCount: 2 * Self.batch, alignment: 16) { (memory) throws(Fault) in
       let counters = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<Self.batch])
@@ -89,9 +89,9 @@ public struct AESKeys: Sendable {
   }
 }
 
-/// HMAC-SHA1 of bytes that come in pieces. One thread at a time.
+/// Incremental HMAC-SHA1. Not thread-safe.
 @safe struct HMACSHA1: ~Copyable, @unchecked Sendable {
-  // Sendable: the context is this value's own.
+  // Sendable: the context is owned by this value.
   private let context: OpaquePointer
 
   init(key: [UInt8]) throws(Fault) {
@@ -101,7 +101,7 @@ public struct AESKeys: Sendable {
     defer { unsafe EVP_MAC_free(algorithm) }
     guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { throw Fault(.limit, "no memory for an HMAC") }
     var digest = Array("SHA1".utf8CString)
-    // A parameter holds on to its name and value, which have to outlast it.
+    // A parameter keeps pointers to its name and value, which have to outlive it.
     let status = unsafe OSSL_MAC_PARAM_DIGEST.withCString { name in
       unsafe digest.withUnsafeMutableBufferPointer { value in
         var parameters = unsafe [
@@ -123,7 +123,7 @@ public struct AESKeys: Sendable {
     _ = unsafe EVP_MAC_update(context, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count)
   }
 
-  /// The code; to be asked for once.
+  /// The code; may be called only once.
   mutating func finish() -> [UInt8] {
     var code = [UInt8](repeating: 0, count: 20)
     var count = 0

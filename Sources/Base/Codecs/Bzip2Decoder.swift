@@ -1,9 +1,9 @@
 internal import Bytes
 internal import CBzip2
 
-/// Decodes one bzip2 stream by libbz2; takes about 4 MB.
+/// Decodes one bzip2 stream with libbz2; takes about 4 MB.
 @safe final class Bzip2Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: the memory is this object's own. The library remembers the address of its stream.
+  // Sendable: the memory is owned by this object. The library keeps the address of its stream.
   private let stream: UnsafeMutablePointer<bz_stream>
 
   init() throws(Fault) {
@@ -23,7 +23,7 @@ internal import CBzip2
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(Fault) -> StreamProgress {
-    // libbz2 counts in 32 bits, callers pass at most a few mebibytes; it reads from next_in only.
+    // libbz2 counts in 32 bits, callers pass at most a few mebibytes; it does not write to next_in.
     precondition(input.count < Int32.max && output.count < Int32.max)
     unsafe stream.pointee.next_in = UnsafeMutablePointer(
       mutating: input.assumingMemoryBound(to: CChar.self).baseAddress)

@@ -5,7 +5,7 @@ internal import CIsal
 public struct CRC32: Sendable {
   public private(set) var value: UInt32
 
-  /// Goes on from the sum of what came before.
+  /// Continues from the checksum of the preceding bytes.
   public init(continuing value: UInt32 = 0) { self.value = value }
 
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
@@ -14,7 +14,7 @@ public struct CRC32: Sendable {
   }
 }
 
-/// The CRC-32 that a source should have.
+/// Verifies the CRC-32 of a source.
 public struct CRC32Sum: RunningSum {
   private var crc = CRC32()
   private let expected: UInt32
@@ -27,7 +27,7 @@ public struct CRC32Sum: RunningSum {
 }
 
 extension Fault {
-  /// Bytes that do not have the CRC-32 they should.
+  /// A CRC-32 mismatch.
   public init(crc expected: UInt32, found: UInt32) {
     self.init(.damaged, "expected CRC-32 \(String(expected, radix: 16)), found \(String(found, radix: 16))")
   }

@@ -1,18 +1,18 @@
 internal import Bytes
 
-/// A decoder and its place in the compressed bytes.
+/// A decoder and its position in the compressed bytes.
 struct DecodedStream: Sendable {
   private let source: any ByteSource
   private let compression: Compression
   private let size: Int64
   private var decoder: any StreamDecoder
-  /// The next compressed byte that the decoder wants.
+  /// The offset of the next compressed byte that the decoder needs.
   private var inputOffset: Int64 = 0
   private var isFinished = false
 
   private static let inputSize = 128 << 10
 
-  /// `size` is what should come out in all.
+  /// `size` is the expected size of the whole output.
   init(_ source: any ByteSource, _ compression: Compression, size: Int64) throws(Fault) {
     self.source = source
     self.compression = compression
@@ -20,10 +20,10 @@ struct DecodedStream: Sendable {
     decoder = try compression.makeDecoder(size: size)
   }
 
-  /// The next `count` bytes of output, fewer only where the stream ends. Blocks.
+  /// The next `count` bytes of output, fewer only at the stream's end. Blocks.
   mutating func next(_ count: Int) throws(Fault) -> [UInt8] { try next(count, joining: compression.joinsStreams) }
 
-  /// Whether the stream ends here; may consume its last, empty blocks. What follows the stream is nobody's.
+  /// Whether the stream ends here; may consume its last, empty blocks. Bytes after the stream are ignored.
   mutating func isAtEnd() throws(Fault) -> Bool {
     if isFinished { return true }
     return try next(1, joining: false).isEmpty && isFinished
@@ -47,7 +47,7 @@ struct DecodedStream: Sendable {
     defer { unsafe input.deallocate() }
     var rounds = 0
     while done < output.count {
-      // Much of the stream may stand for next to nothing.
+      // A long input may produce next to no output.
       rounds += 1
       if rounds.isMultiple(of: 64) { try Interest.check() }
       if isFinished {
@@ -68,7 +68,7 @@ struct DecodedStream: Sendable {
         if progress.consumed == 0 && progress.produced == 0 { break }
       }
       inputOffset += Int64(used)
-      // Nothing taken and nothing given, with all that is left to take: the stream is cut off.
+      // Nothing consumed and nothing produced with all remaining input: the stream is truncated.
       if used == 0 && done == before { return }
     }
   }

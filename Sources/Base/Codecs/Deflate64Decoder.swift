@@ -1,9 +1,9 @@
 internal import Bytes
 
-/// Decodes Deflate64 (ZIP's method 9): Deflate (RFC 1951) with a window of 64 KiB, copies of up to 65,538 bytes and two more
-/// distance codes.
+/// Decodes Deflate64 (ZIP's method 9): Deflate (RFC 1951) with a window of 64 KiB, matches of up to 65,538 bytes and
+/// two more distance codes.
 @safe final class Deflate64Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: as for any decoder, one thread at a time.
+  // Sendable: as for any decoder, used by one thread at a time.
   private var stream = Deflate64Stream()
 
   func decode(
@@ -18,16 +18,16 @@ private struct Deflate64Stream {
   private var isLastBlock = false
   private var literals = HuffmanCode()
   private var distances = HuffmanCode()
-  /// The rest of a copy that did not fit the output.
+  /// The rest of a match that did not fit in the output.
   private var copy = (count: 0, distance: 0)
 
   private enum Block {
     /// Between two blocks.
     case none
-    /// This many bytes are left of it.
+    /// The number of bytes left.
     case stored(Int)
     case coded
-    /// Behind the last block.
+    /// After the last block.
     case end
   }
 
@@ -50,7 +50,8 @@ private struct Deflate64Stream {
     return StreamProgress(consumed: bits.finish(), produced: produced, isFinished: false)
   }
 
-  /// Decodes until the window is filled up to `limit`; gives whether it is, and not the input or the stream at its end.
+  /// Decodes until the window is filled up to `limit`; returns whether it is, false at the end of the input or the
+  /// stream.
   private mutating func run(_ input: RawSpan, upTo limit: Int) throws(Fault) -> Bool {
     while true {
       if copy.count > 0 {
@@ -67,7 +68,7 @@ private struct Deflate64Stream {
         }
         let place = bits
         guard try startBlock(input) else {
-          // Not all of the block's header is there: it is read again from its start.
+          // The block's header is incomplete: it is read again from its start.
           bits = place
           return false
         }
@@ -89,7 +90,7 @@ private struct Deflate64Stream {
     }
   }
 
-  /// Decodes symbols of a coded block up to its end, or to `limit`; gives false when the input is at its end.
+  /// Decodes symbols of a coded block up to its end, or to `limit`; returns false at the end of the input.
   private mutating func symbols(_ input: RawSpan, upTo limit: Int) throws(Fault) -> Bool {
     var bits = bits
     defer { self.bits = bits }
@@ -127,13 +128,13 @@ private struct Deflate64Stream {
     return true
   }
 
-  /// A symbol that is not all there is read again from its start.
+  /// Restores the position before an incomplete symbol, which is then read again from its start.
   private func stop(_ bits: inout BitReader, _ place: BitReader) -> Bool {
     bits = place
     return false
   }
 
-  /// Reads a block's header; false when it is not all there.
+  /// Reads a block's header; false if it is incomplete.
   private mutating func startBlock(_ input: RawSpan) throws(Fault) -> Bool {
     bits.refill(input)
     guard let last = bits.take(1), let kind = bits.take(2) else { return false }
@@ -145,7 +146,7 @@ private struct Deflate64Stream {
       guard count == ~complement & 0xffff else {
         throw Fault(.damaged, "expected Deflate64 data, found an invalid stored block")
       }
-      // Bytes are taken from the input itself.
+      // Stored bytes are taken from the input directly.
       bits.giveBack()
       block = .stored(count)
     case 1:
@@ -161,7 +162,7 @@ private struct Deflate64Stream {
     return true
   }
 
-  /// The two codes of a block (RFC 1951, 3.2.7); false when they are not all there.
+  /// Reads the two codes of a block (RFC 1951, 3.2.7); false if they are incomplete.
   private mutating func readCodes(_ input: RawSpan) throws(Fault) -> Bool {
     guard let literalCount = bits.take(5), let distanceCount = bits.take(5), let lengthCount = bits.take(4) else {
       return false
@@ -199,7 +200,7 @@ private struct Deflate64Stream {
 private enum Deflate64Tables {
   typealias Value = (base: UInt32, extra: UInt8)
 
-  /// By symbol from 257 on: as in Deflate, but the last.
+  /// By symbol from 257 on: as in Deflate, except the last.
   static let lengths: [Value] =
     (0..<28).map { index in
       let extra = index < 8 ? 0 : (index - 4) / 4

@@ -1,16 +1,16 @@
 internal import Bytes
 
-/// Takes bits off an input, lowest first.
+/// Reads bits from an input, least significant first.
 struct BitReader {
-  /// The next byte of the input that is not in `bits` yet.
+  /// The offset of the next input byte that is not in `bits` yet.
   var position = 0
   private var bits: UInt64 = 0
   private(set) var count = 0
 
-  /// A new input starts, at the first byte that was not consumed of the last.
+  /// Starts a new input, which begins with the first byte of the last that was not consumed.
   mutating func start() { position = 0 }
 
-  /// Gives whole bytes back to the input; gives how many bytes of it are consumed.
+  /// Returns whole bytes to the input; returns how many bytes of it are consumed.
   mutating func finish() -> Int {
     giveBack()
     return position
@@ -25,7 +25,7 @@ struct BitReader {
 
   func bytesLeft(_ input: RawSpan) -> Int { input.byteCount - position }
 
-  /// Makes it 56 bits or more, fewer only at the input's end.
+  /// Fills up to 56 bits or more, fewer only at the input's end.
   @inline(__always)
   mutating func refill(_ input: RawSpan) {
     if position &+ 8 <= input.byteCount {
@@ -44,18 +44,18 @@ struct BitReader {
     }
   }
 
-  /// The next bits, zeros behind the end, without taking them.
+  /// The next bits, without consuming them; zeros beyond the end.
   @inline(__always)
   func peek(_ width: Int) -> Int { Int(truncatingIfNeeded: bits & ((1 &<< UInt64(width)) &- 1)) }
 
-  /// Takes bits that are there.
+  /// Consumes bits that are available.
   @inline(__always)
   mutating func drop(_ width: Int) {
     bits &>>= UInt64(width)
     count &-= width
   }
 
-  /// nil when so many are not there.
+  /// Consumes and returns bits; nil if not enough are available.
   @inline(__always)
   mutating func take(_ width: Int) -> Int? {
     guard width <= count else { return nil }
@@ -64,23 +64,24 @@ struct BitReader {
     return value
   }
 
-  /// Skips to the next whole byte.
+  /// Skips to the next byte boundary.
   mutating func align() { drop(count & 7) }
 }
 
 /// A canonical Huffman code (RFC 1951, 3.2.2).
 struct HuffmanCode {
-  /// By the next ten bits: the symbol times 16, plus the length of its code; 0 for a longer one, or none.
+  /// By the next ten bits: the symbol times 16, plus the length of its code; 0 if the code is longer, or there is none.
   private var table = [UInt16](repeating: 0, count: 1 << quickBits)
-  /// By length: how many codes there are.
+  /// The number of codes by length.
   private var counts = [Int](repeating: 0, count: longest + 1)
-  /// In the order of their codes.
+  /// In code order.
   private var symbols: [UInt16] = []
 
   private static let quickBits = 10
   private static let longest = 15
 
-  /// Throws for lengths that no code can have. Some bits may stand for no symbol: a block that uses none is sound.
+  /// Throws for lengths that no code can have. An incomplete code is accepted: a block that uses only its symbols is
+  /// valid.
   mutating func build(_ lengths: some Collection<UInt8>) throws(Fault) {
     for index in counts.indices { counts[index] = 0 }
     for length in lengths { counts[Int(length)] += 1 }
@@ -109,7 +110,7 @@ struct HuffmanCode {
     }
   }
 
-  /// Puts a short code, whose first bit is the lowest of the input's, everywhere it can stand.
+  /// Enters a short code, bit-reversed, at every index that starts with it.
   private mutating func enter(_ symbol: UInt16, _ code: Int, _ length: Int) {
     var reversed = 0
     for bit in 0..<length where code >> bit & 1 == 1 { reversed |= 1 << (length - 1 - bit) }
@@ -118,7 +119,7 @@ struct HuffmanCode {
     }
   }
 
-  /// The next symbol; nil when its bits are not all there. Throws when they stand for none.
+  /// The next symbol; nil if its bits are incomplete. Throws if they encode none.
   @inline(__always)
   func decode(_ bits: inout BitReader) throws(Fault) -> Int? {
     let entry = Int(table[bits.peek(Self.quickBits)])
@@ -148,19 +149,19 @@ struct HuffmanCode {
   }
 }
 
-/// The last 64 KiB of output at least, and room for more behind them.
+/// At least the last 64 KiB of output, and space to append more.
 struct Deflate64Window {
   private(set) var bytes = [UInt8](repeating: 0, count: reach * 5)
-  /// Behind the last byte of output.
+  /// The offset after the last byte of output.
   private(set) var end = 0
 
   private static let reach = 64 << 10
 
   var capacity: Int { bytes.count }
-  /// How far back a copy may reach.
+  /// The greatest distance of a match.
   var filled: Int { end }
 
-  /// Moves the window to the front when there is no room behind it.
+  /// Moves the window to the front when the buffer is full.
   mutating func makeRoom() {
     guard end == bytes.count else { return }
     bytes.replaceSubrange(0..<Self.reach, with: bytes[(bytes.count - Self.reach)...])
@@ -177,7 +178,7 @@ struct Deflate64Window {
     for index in 0..<span.byteCount { append(span.byte(at: index)) }
   }
 
-  /// Appends `count` bytes that start `distance` back, where a copy may run into what it writes.
+  /// Appends `count` bytes that start `distance` back; source and target may overlap.
   @inline(__always)
   mutating func copy(_ count: Int, from distance: Int) {
     var source = end &- distance

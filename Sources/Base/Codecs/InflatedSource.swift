@@ -2,12 +2,12 @@ public import Bytes
 internal import Synchronization
 internal import Threads
 
-/// The bytes that a Deflate stream stands for, at any offset.
+/// The output of a Deflate stream, at any offset.
 ///
-/// The stream is decoded in stretches of a mebibyte. The first pass goes front to back, checks the CRC and notes restart
-/// points; after it any stretch is decoded from the point before it. Stretches decoded last are kept, so that the
-/// kernel's readahead may come in any order. The points of a long stream are kept in a store, too: what is far ahead of the
-/// first pass is decoded from there.
+/// The stream is decoded in stretches of a mebibyte. The first pass is sequential, checks the CRC and records restart
+/// points; after it, any stretch is decoded from the point before it. The latest stretches are cached, so that the
+/// kernel's read-ahead may come in any order. The points of a long stream are also persisted: stretches far ahead of
+/// the first pass are decoded from those.
 public final class InflatedSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
@@ -15,26 +15,27 @@ public final class InflatedSource: ByteSource {
   private let stretches: Stretches
   private let log: RestartLog?
   private let frontier: Mutex<Frontier>
-  /// One thread decodes a stretch, others who want the same one wait for it. Taken before `passTurn`, never after.
+  /// One thread decodes a stretch, others that want the same one wait for it. Lock order: before `passTurn`.
   private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
-  /// Held by who touches `frontier`, whose own lock nobody then has to wait for.
+  /// Held while `frontier` is accessed, so that no thread blocks on the mutex of `frontier`.
   private let passTurn = TurnLock()
 
   private static let inputSize = 128 << 10
-  /// Restart points take at most this much memory for one source; past it every other one is dropped. Where the others are
-  /// in a store, less will do.
+  /// Restart points of one source take at most this much memory; beyond it every other one is dropped. If they are also
+  /// persisted, less suffices.
   private static let pointsCost = 8 << 20
   private static let pointsCostWithLog = 2 << 20
-  /// Shorter streams are decoded again sooner than their points are read back.
+  /// Shorter streams are decoded again faster than their points are read back.
   private static let loggedSize: Int64 = 8 << 20
-  /// The first pass goes on for a reader this much ahead of it: that is the kernel's readahead out of order.
+  /// The first pass continues for a reader at most this much ahead of it, in stretches: that is the kernel's read-ahead
+  /// out of order.
   private static let readahead: Int64 = 2
-  /// Decodes at most this much from a stored point; past it the first pass goes on, and notes points.
+  /// The most stretches to decode from a persisted point; for more, the first pass continues, and records points.
   private static let longestRun: Int64 = 32
 
   /// The first pass through the stream.
   fileprivate struct Frontier: ~Copyable {
-    /// nil before it has begun.
+    /// nil before the first pass has begun.
     var stream: Stream?
     /// The next stretch to decode.
     var next: Int64 = 0
@@ -46,7 +47,8 @@ public final class InflatedSource: ByteSource {
     var fault: Fault?
   }
 
-  /// `size` and, unless it is nil, `crc` are what the decoded bytes must have; `compressed` is the stream, and may be longer than it.
+  /// `size` and, unless it is nil, `crc` are the expected size and checksum of the output; `compressed` may be longer
+  /// than its stream.
   public init(of compressed: any ByteSource, size: Int64, crc: UInt32?, cache: StretchCache) {
     self.compressed = compressed
     self.size = size
@@ -78,7 +80,7 @@ public final class InflatedSource: ByteSource {
 
   public func workAhead(of offset: Int64) -> WorkAhead {
     let index = offset / Int64(Stretches.length)
-    // From a quarter of the stretch on that was decoded last.
+    // Starts once a quarter of the stretch decoded last has been read.
     guard offset % Int64(Stretches.length) >= Int64(Stretches.length / 4), index + 1 < stretches.count,
       !stretches.holds(index + 1),
       frontier.withLockIfAvailable({ $0.next == index + 1 && $0.fault == nil }) ?? false
@@ -89,7 +91,7 @@ public final class InflatedSource: ByteSource {
   public func prepare(at offset: Int64) {
     let index = offset / Int64(Stretches.length) + 1
     guard offset >= 0, index < stretches.count else { return }
-    // A fault shows itself again to the reader it concerns.
+    // The reader it concerns will get the fault again.
     _ = try? stretch(index, .blocking)
   }
 
@@ -100,15 +102,15 @@ public final class InflatedSource: ByteSource {
     try turn.lock()
     defer { turn.unlock() }
     if let found = stretches.find(index) { return found }
-    // Each round that ends without a stretch leaves fewer ways: a stored point is distrusted once, and another thread may
-    // have taken the first pass beyond while this one waited for it.
+    // Each round that ends without a stretch leaves fewer alternatives: a persisted point is distrusted once, and
+    // another thread may have taken the first pass beyond while this one waited for it.
     for _ in 0..<3 {
       guard let start = try startingPoint(for: index) else {
         if let made = try advanceFrontier(to: index) { return made }
         continue
       }
       do throws(Fault) { return try decode(index, from: start) } catch {
-        // Of the point and the stream, the point is the one that can be done without.
+        // Either the point or the stream is damaged: retry without the point.
         guard start.isStored, error.kind == .damaged else { throw error }
         log?.distrust()
       }
@@ -136,7 +138,7 @@ public final class InflatedSource: ByteSource {
     var isStored = false
   }
 
-  /// The nearest restart point at or before a stretch; nil when the first pass has to come there first.
+  /// The nearest restart point at or before a stretch; nil if the first pass has to get there first.
   private func startingPoint(for index: Int64) throws(Fault) -> Start? {
     try passTurn.lock()
     defer { passTurn.unlock() }
@@ -171,12 +173,11 @@ public final class InflatedSource: ByteSource {
       while true {
         let current = frontier.next
         if current > index { return stretches.find(index) }
-        // Between two stretches: who goes on finds all as it is.
+        // Between two stretches the state is consistent for the next caller.
         try Interest.check()
         let stretch: Stretch
         do throws(Fault) { stretch = try decodeNext(&frontier) } catch {
-          // The decoder stands somewhere in the middle. What was no fault of the data's may work another time: then from
-          // the start.
+          // The decoder is in an undefined position. If the data are not at fault, a retry may succeed: from the start.
           if error.kind != .damaged { frontier = Frontier() }
           throw error
         }
@@ -198,7 +199,7 @@ public final class InflatedSource: ByteSource {
     }
   }
 
-  /// Keeps the place that the first pass has come to.
+  /// Records the position that the first pass has reached.
   private func note(_ frontier: inout Frontier) {
     if frontier.next == stretches.count {
       log?.finish()
@@ -232,8 +233,8 @@ public final class InflatedSource: ByteSource {
 }
 
 extension InflatedSource.Frontier {
-  /// Keeps the place where stretch `index` starts, when it is one of those to be kept, and gives it then; past the budget
-  /// every other point goes.
+  /// Records and returns the restart point at the start of stretch `index`, if it is one to keep; beyond the budget
+  /// every other point is dropped.
   fileprivate mutating func note(at index: Int64, atMost limit: Int) -> RestartPoint? {
     guard index % spacing == 0, let point = stream?.restartPoint else { return nil }
     points[index] = point
@@ -249,10 +250,10 @@ extension InflatedSource.Frontier {
   }
 }
 
-/// A decoder and its place in the compressed bytes.
+/// A decoder and its position in the compressed bytes.
 private struct Stream: ~Copyable, Sendable {
   var inflater: Inflater
-  /// The next compressed byte that the decoder wants.
+  /// The offset of the next compressed byte that the decoder needs.
   var inputOffset: Int64
   var isFinished = false
 
@@ -263,7 +264,7 @@ private struct Stream: ~Copyable, Sendable {
 
   var restartPoint: RestartPoint { inflater.restartPoint(inputOffset: inputOffset) }
 
-  /// The next `count` bytes of output, fewer only where the stream ends.
+  /// The next `count` bytes of output, fewer only at the stream's end.
   mutating func next(_ count: Int, from source: any ByteSource, inputSize: Int) throws(Fault) -> [UInt8] {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -282,7 +283,7 @@ private struct Stream: ~Copyable, Sendable {
     defer { unsafe input.deallocate() }
     var rounds = 0
     while done < output.count, !isFinished {
-      // Much of the stream may stand for next to nothing.
+      // A long input may produce next to no output.
       rounds += 1
       if rounds.isMultiple(of: 64) { try Interest.check() }
       let available = unsafe try source.read(into: input, at: inputOffset, .blocking)
@@ -292,7 +293,7 @@ private struct Stream: ~Copyable, Sendable {
       inputOffset += Int64(progress.consumed)
       done += progress.produced
       isFinished = progress.isFinished
-      // No input left and nothing more comes out: the stream is cut off.
+      // No input left and no more output: the stream is truncated.
       if progress.consumed == 0 && progress.produced == 0 { return }
     }
   }

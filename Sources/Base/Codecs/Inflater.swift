@@ -1,16 +1,16 @@
 public import Bytes
 internal import CIsal
 
-/// A Deflate (RFC 1951) decoder that stops at any byte of its output and can be put back there later.
+/// A Deflate (RFC 1951) decoder that can stop at any byte of its output and be resumed there later.
 ///
-/// The work is ISA-L's. Not for use by two threads at a time.
+/// Uses ISA-L. Not thread-safe.
 @safe struct Inflater: ~Copyable, @unchecked Sendable {
-  // Sendable: the memory is this value's own.
+  // Sendable: the memory is owned by this value.
   let state: UnsafeMutablePointer<inflate_state>
 
   init() {
     unsafe state = .allocate(capacity: 1)
-    // Restart points copy what ISA-L leaves alone, too, and what was in this memory before is no one else's business.
+    // Restart points also copy what ISA-L does not initialize, and must not leak earlier contents of this memory.
     unsafe UnsafeMutableRawPointer(state).initializeMemory(
       as: UInt8.self, repeating: 0, count: Inflater.memorySizes.lowerBound)
     unsafe isal_inflate_init(state)
@@ -21,17 +21,17 @@ internal import CIsal
   struct Progress {
     var consumed = 0
     var produced = 0
-    /// The last block has ended and all of its output was given.
+    /// The last block has ended and all of its output was returned.
     var isFinished = false
   }
 
-  /// Decodes from `input` into `output` until one of them or the stream ends.
+  /// Decodes from `input` into `output` until either is used up or the stream ends.
   mutating func inflate(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws(Fault)
     -> Progress
   {
     // ISA-L counts in 32 bits; callers pass at most a few mebibytes.
     precondition(input.count < Int32.max && output.count < Int32.max)
-    // ISA-L reads from next_in only.
+    // ISA-L does not write to next_in.
     unsafe state.pointee.next_in = UnsafeMutablePointer(
       mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
     unsafe state.pointee.avail_in = UInt32(input.count)
@@ -58,13 +58,13 @@ internal import CIsal
   }
 }
 
-/// Decodes a whole Deflate stream that stands for exactly `size` bytes; a stream that does not is damaged. O(size).
+/// Decodes a whole Deflate stream whose output is exactly `size` bytes; any other stream is damaged. O(size).
 public func inflate(_ stream: UnsafeRawBufferPointer, toSize size: Int) throws(Fault) -> [UInt8] {
   precondition(stream.count < Int32.max && size < Int32.max)
   var status = ISAL_DECOMP_OK
   var isFinished = false
   let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
-    // A large struct on the heap, of which a stateless call reads only what is set here.
+    // A large struct, so on the heap; a stateless call reads only what is set here.
     let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
     defer { unsafe state.deallocate() }
     unsafe isal_inflate_init(state)
@@ -86,27 +86,28 @@ public func inflate(_ stream: UnsafeRawBufferPointer, toSize size: Int) throws(F
   }
 }
 
-/// Where a Deflate stream can be taken up again: the decoder as it was between two bytes of output.
+/// A point at which a Deflate stream can be resumed: the decoder's state between two bytes of output.
 struct RestartPoint: Sendable {
-  /// The next byte of the compressed stream that the decoder wants.
+  /// The offset of the next compressed byte that the decoder needs.
   let inputOffset: Int64
   /// The decoder's registers and Huffman tables, then the window of the last 32 KiB of output.
   let memory: [UInt8]
 
-  /// In bytes, what keeping this point costs.
+  /// The memory that this point takes, in bytes.
   var cost: Int { memory.count }
 }
 
 extension Inflater {
-  /// Of a restart point, in bytes: everything of the state before the output window, and that as far as it is used.
+  /// The sizes of a restart point, in bytes: the whole state before the output window, and the window as far as it is
+  /// used.
   static var memorySizes: ClosedRange<Int> {
     let head = ffmount_inflate_head_size()
     return head...head + ffmount_inflate_window_size()
   }
 
-  /// The place reached; `inputOffset` is that of the first byte not consumed.
+  /// The current state; `inputOffset` is the offset of the first byte not consumed.
   func restartPoint(inputOffset: Int64) -> RestartPoint {
-    // Of use to the caller of the last step alone.
+    // Pointers of the last call only.
     unsafe state.pointee.next_in = nil
     unsafe state.pointee.avail_in = 0
     unsafe state.pointee.next_out = nil

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import CLzma
 
-/// One of liblzma's decoders, set up by its owner.
+/// A liblzma decoder, initialized by its owner.
 @safe private struct LZMAStream: ~Copyable, @unchecked Sendable {
-  // Sendable: the memory is this value's own. The library remembers nothing of its address, but it must not be copied.
+  // Sendable: the memory is owned by this value. The library does not keep its address, but it must not be copied.
   private let stream: UnsafeMutablePointer<lzma_stream>
 
   init(_ setUp: (UnsafeMutablePointer<lzma_stream>) -> lzma_ret) throws(Fault) {
@@ -30,7 +30,7 @@ internal import CLzma
     unsafe stream.pointee.avail_out = output.count
     let status = unsafe lzma_code(stream, LZMA_RUN)
     switch status {
-    // No progress: the caller sees that by the counts.
+    // No progress: the caller sees that in the counts.
     case LZMA_OK, LZMA_STREAM_END, LZMA_BUF_ERROR: break
     default: throw LZMAStream.fault(status)
     }
@@ -66,10 +66,10 @@ final class XZDecoder: StreamDecoder {
   }
 }
 
-/// Decodes an LZMA stream as ZIP has it (APPNOTE 5.8): two bytes of version, two of the properties' size, the properties,
-/// the stream.
+/// Decodes an LZMA stream in ZIP's format (APPNOTE 5.8): two bytes of version, two of the properties' size, the
+/// properties, the stream.
 @safe final class LZMADecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: as for any decoder, one thread at a time.
+  // Sendable: as for any decoder, used by one thread at a time.
   private var stream: LZMAStream?
   private let size: Int64
   private let endsWithMark: Bool
@@ -91,7 +91,7 @@ final class XZDecoder: StreamDecoder {
     guard unsafe input[2] == Self.propertiesSize, unsafe input[3] == 0 else {
       throw Fault(.damaged, "expected \(Self.propertiesSize) bytes of LZMA properties")
     }
-    // The stream's parameters as a .lzma file's header has them, for which liblzma has a limit on memory.
+    // The parameters as a .lzma file's header, for which liblzma supports a memory limit.
     var header = unsafe Array(input[Self.headerSize..<count])
     shrinkDictionary(&header)
     let known = endsWithMark ? Int64(-1) : size
@@ -100,14 +100,14 @@ final class XZDecoder: StreamDecoder {
     var progress = StreamProgress()
     var fault: Fault?
     unsafe header.withUnsafeBytes { header in
-      // liblzma takes nothing in without room for output, though these bytes stand for none.
+      // liblzma consumes nothing without space for output, though these bytes produce none.
       do throws(Fault) { progress = unsafe try run(header, into: output) } catch { fault = error }
     }
     if let fault { throw fault }
     return StreamProgress(consumed: count, produced: progress.produced, isFinished: progress.isFinished)
   }
 
-  /// A dictionary never needs to be larger than all of the output.
+  /// Limits the dictionary to the size of the output.
   private func shrinkDictionary(_ properties: inout [UInt8]) {
     let asked = properties[1...4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     let needed = UInt32(clamping: max(4096, size))

@@ -1,15 +1,16 @@
 internal import Bytes
 internal import CIsal
 
-/// A restart point as bytes that outlive the process.
+/// A restart point in serialized form, for other processes.
 ///
-/// The image is ISA-L's own memory, so it is good for one version of the library on one kind of machine: `imageVersion` says
-/// which. Whoever keeps it has to notice when a byte of it changes. Even so nothing in it is followed that was not checked.
+/// The image is ISA-L's own memory, so it is valid for one version of the library on one kind of machine only:
+/// `imageVersion` identifies them. The store has to detect changed bytes; even so, every index in the image is checked
+/// before use.
 extension RestartPoint {
-  /// The input offset and the memory's size come first, the memory after them, deflated.
+  /// The input offset and the memory's size, followed by the memory, deflated.
   private static let headerSize = 12
 
-  /// nil when it cannot be made. Takes about 0.1 ms.
+  /// nil if it cannot be made. Takes about 0.1 ms.
   var image: [UInt8]? {
     let bound = memory.count + memory.count / 1000 + 1024
     var status = COMP_OK
@@ -19,13 +20,13 @@ extension RestartPoint {
       }
       _ = unsafe buffer.update(fromContentsOf: header.prefix(RestartPoint.headerSize))
       unsafe memory.withUnsafeBytes { memory in
-        // Too large for a stack.
+        // Too large for the stack.
         let stream = UnsafeMutablePointer<isal_zstream>.allocate(capacity: 1)
         defer { unsafe stream.deallocate() }
         unsafe isal_deflate_stateless_init(stream)
-        // Level 0 is three quarters of the time of level 1 for a seventh more bytes.
+        // Level 0 takes three quarters of level 1's time for a seventh more bytes.
         unsafe stream.pointee.end_of_stream = 1
-        // ISA-L reads from next_in only.
+        // ISA-L does not write to next_in.
         unsafe stream.pointee.next_in = UnsafeMutablePointer(
           mutating: memory.baseAddress?.assumingMemoryBound(to: UInt8.self))
         unsafe stream.pointee.avail_in = UInt32(memory.count)
@@ -38,7 +39,7 @@ extension RestartPoint {
     return status == COMP_OK ? image : nil
   }
 
-  /// nil for bytes that are not an image, or whose decoder would reach out of its memory.
+  /// nil if `image` is malformed, or its decoder would access bytes outside its memory.
   init?(image: [UInt8]) {
     let bytes = unsafe image.span.bytes
     var reader = ByteReader(bytes)
@@ -54,7 +55,7 @@ extension RestartPoint {
 }
 
 extension RestartPoint {
-  /// Of this code and of the library that runs: its decoder's tables for one short stream are a part of it.
+  /// Identifies this code and the library in use: includes the decoder's tables for one short stream.
   static let imageVersion: UInt64 = {
     var hash = StableHash()
     let format: UInt64 = 1
@@ -72,7 +73,7 @@ extension RestartPoint {
     return hash.value
   }()
 
-  /// A Deflate stream of one block with Huffman codes of its own, for 257 bytes.
+  /// A Deflate stream of one block with dynamic Huffman codes, for 257 bytes.
   private static let sample: [UInt8] = [
     0x4d, 0x8d, 0xb9, 0x0e, 0xc2, 0x30, 0x10, 0x44, 0x7f, 0x65, 0x39, 0x0a, 0x52, 0x02, 0x02, 0x59, 0xd0, 0x84, 0x06,
     0x3a, 0x84, 0x10, 0xd0, 0x81, 0x94, 0x08, 0xe7, 0xb4, 0xe3, 0xe0, 0x04, 0x1c, 0xf3, 0xf5, 0xc8, 0x1e, 0x17, 0x34,
@@ -92,13 +93,13 @@ extension Inflater {
     return unsafe Array(UnsafeRawBufferPointer(start: state, count: end)[start...])
   }
 
-  /// Whether a state that came from elsewhere keeps all that ISA-L indexes with inside its memory, of which
-  /// `memorySize` bytes came with it.
+  /// Whether all the indices in a deserialized state, which has `memorySize` bytes, stay inside ISA-L's memory.
   fileprivate func isSound(memorySize: Int) -> Bool {
     let windowEnd = Int32(Inflater.memorySizes.upperBound - Inflater.memorySizes.lowerBound)
     let valid = unsafe state.pointee.tmp_out_valid
     let states = ISAL_BLOCK_NEW_HDR.rawValue...ISAL_BLOCK_FINISH.rawValue
-    // Raw Deflate, without a dictionary or another window; nothing left over: ISA-L puts that into the window.
+    // Raw Deflate, without a dictionary or another window, and without leftover output, which ISA-L would put into the
+    // window.
     return unsafe (0...windowEnd).contains(valid) && Inflater.memorySizes.lowerBound + Int(valid) == memorySize
       && (0...valid).contains(state.pointee.tmp_out_processed)
       && (0...64).contains(state.pointee.read_in_length)

@@ -1,25 +1,25 @@
 public import Bytes
 internal import Synchronization
 
-/// Keeps restart points of streams from one mount to the next. What cannot be kept is done without: nothing throws.
+/// Persists restart points of streams across mounts. Best effort: nothing throws.
 public protocol RestartStore: Sendable {
-  /// The last point of a stream in a range of places. Blocks on the disk, not on what `note` has still to do.
+  /// The last point of a stream within a range of positions. Blocks on the disk, but not on pending `note`s.
   func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint?
 
-  /// Calls `make` later, on a thread of the store's own, and keeps the points. O(1); may drop them instead.
+  /// Calls `make` later, on a thread of the store's own, and stores the points. O(1); may drop them instead.
   ///
-  /// `cost` is what waiting costs, in bytes of memory.
+  /// `cost` is the memory held while pending, in bytes.
   func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint])
 
-  /// Forgets all points of a stream, those too that `note` was given before. O(1).
+  /// Removes all points of a stream, including pending ones. O(1).
   func forget(_ stream: ByteIdentity)
 }
 
-/// A restart point as it is kept.
+/// A restart point in stored form.
 public struct StoredRestartPoint: Sendable {
   /// In stretches from the stream's start.
   public var place: Int64
-  /// Of this version, and good for this machine's decoder alone.
+  /// Of this `version`, and valid for this machine's decoder only.
   public var image: [UInt8]
 
   public init(place: Int64, image: [UInt8]) {
@@ -27,11 +27,11 @@ public struct StoredRestartPoint: Sendable {
     self.image = image
   }
 
-  /// A point of another version is no use and must not be given back. The first use costs some microseconds.
+  /// Points of another version must not be returned. The first access takes some microseconds.
   public static var version: UInt64 { RestartPoint.imageVersion }
 }
 
-/// One stream's points in a store: written in batches while the first pass goes on, read back one by one.
+/// The stored points of one stream: written in batches during the first pass, read back one by one.
 final class RestartLog: Sendable {
   private let store: any RestartStore
   private let stream: ByteIdentity
@@ -39,18 +39,18 @@ final class RestartLog: Sendable {
   private let streamSize: Int64
 
   private struct State {
-    /// Noted and not handed over yet.
+    /// Recorded and not passed to the store yet.
     var batch: [(place: Int64, point: RestartPoint)] = []
-    /// Read last, the one used last at the end.
+    /// The points read last, the latest at the end.
     var loaded: [(place: Int64, point: RestartPoint)] = []
-    /// Points led astray: no more of them are read.
+    /// A point led to damage: no more are read.
     var isDistrusted = false
   }
 
   private let state = Mutex(State())
   private let recorded = Recorded()
 
-  /// Up to where the store has the stream's points; asked for once, on the store's thread.
+  /// The last position that the store has for the stream; determined once, on the store's thread.
   private final class Recorded: Sendable {
     let place = Mutex<Int64?>(nil)
   }
@@ -66,7 +66,8 @@ final class RestartLog: Sendable {
 
   deinit { handOver(state.withLock { $0.batch }) }
 
-  /// Notes the point at the start of a stretch; `make` is not called when the store has it. Does not wait for the store.
+  /// Records the point at the start of a stretch; `make` is not called if the store has it. Does not wait for the
+  /// store.
   func note(at place: Int64, _ make: () -> RestartPoint?) {
     if let last = recorded.place.withLockIfAvailable({ $0 }) ?? nil, place <= last { return }
     guard let point = make() else { return }
@@ -78,7 +79,7 @@ final class RestartLog: Sendable {
     handOver(batch)
   }
 
-  /// Hands over what is left when the stream has come to its end.
+  /// Stores what is left at the end of the stream.
   func finish() { handOver(state.withLock { take(&$0.batch) }) }
 
   private func take(_ batch: inout [(place: Int64, point: RestartPoint)]) -> [(place: Int64, point: RestartPoint)] {
@@ -100,7 +101,7 @@ final class RestartLog: Sendable {
     }
   }
 
-  /// The last point of a range. Blocks on the disk.
+  /// The last point within a range. Blocks on the disk.
   func last(in places: ClosedRange<Int64>) -> (place: Int64, point: RestartPoint)? {
     let (isDistrusted, known) = state.withLock { state -> (Bool, (place: Int64, point: RestartPoint)?) in
       guard let index = state.loaded.firstIndex(where: { $0.place == places.upperBound }) else {
@@ -122,7 +123,7 @@ final class RestartLog: Sendable {
     return (stored.place, point)
   }
 
-  /// Does without the stream's points from now on, since they or the stream are damaged.
+  /// Stops using the stream's points, since they or the stream are damaged.
   func distrust() {
     state.withLock { state in
       state.isDistrusted = true

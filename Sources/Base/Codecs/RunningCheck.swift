@@ -2,36 +2,37 @@ public import Bytes
 internal import Synchronization
 internal import Threads
 
-/// A sum over all bytes of a source, such as a CRC, that is to be compared with what was recorded.
+/// A checksum over all bytes of a source, such as a CRC, to be compared with a recorded one.
 public protocol RunningSum: ~Copyable, Sendable {
   mutating func update(_ bytes: UnsafeRawBufferPointer)
 
-  /// What is wrong, once all bytes are summed up; nil when nothing is. To be asked for once.
+  /// The mismatch, once all bytes are added; nil if there is none. May be called only once.
   mutating func finish() -> Fault?
 }
 
-/// Checks a source along the way, as it is read front to back: the read that completes the sum fails when it is wrong.
-/// Reads that leave out a part go unchecked.
+/// Verifies a source as it is read sequentially: the read that completes the checksum fails if it is wrong. Reads that
+/// skip a part are not checked.
 public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   private let source: any ByteSource
   private let passed: @Sendable () -> Void
-  /// Held while summing up, which may read. Taken before `state`, whose own lock nobody then has to wait for.
+  /// Held while the checksum is updated, which may read. Lock order: before `state`, on whose mutex no thread then
+  /// blocks.
   private let turn = TurnLock()
   private let state: Mutex<State>
 
   private struct State: ~Copyable {
-    /// Up to where bytes are summed up.
+    /// The offset up to which bytes are included.
     var next: Int64 = 0
     var sum: Sum
     var isPassed: Bool
     var fault: Fault?
   }
 
-  /// The kernel's readahead may skip this much and come back to it.
+  /// The kernel's read-ahead may skip this much and come back to it.
   private static var longestGap: Int64 { 4 << 20 }
   private static var blockSize: Int { 256 << 10 }
 
-  /// `isPassed` says that the sum was found right before; `passed` is called when it is.
+  /// `isPassed` says that the source was verified before; `passed` is called when it is.
   public init(
     of source: any ByteSource, _ sum: consuming sending Sum, isPassed: Bool = false,
     passed: @escaping @Sendable () -> Void = {}
@@ -41,8 +42,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     state = Mutex(State(sum: sum, isPassed: isPassed))
   }
 
-  /// Takes in what a reader was given of the source from `offset` on; throws when the sum is complete and wrong, now or
-  /// before.
+  /// Adds what was read from the source at `offset`; throws when the checksum is complete and wrong, now or before.
   public func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
     try take(upTo: offset + Int64(bytes.count), from: offset, patience) { (state) throws(Fault) in
       if state.next < offset { try sum(&state, to: offset, patience) }
@@ -51,20 +51,20 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     }
   }
 
-  /// Takes in what somebody is about to read of the source without being seen. Reads it, too.
+  /// Adds bytes that are about to be read past this process, by extent. Reads them, too.
   public func takeUnseen(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
     guard (0...source.size).contains(offset) else { return }
     let end = offset + min(source.size - offset, Int64(count))
     try take(upTo: end, from: offset, patience) { (state) throws(Fault) in try sum(&state, to: end, patience) }
   }
 
-  /// Sums up to the end of a read that goes on where the sum stands, or near it.
+  /// Updates the checksum to the end of a read that starts at or near the offset reached.
   private func take(
     upTo end: Int64, from offset: Int64, _ patience: Patience, _ update: (inout State) throws(Fault) -> Void
   ) throws(Fault) {
     guard (0...source.size).contains(offset) else { return }
     var fault: Fault?
-    // Also the impatient: whoever has it reads no more than they are about to.
+    // Also if impatient: the holder reads no more than this call would.
     try turn.lock()
     defer { turn.unlock() }
     state.withLock { state in

@@ -2,10 +2,10 @@ public import Bytes
 internal import Synchronization
 internal import Threads
 
-/// The bytes that a compressed stream stands for which can only be decoded front to back, at any offset.
+/// The output of a compressed stream that can only be decoded sequentially, at any offset.
 ///
-/// What was decoded once is kept in a spool, so that a second reader, or one who goes back, costs no decoding. Where there
-/// is no room for one, stretches are kept in memory, and those that are gone are decoded again from the start.
+/// Decoded bytes are kept in a spool, so that reading them again costs no decoding. If there is no space for one,
+/// stretches are cached in memory, and evicted ones are decoded again from the start.
 public final class SpooledSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
@@ -13,14 +13,14 @@ public final class SpooledSource: ByteSource {
   private let crc: UInt32?
   private let stretches: Stretches
   private let makeSpool: SpoolMaker
-  /// Held while decoding. Taken before `pass`, whose own lock nobody then has to wait for, and that before `made`.
+  /// Held while decoding. Lock order: `turn`, `pass`, `made`; no thread then blocks on the mutex of `pass`.
   private let turn = TurnLock()
   private let pass: Mutex<Pass>
   private let made = Mutex(Made())
 
-  /// The decoder on its way through the stream.
+  /// The decoder's progress through the stream.
   private struct Pass {
-    /// nil before the first read, and when all is decoded.
+    /// nil before the first read, and when everything is decoded.
     var stream: DecodedStream?
     /// The next stretch to decode.
     var next: Int64 = 0
@@ -30,12 +30,13 @@ public final class SpooledSource: ByteSource {
 
   private struct Made {
     var spool: (any Spool)?
-    /// Up to where the spool is filled, in bytes.
+    /// The offset up to which the spool is filled, in bytes.
     var spooled: Int64 = 0
     var fault: Fault?
   }
 
-  /// `size` and, unless it is nil, `crc` are what the decoded bytes must have; `compressed` may be longer than its stream.
+  /// `size` and, unless it is nil, `crc` are the expected size and checksum of the output; `compressed` may be longer
+  /// than its stream.
   public init(
     of compressed: any ByteSource, _ compression: Compression, size: Int64, crc: UInt32?, cache: StretchCache,
     spool: @escaping SpoolMaker
@@ -56,7 +57,7 @@ public final class SpooledSource: ByteSource {
   ) throws(Fault) -> Int {
     unsafe try stretches.read(into: buffer, at: offset) { (part, index, start) throws(Fault) in
       let place = index * Int64(Stretches.length) + Int64(start)
-      // What was in the spool a moment ago may be gone with it, once: then it is decoded again.
+      // The spool may have been dropped since, once: then the bytes are decoded again.
       while true {
         if let spool = spool(upTo: place + Int64(part.count)) { return unsafe try spool.read(into: part, at: place) }
         if let stretch = try stretch(index, patience) { return unsafe stretch.copy(to: part, from: start) }
@@ -77,18 +78,18 @@ public final class SpooledSource: ByteSource {
     let behind = made.withLock { made -> Int64? in
       made.fault == nil && made.spool != nil && made.spooled < size ? made.spooled - offset : nil
     }
-    // A reader who is near the end of what is decoded wants the next stretch soon.
+    // A reader near the end of the decoded bytes needs the next stretch soon.
     guard let behind, behind > 0, behind <= 2 * Int64(Stretches.length) else { return .none }
     return pass.withLockIfAvailable { _ in true } ?? false ? .long : .none
   }
 
   public func prepare(at offset: Int64) {
     let next = made.withLock { $0.spooled }
-    // A fault shows itself again to the reader it concerns.
+    // The reader it concerns will get the fault again.
     if next < size { _ = try? stretch(next / Int64(Stretches.length), .blocking) }
   }
 
-  /// A stretch that is kept in memory, or decoded now; nil when it is in the spool.
+  /// A stretch from the cache, or decoded now; nil if it is in the spool.
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch? {
     if let found = stretches.find(index) { return found }
     if patience == .immediate { throw .later }
@@ -109,11 +110,11 @@ public final class SpooledSource: ByteSource {
     if let known { throw known }
     if index < pass.next { pass = Pass(hasTriedSpool: true) }
     while true {
-      // Between two stretches: who goes on finds all as it is.
+      // Between two stretches the state is consistent for the next caller.
       try Interest.check()
       let stretch: Stretch
       do throws(Fault) { stretch = try decodeNext(&pass) } catch {
-        // The decoder stands somewhere in the middle. What was no fault of the data's may work another time.
+        // The decoder is in an undefined position. If the data are not at fault, a retry may succeed.
         if error.concernsData { made.withLock { $0.fault = error } } else { startAgain(&pass) }
         throw error
       }
@@ -123,7 +124,7 @@ public final class SpooledSource: ByteSource {
     }
   }
 
-  /// From the start, and what is in the spool is found there still.
+  /// Restarts decoding at the start; the contents of the spool stay valid.
   private func startAgain(_ pass: inout Pass) { pass = Pass(hasTriedSpool: pass.hasTriedSpool) }
 
   private func decodeNext(_ pass: inout Pass) throws(Fault) -> Stretch {
@@ -145,14 +146,14 @@ public final class SpooledSource: ByteSource {
       pass.stream = stream
       return Stretch(bytes)
     }
-    // The decoder's memory is not needed any more.
+    // Frees the decoder's memory.
     pass.stream = nil
     guard try stream.isAtEnd() else { throw Fault(.damaged, "expected \(size) decoded bytes, found more") }
     if let crc, pass.crc.value != crc { throw Fault(crc: crc, found: pass.crc.value) }
     return Stretch(bytes)
   }
 
-  /// Puts a stretch in the spool; gives false when there is none, or no room.
+  /// Writes a stretch to the spool; returns false if there is none, or no space.
   private func keep(_ stretch: Stretch, _ index: Int64, _ pass: inout Pass) -> Bool {
     if !pass.hasTriedSpool {
       pass.hasTriedSpool = true
@@ -162,7 +163,7 @@ public final class SpooledSource: ByteSource {
     let offset = index * Int64(Stretches.length)
     let (spool, spooled) = made.withLock { ($0.spool, $0.spooled) }
     guard let spool else { return false }
-    // Decoded again after a passing fault.
+    // Decoded again after a transient fault.
     if spooled > offset { return true }
     do throws(Fault) {
       var fault: Fault?
@@ -173,7 +174,7 @@ public final class SpooledSource: ByteSource {
       made.withLock { $0.spooled = offset + Int64(stretch.bytes.count) }
       return true
     } catch {
-      // No room: it is given back to others, and what was in there is decoded again when it is asked for.
+      // No space: the spool is freed, and its contents are decoded again when they are read.
       made.withLock { made in
         made.spool = nil
         made.spooled = 0
@@ -184,7 +185,7 @@ public final class SpooledSource: ByteSource {
 }
 
 extension Fault {
-  /// Whether the same data will have it again.
+  /// Whether a retry with the same data would fail in the same way.
   fileprivate var concernsData: Bool {
     switch kind {
     case .damaged, .unsupported, .limit, .locked: true
@@ -193,7 +194,7 @@ extension Fault {
   }
 }
 
-/// Decodes a compressed source of up to a few hundred KiB; the result has `size` bytes and that CRC. Blocks.
+/// Decodes a compressed source of up to a few hundred KiB; the result has `size` bytes and the given CRC. Blocks.
 public func decodeWhole(
   _ compressed: any ByteSource, _ compression: Compression, size: Int, crc: UInt32?
 ) throws(Fault) -> [UInt8] {

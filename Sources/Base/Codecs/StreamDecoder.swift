@@ -1,11 +1,11 @@
 internal import Bytes
 
-/// A decoder that takes a compressed stream in pieces, front to back.
+/// An incremental decoder of a compressed stream.
 ///
-/// Not for two threads at a time; it may move from one to another between calls.
+/// Not thread-safe, but may move between threads from call to call.
 protocol StreamDecoder: AnyObject, Sendable {
-  /// Decodes from `input` into `output` until one of them or the stream ends. Input that is not consumed must be given
-  /// again, with more behind it. Throws when the data are damaged or pass a limit.
+  /// Decodes from `input` into `output` until either is used up or the stream ends. Input that is not consumed must be
+  /// passed again, followed by more. Throws when the data are damaged or exceed a limit.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(Fault) -> StreamProgress
@@ -14,11 +14,11 @@ protocol StreamDecoder: AnyObject, Sendable {
 struct StreamProgress: Sendable {
   var consumed = 0
   var produced = 0
-  /// The stream has ended and all of its output was given.
+  /// The stream has ended and all of its output was returned.
   var isFinished = false
 }
 
-/// How an entry is compressed, beside Deflate.
+/// The compression methods of entries other than Deflate.
 public enum Compression: Sendable {
   case deflate64
   case bzip2
@@ -27,11 +27,11 @@ public enum Compression: Sendable {
   case xz
   case zstd
 
-  /// What a decoder may need for its window or dictionary, in bytes, whatever a stream's header asks for.
+  /// The most memory for a decoder's window or dictionary, in bytes, whatever a stream's header asks for.
   static let largestXZMemory: UInt64 = 264 << 20
   static let largestZstdWindowLog: Int32 = 27
 
-  /// Whether one stream may follow another, as parallel compressors write them.
+  /// Whether streams may be concatenated, as parallel compressors write them.
   var joinsStreams: Bool {
     switch self {
     case .bzip2, .xz, .zstd: true
@@ -39,7 +39,7 @@ public enum Compression: Sendable {
     }
   }
 
-  /// `size` is what the decoded bytes should come to.
+  /// `size` is the expected size of the output.
   func makeDecoder(size: Int64) throws(Fault) -> any StreamDecoder {
     switch self {
     case .deflate64: Deflate64Decoder()
@@ -52,7 +52,7 @@ public enum Compression: Sendable {
 }
 
 extension StreamProgress {
-  /// What of `input` and `output` a library used, told by what it left.
+  /// From the sizes of `input` and `output` and what the library left of them.
   init(_ input: Int, left inputLeft: Int, _ output: Int, left outputLeft: Int, isFinished: Bool) {
     self.init(consumed: input - inputLeft, produced: output - outputLeft, isFinished: isFinished)
   }

@@ -6,14 +6,13 @@ final class Stretch: Sendable {
   let bytes: [UInt8]
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Fills `part` from `start` on.
+  /// Fills `part` with the bytes from `start` on.
   func copy(to part: UnsafeMutableRawBufferPointer, from start: Int) {
     unsafe part.copyBytes(from: bytes[start..<start + part.count])
   }
 }
 
-/// What decoded sources share: the stretches decoded last, of all together up to a number of bytes, and where their restart
-/// points are kept.
+/// Shared by all decoded sources: an LRU cache of stretches, bounded in bytes, and the store of their restart points.
 public final class StretchCache: Sendable {
   struct Key: Hashable {
     var source: ObjectIdentifier
@@ -28,12 +27,12 @@ public final class StretchCache: Sendable {
 
   private let state = Mutex(State())
   private let capacity: Int
-  /// nil: restart points live no longer than the source that made them.
+  /// nil if restart points live only as long as their source.
   let restarts: (any RestartStore)?
-  /// What the stretches take.
+  /// The memory of the cached stretches.
   private let memory: MemoryShare
 
-  /// `capacity` in bytes; under `budget` there may be less.
+  /// `capacity` is in bytes; `budget` may evict stretches below it.
   public init(
     capacity: Int, restarts: (any RestartStore)? = nil, _ budget: MemoryBudget = MemoryBudget()
   ) {
@@ -59,14 +58,14 @@ public final class StretchCache: Sendable {
       state.clock += 1
       if let old = state.held.updateValue((stretch, state.clock), forKey: key) { state.size -= old.stretch.bytes.count }
       state.size += stretch.bytes.count
-      // Down to three quarters, so that the sort is paid once for many insertions.
+      // Down to three quarters, so that one sort serves many insertions.
       if state.size > capacity { state.shrink(to: capacity / 4 * 3) }
       return state.size
     }
     memory.set(to: size)
   }
 
-  /// Forgets what `source` put in, before its identifier can be another's.
+  /// Removes the stretches of `source`, before its identifier can be reused.
   func removeAll(of source: ObjectIdentifier, indices: Range<Int64>) {
     let size = state.withLock { state in
       guard !state.held.isEmpty else { return 0 }
@@ -94,7 +93,7 @@ extension StretchCache: MemoryHolder {
 }
 
 extension StretchCache.State {
-  /// Without those used longest ago.
+  /// Evicts the least recently used.
   fileprivate mutating func shrink(to wanted: Int) {
     for (key, value) in held.sorted(by: { $0.value.usedAt < $1.value.usedAt }) {
       if size <= wanted { return }

@@ -1,11 +1,11 @@
 internal import Bytes
 
-/// A decoded source cut into stretches of a mebibyte, and those of them that the cache still has. They leave the cache with
-/// the last reference.
+/// A decoded source divided into stretches of a mebibyte, with those that are cached. They are removed from the cache
+/// on deinit.
 final class Stretches: Sendable {
-  /// Of every stretch but the last, in bytes.
+  /// The length of every stretch except the last, in bytes.
   static let length = 1 << 20
-  /// Of the whole source, in bytes.
+  /// The size of the whole source, in bytes.
   private let size: Int64
   private let cache: StretchCache
 
@@ -18,7 +18,7 @@ final class Stretches: Sendable {
 
   var count: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.length) + 1 }
 
-  /// How many bytes stretch `index` has.
+  /// The length of stretch `index`, in bytes.
   func length(of index: Int64) -> Int { Int(min(Int64(Self.length), size - index * Int64(Self.length))) }
 
   private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
@@ -27,8 +27,8 @@ final class Stretches: Sendable {
   func holds(_ index: Int64) -> Bool { cache.holds(key(index)) }
   func insert(_ stretch: Stretch, at index: Int64) { cache.insert(stretch, for: key(index)) }
 
-  /// Fills `buffer` from `offset` on as `ByteSource.read` does: `readPart` fills each part of it that lies within one stretch,
-  /// given that stretch and where in it the part starts.
+  /// Fills `buffer` from `offset` on as `ByteSource.read` does: calls `readPart` for each part that lies within one
+  /// stretch, with that stretch and the part's offset in it.
   func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64,
     _ readPart: (_ part: UnsafeMutableRawBufferPointer, _ index: Int64, _ start: Int) throws(Fault) -> Void

@@ -1,13 +1,13 @@
 public import Bytes
 internal import Synchronization
 
-/// The three keys of ZIP's first encryption (APPNOTE 6.1) at one place of the data.
+/// The state of ZIP's traditional encryption (APPNOTE 6.1) at one offset of the data: three keys.
 public struct ZipCryptoKeys: Sendable {
   private var first: UInt32 = 0x1234_5678
   private var second: UInt32 = 0x2345_6789
   private var third: UInt32 = 0x3456_7890
 
-  /// How many encrypted bytes come before the data.
+  /// The size of the encryption header before the data, in bytes.
   public static let headerSize = 12
 
   private static let table: [UInt32] = (0..<256).map { index in
@@ -26,7 +26,7 @@ public struct ZipCryptoKeys: Sendable {
     third = table[Int(UInt8(truncatingIfNeeded: third) ^ UInt8(truncatingIfNeeded: second >> 24))] ^ third >> 8
   }
 
-  /// Turns encrypted bytes into plain ones where they are.
+  /// Decrypts bytes in place.
   public mutating func decrypt(_ bytes: UnsafeMutableRawBufferPointer) {
     let table = Self.table
     var keys = self
@@ -40,16 +40,16 @@ public struct ZipCryptoKeys: Sendable {
   }
 }
 
-/// Decrypts another source. The keys' state is noted along the way, so that a second access anywhere costs little.
+/// Decrypts another source. Key states are recorded along the way, so that a second access at any offset is cheap.
 public final class ZipCryptoSource: ByteSource {
   public let size: Int64
   private let encrypted: any ByteSource
-  /// How far apart states are noted, in bytes.
+  /// The distance between recorded states, in bytes.
   private let spacing: Int64
   private let state: Mutex<State>
 
   private struct State {
-    /// At each multiple of the spacing that was reached.
+    /// At each multiple of `spacing` reached so far.
     var noted: [ZipCryptoKeys]
     /// Where the last read ended.
     var last: Place
@@ -61,10 +61,10 @@ public final class ZipCryptoSource: ByteSource {
   }
 
   private static let mostNotes: Int64 = 1 << 16
-  /// What may be decrypted for nothing while the kernel waits.
+  /// The most bytes to decrypt and discard while the kernel waits.
   private static let promptDistance: Int64 = 1 << 20
 
-  /// `encrypted` is what follows the header, `keys` the state behind that.
+  /// `encrypted` is what follows the header, `keys` the state after that.
   public init(of encrypted: any ByteSource, keys: ZipCryptoKeys) {
     self.encrypted = encrypted
     size = encrypted.size
@@ -74,7 +74,7 @@ public final class ZipCryptoSource: ByteSource {
     state = Mutex(State(noted: [keys], last: Place(offset: 0, keys: keys)))
   }
 
-  /// None: nothing of what was encrypted may outlive the mount on a disk.
+  /// nil: nothing that was encrypted may be stored on a disk beyond the mount.
   public var identity: ByteIdentity? { nil }
 
   public func verify() throws(Fault) { try encrypted.verify() }
@@ -95,7 +95,7 @@ public final class ZipCryptoSource: ByteSource {
     return wanted
   }
 
-  /// The nearest place before `offset` whose keys are known.
+  /// The nearest position at or before `offset` whose keys are known.
   private func start(for offset: Int64) -> Place {
     state.withLock { state in
       let index = min(Int(offset / spacing), state.noted.count - 1)
@@ -104,7 +104,7 @@ public final class ZipCryptoSource: ByteSource {
     }
   }
 
-  /// Decrypts what lies between.
+  /// Decrypts and discards the bytes up to `offset`.
   private func pass(_ place: inout Place, to offset: Int64, _ patience: Patience) throws(Fault) {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     defer { unsafe block.deallocate() }

@@ -2,7 +2,7 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// An open file descriptor, closed with its owner.
+/// An open file descriptor, closed on deinit.
 public struct Descriptor: ~Copyable, Sendable {
   public let raw: Int32
 
@@ -11,7 +11,7 @@ public struct Descriptor: ~Copyable, Sendable {
 
   deinit { _ = close(raw) }
 
-  /// Gives the ownership away.
+  /// Gives up ownership.
   public consuming func release() -> Int32 {
     let raw = raw
     discard self
@@ -19,7 +19,7 @@ public struct Descriptor: ~Copyable, Sendable {
   }
 }
 
-/// Runs a system call again while it says EINTR; another failure is thrown with its errno and `call`'s name.
+/// Retries a system call on EINTR; throws another failure with its errno and `call`'s name.
 @inline(__always)
 func systemCall<Value: FixedWidthInteger>(
   _ call: @autoclosure () -> StaticString, _ body: () -> Value
@@ -37,20 +37,19 @@ extension Descriptor {
   public enum Purpose: Sendable {
     case reading
     case listing
-    /// Only as the place that other paths start from.
+    /// O_PATH: only as the start of other paths.
     case place
   }
 
-  /// Opens `path`, which may pass through links: for the command line, not for names inside a tree.
+  /// Opens `path`, following symbolic links: for the command line, not for names inside a tree.
   public static func open(path: String, for purpose: Purpose) throws(Fault) -> Descriptor {
     let flags = purpose.flags
     return Descriptor(owning: try systemCall("open") { unsafe Glibc.open(path, flags) })
   }
 
-  /// Opens `path`, names joined by `/`, below `folder`: never through a link, never out of it.
+  /// Opens `path`, names joined by `/`, below `folder`: never through a symbolic link, never outside it.
   ///
-  /// Reading leaves the access time alone where the system lets this process do so, and never waits for a fifo's other
-  /// end.
+  /// Reading leaves the access time unchanged where the system permits that, and never waits for a FIFO's other end.
   public static func open(below folder: Int32, path: FileName, for purpose: Purpose) throws(Fault) -> Descriptor {
     let resolve = ffmount_RESOLVE_BENEATH | ffmount_RESOLVE_NO_SYMLINKS
     let flags = UInt64(UInt32(bitPattern: purpose.flags | O_NOFOLLOW))
@@ -59,7 +58,7 @@ extension Descriptor {
       do throws(Fault) {
         return try systemCall("openat2") { unsafe ffmount_openat2(folder, path, flags | quiet, resolve) }
       } catch  where error.kind == .system(EPERM) && quiet != 0 {
-        // O_NOATIME is for the file's owner alone.
+        // O_NOATIME is permitted to the file's owner only.
         return try systemCall("openat2") { unsafe ffmount_openat2(folder, path, flags, resolve) }
       }
     }
@@ -79,7 +78,7 @@ extension Descriptor.Purpose {
   }
 }
 
-/// Fills `buffer` from `offset` on; fewer bytes only at the end of the file. Blocks on the disk.
+/// Fills `buffer` from `offset` on; returns fewer bytes only at the end of the file. Blocks on the disk.
 func readFully(
   _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
 ) throws(Fault) -> Int {

@@ -2,10 +2,10 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// Keeps a bounded number of descriptors open for any number of files.
+/// A bounded cache of open descriptors for any number of files.
 ///
-/// A file's descriptor may be closed whenever nobody uses it, and is opened again on its next use, so that a tree of a
-/// million files and a limit of 64 descriptors go together.
+/// A file's descriptor may be closed whenever it is idle, and is reopened on its next use, so that a tree of a million
+/// files works with a limit of 64 descriptors.
 public final class DescriptorPool: Sendable {
   fileprivate struct Slot {
     var owner: ObjectIdentifier?
@@ -16,18 +16,18 @@ public final class DescriptorPool: Sendable {
 
   fileprivate struct State {
     var slots: [Slot]
-    /// The clock's hand: the next slot to look at for a victim.
+    /// The clock hand: the next slot to consider for eviction.
     var hand = 0
   }
 
   fileprivate let state: Mutex<State>
 
-  /// Keeps at most `capacity` descriptors while they are idle.
+  /// Keeps at most `capacity` idle descriptors open.
   public init(capacity: Int) {
     state = Mutex(State(slots: Array(repeating: Slot(), count: max(1, capacity))))
   }
 
-  /// Closes a quarter of the descriptors that nobody uses at this moment; gives whether there was one.
+  /// Closes a quarter of the idle descriptors; returns whether there was one.
   func closeIdle() -> Bool {
     let stale = state.withLock { state -> [Int32] in
       let idle = state.slots.indices.filter { state.slots[$0].owner != nil && state.slots[$0].users == 0 }
@@ -40,14 +40,14 @@ public final class DescriptorPool: Sendable {
     return !stale.isEmpty
   }
 
-  /// How many descriptors the process may have open in all.
+  /// The limit of open descriptors of this process.
   public static var processLimit: Int {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
     return Int(clamping: limit.rlim_max)
   }
 
-  /// A pool that leaves `reserve` of the process's limit to everything else; raises the soft limit to the hard one.
+  /// A pool that leaves `reserve` of the process's limit for other uses; raises the soft limit to the hard one.
   public static func fittingProcess(reserve: Int, atMost most: Int = 512) -> DescriptorPool {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
@@ -59,20 +59,20 @@ public final class DescriptorPool: Sendable {
   }
 }
 
-/// A file that is open when it is used.
+/// A file that is opened on use.
 public final class PooledDescriptor: DescriptorHolder {
   private let pool: DescriptorPool
   private let reopen: @Sendable () throws(Fault) -> Descriptor
-  /// Where the descriptor was put last; only a hint, the slot's owner decides. −1: never.
+  /// The slot that last held the descriptor, or −1; only a hint, the slot's owner decides.
   private let slot = Atomic<Int>(-1)
 
-  /// `reopen` opens the file, whenever there is need; it must give the same file each time or throw.
+  /// `reopen` opens the file on demand; it must open the same file each time or throw.
   public init(_ pool: DescriptorPool, reopen: @escaping @Sendable () throws(Fault) -> Descriptor) {
     self.pool = pool
     self.reopen = reopen
   }
 
-  /// Puts a descriptor that is open already into the pool.
+  /// Adds a descriptor that is already open to the pool.
   public convenience init(
     _ pool: DescriptorPool, opened: consuming Descriptor, reopen: @escaping @Sendable () throws(Fault) -> Descriptor
   ) {
@@ -105,13 +105,13 @@ public final class PooledDescriptor: DescriptorHolder {
       defer { giveBack(slot.load(ordering: .relaxed)) }
       return try body(descriptor)
     }
-    // Every slot is in use at this moment: this descriptor lives only as long as the call.
+    // Every slot is in use: this descriptor lives only for the call.
     return try body(opened.raw)
   }
 
   private func open() throws(Fault) -> Descriptor {
     do throws(Fault) { return try reopen() } catch {
-      // Others in this process took more of the limit than was set aside for them.
+      // The rest of the process used more than was reserved for it.
       guard error.kind == .system(EMFILE), pool.closeIdle() else { throw error }
       return try reopen()
     }
@@ -131,14 +131,14 @@ public final class PooledDescriptor: DescriptorHolder {
 
   private func giveBack(_ index: Int) { pool.state.withLock { $0.slots[index].users -= 1 } }
 
-  /// Puts `descriptor` in a slot that nobody uses; gives false when there is none or another thread was faster.
+  /// Stores `descriptor` in an idle slot; returns false if there is none or another thread was first.
   private func adopt(_ descriptor: Int32, users: Int) -> Bool {
     let own = ObjectIdentifier(self)
     var stale: Int32 = -1
     let adopted = pool.state.withLock { state -> Bool in
       let present = slot.load(ordering: .relaxed)
       if present >= 0, state.slots[present].owner == own { return false }
-      // Two rounds: the first may only clear the marks of recent use.
+      // Two rounds: the first may only clear the reference bits.
       for _ in 0..<(2 * state.slots.count) {
         let index = state.hand
         state.hand = (index + 1) % state.slots.count

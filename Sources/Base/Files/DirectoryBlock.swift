@@ -2,15 +2,15 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// One buffer of a folder's names, as getdents64(2) gives them.
+/// One buffer of directory entries, as getdents64(2) returns them.
 public struct DirectoryBlock: Sendable {
   private let bytes: [UInt8]
   private var position = 0
 
-  /// The names of `descriptor` that follow the place `offset`, which is 0 or an entry's `next`, or, when it is nil, those
+  /// The entries of `descriptor` that follow the cookie `offset`, which is 0 or an entry's `next`; if it is nil, those
   /// that follow the last block. Blocks.
   ///
-  /// A seek costs ext4 all it had read ahead, even one to where it is.
+  /// A seek discards all that ext4 has read ahead, even a seek to the current position.
   public init(of descriptor: Int32, from offset: Int64?, capacity: Int = 32 << 10) throws(Fault) {
     if let offset { _ = try systemCall("lseek") { lseek(descriptor, off_t(offset), SEEK_SET) } }
     bytes = unsafe try filling(capacity, "getdents64") {
@@ -21,19 +21,19 @@ public struct DirectoryBlock: Sendable {
   public struct Entry: Sendable {
     public let name: ListedName
     public let inode: UInt64
-    /// DT_REG, DT_DIR …; DT_UNKNOWN where the file system does not say.
+    /// DT_REG, DT_DIR …; DT_UNKNOWN if the file system does not say.
     public let type: UInt8
-    /// The place behind this entry.
+    /// The cookie after this entry.
     public let next: Int64
   }
 
-  /// About how many names are left.
+  /// The approximate number of entries left.
   public var estimatedCount: Int { (bytes.count - position) / 32 }
 
-  /// The place behind what was read of the block so far; nil before that.
+  /// The cookie after the last entry returned by `next`; nil before the first.
   public private(set) var last: Int64?
 
-  /// The next name but `.` and `..`; nil at the end of the block.
+  /// The next entry except `.` and `..`; nil at the end of the block.
   public mutating func next() throws(Fault) -> Entry? {
     while position < bytes.count {
       // struct linux_dirent64: u64 inode, s64 offset, u16 length, u8 type, name with a NUL.

@@ -2,9 +2,9 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// The extended attributes of a name in a folder, links not followed.
+/// The extended attributes of a directory entry; symbolic links are not followed.
 public enum ExtendedAttributes {
-  /// Throws ENODATA when there is none of that name.
+  /// Throws ENODATA when there is no such attribute.
   public static func value(_ attribute: FileName, of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
     let path = path(of: name, in: folder)
     return unsafe try attribute.withCString { (attribute) throws(Fault) in
@@ -12,7 +12,7 @@ public enum ExtendedAttributes {
     }
   }
 
-  /// NUL-terminated names, one after the other.
+  /// NUL-terminated names, concatenated.
   public static func names(of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
     let path = path(of: name, in: folder)
     return unsafe try fetch("llistxattr") {
@@ -20,7 +20,7 @@ public enum ExtendedAttributes {
     }
   }
 
-  /// These calls take no folder; the way there through /proc follows no link of the source.
+  /// These calls take no directory descriptor; the path through /proc follows no symbolic link of the source.
   private static func path(of name: FileName, in folder: Int32) -> [CChar] {
     var path = "/proc/self/fd/\(folder)/".utf8.map { CChar($0) }
     for byte in name.bytes { path.append(CChar(bitPattern: byte)) }
@@ -48,7 +48,7 @@ public func linkTarget(of name: FileName, in folder: Int32) throws(Fault) -> [UI
   }
 }
 
-/// The bytes that a system call writes into a buffer of `capacity`; it says how many.
+/// The bytes that a system call writes into a buffer of `capacity`; the call returns their count.
 func filling(
   _ capacity: Int, _ call: StaticString, _ body: (UnsafeMutableRawBufferPointer) -> Int
 ) throws(Fault) -> [UInt8] {

@@ -1,14 +1,14 @@
 public import Bytes
 internal import Glibc
 
-/// An open regular file as bytes.
+/// An open regular file as a byte source.
 public final class FileSource: ByteSource {
   private let descriptor: PooledDescriptor
   /// The file's state when it was opened.
   public let opened: FileStatus
-  /// Whether a change of the file is a fault: so for what is read out of it, not for the file itself.
+  /// Whether a change of the file is a fault: true for files that views are derived from, false for mirrored ones.
   private let isPinned: Bool
-  /// Whether any later change of the file will show in its time.
+  /// Whether any later change of the file will show in its times.
   private let isSettled: Bool
 
   public var size: Int64 { opened.size }
@@ -20,8 +20,8 @@ public final class FileSource: ByteSource {
     isSettled = isPinned && opened.isSettled(at: .now)
   }
 
-  /// nil for a file that was written to just before it was opened, too: while the clock of its time stands still, it may
-  /// change again and not show it. And for one that may change unnoticed while it is open.
+  /// Also nil for a file that was written to just before it was opened, as a change within the same tick of its
+  /// timestamps would not show; and for one that may change unnoticed while it is open.
   public var identity: ByteIdentity? {
     guard isPinned, isSettled else { return nil }
     return ByteIdentity(
@@ -35,18 +35,18 @@ public final class FileSource: ByteSource {
     let pinned = isPinned ? opened : nil
     return try descriptor.withDescriptor { (descriptor) throws(Fault) in
       let count = unsafe try readFully(descriptor, into: buffer, at: offset)
-      // After the read: what came before a change that shows now is whole.
+      // After the read: what was read before a change that shows now is intact.
       try FileSource.check(descriptor, against: pinned)
       return count
     }
   }
 
-  /// The file's present state, whatever its name leads to by now.
+  /// The file's current status, whatever its name leads to by now.
   public func status() throws(Fault) -> FileStatus {
     try descriptor.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
   }
 
-  /// Where the file is now, absolute; nil when it has no name any more.
+  /// The current absolute path of the file; nil if it has no name any more.
   public var path: String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = try? descriptor.withDescriptor { (descriptor) throws(Fault) in
@@ -63,7 +63,7 @@ public final class FileSource: ByteSource {
   }
 
   public func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
-    // SEEK_DATA and SEEK_HOLE are hidden behind _GNU_SOURCE. Nothing reads where the descriptor stands.
+    // SEEK_DATA and SEEK_HOLE are hidden behind _GNU_SOURCE. No read depends on the descriptor's position.
     let whence: Int32 = area == .data ? 3 : 4
     do throws(Fault) {
       return try descriptor.withDescriptor { (descriptor) throws(Fault) in

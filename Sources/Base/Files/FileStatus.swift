@@ -1,7 +1,7 @@
 public import Bytes
 public import Glibc
 
-/// What stat(2) says of a file: as it is, to be shown. Who reckons with it bounds it (`Bounds`).
+/// The result of stat(2), unchanged, for display. Arithmetic needs bounds (`Bounds`).
 public struct FileStatus: Sendable {
   public let raw: stat
 
@@ -13,7 +13,7 @@ public struct FileStatus: Sendable {
     self.raw = raw
   }
 
-  /// Of a name in a folder, not following a link.
+  /// Of a directory entry, not following a symbolic link.
   public init(of name: FileName, in folder: Int32) throws(Fault) {
     var raw = stat()
     _ = unsafe try name.withCString { (name) throws(Fault) in
@@ -30,7 +30,8 @@ public struct FileStatus: Sendable {
   public var accessed: Timestamp { Timestamp(raw.st_atim) }
   public var changed: Timestamp { Timestamp(raw.st_ctim) }
 
-  /// Names this file as it was last written to, whatever was done to it besides; for files that nobody gives an old time.
+  /// Names the file's content as it was last written, whatever else was done to it; for files whose mtime nobody sets
+  /// back.
   public var revision: UInt64 {
     var hash = StableHash()
     hash.combine(device)
@@ -41,10 +42,10 @@ public struct FileStatus: Sendable {
     return hash.value
   }
 
-  /// Whether this is the state that `earlier` was, of the same file: size and times are the same.
+  /// Whether this is the same state of the same file as `earlier`: equal size and times.
   ///
-  /// Of a file without a name the time of the last change of anything does not count: taking the name away is what changed it,
-  /// and nobody can open it to write to it any more.
+  /// The ctime of an unlinked file does not count: unlinking is what changed it, and it can no longer be opened for
+  /// writing.
   public func isSameState(as earlier: FileStatus) -> Bool {
     inode == earlier.inode && device == earlier.device && size == earlier.size && modified == earlier.modified
       && (changed == earlier.changed || raw.st_nlink == 0)
@@ -52,16 +53,16 @@ public struct FileStatus: Sendable {
 }
 
 extension FileStatus {
-  /// Whether a change after `now` gives the file other times than it has.
+  /// Whether any change after `now` shows in the file's times.
   ///
-  /// Kernels count file times in ticks of up to 10 ms, some file systems in whole or even seconds.
+  /// Kernels update file times in ticks of up to 10 ms, some file systems in whole or even seconds.
   func isSettled(at now: Timestamp) -> Bool { modified.isPast(at: now) && changed.isPast(at: now) }
 }
 
 extension Timestamp {
   fileprivate func isPast(at now: Timestamp) -> Bool {
     let age = Double(now.seconds) - Double(seconds) + Double(now.nanoseconds - nanoseconds) / 1e9
-    // A time to come is no later change's either.
+    // A time in the future may be equalled by a later change, too.
     return abs(age) > (nanoseconds == 0 ? 2 : 0.02)
   }
 }
@@ -77,7 +78,7 @@ extension Timestamp {
   public var timespec: timespec { Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
 }
 
-/// The monotonic clock's time.
+/// The time of the monotonic clock.
 public func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)

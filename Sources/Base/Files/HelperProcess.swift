@@ -2,18 +2,19 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// A process of this same program that was started to do one thing for it, and the socket that the two talk over.
+/// A child process running this same program for one task, and the socket to it.
 public final class HelperProcess: Sendable {
-  /// Our end: a SOCK_SEQPACKET. The helper's is its descriptor `HelperProcess.socket`; it ends when ours is closed.
+  /// The parent's end: a SOCK_SEQPACKET. The helper's end is descriptor `HelperProcess.socket`; the helper ends when
+  /// the parent's is closed.
   public let socket: Descriptor
-  /// Its number; whoever starts it waits for it.
+  /// Its process id; the caller has to wait for it.
   public let child: Int32
 
-  /// The helper's end.
+  /// The descriptor of the helper's end.
   public static let socket: Int32 = 3
 
-  /// Starts this program again, with `name` as its only argument, no signal blocked or ignored, and none of this
-  /// process's descriptors but standard error.
+  /// Starts this program again, with `name` as its only argument, no signals blocked or ignored, and none of this
+  /// process's descriptors except standard error.
   public init(named name: String) throws(Fault) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -38,7 +39,7 @@ public final class HelperProcess: Sendable {
     _ = unsafe posix_spawnattr_setsigmask(&attributes, &signals)
     _ = unsafe sigfillset(&signals)
     _ = unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-    // A group of its own: Ctrl-C in the terminal is for the one that started it.
+    // A process group of its own: Ctrl-C in the terminal is for the parent.
     _ = unsafe posix_spawnattr_setpgroup(&attributes, 0)
     let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
     _ = unsafe posix_spawnattr_setflags(&attributes, Int16(flags))

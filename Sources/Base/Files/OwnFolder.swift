@@ -1,14 +1,14 @@
 public import Bytes
 internal import Glibc
 
-/// A folder in which nobody but this user and root can put, change or swap anything: where what is kept from one mount to the
-/// next may be believed.
+/// A directory in which only this user and root can create, change or replace anything, so that what is kept there
+/// between mounts can be trusted.
 ///
-/// Every folder on the way there is this user's or root's, and writable by nobody else; a folder whose files only their owners
-/// may replace, as /tmp is, may be on the way. None of them is a link.
+/// Every directory on the path belongs to this user or to root and is writable by nobody else; a sticky directory, as
+/// /tmp is, may be an ancestor. None is a symbolic link.
 public enum OwnFolder {
-  /// Throws with the reason, as the end of a sentence, when `path`, which is absolute, is no such folder. With `making`, what
-  /// is missing on the way is made, for this user alone.
+  /// Throws with the reason, as the end of a sentence, when `path`, which must be absolute, is no such directory. With
+  /// `making`, missing directories on the path are created, for this user only.
   public static func check(_ path: String, making: Bool = false) throws(Fault) {
     guard path.hasPrefix("/") else { throw Fault(.system(EINVAL), "\(path) is no absolute path") }
     try check(folder: "/", isLast: path == "/")
@@ -30,13 +30,13 @@ public enum OwnFolder {
       throw Fault(.system(EPERM), "\(folder) belongs to another user")
     }
     let isOthersToo = status.st_mode & 0o022 != 0
-    // In /tmp nobody takes away or replaces what is another's.
+    // In a sticky directory nobody removes or replaces another user's files.
     guard !isOthersToo || (status.st_mode & S_ISVTX != 0 && !isLast) else {
       throw Fault(.system(EPERM), "\(folder) can be written to by others (chmod go-w \(folder))")
     }
   }
 
-  /// Whether a file is a plain one of this user's, with one name, that no other can write to; false when there is none.
+  /// Whether a file is a regular one of this user's, with one link, not writable by others; false if there is none.
   public static func isOwn(file path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0 && isOwn(status)

@@ -2,31 +2,31 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// A secret that only this user has, kept in a folder of his: what is stored there is bound to it, so that nobody else can
-/// make what is taken for ours.
+/// A secret that only this user can read, kept in a directory of the user's: stored data is authenticated with it, so
+/// that nobody else can forge it.
 public enum OwnKey {
   /// In bytes.
   public static let size = 32
   private static let name = "key"
 
-  /// The key in `folder`, an `OwnFolder`; made when there is none that is whole and nobody else's. Blocks.
+  /// The key in `folder`, an `OwnFolder`; created if there is no intact and private one. Blocks.
   public static func key(in folder: String) throws(Fault) -> [UInt8] {
     let path = "\(folder)/\(name)"
     if let key = read(path) { return key }
     return try turn.withLock { _ throws(Fault) in
       if let key = read(path) { return key }
       try make(path)
-      // Another process may have been quicker.
+      // Another process may have been first.
       guard let key = read(path) else { throw Fault(.system(EIO), "\(path) cannot be read") }
       return key
     }
   }
 
-  /// Held by the thread that makes one: two would make two.
+  /// Held while a key is created, so that two threads do not create two.
   private static let turn = Mutex(())
 
   private static func read(_ path: String) -> [UInt8]? {
-    // A fifo must not keep us.
+    // O_NONBLOCK: a FIFO must not block the open.
     let raw = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard raw >= 0 else { return nil }
     let descriptor = Descriptor(owning: raw)
@@ -40,7 +40,7 @@ public enum OwnKey {
     return count == size ? key : nil
   }
 
-  /// Puts a new key in the place of whatever is there.
+  /// Replaces whatever is there with a new key.
   private static func make(_ path: String) throws(Fault) {
     let fresh = "\(path).\(getpid())"
     _ = unsafe unlink(fresh)
@@ -53,7 +53,7 @@ public enum OwnKey {
     defer { _ = unsafe unlink(fresh) }
     let written = try systemCall("write") { unsafe write(descriptor.raw, key, key.count) }
     guard written == size else { throw Fault(.system(ENOSPC), "no room for a key") }
-    // One that is there and sound is another process's by now, and stays.
+    // An intact key that is there by now is another process's, and stays.
     if read(path) != nil { return }
     _ = try systemCall("rename") { unsafe rename(fresh, path) }
   }

@@ -2,25 +2,25 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// A file without a name, whose room on the disk is given back with this object.
+/// An unnamed file, whose disk space is freed on deinit.
 public final class TemporaryFile: DescriptorHolder {
   private let descriptor: Descriptor
 
-  /// Takes a file that is open already and has a name no more, or none that matters.
+  /// Takes an open file that has no name any more, or none that matters.
   public init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-  /// Makes one in memory.
+  /// Creates one in memory.
   public static func inMemory() throws(Fault) -> TemporaryFile {
     TemporaryFile(Descriptor(owning: try systemCall("memfd_create") { unsafe ffmount_memfd("ffmount") }))
   }
 
-  /// Makes one in `folder`. Throws when that cannot be written to.
+  /// Creates one in `folder`. Throws when the directory is not writable.
   public init(in folder: String) throws(Fault) {
     let flags = ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC
     do throws(Fault) {
       descriptor = Descriptor(owning: try systemCall("open") { unsafe open(folder, flags, 0o600) })
     } catch {
-      // Not every file system has files without names.
+      // Not every file system supports O_TMPFILE.
       guard error.kind == .system(EOPNOTSUPP) || error.kind == .system(EISDIR) else { throw error }
       descriptor = try TemporaryFile.unnamed(in: folder)
     }
@@ -38,7 +38,7 @@ public final class TemporaryFile: DescriptorHolder {
     try body(descriptor.raw)
   }
 
-  /// Throws when there is no room. Blocks on the disk.
+  /// Throws when there is no space. Blocks on the disk.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Fault) {
     var done = 0
     while done < bytes.count {
@@ -49,7 +49,7 @@ public final class TemporaryFile: DescriptorHolder {
     }
   }
 
-  /// Fills `buffer` with what was written before. Blocks on the disk.
+  /// Fills `buffer` with what was written there. Blocks on the disk.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
     let got = unsafe try readFully(descriptor.raw, into: buffer, at: offset)
     guard got == buffer.count else { throw Fault(.system(EIO), "a temporary file is shorter than what was written") }

@@ -3,23 +3,24 @@ internal import GRDBSQLite
 internal import Glibc
 internal import Synchronization
 
-/// A connection to a file that somebody else may have made: nothing in it runs, and nothing it says costs more than its size.
+/// A connection to a database file that others may have made: nothing in it is executed, and the cost of a statement is
+/// bounded by its size.
 ///
-/// The file has exactly the tables that we would have made, so there are no views, triggers or virtual tables of others'. No value is larger than
-/// any of ours. A statement that takes more steps than the file has bytes to go through is ended, as one goes round in
-/// pages that lead to each other; that is damage.
+/// The file has exactly the tables of our schema, so it contains no foreign views, triggers or virtual tables. No value
+/// is larger than the largest we write. A statement that takes more steps than the file has bytes to go through, as one
+/// does in a cycle of pages, is aborted; that is damage.
 final class BoundedConnection: Sendable {
   private let queue: DatabaseQueue
   private let limit: StepLimit
 
-  /// In bytes; the longest values are packed directories and groups of mailboxes.
+  /// In bytes; the longest values are packed directories and mailbox groups.
   private static let longestValue: CInt = 64 << 20
 
-  /// Throws damage unless the tables are those that `schema` makes.
+  /// Throws damage unless the tables are those that `schema` creates.
   /// - Parameters:
-  ///   - patience: waits at most this long for another process, in seconds.
-  ///   - cache: in KiB.
-  ///   - hasChecksums: whether each page has one, and another one is damage.
+  ///   - patience: the timeout for another process's lock, in seconds.
+  ///   - cache: the cache size, in KiB.
+  ///   - hasChecksums: whether each page has a checksum, verified when it is read.
   init(_ path: String, patience: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
     let limit = StepLimit(path)
     var configuration = Configuration()
@@ -28,7 +29,7 @@ final class BoundedConnection: Sendable {
     configuration.prepareDatabase { database in
       BoundedConnection.bound(database, limit)
       if hasChecksums { try PageChecksums.attach(to: database) }
-      // A file that is cut short while it is mapped would be a signal, so it is not mapped.
+      // Not mapped: truncating a mapped file would raise a signal.
       try database.execute(
         sql: """
           PRAGMA trusted_schema = OFF;
@@ -46,11 +47,11 @@ final class BoundedConnection: Sendable {
     queue = try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// A database of its own, with the tables that `schema` makes, in a file without a name: it is gone with the connection, or
-  /// with the process. `cache` is in KiB; what has room in it is in no file.
+  /// A private database with the tables of `schema`, in an unnamed file that is gone with the connection or the
+  /// process. `cache` is in KiB; what fits in it is not written to a file.
   init(temporary schema: String, cache: Int) throws {
     limit = StepLimit(nil)
-    // An empty path is SQLite's own word for that.
+    // SQLite takes an empty path for a private temporary file.
     queue = try DatabaseQueue(path: "")
     try queue.writeWithoutTransaction { database in
       try database.execute(
@@ -58,7 +59,7 @@ final class BoundedConnection: Sendable {
     }
   }
 
-  /// Calls `body`, which may take as many steps as the file allows. Blocks.
+  /// Calls `body` with a fresh step limit, which depends on the file's size. Blocks.
   func inDatabase<Value>(_ body: (Database) throws -> Value) throws -> Value {
     try queue.inDatabase { database in
       limit.begin()
@@ -77,7 +78,7 @@ final class BoundedConnection: Sendable {
     ] {
       _ = unsafe sqlite3_limit(connection, what, most)
     }
-    // Called by the connection alone, which the queue closes before it lets go of its configuration and so of `limit`.
+    // Called by the connection only, which the queue closes before it releases its configuration and so `limit`.
     unsafe sqlite3_progress_handler(
       connection, StepLimit.stride,
       { context in
@@ -86,9 +87,9 @@ final class BoundedConnection: Sendable {
       }, Unmanaged.passUnretained(limit).toOpaque())
   }
 
-  /// Leaves the write-ahead log where it is when the last connection closes.
+  /// Keeps the write-ahead log when the last connection closes.
   ///
-  /// SQLite would delete it by its name, even where another file has taken this one's place: then the log in use is lost.
+  /// SQLite would delete it by name, even if another file has replaced this one: then the log in use is lost.
   private static func persistLog(of database: Database) throws {
     var flag: CInt = 1
     let status = unsafe sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
@@ -96,18 +97,18 @@ final class BoundedConnection: Sendable {
   }
 }
 
-/// How many steps of SQLite's machine a call may still take.
+/// How many virtual machine steps a call may still take.
 private final class StepLimit: Sendable {
-  /// nil where nobody else can have written what is in the file.
+  /// nil if nobody else can have written the file.
   private let path: String?
   private let taken = Atomic<Int64>(0)
   private let most = Atomic<Int64>(StepLimit.free)
 
-  /// It is asked after so many steps.
+  /// The number of steps between calls of `takes`.
   static let stride: CInt = 1000
-  /// What every call may take, whatever the file's size.
+  /// What every call may take, regardless of the file's size.
   private static let free: Int64 = 2_000_000
-  /// Going through a record takes some dozens of steps, and no record has fewer bytes than that.
+  /// Going through a record takes a few dozen steps, and no record has fewer bytes than that.
   private static let stepsPerByte: Int64 = 8
 
   init(_ path: String?) { self.path = path }
@@ -121,7 +122,7 @@ private final class StepLimit: Sendable {
     let now = taken.wrappingAdd(Int64(Self.stride), ordering: .relaxed).newValue
     if now <= most.load(ordering: .relaxed) { return true }
     guard let path else { return true }
-    // Only now the file is looked at. Holes do not count.
+    // Only past the fixed limit the file's size is taken. Holes do not count.
     let size = ["", "-wal"].reduce(Int64(0)) { sum, suffix in
       var status = stat()
       return unsafe lstat(path + suffix, &status) == 0 ? sum + Int64(status.st_blocks) * 512 : sum
@@ -131,11 +132,11 @@ private final class StepLimit: Sendable {
   }
 }
 
-/// What a file's schema has, word for word.
+/// The rows of a file's schema table.
 private struct Tables: Equatable {
   private let rows: [[String?]]
 
-  /// None of ours has more.
+  /// More rows than any of our schemas has.
   private static let most = 32
 
   init(of database: Database) throws {
@@ -148,7 +149,7 @@ private struct Tables: Equatable {
 
   private static let known = Mutex<[String: Tables]>([:])
 
-  /// Those that some statements make.
+  /// The tables that the statements of `schema` create.
   static func made(by schema: String) throws -> Tables {
     if let tables = known.withLock({ $0[schema] }) { return tables }
     let tables = try DatabaseQueue().inDatabase { database in

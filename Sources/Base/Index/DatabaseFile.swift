@@ -2,25 +2,25 @@ internal import Files
 internal import GRDB
 internal import Glibc
 
-/// A file of SQLite that several processes use: it is there whole, or not at all.
+/// An SQLite file shared by several processes: it exists complete, or not at all.
 ///
-/// A new file is made under another name and moved into place, so that nobody ever finds half of one. Those who look at the
-/// file to open it, make it anew or take it away hold its folder's lock, one process at a time; those who use it do not.
+/// A new file is created under another name and renamed into place, so that no process finds a partial one. A process
+/// holds the directory's lock while it opens, creates or removes the file, but not while it uses it.
 enum DatabaseFile {
-  /// nil when there is nothing under that name.
+  /// nil if there is no file of that name.
   static func inode(of path: String) -> UInt64? {
     var status = stat()
     return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
   }
 
-  /// Whether the file and what SQLite puts beside it are plain files of this user's.
+  /// Whether the file and SQLite's files beside it are regular files of this user's.
   private static func isOwn(_ path: String) -> Bool {
     OwnFolder.isOwn(file: path)
       && ["-wal", "-shm"].allSatisfy { inode(of: path + $0) == nil || OwnFolder.isOwn(file: path + $0) }
   }
 
-  /// Calls `open` with the file's inode; where that finds no sound file of ours, or nothing is there, `make` puts one in its
-  /// place first. Gives whether that was so although there was one.
+  /// Calls `open` with the file's inode; if there is no file, or no intact one of ours, calls `make` first to replace
+  /// it. `wasRemade` is whether an existing file was replaced.
   static func open<File>(
     _ path: String, _ open: (_ inode: UInt64) throws -> File, orMake make: () throws -> Void
   ) throws -> (file: File, wasRemade: Bool) {
@@ -37,14 +37,14 @@ enum DatabaseFile {
     return (try open(made), present != nil)
   }
 
-  /// Puts a new file in the place of whatever is there. `settings` are what must be said before there is any table.
+  /// Replaces whatever is there with a new file. `settings` are executed before any table is created.
   static func make(
     _ path: String, _ settings: String, hasChecksums: Bool = false, _ fill: (Database) throws -> Void
   ) throws {
     let fresh = "\(path).\(getpid())"
     remove(fresh)
     defer { remove(fresh) }
-    // SQLite gives a file's rights to what it puts beside it.
+    // SQLite gives a file's permissions to the files beside it.
     let descriptor = unsafe Glibc.open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw IndexFailure.passing }
     _ = Glibc.close(descriptor)
@@ -58,14 +58,14 @@ enum DatabaseFile {
         return .commit
       }
     }
-    // Not persistent here: the log goes into the file and away.
+    // Not persistent here: the log is checkpointed and deleted.
     try queue.close()
-    // Whoever has the old file open keeps it, without a name. Its log must not be taken for the new file's.
+    // A process that has the old file open keeps it, unlinked. Its log must not be taken for the new file's.
     for suffix in ["-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
     guard unsafe rename(fresh, path) == 0 else { throw IndexFailure.passing }
   }
 
-  /// Takes a damaged file away, unless that has been done.
+  /// Removes a damaged file, unless that has been done.
   static func condemn(_ path: String, _ damaged: UInt64) {
     guard let lock = try? FolderLock(of: path) else { return }
     if inode(of: path) == damaged { remove(path) }
@@ -77,7 +77,7 @@ enum DatabaseFile {
   }
 }
 
-/// One process at a time opens a folder's files, or makes them anew.
+/// An advisory lock on a directory: one process at a time opens or creates its files.
 private struct FolderLock {
   private let descriptor: Int32
 
@@ -94,7 +94,7 @@ private struct FolderLock {
   }
 
   func release() {
-    // A process that is about to start another program may have it open, too.
+    // Unlocked explicitly: a child process that has not called exec yet may have the descriptor, too.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

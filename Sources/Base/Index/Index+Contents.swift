@@ -1,4 +1,4 @@
-/// What the index holds of one source, of one kind.
+/// What the index holds of one kind for one source.
 public struct IndexedSource: Hashable, Sendable {
   public var source: [UInt8]
   /// The kind's number.
@@ -6,20 +6,20 @@ public struct IndexedSource: Hashable, Sendable {
   public var records: Int
   /// In bytes, keys and values.
   public var size: Int64
-  /// When it was used last, in seconds since 1970, within ten minutes.
+  /// The time of last use, in seconds since 1970, accurate to ten minutes.
   public var usedAt: Int64
 }
 
 extension Index {
-  /// All that the index holds, by source and kind. Reads every record.
+  /// Everything in the index, by source and kind. Reads every record.
   public func contents() -> [IndexedSource] { attempt { file in try file.contents() } ?? [] }
 
-  /// Forgets the sources whose identity starts with `prefix`; all of them with an empty one. Gives how many that were.
+  /// Removes the sources whose identity starts with `prefix`; all of them if it is empty. Returns their number.
   public func forget(sourcesStartingWith prefix: [UInt8]) -> Int {
     let texts = forgetTexts(ofSourcesStartingWith: prefix)
     return max(texts, attempt { file in try file.forget(sourcesStartingWith: prefix) } ?? 0)
   }
 
-  /// What the index takes on the disk, in bytes, with the words of texts.
+  /// The index's size on disk, in bytes, including the text indexes.
   public var size: Int64 { (attempt { file in file.size } ?? 0) + textSize() }
 }

@@ -3,12 +3,12 @@ internal import Files
 internal import Glibc
 
 extension Index {
-  /// The words of a source's texts; nil when there is no place for them. `state` names the source's state and `version` how
-  /// the texts are made: words of others are not found, and give way; but those of an earlier state of which `continues` says,
-  /// by its `proof` and its number of texts, that the source starts with them, stay.
+  /// The full-text index of a source; nil if it cannot be stored. `state` names the source's state and `version` how
+  /// the texts are made: an index of another state or version is replaced; but one of an earlier state is kept and
+  /// extended if `continues` says, by its `proof` and its number of texts, that the source starts with these texts.
   ///
-  /// A file a source, beside the index's own, so that a mount that searches nothing is no slower for them. Blocks. Throws what
-  /// `continues` does.
+  /// One file per source, beside the main index, so that a mount that is not searched is no slower. Blocks. Rethrows
+  /// what `continues` throws.
   public func texts(
     of source: [UInt8], state: [UInt8], version: UInt64, proof: [UInt8] = [],
     continues: (_ proof: [UInt8], _ count: Int) throws(Fault) -> Bool = { _, _ in false }
@@ -19,7 +19,7 @@ extension Index {
       continues: continues)
   }
 
-  /// Forgets the texts used longest ago until those that are left take no more than `limit` bytes.
+  /// Removes the least recently used text indexes until the rest takes at most `limit` bytes.
   public func trimTexts(to limit: Int64, sparing source: [UInt8]) {
     guard let folder = textFolder else { return }
     var files = textFiles().map { path in
@@ -36,12 +36,12 @@ extension Index {
     }
   }
 
-  /// What the words of texts take on the disk, in bytes: of the sources that start with `prefix`.
+  /// The size on disk of the text indexes of the sources that start with `prefix`, in bytes.
   public func textSize(ofSourcesStartingWith prefix: [UInt8] = []) -> Int64 {
     textFiles(ofSourcesStartingWith: prefix).reduce(0) { Bounds.sum($0, TextFile.size($1)) }
   }
 
-  /// Forgets the words of the sources that start with `prefix`. Gives how many that were.
+  /// Removes the text indexes of the sources that start with `prefix`. Returns their number.
   func forgetTexts(ofSourcesStartingWith prefix: [UInt8]) -> Int {
     let files = textFiles(ofSourcesStartingWith: prefix)
     for path in files {
@@ -55,13 +55,13 @@ extension Index {
 
   private var textFolder: String? { folder.map { $0 + "/texts" } }
 
-  /// Gives the index's key; nil when there is no place for the folder.
+  /// Returns the index's key; nil if the directory cannot be created.
   private func makeTextFolder(_ path: String) -> [UInt8]? {
     guard let key = attempt({ $0.key }), (try? OwnFolder.check(path, making: true)) != nil else { return nil }
     return key
   }
 
-  /// Two words in hexadecimal, and the rest's hash.
+  /// The first two words in hexadecimal, and a hash of the rest.
   private static func name(of source: [UInt8]) -> String {
     let rest = source.dropFirst(16)
     let digits = hexadecimal(source.prefix(16))

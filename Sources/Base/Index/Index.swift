@@ -1,34 +1,34 @@
 internal import Glibc
 internal import Synchronization
 
-/// What was dear to find out about files, kept from one mount to the next: values by source, kind and key, in one SQLite file
-/// that several processes share.
+/// A persistent cache of what was expensive to find out about files: values by source, kind and key, in one SQLite file
+/// shared by several processes.
 ///
-/// Nothing rests on it. No call throws: where the file is locked, damaged, of another version, on a full disk or not to be
-/// had at all, reads find nothing and writes are lost; a file that cannot be used is made anew. The file is opened on first
-/// use, and nothing is loaded or allocated before. For several threads at a time; every call blocks on the disk.
+/// Nothing depends on it. No call throws: if the file is locked, damaged, of another version, on a full disk or
+/// unavailable, reads find nothing and writes are lost; an unusable file is recreated. The file is opened on first use,
+/// and nothing is loaded or allocated before. Thread-safe; every call blocks on the disk.
 public final class Index: Sendable {
-  /// nil: done without.
+  /// nil if there is no index.
   let folder: String?
-  /// In bytes; past it, the sources not used for longest are forgotten.
+  /// In bytes; beyond it, the least recently used sources are evicted.
   private let maximumSize: Int64
   private let state = Mutex(State())
   let writer = IndexWriter()
 
   private struct State {
     var file: IndexFile?
-    /// Done without until then, after a failure that may pass.
+    /// The index is not used until then, after a transient failure.
     var resumesAt: ContinuousClock.Instant?
-    /// How often this process had to make the file anew; something else is wrong when that does not help.
+    /// How often this process had to recreate the file; if that does not help, something else is wrong.
     var remakes = 0
     var isFinished = false
   }
 
   private static let remakesAtMost = 4
-  /// For how long one failure is taken for the next call's, too.
+  /// How long the index is not used after a transient failure.
   private static let pause = Duration.seconds(2)
 
-  /// `folder` is where the file is or is to be; nil when there is no such place.
+  /// `folder` is where the file is or is to be created; nil if there is no such place.
   public init(folder: String?, maximumSize: Int64 = 4 << 30) {
     self.folder = folder
     self.maximumSize = maximumSize
@@ -36,9 +36,9 @@ public final class Index: Sendable {
 
   // MARK: Reading
 
-  /// At most `limit` records with keys from `first` through `last`, both included, in the keys' order or against it.
+  /// At most `limit` records with keys from `first` through `last`, inclusive, in ascending or descending key order.
   ///
-  /// A record that was damaged on the disk is left out.
+  /// Records damaged on the disk are left out.
   public func records(
     of source: [UInt8], _ kind: IndexKind, from first: [UInt8], through last: [UInt8], descending: Bool = false,
     atMost limit: Int = .max
@@ -54,25 +54,26 @@ public final class Index: Sendable {
 
   // MARK: Writing
 
-  /// Keeps records, all of them or none, in the place of any with their keys. Gives whether they are there now.
+  /// Stores records, all or none, replacing those with the same keys. Returns whether they are stored.
   @discardableResult
   public func store(_ records: [IndexRecord], _ kind: IndexKind, of source: [UInt8]) -> Bool {
     attempt { file in try file.store(records, kind, of: source, atMost: maximumSize) } ?? false
   }
 
-  /// Forgets a source with all of its records.
+  /// Removes a source with all its records.
   public func forget(_ source: [UInt8]) { _ = attempt { file in try file.forget(source) } }
 
-  /// Forgets the records with keys from `first` through `last`.
+  /// Removes the records with keys from `first` through `last`.
   public func forget(_ source: [UInt8], _ kind: IndexKind, from first: [UInt8], through last: [UInt8]) {
     _ = attempt { file in try file.forget(source, kind, from: first, through: last) }
   }
 
   // MARK: Later
 
-  /// Does `work` later, in turn, on a thread of the index's own. O(1).
+  /// Queues `work` for the index's own serial thread. O(1).
   ///
-  /// `cost` is what waiting costs, in bytes of memory; when too much waits already, the work is dropped: false.
+  /// `cost` is the memory that it holds while queued, in bytes; returns false, and drops the work, when too much is
+  /// queued.
   @discardableResult
   public func later(cost: Int, _ work: @escaping @Sendable (Index) -> Void) -> Bool {
     guard folder != nil else { return false }
@@ -81,14 +82,14 @@ public final class Index: Sendable {
     }
   }
 
-  /// Waits until what `later` took is done, or for `limit`. Gives whether it is done.
+  /// Waits until the work that is queued is done, or for `limit`. Returns whether it is done.
   @discardableResult
   public func flush(within limit: Duration) -> Bool { writer.wait(atMost: limit) }
 
-  /// Like `flush`; then lets go of the file, and every call after finds nothing.
+  /// Like `flush`; then closes the file: every later call finds nothing.
   public func finish(within limit: Duration) {
     guard folder != nil, !isUnused else { return }
-    // On the writer's thread, since a slow disk must not keep the caller.
+    // On the writer's thread, since a slow disk must not block the caller.
     writer.submit(cost: 0) { [self] in
       let file = state.withLock { state in
         state.isFinished = true
@@ -132,7 +133,7 @@ public final class Index: Sendable {
 
   private func failed(_ file: IndexFile, _ failure: IndexFailure) {
     state.withLock { state in
-      // Another thread may have seen to it.
+      // Another thread may have handled it.
       guard state.file === file else { return }
       state.file = nil
       switch failure {

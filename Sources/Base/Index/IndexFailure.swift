@@ -1,10 +1,10 @@
 internal import GRDB
 
-/// What a failed call says about the file.
+/// The classification of a failed call.
 enum IndexFailure: Error {
-  /// Locked, out of space, not to be written: another time, perhaps.
+  /// Locked, out of space, not writable: may succeed later.
   case passing
-  /// No database, not a sound one, or not with these tables.
+  /// Not a database, not an intact one, or one with other tables.
   case damage
 
   init(_ error: any Error) {
@@ -13,14 +13,14 @@ enum IndexFailure: Error {
       return
     }
     guard let error = error as? DatabaseError else {
-      // GRDB found a value of another type than the tables have.
+      // GRDB found a value of another type than the schema's.
       self = .damage
       return
     }
     switch error.resultCode {
-    // A table that is not there is an error of the query's.
+    // A missing table is reported as an error of the query.
     case .SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT, .SQLITE_FORMAT,
-      // Past the limits of a `BoundedConnection`.
+      // Beyond the limits of a `BoundedConnection`.
       .SQLITE_TOOBIG, .SQLITE_INTERRUPT:
       self = .damage
     default: self = .passing

@@ -1,12 +1,12 @@
 internal import Files
 internal import GRDB
 
-/// How the file comes to be there.
+/// Opening and creating the file.
 extension IndexFile {
   static let name = "index.sqlite"
-  /// What the file's header calls itself: `ffmt`.
+  /// The application id in the file's header: `ffmt`.
   private static let applicationID: Int32 = 0x6666_6d74
-  /// Of the tables and of what their columns mean.
+  /// Of the tables and of the meaning of their columns.
   private static let schemaVersion: Int32 = 2
 
   private static let schema = """
@@ -17,9 +17,9 @@ extension IndexFile {
       checksum INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY(source, kind, key)) STRICT, WITHOUT ROWID;
     """
 
-  /// Opens the file in `folder`; makes it anew when it is missing, damaged or not ours.
+  /// Opens the file in `folder`; recreates it if it is missing, damaged or not ours.
   static func open(in folder: String) throws -> (file: IndexFile, wasRemade: Bool) {
-    // In a folder that others can change nothing is kept: there is no telling what becomes of it.
+    // Nothing is kept in a directory that others can change.
     guard (try? OwnFolder.check(folder, making: true)) != nil, let key = try? OwnKey.key(in: folder) else {
       throw IndexFailure.passing
     }
@@ -36,7 +36,7 @@ extension IndexFile {
     }
   }
 
-  /// Waits at most this long for another process; in seconds. Who writes is in no hurry.
+  /// Timeouts for another process's lock, in seconds. The writer can wait longer.
   private static let patience = (reading: 0.25, writing: 2.0)
   /// In KiB.
   private static let cache = 1024

@@ -4,20 +4,20 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// The open file. Throws GRDB's errors, which `IndexFailure` sorts.
+/// The open file. Throws GRDB's errors, which `IndexFailure` classifies.
 ///
-/// Two connections, so that a reader does not wait for a batch that is written.
+/// Two connections, so that a reader does not wait while a batch is written.
 final class IndexFile: Sendable {
   private let path: String
   private let inode: UInt64
-  /// What is stored is bound to it.
+  /// Stored records are authenticated with it.
   let key: [UInt8]
   private let writer: BoundedConnection
   private let reader: BoundedConnection
-  /// Sources read since their time of use was written, by their row.
+  /// Row ids of the sources read since their time of use was written.
   private let touched = Mutex<Set<Int64>>([])
 
-  /// A source's time of use is right within this, in seconds: reading is not to mean writing.
+  /// The accuracy of a source's time of use, in seconds, so that not every read causes a write.
   private static let useAccuracy: Int64 = 600
 
   init(path: String, inode: UInt64, key: [UInt8], writer: BoundedConnection, reader: BoundedConnection) {
@@ -28,10 +28,10 @@ final class IndexFile: Sendable {
     self.reader = reader
   }
 
-  /// Whether the name still leads to this file: a user may have cleared the cache, another process made it anew.
+  /// Whether the name still leads to this file: a user may have cleared the cache, another process recreated it.
   var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
 
-  /// Past so many records that are not ours the whole file is none of ours.
+  /// With more records than this that fail their checksum the whole file counts as damaged.
   private static let damagedAtMost = 100
 
   private static var now: Int64 { Int64(time(nil)) }
@@ -61,7 +61,7 @@ final class IndexFile: Sendable {
       while records.count < limit, let row = try rows.next() {
         if records.isEmpty { touch(try row.number(0), usedAt: try row.time(1)) }
         let record = try IndexRecord(key: row.bytes(2), value: row.bytes(4))
-        // Pages that lead to each other give the same records again and again.
+        // A cycle of pages returns the same records again and again.
         if let before, !(descending ? [record.key, before] : [before, record.key]).isAscending {
           throw IndexFailure.damage
         }
@@ -74,7 +74,7 @@ final class IndexFile: Sendable {
         }
       }
     }
-    // Out of the way of what will be stored in its place.
+    // Removed, so that they do not hinder what will be stored instead.
     if !damaged.isEmpty { try forget(damaged, of: source, kind) }
     return records
   }
@@ -85,7 +85,7 @@ final class IndexFile: Sendable {
 
   // MARK: Writing
 
-  /// Gives false when there is no room for the records.
+  /// Returns false if there is no room for the records.
   func store(_ records: [IndexRecord], _ kind: IndexKind, of source: [UInt8], atMost maximumSize: Int64) throws -> Bool
   {
     let size = records.reduce(Int64(0)) { $0 + Int64($1.key.count + $1.value.count + 40) }
@@ -109,7 +109,7 @@ final class IndexFile: Sendable {
     }
   }
 
-  /// The source's row, which is used now.
+  /// The source's row id; sets its time of use to now.
   private static func row(of source: [UInt8], in database: Database) throws -> Int64 {
     let row = try Int64.fetchOne(
       database,
@@ -145,13 +145,13 @@ final class IndexFile: Sendable {
 
   // MARK: Room
 
-  /// Forgets the sources not used for longest until `size` more bytes fit. Gives false when they do not even then.
+  /// Evicts the least recently used sources until `size` more bytes fit. Returns false if they still do not.
   private func makeRoom(
     in database: Database, for size: Int64, atMost maximumSize: Int64, sparing source: [UInt8]
   ) throws -> Bool {
     guard try IndexFile.size(of: database) + size > maximumSize else { return true }
     try writeUse(in: database)
-    // A little more than is needed, so that not every batch has to.
+    // Somewhat more than needed, so that not every batch has to evict.
     let goal = maximumSize / 10 * 9 - size
     while try IndexFile.size(of: database) > goal {
       let oldest = try Int64.fetchOne(
@@ -160,12 +160,12 @@ final class IndexFile: Sendable {
       guard let oldest else { break }
       try IndexFile.remove(oldest, from: database)
     }
-    // Freed pages go back to the disk, not too many at a time.
+    // Freed pages are returned to the file system, a bounded number at a time.
     try database.execute(sql: "PRAGMA incremental_vacuum(4096)")
     return try IndexFile.size(of: database) + size <= maximumSize
   }
 
-  /// In bytes, of the pages that hold something.
+  /// In bytes, of the pages in use.
   private static func size(of database: Database) throws -> Int64 {
     let size = try Int64.fetchOne(
       database,
@@ -179,7 +179,7 @@ final class IndexFile: Sendable {
 
   private static let removedAtOnce = 2000
 
-  /// In steps, so that the log stays short and other processes get their turn.
+  /// In batches, so that the log stays short and other processes can write in between.
   private static func remove(_ source: Int64, from database: Database) throws {
     repeat {
       try database.execute(
@@ -188,7 +188,7 @@ final class IndexFile: Sendable {
           (SELECT source, kind, key FROM record WHERE source = ? LIMIT \(removedAtOnce))
           """, arguments: [source])
     } while database.changesCount == removedAtOnce
-    // What another process has put in meanwhile goes with the source.
+    // Including what another process has added meanwhile.
     try database.inTransaction(.immediate) {
       try database.execute(sql: "DELETE FROM record WHERE source = ?", arguments: [source])
       try database.execute(sql: "DELETE FROM source WHERE id = ?", arguments: [source])
@@ -224,7 +224,7 @@ final class IndexFile: Sendable {
     }
   }
 
-  /// Gives how many sources it forgot.
+  /// Returns how many sources it removed.
   func forget(sourcesStartingWith prefix: [UInt8]) throws -> Int {
     try writer.inDatabase { database in
       let sources = try Int64.fetchAll(
@@ -236,7 +236,7 @@ final class IndexFile: Sendable {
     }
   }
 
-  /// In bytes, with the log.
+  /// In bytes, including the log.
   var size: Int64 {
     ["", "-wal", "-shm"].reduce(0) { sum, suffix in
       var status = stat()
@@ -252,7 +252,7 @@ final class IndexFile: Sendable {
     try? writer.close()
   }
 
-  /// Has the next one who opens the file make it anew.
+  /// Removes the file, so that the next process to open it recreates it.
   func condemn() {
     try? reader.close()
     try? writer.close()
@@ -261,12 +261,12 @@ final class IndexFile: Sendable {
 }
 
 extension [[UInt8]] {
-  /// Whether of two the second comes behind the first, as SQLite sorts them.
+  /// Whether the second of two keys is greater, in SQLite's order.
   fileprivate var isAscending: Bool { self[0].lexicographicallyPrecedes(self[1]) }
 }
 
 extension [UInt8] {
-  /// As SQLite takes it.
+  /// As an SQLite value.
   fileprivate var blob: Data { Data(self) }
 }
 
@@ -275,13 +275,13 @@ extension Row {
     try withUnsafeData(atIndex: index) { data in data.map { [UInt8]($0) } ?? [] }
   }
 
-  /// A size, or how many there are of something. A door, as the next.
+  /// A size or a count; bounded (`Bounds`), as the next is.
   fileprivate func size(_ index: Int) throws -> Int64 { Bounds.size(try number(index)) }
 
   /// In seconds since 1970.
   fileprivate func time(_ index: Int) throws -> Int64 { Bounds.time(try number(index)) }
 
-  /// Any number; a checksum, a row's own. GRDB's own subscript traps where a damaged file has something else.
+  /// Any number: a checksum, a row id. GRDB's own subscript traps on a value of another type in a damaged file.
   fileprivate func number(_ index: Int) throws -> Int64 {
     guard let number = Int64.fromDatabaseValue(self[index]) else { throw IndexFailure.damage }
     return number

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// A sort of value, with its users' own number and the version of its format. Values of another version are not found.
+/// A kind of value, with a number of its own and the version of its format. Values of another version are not found.
 public struct IndexKind: Hashable, Sendable {
   public let number: UInt32
   public let version: UInt64
@@ -11,9 +11,9 @@ public struct IndexKind: Hashable, Sendable {
   }
 }
 
-/// A value and the key that it is found by, among those of one source and kind.
+/// A value and its key, unique within one source and kind.
 public struct IndexRecord: Hashable, Sendable {
-  /// Ranges run in the order of the keys' bytes.
+  /// Ranges are in bytewise key order.
   public var key: [UInt8]
   public var value: [UInt8]
 
@@ -24,7 +24,7 @@ public struct IndexRecord: Hashable, Sendable {
 }
 
 extension IndexKind {
-  /// Where the checksums of a source's records of this kind start from.
+  /// The initial state of the checksums of a source's records of this kind.
   func seed(of source: [UInt8], key: [UInt8]) -> KeyedHash {
     var hash = KeyedHash(key: key)
     hash.combine(UInt64(number))
@@ -35,7 +35,7 @@ extension IndexKind {
 }
 
 extension IndexKind {
-  /// Eight bytes that name some bytes.
+  /// An eight-byte hash of `bytes`.
   static func hash(of bytes: [UInt8]) -> [UInt8] {
     var hash = StableHash()
     hash.combine(bytes)
@@ -44,7 +44,7 @@ extension IndexKind {
 }
 
 extension IndexRecord {
-  /// Over the value and all that it is found by, so that neither can change unnoticed, and that none can be made without the
+  /// Over the value and everything it is found by, so that no change goes unnoticed; it cannot be forged without the
   /// key.
   func checksum(from seed: KeyedHash) -> Int64 {
     var hash = seed

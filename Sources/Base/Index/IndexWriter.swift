@@ -2,12 +2,12 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// The index's own thread: work in turn, of which only so much may wait.
+/// The index's own serial queue, with a bound on the work queued.
 final class IndexWriter: Sendable {
   private struct State {
     /// nil before first use.
     var queue: DispatchQueue?
-    /// In bytes, of the work that waits or runs.
+    /// Of the queued and running work, in bytes.
     var cost = 0
   }
 
@@ -16,7 +16,7 @@ final class IndexWriter: Sendable {
   private static let costAtMost = 24 << 20
   private static let niceness: Int32 = 5
 
-  /// Gives false when the work is not taken, because too much waits.
+  /// Returns false, and drops the work, when too much is queued.
   @discardableResult
   func submit(cost: Int, _ work: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
@@ -25,7 +25,7 @@ final class IndexWriter: Sendable {
       let queue = state.queue ?? DispatchQueue(label: "ffmount.index", qos: .utility)
       state.queue = queue
       queue.async { [self] in
-        // Who reads from the mount comes first; the thread that runs this is the library's, and nobody else's.
+        // Readers of the mount come first; the thread that runs this belongs to the library and is not shared.
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         work()
         self.state.withLock { $0.cost -= cost }
@@ -36,7 +36,7 @@ final class IndexWriter: Sendable {
 
   var isUsed: Bool { state.withLock { $0.queue != nil } }
 
-  /// Waits for all that was submitted before.
+  /// Waits for everything submitted before.
   func wait(atMost limit: Duration) -> Bool {
     guard let queue = state.withLock({ $0.queue }) else { return true }
     let done = DispatchSemaphore(value: 0)

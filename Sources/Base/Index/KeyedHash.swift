@@ -1,11 +1,11 @@
-/// A hash of 64 bits that only who has the key can find: SipHash-2-4 (Aumasson and Bernstein, 2012).
+/// A keyed 64-bit hash: SipHash-2-4 (Aumasson and Bernstein, 2012).
 struct KeyedHash: Sendable {
   private var v0, v1, v2, v3: UInt64
-  /// The bytes of the word that is not full, the first lowest.
+  /// The bytes of the incomplete word, the first in the lowest bits.
   private var rest: UInt64 = 0
   private var count: UInt64 = 0
 
-  /// The first 16 bytes of `key` count.
+  /// Only the first 16 bytes of `key` are used.
   init(key: [UInt8]) {
     let (k0, k1) = (Self.word(key, 0), Self.word(key, 8))
     v0 = k0 ^ 0x736f_6d65_7073_6575
@@ -40,7 +40,7 @@ struct KeyedHash: Sendable {
     v0 ^= word
   }
 
-  /// Adds bytes, behind those before.
+  /// Appends bytes.
   mutating func combine(_ bytes: [UInt8]) {
     let span = unsafe bytes.span.bytes
     var place = 0
@@ -62,16 +62,16 @@ struct KeyedHash: Sendable {
     }
   }
 
-  /// Adds a number.
+  /// Appends a number.
   mutating func combine(_ word: UInt64) { combine((0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }) }
 
-  /// Adds bytes and where they end.
+  /// Appends bytes with their length.
   mutating func combine(field bytes: [UInt8]) {
     combine(UInt64(bytes.count))
     combine(bytes)
   }
 
-  /// Of all that was added.
+  /// The hash of everything appended.
   var value: UInt64 {
     var end = self
     end.compress(rest | count << 56)

@@ -4,17 +4,17 @@ internal import GRDBSQLite
 internal import Glibc
 internal import Synchronization
 
-/// A checksum at the end of every page of a database file: what does not lie there as it was written is damage.
+/// A checksum at the end of every page of a database file: a mismatch is damage.
 ///
-/// SQLite itself notices only damage that breaks a page's form. Letters of a word that have changed do not, and the word is
-/// then not found any more. Pages get their sums on the way to the file and are looked at on the way back, by functions put
-/// in the place of those with which the connection reads and writes; what it reads is all that is looked at, so a query costs
-/// no more than its own pages. Pages in the log get theirs when they come to the file.
+/// SQLite itself notices only damage that breaks a page's structure. Changed letters of a word do not, and the word is
+/// then not found any more. Pages get their checksums when they are written to the file and are verified when they are
+/// read, by wrappers around the connection's I/O methods; only what is read is verified, so a query costs no more than
+/// its own pages. Pages in the log get theirs at the checkpoint.
 enum PageChecksums {
-  /// Of what is kept free at a page's end, in bytes.
+  /// Of the reserved space at a page's end, in bytes.
   static let size = 8
 
-  /// Has a connection that has not read or written anything yet put checksums into its file's pages and look at them.
+  /// Has a connection that has not yet read or written anything write and verify page checksums.
   static func attach(to database: Database) throws {
     let connection = unsafe database.sqliteConnection
     var reserved = CInt(size)
@@ -26,11 +26,11 @@ enum PageChecksums {
     unsafe file.pointee.pMethods = checking(methods)
   }
 
-  /// Where tables of methods lie, by where those lie that they were made of. They stay for good: there is one for each way in
-  /// which SQLite can use files.
+  /// Addresses of wrapping method tables by those of the wrapped ones. Never freed: there is one for each of SQLite's
+  /// VFS method tables.
   private static let made = Mutex<[UInt: UInt]>([:])
 
-  /// Methods as some are, but for checksums; right behind them are those that they were made of.
+  /// The wrapping methods, directly followed by the wrapped ones.
   private static func checking(_ methods: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods>? {
     let place = made.withLock { made -> UInt in
       let key = UInt(bitPattern: methods)
@@ -67,7 +67,7 @@ enum PageChecksums {
       let write = unsafe methods[1].xWrite
     else { return SQLITE_IOERR }
     if isPage(count, offset) {
-      // The page's end is nobody else's.
+      // The page's end is reserved for the checksum.
       let page = unsafe UnsafeMutableRawBufferPointer(
         start: UnsafeMutableRawPointer(mutating: buffer), count: Int(count))
       let sum = unsafe checksum(UnsafeRawBufferPointer(page), offset)
@@ -76,19 +76,19 @@ enum PageChecksums {
     return unsafe write(file, buffer, count, offset)
   }
 
-  /// Whether so many bytes are a page: what else is read or written of the file, the start of its first page, is no power of
-  /// two or less than a page can be.
+  /// Whether a transfer of `count` bytes is a page: anything else read or written of the file, the start of its first
+  /// page, is not a power of two or smaller than a page can be.
   private static func isPage(_ count: CInt, _ offset: sqlite3_int64) -> Bool {
     count >= 512 && count & (count - 1) == 0 && offset % sqlite3_int64(count) == 0
   }
 
-  /// What has never been written is all zeros, and no page that SQLite would take for one.
+  /// A page never written is all zeros, which SQLite does not take for a valid page.
   private static func isAsWritten(_ page: UnsafeRawBufferPointer, _ offset: sqlite3_int64) -> Bool {
     let sum = unsafe page.loadUnaligned(fromByteOffset: page.count - size, as: UInt64.self)
     return unsafe sum == checksum(page, offset) || (sum == 0 && page.allSatisfy { $0 == 0 })
   }
 
-  /// Of a page's bytes and its place.
+  /// Over a page's bytes and its offset.
   static func checksum(_ page: UnsafeRawBufferPointer, _ offset: sqlite3_int64) -> UInt64 {
     var hash = StableHash(seed: UInt64(bitPattern: offset))
     let content = unsafe UnsafeRawBufferPointer(rebasing: page.dropLast(size))

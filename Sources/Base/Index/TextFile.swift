@@ -5,13 +5,14 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// An open file of a text index: one that has a name and that several processes use, or one of this process alone. Throws GRDB's errors, which `IndexFailure` sorts.
+/// An open text index file: a named one shared by several processes, or an unnamed one of this process. Throws GRDB's
+/// errors, which `IndexFailure` classifies.
 final class TextFile: Sendable {
-  /// What the texts are of.
+  /// What the texts were made from.
   struct Meaning: Sendable, Equatable {
     let state: [UInt8]
     let version: UInt64
-    /// By which a later state of the source can be known to start as this one did.
+    /// Lets a later state of the source be recognized as starting with this one.
     let proof: [UInt8]
 
     fileprivate func isOfSame(_ other: Meaning) -> Bool { state == other.state && version == other.version }
@@ -25,13 +26,13 @@ final class TextFile: Sendable {
   }
 
   private let path: String
-  /// nil for a file without a name.
+  /// nil for an unnamed file.
   private let inode: UInt64?
   private let key: [UInt8]
   private let writer: BoundedConnection
   private let reader: BoundedConnection
 
-  /// Goes up with the tables.
+  /// Incremented when the tables change.
   private static let schemaVersion: Int32 = 4
 
   private static var schema: String {
@@ -45,7 +46,7 @@ final class TextFile: Sendable {
     """
   }
 
-  /// In bytes: words are written when there are so many of them, and need not be merged as often.
+  /// In bytes: words are flushed at this size, so that they need less merging.
   private static let wordsInMemory = 16 << 20
 
   private init(
@@ -63,8 +64,8 @@ final class TextFile: Sendable {
 
   // MARK: Opening
 
-  /// The file of a meaning; one that is damaged or of another meaning gives way, but for `start`, whose texts are the first of
-  /// this meaning's.
+  /// The file for `meaning`; a damaged one or one of another meaning is replaced, except one with the content `start`,
+  /// whose texts are the first of this meaning's.
   static func open(
     _ path: String, _ key: [UInt8], _ meaning: Meaning, continuing start: Content? = nil
   ) throws -> TextFile {
@@ -79,7 +80,7 @@ final class TextFile: Sendable {
     }.file
   }
 
-  /// One without a name, for this process alone.
+  /// An unnamed one, for this process only.
   static func temporary() throws -> TextFile {
     let key = [UInt8](repeating: 0, count: 16)
     let connection = try BoundedConnection(
@@ -89,7 +90,7 @@ final class TextFile: Sendable {
     return TextFile("", nil, key, connection, connection)
   }
 
-  /// Waits at most this long for another process, in seconds.
+  /// The timeout for another process's lock, in seconds.
   private static let patience = 5.0
 
   private static func connection(_ path: String, cache: Int) throws -> BoundedConnection {
@@ -115,7 +116,7 @@ final class TextFile: Sendable {
     return TextFile(path, inode, key, writer, reader)
   }
 
-  /// What is in a file, for who does not want to put another in its place.
+  /// What is in a file, without replacing it.
   static func content(of path: String, _ key: [UInt8]) throws -> Content {
     guard OwnFolder.isOwn(file: path) else { throw IndexFailure.passing }
     let connection = try connection(path, cache: 64)
@@ -123,7 +124,7 @@ final class TextFile: Sendable {
     return try connection.inDatabase { database in try content(database, of: path, key) }
   }
 
-  /// A door: rows are numbered in 32 bits, whatever the file says.
+  /// Bounds the count: rows are numbered in 32 bits, whatever the file says.
   private static func content(_ database: Database, of path: String, _ key: [UInt8]) throws -> Content {
     guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion,
       let row = try Row.fetchOne(database, sql: "SELECT state, version, proof, count, isWhole, checksum FROM meaning"),
@@ -138,7 +139,7 @@ final class TextFile: Sendable {
     return content
   }
 
-  /// Puts `content` in the place of what is said.
+  /// Replaces the recorded content.
   private static func write(_ content: Content, of path: String, _ key: [UInt8], to database: Database) throws {
     try database.execute(sql: "DELETE FROM meaning")
     try database.execute(
@@ -149,7 +150,7 @@ final class TextFile: Sendable {
       ])
   }
 
-  /// Takes the file away, unless another is in its place.
+  /// Removes the file, unless another has replaced it.
   func condemn() {
     close()
     if let inode { DatabaseFile.condemn(path, inode) }
@@ -160,7 +161,7 @@ final class TextFile: Sendable {
     try? writer.close()
   }
 
-  /// In bytes, with the log.
+  /// In bytes, including the log.
   static func size(_ path: String) -> Int64 {
     ["", "-wal", "-shm"].reduce(0) { sum, suffix in
       var status = stat()
@@ -175,7 +176,7 @@ final class TextFile: Sendable {
     return (content.count, content.isWhole)
   }
 
-  /// Fails unless so many are in already.
+  /// Throws unless exactly `present` texts are in the file.
   func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) throws {
     try writer.inDatabase { database in
       try database.inTransaction(.immediate) {
@@ -200,7 +201,7 @@ final class TextFile: Sendable {
     }
   }
 
-  /// Fails unless `count` texts are in.
+  /// Throws unless at least `count` texts are in the file.
   func numbers(matching expression: String, among count: Int) throws -> [UInt32] {
     try reader.inDatabase { database in
       guard try Self.content(database, of: path, key).count >= count else { throw IndexFailure.passing }
@@ -209,7 +210,7 @@ final class TextFile: Sendable {
       var next: Int64 = 0
       let rows = try Row.fetchCursor(statement, arguments: [expression])
       while let row = try rows.next() {
-        // In order, each once: others are none of ours.
+        // Ascending, each once: otherwise the file is not ours.
         guard let number = Int64.fromDatabaseValue(row[0]), number >= next, let exact = UInt32(exactly: number) else {
           throw IndexFailure.damage
         }
@@ -222,7 +223,7 @@ final class TextFile: Sendable {
 }
 
 extension TextFile.Content {
-  /// Binds what is said to the file's name and to the key.
+  /// Authenticates the content together with the file's name.
   fileprivate func checksum(of path: String, _ key: [UInt8]) -> Int64 {
     var hash = KeyedHash(key: key)
     hash.combine(field: Array(path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }))

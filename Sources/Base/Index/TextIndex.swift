@@ -3,12 +3,12 @@ internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// The words of the texts of one source, in an SQLite file of its own (FTS5), which several processes share, or in one that
-/// has no name.
+/// The full-text index of one source's texts, in an SQLite (FTS5) file of its own, shared by several processes, or in
+/// an unnamed one.
 ///
-/// Texts are numbered from 0 and added in order. Only words are kept, not the texts. Like the index, nothing rests on it: a file that is
-/// damaged, of another version or of another state of the source is made anew. For several threads at a time; every call
-/// blocks on the disk.
+/// Texts are numbered from 0 and added in order. Only words are kept, not the texts. Like the index, it is only a
+/// cache: a file that is damaged, of another version or of another state of the source is recreated. Thread-safe; every
+/// call blocks on the disk.
 public final class TextIndex: Sendable {
   private struct State {
     var file: TextFile?
@@ -21,14 +21,15 @@ public final class TextIndex: Sendable {
     let meaning: TextFile.Meaning
   }
 
-  /// nil for a file without a name.
+  /// nil for an unnamed file.
   private let place: Place?
   private let state: Mutex<State>
 
   private static let remakesAtMost = 2
 
-  /// Opens the file, or makes it; nil when there can be none. `sourceState` and `version` name what the texts are of: those
-  /// of others are not found, unless `continues` says of an earlier state's proof and number of texts that those are the first.
+  /// Opens or creates the file; nil if that is impossible. `sourceState` and `version` name what the texts were made
+  /// from: a file of other texts is replaced, unless `continues` says, by the proof and the number of texts of an
+  /// earlier state, that those are the first of this state's.
   init?(
     path: String, key: [UInt8], sourceState: [UInt8], version: UInt64, proof: [UInt8],
     continues: (_ proof: [UInt8], _ count: Int) throws(Fault) -> Bool
@@ -36,7 +37,7 @@ public final class TextIndex: Sendable {
     let meaning = TextFile.Meaning(state: sourceState, version: version, proof: proof)
     var start = try? TextFile.content(of: path, key)
     if let found = start {
-      // Reading for the answer may take long: that is done without the folder's lock.
+      // Answering may mean reading for long, so the folder's lock is not held.
       let mayBeStart =
         found.isWhole && found.count > 0 && found.meaning.version == version && found.meaning.state != sourceState
       let isStart = mayBeStart ? try continues(found.meaning.proof, found.count) : false
@@ -45,44 +46,43 @@ public final class TextIndex: Sendable {
     guard let file = try? TextFile.open(path, key, meaning, continuing: start) else { return nil }
     place = Place(path: path, key: key, meaning: meaning)
     state = Mutex(State(file: file))
-    // The file used longest ago goes first.
+    // Its mtime is its time of last use, for LRU eviction.
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// One that nobody else uses, in a file without a name, which is gone with this or with the process; nil when there can be
-  /// none.
+  /// A private one, in an unnamed file, which is gone with this object or the process; nil if it cannot be created.
   public init?(temporary: ()) {
     guard let file = try? TextFile.temporary() else { return nil }
     place = nil
     state = Mutex(State(file: file))
   }
 
-  /// Whether the words are gone with this.
+  /// Whether the words are lost with this object.
   public var isTemporary: Bool { place == nil }
 
-  /// How many texts are in, and whether they are all; nil when the file cannot be used any more.
+  /// How many texts are indexed, and whether these are all; nil if the file cannot be used any more.
   public var reach: (count: Int, isWhole: Bool)? { attempt { file in try file.reach() } }
 
-  /// Adds texts, all or none, behind those that are in, which must be `present`. Gives whether they are in now.
+  /// Appends texts, all or none, to the `present` ones that are indexed. Returns whether they are indexed now.
   public func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) -> Bool {
     attempt { file in try file.add(texts, behind: present, isLast: isLast) } != nil
   }
 
-  /// The numbers of the texts for which an FTS5 expression holds, in order; nil when it could not be asked, or when not even
-  /// `count` texts are in, because what was in has been lost.
+  /// The numbers of the texts that match an FTS5 expression, in ascending order; nil if the query failed, or if fewer
+  /// than `count` texts are indexed, because some were lost.
   public func numbers(matching expression: String, among count: Int = 0) -> [UInt32]? {
     attempt { file in try file.numbers(matching: expression, among: count) }
   }
 
-  /// Lets other processes wait while this one adds texts; nil while another one does. Until the lock goes, no other will.
-  /// Where there can be no lock, two that add at once get in each other's way, and one of them fails.
+  /// An exclusive lock for adding texts, held until it is released; nil while another process has it. Where locking is
+  /// not possible, two processes that add at once conflict, and one of them fails.
   public func lock() -> TextIndexLock? { TextIndexLock(place?.path) }
 
   private func attempt<Result>(_ body: (TextFile) throws -> Result) -> Result? {
     while let file = opened() {
       do { return try body(file) } catch {
         let isDamaged = IndexFailure(error) == .damage
-        // There is no other one to be had.
+        // There is no other file to open.
         if file.isTemporary, !isDamaged { return nil }
         let isReplaced = !file.isInPlace
         state.withLock { state in
@@ -91,7 +91,7 @@ public final class TextIndex: Sendable {
           state.remakes += isDamaged || isReplaced ? 1 : 0
         }
         if isDamaged { file.condemn() }
-        // What another process has put in its place may answer.
+        // The file that another process has replaced it with may work.
         if !isReplaced { return nil }
       }
     }
@@ -109,12 +109,12 @@ public final class TextIndex: Sendable {
   }
 }
 
-/// What a text index keeps the words of.
+/// A text to be indexed.
 public struct IndexedText: Sendable {
   /// In the order of `columns`.
   public var fields: [[UInt8]]
 
-  /// UTF-8 each.
+  /// Each in UTF-8.
   public init(subject: [UInt8], sender: [UInt8], recipients: [UInt8], body: [UInt8], files: [UInt8]) {
     fields = [subject, sender, recipients, body, files]
   }
@@ -122,13 +122,13 @@ public struct IndexedText: Sendable {
   public static let columns = ["subject", "sender", "recipients", "body", "files"]
 }
 
-/// Held by the one process that adds texts to a file.
+/// Held by the process that adds texts to a file.
 public final class TextIndexLock: Sendable {
   private let descriptor: Int32
 
   private static let suffix = "-lock"
 
-  /// nil: of a file that nobody else has.
+  /// Takes nil for an unnamed file, which needs no lock.
   fileprivate init?(_ path: String?) {
     guard let path else {
       descriptor = -1

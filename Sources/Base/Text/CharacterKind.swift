@@ -1,9 +1,9 @@
-/// What a character is, as far as it tells which language a text may be in.
+/// The kind of a character, as far as it indicates the language of a text.
 enum CharacterKind: Equatable {
   case ascii, digit
   case latin, greek, cyrillic, hebrew, arabic, thai
   case kana, halfwidthKana, hangul, ideograph
-  /// A mark that stands on the letter before it.
+  /// A mark that combines with the letter before it.
   case mark
   case other
 
@@ -29,7 +29,7 @@ enum CharacterKind: Equatable {
 
   var isLetter: Bool { self != .other && self != .digit }
 
-  /// Whether letters of both kinds make one word.
+  /// Whether letters of both kinds occur in one word.
   func joins(_ other: CharacterKind) -> Bool {
     if self == other || self == .mark || other == .mark { return true }
     switch (self, other) {
@@ -40,6 +40,6 @@ enum CharacterKind: Equatable {
     }
   }
 
-  /// Whether it is written without spaces, so that Latin letters stand beside it.
+  /// Whether the script is written without spaces, so that Latin letters may be adjacent.
   var isWithoutSpaces: Bool { self == .kana || self == .hangul || self == .ideograph }
 }

@@ -1,9 +1,9 @@
 internal import Glibc
 
 extension CharsetConverter {
-  /// UTF-8 of a text in which anything may be wrong: each byte that stands for nothing becomes U+FFFD.
+  /// Converts a possibly damaged text to UTF-8: each invalid byte becomes U+FFFD.
   ///
-  /// Starts in the character set's first state. Linear; one thread at a time.
+  /// Starts in the character set's initial state. O(n). Not thread-safe.
   public func repaired(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count + text.count / 2)
@@ -22,13 +22,13 @@ extension CharsetConverter {
           let code = errno
           unsafe result.append(contentsOf: output[..<(block - room)])
           guard status == -1, code != E2BIG else { continue }
-          // EILSEQ, or EINVAL for a character that the end cuts off.
+          // EILSEQ, or EINVAL for a character truncated at the end.
           result += [0xEF, 0xBF, 0xBD]
           let skipped = code == EINVAL ? left : min(left, unitWidth)
           unsafe from = from?.advanced(by: skipped)
           left -= skipped
         }
-        // What the set's state still owes.
+        // Output that is still pending in the converter's state.
         var to = unsafe output.baseAddress?.assumingMemoryBound(to: CChar.self)
         var room = block
         _ = unsafe flush(&to, &room)
@@ -38,10 +38,10 @@ extension CharsetConverter {
     return result
   }
 
-  /// The bytes of the smallest piece that can be left out.
+  /// The smallest unit that can be skipped, in bytes.
   private var unitWidth: Int { CharsetConverter.unitWidth(name) }
 
-  /// 4 for UTF-32, 2 for UTF-16, else 1: only where it is 1 is the byte 10 a line end.
+  /// The code unit's size in bytes: 4 for UTF-32, 2 for UTF-16, else 1. Only if it is 1 the byte 10 is a line end.
   public static func unitWidth(_ name: String) -> Int {
     if name.hasPrefix("UTF-32") || name.hasPrefix("UCS-4") || name.hasPrefix("ISO-10646-UCS-4") { return 4 }
     if name.hasPrefix("UTF-16") || name.hasPrefix("UCS-2") || name.hasPrefix("ISO-10646-UCS-2") { return 2 }

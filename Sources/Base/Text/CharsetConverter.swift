@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Turns text of one character set into UTF-8, by iconv. One thread at a time.
+/// Converts text of one character set to UTF-8 with iconv. Not thread-safe.
 @safe public final class CharsetConverter {
   public let name: String
   private let descriptor: iconv_t
@@ -11,10 +11,10 @@ internal import Glibc
   /// HZ (RFC 1843), which iconv does not know.
   static let chineseMail = "HZ"
 
-  /// nil for a name that iconv does not know.
+  /// nil if iconv does not know `name`.
   public init?(_ name: String) {
     let shifts = ShiftedText(name)
-    // -1 in the guise of a pointer is no descriptor.
+    // iconv_open fails with (iconv_t) -1.
     guard let descriptor = unsafe iconv_open("UTF-8", shifts?.target ?? name), Int(bitPattern: descriptor) != -1 else {
       return nil
     }
@@ -25,10 +25,10 @@ internal import Glibc
 
   deinit { _ = unsafe iconv_close(descriptor) }
 
-  /// nil for bytes that stand for nothing.
+  /// nil if `text` is invalid in the character set.
   public func utf8(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var input = plain(text).map { CChar(bitPattern: $0) }
-    // Two bytes of GB18030 or one of a code page become three at most.
+    // Two bytes of GB18030 or one of a code page become at most three.
     var output = [CChar](repeating: 0, count: 4 * input.count + 4)
     var count = 0
     let isWhole = unsafe input.withUnsafeMutableBufferPointer { input in
@@ -39,7 +39,7 @@ internal import Glibc
         var room = output.count
         _ = unsafe iconv(descriptor, nil, nil, nil, nil)
         let status = unsafe iconv(descriptor, &from, &left, &to, &room)
-        // A letter may wait for a mark.
+        // A letter may be pending, waiting for a mark.
         let end = unsafe iconv(descriptor, nil, nil, &to, &room)
         count = output.count - room
         return status != -1 && end != -1 && left == 0
@@ -48,10 +48,10 @@ internal import Glibc
     return isWhole ? output[..<count].map { UInt8(bitPattern: $0) } : nil
   }
 
-  /// The text as iconv gets it.
+  /// The text as it is passed to iconv.
   func plain(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> { shifts?.unshifted(text)[...] ?? text }
 
-  /// Back to the first state.
+  /// Resets the conversion state.
   func reset() { _ = unsafe iconv(descriptor, nil, nil, nil, nil) }
 
   /// One call of iconv.
@@ -62,7 +62,7 @@ internal import Glibc
     unsafe iconv(descriptor, &from, &left, &to, &room)
   }
 
-  /// Writes what the state still owes.
+  /// Writes what is pending in the conversion state.
   func flush(_ to: inout UnsafeMutablePointer<CChar>?, _ room: inout Int) -> Int {
     unsafe iconv(descriptor, nil, nil, &to, &room)
   }

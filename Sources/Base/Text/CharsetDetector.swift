@@ -1,30 +1,30 @@
-/// Finds the character set that texts were written in, by what they look like in each.
+/// Detects the character set of texts by what they look like in each.
 ///
-/// Of every set that comes into question, and every language that is written in it, it is summed up how unlikely the texts
-/// are: which letters are rare in the language, which signs, capitals and neighbours no word has. The set in which they are
-/// the least unlikely wins; what programs use most has an advantage, which decides where there is little to tell by.
+/// For every candidate set, and every language written in it, the costs of the texts are summed up: rare letters, and
+/// signs, capitals and neighbours that no word has. The set with the lowest cost wins; common sets have an advantage,
+/// which decides when there is little evidence.
 public enum CharsetDetector {
-  /// What Latin-1 is taken for.
+  /// What Latin-1 is treated as.
   public static let western = "WINDOWS-1252"
 
-  /// Where the texts come from.
+  /// The origin of the texts.
   public enum Use: Sendable {
-    /// Names in an archive, in a code page of MS-DOS or Windows: code page 437 is what the format means.
+    /// Names in an archive, in a code page of MS-DOS or Windows: the format specifies code page 437.
     case fileNames
     /// Text in a file or a message.
     case text
   }
 
-  /// A set, the languages that are written in it, and what it costs that a text is in it, in bits.
+  /// A set, the script of its languages, and its prior cost, in bits.
   private struct Candidate {
     let name: String
     let script: Language.Script
     let handicap: Int
   }
 
-  /// The name, which `CharsetConverter` knows, of the likeliest set of all `pieces` together, none of which is UTF-8.
+  /// The likeliest set of all `pieces` together, none of which is UTF-8, by a name that `CharsetConverter` knows.
   ///
-  /// A piece is the name of a file or folder, or a line. Of very many the first tell. Takes a lock; linear.
+  /// A piece is the name of a file or directory, or a line. Only the first of very many are used. Takes a lock; O(n).
   public static func charset(of pieces: [ArraySlice<UInt8>], in use: Use) -> String {
     let pieces = evidence(in: pieces)
     let candidates = use == .text ? forText : forNames
@@ -40,11 +40,11 @@ public enum CharsetDetector {
     return best.name
   }
 
-  /// So many pieces tell, of so many bytes.
+  /// The most pieces used, and the most bytes of each.
   private static let mostPieces = 200
   private static let longestPiece = 200
 
-  /// What tells something, each once.
+  /// The pieces that are evidence, without duplicates.
   private static func evidence(in pieces: [ArraySlice<UInt8>]) -> [ArraySlice<UInt8>] {
     var known: Set<ArraySlice<UInt8>> = []
     var result: [ArraySlice<UInt8>] = []
@@ -55,7 +55,7 @@ public enum CharsetDetector {
     return result
   }
 
-  /// Whether a piece shows characters in their order: a table of them is in no language.
+  /// Whether a piece lists characters in code order: such a table is not in any language.
   private static func isChart(_ piece: ArraySlice<UInt8>) -> Bool {
     var run = 1
     for (one, next) in zip(piece, piece.dropFirst()) {
@@ -65,7 +65,7 @@ public enum CharsetDetector {
     return false
   }
 
-  /// Of equals the first.
+  /// In order of preference.
   private static let forNames: [Candidate] = [
     Candidate(name: "CP437", script: .western, handicap: 0), Candidate(name: western, script: .western, handicap: 2),
     Candidate(name: "CP850", script: .western, handicap: 3), Candidate(name: "CP866", script: .cyrillic, handicap: 5),

@@ -1,13 +1,14 @@
-/// Character sets by the names that mail, web pages, databases and programs have for them.
+/// Maps the character set labels of mail, web pages, databases and programs to converter names.
 public enum CharsetLabel {
   public static let utf8 = "UTF-8"
 
-  /// The name by which `CharsetConverter` knows the set that `label` means; nil when it means none: what is declared as ASCII
-  /// and is not, or as unknown, is for guessing. A name that is not in the table is given as it is, for iconv knows more.
+  /// The name by which `CharsetConverter` knows the set that `label` means; nil if the set has to be detected: it is
+  /// unknown, or declared as ASCII and is not. A label that is not in the table is returned as it is, as iconv may know
+  /// it.
   ///
-  /// As in the WHATWG Encoding Standard, names of sets that senders mistake for their supersets give these. Case,
-  /// punctuation, quotes, a leading `x-` or `cs`, a year, and RFC 2231's language are of no matter, and what is stuck to the
-  /// end of a known name is not either.
+  /// As in the WHATWG Encoding Standard, labels that senders confuse with supersets return the superset. Case,
+  /// punctuation, quotes, a leading `x-` or `cs`, a year, RFC 2231's language and anything appended to a known name are
+  /// ignored.
   public static func converterName(of label: ArraySlice<UInt8>) -> String? {
     let trimmed = label.prefix { $0 != 0x2a }.drop { isFiller($0) }
     guard trimmed.count <= 80 else { return nil }
@@ -34,7 +35,7 @@ public enum CharsetLabel {
   /// White space and quotes.
   private static func isFiller(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == 0x22 || byte == 0x27 }
 
-  /// Letters in lower case, and digits.
+  /// Letters, lower-cased, and digits.
   private static func squeezed(_ label: ArraySlice<UInt8>) -> String {
     var result = ""
     for byte in label where isWordPart(byte) {
@@ -43,7 +44,7 @@ public enum CharsetLabel {
     return result
   }
 
-  /// An empty name stands for none.
+  /// Returns an empty name for a set to be detected.
   private static func known(_ squeezed: String) -> String? {
     if let name = table[squeezed] { return name }
     guard let digits = squeezed.firstIndex(where: \.isNumber),
@@ -112,7 +113,7 @@ public enum CharsetLabel {
     return table
   }()
 
-  /// A converter's name, or nothing for a set that is to be guessed, and the labels that mean it, squeezed.
+  /// A converter's name, empty for a set to be detected, and its labels, squeezed.
   private static let rows = """
     :usascii ascii ansix341968 ansix341986 ansix31101983 iso646us iso646irv isoir6 us unknown unknown8bit 8bit 7bit default
     :defaultcharset none null nil binary wchart internal char userdefined auto undefined false text textplain

@@ -1,10 +1,10 @@
-/// What is to be believed of what a text is declared to be in.
+/// Whether to trust the declared character set of a text.
 public enum DeclaredText {
-  /// Whether `bytes` are UTF-8 though they are declared to be in another set: programs translate a text and leave what it was
-  /// declared as. A character that is cut off at the end is of no matter.
+  /// Whether `bytes` are UTF-8 though declared as another set: programs convert a text and keep its declaration. A
+  /// truncated character at the end is ignored.
   ///
-  /// UTF-8 is not met by chance, but for a few characters: two bytes of it are one character of a set of Chinese, Japanese or
-  /// Korean, and in one of single bytes a pair such as `Ã©` may be meant. Linear.
+  /// Text is valid UTF-8 by chance only in a few characters: two bytes of UTF-8 are one character of a Chinese,
+  /// Japanese or Korean set, and in a single-byte set a pair such as `Ã©` may be intended. O(n).
   public static func isUTF8(_ bytes: ArraySlice<UInt8>, declaredAs name: String) -> Bool {
     guard let first = bytes.firstIndex(where: { $0 >= 0x80 }), CharsetConverter.unitWidth(name) == 1 else {
       return false

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A piece of text as it would be in a character set.
+/// A text as decoded from a candidate character set.
 struct DetectedText {
   private let scalars: [UInt32]
-  /// Of each character whether it is in the first level of a set of ideographs.
+  /// For each character, whether it is in the first level of a set of ideographs.
   private let isCommon: [Bool]
-  /// Of bytes that stand for nothing.
+  /// The number of invalid bytes.
   private var faults = 0
 
-  /// What bytes cost that stand for nothing, in bits.
+  /// The cost of an invalid byte, in bits.
   private static let faultCost = 40
 
   init(_ piece: ArraySlice<UInt8>, in charset: String) {
@@ -32,13 +32,13 @@ struct DetectedText {
   }
 }
 
-/// What iconv says of the sets that are looked for; each is asked once.
+/// Decoding tables of the candidate sets, made by iconv once each.
 private final class DecodingTables: Sendable {
   static let shared = DecodingTables()
   private let converters = Mutex<[String: CharsetConverter]>([:])
   private let tables = Mutex<[String: [UInt32]]>([:])
 
-  /// The upper half of a set of single bytes; nil for others. What stands for nothing is U+FFFD.
+  /// The upper half of a single-byte set; nil for others. Invalid bytes are U+FFFD.
   func table(of charset: String) -> [UInt32]? {
     if WideCharset.contains(charset) { return nil }
     return tables.withLock { tables in

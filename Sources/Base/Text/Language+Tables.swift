@@ -1,5 +1,5 @@
-/// The languages that are looked for. How rare their letters are was counted in the translations of programs that Debian
-/// distributes: the logarithm, to the base of 1/2, of the share that a letter has in a text, small and capital together.
+/// The languages considered. The letter frequencies were counted in the translations of programs that Debian
+/// distributes: the negative binary logarithm of a letter's share of a text, small and capital together.
 extension Language {
   static let all: [Language] = [
     // German.
@@ -57,7 +57,7 @@ extension Language {
     Language(.japanese, 0, ""), Language(.chinese, 0, ""), Language(.taiwanese, 0, ""), Language(.korean, 0, ""),
   ]
 
-  /// Characters that are met all the time in names of files and in messages, and those that are met often.
+  /// The most frequent characters in file names and messages, and frequent ones.
   static let usual: [Script: (most: String, many: String)] = [
     .japanese: (
       most: "定数語用名使行表不指力効合示文出無字列設一要失変中正作成値時敗書込除更内動前実入終読取式対必明場最在有可関置存新了引削再",

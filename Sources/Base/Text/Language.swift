@@ -1,20 +1,20 @@
-/// How likely letters are in a language: what it costs, in bits, that one of them is met.
+/// The letter costs of a language: the information content, in bits, of one occurrence.
 struct Language: Sendable {
-  /// A family of languages that are written in the same character sets.
+  /// A group of languages written in the same character sets.
   enum Script: Sendable {
     case western, central, turkish, baltic, cyrillic, greek, hebrew, arabic, thai
     case japanese, chinese, taiwanese, korean
   }
 
   let script: Script
-  /// What it costs that a text is in this language, beside others of its script.
+  /// The prior cost of this language among those of its script.
   let handicap: Int
   private let costs: [UInt32: Int]
 
-  /// What a letter costs that the language has not.
+  /// The cost of a letter that the language does not have.
   private static let strange = 17
 
-  /// `letters` are small ones in groups, each behind its cost and before a space.
+  /// `letters` are groups of small letters, each after its cost, separated by spaces.
   init(_ script: Script, _ handicap: Int, _ letters: String) {
     var costs: [UInt32: Int] = [:]
     for group in letters.split(separator: " ") {
@@ -36,8 +36,8 @@ struct Language: Sendable {
 
   func cost(ofLetter letter: UInt32) -> Int { costs[letter] ?? Self.strange }
 
-  /// What an ideograph or a Korean syllable costs; `isCommon` says that it is in its character set's first level, which holds
-  /// those in daily use.
+  /// The cost of an ideograph or a Korean syllable; `isCommon` says that it is in its character set's first level,
+  /// which holds those in daily use.
   func cost(ofIdeograph character: UInt32, isCommon: Bool) -> Int { costs[character] ?? (isCommon ? 13 : 17) }
 
   var isOfWords: Bool {

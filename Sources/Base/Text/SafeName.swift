@@ -1,16 +1,16 @@
-/// What becomes of a name that a file records, so that it can be a name in the tree.
+/// Makes a recorded name valid as a file name in the tree.
 public enum SafeName {
   /// NAME_MAX.
   public static let longest = 255
 
-  /// Whether a name can stay as it is.
+  /// Whether a name needs no change.
   public static func isSafe(_ name: ArraySlice<UInt8>) -> Bool {
     guard let first = name.first, name.count <= longest, first != 0x2e || name.count > 2 else { return false }
     return !name.contains { $0 < 0x20 || $0 == 0x7f }
   }
 
-  /// A UTF-8 name without `/`, made safe: an empty one, `.` and `..` become `?`, so does each NUL or control character,
-  /// and what is too long is cut.
+  /// Makes a UTF-8 name without `/` safe: an empty one, `.` and `..` become `?`, as does each NUL or control character;
+  /// a name that is too long is cut.
   public static func safe(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     if isSafe(name) { return name }
     if name.isEmpty { return [0x3f] }
@@ -22,7 +22,7 @@ public enum SafeName {
     return cut(result, to: longest)
   }
 
-  /// The first `limit` bytes or fewer, ending where a character ends.
+  /// The first `limit` bytes or fewer, cut at a character boundary.
   public static func cut(_ name: ArraySlice<UInt8>, to limit: Int) -> ArraySlice<UInt8> {
     guard name.count > limit else { return name }
     var end = name.startIndex + limit
@@ -38,14 +38,15 @@ public enum SafeName {
     return Array(cut(stem, to: longest - mark.count - tail.count)) + mark + Array(tail)
   }
 
-  /// The first `limit` bytes or fewer of a name, taken off before its extension; `limit` is 64 at least.
+  /// Cuts a name to `limit` bytes, which is at least 64, before its extension.
   public static func cut(_ name: ArraySlice<UInt8>, keepingExtensionTo limit: Int) -> [UInt8] {
     guard name.count > limit else { return Array(name) }
     let (stem, tail) = parts(name)
     return Array(cut(stem, to: max(0, limit - tail.count))) + Array(cut(tail, to: limit))
   }
 
-  /// A name's stem, and its extension with the dot, `.tar.gz` counted as one; one of more than 64 bytes is none.
+  /// A name's stem, and its extension with the dot, `.tar.gz` counted as one; an extension over 64 bytes counts as
+  /// none.
   private static func parts(_ name: ArraySlice<UInt8>) -> (stem: ArraySlice<UInt8>, tail: ArraySlice<UInt8>) {
     var stem = name
     var tail: ArraySlice<UInt8> = []

@@ -1,14 +1,14 @@
-/// Text in which sequences of seven-bit bytes switch between sets (RFC 1468, RFC 1843), as mail once needed it.
+/// Text whose seven-bit escape sequences switch between sets (RFC 1468, RFC 1843), as older mail has it.
 ///
-/// It is made text of eight bits, which iconv's larger tables are for: senders write characters of vendors' rows, ① and 髙,
-/// under the standard's name. Every line starts in ASCII.
+/// Converted to an eight-bit encoding, for which iconv has larger tables: senders write characters of vendors' rows, ①
+/// and 髙, under the standard's name. Every line starts in ASCII.
 enum ShiftedText {
   /// ISO-2022-JP with half-width katakana.
   case japanese
   /// HZ.
   case chinese
 
-  /// nil for a set without such sequences.
+  /// nil if `name` is a set without such sequences.
   init?(_ name: String) {
     switch name {
     case CharsetConverter.japaneseMail: self = .japanese
@@ -17,7 +17,7 @@ enum ShiftedText {
     }
   }
 
-  /// Iconv's name of what the text is made.
+  /// Iconv's name of the encoding of `unshifted`'s result.
   var target: String {
     switch self {
     case .japanese: "CP932"
@@ -25,7 +25,7 @@ enum ShiftedText {
     }
   }
 
-  /// Linear. What belongs to no set is left for iconv to refuse.
+  /// O(n). Invalid bytes are left for iconv to reject.
   func unshifted(_ text: ArraySlice<UInt8>) -> [UInt8] {
     switch self {
     case .japanese: Self.japanese(text)
@@ -60,7 +60,7 @@ enum ShiftedText {
       case 0x0f: state = .single
       case 0x21...0x7e where state == .double:
         guard index < text.endIndex, (0x21...0x7e).contains(text[index]) else {
-          // Half a character.
+          // An incomplete character.
           result.append(0xff)
           continue
         }
@@ -73,8 +73,8 @@ enum ShiftedText {
     return result
   }
 
-  /// What follows ESC: the state that it leads to, or nil for one that changes none, and how long it is; nil for anything
-  /// that is no such sequence.
+  /// The escape sequence after ESC: the new state, or nil if it does not change, and its length; nil if there is no
+  /// such sequence.
   private static func escape(_ tail: ArraySlice<UInt8>) -> (state: Japanese?, count: Int)? {
     switch tail.prefix(2) {
     case [0x28, 0x42], [0x28, 0x4a], [0x28, 0x48]: return (.single, 2)
@@ -86,7 +86,7 @@ enum ShiftedText {
     }
   }
 
-  /// A character of JIS X 0208's plane as Shift_JIS has it.
+  /// A character of the JIS X 0208 plane in Shift_JIS.
   private static func shiftJIS(_ row: UInt8, _ column: UInt8) -> [UInt8] {
     let row = row - 0x21
     let column = column - 0x21

@@ -1,9 +1,9 @@
-/// How unlikely a text is in a language: what its characters cost, in bits, where they stand. Those of ASCII cost nothing, for
-/// they are the same in every character set.
+/// The cost of a text in a language, in bits: how unlikely its characters are in their positions. ASCII characters cost
+/// nothing, as they are the same in every character set.
 struct TextLikelihood {
   let language: Language
 
-  /// A character, and what is known of it.
+  /// A character and its properties.
   private struct Place {
     let scalar: UInt32
     let kind: CharacterKind
@@ -30,7 +30,7 @@ struct TextLikelihood {
     }
   }
 
-  /// `common` says of each character whether it is in the first level of its set.
+  /// `isCommon` says whether the character at an index is in the first level of its set.
   func cost(of text: [UInt32], isCommon: (Int) -> Bool) -> Int {
     let places = text.map { Place($0) }
     var cost = 0
@@ -60,13 +60,13 @@ struct TextLikelihood {
     case .ideograph:
       language.isOfWords || language.script == .korean
         ? 17 : language.cost(ofIdeograph: place.scalar, isCommon: isCommon)
-    // CP437 has some, which are signs.
+    // CP437 has some Greek letters, as symbols.
     case .greek where language.script == .western: 11
     default: language.cost(ofLetter: place.scalar)
     }
   }
 
-  /// Letters of two scripts make no word.
+  /// Mixed scripts within a word.
   private func mixture(_ place: Place, _ before: Place, _ after: Place) -> Int {
     var cost = 0
     for neighbour in [before, after] where neighbour.kind.isLetter && !place.kind.joins(neighbour.kind) {
@@ -78,20 +78,20 @@ struct TextLikelihood {
   private func spelling(_ place: Place, _ before: Place, _ after: Place) -> Int {
     switch (place.scalar, place.kind) {
     case (_, .mark): return before.kind.isLetter ? 0 : 4
-    // Vowels and tones that stand on a consonant.
+    // Thai vowels and tones, which follow a consonant.
     case (0xe31, _), (0xe34...0xe3a, _), (0xe47...0xe4e, _): return before.kind == .thai ? 0 : 8
-    // Letters that end words, and one that does not.
+    // Final letters, and one that is not final.
     case (0x5da, _), (0x5dd, _), (0x5df, _), (0x5e3, _), (0x5e5, _): return after.kind == .hebrew ? 5 : -4
     case (0x3c2, _): return after.kind == .greek ? 6 : 0
     case (0x3c3, _): return after.kind == .greek ? 0 : 4
-    // Signs that follow a consonant.
+    // Cyrillic signs that follow a consonant.
     case (0x42a, _), (0x42c, _), (0x44a, _), (0x44c, _):
       return before.kind != .cyrillic || Self.isVowel(before.scalar) ? 6 : 0
     default: return 0
     }
   }
 
-  /// Capitals start words, or make up all of them.
+  /// Capitals start words, or all letters are capitals.
   private static func cases(_ place: Place, _ before: Place, _ after: Place, start: Place) -> Int {
     var cost = 0
     if place.isCapital, before.isSmall { cost += 8 }
@@ -101,7 +101,7 @@ struct TextLikelihood {
     return cost
   }
 
-  /// What one letter costs that is a word by itself.
+  /// The cost of a single-letter word.
   private func alone(_ place: Place) -> Int {
     switch place.kind {
     case .greek where language.script == .western: return 0
@@ -112,14 +112,14 @@ struct TextLikelihood {
     }
   }
 
-  /// Letters that are words.
+  /// Single letters that are words.
   private static let words = Set("ивскуоаіàéèóòáúíæøåäö".map { String($0) })
 
   private static let vowels = Set("аеёиіїоуыэюяАЕЁИІЇОУЫЭЮЯ".unicodeScalars.map(\.value))
 
   private static func isVowel(_ scalar: UInt32) -> Bool { vowels.contains(scalar) }
 
-  /// Words of Cyrillic letters have vowels, unless they are abbreviations or of Serbia.
+  /// Cyrillic words have vowels, except abbreviations and Serbian ones.
   private func vowels(_ places: [Place]) -> Int {
     guard language.script == .cyrillic else { return 0 }
     var cost = 0

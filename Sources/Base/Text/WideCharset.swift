@@ -1,10 +1,10 @@
-/// Character sets of Chinese, Japanese and Korean, in which some characters take one byte and others more.
+/// Chinese, Japanese and Korean character sets, in which characters take one or more bytes.
 public enum WideCharset {
   private static let names: Set<String> = ["CP932", "GB18030", "CP949", "CP950", "EUC-JP-MS"]
 
   static func contains(_ charset: String) -> Bool { names.contains(charset) }
 
-  /// The bytes of the character that `text` starts with, if it is there as a whole.
+  /// The size in bytes of the first character of `text`, if it is complete.
   static func count(_ text: ArraySlice<UInt8>, _ charset: String) -> Int {
     let lead = text.first ?? 0
     if lead < 0x80 { return 1 }
@@ -18,11 +18,11 @@ public enum WideCharset {
     }
   }
 
-  /// How many of `bytes`, which start with a character, are whole characters of a set of any kind. Linear in what stands
-  /// behind the last byte that ends one for certain.
+  /// How many of `bytes`, which start with a character, are complete characters of a set of any kind. O(n) in what
+  /// follows the last byte that certainly ends one.
   public static func wholeCharacters(_ bytes: [UInt8], in charset: String) -> Int {
     guard contains(charset) else { return bytes.count }
-    // No character of several bytes has one below the digits.
+    // No multi-byte character contains a byte below the digits.
     var index = bytes.lastIndex { $0 < 0x30 }.map { $0 + 1 } ?? 0
     while index < bytes.count {
       let next = index + count(bytes[index...], charset)
@@ -32,7 +32,7 @@ public enum WideCharset {
     return index
   }
 
-  /// Whether a character is in the rows that hold those in daily use.
+  /// Whether a character is in the rows of those in daily use.
   static func isCommon(_ bytes: ArraySlice<UInt8>, _ charset: String) -> Bool {
     guard bytes.count == 2, let lead = bytes.first, let trail = bytes.last else { return false }
     switch charset {

@@ -2,23 +2,23 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// Those for whom something goes on in the background: who waits for it, and for a while those who were answered.
+/// Counts those for whom background work goes on: the waiting threads, and for a while those that got their result.
 ///
-/// Who gives up waiting was not answered, and does not count any more.
+/// A waiter that gives up got no result and no longer counts.
 public final class Audience: Sendable {
   private struct State {
     var waiting = 0
-    /// Of the monotonic clock, in nanoseconds.
+    /// On the monotonic clock, in nanoseconds.
     var staysUntil: UInt64 = 0
   }
 
   private let state = Mutex(State())
   private let stay: UInt64
 
-  /// `seconds` is how long somebody who was answered counts.
+  /// `seconds` is how long a waiter counts after its result.
   public init(staying seconds: Double) { stay = UInt64(seconds * 1e9) }
 
-  /// Calls `body`, which waits, for one of them.
+  /// Calls `body`, which waits, on behalf of one waiter.
   public func waits<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
     state.withLock { $0.waiting += 1 }
     defer { state.withLock { $0.waiting -= 1 } }
@@ -28,7 +28,7 @@ public final class Audience: Sendable {
     return value
   }
 
-  /// Whether there is anybody.
+  /// Whether anyone counts at present.
   public var isThere: Bool { state.withLock { $0.waiting > 0 || Self.now < $0.staysUntil } }
 
   private static var now: UInt64 {

@@ -1,9 +1,9 @@
 public import Bytes
 internal import Glibc
 
-/// A value under a lock, whose changes threads can wait for.
+/// A value under a lock, with a condition variable for its changes.
 @safe public final class Awaited<Value: Sendable>: @unchecked Sendable {
-  // Sendable: `value` is touched with `mutex` held, and the addresses never change.
+  // Sendable: `value` is accessed with `mutex` held, and the addresses never change.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
   private var value: Value
@@ -14,7 +14,7 @@ internal import Glibc
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe changed = .allocate(capacity: 1)
     unsafe changed.initialize(to: pthread_cond_t())
-    // Times to wait until are the monotonic clock's.
+    // Deadlines are on the monotonic clock.
     var attributes = pthread_condattr_t()
     _ = unsafe pthread_condattr_init(&attributes)
     _ = unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -36,14 +36,14 @@ internal import Glibc
     return body(value)
   }
 
-  /// Changes the value in a way that nobody waits for.
+  /// Changes the value without waking waiters.
   public func change<Result>(_ body: (inout Value) -> Result) -> Result {
     _ = unsafe pthread_mutex_lock(mutex)
     defer { _ = unsafe pthread_mutex_unlock(mutex) }
     return body(&value)
   }
 
-  /// Changes the value and wakes those who wait.
+  /// Changes the value and wakes all waiters.
   public func update<Result>(_ body: (inout Value) -> Result) -> Result {
     _ = unsafe pthread_mutex_lock(mutex)
     defer {
@@ -53,11 +53,11 @@ internal import Glibc
     return body(&value)
   }
 
-  /// How often who waits looks whether anybody still waits for him.
+  /// How often a waiter checks whether its own work is still wanted.
   private static var round: Duration { .milliseconds(100) }
 
-  /// Blocks until `take` gives something, which it may take out of the value. Throws an interrupted fault when nobody waits
-  /// for this thread any more.
+  /// Blocks until `take` returns a value, which it may remove from the state. Throws an interrupted fault when this
+  /// thread's work is no longer wanted.
   public func take<Result>(_ take: (inout Value) -> Result?) throws(Fault) -> Result {
     while true {
       if let taken = self.take(within: Self.round, take) { return taken }
@@ -65,10 +65,10 @@ internal import Glibc
     }
   }
 
-  /// Blocks until `answer` gives something of the value, and gives that. Throws as `take` does.
+  /// Blocks until `answer` returns a value, and returns that. Throws as `take` does.
   public func wait<Result>(_ answer: (Value) -> Result?) throws(Fault) -> Result { try take { answer($0) } }
 
-  /// Blocks until `take` gives something, which it may take out of the value, or for `limit`: then gives nil.
+  /// Blocks until `take` returns a value, which it may remove from the state; nil after the timeout `limit`.
   public func take<Result>(within limit: Duration, _ take: (inout Value) -> Result?) -> Result? {
     _ = unsafe pthread_mutex_lock(mutex)
     defer { _ = unsafe pthread_mutex_unlock(mutex) }

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// How much memory may be taken by all that was dear to make and can be made again: archives' trees, decoded bytes, what was
-/// found out of mailboxes.
+/// Bounds the memory of everything that is expensive to make and can be made again: archives' trees, decoded bytes,
+/// what was found out about mailboxes.
 ///
-/// Whoever has some counts it in a `MemoryShare`. Where there is no room left, the holders let go of what is kept for nobody,
-/// the one that has most first. For several threads at a time.
+/// Each user counts its memory in a `MemoryShare`. When the budget is used up, the holders evict what is not in use,
+/// the one with most first. Thread-safe.
 public final class MemoryBudget: Sendable {
   /// In bytes.
   public let capacity: Int
-  /// What a mount has, if nobody says otherwise.
+  /// The default for a mount.
   public static let usualCapacity = 256 << 20
 
   private struct State {
@@ -24,10 +24,10 @@ public final class MemoryBudget: Sendable {
 
   public init(capacity: Int = usualCapacity) { self.capacity = capacity }
 
-  /// What is taken now, in bytes.
+  /// In use at present, in bytes.
   public var used: Int { state.withLock { $0.used } }
 
-  /// Asks `holder` to let go from now on; must not be called with a lock that its `release` takes.
+  /// Registers `holder` for eviction; must not be called with a lock held that its `release` takes.
   public func add(_ holder: any MemoryHolder) {
     state.withLock { state in
       state.holders.removeAll { $0.value == nil }
@@ -35,7 +35,7 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// Takes `count` bytes if there is room for them, or somebody makes it. Gives whether there was.
+  /// Reserves `count` bytes, evicting if necessary. Returns whether that succeeded.
   func take(_ count: Int) -> Bool {
     func isTaken() -> Bool {
       state.withLock { state in
@@ -45,7 +45,7 @@ public final class MemoryBudget: Sendable {
         return true
       }
     }
-    // What could not be had alone is not worth what others have.
+    // What exceeds the whole budget must not evict others.
     if count > capacity { return false }
     if isTaken() { return true }
     for holder in holders {
@@ -55,7 +55,7 @@ public final class MemoryBudget: Sendable {
     return false
   }
 
-  /// Counts `change` bytes more or less that are there already, and then makes room where there are too many.
+  /// Adjusts the count by `change` bytes that are allocated already, and then evicts if the budget is exceeded.
   func note(_ change: Int) {
     let isOver = state.withLock { state in
       state.used += change
@@ -69,18 +69,18 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// The one that could let go of most first.
+  /// The one that can release most first.
   private var holders: [any MemoryHolder] {
     let all = state.withLock { $0.holders.compactMap { $0.value } }
     return all.map { ($0, $0.held) }.sorted { $0.1 > $1.1 }.map { $0.0 }
   }
 }
 
-/// What has memory that it can do without.
+/// Holds memory that can be released.
 public protocol MemoryHolder: AnyObject, Sendable {
-  /// About how much that is, in bytes.
+  /// The approximate size that can be released, in bytes.
   var held: Int { get }
 
-  /// Lets go of about `count` bytes, or of all; what was used longest ago first. Takes the holder's own lock.
+  /// Evicts about `count` bytes, or all; least recently used first. Takes the holder's own lock.
   func release(_ count: Int)
 }

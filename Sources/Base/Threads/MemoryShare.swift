@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// One user's part of a budget, given back with the last reference to it.
+/// One user's part of a budget, returned to it on deinit.
 ///
-/// One thread at a time makes it larger; any may ask.
+/// Only one thread at a time may grow it; any may read it.
 public final class MemoryShare: Sendable {
   public let budget: MemoryBudget
   private let count = Atomic<Int>(0)
@@ -15,10 +15,11 @@ public final class MemoryShare: Sendable {
   /// In bytes.
   public var size: Int { count.load(ordering: .relaxed) }
 
-  /// Whether more was wanted for it than the whole budget: then it is of no use to try again when others have less.
+  /// Whether the last refused size exceeds the whole budget: then retrying is useless even when others release memory.
   public var isBeyondAll: Bool { refused.load(ordering: .relaxed) > budget.capacity }
 
-  /// Makes it `size` bytes before they are taken; gives false, and changes nothing, when there is no room for so many.
+  /// Reserves up to `size` bytes, before they are allocated; returns false, and changes nothing, when the budget has no
+  /// room.
   public func grow(to size: Int) -> Bool {
     let more = size - self.size
     if more <= 0 { return true }
@@ -30,7 +31,7 @@ public final class MemoryShare: Sendable {
     return true
   }
 
-  /// Makes it `size` bytes, which are taken whatever the budget says; others then have to let go.
+  /// Sets it to `size` bytes whatever the budget says; others are then evicted.
   public func set(to size: Int) {
     let before = count.exchange(size, ordering: .relaxed)
     budget.note(size - before)

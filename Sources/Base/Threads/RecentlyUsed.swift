@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Values that were dear to make, the ones used last, up to a total cost. For several threads at a time.
+/// An LRU cache of values that are expensive to make, bounded by total cost. Thread-safe.
 public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   fileprivate struct State {
     var held: [Key: (value: Value, cost: Int, usedAt: UInt64)] = [:]
@@ -17,7 +17,7 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
     memory = nil
   }
 
-  /// Costs are in bytes, and under `budget` there may be fewer than `capacity`.
+  /// Costs are in bytes, and `budget` may evict values below `capacity`.
   public init(capacity: Int, _ budget: MemoryBudget) {
     self.capacity = capacity
     memory = MemoryShare(in: budget)
@@ -33,7 +33,7 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
-  /// Takes a value out.
+  /// Removes and returns a value.
   @discardableResult
   public func removeValue(for key: Key) -> Value? {
     let (value, cost) = state.withLock { state -> (Value?, Int) in
@@ -58,7 +58,7 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
       state.clock += 1
       if let old = state.held.updateValue((value, cost, state.clock), forKey: key) { state.cost -= old.cost }
       state.cost += cost
-      // Down to three quarters, so that the sort is paid once for many insertions; what came last stays.
+      // Down to three quarters, so that one sort serves many insertions; the latest value stays.
       if state.cost > capacity { state.shrink(to: capacity / 4 * 3, sparing: 1) }
       return state.cost
     }
@@ -79,7 +79,7 @@ extension RecentlyUsed: MemoryHolder {
 }
 
 extension RecentlyUsed.State {
-  /// Without what was used longest ago, but with the last `spared`.
+  /// Evicts the least recently used until the cost is `wanted`, sparing the last `spared`.
   fileprivate mutating func shrink(to wanted: Int, sparing spared: Int) {
     for (key, value) in held.sorted(by: { $0.value.usedAt < $1.value.usedAt }).dropLast(spared) {
       if cost <= wanted { return }

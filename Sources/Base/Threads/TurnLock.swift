@@ -1,16 +1,17 @@
 public import Bytes
 internal import Synchronization
 
-/// A lock that may be held for long, while bytes are decoded or read; its holders are worker threads.
+/// A mutex that worker threads may hold for long, while bytes are decoded or read.
 ///
-/// Who waits for it gives up when nobody waits for him any more, and who holds it works for those, too, who wait.
+/// A waiter gives up when its own work is no longer wanted, and the holder's work counts as wanted while any waiter's
+/// is.
 public final class TurnLock: Sendable {
   private struct State: Sendable {
     var isHeld = false
-    /// What the holder's thread worked for before, and works for now.
+    /// The interest of the holder's thread before, and the one that includes the waiters.
     var own: Interest?
     var joint: Interest?
-    /// Those who wait, by a number; nil is somebody who waits whatever happens.
+    /// The waiters, by number; nil is one that waits unconditionally.
     var waiting: [UInt64: Interest?] = [:]
     var lastNumber: UInt64 = 0
   }
@@ -19,7 +20,8 @@ public final class TurnLock: Sendable {
 
   public init() {}
 
-  /// Throws an interrupted fault when nobody waits for this thread any more, and `later` rather than make the impatient wait.
+  /// Throws an interrupted fault when this thread's work is no longer wanted, and `later` if held and `patience` is
+  /// immediate.
   public func lock(_ patience: Patience = .blocking) throws(Fault) {
     let own = Interest.current
     let number = state.change { state -> UInt64? in
@@ -47,7 +49,7 @@ public final class TurnLock: Sendable {
   }
 
   private var isWaitedFor: Bool {
-    // Asked without the lock: each may be a lock's, too.
+    // Evaluated without the lock: each interest may be a lock's, too.
     state.read { Array($0.waiting.values) }.contains { !($0?.isLost ?? false) }
   }
 

@@ -1,51 +1,51 @@
 internal import Glibc
 
-/// Threads for what may take long, started as they are needed, up to a number.
+/// A pool of threads for work that may block, started on demand, up to a limit.
 ///
-/// Those that are held up, in a system call that does not return or by another's work, do not count: while jobs wait, a
-/// watchman looks for them, and starts others in their place. They end when there is nothing to do.
+/// Blocked threads, in a system call that does not return or on another's work, do not count: while jobs wait, a
+/// monitor thread looks for them and starts others in their place. Threads end when there is nothing to do.
 ///
-/// Threads of our own and not the cooperative pool's: jobs block, and two blocked cooperative threads stop a two-core machine.
+/// Own threads and not the cooperative pool: jobs block, and two blocked cooperative threads stop a two-core machine.
 public final class Workers: Sendable {
   private let crew: Crew
 
-  /// `limit` is at most how many jobs run at a time, `most` how many threads there are at most.
+  /// `limit` bounds the jobs that run at a time, `most` the number of threads including blocked ones.
   public init(atMost limit: Int, evenHeldUp most: Int? = nil) {
     crew = Crew(limit: limit, most: max(limit, most ?? limit))
   }
 
   deinit { stop() }
 
-  /// Runs `job` as soon as a thread is free, first come first served; after `stop` it is dropped.
+  /// Runs `job` as soon as a thread is free, in FIFO order; after `stop` it is dropped.
   public func submit(_ job: @escaping @Sendable () -> Void) { crew.submit(job) }
 
-  /// Drops the jobs that have not begun and waits for those that have.
+  /// Drops the jobs that have not begun and waits for those that run.
   public func stop() { crew.stop() }
 
-  /// How many threads there are.
+  /// The number of threads.
   public var count: Int { crew.count }
 }
 
-/// The threads of `Workers`; each keeps this alive.
+/// The state shared by the threads of a `Workers`; each thread retains it.
 @safe private final class Crew: @unchecked Sendable {
-  // Sendable: everything below `mutex` is touched with it held.
+  // Sendable: everything below `mutex` is accessed with it held.
   private let limit: Int
   private let most: Int
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  /// A job has come, or the end.
+  /// Signalled when a job arrives or the pool stops.
   private let wake: UnsafeMutablePointer<pthread_cond_t>
-  /// A thread has ended.
+  /// Signalled when a thread has ended.
   private let ended: UnsafeMutablePointer<pthread_cond_t>
   private var jobs: [@Sendable () -> Void] = []
   private var next = 0
   private var idle = 0
   private var isStopped = false
   private var isWatched = false
-  /// Those that have a job.
+  /// The threads that run a job.
   private var busy: Set<KernelThread> = []
   private var threads = 0
 
-  /// How long a job waits before the watchman looks why, in microseconds.
+  /// How long a job waits before the monitor checks for blocked threads, in microseconds.
   private static let round: UInt32 = 5000
 
   init(limit: Int, most: Int) {
@@ -94,7 +94,7 @@ public final class Workers: Sendable {
       jobs = []
       next = 0
       _ = unsafe pthread_cond_broadcast(wake)
-      // One that ends the crew by letting go of it last cannot wait for itself.
+      // A thread that releases the last reference to the pool cannot wait for itself.
       let own = busy.contains(.current) ? 1 : 0
       while threads > own { _ = unsafe pthread_cond_wait(ended, mutex) }
       return dropped
@@ -102,7 +102,7 @@ public final class Workers: Sendable {
     _ = dropped
   }
 
-  /// A thread's way of life, and what keeps the crew alive meanwhile.
+  /// A thread's main function, and the reference that keeps the crew alive meanwhile.
   private final class Start {
     let crew: Crew
     let body: (Crew) -> Void
@@ -110,9 +110,9 @@ public final class Workers: Sendable {
     init(_ crew: Crew, _ body: @escaping (Crew) -> Void) { (self.crew, self.body) = (crew, body) }
   }
 
-  /// With the lock held.
+  /// Starts a thread. Called with the lock held.
   private func spawn(_ body: @escaping (Crew) -> Void) -> Bool {
-    // Signals are for the thread that waits for the session's end.
+    // Blocked: signals are handled by the thread that waits for the session's end.
     var all = sigset_t()
     var old = sigset_t()
     _ = unsafe sigfillset(&all)
@@ -145,14 +145,14 @@ public final class Workers: Sendable {
     }
   }
 
-  /// nil when the thread is to end.
+  /// The next job; nil if the thread is to end.
   private func take(_ thread: KernelThread) -> (@Sendable () -> Void)? {
     withLock {
       busy.remove(thread)
       while next == jobs.count {
         jobs.removeAll(keepingCapacity: true)
         next = 0
-        // One that took the place of another has done its part.
+        // A surplus thread, started in place of a blocked one, is no longer needed.
         if isStopped || threads > limit { return nil }
         idle += 1
         _ = unsafe pthread_cond_wait(wake, mutex)
@@ -167,9 +167,9 @@ public final class Workers: Sendable {
     }
   }
 
-  // MARK: The watchman
+  // MARK: Monitor
 
-  /// Starts a thread for each that is held up, while jobs wait.
+  /// Starts a thread for each blocked one, while jobs wait.
   private func keepWatch() {
     while true {
       _ = usleep(Self.round)
@@ -183,7 +183,7 @@ public final class Workers: Sendable {
       }
       let heldUp = watched.filter(\.isAsleep)
       withLock {
-        // Those that have gone on meanwhile were not held up for long.
+        // Those that have finished their job meanwhile were not blocked for long.
         let missing = min(limit + heldUp.intersection(busy).count, most) - threads
         for _ in 0..<max(0, min(missing, jobs.count - next - idle)) where !isStopped {
           if spawn({ $0.work() }) { threads += 1 }

@@ -1,12 +1,12 @@
 internal import Bytes
 internal import Text
 
-/// Gives the attachments of one message their names: safe, and each only once.
+/// Names the attachments of a message: safe and unique.
 struct AttachmentNames {
   private var names = UniqueNames()
 
-  /// A name for the `index`-th part, counted from 1. `raw` is what the mail calls it, in UTF-8; the last component counts of
-  /// what looks like a path. Where nothing is left of it, `stem` and the extension of `contentType` make up for it.
+  /// A name for the `index`-th part, counted from 1. `raw` is the recorded name, in UTF-8; only the last component of a
+  /// path is used. If nothing is left of it, `stem` and the extension of `contentType` are used instead.
   mutating func name(_ raw: [UInt8]?, stem: String? = nil, index: Int, contentType: String, isMessage: Bool = false)
     -> FileName
   {
@@ -24,8 +24,8 @@ struct AttachmentNames {
     return names.unique(SafeName.safe(name[...]))
   }
 
-  /// The last component of what may be a path, without what could deceive: controls, bidi overrides and isolates, spaces
-  /// around. Empty when nothing is left but dots.
+  /// The last component of a possible path, without anything deceptive: control characters, bidi overrides and
+  /// isolates, surrounding spaces. Empty when only dots are left.
   private static func cleaned(_ raw: [UInt8]) -> [UInt8] {
     var components = raw[...]
     while let last = components.last, last == 0x2f || last == 0x5c { components.removeLast() }

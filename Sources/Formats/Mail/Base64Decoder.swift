@@ -1,15 +1,15 @@
 /// Decodes base64 (RFC 2045 §6.8).
 ///
-/// What is not of the alphabet is passed over, as the RFC demands, be it line ends or junk. Padding ends the data, unless a
-/// run of whole groups of four follows, with a line end behind it: some programs encode piece by piece, each with its own
-/// padding. (Python's `email` and others stop at the first padding and lose the rest; others go on into the footer
-/// that a mailing list put there.) Missing padding costs nothing; a single character left over stands for no byte.
+/// Characters outside the alphabet are skipped, as the RFC demands, be they line ends or junk. Padding ends the data,
+/// unless a run of whole groups of four and a line end follow: some programs encode in pieces, each with its own
+/// padding. (Python's `email` and others stop at the first padding and lose the rest; others continue into the footer
+/// that a mailing list appended.) Missing padding is tolerated; a single leftover character is dropped.
 public struct Base64Decoder: TransferDecoder {
   public static var number: UInt64 { 1 }
 
-  /// Six bits a character, of those of the group so far.
+  /// The group's value so far, six bits per character.
   private var bits: UInt32 = 0
-  /// 0 to 3 characters.
+  /// The number of characters in the group: 0 to 3.
   private var held = 0
   private var state = State.data
 
@@ -19,8 +19,8 @@ public struct Base64Decoder: TransferDecoder {
 
   public init() {}
 
-  /// Four tables of 256, for the four characters of a group: the value in its place, or `invalid`. Safe for any thread:
-  /// made once, never written again, never freed.
+  /// Four tables of 256, for the four characters of a group: the shifted value, or `invalid`. Thread-safe: initialized
+  /// once, never modified or freed.
   nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
     let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 1024)
     unsafe tables.initialize(repeating: invalid, count: 1024)
@@ -41,7 +41,7 @@ public struct Base64Decoder: TransferDecoder {
     let count = input.count
     precondition(output.count >= count + 16)
     while from < count {
-      // Eight characters at a time. Eight bytes are stored for six, which the rest of the output has room for.
+      // Eight characters at a time. Stores eight bytes for six; the output has the space.
       while held == 0, state == .data, from + 8 <= count {
         let word = unsafe input.loadUnaligned(fromByteOffset: from, as: UInt64.self)
         let one = unsafe Self.group(UInt32(truncatingIfNeeded: UInt64(littleEndian: word)), tables)
@@ -76,7 +76,7 @@ public struct Base64Decoder: TransferDecoder {
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == 0x3d }
 
-  /// Whether what starts at `start`, behind padding, is base64 again; nil when more of it must be seen.
+  /// Whether the bytes from `start`, after padding, are base64 again; nil if more input is needed.
   private static func goesOn(_ input: UnsafeRawBufferPointer, _ start: Int, isLast: Bool) -> Bool? {
     let longestRun = 1024
     var end = start
@@ -97,7 +97,7 @@ public struct Base64Decoder: TransferDecoder {
       | tables[768 + Int(four >> 24)]
   }
 
-  /// Writes what the group so far stands for, and starts another.
+  /// Writes the bytes of the incomplete group and starts another.
   private mutating func flush(into output: UnsafeMutableRawBufferPointer, _ to: inout Int) {
     let group = bits << UInt32(6 * (4 - held))
     for place in 0..<max(0, held - 1) {

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Another source in base64 (RFC 2045 §6.8), in lines of 76 characters that end with LF.
+/// Base64 encoding (RFC 2045 §6.8) of another source, in lines of 76 characters that end with LF.
 final class Base64Source: ByteSource {
   private let source: any ByteSource
   let size: Int64
@@ -17,7 +17,7 @@ final class Base64Source: ByteSource {
 
   func verify() throws(Fault) { try source.verify() }
 
-  /// Whole lines are made at a time.
+  /// Whole lines are encoded at a time.
   private static let linesAtATime: Int64 = 256
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {

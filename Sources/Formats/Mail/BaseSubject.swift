@@ -1,11 +1,11 @@
-/// A subject without what replies and forwards put around it (RFC 5256 §2.1).
+/// A subject without the additions of replies and forwards (RFC 5256 §2.1).
 public struct BaseSubject: Sendable, Equatable {
-  /// With its letters as they were; perhaps empty.
+  /// With its original case; may be empty.
   public let text: String
-  /// Whether the subject says that the message is a reply or was forwarded.
+  /// Whether the subject marks the message as a reply or forwarded.
   public let isReply: Bool
 
-  /// Linear.
+  /// O(n).
   public init(_ subject: String) {
     var reader = SubjectReader(subject)
     reader.read()
@@ -13,17 +13,17 @@ public struct BaseSubject: Sendable, Equatable {
     isReply = reader.isReply
   }
 
-  /// By whose low 63 bits base subjects are compared: case is of no matter, and they are 0 for none.
+  /// Its low 63 bits compare base subjects, ignoring case; they are 0 for an empty one.
   var key: UInt64 { text.isEmpty ? 0 : MessageRow.hash(ofID: Array(text.lowercased().utf8)[...]) | 1 }
 }
 
 private struct SubjectReader {
-  /// Runs of white space are one space.
+  /// With runs of white space collapsed into one space.
   let text: [UInt8]
   var range: Range<Int>
   var isReply = false
 
-  /// `Re`, `Fw` and `Fwd`, and what programs write for them in other languages, in small letters.
+  /// `Re`, `Fw` and `Fwd`, and their equivalents in other languages, in lower case.
   private static let marks = Set(
     """
     re fw fwd aw antw antwort wg sv vs vb vl doorst rif r ri i res rsp enc rv tr rép odp pd ynt ilt i̇lt vá továbbítás \
@@ -31,7 +31,7 @@ private struct SubjectReader {
     轉寄 返信 転送 回信 회신 답장 전달
     """.split(separator: " ").map { String($0) })
 
-  /// In bytes; longer words are none of them.
+  /// In bytes; no mark is longer.
   private static let longestMark = 40
 
   init(_ subject: String) {
@@ -53,7 +53,7 @@ private struct SubjectReader {
     } while dropForward()
   }
 
-  /// `(fwd)` at the end.
+  /// Drops `(fwd)` at the end.
   private mutating func dropTrailer() -> Bool {
     let end = trimmedEnd
     guard end - range.lowerBound >= 5, reads("(fwd)", in: end - 5..<end) else {
@@ -71,7 +71,7 @@ private struct SubjectReader {
     return end
   }
 
-  /// `Re:`, `Re[2]:`, `[list] Re :`.
+  /// Drops `Re:`, `Re[2]:`, `[list] Re :`.
   private mutating func dropLeader() -> Bool {
     range = behindSpace(range.lowerBound)..<range.upperBound
     var index = range.lowerBound
@@ -82,7 +82,7 @@ private struct SubjectReader {
     guard !word.isEmpty, word.count <= Self.longestMark else { return false }
     index = behindSpace(behindNumber(index))
     if let end = blobEnd(index) { index = end }
-    // Most subjects have none, and need no word.
+    // Most subjects have no colon, and need no string.
     guard let end = colonEnd(index), isMark(word) else { return false }
     isReply = true
     range = end..<range.upperBound
@@ -97,14 +97,14 @@ private struct SubjectReader {
     text[index].isAsciiLetter || text[index] >= 0x80 && colonEnd(index) == nil
   }
 
-  /// Behind the colon at `index`, which may be a wide one; nil where none is.
+  /// The end of the colon at `index`, which may be full-width; nil if there is none.
   private func colonEnd(_ index: Int) -> Int? {
     guard index < range.upperBound else { return nil }
     if text[index] == 0x3a { return index + 1 }
     return text.span.matches("\u{ff1a}", at: index) && index + 3 <= range.upperBound ? index + 3 : nil
   }
 
-  /// Behind `(2)`, `^2` or `2` at `start`.
+  /// The end of `(2)`, `^2` or `2` at `start`.
   private func behindNumber(_ start: Int) -> Int {
     var index = start
     let isOpen = index < range.upperBound && text[index] == 0x28
@@ -116,14 +116,14 @@ private struct SubjectReader {
     return index < range.upperBound && text[index] == 0x29 ? index + 1 : start
   }
 
-  /// `[list]`, unless it is all there is.
+  /// Drops `[list]`, unless it is the whole subject.
   private mutating func dropBlob() -> Bool {
     guard let end = blobEnd(range.lowerBound), end < range.upperBound else { return false }
     range = end..<range.upperBound
     return true
   }
 
-  /// What `[fwd: …]` is around.
+  /// Drops the frame of `[fwd: …]`.
   private mutating func dropForward() -> Bool {
     guard range.count > 6, text[range.upperBound - 1] == 0x5d,
       reads("[fwd:", in: range.lowerBound..<range.lowerBound + 5)
@@ -143,7 +143,7 @@ private struct SubjectReader {
     return index
   }
 
-  /// Behind the `[…]` at `start` and the spaces that follow; nil where none is.
+  /// The end of the `[…]` at `start` and the following spaces; nil if there is none.
   private func blobEnd(_ start: Int) -> Int? {
     guard start < range.upperBound, text[start] == 0x5b else { return nil }
     var index = start + 1

@@ -1,25 +1,25 @@
-/// Which parts are the body, and which are attachments (RFC 8621 §4.1.4).
+/// Determines which parts are the body, and which are attachments (RFC 8621 §4.1.4).
 struct BodyStructure {
-  /// Numbers of parts, in order: what to show as text, and what as HTML.
+  /// The indices of the parts to show as text, and as HTML, in order.
   private(set) var text: [Int] = []
   private(set) var html: [Int] = []
-  /// All other leaves, and pictures and sounds among those shown, for these are files too.
+  /// All other leaves, and the pictures and sounds among those shown, which are files, too.
   private(set) var files: [Int] = []
 
   private struct Frame {
     let part: Int?
     let isAlternative: Bool
     let isRelated: Bool
-    /// Whether a multipart/alternative is around.
+    /// Whether an enclosing part is a multipart/alternative.
     let isInAlternative: Bool
-    /// Whether what comes may still be shown as text, as HTML.
+    /// Whether following parts may still be shown as text, as HTML.
     var takesText: Bool
     var takesHTML: Bool
     let textCount: Int
     let htmlCount: Int
   }
 
-  /// Linear; `parts` has each part behind the multipart that it is in.
+  /// O(n); each of `parts` must follow the multipart that contains it.
   init(_ parts: [Part]) {
     var frames = [
       Frame(
@@ -55,7 +55,7 @@ struct BodyStructure {
       return
     }
     if frame.isAlternative {
-      // Each in its kind; where that is shown no more, it is a file, for nothing is lost.
+      // Each for its own form; if that is not shown any more, it is a file, so that nothing is lost.
       if part.kind == .plain, frame.takesText { return text.append(number) }
       if part.kind == .html, frame.takesHTML { return html.append(number) }
       return files.append(number)
@@ -68,7 +68,7 @@ struct BodyStructure {
     if !frame.takesText, !frame.takesHTML { files.append(number) }
   }
 
-  /// Of a multipart/alternative of one kind only, that is shown for the other too.
+  /// A multipart/alternative of only one form is used for the other, too.
   private mutating func leave(_ frames: inout [Frame]) {
     guard let frame = frames.popLast(), frame.isAlternative, frame.takesText, frame.takesHTML else { return }
     if text.count == frame.textCount {

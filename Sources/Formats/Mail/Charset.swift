@@ -1,16 +1,16 @@
 internal import Synchronization
 internal import Text
 
-/// Character sets as mail names them: rightly, wrongly or not at all.
+/// Decoding of text in the character sets that mail declares: correctly, incorrectly or not at all.
 public enum Charset {
-  /// `bytes` as text. Never fails: an unknown, missing or wrong name is replaced by what the bytes look like, UTF-8 or else
-  /// the likeliest set, Windows-1252 where little tells. Linear; takes a lock unless the bytes are UTF-8.
+  /// Decodes `bytes`. Never fails: for an unknown, missing or wrong label the set is detected, UTF-8 or else the
+  /// likeliest set, Windows-1252 with little evidence. O(n); takes a lock unless the bytes are UTF-8.
   public static func text(_ bytes: ArraySlice<UInt8>, named label: ArraySlice<UInt8>? = nil) -> String {
     if let name = label.flatMap({ CharsetLabel.converterName(of: $0) }) {
       if name == CharsetLabel.utf8 || DeclaredText.isUTF8(bytes, declaredAs: name) {
         return String(decoding: bytes, as: UTF8.self)
       }
-      // Most are supersets of ASCII; those that are not use ESC, `+` or `~` among ASCII bytes.
+      // Most sets are supersets of ASCII; the others use ESC, `+` or `~` among ASCII bytes.
       if let converted = Converters.shared.utf8(bytes, from: name) { return converted }
     }
     if let text = String(validating: bytes, as: UTF8.self) { return text }
@@ -18,7 +18,7 @@ public enum Charset {
       ?? String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Text that a header field holds as it is, of whose set only other parts of the message may say something.
+  /// Decodes unencoded text of a header field, whose set only other parts of the message may declare.
   static func raw(_ bytes: ArraySlice<UInt8>, declared: ArraySlice<UInt8>?) -> String {
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     if let name = declared.flatMap({ CharsetLabel.converterName(of: $0) }), name != CharsetLabel.utf8,
@@ -29,28 +29,28 @@ public enum Charset {
     return text(bytes)
   }
 
-  /// The converter's name of what a text is likely to be in that is not UTF-8.
+  /// The converter's name of the likeliest set of a text that is not UTF-8.
   static func guess(_ text: ArraySlice<UInt8>) -> String {
     CharsetDetector.charset(of: text.split { $0 == 0x0a || $0 == 0x0d }, in: .text)
   }
 }
 
 extension Charset {
-  /// How many names of sets are remembered, known or not.
+  /// The number of cached set names, known or not.
   static var converterCount: Int { Converters.shared.count }
 }
 
-/// Converters that have been used, for iconv_open is slow.
+/// A cache of converters, as iconv_open is slow.
 private final class Converters: Sendable {
   static let shared = Converters()
-  /// By iconv's name; nil stands for a name that iconv does not know.
+  /// By iconv's name; nil for one that iconv does not know.
   private let opened = Mutex<[String: CharsetConverter?]>([:])
-  /// Names come from hostile bytes.
+  /// Bounded, as names may be hostile.
   private static let limit = 200
 
   var count: Int { opened.withLock { $0.count } }
 
-  /// nil for a name that iconv does not know, and for bytes most of which stand for nothing unless these are to be repaired.
+  /// nil for a name that iconv does not know, and, unless `isRepaired`, for bytes that are mostly invalid.
   func utf8(_ bytes: ArraySlice<UInt8>, from name: String, isRepaired: Bool = false) -> String? {
     opened.withLock { opened in
       if opened[name] == nil {
@@ -64,7 +64,7 @@ private final class Converters: Sendable {
     }
   }
 
-  /// A name is wrong by which most of a text stands for nothing.
+  /// With a wrong label most of a text is invalid.
   private static func isMostlySound(_ text: String) -> Bool {
     var others = 0
     var bad = 0

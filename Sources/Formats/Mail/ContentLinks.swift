@@ -1,26 +1,27 @@
 internal import Bytes
 internal import Text
 
-/// Where links of an HTML part lead: to the message's files, by content id (RFC 2392) or location (RFC 2557), or elsewhere.
+/// Rewrites the links of an HTML part: to the message's files, by content id (RFC 2392) or location (RFC 2557), or
+/// elsewhere.
 struct ContentLinks: Sendable {
-  /// Names in the folder of attachments, by content id.
+  /// Names in the attachments folder, by content id.
   var names: [[UInt8]: FileName] = [:]
-  /// The same, by location: absolute, or relative to nothing.
+  /// The same, by location: absolute, or relative without a base.
   var locations: [[UInt8]: FileName] = [:]
-  /// What relative links are relative to; empty for nothing.
+  /// The base of relative links; empty if there is none.
   var base: [UInt8] = []
 
-  /// What stands for a link that is not to be followed: nothing is there, and no program looks for it.
+  /// Replaces a link that must not be followed: about:invalid loads nothing.
   static let nowhere = Array("about:invalid".utf8)
 
-  /// What to load for `url` into the page: a file of the message, or what the URL itself holds; else `nowhere`.
+  /// The URL to load for `url` in the page: a file of the message, or a data URL; else `nowhere`.
   func picture(_ url: [UInt8]) -> [UInt8] {
     let url = WebAddress.cleaned(url)
     if let file = file(url) { return file }
     return WebAddress.scheme(of: url) == "data" && Self.isPassive(url) ? url : Self.nowhere
   }
 
-  /// Where a click on `url` leads: to a file of the message, to a place in the page, to the web; else `nowhere`.
+  /// The target of a link to `url`: a file of the message, a fragment of the page, or the web; else `nowhere`.
   func link(_ url: [UInt8]) -> [UInt8] {
     let url = WebAddress.cleaned(url)
     if url.first == 0x23 { return url }
@@ -35,7 +36,7 @@ struct ContentLinks: Sendable {
     "magnet", "webcal", "feed",
   ]
 
-  /// Pictures, sounds, films and fonts run nothing.
+  /// Pictures, sounds, films and fonts execute nothing.
   private static func isPassive(_ url: [UInt8]) -> Bool {
     let type = String(decoding: url.dropFirst(5).prefix(40).map(\.asciiLowercase), as: UTF8.self)
     return ["image/", "audio/", "video/", "font/", "application/font", "application/x-font"].contains {
@@ -43,7 +44,7 @@ struct ContentLinks: Sendable {
     }
   }
 
-  /// The path of the message's file that a URL stands for.
+  /// The path of the message's file for a URL.
   private func file(_ url: [UInt8]) -> [UInt8]? {
     if names.isEmpty, locations.isEmpty { return nil }
     if WebAddress.scheme(of: url) == "cid" {
@@ -57,9 +58,9 @@ struct ContentLinks: Sendable {
 
   private static func path(_ name: FileName) -> [UInt8] { Array("attachments/".utf8) + encoded(name.bytes) }
 
-  // MARK: HTML as it is
+  // MARK: Original HTML
 
-  /// `html` with each `cid:` URL of a part that is there replaced by `attachments/NAME`, percent-encoded. Linear.
+  /// `html` with each `cid:` URL of an existing part replaced by `attachments/NAME`, percent-encoded. O(n).
   func resolved(_ html: [UInt8]) -> [UInt8] {
     guard !names.isEmpty else { return html }
     var result: [UInt8] = []

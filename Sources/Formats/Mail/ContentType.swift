@@ -1,4 +1,4 @@
-/// What a body is (RFC 2045 §5).
+/// A parsed `Content-Type` (RFC 2045 §5).
 public struct ContentType: Sendable {
   /// Lower case.
   public let type: String
@@ -6,16 +6,16 @@ public struct ContentType: Sendable {
   public let subtype: String
   public let parameters: Parameters
 
-  /// What a body is of which nothing is said (RFC 2045 §5.2).
+  /// The default for a body without a declared type (RFC 2045 §5.2).
   public static let plainText = ContentType("text/plain".utf8.map { $0 }[...])
 
-  /// Reads a field's value; what is no type at all is text/plain.
+  /// Parses a field's value; without a valid type it is text/plain.
   public init(_ value: ArraySlice<UInt8>) {
     var cursor = ParameterCursor(value.span.unfolded)
     let type = cursor.token()
     let subtype = cursor.take(0x2f) ? cursor.token() : []
     let isSound = !type.isEmpty && !subtype.isEmpty
-    // `Content-Type: charset=utf-8` and the like: the parameters are worth reading.
+    // Tolerates `Content-Type: charset=utf-8` and the like: the parameters are still useful.
     let isType = isSound || cursor.rest.first != 0x3d
     self.type = isSound ? Charset.text(type[...]) : "text"
     self.subtype = isSound ? Charset.text(subtype[...]) : "plain"
@@ -26,18 +26,18 @@ public struct ContentType: Sendable {
   public var name: String { "\(type)/\(subtype)" }
   public var isMultipart: Bool { type == "multipart" }
 
-  /// The delimiter of a multipart without its dashes (RFC 2046 §5.1.1); nil when there is none.
+  /// The delimiter of a multipart without its dashes (RFC 2046 §5.1.1); nil if there is none.
   public var boundary: [UInt8]? {
     guard var boundary = parameters.bytes("boundary") else { return nil }
     while let last = boundary.last, last.isMailSpace { boundary.removeLast() }
     return boundary
   }
 
-  /// The character set that a field's value declares; nil when it declares none.
+  /// The character set that a field's value declares; nil if none.
   static func charset(of value: ArraySlice<UInt8>?) -> ArraySlice<UInt8>? {
     value.flatMap { ContentType($0).charset }.map { Array($0.utf8)[...] }
   }
 
-  /// As declared; nil when nothing is.
+  /// As declared; nil if not.
   public var charset: String? { parameters["charset"] }
 }

@@ -1,4 +1,4 @@
-/// The parts of a date in a text, told apart by what they look like.
+/// The parts of a date in a text, distinguished by their form.
 struct DateParts {
   private(set) var year: Int?
   private(set) var month: Int?
@@ -11,12 +11,12 @@ struct DateParts {
   private var hasTime = false
   private var index = 0
 
-  /// Longer texts are no dates.
+  /// Longer texts are not dates; the rest is ignored.
   private static let limit = 200
 
   init() {}
 
-  /// Reads all of `text`; whether it can be a date.
+  /// Parses all of `text`; returns whether it may be a date.
   mutating func read(_ text: Span<UInt8>) -> Bool {
     let count = min(text.count, DateParts.limit)
     while index < count {
@@ -39,7 +39,7 @@ struct DateParts {
     return true
   }
 
-  /// The digits at the index; at most nine count.
+  /// The digits at `index`; at most nine are used.
   private mutating func digits(_ text: Span<UInt8>, _ count: Int) -> (value: Int, count: Int) {
     let start = index
     var value = 0
@@ -72,10 +72,10 @@ struct DateParts {
     return true
   }
 
-  /// RFC 5322 §4.3.
+  /// Of a short year, RFC 5322 §4.3.
   private static func fullYear(_ short: Int) -> Int { short < 50 ? 2000 + short : 1900 + short }
 
-  /// `20240506T100000`, behind the day (ISO 8601's basic form).
+  /// `20240506T100000`, after the day (ISO 8601's basic format).
   private mutating func readBasic(_ text: Span<UInt8>, _ count: Int, _ value: Int) -> Bool {
     (year, month, day) = (value / 10_000, value / 100 % 100, value % 100)
     guard (1...12).contains(value / 100 % 100) else { return false }
@@ -92,7 +92,7 @@ struct DateParts {
     return true
   }
 
-  /// Behind the hour; a colon or a dot follows.
+  /// After the hour; a colon or a dot follows.
   private mutating func readTime(_ text: Span<UInt8>, _ count: Int, hour: Int) {
     hasTime = true
     self.hour = hour
@@ -102,14 +102,14 @@ struct DateParts {
     guard index < count, text[index] == mark else { return }
     index += 1
     second = digits(text, count).value
-    // Fractions.
+    // Fractions are ignored.
     if index + 1 < count, text[index] == 0x2e, text[index + 1].isAsciiDigit {
       index += 1
       _ = digits(text, count)
     }
   }
 
-  /// `1-Jan-2018`, `2018-01-01`, `2018/01/01`, `5/6/2018`, `6.5.2018`; behind the first number.
+  /// `1-Jan-2018`, `2018-01-01`, `2018/01/01`, `5/6/2018`, `6.5.2018`; after the first number.
   private mutating func readJoined(_ text: Span<UInt8>, _ count: Int, _ value: Int, _ length: Int) {
     let mark = text[index]
     index += 1
@@ -136,7 +136,8 @@ struct DateParts {
     if last.count > 0 { year = year ?? (last.count <= 2 ? DateParts.fullYear(last.value) : last.value) }
   }
 
-  /// Behind the first number and its mark: slashes put the month first, as Americans do, unless there is no such month.
+  /// After the first number and its separator: with slashes the month is first, as in American usage, unless it would
+  /// be invalid.
   private mutating func readNumeric(_ text: Span<UInt8>, _ count: Int, _ first: Int, _ mark: UInt8) {
     let second = digits(text, count).value
     guard index < count, text[index] == mark else {
@@ -152,7 +153,7 @@ struct DateParts {
     year = year ?? (last.count == 2 ? DateParts.fullYear(last.value) : last.value)
   }
 
-  /// `+0100`, `+01:00`, `+01`; behind the sign.
+  /// `+0100`, `+01:00`, `+01`; after the sign.
   private mutating func readZone(_ text: Span<UInt8>, _ count: Int, isWest: Bool) -> Int {
     var (value, length) = digits(text, count)
     if length <= 2 {
@@ -198,11 +199,12 @@ struct DateParts {
     }
   }
 
-  /// English, whole or cut to three letters or more, and what is cut to three bytes in the neighbours' languages.
+  /// English names, in full or abbreviated to at least three letters, and three-byte abbreviations of related
+  /// languages.
   static func month(_ word: Span<UInt8>) -> Int? {
     guard word.count >= 3, word.count <= 10 else { return nil }
     let key = (0..<3).reduce(0) { $0 << 8 | UInt32(word[$1].asciiLowercase) }
-    // juin, juillet.
+    // Distinguishes juin and juillet.
     if key == 0x6a_7569 { return word.count > 3 && word[3].asciiLowercase == 0x6e ? 6 : 7 }
     return months.first { $0.key == key }?.month
   }
@@ -219,7 +221,7 @@ struct DateParts {
     }
   }()
 
-  /// RFC 5322 §4.3, and others in use; unknown ones count as UTC. In minutes.
+  /// RFC 5322 §4.3, and others in use; unknown ones are treated as UTC. In minutes.
   private static let zones: [(name: StaticString, minutes: Int)] = [
     ("gmt", 0), ("utc", 0), ("ut", 0), ("z", 0), ("wet", 0), ("est", -300), ("edt", -240), ("cst", -360), ("cdt", -300),
     ("mst", -420), ("mdt", -360), ("pst", -480), ("pdt", -420), ("cet", 60), ("cest", 120), ("met", 60), ("mest", 120),

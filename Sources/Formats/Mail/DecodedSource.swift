@@ -1,28 +1,29 @@
 public import Bytes
 internal import Synchronization
 
-/// The decoded bytes of a range of a source, at any offset and never whole in memory.
+/// The decoded bytes of a range of a source, at any offset, never entirely in memory.
 ///
-/// One pass over the range, made at once, finds the exact size and leaves a checkpoint every 256 KiB of output; a read
-/// starts at the nearest one, or where the last read ended. A very large part has fewer: never more than 4,096.
+/// One pass over the range, on init, determines the exact size and records a checkpoint every 256 KiB of output; a read
+/// starts at the nearest one, or where the last read ended. A very large part has wider spacing: never more than 4,096
+/// checkpoints.
 public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
   private let source: any ByteSource
   private let range: Range<Int64>
   public let size: Int64
-  /// In the order of their offsets; the first is the start.
+  /// In ascending order; the first is the start.
   private let checkpoints: [Checkpoint]
-  /// Where the last read ended, or a little before.
+  /// Where the last read ended, or shortly before.
   private let latest: Mutex<Checkpoint>
 
   private struct Checkpoint: Sendable {
-    /// In the source.
+    /// The offset in the source.
     var input: Int64
-    /// In what comes out.
+    /// The offset in the output.
     var output: Int64
     var decoder: Decoder
   }
 
-  /// Decodes `range` of `source` once from front to back. Blocks; throws what `source` throws.
+  /// Decodes `range` of `source` once, sequentially. Blocks; rethrows what `source` throws.
   public init(decoding range: Range<Int64>, of source: any ByteSource, with decoder: Decoder) throws(Fault) {
     let start = Checkpoint(input: range.lowerBound, output: 0, decoder: decoder)
     var checkpoints = [start]
@@ -83,15 +84,15 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     return wanted
   }
 
-  /// The nearest one at or before `offset`.
+  /// The nearest checkpoint at or before `offset`.
   private func checkpoint(before offset: Int64) -> Checkpoint {
     let kept = checkpoints[max(0, checkpoints.partitionIndex { $0.output <= offset } - 1)]
     let latest = latest.withLock { $0 }
     return latest.output <= offset && latest.output > kept.output ? latest : kept
   }
 
-  /// Decodes from `place` on, block by block, and moves it along. `take` is given each block with the place where it starts,
-  /// and gives the size of the next, in bytes of the source; 0 ends it.
+  /// Decodes from `place` on, block by block, and advances it. `take` gets each block with the position of its start,
+  /// and returns the size of the next, in bytes of the source; 0 to stop.
   private static func decode(
     _ source: any ByteSource, _ range: Range<Int64>, from place: inout Checkpoint, _ patience: Patience,
     _ take: (Checkpoint, UnsafeRawBufferPointer) -> Int
@@ -120,7 +121,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
       place.input += Int64(used)
       place.output += Int64(made)
       if isLast { break }
-      // A decoder that used nothing wants to see more.
+      // A decoder that consumed nothing needs more input.
       if used == 0 { size = max(size, min(2 * wanted, capacity)) }
     }
   }

@@ -1,11 +1,11 @@
-/// The delimiter lines of a multipart (RFC 2046 §5.1.1), as far as separators of a mailbox have to do with them.
+/// Delimiter lines of a multipart (RFC 2046 §5.1.1), as far as they matter for mailbox separators.
 enum Delimiter {
-  /// Whether the multipart's last delimiter, `--boundary--`, starts a line in `range`. Looked for from the end on, where it is
-  /// most of the time.
+  /// Whether the multipart's closing delimiter, `--boundary--`, starts a line in `range`. Searched for from the end,
+  /// where it usually is.
   static func isClosed(_ bytes: Span<UInt8>, _ range: Range<Int>, _ boundary: [UInt8]) -> Bool {
     var end = range.upperBound
     while end > range.lowerBound {
-      // A line that starts at `start`.
+      // The line that starts at `start`.
       var start = end - 1
       while start > range.lowerBound, bytes[start - 1] != 0x0a, bytes[start - 1] != 0x0d { start -= 1 }
       if isDelimiter(bytes, start, boundary), bytes.matches("--", at: start + 2 + boundary.count) { return true }
@@ -14,7 +14,7 @@ enum Delimiter {
     return false
   }
 
-  /// Whether a delimiter line is the first in `range` to name the boundary, and no field declares it before.
+  /// Whether a delimiter line is the first occurrence of the boundary in `range`, before any field that declares it.
   static func comesFirst(_ bytes: Span<UInt8>, _ range: Range<Int>, _ boundary: [UInt8]) -> Bool {
     var index = range.lowerBound
     while let found = bytes.firstIndex(of: boundary[0], in: index..<range.upperBound) {

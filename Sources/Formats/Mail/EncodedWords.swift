@@ -1,11 +1,11 @@
-/// Text in header fields: encoded words (RFC 2047), raw UTF-8 (RFC 6532), and what breaks both.
+/// Decoding of text in header fields: encoded words (RFC 2047), raw UTF-8 (RFC 6532), and violations of both.
 public enum EncodedWords {
-  /// A value as text, unfolded and without spaces around it.
+  /// Decodes a value, unfolded and trimmed.
   ///
-  /// Words are decoded wherever they stand, also inside quoted strings and beside other characters. Those that follow one
-  /// another in one character set are joined before they are converted, so a character may be split across them. What is
-  /// outside of words and no ASCII is UTF-8, or else of the set that `declared` names, which the message declares elsewhere,
-  /// or else what it looks like. Never fails; linear.
+  /// Words are decoded anywhere, also inside quoted strings and next to other characters. Adjacent words in one
+  /// character set are joined before conversion, so that a character may be split across them. Text outside words that
+  /// is not ASCII is UTF-8, or else in the set `declared`, which the message declares elsewhere, or else in a detected
+  /// one. Never fails; O(n).
   public static func decode(_ raw: ArraySlice<UInt8>, declared: ArraySlice<UInt8>? = nil) -> String {
     decode(raw.span, declared: declared)
   }
@@ -17,7 +17,7 @@ public enum EncodedWords {
     return decoder.decode(value.unfolded)
   }
 
-  /// ASCII that stands for itself.
+  /// Whether it is ASCII without encoded words.
   private static func isPlain(_ value: Span<UInt8>) -> Bool {
     for index in value.indices {
       let byte = value[index]
@@ -29,7 +29,7 @@ public enum EncodedWords {
 }
 
 extension EncodedWords {
-  /// What the first word of `raw` says that it is in; nil when there is no word.
+  /// The character set of the first encoded word in `raw`; nil if there is none.
   static func charset(in raw: Span<UInt8>) -> ArraySlice<UInt8>? {
     var index = 0
     while index + 1 < raw.count, let start = raw.firstIndex(of: 0x3d, in: index..<raw.count - 1) {
@@ -47,13 +47,13 @@ extension EncodedWords {
 private struct WordDecoder {
   let declared: ArraySlice<UInt8>?
   private var result = ""
-  /// What the words since the last text outside of one stand for, in `charset`.
+  /// The decoded bytes of the words since the last text outside a word, in `charset`.
   private var joined: [UInt8] = []
   private var charset: ArraySlice<UInt8> = []
-  /// Set once no `?=` is left, so that no more are looked for.
+  /// Set once there is no further `?=`, so that the search is not repeated.
   private var isWithoutEnd = false
 
-  /// In bytes, with what stands before it.
+  /// In bytes, including the preceding `=?`.
   static let longestCharset = 80
 
   init(declared: ArraySlice<UInt8>?) { self.declared = declared }
@@ -129,7 +129,7 @@ extension EncodedWords {
     one.count == other.count && zip(one, other).allSatisfy { $0.asciiLowercase == $1.asciiLowercase }
   }
 
-  /// The Q encoding (§4.2); what is no hexadecimal number stands for itself.
+  /// Decodes the Q encoding (§4.2); invalid hexadecimal is kept as it is.
   static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
@@ -149,7 +149,8 @@ extension EncodedWords {
     return result
   }
 
-  /// The B encoding (§4.1); other characters are passed over, missing padding is no matter, bytes behind padding are decoded.
+  /// Decodes the B encoding (§4.1); other characters are skipped, padding may be missing, bytes after padding are
+  /// decoded.
   static func base64(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count / 4 * 3 + 3)

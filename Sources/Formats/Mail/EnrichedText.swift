@@ -1,6 +1,7 @@
-/// The text of `text/enriched` (RFC 1896), and of its forerunner `text/richtext` (RFC 1341 §7.1.3).
+/// Extracts the text of `text/enriched` (RFC 1896), and of its predecessor `text/richtext` (RFC 1341 §7.1.3).
 enum EnrichedText {
-  /// Without commands and their parameters: `<<` is a `<`, one line break is a space, of several there is one less. Linear.
+  /// The text without commands and their parameters: `<<` becomes `<`, one line break a space, of several there is one
+  /// less. O(n).
   static func text(of enriched: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var index = 0

@@ -1,27 +1,27 @@
-/// Goes through the fields of a header section (RFC 5322 §2.2) where they lie, front to back.
+/// A sequential, in-place parser of the fields of a header section (RFC 5322 §2.2).
 ///
-/// Lines end with LF or CRLF; with CR alone too where the first line of the section does. What is no field (a line without
-/// a colon, a `From ` or `>From ` line in the midst) is passed over. Linear.
+/// Lines end with LF or CRLF; with CR alone, too, if the first line of the section does. Lines that are not fields
+/// (without a colon, or `From ` and `>From ` lines in between) are skipped. O(n).
 struct FieldCursor: ~Escapable {
-  /// A field: its name, and its value as folded, without spaces around either.
+  /// A field: its name, and its value as folded, both trimmed.
   struct Field {
     var name: Range<Int>
     var value: Range<Int>
   }
 
   let bytes: Span<UInt8>
-  /// Where the next line starts; behind the empty line once the section has ended.
+  /// The start of the next line; after the empty line once the section has ended.
   private(set) var position: Int
   private let end: Int
   let endsAtCR: Bool
-  /// Whether the empty line that ends the section has been met.
+  /// Whether the empty line that ends the section was found.
   private(set) var hasEnded = false
-  /// How separator lines are told that end the section as well; nil in a message of its own.
+  /// How to recognize separator lines, which end the section, too; nil for a standalone message.
   var separators: (isAtEnd: Bool, manner: SeparatorLine.Manner)?
-  /// Whether such a line has been met, at `position`.
+  /// Whether such a line was found, at `position`.
   private(set) var hasMetSeparator = false
 
-  /// Reads what lies in `range`; `endsAtCR` says whether a lone CR ends a line, nil to find that out by the first.
+  /// Reads the bytes in `range`; `endsAtCR` says whether a lone CR ends a line, nil to infer it from the first line.
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>, _ range: Range<Int>, endsAtCR: Bool? = nil) {
     self.bytes = bytes
@@ -30,17 +30,17 @@ struct FieldCursor: ~Escapable {
     self.endsAtCR = endsAtCR ?? FieldCursor.endsAtCR(bytes, range)
   }
 
-  /// Whether the first line ends with a CR that no LF follows.
+  /// Whether the first line ends with a CR without a following LF.
   static func endsAtCR(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     let newline = bytes.firstIndex(of: 0x0a, in: range) ?? range.upperBound
     guard let cr = bytes.firstIndex(of: 0x0d, in: range.lowerBound..<newline) else { return false }
-    // CR CR LF is what a CRLF becomes that is translated twice.
+    // CR CR LF results from a CRLF that is converted twice.
     var next = cr
     while next < range.upperBound, bytes[next] == 0x0d { next += 1 }
     return next != newline || newline == range.upperBound
   }
 
-  /// Where the line that starts at `start` ends, and where the next one starts; nil when its end is not in sight.
+  /// The end of the line that starts at `start`, and the start of the next; nil if the end is not in the range.
   @inline(__always)
   private func line(from start: Int) -> (end: Int, next: Int)? {
     if endsAtCR { return lineEndingAtCR(from: start) }
@@ -75,7 +75,7 @@ struct FieldCursor: ~Escapable {
         hasEnded = true
         return nil
       }
-      // A fold: the next line starts with a space or a tab.
+      // A folded line: the next line starts with a space or a tab.
       while next < end, bytes[next] == 0x20 || bytes[next] == 0x09 {
         (lineEnd, next) = line(from: next) ?? (end, end)
       }
@@ -89,7 +89,8 @@ struct FieldCursor: ~Escapable {
     return nil
   }
 
-  /// Where the name ends of the field that starts at `start`; nil when none does. A colon follows, perhaps behind spaces.
+  /// The end of the name of the field that starts at `start`; nil if there is no field. A colon follows, possibly after
+  /// spaces.
   @inline(__always)
   static func name(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
     var index = start

@@ -1,12 +1,12 @@
-/// What files of a MIME type are called.
+/// File extensions and names by MIME type.
 enum FileTypes {
-  /// The usual extension; `bin` where none is known.
+  /// The usual extension; `bin` if none is known.
   static func fileExtension(of contentType: String) -> String {
     if let known = extensions[contentType] { return known }
     return contentType.hasPrefix("text/") ? "txt" : "bin"
   }
 
-  /// The name of a part that has none: `image.png`, `message.eml`, `part-3.html`.
+  /// The name of a part without one: `image.png`, `message.eml`, `part-3.html`.
   static func fallbackName(_ contentType: String, index: Int) -> String {
     let tail = fileExtension(of: contentType)
     switch contentType.prefix(while: { $0 != "/" }) {

@@ -1,11 +1,11 @@
-/// Makes paragraphs of flowed lines (RFC 3676).
+/// Joins flowed lines into paragraphs (RFC 3676).
 enum FlowedText {
-  /// `text` with LF line ends: lines that end with a space are joined with the next of the same quote depth, the stuffed
-  /// space of each is taken off. `deletesSpace` is DelSp=yes. The signature's `-- ` stays a line of its own. Linear.
+  /// `text` must have LF line ends: lines that end with a space are joined with the next of the same quote depth, and
+  /// space-stuffing is removed. `deletesSpace` is DelSp=yes. The signature's `-- ` stays a separate line. O(n).
   static func unflowed(_ text: [UInt8], deletesSpace: Bool) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
-    /// The quote depth of a line that is to be continued.
+    /// The quote depth of a line to be continued.
     var open: Int?
     var start = 0
     while start < text.count {
@@ -30,7 +30,7 @@ enum FlowedText {
       if newline < text.count, !isFlowed { result.append(0x0a) }
       start = newline + 1
     }
-    // A last line that was to be continued ends all the same, if the text did.
+    // A last flowed line keeps its line end.
     if open != nil, text.last == 0x0a { result.append(0x0a) }
     return result
   }

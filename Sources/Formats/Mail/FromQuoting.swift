@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The quoting of mailboxes: a line that would look like a separator has a `>` before it (mboxrd).
+/// The quoting of `From ` lines in mailboxes (mboxrd): a line that looks like a separator is prefixed with `>`.
 enum FromQuoting {
-  /// More than this many `>` are no quoting.
+  /// A run of more `>` than this is not quoting.
   static let longestRun = 64
   private static let word = Array("From ".utf8)
 
-  /// Whether a line is quoted; nil when more of it must be seen.
+  /// Whether a line is quoted; nil if more input is needed.
   static func isQuoted(_ line: Slice<UnsafeRawBufferPointer>, isLast: Bool) -> Bool? {
     var index = unsafe line.startIndex
     while unsafe index < line.endIndex, unsafe line[index] == 0x3e, unsafe index - line.startIndex < longestRun {
@@ -22,7 +22,7 @@ enum FromQuoting {
   }
 }
 
-/// Takes the quoting of mailboxes off: of each line `>From `, `>>From ` …, one `>`.
+/// Removes the quoting of mailboxes: one `>` from each line `>From `, `>>From ` …
 public struct UnquotingDecoder: TransferDecoder {
   public static var number: UInt64 { 2 }
 
@@ -68,11 +68,11 @@ public struct UnquotingDecoder: TransferDecoder {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The first place of a byte at or behind `start`.
+  /// The first index of a byte at or after `start`.
   @inline(__always)
   func firstIndex(of byte: UInt8, from start: Int) -> Int? { unsafe firstIndex(of: byte, in: start..<count) }
 
-  /// The first place of a byte within a range.
+  /// The first index of a byte in a range.
   @inline(__always)
   func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
     guard let base = baseAddress, range.lowerBound >= 0, range.upperBound <= count, !range.isEmpty,

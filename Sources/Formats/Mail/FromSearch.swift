@@ -1,6 +1,6 @@
-/// Finds lines that start with `From `, at the speed of memory.
+/// Finds lines that start with `From `, at memory bandwidth.
 enum FromSearch {
-  /// Where the next such line starts whose five bytes are all there; a line starts behind LF or CR, and at 0 where the
+  /// The start of the next such line whose five bytes are all present; a line starts after LF or CR, and at 0 if the
   /// source does.
   static func next(_ bytes: Span<UInt8>, from start: Int, isSourceStart: Bool) -> Int? {
     var index = start
@@ -13,7 +13,7 @@ enum FromSearch {
     return nil
   }
 
-  /// Where `Fr` is next. Two bytes that are rare side by side, in text and in base64: what is found is looked at by another.
+  /// The next `Fr`: two bytes that are rarely adjacent, in text and in base64. The caller checks the rest.
   private static func pair(_ bytes: Span<UInt8>, from start: Int) -> Int? {
     guard start >= 0, start < bytes.count else { return nil }
     return unsafe bytes.withUnsafeBytes { buffer in
@@ -41,7 +41,7 @@ enum FromSearch {
     }
   }
 
-  /// Which of sixteen places from `index` on have `first` there and `second` behind.
+  /// Which of the sixteen offsets from `index` on have `first` followed by `second`.
   @inline(__always)
   private static func mask(
     _ buffer: UnsafeRawBufferPointer, _ index: Int, _ first: SIMD16<UInt8>, _ second: SIMD16<UInt8>

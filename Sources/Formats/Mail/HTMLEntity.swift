@@ -1,8 +1,9 @@
-/// Character references of HTML.
+/// HTML character references.
 enum HTMLEntity {
-  /// The character that the reference at `start` (a `&`) stands for, and the place behind it; nil when it is none.
+  /// The character of the reference at `start` (a `&`), and the index after it; nil if there is no reference.
   ///
-  /// References by number may lack the `;`, those by name not. Names are those of Latin-1 and the commonest others.
+  /// Numeric references may lack the `;`, named ones may not. The names are those of Latin-1 and the most common
+  /// others.
   static func read(_ html: [UInt8], at start: Int) -> (Unicode.Scalar, end: Int)? {
     var index = start + 1
     guard index < html.count else { return nil }
@@ -13,7 +14,7 @@ enum HTMLEntity {
     return named[name].map { ($0, index + 1) }
   }
 
-  /// `html` with all references replaced by what they stand for. Linear.
+  /// `html` with all references resolved. O(n).
   static func resolved(_ html: ArraySlice<UInt8>) -> [UInt8] {
     let html = Array(html)
     guard var next = html.firstIndex(of: 0x26) else { return html }
@@ -43,7 +44,7 @@ enum HTMLEntity {
     }
     guard index > digits else { return nil }
     if index < html.count, html[index] == 0x3b { index += 1 }
-    // Windows-1252 by its numbers, and what is no character.
+    // Windows-1252 code points, and values that are not characters.
     if (0x80...0x9f).contains(value) { value = windows1252[Int(value - 0x80)] }
     if value < 0x20, value != 0x09, value != 0x0a { value = 0xfffd }
     return (Unicode.Scalar(value) ?? "\u{fffd}", index)

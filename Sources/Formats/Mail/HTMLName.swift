@@ -1,16 +1,16 @@
-/// The name of an element or an attribute: of at most 24 bytes, in lower case, as one value.
+/// The name of an element or an attribute: at most 24 bytes, in lower case, packed into one value.
 struct HTMLName: Hashable, Sendable {
   private var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
 
   static let longest = 24
 
-  /// nil for a name that is empty or too long for any that is known.
+  /// nil if a name is empty or longer than any known one.
   init?(_ name: ArraySlice<UInt8>) {
     guard !name.isEmpty, name.count <= Self.longest else { return nil }
     for byte in name { add(byte.asciiLowercase) }
   }
 
-  /// Of a name in a table.
+  /// From a name in a table.
   init(_ name: Substring) { for byte in name.utf8 { add(byte) } }
 
   private mutating func add(_ byte: UInt8) {

@@ -1,22 +1,22 @@
-/// A start or end tag, by the places of its bytes in the document (HTML Standard §13.2.5.6 to 13.2.5.40).
+/// A start or end tag, as ranges of the document (HTML Standard §13.2.5.6 to 13.2.5.40).
 struct HTMLTag {
   struct Attribute {
     let name: Range<Int>
-    /// As written, without its quotes; empty where there is none.
+    /// As written, without quotes; empty if there is none.
     let value: Range<Int>
   }
 
   let isEnd: Bool
   let name: Range<Int>
   private(set) var attributes: [Attribute] = []
-  /// Behind its `>`.
+  /// The index after its `>`.
   private(set) var end: Int
 
-  /// Of more than so many attributes, the first count.
+  /// Only this many attributes are used, the first ones.
   private static let attributesAtMost = 500
 
-  /// Reads the tag at `start`, a `<` with a letter behind it, or with a slash and a letter. nil when the document ends
-  /// within it: then there is no tag. Linear.
+  /// Parses the tag at `start`, a `<` followed by a letter, or by a slash and a letter. nil if the document ends within
+  /// it: then it is not a tag. O(n).
   init?(_ html: [UInt8], at start: Int) {
     isEnd = html[start + 1] == 0x2f
     var index = start + (isEnd ? 2 : 1)
@@ -29,7 +29,7 @@ struct HTMLTag {
       guard index < html.count else { return nil }
       if html[index] == 0x3e { break }
       let from = index
-      // A name may begin with what else ends it.
+      // The first byte of a name may be one that ends it elsewhere.
       index += 1
       while index < html.count, !Self.endsName(html[index]), html[index] != 0x3d { index += 1 }
       let attribute = from..<index
@@ -46,7 +46,7 @@ struct HTMLTag {
     end = index + 1
   }
 
-  /// What stands behind a `=`.
+  /// The value after a `=`.
   private static func value(_ html: [UInt8], _ index: inout Int) -> Range<Int>? {
     while index < html.count, isSpace(html[index]) { index += 1 }
     guard index < html.count else { return nil }
@@ -66,15 +66,15 @@ struct HTMLTag {
 }
 
 extension HTMLTag {
-  /// Where in a tag that is longer than what is in memory its reader has come to.
+  /// The parser state within a tag that is longer than the window in memory.
   enum Place: Sendable {
     case outside
-    /// Behind the `=` of an attribute.
+    /// After the `=` of an attribute.
     case beforeValue
     case quoted(UInt8)
     case unquoted
 
-    /// Reads on from `start`; gives the place behind the tag's `>`, nil when that is not in sight.
+    /// Continues from `start`; returns the index after the tag's `>`, nil if that is not in the window.
     mutating func pass(_ html: [UInt8], from start: Int) -> Int? {
       for index in start..<html.count {
         let byte = html[index]

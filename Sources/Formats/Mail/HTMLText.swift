@@ -1,21 +1,22 @@
 internal import Bytes
 
-/// The text of an HTML document (UTF-8), as one would read it aloud.
+/// The plain text of an HTML document (UTF-8).
 ///
-/// Blocks start lines, and paragraphs are set apart by an empty one; items start with `- `, cells with a tab. White space is
-/// one space but in `<pre>`. What is not shown (`<style>`, `<script>`, `<title>`, comments) is left out. Linear, nothing
-/// nests, and no input is an error.
+/// Blocks start on new lines, and paragraphs are separated by an empty one; items start with `- `, cells with a tab.
+/// White space collapses into one space except in `<pre>`. Invisible content (`<style>`, `<script>`, `<title>`,
+/// comments) is left out. O(n), without recursion, and no input is an error.
 struct HTMLText {
   private let html: [UInt8]
   private var output: [UInt8] = []
-  /// Line breaks that come before the next text.
+  /// Line breaks pending before the next text.
   private var breaks = 0
   private var isSpaced = false
   private var isRowStarted = false
   private var preDepth = 0
-  /// The next places of `"`, `'`, `>` and `<`: each is looked for once.
+  /// The next indices of `"`, `'`, `>` and `<`, cached so that each byte is searched once.
   private var nextPlaces = [-1, -1, -1, -1]
-  /// Tags without an end so far; after some, quotes hide no `>` any more, for looking behind them is not linear.
+  /// The number of unterminated tags so far; beyond a limit, quotes no longer hide `>`, as searching past them is not
+  /// linear.
   private var unendedTags = 0
 
   static func text(of html: [UInt8]) -> [UInt8] {
@@ -90,7 +91,7 @@ struct HTMLText {
 
   // MARK: Tags
 
-  /// Reads what starts with `<`; gives the place behind it.
+  /// Parses markup that starts with `<`; returns the index after it.
   private mutating func markup(at start: Int) -> Int {
     var index = start + 1
     guard index < html.count else {
@@ -153,13 +154,13 @@ struct HTMLText {
     }
   }
 
-  /// Behind the `>` of a tag, those in quotes not counted; nil when there is none.
+  /// The index after a tag's `>`, ignoring those in quotes; nil if there is none.
   private mutating func tagEnd(from start: Int) -> Int? {
     var index = start
     while index < html.count {
       let byte = html[index]
       if byte == 0x3e { return index + 1 }
-      // A quote opens a value only behind `=`; without an end it opens none.
+      // A quote opens a value only after `=`; an unterminated one does not.
       let isOpening = (byte == 0x22 || byte == 0x27) && (html[index - 1] == 0x3d || html[index - 1] == 0x20)
       if isOpening, unendedTags < 100, let close = next(byte, from: index + 1) {
         index = close
@@ -172,7 +173,7 @@ struct HTMLText {
     return nil
   }
 
-  /// Where a byte comes next; each byte of the document is looked at once for each kind.
+  /// The next index of a byte; each byte of the document is searched once per kind.
   private mutating func next(_ byte: UInt8, from index: Int) -> Int? {
     let kind = byte == 0x22 ? 0 : byte == 0x27 ? 1 : byte == 0x3e ? 2 : 3
     if nextPlaces[kind] >= index { return nextPlaces[kind] < html.count ? nextPlaces[kind] : nil }
@@ -181,7 +182,7 @@ struct HTMLText {
     return found < html.count ? found : nil
   }
 
-  /// A comment, a declaration or a processing instruction.
+  /// Skips a comment, a declaration or a processing instruction.
   private mutating func declaration(at start: Int) -> Int {
     if html[start...].starts(with: Array("<!--".utf8)) {
       var index = start + 4
@@ -194,7 +195,7 @@ struct HTMLText {
     return next(0x3e, from: start).map { $0 + 1 } ?? html.count
   }
 
-  /// Behind `</name…>`; the end of the document where it is missing.
+  /// The index after `</name…>`; the end of the document if it is missing.
   private mutating func endOfElement(_ name: String, from start: Int) -> Int {
     let name = Array(name.utf8)
     var index = start

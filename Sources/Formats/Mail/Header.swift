@@ -1,13 +1,13 @@
-/// The header section of a message or a part (RFC 5322 §2.2, RFC 6532): its fields in order, values as they lie there.
+/// The header section of a message or a part (RFC 5322 §2.2, RFC 6532): its fields in order, with unmodified values.
 ///
-/// Tolerant: lines end with LF, CRLF or CR, spaces may stand before the colon, lines that are no fields are passed over.
-/// At most `limit` bytes and `fieldLimit` fields are read; what lies behind them is not seen.
+/// Tolerant: lines end with LF, CRLF or CR, spaces may precede the colon, lines that are not fields are skipped. At
+/// most `limit` bytes and `fieldLimit` fields are read; the rest is ignored.
 public struct Header: Sendable {
   /// In bytes.
   public static let limit = 1 << 20
   public static let fieldLimit = 16 << 10
 
-  /// Where a field's name and its value lie in `bytes`.
+  /// The locations of a field's name and value in `bytes`.
   public struct Field: Sendable {
     fileprivate let nameStart: UInt32
     fileprivate let nameEnd: UInt32
@@ -15,13 +15,13 @@ public struct Header: Sendable {
     fileprivate let valueEnd: UInt32
   }
 
-  /// The section, with the empty line that ends it.
+  /// The section, including the empty line that ends it.
   public let bytes: [UInt8]
   public let fields: [Field]
-  /// Whether the empty line was found: where not, the section is cut or the message has no body.
+  /// Whether the empty line was found: otherwise the section is truncated or the message has no body.
   public let isWhole: Bool
 
-  /// Reads the section that `message` starts with. Copies the section; linear in its size.
+  /// Parses the section at the start of `message`. Copies the section; O(n) in its size.
   public init(_ message: ArraySlice<UInt8>) {
     var fields: [Field] = []
     let head = message.prefix(Header.limit)
@@ -33,15 +33,15 @@ public struct Header: Sendable {
           nameStart: UInt32(field.name.lowerBound), nameEnd: UInt32(field.name.upperBound),
           valueStart: UInt32(field.value.lowerBound), valueEnd: UInt32(field.value.upperBound)))
     }
-    // Behind the last field that is kept, only the end of the section is of interest.
+    // After the last field that is kept, only the end of the section matters.
     while cursor.next() != nil {}
     isWhole = cursor.hasEnded
     bytes = Array(head.prefix(cursor.position))
     self.fields = fields
   }
 
-  /// Where the body starts that follows the section at the start of `section`, in bytes from there; nil when the empty line
-  /// is not among the first `limit` bytes.
+  /// The offset of the body that follows the section at the start of `section`, in bytes; nil if the empty line is not
+  /// within the first `limit` bytes.
   public static func end(of section: ArraySlice<UInt8>) -> Int? {
     let head = section.prefix(limit)
     let span = head.span
@@ -52,29 +52,29 @@ public struct Header: Sendable {
 
   public func name(of field: Field) -> ArraySlice<UInt8> { bytes[Int(field.nameStart)..<Int(field.nameEnd)] }
 
-  /// As folded, without spaces around it.
+  /// As folded, trimmed.
   public func value(of field: Field) -> ArraySlice<UInt8> { bytes[Int(field.valueStart)..<Int(field.valueEnd)] }
 
-  /// The value of the first field of a name, as folded; `name` in lower case.
+  /// The value, as folded, of the first field with this name; `name` in lower case.
   public func first(_ name: StaticString) -> ArraySlice<UInt8>? {
     fields.first { self.name(of: $0).span.equalsIgnoringCase(name) }.map { value(of: $0) }
   }
 
-  /// The values of all fields of a name, as folded, in order; `name` in lower case.
+  /// The values, as folded, of all fields with this name, in order; `name` in lower case.
   public func all(_ name: StaticString) -> [ArraySlice<UInt8>] {
     fields.filter { self.name(of: $0).span.equalsIgnoringCase(name) }.map { value(of: $0) }
   }
 
-  /// The decoded value of the first field of a name (RFC 2047); `name` in lower case.
+  /// The decoded value of the first field with this name (RFC 2047); `name` in lower case.
   public func text(_ name: StaticString) -> String? { first(name).map { text(of: $0) } }
 
-  /// A value of this section, decoded (RFC 2047).
+  /// Decodes a value of this section (RFC 2047).
   public func text(of value: ArraySlice<UInt8>) -> String {
     EncodedWords.decode(value, declared: value.span.isRaw ? declaredCharset : nil)
   }
 
-  /// What the section says that raw text in it is in, by the type of its body or else by a word that is encoded; nil when it
-  /// says nothing.
+  /// The declared character set of unencoded text in the section, from the body's content type or else from an encoded
+  /// word; nil if none.
   public var declaredCharset: ArraySlice<UInt8>? {
     if let said = ContentType.charset(of: first("content-type")) { return said }
     let names: [StaticString] = ["subject", "from", "sender"]
@@ -86,15 +86,15 @@ public struct Header: Sendable {
 }
 
 extension Header {
-  /// What the section says of the body (RFC 2045 §5); nil when it says nothing.
+  /// The body's content type (RFC 2045 §5); nil if not declared.
   public var contentType: ContentType? { first("content-type").map { ContentType($0) } }
 
-  /// How the part is to be shown (RFC 2183); nil when the section says nothing.
+  /// How the part is to be presented (RFC 2183); nil if not declared.
   public var contentDisposition: ContentDisposition? {
     first("content-disposition").map { ContentDisposition($0) }
   }
 
-  /// Whether a file that starts with `head` is likely to be a message: its first lines are fields, at least two of them of
+  /// Whether a file that starts with `head` is likely a message: its first lines are fields, at least two of them with
   /// names that mail uses (RFC 5322 §3.6, RFC 2045).
   public static func looksLikeMessage(startingWith head: ArraySlice<UInt8>) -> Bool {
     let start = head.prefix(4 << 10)
@@ -106,7 +106,7 @@ extension Header {
     var others = 0
     while let field = cursor.next() {
       if isKnown(span.extracting(field.name)) { known += 1 } else { others += 1 }
-      // Fields that pass through many hands come first; a page of them without a known one is something else.
+      // Trace fields come first; a page of fields without a known one is something else.
       if known >= 2 { return true }
       if others > 40 { return false }
     }

@@ -1,23 +1,25 @@
 internal import Bytes
 
-/// A file that stands in the text of a mail, by uuencode or yEnc.
+/// A file encoded in the text of a mail, by uuencode or yEnc.
 struct InlineFile: Sendable, Equatable {
   enum Encoding: Sendable { case uuencode, yEnc }
 
   let encoding: Encoding
-  /// As written, in whatever character set.
+  /// As written, in an unknown character set.
   let name: [UInt8]
-  /// From the start of the line `begin` or `=ybegin` to the end of the line `end` or `=yend`, in the text's bytes.
+  /// From the start of the line `begin` or `=ybegin` to the end of the line `end` or `=yend`, as a range of the text's
+  /// bytes.
   let range: Range<Int64>
-  /// The encoded data within.
+  /// The range of the encoded data.
   let data: Range<Int64>
-  /// What of it is not as it was written: a line that cannot be one of the encoding, or an end that is missing.
+  /// Damage of the encoding: an invalid line, or a missing end.
   var damage: Fault?
 
-  /// The files in a text, and whether the text is UTF-8, ASCII, neither: one pass in bounded memory. Blocks.
+  /// Finds the files in a text, whether it is UTF-8, ASCII or neither: one pass in bounded memory. Blocks.
   ///
-  /// A line `begin 644 x` is only prose unless a line of uuencode follows; so is `=ybegin` without a name. Without an end
-  /// a file ends before the first line that cannot be its, unless lines of it follow soon: that line is damaged. 10,000 files of one text are found, and no more.
+  /// A line `begin 644 x` is only prose unless a line of uuencode follows; so is `=ybegin` without a name. A file
+  /// without an end line ends before the first line that cannot belong to it, unless valid lines follow soon: then that
+  /// line is damaged. At most 10,000 files are found.
   static func find(in text: any ByteSource) throws(Fault) -> [InlineFile] {
     var finder = InlineFileFinder()
     var window = SourceWindow(text, 0..<text.size)
@@ -31,7 +33,7 @@ struct InlineFile: Sendable, Equatable {
         try window.move(to: place)
         continue
       }
-      // A line longer than the window comes in pieces, of which none starts like a file.
+      // A line longer than the window comes in pieces, none of which starts like a file.
       let next = newline.map { $0 + 1 } ?? bytes.count
       unsafe finder.take(bytes[from..<next], at: place)
       place = window.start + Int64(next)
@@ -42,35 +44,35 @@ struct InlineFile: Sendable, Equatable {
   }
 }
 
-/// Looks at one line after the other.
+/// Finds files line by line.
 private struct InlineFileFinder {
   var files: [InlineFile] = []
   private var state = State.text
-  /// Of the file that is being read.
+  /// The damage of the current file.
   private var damage: Fault?
 
-  /// So many damaged lines may follow each other.
+  /// The most consecutive damaged lines.
   private static let doubtfulLines = 4
 
   private enum State {
     case text
-    /// Behind a line that may begin a file.
+    /// After a line that may begin a file.
     case begun(InlineFile.Encoding, name: [UInt8], start: Int64, data: Int64)
     case inUU(name: [UInt8], start: Int64, data: Int64)
-    /// Behind lines that are none of the file's, or damaged: so many, the first of which starts at `end`.
+    /// After lines that are not the file's, or damaged: `lines` of them, the first at `end`.
     case doubtful(name: [UInt8], start: Int64, data: Int64, end: Int64, lines: Int)
-    /// Behind the line of no length, where only `end` is missing.
+    /// After the zero-length line, before `end`.
     case afterUU(name: [UInt8], start: Int64, data: Range<Int64>)
     case inYEnc(name: [UInt8], start: Int64, data: Int64)
   }
 
-  /// With its line end, if it has one.
+  /// Takes a line with its line end, if it has one.
   mutating func take(_ line: Slice<UnsafeRawBufferPointer>, at offset: Int64) {
     let end = unsafe offset + Int64(line.count)
     unsafe take(Self.text(of: line), at: offset, end)
   }
 
-  /// A line without its end, which is at `end`.
+  /// Takes a line without its line end; `end` is the offset after that.
   private mutating func take(_ text: Slice<UnsafeRawBufferPointer>, at offset: Int64, _ end: Int64) {
     switch state {
     case .text: unsafe begin(text, offset, end)
@@ -127,7 +129,8 @@ private struct InlineFileFinder {
     damage = damage ?? Fault(.damaged, "expected the end of a uuencoded file, found none", atByte: offset)
   }
 
-  /// Whether a file goes on behind lines that cannot be its: at once with one that can, as long as a first line must be.
+  /// Decides whether a file continues after invalid lines: with the next line that has the length required of a first
+  /// line.
   private mutating func doubt(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {
     guard case .doubtful(let name, let start, let data, let last, let lines) = state else { return }
     let isEnd = unsafe text.elementsEqual(Self.end)
@@ -192,7 +195,7 @@ private struct InlineFileFinder {
     return name.isEmpty ? nil : name
   }
 
-  /// Behind `name=`, which comes last.
+  /// The name after `name=`, which is the last parameter.
   private static func yName(_ text: [UInt8]) -> [UInt8]? {
     let key = Array(" name=".utf8)
     guard let start = text.indices.first(where: { text[$0...].starts(with: key) }) else { return nil }

@@ -1,14 +1,14 @@
 /// Decodes compressed RTF ([MS-OXRTFCP] §2), without its header.
 ///
-/// The reference to the place that is written next ends the data; so does the end of the input, wherever it comes.
+/// A reference to the write position ends the data, as does the end of the input, wherever it is.
 struct LZFuDecoder: TransferDecoder {
   static var number: UInt64 { 6 }
-  /// A reference of two bytes stands for up to 17.
+  /// A two-byte reference expands to up to 17 bytes.
   static var growth: Int { 9 }
 
   private var ring: [UInt8]
   private var place: Int
-  /// What is left of a control byte, a bit for a token, the next one lowest.
+  /// The remaining bits of a control byte, one per token, the next one lowest.
   private var control: UInt8 = 0
   private var tokensLeft = 0
   private var isDone = false
@@ -54,7 +54,7 @@ struct LZFuDecoder: TransferDecoder {
     place = (place + 1) & 4095
   }
 
-  /// What the ring starts with (§2.1.2.1).
+  /// The initial contents of the ring buffer (§2.1.2.1).
   private static let dictionary = Array(
     (#"{\rtf1\ansi\mac\deff0\deftab720{\fonttbl;}{\f0\fnil \froman \fswiss \fmodern \fscript \fdecor MS Sans Serif"#
       + #"SymbolArialTimes New RomanCourier{\colortbl\red0\green0\blue0"# + "\r\n" + #"\par \pard\plain\f0\fs20\b\i\u"#

@@ -1,17 +1,17 @@
-/// A mailbox as an address field names it (RFC 5322 §3.4).
+/// A mailbox in an address field (RFC 5322 §3.4).
 public struct MailAddress: Sendable, Equatable {
-  /// Decoded; nil when there is none.
+  /// Decoded; nil if there is none.
   public var displayName: String?
-  /// As written, without brackets, comments and spaces; empty when there is none.
+  /// As written, without brackets, comments and spaces; empty if there is none.
   public var address: String
 
-  /// The first mailbox of an address list; nil when there is nothing that could be one.
+  /// The first mailbox of an address list; nil if there is nothing like one.
   ///
-  /// Groups give their first member; a comment stands for a display name that is missing; brackets may be missing or open;
-  /// a comma in a name is tolerated. Linear.
+  /// The first member is used for a group; a comment replaces a missing display name; brackets may be missing or
+  /// unterminated; a comma in a name is tolerated. O(n).
   public init?(firstOf list: ArraySlice<UInt8>) { self.init(firstOf: list.span) }
 
-  /// `declared` is what the message says that raw text is in.
+  /// `declared` is the declared character set of unencoded text.
   init?(firstOf list: Span<UInt8>, declared: ArraySlice<UInt8>? = nil) {
     var reader = AddressReader(list.array)
     guard let found = reader.first() else { return nil }
@@ -24,16 +24,16 @@ public struct MailAddress: Sendable, Equatable {
   public var label: String { displayName ?? address }
 }
 
-/// Reads one mailbox, front to back.
+/// A sequential parser for one mailbox.
 private struct AddressReader {
   private let bytes: [UInt8]
   private var index = 0
-  /// What stands outside of brackets and comments, unquoted.
+  /// The text outside brackets and comments, unquoted.
   private var phrase: [UInt8] = []
-  /// The same as written.
+  /// The same, as written.
   private var verbatim: [UInt8] = []
   private var comment: [UInt8] = []
-  /// Whether the phrase holds an `@`.
+  /// Whether the phrase contains an `@`.
   private var hasAt = false
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -52,10 +52,10 @@ private struct AddressReader {
         }
       case 0x2c, 0x3b:
         if hasAt { return bare() }
-        // `Doe, John <j@example.org>`.
+        // Tolerates `Doe, John <j@example.org>`.
         if !phrase.isEmpty { append(byte) }
       case 0x3a where !hasAt:
-        // The name of a group.
+        // The phrase so far was a group's name.
         phrase = []
         verbatim = []
       default: append(byte)
@@ -73,7 +73,7 @@ private struct AddressReader {
     verbatim.append(plain)
   }
 
-  /// Behind a quote: up to the next.
+  /// After a quote: reads up to the next.
   private mutating func quoted() {
     verbatim.append(0x22)
     while index < bytes.count, bytes[index] != 0x22 {
@@ -93,7 +93,7 @@ private struct AddressReader {
     index += 1
   }
 
-  /// Behind a parenthesis: up to the one that closes it. Only the first comment is kept.
+  /// After a parenthesis: reads up to the closing one. Only the first comment is kept.
   private mutating func parenthesis() {
     let isFirst = comment.isEmpty
     var depth = 1
@@ -113,7 +113,7 @@ private struct AddressReader {
     }
   }
 
-  /// Behind `<`: the address, up to `>`; without a route (§4.4) and spaces.
+  /// After `<`: reads the address, up to `>`, without a route (§4.4) and spaces.
   private mutating func bracket() -> [UInt8] {
     var address: [UInt8] = []
     var isQuoted = false
@@ -131,10 +131,10 @@ private struct AddressReader {
     return address
   }
 
-  /// What there is without brackets: the last word with an `@` is the address, the rest a name.
+  /// The result without brackets: the last word with an `@` is the address, the rest a name.
   private func bare() -> (name: [UInt8], address: [UInt8])? {
     guard !phrase.isEmpty || !comment.isEmpty else { return nil }
-    // A quoted local part is part of the address.
+    // A quoted local part belongs to the address.
     let text = verbatim.span.trimmed
     let words = verbatim[text].split(separator: 0x20)
     guard let address = words.last(where: { $0.contains(0x40) }) else {

@@ -1,19 +1,20 @@
-/// A date as mail writes it (RFC 5322 §3.3 and §4.3, the form of asctime, ISO 8601), to the second.
+/// A date of a mail (RFC 5322 §3.3 and §4.3, asctime's format, ISO 8601), in whole seconds.
 ///
-/// Tolerant: parts in any order that can be told apart, weekdays missing or in other languages, years of two or three digits,
-/// named zones, comments, seconds or the whole time missing; in an encoded word, or as seconds since the Unix epoch.
+/// Tolerant: parts in any order that is unambiguous, weekdays missing or in other languages, years of two or three
+/// digits, named zones, comments, seconds or the whole time missing; in an encoded word, or as seconds since the Unix
+/// epoch.
 public struct MailDate: Sendable, Equatable {
   /// Since the Unix epoch, in UTC.
   public var seconds: Int64
-  /// East of Greenwich as written; 0 where no zone is, or none that makes sense.
+  /// East of Greenwich as written; 0 if the zone is missing or invalid.
   public var zoneMinutes: Int
 
-  /// nil when day, month and year cannot be made out. Linear.
+  /// nil if day, month and year cannot be determined. O(n).
   public init?(_ text: ArraySlice<UInt8>) { self.init(text.span) }
 
   init?(_ text: Span<UInt8>) {
     if text.matches("=?", at: text.trimmed.lowerBound) {
-      // Programs that encode what needs no encoding.
+      // Some programs encode dates unnecessarily.
       self.init(plain: Array(EncodedWords.decode(text).utf8).span)
     } else {
       self.init(plain: text)
@@ -35,7 +36,7 @@ public struct MailDate: Sendable, Equatable {
     seconds = Int64(local + parts.second - 60 * zoneMinutes)
   }
 
-  /// Days from 1970-01-01 to a day; nil when there is no such day in the years from 0 to 9999.
+  /// Days from 1970-01-01 to a day; nil if it does not exist or the year is not within 0 to 9999.
   public static func daysSince1970(year: Int, month: Int, day: Int) -> Int? {
     guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
     let days = days(year: year, month: month, day: day)
@@ -44,7 +45,7 @@ public struct MailDate: Sendable, Equatable {
 
   /// Days from 1970-01-01 to a day of the Gregorian calendar; years from 0 to 9999.
   static func days(year: Int, month: Int, day: Int) -> Int {
-    // A year that starts in March has its leap day at its end.
+    // In a year that starts in March the leap day is the last.
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400
@@ -52,7 +53,7 @@ public struct MailDate: Sendable, Equatable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// The day of the Gregorian calendar that is so many days from 1970-01-01; for days within a million years.
+  /// The Gregorian date of a number of days since 1970-01-01; for days within a million years.
   static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,17 +1,17 @@
 internal import Bytes
 
-/// A stretch of a source in memory, moved along front to back.
+/// A window of a source in memory, moved sequentially.
 struct MailWindow: ~Copyable {
   private let source: any ByteSource
-  /// How many bytes are asked for at a time.
+  /// The size of a read.
   private let readSize: Int
   let size: Int64
-  /// Where the stretch starts in the source.
+  /// The window's offset in the source.
   private(set) var base: Int64 = 0
   private(set) var count = 0
   private var storage: [UInt8]
 
-  /// How much of what lies before the place that is asked for stays, in bytes.
+  /// How many bytes before the requested offset stay in memory.
   static let kept = 4 << 10
 
   init(_ source: any ByteSource, readSize: Int) {
@@ -30,10 +30,10 @@ struct MailWindow: ~Copyable {
     borrowing get { storage.span.extracting(first: count) }
   }
 
-  /// The place of an offset of the source in `bytes`.
+  /// The index in `bytes` of an offset in the source.
   func place(_ offset: Int64) -> Int { Int(offset - base) }
 
-  /// Has `wanted` bytes from `offset` on in memory, or as many as there are, and `kept` before them. Blocks.
+  /// Makes `wanted` bytes from `offset` on available, or as many as there are, and `kept` bytes before them. Blocks.
   mutating func move(to offset: Int64, wanted: Int) throws(Fault) {
     let (sum, isOver) = offset.addingReportingOverflow(Int64(wanted))
     let target = isOver ? size : min(size, sum)

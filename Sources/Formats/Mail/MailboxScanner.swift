@@ -1,18 +1,19 @@
 public import Bytes
 
-/// Finds the messages of a mailbox (RFC 4155, and what is really out there), front to back in one pass.
+/// Finds the messages of a mailbox (RFC 4155, and its variants in practice), sequentially in one pass.
 ///
-/// Memory is bounded whatever the mailbox holds: a window of the source, and at most `Header.limit` bytes of a header
-/// section. What comes before the first separator belongs to no message. `Content-Length` counts where a separator or the end
-/// follows at that place. A separator in the midst of an open multipart counts, unless the multipart's delimiter comes
-/// behind it, within 64 KiB and before the next separator.
+/// Memory is bounded whatever the mailbox contains: a window of the source, and at most `Header.limit` bytes of a
+/// header section. Bytes before the first separator belong to no message. `Content-Length` is used if a separator or
+/// the end follows at that offset. A separator inside an open multipart counts, unless the multipart's delimiter
+/// follows it, within 64 KiB and before the next separator.
 ///
-/// A mailbox that has grown is continued at the separator of its last row, which may have been cut; where that is none any
-/// more, as a `From ` line that ended the file may turn out to be prose, it is to be scanned from 0.
+/// A mailbox that has grown is continued at the separator of its last row, which may have been truncated; if there is
+/// no separator any more, as a `From ` line at the end of the file may turn out to be prose, it has to be scanned from
+/// 0.
 ///
-/// Not for two threads at a time. Linear in the size of the mailbox.
+/// Not thread-safe. O(n) in the size of the mailbox.
 public struct MailboxScanner: ~Copyable {
-  /// Changes when the same mailbox would give other rows.
+  /// Incremented when the same mailbox would yield other rows.
   public static let version = 2
 
   private let source: any ByteSource
@@ -27,26 +28,26 @@ public struct MailboxScanner: ~Copyable {
     var line: SeparatorLine
   }
 
-  /// What a `Content-Length` leads to.
+  /// What is found at the end that a `Content-Length` declares.
   private enum DeclaredEnd {
     case separator(Found)
     case sourceEnd
   }
 
-  /// What ends a message, by its head.
+  /// What determines the end of a message, from its head.
   private struct Bounds {
-    /// Where the body starts.
+    /// The offset of the body.
     var body: Int64
-    /// Where it is said to end.
+    /// The declared end of the body.
     var declaredEnd: Int64?
-    /// The delimiter of a multipart; empty when the message is none.
+    /// The delimiter of a multipart; empty for any other message.
     var boundary: [UInt8]
   }
 
-  /// Starts at `offset`: 0, or where a separator is known to be, in bytes. The rows from there on are those that a scan of
-  /// the whole mailbox gives. Reads nothing yet.
+  /// Starts at `offset`: 0, or the offset of a known separator, in bytes. The rows from there on are the same as in a
+  /// scan of the whole mailbox. Reads nothing yet.
   public init(_ source: any ByteSource, from offset: Int64 = 0) {
-    // Blocks of this size stay in the second-level cache while they are searched.
+    // Blocks of this size stay in the L2 cache while they are searched.
     self.init(source, from: offset, readSize: 192 << 10)
   }
 
@@ -56,10 +57,10 @@ public struct MailboxScanner: ~Copyable {
     window = MailWindow(source, readSize: readSize)
   }
 
-  /// The next message; nil behind the last. Blocks.
+  /// The next message; nil after the last. Blocks.
   ///
-  /// Throws what the source throws, and a changed fault when no separator is at the offset to start at; then there is
-  /// no further one.
+  /// Rethrows what the source throws; throws a changed fault when there is no separator at the start offset, after
+  /// which there are no messages.
   public mutating func next() throws(Fault) -> MessageRow? {
     if !hasStarted {
       hasStarted = true
@@ -89,7 +90,7 @@ public struct MailboxScanner: ~Copyable {
     }
   }
 
-  /// How to read a mailbox that starts so, and the length of its byte order mark.
+  /// How to parse a mailbox that starts with `head`, and the length of its byte order mark.
   private static func start(_ head: Span<UInt8>) -> (SeparatorLine.Manner, mark: Int64) {
     (
       SeparatorLine.manner(of: head.extracting(first: SeparatorLine.lookAhead)),
@@ -97,8 +98,8 @@ public struct MailboxScanner: ~Copyable {
     )
   }
 
-  /// The separator at `offset`, where a line starts. What is known to be one may be bare and have no empty line before it: a
-  /// `Content-Length` has led there.
+  /// The separator at `offset`, the start of a line. One that is known, by a `Content-Length`, may be dateless and
+  /// without an empty line before it.
   private mutating func separator(at offset: Int64, isKnown: Bool = false) throws(Fault) -> SeparatorLine? {
     guard offset < window.size else { return nil }
     try window.move(to: offset, wanted: SeparatorLine.lookAhead)
@@ -109,7 +110,7 @@ public struct MailboxScanner: ~Copyable {
       manner)
   }
 
-  /// Whether an empty line or nothing comes before `place`, where a line starts.
+  /// Whether an empty line or nothing precedes `place`, the start of a line.
   private static func isBehindEmpty(_ bytes: Span<UInt8>, _ place: Int) -> Bool {
     var index = place
     if index > 0, bytes[index - 1] == 0x0a {
@@ -121,9 +122,9 @@ public struct MailboxScanner: ~Copyable {
     return index == 0 || bytes[index - 1] == 0x0a || bytes[index - 1] == 0x0d || index == 3 && place == 3
   }
 
-  // MARK: A message
+  // MARK: Message head
 
-  /// Reads the header section behind a separator.
+  /// Reads the header section after a separator.
   private mutating func head(_ found: Found) throws(Fault) -> (MessageRow, Bounds) {
     let start = found.offset + Int64(found.line.count)
     var wanted = 16 << 10
@@ -134,14 +135,14 @@ public struct MailboxScanner: ~Copyable {
       let limit = min(bytes.count, place + Header.limit)
       let head = MessageHead(
         bytes, place..<limit, endsAtCR: found.line.endsAtCR, isAtEnd: window.isAtEnd, manner)
-      // A separator line that ends the section may lie across the edge: so the section is read again, with more.
+      // A separator line that ends the section may cross the window's end: the section is read again, with more bytes.
       if head.isCut, !window.isAtEnd, wanted < Header.limit {
         wanted = min(Header.limit, wanted * 4)
         continue
       }
       var row = MessageRow(separator: found.offset, start: start, end: start)
       row.fill(bytes, head, separatorDate: found.line.date)
-      // Where the section is cut, a separator may lie across the cut.
+      // If the section is truncated, a separator may cross the end.
       let end = head.isCut ? max(place, head.section.upperBound - SeparatorLine.lookAhead) : head.section.upperBound
       let body = window.base + Int64(end)
       let (end64, isOver) = body.addingReportingOverflow(head.declaredLength(bytes) ?? -1)
@@ -150,9 +151,9 @@ public struct MailboxScanner: ~Copyable {
     }
   }
 
-  // MARK: What ends it
+  // MARK: Message end
 
-  /// The separator behind a message's head; nil when the message goes on to the end.
+  /// The separator that ends a message; nil if the message extends to the end.
   private mutating func nextSeparator(_ bounds: Bounds) throws(Fault) -> Found? {
     if let declared = bounds.declaredEnd, let end = try declaredEnd(declared) {
       guard case .separator(let found) = end else { return nil }
@@ -168,7 +169,7 @@ public struct MailboxScanner: ~Copyable {
     return nil
   }
 
-  /// Where the next line starts with `From `.
+  /// The start of the next line that begins with `From `.
   private mutating func nextLine(from offset: Int64) throws(Fault) -> Int64? {
     var offset = offset
     while offset < window.size {
@@ -177,18 +178,18 @@ public struct MailboxScanner: ~Copyable {
         return window.base + Int64(found)
       }
       if window.isAtEnd { return nil }
-      // The five bytes may lie across the edge.
+      // The five bytes may cross the window's end.
       offset = max(offset, window.end - 5)
     }
     return nil
   }
 
-  /// What a `Content-Length` leads to: a separator, perhaps behind empty lines, or the end; nil when neither is there.
+  /// What is at the declared end: a separator, possibly after empty lines, or the end of the source; nil if neither.
   private mutating func declaredEnd(_ end: Int64) throws(Fault) -> DeclaredEnd? {
     if end == window.size { return .sourceEnd }
     let start = end - 1
     let wanted = SeparatorLine.lookAhead + 8
-    // A look at a far place leaves the window where it is.
+    // Reading at a distant offset does not move the window.
     if end + Int64(wanted) <= window.end || window.isAtEnd {
       return MailboxScanner.declared(
         window.bytes.extracting(window.place(start)...), start, size: window.size, manner)
@@ -197,7 +198,7 @@ public struct MailboxScanner: ~Copyable {
     return MailboxScanner.declared(bytes.span, start, size: window.size, manner)
   }
 
-  /// `bytes` start with the last byte that a `Content-Length` counts, which lies at `offset`.
+  /// `bytes` start with the last byte that a `Content-Length` counts, at `offset`.
   private static func declared(
     _ bytes: Span<UInt8>, _ offset: Int64, size: Int64, _ manner: SeparatorLine.Manner
   ) -> DeclaredEnd? {
@@ -212,11 +213,11 @@ public struct MailboxScanner: ~Copyable {
     return .separator(Found(offset: offset + Int64(index), line: line))
   }
 
-  /// Whether a separator lies within the message's multipart: this is open, and its delimiter comes behind the separator,
-  /// before the next one and before another message declares the same delimiter.
+  /// Whether a separator is inside the message's multipart: the multipart is open, and its delimiter follows the
+  /// separator, before the next one and before another message declares the same delimiter.
   private mutating func isInside(_ offset: Int64, _ line: SeparatorLine, _ bounds: Bounds) throws(Fault) -> Bool {
     guard !bounds.boundary.isEmpty else { return false }
-    // Places do not depend on what else is in memory, so that every scan says the same.
+    // These ranges do not depend on the window, so that every scan yields the same result.
     let start = max(bounds.body, offset - Int64(MailWindow.kept))
     if Delimiter.isClosed(window.bytes, window.place(start)..<window.place(offset), bounds.boundary) { return false }
     let limit = 64 << 10

@@ -1,28 +1,28 @@
 public import Bytes
 
 extension Message {
-  /// What of a message is looked through for words: UTF-8.
+  /// The searchable text of a message, in UTF-8.
   public struct Words: Sendable {
     public var subject: [UInt8] = []
     /// Names and addresses of `From` and `Sender`.
     public var sender: [UInt8] = []
-    /// Of `To`, `Cc` and `Bcc`.
+    /// Names and addresses of `To`, `Cc` and `Bcc`.
     public var recipients: [UInt8] = []
-    /// The text as `body.txt` shows it, and behind it that of HTML beside it, where this says more, and the header and text
-    /// of attached messages; at most `bodyLimit` bytes of each.
+    /// The text as in `body.txt`, followed by that of HTML alternatives if they say more, and the header and text of
+    /// attached messages; at most `bodyLimit` bytes of each.
     public var body: [UInt8] = []
-    /// The names of attachments, those of attached messages among them, a line each.
+    /// The names of attachments, including those of attached messages, one per line.
     public var files: [UInt8] = []
 
     public init() {}
   }
 
-  /// In bytes: what stands farther back in a text is a log or a dump, and nobody's words.
+  /// In bytes: text beyond that is a log or a dump rather than prose.
   public static let bodyLimit = 1 << 20
-  /// In bytes, of other fields.
+  /// For other fields, in bytes.
   fileprivate static let fieldLimit = 64 << 10
 
-  /// Of one message: those attached to it, to these, and so on.
+  /// The most attached messages of one message, at all nesting depths together.
   private static let attachedMessages = 100
 
   /// Reads the header again, and makes the text. Blocks.
@@ -31,7 +31,7 @@ extension Message {
     return try words(&room)
   }
 
-  /// Those of a message's header alone, without its body and its files. Blocks.
+  /// The words of a message's header only, without its body and its files. Blocks.
   public static func headerWords(reading source: any ByteSource) throws(Fault) -> Words {
     var scanner = PartScanner(source)
     return Words(try scanner.header())
@@ -63,7 +63,7 @@ extension Message {
     return try text.bytes(at: 0, count: Int(min(text.size, Int64(Self.bodyLimit))))
   }
 
-  /// Whether one in eight of a text's words is not in the other.
+  /// Whether more than one in eight words of a text are not in the other.
   static func says(_ text: [UInt8], moreThan other: [UInt8]) -> Bool {
     if text.isEmpty { return false }
     var known: Set<UInt64> = []
@@ -77,7 +77,7 @@ extension Message {
     return unknown * 8 > count
   }
 
-  /// Gives a hash of each run of letters and digits, whatever the case of ASCII letters (FNV-1a).
+  /// Calls `body` with a hash of each run of letters and digits, ignoring ASCII case (FNV-1a).
   private static func forEachWord(of text: [UInt8], _ body: (UInt64) -> Void) {
     let start: UInt64 = 0xcbf2_9ce4_8422_2325
     var hash = start
@@ -92,7 +92,7 @@ extension Message {
     if hash != start { body(hash) }
   }
 
-  /// The HTML that `body` is not made of, as text.
+  /// The HTML that `body` is not made from, as text.
   private var htmlBeside: TextBody {
     let shown = Set(body.pieces.map(\.place))
     let pieces = (html?.pieces ?? []).compactMap { piece in shown.contains(piece.place) ? nil : piece.readAsText }
@@ -119,7 +119,7 @@ extension Message.Words {
 }
 
 extension TextBody.Piece {
-  /// The part and where in it the text starts.
+  /// The part and the start of the text in it.
   fileprivate var place: [Int64] {
     switch self {
     case .part(let number, _), .plainRTF(let number): [Int64(number), 0]
@@ -127,7 +127,7 @@ extension TextBody.Piece {
     }
   }
 
-  /// HTML shown as plain text; nil for plain text.
+  /// HTML rendered as plain text; nil for plain text.
   fileprivate var readAsText: TextBody.Piece? {
     switch self {
     case .part(let number, let form): form.readAsText.map { .part(number, $0) }

@@ -4,29 +4,29 @@ internal import Text
 
 /// A message (RFC 5322, 2045–2049): its header, bodies and attachments.
 ///
-/// Its structure is read at once, a part is decoded when it is opened. What is decoded has an exact size, can be read at any
-/// offset, and is never whole in memory.
+/// The structure is parsed on init; a part is decoded when it is opened. Decoded bytes have an exact size, can be read
+/// at any offset, and are never entirely in memory.
 public final class Message: Sendable {
   private let source: any ByteSource
-  /// In which the parts lie: `source`, but where something is signed.
+  /// The source of the parts: `source`, unless something is signed.
   private let opened: any ByteSource
   private let isQuoted: Bool
   let parts: [Part]
-  /// The files in the text of parts, by the part.
+  /// The files inline in the text of parts, by part.
   private let inlineFiles: [Int: [InlineFile]]
-  /// What is decoded already, by part and by attachment: sizes and checkpoints.
+  /// Decoded sources by part and attachment: sizes and checkpoints.
   private let decoded = Mutex<[Key: any ByteSource]>([:])
 
-  /// `body.txt`: the best plain text, perhaps empty.
+  /// `body.txt`: the best plain text; may be empty.
   public let body: TextBody
-  /// `body.html`: the HTML without what would run or load anything from outside the message; nil where there is none.
+  /// `body.html`: the HTML without anything that would run, or load from outside the message; nil if there is none.
   public let html: TextBody?
-  /// The HTML with all that is in it, which is not safe to open; nil where there is none.
+  /// The unmodified HTML, which is not safe to open; nil if there is none.
   public var originalHTML: TextBody? { html.map { TextBody(pieces: $0.pieces, kind: .original) } }
   /// In the order of the message.
   public let attachments: [Attachment]
   private let attachmentNumbers: [FileName: Int]
-  /// Why a part of the message is not shown: a limit was passed, or a part could not be looked into.
+  /// Why a part of the message is not shown: a limit was exceeded, or a part could not be parsed.
   public let fault: Fault?
 
   private enum Key: Hashable {
@@ -35,11 +35,11 @@ public final class Message: Sendable {
     case body(TextBody.Kind)
   }
 
-  /// Reads the structure of the message that `source` is. `isQuoted` says that it comes out of a mailbox, where lines
-  /// `>From `, `>>From ` … have one `>` too many (mboxrd); that is taken off but in base64.
+  /// Parses the structure of the message in `source`. `isQuoted` says that it is from a mailbox, where lines `>From `,
+  /// `>>From ` … have one `>` too many (mboxrd), which is removed except in base64.
   ///
-  /// Decodes text parts once, to find files in them. Blocks; bounded memory but for what is kept of each part. Throws only
-  /// what `source` throws: no message is refused.
+  /// Decodes text parts once, to find files in them. Blocks; memory is bounded except for the record of each part.
+  /// Throws only what `source` throws: no message is rejected.
   public init(reading source: any ByteSource, isQuoted: Bool) throws(Fault) {
     let message = try OpenedMessage(source, isQuoted: isQuoted)
     var contents = MessageContents(message.source, isQuoted: message.isQuoted, message.parts, message.fault)
@@ -56,8 +56,8 @@ public final class Message: Sendable {
     fault = contents.fault
   }
 
-  /// `headers.txt`: each field decoded and unfolded, `Name: value` and LF, in UTF-8; at most 1 MiB. What controls a terminal
-  /// becomes U+FFFD. Reads the header again; blocks.
+  /// `headers.txt`: each field decoded and unfolded, `Name: value` and LF, in UTF-8; at most 1 MiB. Terminal control
+  /// characters become U+FFFD. Reads the header again; blocks.
   public func headersText() throws(Fault) -> [UInt8] {
     let header = try header()
     var text: [UInt8] = []
@@ -74,7 +74,7 @@ public final class Message: Sendable {
     return text
   }
 
-  /// When the message says that it was written, in seconds since 1970; nil when it does not. Reads the header again; blocks.
+  /// The date of the message, in seconds since 1970; nil if there is none. Reads the header again; blocks.
   public func date() throws(Fault) -> Int64? {
     try header().first("date").flatMap { MailDate($0) }?.seconds
   }
@@ -91,10 +91,11 @@ public final class Message: Sendable {
     }
   }
 
-  /// The place of an attachment in `attachments`. O(1).
+  /// The index of an attachment in `attachments`. O(1).
   public func attachment(named name: FileName) -> Int? { attachmentNumbers[name] }
 
-  /// The bytes of an attachment of this message: exact size, any offset. Decodes it once, to know its size. Blocks.
+  /// The bytes of an attachment of this message: exact size, any offset. Decodes it once, to determine its size.
+  /// Blocks.
   public func open(_ attachment: Attachment) throws(Fault) -> any ByteSource {
     switch attachment.origin {
     case .part(let number): try decoded(number)
@@ -106,13 +107,13 @@ public final class Message: Sendable {
     }
   }
 
-  /// A message whose body is in base64.
+  /// A message with its body in base64.
   private static func message(_ header: [UInt8], _ body: any ByteSource) -> any ByteSource {
     let parts: [any ByteSource] = [ByteArraySource(header), Base64Source(body)]
     return SplicedSource(parts.map { SplicedSource.Piece(source: $0, range: 0..<$0.size) })
   }
 
-  /// Why the bytes of an attachment are not those that were sent, as far as that shows; nil where all is well. Blocks.
+  /// Evident damage of an attachment's bytes; nil if there is none. Blocks.
   public func damage(of attachment: Attachment) throws(Fault) -> Fault? {
     switch attachment.origin {
     case .inline(_, let file): return file.damage
@@ -124,15 +125,16 @@ public final class Message: Sendable {
     }
   }
 
-  /// The bytes of `body`, `html` or `originalHTML`: exact size, any offset. Makes it once, to know its size. Blocks.
+  /// The bytes of `body`, `html` or `originalHTML`: exact size, any offset. Makes them once, to determine the size.
+  /// Blocks.
   ///
-  /// Text over 1 MiB (HTML to be read as text: 8 MiB) is made a chunk at a time, each up to a line's end; one that a tag or a
-  /// flowed paragraph crosses shows it there. Of a safe page, chunks of up to 8 MiB end where a tag does.
+  /// Text over 1 MiB (HTML rendered as text: 8 MiB) is made in chunks that end at a line's end; a tag or a flowed
+  /// paragraph across a chunk's end is visibly split. Chunks of a safe page, of up to 8 MiB, end at a tag's end.
   public func open(_ body: TextBody) throws(Fault) -> any ByteSource {
     try once(.body(body.kind)) { () throws(Fault) in try made(body) }
   }
 
-  /// The same, made anew.
+  /// The same, without the cache.
   func made(_ body: TextBody) throws(Fault) -> any ByteSource {
     var pieces: [TextSource.Piece] = []
     for piece in body.pieces {
@@ -167,12 +169,12 @@ public final class Message: Sendable {
     ByteRange(of: try decoded(number), start: range.lowerBound, size: range.upperBound - range.lowerBound)
   }
 
-  /// What `make` gives, made at most a few times.
+  /// The cached result of `make`, which may be called several times.
   private func once(_ key: Key, _ make: () throws(Fault) -> any ByteSource) throws(Fault) -> any ByteSource {
     if let known = decoded.withLock({ $0[key] }) { return known }
     let made = try make()
     decoded.withLock {
-      // A message of very many parts does not keep them all.
+      // Bounded, for messages with very many parts.
       if $0.count >= 256 { $0.removeAll() }
       $0[key] = made
     }
@@ -181,7 +183,7 @@ public final class Message: Sendable {
 }
 
 extension Part {
-  /// The part's bytes as they were before they were encoded. Decodes all of it once. Blocks.
+  /// The part's decoded bytes. Decodes all of it once. Blocks.
   func decoded(from source: any ByteSource, isQuoted: Bool) throws(Fault) -> any ByteSource {
     let size = body.upperBound - body.lowerBound
     switch try isMislabelled(source) ? .identity : encoding {
@@ -202,7 +204,7 @@ extension Part {
 }
 
 extension Part {
-  /// Whether what is declared to be base64 is text as one reads it: words with spaces between.
+  /// Whether a part declared as base64 is plain text: words separated by spaces.
   private func isMislabelled(_ source: any ByteSource) throws(Fault) -> Bool {
     guard encoding == .base64 else { return false }
     let head = try source.bytes(at: body.lowerBound, count: Int(min(1024, body.upperBound - body.lowerBound)))

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Finds out what of a message's parts is text and what is files, and what these are called.
+/// Classifies a message's parts as text and files, and names the files.
 struct MessageContents {
   private let source: any ByteSource
   private let isQuoted: Bool
@@ -12,9 +12,9 @@ struct MessageContents {
   private(set) var html: TextBody?
 
   private var names = AttachmentNames()
-  /// Without a base, which is each part's own.
+  /// Without a base, which differs by part.
   private var links = ContentLinks()
-  /// Text out of a `winmail.dat`, for a message that has none.
+  /// Text from a `winmail.dat`, for a message without its own.
   private var tnefText: TextBody.Piece?
   private var tnefRTF: TextBody.Piece?
   private var tnefHTML: (part: Int, range: Range<Int64>, charset: String?)?
@@ -58,7 +58,7 @@ struct MessageContents {
       }
       html = TextBody(pieces: pieces, kind: .page)
     }
-    // A few line breaks are no text.
+    // A few line breaks do not count as text.
     let isEmpty = structure.text.allSatisfy { parts[$0].body.upperBound - parts[$0].body.lowerBound <= 4 }
     if isEmpty, let tnefText { body = TextBody(pieces: [tnefText], kind: .text) }
     if html == nil, let (part, range, charset) = tnefHTML {
@@ -78,7 +78,8 @@ struct MessageContents {
     return links
   }
 
-  /// What links in a part are relative to (RFC 2557 §5): where it comes from, or else what it is in; empty for nothing.
+  /// The base of relative links in a part (RFC 2557 §5): its own location, or else an enclosing part's; empty if there
+  /// is none.
   private func base(of number: Int) -> [UInt8] {
     var place: Int? = number
     while let part = place.map({ parts[$0] }) {
@@ -88,7 +89,7 @@ struct MessageContents {
     return []
   }
 
-  /// Whether a text part has nothing but white space: one that is not short is not looked at.
+  /// Whether a text part is only white space: long ones are not checked.
   private func isBlank(_ number: Int) throws(Fault) -> Bool {
     let part = parts[number]
     guard part.kind == .plain, inlineFiles[number] == nil, part.body.upperBound - part.body.lowerBound <= 1024 else {
@@ -99,7 +100,7 @@ struct MessageContents {
     return Charset.text(bytes[...], named: part.charset.map { Array($0.utf8)[...] }).allSatisfy(\.isWhitespace)
   }
 
-  /// A text of another kind, for a message that has none of the usual ones. It is a file as well.
+  /// Text of another type, for a message without any of the usual ones. It is a file as well.
   private func otherText(_ number: Int) -> TextBody.Piece {
     let part = parts[number]
     switch part.contentType {
@@ -131,7 +132,7 @@ struct MessageContents {
 
   private mutating func addInlineFiles(in number: Int) throws(Fault) {
     let part = parts[number]
-    // The shortest file in a text is longer.
+    // The shortest inline file is longer.
     guard part.body.upperBound - part.body.lowerBound > 20 else { return }
     let files = try InlineFile.find(in: part.decoded(from: source, isQuoted: isQuoted))
     guard !files.isEmpty else { return }
@@ -157,7 +158,7 @@ struct MessageContents {
     if part.kind == .tnef { try addTNEF(number) }
   }
 
-  /// The subject of the message that a part is.
+  /// The subject of a part that is a message.
   private func innerSubject(_ part: Part) throws(Fault) -> String? {
     let text = try part.decoded(from: source, isQuoted: false)
     let head = try text.bytes(at: 0, count: Int(min(text.size, 8 << 10)))

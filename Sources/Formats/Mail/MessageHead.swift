@@ -1,4 +1,4 @@
-/// Where the fields that a row needs lie in the header section of a message, found in one pass.
+/// The locations of the fields needed for a row in the header section of a message, found in one pass.
 struct MessageHead {
   private(set) var date: Range<Int>?
   private(set) var from: Range<Int>?
@@ -13,12 +13,12 @@ struct MessageHead {
   private(set) var contentLength: Range<Int>?
   private(set) var contentType: Range<Int>?
 
-  /// With the empty line that ends it.
+  /// Including the empty line that ends it.
   private(set) var section: Range<Int>
-  /// Whether neither the empty line nor a separator ends it: more bytes would show more.
+  /// Whether neither the empty line nor a separator ends it: more bytes may contain more fields.
   private(set) var isCut: Bool
 
-  /// Reads the section that lies in `range`, up to its empty line or a separator line.
+  /// Parses the section in `range`, up to its empty line or a separator line.
   ///
   /// - Parameter isAtEnd: whether the source ends where `bytes` do.
   init(
@@ -33,7 +33,7 @@ struct MessageHead {
     isCut = !cursor.hasEnded && !cursor.hasMetSeparator
   }
 
-  /// The first field of a name counts.
+  /// The first field of each name is used.
   @inline(__always)
   private mutating func note(_ name: Span<UInt8>, _ value: Range<Int>) {
     switch name.count {
@@ -56,13 +56,14 @@ struct MessageHead {
     }
   }
 
-  /// How long the body is said to be, in bytes.
+  /// The declared length of the body, in bytes.
   func declaredLength(_ bytes: Span<UInt8>) -> Int64? {
     guard let contentLength, contentLength.count <= 18, !contentLength.isEmpty else { return nil }
     return MessageHead.number(bytes.extracting(contentLength)).map { Int64($0) }
   }
 
-  /// What the section says that raw text in `From`, `Sender` and `Subject` is in; nil when there is none, or nothing is said.
+  /// The declared character set of unencoded text in `From`, `Sender` and `Subject`; nil if there is no such text, or
+  /// none is declared.
   func declaredCharset(_ bytes: Span<UInt8>) -> ArraySlice<UInt8>? {
     let texts = [subject, from, sender]
     guard texts.contains(where: { $0.map { bytes.extracting($0).isRaw } ?? false }) else { return nil }
@@ -73,7 +74,7 @@ struct MessageHead {
     return said
   }
 
-  /// The delimiter of a multipart, without its dashes; empty when the message is none.
+  /// The delimiter of a multipart, without its dashes; empty for any other message.
   func boundary(_ bytes: Span<UInt8>) -> [UInt8] {
     guard let contentType, contentType.count > 20 else { return [] }
     let value = bytes.extracting(contentType)
@@ -98,7 +99,7 @@ struct MessageHead {
     return []
   }
 
-  /// A decimal number; nil when there is another character, or too many.
+  /// A decimal number; nil if there are other characters, or too many digits.
   static func number(_ digits: Span<UInt8>) -> UInt64? {
     var value: UInt64 = 0
     for index in digits.indices {

@@ -1,8 +1,9 @@
 public import Bytes
 
-/// The form in which an index keeps rows: numbers of seven bits a byte, texts behind their length, a check at the end.
+/// The serialized form of rows in an index: varints of seven bits per byte, length-prefixed strings, a checksum at the
+/// end.
 extension MessageRow {
-  /// Appends the packed row. 125 bytes or so for a usual one.
+  /// Appends the packed row, usually about 125 bytes.
   public func append(to bytes: inout [UInt8]) {
     let first = bytes.count
     var packer = RowPacker(bytes: bytes)
@@ -26,7 +27,8 @@ extension MessageRow {
     bytes = packer.bytes
   }
 
-  /// Reads a packed row. Throws a damaged fault for what `append` has not written: nothing in it is trusted. A door.
+  /// Reads a packed row. Throws a damaged fault for anything that `append` does not write: all values are bounded
+  /// (`Bounds`).
   @_lifetime(reader: copy reader)
   public init(reading reader: inout ByteReader) throws(Fault) {
     let first = reader.position
@@ -77,7 +79,7 @@ private struct RowPacker {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// Small numbers of either sign take few bytes.
+  /// Zigzag encoding: small numbers of either sign take few bytes.
   mutating func add(signed value: Int64) { add(UInt64(bitPattern: value << 1 ^ value >> 63)) }
 
   mutating func add(word: UInt64) {
@@ -118,7 +120,7 @@ extension ByteReader {
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// An offset that is recorded as the distance from `other`.
+  /// An offset recorded as the distance from `other`.
   @_lifetime(self: copy self)
   fileprivate mutating func packedOffset(after other: Int64) throws(Fault) -> Int64 {
     guard let distance = Int64(exactly: try packed()), Bounds.holds(distance), Bounds.holds(other + distance) else {

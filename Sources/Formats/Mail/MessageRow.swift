@@ -1,37 +1,37 @@
 internal import Bytes
 
-/// What an index keeps of a message in a mailbox: where it lies, and what folders, threads and labels are made of.
+/// The indexed data of a message in a mailbox: its location, and what folders, threads and labels are derived from.
 public struct MessageRow: Sendable, Equatable {
-  /// Where its separator line starts, in bytes from the start of the mailbox.
+  /// The offset of its separator line, in bytes from the start of the mailbox.
   public var separator: Int64
-  /// Where the message starts: behind the separator line.
+  /// The offset of the message, after the separator line.
   public var start: Int64
-  /// Where the message ends: at the next separator, or at the end of the mailbox.
+  /// The end of the message: the next separator, or the end of the mailbox.
   public var end: Int64
-  /// The CRC-32 of all that, from the separator on; 0 before somebody has summed it up.
+  /// The CRC-32 of all that, including the separator; 0 if not computed yet.
   public var sum: UInt32 = 0
 
-  /// By the field `Date`, or else by the separator line; since the Unix epoch. nil when neither says.
+  /// From the field `Date`, or else the separator line; since the Unix epoch. nil if there is neither.
   public var date: Int64?
-  /// Of the zone in which the date is written, in minutes east of Greenwich.
+  /// The zone of the date, in minutes east of Greenwich.
   public var zone = 0
-  /// The decoded name of who wrote it, or else the address; empty when nobody is named. At most `textLimit` bytes.
+  /// The decoded name of the sender, or else the address; empty if there is none. At most `textLimit` bytes.
   public var sender = ""
-  /// Empty when there is none. At most `textLimit` bytes.
+  /// Empty if there is none. At most `textLimit` bytes.
   public var address = ""
   /// Decoded. At most `textLimit` bytes.
   public var subject = ""
 
-  /// A hash of the id in `Message-ID`, without brackets and spaces; nil when there is none.
+  /// A hash of the id in `Message-ID`, without brackets and spaces; nil if there is none.
   public var messageID: UInt64?
-  /// Hashes of the ids in `References`, oldest first, and of the first one in `In-Reply-To` when it is not among them; of more
-  /// than `listLimit` the first and the last ones.
+  /// Hashes of the ids in `References`, oldest first, and of the first one in `In-Reply-To` if it is not among them;
+  /// beyond `listLimit`, the first and the last ones.
   public var references: [UInt64] = []
-  /// Gmail's thread, by `X-GM-THRID`.
+  /// Gmail's thread, from `X-GM-THRID`.
   public var thread: UInt64?
-  /// Gmail's labels, by `X-Gmail-Labels`, decoded, in order. At most `listLimit`, each of at most `textLimit` bytes.
+  /// Gmail's labels, from `X-Gmail-Labels`, decoded, in order. At most `listLimit`, each of at most `textLimit` bytes.
   public var labels: [String] = []
-  /// Whether a program of Mozilla's has marked it so (`X-Mozilla-Status`); it is still there.
+  /// Whether a Mozilla program has marked it as deleted (`X-Mozilla-Status`); it is still there.
   public var isDeleted = false
 
   /// In bytes of UTF-8.
@@ -49,7 +49,7 @@ public struct MessageRow: Sendable, Equatable {
 }
 
 extension MessageRow {
-  /// The hash by which ids are compared.
+  /// The hash for comparing ids.
   public static func hash(ofID id: ArraySlice<UInt8>) -> UInt64 {
     let span = id.span
     return hash(span)
@@ -61,7 +61,7 @@ extension MessageRow {
     return hash.value
   }
 
-  /// Fills in what the header section says. `separatorDate` is for a message without a date.
+  /// Sets the values from the header section. `separatorDate` is used for a message without a date.
   mutating func fill(_ bytes: Span<UInt8>, _ head: MessageHead, separatorDate: MailDate?) {
     if let date = head.date.flatMap({ MailDate(bytes.extracting($0)) }) ?? separatorDate {
       self.date = date.seconds
@@ -91,7 +91,7 @@ extension MessageRow {
     if let field = head.mozillaStatus { isDeleted = MessageRow.isDeleted(bytes.extracting(field)) }
   }
 
-  /// Cut to `textLimit` bytes, where a code point ends.
+  /// The first `textLimit` bytes, cut at a code point boundary.
   static func cut(_ text: String) -> String {
     guard text.utf8.count > textLimit else { return text }
     var end = text.utf8.index(text.startIndex, offsetBy: textLimit)
@@ -99,7 +99,7 @@ extension MessageRow {
     return String(text[..<end])
   }
 
-  /// Hashes of what stands in `<>`, or of the words where nothing does; of more than `limit` the first and the last ones.
+  /// Hashes of the ids in `<>`, or else of the words; beyond `limit`, the first and the last ones.
   private static func ids(_ value: Span<UInt8>, atMost limit: Int) -> [UInt64] {
     var ids: [UInt64] = []
     var dropped = 0
@@ -108,7 +108,7 @@ extension MessageRow {
       if ids.count < limit {
         ids.append(id(value, range))
       } else if limit > 1 {
-        // A ring behind the first one, put right below.
+        // A ring buffer after the first id, rotated into order below.
         ids[1 + dropped % (limit - 1)] = id(value, range)
         dropped += 1
       }
@@ -133,7 +133,7 @@ extension MessageRow {
     return [ids[0]] + ids[oldest...] + ids[1..<oldest]
   }
 
-  /// Without the spaces that a fold within leaves.
+  /// Hashes an id without the white space of a fold inside.
   private static func id(_ value: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
     for index in range where value[index].isMailSpace {
       let tight = range.compactMap { value[$0].isMailSpace ? nil : value[$0] }
@@ -142,7 +142,7 @@ extension MessageRow {
     return hash(value.extracting(range))
   }
 
-  /// Split at commas outside of quotes.
+  /// Splits at commas outside quotes.
   static func labels(in text: String) -> [String] {
     var labels: [String] = []
     var label: [UInt8] = []

@@ -1,17 +1,17 @@
 internal import Bytes
 
-/// A message as it reads where what is signed stands in the place of each opaque S/MIME part (RFC 8551 §3.5.2).
+/// A message with each opaque S/MIME part (RFC 8551 §3.5.2) replaced by its signed content.
 ///
-/// Such a part holds another one, with a header of its own, which takes its place; then this is looked through anew, for what
-/// is signed may be signed once more.
+/// Such a part contains another one with a header of its own, which replaces it; then the result is parsed again, as
+/// signed content may itself be signed.
 struct OpenedMessage {
-  /// In which the parts lie.
+  /// The source of the parts.
   private(set) var source: any ByteSource
   private(set) var isQuoted: Bool
   private(set) var parts: [Part]
   private(set) var fault: Fault?
 
-  /// How often what was in a part may be such a part again.
+  /// The deepest nesting of signed parts.
   private static let deepest = 8
 
   /// Blocks. Throws only what `source` throws.
@@ -27,7 +27,7 @@ struct OpenedMessage {
     }
   }
 
-  /// Gives whether any part was one.
+  /// Replaces all signed parts; returns whether there were any.
   private mutating func openAll() throws(Fault) -> Bool {
     var pieces: [SplicedSource.Piece] = []
     var from: Int64 = 0
@@ -39,7 +39,7 @@ struct OpenedMessage {
       pieces += data.content.map { SplicedSource.Piece(source: decoded, range: $0) }
       from = part.body.upperBound
       isCut = isCut || data.isCut
-      // In what was encoded nothing is quoted.
+      // Encoded content is not quoted.
       if part.start == 0 { isQuoted = false }
     }
     guard !pieces.isEmpty else { return false }

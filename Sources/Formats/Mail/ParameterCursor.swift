@@ -1,17 +1,17 @@
-/// Takes the text of a structured field apart (RFC 2045 §5.1): tokens, comments, `name=value`.
+/// A tokenizer of structured fields (RFC 2045 §5.1): tokens, comments, `name=value`.
 struct ParameterCursor {
   private let bytes: [UInt8]
   private var index = 0
 
-  /// `bytes` are unfolded.
+  /// `bytes` must be unfolded.
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// What has not been read.
+  /// The remaining bytes.
   var rest: ArraySlice<UInt8> { bytes[min(index, bytes.count)...] }
 
   private var byte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// Passes over spaces and comments (RFC 5322 §3.2.2), which nest.
+  /// Skips spaces and nested comments (RFC 5322 §3.2.2).
   mutating func skipSpace() {
     var depth = 0
     while let byte {
@@ -27,7 +27,7 @@ struct ParameterCursor {
     }
   }
 
-  /// The bytes up to a space or one of `;/=(`, lower case.
+  /// The bytes up to a space or one of `;/=(`, lower-cased.
   mutating func token() -> [UInt8] {
     skipSpace()
     var token: [UInt8] = []
@@ -38,7 +38,7 @@ struct ParameterCursor {
     return token
   }
 
-  /// Whether `wanted` is next; passes over it.
+  /// Whether `wanted` is next; consumes it if so.
   mutating func take(_ wanted: UInt8) -> Bool {
     skipSpace()
     guard byte == wanted else { return false }
@@ -46,7 +46,7 @@ struct ParameterCursor {
     return true
   }
 
-  /// The next parameter, its name in lower case; what is none is passed over.
+  /// The next parameter, its name in lower case; anything else is skipped.
   mutating func next() -> (name: [UInt8], value: [UInt8])? {
     while true {
       skipSpace()
@@ -54,7 +54,7 @@ struct ParameterCursor {
       if take(0x3b) { continue }
       let name = token()
       if !name.isEmpty, take(0x3d) { return (name, value()) }
-      // A name without a value, or a sign that has no place here.
+      // A name without a value, or an unexpected character.
       if name.isEmpty { index += 1 }
     }
   }
@@ -62,11 +62,11 @@ struct ParameterCursor {
   private mutating func value() -> [UInt8] {
     skipSpace()
     if byte == 0x22 { return quoted() }
-    // Up to the semicolon: spaces are tolerated, a comment behind one is not part of the value.
+    // Up to the semicolon: spaces are tolerated, a comment after one is not part of the value.
     var value: [UInt8] = []
     while let byte, byte != 0x3b {
       if byte == 0x28, value.last.map({ $0.isMailSpace }) ?? false { break }
-      // A name that follows without a semicolon.
+      // Another parameter after a missing semicolon.
       if byte.isMailSpace, startsParameter(behind: index) { break }
       value.append(byte)
       index += 1
@@ -76,7 +76,7 @@ struct ParameterCursor {
     return value
   }
 
-  /// Whether `name=` stands behind the space at `start`, as one of the names that are in use.
+  /// Whether one of the known names, with `=`, follows the space at `start`.
   private func startsParameter(behind start: Int) -> Bool {
     let span = bytes.span
     let names: [StaticString] = ["charset=", "name=", "filename=", "boundary=", "format=", "type="]
@@ -86,8 +86,8 @@ struct ParameterCursor {
     }
   }
 
-  /// A quoted string (RFC 5322 §3.2.4). Only a quote and a backslash are escaped by a backslash: others are meant as such, in
-  /// paths of Windows.
+  /// A quoted string (RFC 5322 §3.2.4). A backslash escapes only quotes and backslashes: others are literal, as in
+  /// Windows paths.
   private mutating func quoted() -> [UInt8] {
     var value: [UInt8] = []
     index += 1
@@ -98,7 +98,7 @@ struct ParameterCursor {
       index += 1
     }
     if byte == nil, let end = bytes[start...].firstIndex(of: 0x3b) {
-      // Never closed: up to the semicolon.
+      // Unterminated: up to the semicolon.
       index = end
       return Array(bytes[start..<end])
     }

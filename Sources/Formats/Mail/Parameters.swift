@@ -1,17 +1,17 @@
 /// The parameters of a header field (RFC 2045 §5.1, RFC 2231).
 ///
-/// Tolerant: empty ones (`;;`), values without quotes that need them, quotes that are not closed, comments, encoded words and
-/// raw 8-bit text in values, a backslash that is meant as one. Of two of a name the first wins, a value by RFC 2231 before a
-/// plain one. At most `limit` are read.
+/// Tolerant: empty parameters (`;;`), unquoted values that should be quoted, unterminated quotes, comments, encoded
+/// words and raw 8-bit text in values, literal backslashes. Of duplicate names the first is used, and a value in RFC
+/// 2231 form is preferred to a plain one. At most `limit` are read.
 public struct Parameters: Sendable {
   public static let limit = 1000
 
   private struct Piece {
-    /// Lower case, without `*` and what follows.
+    /// Lower case, without `*` and anything after it.
     var name: [UInt8]
-    /// Of a continuation (RFC 2231 §3).
+    /// The number of a continuation (RFC 2231 §3).
     var index: Int?
-    /// Whether the value is of the form charset'language'percent-encoded, or a continuation of one.
+    /// Whether the value has the form charset'language'percent-encoded, or continues one.
     var isExtended: Bool
     var value: [UInt8]
     var order: Int
@@ -20,7 +20,7 @@ public struct Parameters: Sendable {
   private struct Value {
     var name: [UInt8]
     var bytes: [UInt8]
-    /// What is known of the character set; nil for a plain value, which may hold encoded words.
+    /// The declared character set; nil for a plain value, which may contain encoded words.
     var charset: ArraySlice<UInt8>?
   }
 
@@ -28,14 +28,14 @@ public struct Parameters: Sendable {
 
   public init() {}
 
-  /// Reads what follows a field's first token. Linear but for sorting.
+  /// Parses what follows a field's first token. O(n) except for sorting.
   public init(_ text: ArraySlice<UInt8>) {
     var cursor = ParameterCursor(text.span.unfolded)
     var pieces: [Piece] = []
     while pieces.count < Parameters.limit, let (name, value) = cursor.next() {
       pieces.append(Parameters.piece(name, value, order: pieces.count))
     }
-    // One name's pieces together, extended ones first, continuations in their order.
+    // Groups pieces by name, extended ones first, continuations in order.
     pieces.sort { one, other in
       if one.name != other.name { return one.name.lexicographicallyPrecedes(other.name) }
       let ranks = (Parameters.rank(one), Parameters.rank(other))
@@ -55,19 +55,19 @@ public struct Parameters: Sendable {
   /// The decoded value of a parameter; `name` in lower case.
   public subscript(_ name: StaticString) -> String? { text(name, declared: nil) }
 
-  /// The same; `declared` is what the message says that raw text is in.
+  /// The same; `declared` is the declared character set of unencoded text.
   func text(_ name: StaticString, declared: ArraySlice<UInt8>?) -> String? {
     guard let value = values.first(where: { $0.name.span.equalsIgnoringCase(name) }) else { return nil }
     guard let charset = value.charset else { return EncodedWords.decode(value.bytes[...], declared: declared) }
     return Charset.text(value.bytes[...], named: charset)
   }
 
-  /// The bytes of a parameter, unquoted and not decoded any further: a boundary, say; `name` in lower case.
+  /// The bytes of a parameter, unquoted but not decoded further, for example a boundary; `name` in lower case.
   public func bytes(_ name: StaticString) -> [UInt8]? {
     values.first { $0.name.span.equalsIgnoringCase(name) }?.bytes
   }
 
-  /// All of them, decoded, sorted by name.
+  /// All parameters, decoded, sorted by name.
   public var all: [(name: String, value: String)] {
     values.map { value in
       let text =
@@ -78,7 +78,7 @@ public struct Parameters: Sendable {
 
   private static func rank(_ piece: Piece) -> Int { piece.index != nil ? 1 : piece.isExtended ? 0 : 2 }
 
-  /// `name*2*` and the like taken apart.
+  /// Parses a name such as `name*2*`.
   private static func piece(_ name: [UInt8], _ value: [UInt8], order: Int) -> Piece {
     var piece = Piece(name: name, isExtended: false, value: value, order: order)
     guard let star = name.firstIndex(of: 0x2a) else { return piece }
@@ -95,7 +95,7 @@ public struct Parameters: Sendable {
     return piece
   }
 
-  /// What the sorted pieces of one name say together.
+  /// Joins the sorted pieces of one name.
   private static func joined(_ pieces: ArraySlice<Piece>) -> Value {
     guard let first = pieces.first else { return Value(name: [], bytes: []) }
     guard first.index != nil else {
@@ -103,7 +103,7 @@ public struct Parameters: Sendable {
       let (charset, text) = extended(first.value)
       return Value(name: first.name, bytes: text.percentDecoded, charset: charset)
     }
-    // Up to the first gap; some count from 1.
+    // Up to the first gap; some programs count from 1.
     var value = Value(name: first.name, bytes: [])
     var expected = first.index == 1 ? 1 : 0
     for piece in pieces {
@@ -122,7 +122,7 @@ public struct Parameters: Sendable {
     return value
   }
 
-  /// charset'language'text (RFC 2231 §4); without both apostrophes everything is text.
+  /// Splits charset'language'text (RFC 2231 §4); without both apostrophes everything is text.
   private static func extended(_ value: [UInt8]) -> (charset: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
     guard let first = value.firstIndex(of: 0x27), let second = value[(first + 1)...].firstIndex(of: 0x27) else {
       return ([], value[...])

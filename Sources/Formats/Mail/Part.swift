@@ -1,33 +1,33 @@
 internal import Bytes
 
-/// A body part (RFC 2045 §2.5), or the message itself: what its header says, and where its bytes lie.
+/// A body part (RFC 2045 §2.5), or the message itself: its header values, and the location of its bytes.
 struct Part: Sendable {
   enum Kind: Sendable {
-    /// Holds parts.
+    /// Contains parts.
     case multipart
     case plain
     case html
     /// An image, sound or film.
     case media
-    /// Another message, which is not looked into.
+    /// Another message, which is not parsed.
     case message
     case tnef
-    /// What is signed and its signatures in one (S/MIME), or what may be.
+    /// Signed content together with its signatures (S/MIME), or what may be that.
     case signed
     case other
   }
 
   enum Encoding: Sendable { case identity, base64, quotedPrintable, uuencode }
 
-  /// The number of the multipart that it is in; nil for the message itself.
+  /// The index of the enclosing multipart; nil for the message itself.
   let parent: Int?
-  /// Among the parts of its multipart, from 0.
+  /// The index among the parts of its multipart, from 0.
   let position: Int
   private(set) var kind: Kind
   /// `type/subtype` in lower case.
   private(set) var contentType: String
   let encoding: Encoding
-  /// Whether the header asks for a file (RFC 2183 §2.2, §2.8).
+  /// Whether the header requests presentation as a file (RFC 2183 §2.2, §2.8).
   let isAttachment: Bool
   /// Decoded, as recorded.
   let name: String?
@@ -37,14 +37,14 @@ struct Part: Sendable {
   let deletesSpace: Bool
   /// Without the angle brackets.
   let contentID: [UInt8]?
-  /// Where the part comes from (RFC 2557 §4), which links may name it by.
+  /// The part's original location (RFC 2557 §4), by which links may refer to it.
   let location: [UInt8]?
-  /// Where its header starts.
+  /// The offset of its header.
   let start: Int64
   var body: Range<Int64>
 
-  /// Reads what the header section says; `isInDigest` changes what a part is of which nothing is said (RFC 2046 §5.1.5), and
-  /// `declared` is what parts before it say that they are in.
+  /// Reads the header section; `isInDigest` changes the default content type (RFC 2046 §5.1.5), and `declared` is the
+  /// character set that preceding parts declare.
   init(
     _ header: Header, at start: Int64, parent: Int?, position: Int, isInDigest: Bool, declared: String?,
     body: Range<Int64>
@@ -73,21 +73,21 @@ struct Part: Sendable {
     kind = Self.kind(type, name)
   }
 
-  /// A URL, which may be folded (RFC 2557 §4.4.2), in quotation marks or an encoded word.
+  /// A URL, which may be folded (RFC 2557 §4.4.2), quoted, or an encoded word.
   private static func location(_ value: ArraySlice<UInt8>) -> [UInt8]? {
     let text = value.starts(with: [0x3d, 0x3f]) ? Array(EncodedWords.decode(value).utf8)[...] : value
     let location = text.filter { $0 > 0x20 && $0 != 0x22 }
     return location.isEmpty ? nil : location
   }
 
-  /// Whether it is text of another kind than those that are always shown, and neither asks for a file nor has a name.
+  /// Whether it is text of another type than those always shown, neither an attachment nor named.
   var isOtherText: Bool { kind == .other && !isAttachment && name == nil && contentType.hasPrefix("text/") }
 
   var isAlternative: Bool { contentType == "multipart/alternative" }
   var isRelated: Bool { contentType == "multipart/related" }
   var isDigest: Bool { contentType == "multipart/digest" }
 
-  /// For a multipart in which no part was found: what it holds is text.
+  /// For a multipart without parts: its content is treated as text.
   mutating func becomePlain() {
     kind = .plain
     contentType = "text/plain"
@@ -108,7 +108,7 @@ struct Part: Sendable {
     }
   }
 
-  /// What is none of those that are known is no encoding.
+  /// Unknown encodings are treated as none.
   private static func encoding(_ value: ArraySlice<UInt8>?) -> Encoding {
     guard let value else { return .identity }
     let isOfToken: (UInt8) -> Bool = { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d }

@@ -1,10 +1,10 @@
 internal import Bytes
 
-/// Finds the parts of a message (RFC 2046 §5.1) in one pass, front to back, in a bounded buffer.
+/// Finds the parts of a message (RFC 2046 §5.1) in one sequential pass, in a bounded buffer.
 ///
-/// A delimiter is a line of `--`, the boundary, `--` perhaps, and white space; it counts wherever its multipart is open,
-/// and closes those within. Multiparts nest on a stack of their own, and delimiters are looked up, so neither depth nor
-/// number of parts makes it slower. Messages within are not looked into.
+/// A delimiter is a line of `--`, the boundary, optionally `--`, and white space; it counts wherever its multipart is
+/// open, and closes nested ones. Multiparts are on an explicit stack, and delimiters are looked up in a table, so
+/// neither depth nor number of parts makes it slower. Attached messages are not parsed.
 struct PartScanner: ~Copyable {
   static let depthLimit = 20_000
   static let partLimit = 200_000
@@ -18,16 +18,16 @@ struct PartScanner: ~Copyable {
   }
 
   private struct Delimiter {
-    /// Of its multipart, on the stack.
+    /// The index of its multipart on the stack.
     let level: Int
     let isClose: Bool
-    /// Where the line break before it starts, and where the next line does.
+    /// The offset of the line break before it, and of the next line.
     let end: Int64
     let next: Int64
   }
 
   private struct Line {
-    /// Without its end, and perhaps cut.
+    /// Without its line end, and possibly truncated.
     let text: [UInt8]
     let next: Int64
   }
@@ -35,12 +35,12 @@ struct PartScanner: ~Copyable {
   private let size: Int64
   private var window: SourceWindow
   private(set) var parts: [Part] = []
-  /// A limit that was passed.
+  /// The limit that was exceeded, if any.
   private(set) var fault: Fault?
   /// The first character set that a part declares.
   private var declared: String?
   private var stack: [Multipart] = []
-  /// Where on the stack each boundary is, outermost first.
+  /// The stack indices of each boundary, outermost first.
   private var levels: [[UInt8]: [Int]] = [:]
 
   init(_ source: any ByteSource) {
@@ -48,7 +48,7 @@ struct PartScanner: ~Copyable {
     window = SourceWindow(source, 0..<source.size)
   }
 
-  /// Fills `parts`; the message itself comes first, each part behind the multipart that it is in. Blocks.
+  /// Fills `parts`; the message itself is first, and each part follows the multipart that contains it. Blocks.
   mutating func scan() throws(Fault) {
     var leaf = try add(at: 0, parent: nil)
     var place = parts[0].body.lowerBound
@@ -73,7 +73,7 @@ struct PartScanner: ~Copyable {
   /// The header section at the start of the source.
   mutating func header() throws(Fault) -> Header { Header(try section(at: 0).bytes[...]) }
 
-  /// Reads a part's header; gives the part's number unless it is a multipart.
+  /// Reads a part's header; returns the part's index unless it is a multipart.
   private mutating func add(at place: Int64, parent level: Int?) throws(Fault) -> Int? {
     let (bytes, body) = try section(at: place)
     let header = Header(bytes[...])
@@ -100,7 +100,7 @@ struct PartScanner: ~Copyable {
     return nil
   }
 
-  /// Ends all multiparts but the outermost `count`.
+  /// Closes all multiparts except the outermost `count`.
   private mutating func close(downTo count: Int, at end: Int64) {
     while stack.count > count, let last = stack.popLast() {
       levels[last.boundary]?.removeLast()
@@ -112,7 +112,7 @@ struct PartScanner: ~Copyable {
 
   // MARK: Delimiters
 
-  /// The next one at or behind `place`, where a line starts.
+  /// The next delimiter at or after `place`, the start of a line.
   private mutating func nextDelimiter(from place: Int64) throws(Fault) -> Delimiter? {
     guard !stack.isEmpty else { return nil }
     let longest = Self.boundaryLimit + 1024
@@ -123,7 +123,7 @@ struct PartScanner: ~Copyable {
       guard let dash = unsafe bytes.firstIndex(of: 0x2d, from: Int(from - window.start)) else {
         if window.reachesEnd { return nil }
         from = window.start + Int64(window.count)
-        // What comes before tells whether a line starts, and which line break came last.
+        // The preceding bytes determine whether a line starts, and the last line break.
         try window.move(to: max(place, from - 2))
         continue
       }
@@ -146,13 +146,13 @@ struct PartScanner: ~Copyable {
       while end < bytes.count, unsafe bytes[end] == 0x2d { end += 1 }
       from = window.start + Int64(end)
       if end == bytes.count, !window.reachesEnd {
-        // A run of dashes that goes on is not the start of a line.
+        // A run of dashes that continues is not the start of a line.
         try window.move(to: max(place, from - 2))
       }
     }
   }
 
-  /// The delimiter that the line at `start` of the window is.
+  /// The delimiter in the line at `start` of the window; nil if it is none.
   private func delimiter(_ bytes: UnsafeRawBufferPointer, at start: Int, _ place: Int64) -> Delimiter? {
     let limit = min(bytes.count, start + Self.boundaryLimit + 1024)
     var end = start + 2
@@ -172,7 +172,7 @@ struct PartScanner: ~Copyable {
       level: level, isClose: isClose, end: max(place, window.start + Int64(before)), next: window.start + Int64(next))
   }
 
-  /// What a line says behind its two dashes.
+  /// Matches a line after its two dashes.
   private func match(_ line: Slice<UnsafeRawBufferPointer>) -> (level: Int, isClose: Bool)? {
     var end = unsafe line.endIndex
     while unsafe end > line.startIndex, unsafe line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
@@ -184,17 +184,17 @@ struct PartScanner: ~Copyable {
       text.removeLast(2)
       asEnd = levels[text]?.last
     }
-    // A boundary may be another one with two dashes behind it: the innermost counts.
+    // A boundary may equal another one followed by two dashes: the innermost is used.
     if let asStart, asStart >= asEnd ?? 0 { return (asStart, false) }
     return asEnd.map { ($0, true) }
   }
 
   // MARK: Headers
 
-  /// The fields of the section at `place`, and where the body starts.
+  /// The fields of the section at `place`, and the offset of the body.
   ///
-  /// The section ends at an empty line, at a delimiter, and at a line that is no field, unless a field follows that: a fold
-  /// that lost its space, or a separator quoted in the midst. Of a larger section than `Header.limit` the rest is not kept.
+  /// The section ends at an empty line, at a delimiter, and at a line that is not a field, unless a field follows that:
+  /// a fold without its space, or a quoted separator in between. Beyond `Header.limit` a section is truncated.
   private mutating func section(at place: Int64) throws(Fault) -> (bytes: [UInt8], body: Int64) {
     var bytes: [UInt8] = []
     var hasField = false
@@ -223,7 +223,7 @@ struct PartScanner: ~Copyable {
       } else if !isFold, let odd {
         return (bytes, odd.start)
       } else if !isFold, Self.isSeparator(text) {
-        // Neither field nor body.
+        // Neither a field nor the body.
       } else if odd == nil {
         odd = (from, text.contains(0x3d))
       }
@@ -251,7 +251,7 @@ struct PartScanner: ~Copyable {
     return cr < newline && (end != newline || newline == bytes.count)
   }
 
-  /// The line that starts at `place`, of which no more than `limit` bytes are kept.
+  /// The line that starts at `place`, truncated to `limit` bytes.
   private mutating func line(at place: Int64, endsAtCR: Bool, limit: Int) throws(Fault) -> Line {
     var text: [UInt8] = []
     var from = place
@@ -261,7 +261,7 @@ struct PartScanner: ~Copyable {
       let local = Int(from - window.start)
       var end = unsafe bytes.firstIndex(of: 0x0a, from: local)
       if endsAtCR, let cr = unsafe bytes.firstIndex(of: 0x0d, in: local..<(end ?? bytes.count)) { end = cr }
-      // A CR that is the last byte in sight may belong to a CRLF.
+      // A CR at the window's end may belong to a CRLF.
       if end == nil || end == bytes.count - 1, !window.reachesEnd, local > 0 {
         try window.move(to: from)
         continue

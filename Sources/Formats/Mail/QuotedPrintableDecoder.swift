@@ -1,13 +1,13 @@
 /// Decodes quoted-printable (RFC 2045 §6.7).
 ///
-/// White space at the end of a line goes, up to 1,000 bytes of it; a `=` before that joins the line with the next one. A
-/// `=` that is followed by anything but two hexadecimal digits, of either case, stands for itself. Bytes that ought to be
-/// encoded stay. Line ends stay as they are.
+/// Trailing white space of a line is removed, up to 1,000 bytes of it; a `=` before that joins the line with the next
+/// one. A `=` not followed by two hexadecimal digits, of either case, is kept, as are bytes that should have been
+/// encoded and line ends.
 public struct QuotedPrintableDecoder: TransferDecoder {
   public static var number: UInt64 { 3 }
   private static let longestTail = 1000
 
-  /// Whether the bytes come out of a mailbox that quotes lines.
+  /// Whether the bytes are from a mailbox with quoted lines.
   private let isQuoted: Bool
   private var isAtLineStart = true
 
@@ -38,7 +38,7 @@ public struct QuotedPrintableDecoder: TransferDecoder {
         _ = unsafe Self.decode(input, text, endsLine: true, into: output, &to)
         from = input.count
       } else {
-        // What may be the end of a line, or the start of three characters, waits for what follows it.
+        // What may be the end of a line, or the start of an escape, is deferred until more follows.
         var end = unsafe input[input.count - 1] == 0x0d ? input.count - 1 : input.count
         let trimmed = unsafe Self.trimmed(input, from..<end)
         if trimmed == input.count, trimmed - from >= 2, unsafe input[trimmed - 2] == 0x3d {
@@ -54,7 +54,7 @@ public struct QuotedPrintableDecoder: TransferDecoder {
     return (from, to)
   }
 
-  /// The end of a range less the white space there.
+  /// The end of a range without trailing white space.
   private static func trimmed(_ input: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int {
     let limit = max(range.lowerBound, range.upperBound - longestTail)
     var end = range.upperBound
@@ -71,7 +71,7 @@ public struct QuotedPrintableDecoder: TransferDecoder {
     to += range.count
   }
 
-  /// Decodes a line's text; true when the line goes on in the next.
+  /// Decodes a line's text; true if the line continues in the next.
   private static func decode(
     _ input: UnsafeRawBufferPointer, _ text: Range<Int>, endsLine: Bool,
     into output: UnsafeMutableRawBufferPointer, _ to: inout Int
@@ -82,7 +82,7 @@ public struct QuotedPrintableDecoder: TransferDecoder {
       from = equals + 1
       if from == text.upperBound, endsLine { return true }
       if from < text.upperBound, unsafe input[from] == 0x0d {
-        // A line end of a mail that knows CR only.
+        // A line end of a mail with CR only.
         from += 1
       } else if from + 1 < text.upperBound, let high = unsafe Hexadecimal.value(input[from]),
         let low = unsafe Hexadecimal.value(input[from + 1])

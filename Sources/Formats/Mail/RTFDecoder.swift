@@ -1,21 +1,21 @@
 internal import Bytes
 
-/// Turns RTF (Rich Text Format 1.9) into the text in it, in UTF-8.
+/// Extracts the text of RTF (Rich Text Format 1.9), in UTF-8.
 ///
-/// What is not shown is left out: destinations that are no text, hidden text, pictures. Nothing that an input may hold is an
-/// error, and memory is bounded: of groups in one another, the first 1,000 have a state of their own.
+/// Invisible content is left out: destinations other than text, hidden text, pictures. No input is an error, and memory
+/// is bounded: only the outermost 1,000 nested groups have a state of their own.
 struct RTFDecoder: TransferDecoder {
   static var number: UInt64 { 7 }
-  /// Bytes of a code page become three at most, and so does `\_`.
+  /// One byte of a code page becomes at most three, as does `\_`.
   static var growth: Int { 3 }
 
-  /// What a group inherits and its end restores.
+  /// The state that a group inherits and its end restores.
   private struct Group {
     var isSkipped = false
     var isHidden = false
     var isFontTable = false
     var font = -1
-    /// How many characters stand for a `\u` behind it.
+    /// The number of fallback characters after a `\u`.
     var fallback = 1
   }
 
@@ -24,13 +24,13 @@ struct RTFDecoder: TransferDecoder {
   /// Groups beyond those in `outer`.
   private var excess = 0
   private var codePage = 1252
-  /// By the font's number; 0 for symbols.
+  /// By font number; 0 for symbols.
   private var codePages: [Int: Int] = [:]
-  /// Characters to pass over, behind a `\u`.
+  /// Fallback characters still to skip, after a `\u`.
   private var passed = 0
-  /// Bytes to pass over, behind a `\bin`.
+  /// Bytes still to skip, after a `\bin`.
   private var binary = 0
-  /// The first half of a pair of UTF-16.
+  /// The first half of a surrogate pair.
   private var high: UInt16?
 
   private static let mostGroups = 1000
@@ -56,7 +56,7 @@ struct RTFDecoder: TransferDecoder {
     return (isLast ? input.count : from, made.count)
   }
 
-  /// Takes what stands at `from`, and gives where the next begins; nil when that is not to be told yet.
+  /// Consumes the token at `from`, and returns the index of the next; nil if more input is needed.
   private mutating func token(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
   {
     let byte = unsafe input[from]
@@ -95,7 +95,7 @@ struct RTFDecoder: TransferDecoder {
     }
   }
 
-  /// A run of bytes in the code page, `\'hh` or as they are: a character may have more than one.
+  /// A run of bytes in the code page, as `\'hh` or raw: a character may have more than one.
   private mutating func bytes(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
   {
     var index = from
@@ -109,7 +109,7 @@ struct RTFDecoder: TransferDecoder {
         index += 1
       } else if byte == 0x5c {
         guard index + 3 < input.count else {
-          // Too few bytes to tell what it is; at the very end they are nothing.
+          // Too few bytes to decide; at the very end they are ignored.
           if isLast { index = index == from ? input.count : index } else { return nil }
           break
         }
@@ -131,10 +131,10 @@ struct RTFDecoder: TransferDecoder {
     return index
   }
 
-  /// A control word, which `from` is the first letter of.
+  /// Consumes a control word with its first letter at `from`.
   private mutating func word(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
   {
-    // Both are longer than any that means something.
+    // Both limits exceed any meaningful word and number.
     let limit = min(input.count, from + 32)
     var end = from
     while end < limit, unsafe input[end].isAsciiLetter { end += 1 }
@@ -147,7 +147,7 @@ struct RTFDecoder: TransferDecoder {
       number = unsafe (number ?? 0) * 10 + Int(input[end] - 0x30)
       end += 1
     }
-    // The space that ends it is part of it.
+    // The delimiting space belongs to the word.
     if end == input.count, !isLast { return nil }
     if end < input.count, unsafe input[end] == 0x20 { end += 1 }
     obey(name, number.map { isNegative ? -$0 : $0 }, &made)
@@ -186,7 +186,7 @@ struct RTFDecoder: TransferDecoder {
     }
   }
 
-  /// What a font's `\fcharset` stands for; nil for the document's own.
+  /// The code page of a font's `\fcharset`; nil for the document's own.
   private static func page(of charset: Int?) -> Int? {
     switch charset {
     case 0: 1252
@@ -226,7 +226,7 @@ struct RTFDecoder: TransferDecoder {
 
   private mutating func show(_ text: String, _ made: inout [UInt8]) { show(Array(text.utf8), &made) }
 
-  /// One character, or several of which none is to be passed over.
+  /// Writes one character, or several if none is to be skipped.
   private mutating func show(_ text: [UInt8], _ made: inout [UInt8]) {
     if passed > 0 {
       passed -= 1
@@ -237,7 +237,8 @@ struct RTFDecoder: TransferDecoder {
 }
 
 extension RTFDecoder {
-  /// The text of compressed RTF ([MS-OXRTFCP] §2.1.3.1): exact size, any offset. Empty for what is none. Decodes it once; blocks.
+  /// The text of compressed RTF ([MS-OXRTFCP] §2.1.3.1): exact size, any offset. Empty for other data. Decodes it once;
+  /// blocks.
   static func text(ofCompressed source: any ByteSource) throws(Fault) -> any ByteSource {
     guard source.size >= 16 else { return ByteArraySource([]) }
     let kind = try source.bytes(at: 8, count: 4)

@@ -1,40 +1,40 @@
-/// What becomes of elements and attributes in HTML that is to be safe to open.
+/// The treatment of elements and attributes in HTML that has to be safe to open.
 ///
-/// Whatever is not named here has no effect in any browser, or is left out.
+/// Anything not listed here has no effect in any browser, or is removed.
 enum SafeElements {
   enum Element: Sendable {
-    /// Stays.
+    /// Kept.
     case kept
-    /// Stays under another name, which its content is safe in.
+    /// Kept under another name, which is safe for its content.
     case renamed([UInt8])
-    /// Its tags are left out, and its content is as any other.
+    /// Its tags are removed, its content is kept.
     case unwrapped
-    /// Left out with its content, which is no HTML.
+    /// Removed with its content, which is not HTML.
     case removed
-    /// Left out with all elements in it.
+    /// Removed with all elements in it.
     case hidden
-    /// Its content is style sheets.
+    /// Contains a style sheet.
     case style
-    /// Stays, and its content is text, in which references to characters count.
+    /// Kept; its content is text with character references.
     case text
-    /// Becomes `<pre>`, and its content is text as it is.
+    /// Becomes `<pre>`, and its content is literal text.
     case literal
   }
 
   enum Attribute: Sendable {
     case kept
-    /// A URL to go to.
+    /// A URL to navigate to.
     case link
     /// The URL of something shown in the page.
     case picture
-    /// Several of them (`srcset`).
+    /// A list of such URLs (`srcset`).
     case pictures
     /// A style sheet's declarations.
     case style
   }
 
-  /// What becomes of an element; `name` as written. Elements that nobody knows have no effect but by their style: names with
-  /// a hyphen or a colon are nobody's, others are better not kept for those who come to know them.
+  /// The treatment of an element; `name` as written. Unknown elements have no effect except by style: names with a
+  /// hyphen or a colon are never standard elements; others are renamed, as browsers may give them a meaning.
   static func element(_ name: ArraySlice<UInt8>) -> Element {
     if let known = HTMLName(name).flatMap({ elements[$0] }) { return known }
     let isNobodys =
@@ -43,10 +43,10 @@ enum SafeElements {
     return isNobodys ? .kept : .renamed(Array("span".utf8))
   }
 
-  /// What becomes of an attribute; nil when it is left out.
+  /// The treatment of an attribute; nil if it is removed.
   static func attribute(_ name: ArraySlice<UInt8>) -> Attribute? {
     if let known = HTMLName(name).flatMap({ attributes[$0] }) { return known }
-    // They mean something to scripts and style sheets alone, and to those who read the page aloud.
+    // Meaningful only to scripts, style sheets and screen readers.
     let lowercase = name.prefix(5).map(\.asciiLowercase)
     guard lowercase.elementsEqual("data-".utf8) || lowercase.elementsEqual("aria-".utf8) else { return nil }
     return name.allSatisfy { $0.isAsciiLetter && $0 < 0x80 || $0.isAsciiDigit || $0 == 0x2d || $0 == 0x5f }

@@ -1,19 +1,19 @@
-/// HTML (UTF-8, LF) without what would run, load, or redirect: tags and attributes that are known to do no such thing are
-/// written anew, each in one certain spelling, and all else is left out.
+/// Sanitizes HTML (UTF-8, LF), so that it runs, loads, and redirects nothing: tags and attributes known to be safe are
+/// rewritten in a canonical spelling, and everything else is removed.
 ///
-/// What comes out is read in one way only, whatever surrounds it: text has no `<`, attributes have their quotation marks,
-/// elements whose content browsers read by other rules are written so that either rule gives the same, and there is no
-/// foreign content. Linear; no input is an error, and what a browser makes of one is what is seen here.
+/// The output is parsed in only one way, in any context: text has no `<`, attributes are quoted, elements whose content
+/// browsers parse by other rules are written so that either rule yields the same, and there is no foreign content.
+/// O(n); no input is an error, and it is parsed as browsers do.
 struct SafeHTML {
-  /// What of a document tells how to read on.
+  /// The parser state between two pieces of a document.
   struct State: Sendable {
     fileprivate enum Mode: Sendable {
       case content
-      /// In a comment, a declaration or the like that is longer than what is in memory.
+      /// In a comment, a declaration or the like that is longer than the window.
       case comment
       case declaration
       case tag(HTMLTag.Place)
-      /// In an element whose content is no HTML, up to its end tag.
+      /// In an element whose content is not HTML, until its end tag.
       case raw(Raw)
     }
 
@@ -21,14 +21,14 @@ struct SafeHTML {
       /// In lower case.
       let name: [UInt8]
       let isShown: Bool
-      /// Whether references to characters count in it.
+      /// Whether character references apply in it.
       let hasReferences: Bool
     }
 
     fileprivate var mode = Mode.content
-    /// How deep in elements that are left out with all that is in them.
+    /// The nesting depth in elements that are removed with everything in them.
     fileprivate var hidden = 0
-    /// Whether the page has its head, behind which no document type comes.
+    /// Whether the page's head is written, after which no document type may follow.
     fileprivate var hasHead = false
 
     /// For the next document on the same page.
@@ -39,9 +39,9 @@ struct SafeHTML {
     }
   }
 
-  /// What a page is allowed to load, and what else keeps browsers from asking for anything.
+  /// The policy of what a page may load, and other measures that keep browsers from making requests.
   ///
-  /// Files beside it are a page's own where a server gives it, and `file:` where it is opened from a folder.
+  /// Files beside the page are `'self'` if it comes from a server, and `file:` if it is opened from a folder.
   static let head = """
     <meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file: data:; \
     media-src 'self' file: data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">\
@@ -54,7 +54,8 @@ struct SafeHTML {
   private var state: State
   private var output: [UInt8] = []
 
-  /// What the next bytes of a document become, and how many of them that takes: all of the last ones, and something of any.
+  /// Converts the next bytes of a document, and returns how many were used: all if `isLast`, and at least some
+  /// otherwise.
   static func made(_ html: [UInt8], isLast: Bool, _ links: ContentLinks, _ state: inout State) -> (
     bytes: [UInt8], used: Int
   ) {
@@ -76,7 +77,7 @@ struct SafeHTML {
     var index = 0
     while index < html.count, let next = step(from: index) { index = next }
     if isLast {
-      // What its end tag would have ended, so that it takes nothing of what comes behind.
+      // Ends an open element, so that it does not affect what follows.
       if case .raw(let raw) = state.mode, raw.isShown { end(raw) }
       begin()
       return html.count
@@ -84,7 +85,7 @@ struct SafeHTML {
     return index
   }
 
-  /// Reads on from `index`; gives where to go on, nil where more of the document must be seen at once.
+  /// Continues from `index`; returns the next index, nil if more of the document is needed at once.
   private mutating func step(from index: Int) -> Int? {
     switch state.mode {
     case .content:
@@ -126,7 +127,7 @@ struct SafeHTML {
     unsafe output += UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
   }
 
-  /// As an attribute's value. `&` stays where references are meant.
+  /// Writes an attribute's value. `&` is kept where references are intended.
   private mutating func write(value: some Sequence<UInt8>, escapesReferences: Bool = true) {
     output.append(0x22)
     for byte in value {
@@ -144,10 +145,10 @@ struct SafeHTML {
 
   // MARK: Markup
 
-  /// What starts with a `<`.
+  /// Handles markup that starts with a `<`.
   private mutating func markup(at open: Int) -> Int? {
     let second = open + 1 < html.count ? html[open + 1] : nil
-    // Whatever it is, so much tells it.
+    // This many bytes suffice to identify any markup.
     if !isLast, html.count - open < 16, open > 0 { return nil }
     switch second {
     case .some(let byte) where byte.isAsciiLetter: return tag(at: open)
@@ -158,7 +159,7 @@ struct SafeHTML {
       return declaration(at: open)
     case 0x21:
       guard html[open...].starts(with: "<!--".utf8) else { return declaration(at: open) }
-      // `<!-->` and `<!--->` are whole.
+      // `<!-->` and `<!--->` are complete.
       return passing(.comment, from: open, endOfComment(from: open + 4))
     case 0x3f: return declaration(at: open)
     default: break
@@ -167,19 +168,19 @@ struct SafeHTML {
     return open + 1
   }
 
-  /// Passes over what ends at `end`, or is not seen to end; what is longer than all that can be in memory, a piece at a time.
+  /// Skips to `end`, nil if it is not in the window; something longer than the window is skipped piece by piece.
   private mutating func passing(_ mode: State.Mode, from index: Int, _ end: Int?) -> Int? {
     if end == nil, !isLast {
       if index > 0 { return nil }
       state.mode = mode
-      // A comment's end may lie across.
+      // A comment's end may cross the boundary.
       return html.count - 3
     }
     state.mode = .content
     return end ?? html.count
   }
 
-  /// Behind the comment's end, `-->` or `--!>`. `start` is behind its beginning, whose dashes count.
+  /// The index after a comment's end, `-->` or `--!>`. `start` is after its beginning, whose dashes count.
   private func endOfComment(from start: Int) -> Int? {
     var index = start
     while index < html.count, let close = html[index...].firstIndex(of: 0x3e) {
@@ -191,7 +192,7 @@ struct SafeHTML {
     return nil
   }
 
-  /// A document type, which tells browsers what rules to show the page by; others are nothing.
+  /// Keeps a document type, which selects the browser's rendering mode; removes other declarations.
   private mutating func declaration(at open: Int) -> Int? {
     let close = html[open...].firstIndex(of: 0x3e)
     if let close, !state.hasHead, state.hidden == 0, close - open <= 512,
@@ -207,7 +208,7 @@ struct SafeHTML {
 
   private mutating func tag(at open: Int) -> Int? {
     guard let tag = HTMLTag(html, at: open) else {
-      // A document that ends in a tag has none there.
+      // A document that ends within a tag does not have that tag.
       if isLast { return html.count }
       if open > 0 { return nil }
       var place = HTMLTag.Place.outside
@@ -274,7 +275,7 @@ struct SafeHTML {
     write(value: value)
   }
 
-  /// The candidates of a `srcset` that can be shown.
+  /// The candidates of a `srcset` that may be shown.
   private func pictures(_ set: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var words = set.split(whereSeparator: HTMLTag.isSpace)[...]
@@ -299,7 +300,7 @@ struct SafeHTML {
     return result
   }
 
-  // MARK: Content by other rules
+  // MARK: Raw content
 
   private mutating func style(_ tag: HTMLTag, at open: Int) -> Int? {
     guard let close = endTag(Array("style".utf8), from: tag.end) ?? (isLast ? html.count : nil) else {
@@ -315,7 +316,7 @@ struct SafeHTML {
     return close < html.count ? endOfTag(at: close) : close
   }
 
-  /// Where the next end tag of an element is: what could be its start at the very end is not told from one.
+  /// The index of an element's next end tag; an incomplete one at the very end does not count.
   private func endTag(_ name: [UInt8], from start: Int) -> Int? {
     var index = start
     while index < html.count, let open = html[index...].firstIndex(of: 0x3c) {
@@ -348,7 +349,7 @@ struct SafeHTML {
       if raw.isShown { end(raw) }
       return endOfTag(at: close)
     }
-    // The start of an end tag may be the last that is in sight.
+    // The start of an end tag may be last in the window.
     let stop = isLast ? html.count : max(index, html.count - raw.name.count - 3)
     write(raw, index..<stop)
     return stop == index && !isLast ? nil : stop

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Synchronization
 
-/// A page made of a message's HTML that is safe to open, at any offset: a chunk at a time, of which the last is kept.
+/// A safe page made from a message's HTML, at any offset: made chunk by chunk, with the last chunk cached.
 final class SafePage: ByteSource {
-  /// A part's text, and where its links lead.
+  /// A part's text, and its links.
   struct Piece: Sendable {
     let text: any ByteSource
     let links: ContentLinks
@@ -13,7 +13,7 @@ final class SafePage: ByteSource {
     let piece: Int
     /// In the piece's text.
     let range: Range<Int64>
-    /// Where it starts here.
+    /// The offset in the page.
     let start: Int64
     let state: SafeHTML.State
   }
@@ -24,8 +24,8 @@ final class SafePage: ByteSource {
   private let latest: Mutex<(number: Int, bytes: [UInt8])>
   private let chunkSize: Int
 
-  /// Makes everything once to know the size. Blocks. `chunkSize` is in bytes of text, and so much memory it takes, a few times
-  /// over: a tag or a style sheet that is longer is left out.
+  /// Makes everything once, to determine the size. Blocks. `chunkSize` is in bytes of text, and takes a few times that
+  /// much memory: a longer tag or style sheet is removed.
   init(_ pieces: [Piece], chunkSize: Int = 8 << 20) throws(Fault) {
     var chunks: [Chunk] = []
     var size: Int64 = 0

@@ -1,7 +1,7 @@
-/// A style sheet, or declarations of one, without what it could load (CSS Syntax Level 3).
+/// Sanitizes a style sheet, or declarations, so that it loads nothing (CSS Syntax Level 3).
 ///
-/// URLs lead to files of the message, hold what they show, or lead nowhere; `@import` is left out. What is written has no
-/// `<` before anything that could be a tag, so it is text wherever it stands. Linear; no input is an error.
+/// URLs lead to files of the message, contain their data, or lead nowhere; `@import` is removed. The output has no `<`
+/// before anything that could be a tag, so it is text in any context. O(n); no input is an error.
 struct SafeStyle {
   private let css: [UInt8]
   private let links: ContentLinks
@@ -26,7 +26,7 @@ struct SafeStyle {
       switch byte {
       case 0x2f where next(index) == 0x2a:
         index = endOfComment(from: index)
-        // It keeps apart what stands around it.
+        // An empty comment keeps adjacent tokens apart.
         output += "/**/".utf8
       case 0x22, 0x27:
         let string = string(at: index)
@@ -34,7 +34,7 @@ struct SafeStyle {
         index = string.end
       case 0x40: index = rule(at: index)
       case 0x3c:
-        // Browsers pass over `<!--`; others are compared with.
+        // Browsers skip `<!--`; any other `<` is a comparison.
         let isMark = css[index...].starts(with: "<!--".utf8)
         let isApart = next(index).map { $0 == 0x3d || Self.isSpace($0) } ?? false
         if !isMark { output += isApart ? [0x3c] : [0x3c, 0x20] }
@@ -64,7 +64,7 @@ struct SafeStyle {
 
   // MARK: Escapes
 
-  /// What the backslash at `index` and what follows it stand for (§4.3.7); nil for the end of a line, which is none.
+  /// The bytes of the escape at `index` (§4.3.7), a backslash; nil at the end of a line, which is not an escape.
   private func escape(at index: Int) -> (bytes: [UInt8], end: Int)? {
     guard let first = next(index) else { return ([], css.count) }
     if Self.isBreak(first) { return nil }
@@ -81,8 +81,8 @@ struct SafeStyle {
     return (Array(String(scalar ?? "\u{fffd}").utf8), end)
   }
 
-  /// Writes what stands in a string or a name as it is; a `<`, with a backslash or without, as an escape. A backslash that
-  /// nothing follows is left out: it would change what comes behind.
+  /// Writes the content of a string or a name unchanged, except a `<`, with or without a backslash, as an escape. A
+  /// trailing backslash is removed: it would affect what follows.
   private mutating func write(escaping range: Range<Int>) {
     var index = range.lowerBound
     while index < range.upperBound {
@@ -105,7 +105,7 @@ struct SafeStyle {
     let range: Range<Int>
     let quote: UInt8
     let value: [UInt8]
-    /// Whether its quotation mark is there, or the sheet's end stands for it.
+    /// Whether the closing quotation mark is present, rather than implied by the sheet's end.
     let isClosed: Bool
     let end: Int
   }
@@ -137,7 +137,7 @@ struct SafeStyle {
     return Text(range: start + 1..<index, quote: quote, value: value, isClosed: true, end: index)
   }
 
-  /// A string may be taken for a URL in many places; text to be shown seldom starts like one.
+  /// A string may be used as a URL in many places; text to be shown seldom starts like one.
   private mutating func write(_ string: Text) {
     output.append(string.quote)
     let url = WebAddress.cleaned(string.value)
@@ -153,7 +153,7 @@ struct SafeStyle {
     return byte == 0x5c && next(index).map { !Self.isBreak($0) } ?? false
   }
 
-  /// A name, or a number with its unit, without what escapes hide, in lower case.
+  /// A name, or a number with its unit, unescaped, in lower case.
   private func name(at start: Int) -> (value: String, end: Int) {
     var value: [UInt8] = []
     var index = start
@@ -183,7 +183,7 @@ struct SafeStyle {
     return end
   }
 
-  /// What stands in the parentheses of `url()`: one that ends at a string's end may have more behind it.
+  /// Handles the content of `url()`; if it is a string, more may follow it.
   private mutating func url(at start: Int) -> Int {
     var index = start
     while index < css.count, Self.isSpace(css[index]) { index += 1 }
@@ -220,7 +220,7 @@ struct SafeStyle {
 
   // MARK: Rules
 
-  /// What starts with a `@`.
+  /// Handles an at-rule, which starts with `@`.
   private mutating func rule(at start: Int) -> Int {
     let (value, end) = name(at: start + 1)
     guard ["import", "charset", "namespace"].contains(value) else {
@@ -231,7 +231,7 @@ struct SafeStyle {
     return endOfRule(from: end)
   }
 
-  /// Behind the `;` or the block that ends a rule; before a `}` that ends what is around it.
+  /// The index after the `;` or the block that ends a rule; before a `}` that ends the enclosing block.
   private func endOfRule(from start: Int) -> Int {
     var index = start
     var depth = 0

@@ -1,13 +1,13 @@
-/// The date at the end of a separator line; a sender, perhaps with spaces, stands before it.
+/// The date at the end of a separator line, after a sender, which may contain spaces.
 struct SeparatorDate {
-  /// nil when its month is in a language that is not known here.
+  /// nil if its month is in an unknown language.
   let date: MailDate?
 
-  /// Looks for the date from the end on: what stands before a time, and behind it.
+  /// Searches for the date from the end: a time, and what surrounds it.
   init?(_ bytes: Span<UInt8>, _ line: Range<Int>) {
     for mark: UInt8 in [0x3a, 0x2e] {
       var colon = line.upperBound
-      // A zone may hold a colon, a time holds two.
+      // A zone may contain a colon, a time two.
       for _ in 0..<4 {
         while colon > line.lowerBound, bytes[colon - 1] != mark { colon -= 1 }
         guard colon > line.lowerBound else { break }
@@ -23,7 +23,7 @@ struct SeparatorDate {
     return nil
   }
 
-  /// The time whose hour ends at `colon`: `0:00`, `00:00:00`; `00.00.00` where `mark` is a dot.
+  /// The time whose hour ends at `colon`: `0:00`, `00:00:00`; `00.00.00` if `mark` is a dot.
   private static func time(_ bytes: Span<UInt8>, _ line: Range<Int>, around colon: Int, _ mark: UInt8) -> Range<Int>? {
     var start = colon
     while start > line.lowerBound, bytes[start - 1].isAsciiDigit { start -= 1 }
@@ -37,13 +37,13 @@ struct SeparatorDate {
       while end < line.upperBound, bytes[end].isAsciiDigit { end += 1 }
       guard end - second == 2 else { return nil }
     } else if mark == 0x2e {
-      // An address of the Internet, a version, a price.
+      // An IP address, a version, a price.
       return nil
     }
     return start..<end
   }
 
-  /// Where the date starts that has this time; nil when what stands around the time makes no date.
+  /// The start of the date with this time; nil if the surrounding words do not make a date.
   private static func start(_ bytes: Span<UInt8>, _ line: Range<Int>, _ time: Range<Int>) -> Int? {
     if time.lowerBound > line.lowerBound + 10, bytes[time.lowerBound - 1] == 0x54 {
       return isISO(bytes, time.lowerBound - 11..<time.lowerBound - 1) ? time.lowerBound - 11 : nil
@@ -51,7 +51,7 @@ struct SeparatorDate {
     guard let one = word(bytes, line, before: time.lowerBound) else { return nil }
     if isISO(bytes, one) { return one.lowerBound }
     if isNumeric(bytes, one) {
-      // Prose has such dates: what stands before is to be a sender.
+      // Prose has such dates, so a sender must precede.
       let sender = bytes.trimmed(line.lowerBound..<one.lowerBound)
       let isSender = sender.contains { bytes[$0] == 0x40 } || sender.count == 1 && bytes[sender.lowerBound] == 0x2d
       return isSender && tailHasYear(bytes, time.upperBound..<line.upperBound, wanted: false) ? one.lowerBound : nil
@@ -68,7 +68,7 @@ struct SeparatorDate {
     return nil
   }
 
-  /// The word before `end`, without a comma or dot at its end.
+  /// The word before `end`, without a trailing comma or dot.
   private static func word(_ bytes: Span<UInt8>, _ line: Range<Int>, before end: Int) -> Range<Int>? {
     var end = end
     while end > line.lowerBound, [0x20, 0x09, 0x2c].contains(bytes[end - 1]) { end -= 1 }
@@ -98,7 +98,7 @@ struct SeparatorDate {
     return word.count == 2 || word.count == 4 && (1900...2999).contains(year)
   }
 
-  /// The name of a month, in any language.
+  /// Whether it may be the name of a month, in any language.
   private static func isName(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
     guard (3...14).contains(word.count) else { return false }
     for index in word {
@@ -136,7 +136,7 @@ struct SeparatorDate {
     return false
   }
 
-  /// Whether behind the time there is nothing but zones, and a year exactly when one is wanted.
+  /// Whether the time is followed only by zones, and a year exactly if `wanted`.
   private static func tailHasYear(_ bytes: Span<UInt8>, _ tail: Range<Int>, wanted: Bool) -> Bool {
     var index = tail.lowerBound
     var hasYear = false
@@ -148,7 +148,7 @@ struct SeparatorDate {
       }
       let start = index
       while index < tail.upperBound, bytes[index] != 0x20, bytes[index] != 0x09 { index += 1 }
-      // UUCP wrote `remote from host` there.
+      // UUCP appends `remote from host`.
       if bytes.matches("remote", at: start), hasYear == wanted { return true }
       if wanted, !hasYear, isYear(bytes, start..<index), index - start == 4 || others == 0 {
         hasYear = true

@@ -1,36 +1,37 @@
 /// A line that starts a message in a mailbox (RFC 4155 appendix A): `From `, a sender, a date.
 ///
-/// What the rules are, because real archives disagree:
+/// The rules, as real archives disagree:
 ///
 /// | line | separates |
 /// |---|---|
 /// | `From` anything, then a date at its end, and a field on the next line | yes, also without an empty line before it |
 /// | the same, and then nothing but empty lines up to the next such line or the end | yes: an empty message |
-/// | `From `, `From -` and nothing else, behind an empty line, and a field on the next line | yes |
-/// | `From ` and a sender without a date, and a field that mail has on the next line | only in a file that starts so |
+/// | `From `, `From -` and nothing else, after an empty line, and a field on the next line | yes |
+/// | `From ` and a sender without a date, and a known field of mail on the next line | only in a file that starts like
+/// this |
 /// | `From ` and an object name of Git with the date of its patches | only in a file that starts with one |
 /// | prose; a dated line that prose follows | no |
 ///
 /// A date is a day, a month in any language, a time with or without seconds and a year, as asctime or RFC 5322 or ISO 8601
 /// order them, or numbers with slashes or dots; zones, by number or by name, before or after the year.
 struct SeparatorLine: Equatable {
-  /// Behind the line's end, from where the line starts, in bytes.
+  /// The length up to the end of the line's line break, in bytes.
   var count: Int
-  /// Whether lines of the message end with CR alone.
+  /// Whether lines of the message end with CR only.
   var endsAtCR: Bool
-  /// nil for a bare line, and for a month in a language that is not known here.
+  /// nil for a dateless line, and for a month in an unknown language.
   var date: MailDate?
 
-  /// Longer lines do not separate, in bytes.
+  /// Longer lines are not separators, in bytes.
   static let limit = 1000
-  /// How many bytes from the line's start on decide, at most.
+  /// The most bytes from the line's start that are examined.
   static let lookAhead = 4 << 10
 
-  /// What can be said by the first bytes of a file of how it is to be read.
+  /// The variant of the mailbox format, as inferred from the first bytes of a file.
   struct Manner: Equatable {
     /// Whether the file is a series of patches (`git format-patch --stdout`), each a message.
     var isPatchSeries = false
-    /// Whether separators have no date, as Takeout writes them at times.
+    /// Whether separators have no date, as Takeout sometimes writes them.
     var isDateless = false
   }
 
@@ -41,10 +42,11 @@ struct SeparatorLine: Equatable {
     case patch(MailDate?)
   }
 
-  /// The separator that starts at `start`; nil when none does. A line starts there.
+  /// The separator at `start`, the start of a line; nil if there is none.
   ///
-  /// - Parameter isBehindEmpty: whether an empty line comes before, or nothing does.
-  /// - Parameter isAtEnd: whether the source ends where `bytes` do; else these hold `lookAhead` bytes from `start` on.
+  /// - Parameter isBehindEmpty: whether an empty line precedes, or nothing.
+  /// - Parameter isAtEnd: whether the source ends where `bytes` do; otherwise these contain `lookAhead` bytes from
+  ///   `start` on.
   init?(_ bytes: Span<UInt8>, at start: Int, isBehindEmpty: Bool, isAtEnd: Bool, _ manner: Manner) {
     guard let line = SeparatorLine.line(bytes, at: start), let kind = SeparatorLine.kind(bytes, start, line.end) else {
       return nil
@@ -68,7 +70,7 @@ struct SeparatorLine: Equatable {
     guard !isBare, SeparatorLine.isEmptyMessage(bytes, line.next, isAtEnd) else { return nil }
   }
 
-  /// How the file that starts with `head`, at most `lookAhead` bytes, is to be read.
+  /// The variant of a file that starts with `head`, at most `lookAhead` bytes.
   static func manner(of head: Span<UInt8>) -> Manner {
     var start = head.matches("\u{feff}", at: 0) ? 3 : 0
     var isFirst = true
@@ -90,13 +92,13 @@ struct SeparatorLine: Equatable {
     return Manner()
   }
 
-  /// Whether a field starts at `start` that mail has.
+  /// Whether a known field of mail starts at `start`.
   static func isKnownField(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
     guard start < bytes.count, let end = FieldCursor.name(bytes, start, bytes.count) else { return false }
     return Header.isKnown(bytes.extracting(start..<end))
   }
 
-  /// The `From ` line at `start`, when its end is in sight.
+  /// The `From ` line at `start`; nil if its end is not in `bytes`.
   private static func line(_ bytes: Span<UInt8>, at start: Int) -> (end: Int, next: Int, endsAtCR: Bool)? {
     guard bytes.matches("From ", at: start) else { return nil }
     let limit = min(bytes.count, start + self.limit)
@@ -119,13 +121,13 @@ struct SeparatorLine: Equatable {
     return isPatch(bytes, rest) ? .patch(found.date) : .dated(found.date)
   }
 
-  /// An address, or who stands for none.
+  /// An address, or a substitute for one.
   private static func isSender(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Bool {
     if bytes.extracting(rest).equalsIgnoringCase("mailer-daemon") { return true }
     return rest.contains { bytes[$0] == 0x40 } && !rest.contains { bytes[$0] <= 0x20 }
   }
 
-  /// An object name of SHA-1 or SHA-256 and the date that Git gives all patches.
+  /// A SHA-1 or SHA-256 object name and the fixed date that Git writes for all patches.
   private static func isPatch(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Bool {
     var end = rest.lowerBound
     while end < rest.upperBound, bytes[end].hexValue != nil { end += 1 }
@@ -133,14 +135,14 @@ struct SeparatorLine: Equatable {
     return (count == 40 || count == 64) && bytes.matches(" Mon Sep 17 00:00:00 2001", at: end)
   }
 
-  /// Whether a field starts at `start`, or another line in the stead of one that mailboxes have there.
+  /// Whether a field starts at `start`, or a line that mailboxes may have instead.
   private static func isField(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
     let longestName = 128
     return FieldCursor.name(bytes, start, min(bytes.count, start + longestName)) != nil
       || bytes.matches(">From ", at: start)
   }
 
-  /// Whether only empty lines stand between `start` and the next dated line or the end.
+  /// Whether only empty lines separate `start` from the next dated line or the end.
   private static func isEmptyMessage(_ bytes: Span<UInt8>, _ start: Int, _ isAtEnd: Bool) -> Bool {
     let mostBreaks = 16
     var next = start

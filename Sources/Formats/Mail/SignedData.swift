@@ -1,22 +1,23 @@
 internal import Bytes
 
-/// What an opaque S/MIME part holds beside its signatures: ContentInfo, SignedData, encapContentInfo (RFC 5652 §3, §5.1).
+/// The signed content of an opaque S/MIME part: ContentInfo, SignedData, encapContentInfo (RFC 5652 §3, §5.1).
 ///
-/// Of all that can be said in BER only the way there is followed: tags and lengths, each held against what is left, within
-/// loops and not calls. Nothing is verified, and nothing is decoded: what is signed are stretches of the source.
+/// Only the path to the content is parsed in the BER data: tags and lengths, each checked against what is left,
+/// iteratively. Nothing is verified, and nothing is decoded: the content is ranges of the source.
 struct SignedData: Sendable {
-  /// What is signed, in order.
+  /// The ranges of the signed content, in order.
   private(set) var content: [Range<Int64>] = []
-  /// Whether the source ends before the content does.
+  /// Whether the source is truncated within the content.
   private(set) var isCut = false
 
-  /// Of a content in pieces, which are a few hundred bytes or more each.
+  /// For content in pieces, which usually have a few hundred bytes or more each.
   private static let piecesAtMost = 1 << 20
   private static let deepest = 16
 
   private static let signedData: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02]
 
-  /// nil for what is no SignedData, or has its content elsewhere. Blocks. Throws what `source` does, and not for damage.
+  /// nil if `source` is not SignedData, or its content is detached. Blocks. Rethrows what `source` throws, but does not
+  /// throw for damage.
   init?(_ source: any ByteSource) throws(Fault) {
     var cursor = SourceCursor(source, 0..<source.size)
     do throws(Fault) {
@@ -36,17 +37,17 @@ struct SignedData: Sendable {
     if content.isEmpty { return nil }
   }
 
-  /// What precedes an element's content.
+  /// The tag and length of an element.
   private struct Head {
     let tag: UInt8
-    /// In bytes; nil for one that goes on to its end mark.
+    /// In bytes; nil for the indefinite form.
     let length: Int64?
 
     var isEnd: Bool { tag == 0 && length == 0 }
     var isConstructed: Bool { tag & 0x20 != 0 }
   }
 
-  /// X.690 §8.1. Tags of several bytes stand nowhere on the way.
+  /// X.690 §8.1. Multi-byte tags do not occur on the path.
   private static func head(_ cursor: inout SourceCursor) throws(Fault) -> Head {
     let start = cursor.position
     let tag = try cursor.u8()
@@ -64,19 +65,19 @@ struct SignedData: Sendable {
     return Head(tag: tag, length: length)
   }
 
-  /// Goes into an element; gives whether it has the tag.
+  /// Enters an element; returns whether it has the tag.
   private static func enters(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> Bool {
     try head(&cursor).tag == tag
   }
 
-  /// A short element's bytes; nil when it has another tag.
+  /// The content of a short element; nil if it has another tag.
   private static func read(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> [UInt8]? {
     let head = try head(&cursor)
     guard head.tag == tag, let length = head.length, length <= 64 else { return nil }
     return Array(try cursor.bytes(Int(length)))
   }
 
-  /// Goes past an element; gives whether it has the tag.
+  /// Skips an element; returns whether it has the tag.
   private static func passes(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> Bool {
     let head = try head(&cursor)
     guard head.tag == tag else { return false }
@@ -99,9 +100,9 @@ struct SignedData: Sendable {
     return true
   }
 
-  /// An octet string, or one that is made of others (X.690 §8.7).
+  /// Reads an octet string, primitive or constructed (X.690 §8.7).
   private mutating func readContent(_ cursor: inout SourceCursor) throws(Fault) {
-    /// Where each that is open ends; nil for one that goes on to its end mark.
+    /// The ends of the open elements; nil for the indefinite form.
     var ends: [Int64?] = []
     repeat {
       try Interest.check()

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Little-endian integers and stretches of a source of any size, of which a block at a time is in memory.
+/// Reads little-endian integers and ranges of a source of any size, one block in memory at a time.
 struct SourceCursor {
   let source: any ByteSource
   private let end: Int64
@@ -16,7 +16,7 @@ struct SourceCursor {
 
   var remaining: Int64 { end - position }
 
-  /// Throws a damaged fault beyond the end.
+  /// Throws a damaged fault past the end.
   mutating func skip(_ count: Int64) throws(Fault) {
     guard count >= 0, count <= remaining else {
       throw Fault(.damaged, "expected \(count) more bytes, found \(remaining)", atByte: position)

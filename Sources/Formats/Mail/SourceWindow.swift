@@ -1,16 +1,16 @@
 internal import Bytes
 
-/// A stretch of a source in memory, which its reader moves along from front to back.
+/// A window of a source in memory, moved sequentially by its reader.
 @safe struct SourceWindow: ~Copyable {
   private let source: any ByteSource
-  /// Where the source ends, or where to stop before.
+  /// The end of the source, or the offset to stop at.
   private let end: Int64
   private let buffer: UnsafeMutableRawBufferPointer
-  /// Where the stretch starts, in the source.
+  /// The window's offset in the source.
   private(set) var start: Int64
   private(set) var count = 0
 
-  /// Starts empty, at the start of `range`. `capacity` is the most that is held, in bytes.
+  /// Starts empty, at the start of `range`. `capacity` is the largest size, in bytes.
   init(_ source: any ByteSource, _ range: Range<Int64>, capacity: Int = 128 << 10) {
     self.source = source
     end = range.upperBound
@@ -20,13 +20,13 @@ internal import Bytes
 
   deinit { unsafe buffer.deallocate() }
 
-  /// Whether nothing follows the stretch.
+  /// Whether the window extends to the end.
   var reachesEnd: Bool { start + Int64(count) >= end }
 
-  /// The stretch, until it is moved.
+  /// The window's bytes, valid until it is moved.
   var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-  /// Moves the stretch, so that it starts at `offset` and is as long as may be; what is there already is not read again.
+  /// Moves the window to start at `offset`, with as many bytes as fit; bytes already present are not read again.
   mutating func move(to offset: Int64) throws(Fault) {
     let isWithin = offset >= start && offset < start + Int64(count)
     let kept = isWithin ? count - Int(offset - start) : 0

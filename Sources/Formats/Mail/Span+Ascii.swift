@@ -1,18 +1,18 @@
-/// Looking at bytes that are ASCII where it matters.
+/// ASCII operations on bytes.
 extension Span where Element == UInt8 {
   /// A copy.
   var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
 
-  /// As UTF-8, what is not repaired by U+FFFD.
+  /// Decoded as UTF-8, with invalid bytes replaced by U+FFFD.
   var text: String { unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) } }
 
-  /// Where `byte` is first found in `range`.
+  /// The first index of `byte` in `range`.
   @inline(__always)
   func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
     return unsafe withUnsafeBytes { unsafe $0.firstIndex(of: byte, in: range) }
   }
 
-  /// Whether the bytes from `start` on are those of `text`.
+  /// Whether the bytes at `start` are those of `text`.
   @inline(__always)
   func matches(_ text: StaticString, at start: Int) -> Bool {
     guard start >= 0, count - start >= text.utf8CodeUnitCount else { return false }
@@ -20,14 +20,14 @@ extension Span where Element == UInt8 {
     return true
   }
 
-  /// Whether these are the bytes of `lowercase`, which has no capitals, in any case (ASCII).
+  /// Whether these are the bytes of `lowercase`, which has no capitals, ignoring case (ASCII).
   func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
     guard count == lowercase.utf8CodeUnitCount else { return false }
     for index in 0..<count where unsafe self[index].asciiLowercase != lowercase.utf8Start[index] { return false }
     return true
   }
 
-  /// Where what is neither space, tab nor line break starts and ends; empty at the end when there is nothing else.
+  /// The range without surrounding spaces, tabs and line breaks; empty at the end if there is nothing else.
   var trimmed: Range<Int> { trimmed(0..<count) }
 
   func trimmed(_ range: Range<Int>) -> Range<Int> {
@@ -38,13 +38,13 @@ extension Span where Element == UInt8 {
     return start..<end
   }
 
-  /// Whether there is anything but ASCII.
+  /// Whether there are bytes other than ASCII.
   var isRaw: Bool {
     for index in indices where self[index] >= 0x80 { return true }
     return false
   }
 
-  /// The bytes of a header's value without the line breaks of its folds (RFC 5322 §2.2.3); a tab that a fold put there
+  /// The bytes of a header's value without the line breaks of its folds (RFC 5322 §2.2.3); a tab after such a break
   /// becomes a space.
   var unfolded: [UInt8] {
     var result: [UInt8] = []
@@ -70,7 +70,7 @@ extension UInt8 {
   @inline(__always) var isAsciiDigit: Bool { self >= 0x30 && self <= 0x39 }
   @inline(__always) var isAsciiLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
 
-  /// What a hexadecimal digit stands for.
+  /// The value of a hexadecimal digit.
   var hexValue: UInt8? {
     switch self {
     case 0x30...0x39: self - 0x30
@@ -82,7 +82,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-  /// With each `%` and two hexadecimal digits taken for the byte that they stand for (RFC 3986 §2.1); others stay.
+  /// With percent-encoded bytes decoded (RFC 3986 §2.1); any other `%` is kept.
   var percentDecoded: [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)

@@ -1,13 +1,13 @@
 internal import Bytes
 
-/// Stretches of other sources, one behind the other.
+/// Ranges of other sources, concatenated.
 final class SplicedSource: ByteSource {
   struct Piece: Sendable {
     let source: any ByteSource
     let range: Range<Int64>
   }
 
-  /// Where each starts here.
+  /// With the offset of each in this source.
   private let pieces: [(start: Int64, piece: Piece)]
   let size: Int64
 
@@ -20,7 +20,7 @@ final class SplicedSource: ByteSource {
     self.size = size
   }
 
-  /// Another source without some of its stretches; `cuts` are in order and do not overlap.
+  /// Another source without some ranges; `cuts` must be ascending and must not overlap.
   convenience init(_ source: any ByteSource, without cuts: [Range<Int64>]) {
     var kept: [Piece] = []
     var from: Int64 = 0
@@ -32,7 +32,7 @@ final class SplicedSource: ByteSource {
   }
 
   func verify() throws(Fault) {
-    // Stretches of one source mostly follow each other.
+    // Adjacent ranges are usually of the same source.
     var last: (any ByteSource)?
     for (_, piece) in pieces where last !== piece.source {
       try piece.source.verify()

@@ -1,20 +1,20 @@
 internal import Bytes
 internal import Text
 
-/// What a `winmail.dat` holds: Transport Neutral Encapsulation Format ([MS-OXTNEF]).
+/// The content of a `winmail.dat`: Transport Neutral Encapsulation Format ([MS-OXTNEF]).
 ///
-/// Only attributes' heads and short properties are read; data are ranges of the source. Checksums do not matter. Damage
-/// ends the reading, and what was found before counts.
+/// Only the attributes' headers and short properties are read; data are ranges of the source. Checksums are ignored.
+/// Damage ends the reading; what was found before is kept.
 struct TNEF: Sendable {
   struct File: Sendable {
-    /// In UTF-8 when it comes from Unicode, else in the code page.
+    /// In UTF-8 if converted from Unicode, otherwise in the code page.
     var name: [UInt8] = []
     var longName: [UInt8] = []
     var isLongNameUnicode = false
     var contentType: [UInt8] = []
     var contentID: [UInt8] = []
     var data: Range<Int64>?
-    /// Whether the data are a message, in TNEF of its own.
+    /// Whether the data are an embedded message, in TNEF itself.
     var isMessage = false
   }
 
@@ -24,18 +24,18 @@ struct TNEF: Sendable {
   private(set) var html: Range<Int64>?
   /// Compressed.
   private(set) var rtf: Range<Int64>?
-  /// Windows' number of the character set; 0 when it is not told.
+  /// The Windows code page; 0 if not recorded.
   private(set) var codePage: UInt32 = 0
-  /// What stands in for a header.
+  /// Replaces a header.
   private(set) var message = TNEFMessage()
 
-  /// As a character set is called in mail; nil when it is not told.
+  /// The code page's name as a mail character set; nil if not recorded.
   var charset: String? { codePage == 0 ? nil : codePage == 65001 ? CharsetLabel.utf8 : "cp\(codePage)" }
 
-  /// The most files that are found.
+  /// The maximum number of files.
   static let limit = 10_000
 
-  /// nil for what does not start like TNEF. Blocks.
+  /// nil if `source` does not start with TNEF's signature. Blocks.
   init?(_ source: any ByteSource) throws(Fault) {
     guard source.size >= 6 else { return nil }
     var cursor = SourceCursor(source, 0..<source.size)
@@ -54,7 +54,7 @@ struct TNEF: Sendable {
     let tag = try cursor.u32()
     let length = Int64(try cursor.u32())
     let start = cursor.position
-    // A length beyond the end takes what is there.
+    // A length beyond the end is clamped.
     let range = start..<start + min(length, cursor.remaining)
     switch tag & 0xffff {
     case 0x9002: files.append(File())
@@ -72,7 +72,7 @@ struct TNEF: Sendable {
     default: break
     }
     try cursor.skip(range.upperBound - cursor.position)
-    // The checksum.
+    // The checksum, which is ignored.
     try cursor.skip(min(2, cursor.remaining))
   }
 
@@ -88,7 +88,7 @@ struct TNEF: Sendable {
     let count = try cursor.u32()
     for _ in 0..<min(count, 4096) {
       do throws(Fault) { try property(&cursor, ofFile: ofFile) } catch {
-        // Its own length is wrong; the attribute's still leads to the next.
+        // The property's length is wrong; the attribute's still leads to the next one.
         guard error.kind == .damaged || error.kind == .limit else { throw error }
         return
       }
@@ -123,7 +123,7 @@ struct TNEF: Sendable {
     }
   }
 
-  /// The name of a property that has one beside its number.
+  /// Skips the name of a named property.
   private func skipName(_ cursor: inout SourceCursor) throws(Fault) {
     try cursor.skip(16)
     if try cursor.u32() == 0 { return try cursor.skip(4) }
@@ -132,7 +132,7 @@ struct TNEF: Sendable {
     try cursor.skip(min((4 - length % 4) % 4, cursor.remaining))
   }
 
-  /// In bytes, of the types that have one, padded.
+  /// The padded size of a fixed-size type, in bytes.
   private static func width(of kind: UInt16, at offset: Int64) throws(Fault) -> Int64 {
     switch kind {
     case 0x02, 0x03, 0x04, 0x0a, 0x0b: 4
@@ -149,7 +149,7 @@ struct TNEF: Sendable {
     let isUnicode = kind == 0x1f
     switch (tag, ofFile) {
     case (0x3707, true), (0x3001, true), (0x3704, true):
-      // The long name, else the name shown, else the short one.
+      // The long name, else the display name, else the short one.
       let value = try value(range, isUnicode, cursor)
       guard !value.isEmpty else { return }
       edit {
@@ -167,7 +167,7 @@ struct TNEF: Sendable {
       let id = try value(range, isUnicode, cursor)
       edit { $0.contentID = id }
     case (0x3701, true) where range.upperBound - range.lowerBound > 16:
-      // An object's interface comes first; that of a message is 00020307-….
+      // An object's interface id comes first; that of a message is 00020307-….
       var head = cursor.reading(range)
       let interface = try head.u32()
       let isMessage = kind == 0x0d && interface == 0x0002_0307
@@ -187,7 +187,7 @@ struct TNEF: Sendable {
     }
   }
 
-  /// A text's range without the zeros that end it.
+  /// A text's range without terminating zeros.
   private static func unterminated(_ range: Range<Int64>, _ width: Int64, _ source: any ByteSource) throws(Fault)
     -> Range<Int64>
   {

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Text
 
-/// What is made of a part's decoded bytes to show them: UTF-8, with LF line ends.
+/// The conversion of a part's decoded bytes for display: to UTF-8, with LF line ends.
 struct TextForm: Sendable {
   enum Shape: Sendable {
     case plain
@@ -11,7 +11,7 @@ struct TextForm: Sendable {
     case enriched
     /// HTML, shown as plain text.
     case readHTML
-    /// HTML, with links to parts by content id turned into links to files.
+    /// HTML, with content id links to parts replaced by links to files.
     case html(ContentLinks)
     /// Plain text, shown as HTML.
     case escaped
@@ -21,14 +21,14 @@ struct TextForm: Sendable {
   /// As declared.
   let charset: String?
 
-  /// In bytes of input: so much is made at a time, so much memory it takes, several times over. Nothing but what a line
-  /// break cannot end, a tag or a flowed paragraph, is the worse for it.
+  /// The size of a chunk, in bytes of input; takes several times that much memory. Only tags and flowed paragraphs that
+  /// cross a chunk's end are affected.
   var chunkSize: Int64 {
     if case .readHTML = shape { return 8 << 20 }
     return 1 << 20
   }
 
-  /// What the bytes of `source` are; nil stands for UTF-8. Reads all of it when nothing useful is declared. Blocks.
+  /// The converter for the text of `source`; nil for UTF-8. Reads all of it if no usable set is declared. Blocks.
   func converter(for source: any ByteSource) throws(Fault) -> CharsetConverter? {
     if let charset, let name = CharsetLabel.converterName(of: Array(charset.utf8)[...]) {
       if name == CharsetLabel.utf8 { return nil }
@@ -47,12 +47,12 @@ struct TextForm: Sendable {
     return CharsetConverter(Charset.guess(try Self.head(source)))
   }
 
-  /// Enough of a text to tell what it is in.
+  /// The start of a text, enough to detect its set.
   private static func head(_ source: any ByteSource) throws(Fault) -> ArraySlice<UInt8> {
     try source.bytes(at: 0, count: Int(min(source.size, 32 << 10)))[...]
   }
 
-  /// UTF-16 and UTF-32 with the byte order that the text starts with, since only the first chunk has the mark.
+  /// UTF-16 and UTF-32 with the byte order at the start of the text, since only the first chunk has the mark.
   private static func byteOrder(_ name: String, _ source: any ByteSource) throws(Fault) -> String {
     let width = CharsetConverter.unitWidth(name)
     guard width > 1, !name.hasSuffix("E"), source.size >= Int64(width) else { return name }
@@ -61,7 +61,7 @@ struct TextForm: Sendable {
     return (width == 2 ? "UTF-16" : "UTF-32") + (isLittle ? "LE" : "BE")
   }
 
-  /// What HTML says of itself in a `<meta>`.
+  /// The character set that HTML declares in a `<meta>`.
   private func declaredInside(_ source: any ByteSource) throws(Fault) -> String? {
     switch shape {
     case .plain, .flowed, .enriched, .escaped: return nil
@@ -75,7 +75,7 @@ struct TextForm: Sendable {
       of: value.prefix { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d || $0 == 0x5f })
   }
 
-  /// What a chunk becomes.
+  /// Converts a chunk.
   func made(_ bytes: [UInt8], _ converter: CharsetConverter?, isFirst: Bool) -> [UInt8] {
     var text = bytes
     if let converter {
@@ -101,7 +101,7 @@ struct TextForm: Sendable {
     while from < text.count {
       if text[from] == 0x0d {
         text[to] = 0x0a
-        // CR LF, and CR CR LF, which is a CRLF that was translated twice.
+        // CR LF, and CR CR LF, a CRLF that was converted twice.
         if from + 2 < text.count, text[from + 1] == 0x0d, text[from + 2] == 0x0a { from += 1 }
         if from + 1 < text.count, text[from + 1] == 0x0a { from += 1 }
       } else {
@@ -127,9 +127,9 @@ struct TextForm: Sendable {
   }
 }
 
-/// Pieces of text that begin and end with lines.
+/// Divides text into pieces at line ends.
 enum TextChunk {
-  /// About `size` bytes from `start` on, which end with a line where that is possible and else with a character of UTF-8.
+  /// About `size` bytes from `start` on, which end with a line if possible, otherwise with a UTF-8 character.
   static func bytes(_ source: any ByteSource, _ start: Int64, _ size: Int64, unitWidth: Int) throws(Fault) -> [UInt8] {
     var bytes = try source.bytes(at: start, count: Int(min(size, source.size - start)))
     guard start + Int64(bytes.count) < source.size, unitWidth == 1 else { return bytes }
@@ -147,6 +147,6 @@ enum TextChunk {
 }
 
 extension TextForm {
-  /// Where links lead.
+  /// The targets of links.
   var links: ContentLinks { if case .html(let links) = shape { links } else { ContentLinks() } }
 }

@@ -2,14 +2,14 @@ internal import Bytes
 internal import Synchronization
 internal import Text
 
-/// Text made of a message's parts, at any offset: a chunk at a time, of which the last one used is kept.
+/// Text made from a message's parts, at any offset: made chunk by chunk, with the last chunk cached.
 final class TextSource: ByteSource {
-  /// A part's decoded bytes, and what to make of them.
+  /// A part's decoded bytes, and their conversion.
   struct Piece: Sendable {
     let source: any ByteSource
     let form: TextForm
 
-    /// With the links that it has.
+    /// The same with its original links.
     var unresolved: Piece {
       guard case .html = form.shape else { return self }
       return Piece(source: source, form: TextForm(shape: .html(ContentLinks()), charset: form.charset))
@@ -20,11 +20,11 @@ final class TextSource: ByteSource {
     let piece: Int
     /// In the piece's decoded bytes.
     let range: Range<Int64>
-    /// Where it starts here.
+    /// The offset in the text.
     let start: Int64
     /// Iconv's name of the character set; nil for UTF-8.
     let charset: String?
-    /// Whether a line break is to follow, so that the next piece starts a line.
+    /// Whether a line break follows, so that the next piece starts a line.
     let needsBreak: Bool
   }
 
@@ -35,7 +35,8 @@ final class TextSource: ByteSource {
 
   private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
 
-  /// Makes everything once to know the size. Blocks. `isMarked` puts a byte order mark before what is not all ASCII.
+  /// Makes everything once, to determine the size. Blocks. `isMarked` adds a byte order mark to text that is not all
+  /// ASCII.
   init(_ pieces: [Piece], isMarked: Bool) throws(Fault) {
     var chunks: [Chunk] = []
     var size: Int64 = 0
@@ -60,7 +61,7 @@ final class TextSource: ByteSource {
       }
     }
     if isMarked, !isASCII, let first = chunks.first {
-      // The mark is a chunk of its own, of no piece.
+      // The mark is a separate chunk without a piece.
       chunks = chunks.map {
         Chunk(piece: $0.piece, range: $0.range, start: $0.start + 3, charset: $0.charset, needsBreak: $0.needsBreak)
       }

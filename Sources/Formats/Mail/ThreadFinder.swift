@@ -1,23 +1,23 @@
 internal import Bytes
 
-/// Finds out which messages belong together: by Gmail's number, else by the references between them (RFC 5256 §3,
-/// REFERENCES), else, for what is called a reply and refers to nothing that is known, by the base subject.
+/// Groups messages into threads: by Gmail's thread number, else by their references (RFC 5256 §3, REFERENCES), else,
+/// for a reply without known references, by the base subject.
 ///
-/// A message's own last reference makes its parent; what others say of an id counts where its message says nothing. Links
-/// that would close a loop are left out, and messages of one id are in one thread. Unlike in RFC 5256, two messages that
-/// merely have the same subject are no thread. Nothing recurses; time is linear but for sorting, memory some 12 bytes a
-/// message, and 20 an id.
+/// A message's own last reference is its parent; what others say of an id is used only if its message says nothing.
+/// Links that would close a loop are ignored, and messages with the same id are in one thread. Unlike in RFC 5256, two
+/// messages are not a thread merely because they have the same subject. No recursion; O(n) time except for sorting,
+/// some 12 bytes of memory per message, and 20 per id.
 public struct ThreadFinder: Sendable {
   /// By number, of an id that is known or referred to, or of a message without one: the id, or 0.
   private var ids: [UInt64] = []
   private var table = NameTable(expecting: 0)
-  /// By number: the number of its parent, with a mark where its own message says so.
+  /// By number: the number of its parent, marked if its own message says so.
   private var links: [UInt32] = []
-  /// Messages that Gmail has put into a thread, by number, and their thread's.
+  /// The messages that Gmail has assigned to a thread, by number, with their thread's number.
   private var placed: [(number: UInt32, root: UInt32)] = []
-  /// Gmail's threads: their numbers.
+  /// The numbers of Gmail's threads.
   private var gmail: [UInt64: UInt32] = [:]
-  /// By message: its number, and its base subject's key, with a mark where it says that it is a reply.
+  /// By message: its number, and its base subject's key, marked if it is a reply.
   private var numbers: [UInt32] = []
   private var subjects: [UInt64] = []
 
@@ -25,17 +25,17 @@ public struct ThreadFinder: Sendable {
   private static let mark: UInt32 = 1 << 31
   private static let replyMark: UInt64 = 1 << 63
 
-  /// The threads of the messages that were added.
+  /// The threads of all messages added.
   public struct Threads: Sendable {
-    /// Of each message: the number of its thread. They are numbered by their first messages.
+    /// The thread of each message. Threads are numbered in order of their first messages.
     public let numbers: [UInt32]
-    /// By thread: its oldest message, the first of those that are.
+    /// By thread: its oldest message, the first of equally old ones.
     public let oldest: [UInt32]
 
     public var count: Int { oldest.count }
   }
 
-  /// `count` is how many messages there will be, about.
+  /// `count` is the approximate number of messages.
   public init(expecting count: Int = 0) {
     ids.reserveCapacity(count)
     links.reserveCapacity(count)
@@ -44,7 +44,7 @@ public struct ThreadFinder: Sendable {
     table = NameTable(expecting: count)
   }
 
-  /// Adds the next message of the archive.
+  /// Adds the next message of the mailbox.
   public mutating func add(_ row: MessageRow) {
     let number = row.messageID.map { self.number(of: $0) } ?? newNumber(0)
     if let thread = row.thread {
@@ -73,7 +73,7 @@ public struct ThreadFinder: Sendable {
     return UInt32(ids.count - 1)
   }
 
-  /// Keyed by Swift's per-process hash: who writes mail can choose ids.
+  /// Keyed by Swift's per-process hash, as senders can choose ids.
   private static func hash(_ id: UInt64) -> Int {
     var hasher = Hasher()
     hasher.combine(id)
@@ -89,9 +89,9 @@ public struct ThreadFinder: Sendable {
     return number
   }
 
-  /// Puts the messages into threads. `dates` are theirs, in the same order; the least for one without a date.
+  /// Groups the messages into threads. `dates` are theirs, in the same order; `Int64.min` for one without a date.
   public mutating func takeThreads(dates: [Int64]) -> Threads {
-    // Moved out of here, so that nothing is copied and each array goes when it has been used.
+    // Moved out, so that nothing is copied and each array is freed after its use.
     var taken = ThreadFinder()
     swap(&self, &taken)
     taken.ids = []
@@ -122,7 +122,7 @@ public struct ThreadFinder: Sendable {
     return Threads(numbers: taken.numbers, oldest: starts)
   }
 
-  /// By the root of each tree: its oldest message.
+  /// The oldest message of each tree, by root.
   private func oldest(_ forest: inout Forest, _ dates: [Int64]) -> [UInt32] {
     var oldest = [UInt32](repeating: Self.none, count: forest.count)
     for index in numbers.indices {
@@ -133,14 +133,15 @@ public struct ThreadFinder: Sendable {
     return oldest
   }
 
-  /// A message without a date is younger than any.
+  /// A message without a date sorts after all others.
   private static func age(_ dates: [Int64], _ index: UInt32) -> Int64 {
     dates[Int(index)] == .min ? .max : dates[Int(index)]
   }
 
   // MARK: Subjects
 
-  /// A thread that starts with a reply joins the one of the same subject that began last before it, or first.
+  /// Joins a thread that starts with a reply to the latest thread of the same subject that began before it, or else the
+  /// first one.
   private func joinBySubject(_ forest: inout Forest, _ dates: [Int64]) {
     var starts: [(key: UInt64, index: UInt32)] = []
     for index in oldest(&forest, dates) where index != Self.none {
@@ -170,10 +171,10 @@ public struct ThreadFinder: Sendable {
   private func isReply(_ index: UInt32) -> Bool { subjects[Int(index)] & Self.replyMark != 0 }
 }
 
-/// Numbers joined into trees.
+/// A disjoint-set forest of numbers.
 private struct Forest {
   private var parents: [UInt32]
-  /// Roots that stay roots, and are not joined to each other.
+  /// Roots that stay roots, and are not joined.
   private let fixed: Set<UInt32>
 
   init(count: Int, fixed: Set<UInt32>) {
@@ -183,7 +184,7 @@ private struct Forest {
 
   var count: Int { parents.count }
 
-  /// The root of a number's tree; the way to it is halved.
+  /// The root of a number's tree, with path halving.
   mutating func find(_ number: UInt32) -> UInt32 {
     var number = number
     while parents[Int(number)] != number {
@@ -193,11 +194,11 @@ private struct Forest {
     return number
   }
 
-  /// Makes two trees one, unless they are threads that Gmail keeps apart. Gives whether they were two.
+  /// Joins two trees, unless both are threads of Gmail's. Returns whether they were joined.
   mutating func unite(_ one: UInt32, _ other: UInt32) -> Bool {
     let (one, other) = (find(one), find(other))
     guard one != other else { return false }
-    // The root is the older number, but Gmail's threads stay roots.
+    // The root is the lower number, except that Gmail's threads stay roots.
     let isFixed = fixed.contains(one)
     if isFixed, fixed.contains(other) { return false }
     if isFixed || one < other && !fixed.contains(other) {

@@ -1,18 +1,18 @@
-/// Turns the bytes of a transfer encoding into those that they stand for, a block at a time.
+/// An incremental decoder of a transfer encoding.
 ///
-/// A copy of a decoder is a checkpoint: what it makes of the bytes that follow depends on these and on nothing else, so
-/// where one block ends and the next begins makes no difference.
+/// A copy of a decoder is a checkpoint: its output depends only on the bytes that follow, and not on how they are
+/// divided into blocks.
 public protocol TransferDecoder: Sendable {
-  /// Tells one decoder from another in identities.
+  /// Identifies the decoder in byte identities.
   static var number: UInt64 { get }
 
-  /// No byte of input becomes more bytes of output than this.
+  /// The maximum number of output bytes per input byte.
   static var growth: Int { get }
 
-  /// Decodes `input` into `output`, which has room for all that can come of it and 16 bytes more, and gives the bytes used
-  /// and made.
+  /// Decodes `input` into `output`, which must have space for the largest possible result and 16 bytes more, and
+  /// returns the number of bytes used and made.
   ///
-  /// Uses all of the last block, and something of each that holds 2 KiB or more; bytes that it leaves come again.
+  /// Uses all of the last block, and some of every block of 2 KiB or more; unused bytes must be passed again.
   mutating func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isLast: Bool)
     -> (used: Int, made: Int)
 }
@@ -20,7 +20,7 @@ public protocol TransferDecoder: Sendable {
 extension TransferDecoder {
   public static var growth: Int { 1 }
 
-  /// All of `bytes` decoded, in memory.
+  /// Decodes all of `bytes`, in memory.
   func decoded(_ bytes: [UInt8]) -> [UInt8] {
     var decoder = self
     return unsafe [UInt8](unsafeUninitializedCapacity: Self.growth * bytes.count + 16) { output, count in

@@ -1,10 +1,10 @@
 /// Decodes the lines between `begin` and `end` of uuencode (POSIX).
 ///
-/// A line whose trailing spaces were lost is filled up; characters behind those that its length asks for are no data. The
-/// first line of no length, or a line without an end within 256 bytes, ends the data.
+/// A line that has lost trailing spaces is padded; characters beyond its declared length are ignored. The first line of
+/// length zero, or a line without an end within 256 bytes, ends the data.
 public struct UUDecoder: TransferDecoder {
   public static var number: UInt64 { 4 }
-  /// A line of two bytes can stand for 63, the rest of it being spaces that were lost.
+  /// A line of two bytes can stand for 63, the rest being spaces that were lost.
   public static var growth: Int { 32 }
   private static let longestLine = 256
 
@@ -12,15 +12,15 @@ public struct UUDecoder: TransferDecoder {
 
   public init() {}
 
-  /// The bytes that a line stands for; nil when it cannot be a line of uuencode.
+  /// The number of bytes that a line encodes; nil if it cannot be a line of uuencode.
   ///
-  /// One or two characters more than needed are what some programs add: a checksum, or padding. Spaces at the end may have
-  /// been lost; the first line of a file, which tells it from prose, must have half of its characters.
+  /// Some programs append one or two characters, a checksum or padding. Trailing spaces may have been lost; the first
+  /// line of a file, which distinguishes it from prose, must have half of its characters.
   static func length(of line: Slice<UnsafeRawBufferPointer>, isFirst: Bool) -> Int? {
     guard let first = unsafe line.first, (0x20...0x60).contains(first) else { return nil }
     let length = Int(first - 0x20) & 63
     let needed = (length + 2) / 3 * 4
-    // A whole line of zeros may have lost all.
+    // A full line of zeros may have lost all its characters.
     let isLikely = unsafe !isFirst || line.count - 1 >= needed / 2 || length == 45 && line.count == 1
     guard isLikely, unsafe line.count <= needed + 3 else { return nil }
     return unsafe line.allSatisfy { (0x20...0x60).contains($0) } ? length : nil
@@ -57,7 +57,7 @@ public struct UUDecoder: TransferDecoder {
     guard !line.isEmpty else { return }
     let length = unsafe Int(input[line.lowerBound] &- 0x20) & 63
     if length == 0 {
-      // A longer one is damaged, and nobody knows how much it stood for.
+      // A longer line is damaged, and its length unknown.
       isDone = line.count <= 4
       return
     }

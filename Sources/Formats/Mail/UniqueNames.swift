@@ -1,16 +1,17 @@
 public import Bytes
 internal import Text
 
-/// Gives names that each occur once: a clash gets ` (1)` before the extension.
+/// Makes names unique: a duplicate gets ` (1)` before the extension.
 public struct UniqueNames: Sendable {
-  /// By their hash: where two share one, a name gets a number that it could have done without.
+  /// Stored by hash: on a collision a name gets a number unnecessarily.
   private var taken: Set<UInt64> = []
-  /// The number to try next, by the stem that numbers are added to: many files of one name cost no more than others.
+  /// The next number to try, by numbered stem, so that many files of one name take no longer.
   private var numbers: [UInt64: Int] = [:]
 
   public init() {}
 
-  /// `name`, or the first of `name (1)`, `name (2)`, … that was not given yet. At most NAME_MAX bytes if `name` has no more.
+  /// `name`, or the first of `name (1)`, `name (2)`, … that has not been used yet. At most NAME_MAX bytes if `name` has
+  /// no more.
   public mutating func unique(_ name: ArraySlice<UInt8>) -> FileName {
     if taken.insert(Self.hash(name)).inserted { return FileName(name) }
     // Names that differ only where numbered ones are cut share their numbers.

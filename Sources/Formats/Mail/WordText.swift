@@ -1,16 +1,16 @@
-/// Text as words for an index that knows words by the spaces and marks between them.
+/// Prepares text for an index that finds words by the spaces and punctuation between them.
 ///
-/// Chinese, Japanese and Korean write none: there, each two neighbouring characters are a word, and so is the last one of a
-/// run. What stands anywhere in a run is then found as a phrase of such words, and one character as their beginning.
+/// Chinese, Japanese and Korean are written without: there, each two adjacent characters are a word, as is the last one
+/// of a run. Any part of a run is then found as a phrase of such words, and one character as a prefix.
 public enum WordText {
-  /// UTF-8 as it is, but for runs of such characters and for letters that have several spellings. Linear.
+  /// Unchanged UTF-8, except for runs of such characters and letters with several encodings. O(n).
   public static func indexed(_ spelled: [UInt8]) -> [UInt8] {
     let text = composed(spelled)
     guard text.contains(where: { $0 >= 0xe1 }) else { return text }
     var result: [UInt8] = []
     result.reserveCapacity(text.count + text.count / 2)
     var index = 0
-    /// The last character of the run that `index` is behind.
+    /// The last character of the run before `index`.
     var last: Range<Int>?
     func end() {
       guard let open = last else { return }
@@ -50,8 +50,8 @@ public enum WordText {
     return result
   }
 
-  /// The words of a term that is looked for, as they follow each other in an index; whether only the start of the last is
-  /// meant; and whether there are any. What may stand on either side of the term is not part of it.
+  /// The words of a search term, as consecutive words of the index, and whether the last is a prefix; no words if there
+  /// are none. The term may occur within a longer run.
   public static func sought(_ term: String) -> (words: [String], isStart: Bool) {
     var words: [String] = []
     var word = ""
@@ -80,7 +80,7 @@ public enum WordText {
     return (words, isSingle)
   }
 
-  /// Letters, digits, and what has no meaning of its own (FTS5's tokenizer `unicode61`).
+  /// Letters, digits, marks and private use characters (FTS5's tokenizer `unicode61`).
   private static func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,

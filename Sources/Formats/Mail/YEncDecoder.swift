@@ -1,13 +1,13 @@
 /// Decodes the lines between `=ybegin` (and `=ypart`) and `=yend` of yEnc 1.3.
 ///
-/// Line ends are no data wherever they stand; a line that starts with `=y` ends them.
+/// Line ends are ignored everywhere; a line that starts with `=y` ends the data.
 public struct YEncDecoder: TransferDecoder {
   public static var number: UInt64 { 5 }
 
   private enum State {
     case lineStart
     case inLine
-    /// Behind a `=`, which stood at the start of a line or not.
+    /// After a `=`, at the start of a line or not.
     case escape(atLineStart: Bool)
     case done
   }

@@ -1,10 +1,10 @@
 extension CSVDialect {
   private static let delimiters = Array(",;\t|".utf8)
-  /// So much of a text is looked at, in bytes.
+  /// How much of a text is examined, in bytes.
   private static let lookout = 64 << 10
 
-  /// The likeliest dialect of a text that starts with `head`: the one whose rows have most nearly the same number of cells,
-  /// more than one. Of equals the first, so `preferred`, the delimiter that the file's name promises.
+  /// The likeliest dialect of a text that starts with `head`: the one with the most consistent number of cells per row,
+  /// more than one. On a tie the first, so `preferred`, the delimiter implied by the file's name.
   init(ofTextStartingWith head: Span<UInt8>, preferred: UInt8) {
     self.init(delimiter: preferred)
     let head = head.extracting(0..<min(head.count, Self.lookout))
@@ -13,31 +13,32 @@ extension CSVDialect {
     var best = Fit.none
     for delimiter in [preferred] + Self.delimiters.filter({ $0 != preferred }) {
       let isTable = best.score > 0
-      // Where every quote is where quotes belong, they are not read otherwise.
+      // If all quotes are well placed, unquoted parsing is not tried.
       let areSound = !hasQuotes || Self.areQuotesSound(head, delimiter)
       for quotes in areSound ? [true] : [true, false] {
         let dialect = CSVDialect(delimiter: delimiter, quotes: quotes)
         let fit = dialect.fit(head)
-        // One column may well have lists in it, or names with commas, but not above them.
+        // A single column may contain lists, or names with commas, but not in its header.
         if delimiter != preferred, !isTable, !fit.splitsNames { continue }
-        // A quote that opens nothing is rare: cells have to fit much better without.
+        // Literal quotes are rare: cells have to fit much better without quoting.
         if fit.score > best.score * (quotes ? 1.002 : 1.25) {
           best = fit
           self = dialect
         }
       }
-      // Every CSV is named so, whatever delimits it. Other names are not given by chance, and need no more cells than
-      // another delimiter would make.
+      // `.csv` is used for any delimiter. Other extensions are used on purpose, so their delimiter need not yield more
+      // cells than another one.
       if delimiter == preferred, delimiter != UInt8(ascii: ","), best.isPerfect { return }
     }
   }
 
-  /// Whether a cell that has a quote starts and ends with one, and has others in pairs (RFC 4180 §2); the end may cut one off.
+  /// Whether every cell with a quote starts and ends with one, with others in pairs (RFC 4180 §2); the last cell may be
+  /// truncated.
   private static func areQuotesSound(_ text: Span<UInt8>, _ delimiter: UInt8) -> Bool {
     var index = 0
     var cells = 0
     while index < text.count {
-      // A cell starts.
+      // The start of a cell.
       let isQuoted = text[index] == 0x22
       if isQuoted {
         index += 1
@@ -61,12 +62,12 @@ extension CSVDialect {
   private struct Fit {
     static let none = Fit(score: 0, isPerfect: false, splitsNames: false)
 
-    /// From 0; the share of rows that have the commonest number of cells, and a little for how many those are.
+    /// From 0; the share of rows with the most common number of cells, plus a little for that number.
     let score: Double
     /// Whether all rows have the same number of cells, more than one.
     let isPerfect: Bool
-    /// Whether the row of names has more than one cell. A title above it is none: it has an empty line below, or rows of three
-    /// cells and more, which lists in one column hardly all have.
+    /// Whether the header row has more than one cell. A title above it does not count: it is followed by an empty line,
+    /// or by rows of three or more cells, which lists in one column hardly all have.
     let splitsNames: Bool
   }
 
@@ -75,16 +76,16 @@ extension CSVDialect {
     var counter = CellCounter()
     var nothing = TextOutput(capacity: 0)
     reader.read(text, into: &counter, &nothing)
-    // The last row may be cut off: it counts only where it is the first.
+    // The last row may be truncated: it counts only if it is the first.
     if counter.rows == 0 {
       if reader.isQuoted { return .none }
       reader.finish(into: &counter, &nothing)
     }
     guard let (cells, rows) = counter.commonest, cells > 1 else { return .none }
     let share = Double(rows) / Double(counter.rows)
-    // A quote that is never closed holds the rest of what was looked at.
+    // An unterminated quote swallows the rest of the text.
     let swallowed = reader.isQuoted ? Double(counter.bytesInCell) / Double(max(1, text.count)) : 0
-    // A decimal comma stands in many rows, but not among the names.
+    // A decimal comma is in many rows, but not in the header.
     let head = counter.first == cells ? 1 : 0.8
     return Fit(
       score: share * head * (1 - swallowed) * (1 + min(Double(cells), 64) / 256),
@@ -92,7 +93,7 @@ extension CSVDialect {
       splitsNames: counter.first > 1 || counter.isTitled || cells > 2)
   }
 
-  /// `sep=;`, with which a first line tells Excel the delimiter: that and how many bytes it takes.
+  /// Parses `sep=;`, a first line that declares the delimiter for Excel: the delimiter and the length in bytes.
   static func announced(_ head: Span<UInt8>) -> (delimiter: UInt8, length: Int)? {
     guard head.count >= 6 else { return nil }
     for (index, byte) in "sep=".utf8.enumerated() where head[index] | 0x20 != byte | 0x20 { return nil }
@@ -104,19 +105,19 @@ extension CSVDialect {
   }
 }
 
-/// How many rows have how many cells.
+/// Counts rows by number of cells.
 private struct CellCounter: CellSink {
   private var counts: [Int: Int] = [:]
   private var cells = 0
   private var isBlank = true
   private(set) var rows = 0
-  /// The cells of the first row.
+  /// The number of cells in the first row.
   private(set) var first = 0
-  /// Whether the first row has one cell, and an empty line behind it.
+  /// Whether the first row has one cell and is followed by an empty line.
   private(set) var isTitled = false
   private(set) var bytesInCell = 0
 
-  /// Of equals the one with more cells.
+  /// On a tie the one with more cells.
   var commonest: (cells: Int, rows: Int)? {
     counts.max { ($0.value, $0.key) < ($1.value, $1.key) }.map { ($0.key, $0.value) }
   }
@@ -130,7 +131,7 @@ private struct CellCounter: CellSink {
   }
 
   mutating func endRow(_ output: inout TextOutput) {
-    // Blank lines say nothing.
+    // Blank lines are ignored.
     if cells > 1 || !isBlank {
       counts[cells, default: 0] += 1
       if rows == 0 { first = cells }

@@ -1,8 +1,8 @@
-/// Takes the cells of a table as they come.
+/// Receives the cells of a table in order.
 protocol CellSink {
-  /// A part of the current cell: well-formed UTF-8, whole characters.
+  /// A part of the current cell: well-formed UTF-8, complete characters.
   mutating func text(_ text: Span<UInt8>, _ output: inout TextOutput)
-  /// All of the current cell, which so ends.
+  /// The whole current cell, which ends with it.
   mutating func cell(_ text: Span<UInt8>, _ output: inout TextOutput)
   mutating func endCell(_ output: inout TextOutput)
   mutating func endRow(_ output: inout TextOutput)
@@ -16,24 +16,25 @@ extension CellSink {
   }
 }
 
-/// How a table's cells are told apart.
+/// The syntax of a table.
 struct CSVDialect: Hashable, Sendable {
   var delimiter = UInt8(ascii: ",")
-  /// Whether a `"` at a cell's start holds delimiters and line ends together.
+  /// Whether a `"` at a cell's start quotes delimiters and line ends.
   var quotes = true
 }
 
-/// Finds the cells of a table that comes in pieces (RFC 4180, read generously).
+/// An incremental parser of tables (RFC 4180, leniently).
 ///
-/// Lines end with LF, CRLF or CR. A quote opens a cell at its start only, also behind blanks; what follows its end up to
-/// the delimiter is taken as it is, unless it is nothing but blanks. A cell that is open at the end of the text ends there. An empty line is a row with an
-/// empty cell. Linear; memory does not depend on the length of cells or rows. A value: a copy goes on from the same place.
+/// Lines end with LF, CRLF or CR. A quote opens a cell only at its start, optionally after blanks; text after its end
+/// up to the delimiter is kept, unless it is only blanks. An open cell ends at the end of the text. An empty line is a
+/// row with an empty cell. O(n); memory is independent of the length of cells or rows. A value type: a copy continues
+/// from the same position.
 struct CSVReader: Sendable {
   private let dialect: CSVDialect
   private var place = Place.rowStart
-  /// An LF right now belongs to the CR before it.
+  /// Whether a following LF belongs to the preceding CR.
   private var isBehindReturn = false
-  /// Blanks at a cell's start, which count unless a quote follows, or behind a quote, which count if text follows.
+  /// Blanks at a cell's start, kept unless a quote follows, or after a quote, kept if text follows.
   private var blanks = 0
 
   private enum Place {
@@ -121,7 +122,7 @@ struct CSVReader: Sendable {
     }
   }
 
-  /// Where a cell without quotes ends, or the text.
+  /// The end of an unquoted cell, or of the text.
   @inline(__always)
   private func endOfPlain(_ text: Span<UInt8>, _ start: Int) -> Int {
     var index = start
@@ -134,7 +135,7 @@ struct CSVReader: Sendable {
     byte == dialect.delimiter || byte == Self.newline || byte == Self.carriageReturn
   }
 
-  /// What the byte behind a cell's end says.
+  /// Handles the byte after a cell's end.
   @inline(__always)
   private mutating func endRowOrNot<Sink: CellSink>(_ byte: UInt8, _ sink: inout Sink, _ output: inout TextOutput) {
     if byte == dialect.delimiter {

@@ -1,6 +1,6 @@
-/// Writes a table as a page that needs nothing else: no script, no other file.
+/// Writes a table as a self-contained HTML page, without scripts.
 ///
-/// The first row stays in sight while the others are scrolled.
+/// The first row stays visible while the others scroll.
 struct HTMLTable: CellSink, TableMaking {
   private let shape: TableShape
   private let title: String
@@ -8,7 +8,7 @@ struct HTMLTable: CellSink, TableMaking {
   private var column = 0
   private var isCellOpen = false
 
-  /// What a browser takes for `colspan`.
+  /// The largest `colspan` that browsers accept.
   private static let widestSpan = 1000
 
   init(_ shape: TableShape, title: String) {
@@ -92,7 +92,7 @@ struct HTMLTable: CellSink, TableMaking {
 
   // MARK: Text
 
-  /// Whether a byte stands for itself.
+  /// Whether a byte needs no escaping.
   private static let isPlain: [Bool] = (0..<256).map { byte in
     switch UInt8(byte) {
     case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), 0x7f: false

@@ -1,5 +1,5 @@
 extension JSONText {
-  /// Reads on from `index`, at least one byte, as far as the present place reaches.
+  /// Continues from `index`, by at least one byte, as far as the current state extends.
   mutating func step(_ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput) {
     switch place {
     case .string: readString(text, &index, &output)
@@ -29,7 +29,7 @@ extension JSONText {
       index += 1
     case 0x0a:
       endWord()
-      // A value that has a line for itself ends with it.
+      // A line-bound value ends with its line.
       if isLineBound, stack.depth > 0 { return fail(at: index, found: byte, &output) }
       noteLine(endingAt: index)
       index += 1
@@ -115,7 +115,7 @@ extension JSONText {
     case UInt8(ascii: "t"): begin(.literal("true", 1), byte, &index, &output)
     case UInt8(ascii: "f"): begin(.literal("false", 1), byte, &index, &output)
     case UInt8(ascii: "n"): begin(.literal("null", 1), byte, &index, &output)
-    // Numbers that JSON has no word for, as Python and others write them: shown as they are.
+    // Not JSON, but written by Python and others: shown unchanged.
     case UInt8(ascii: "N"): begin(.literal("NaN", 1), byte, &index, &output)
     case UInt8(ascii: "I"): begin(.literal("Infinity", 1), byte, &index, &output)
     default: fail(at: index, found: byte, &output)
@@ -189,7 +189,7 @@ extension JSONText {
     }
   }
 
-  /// The bytes of a character are written together, when it is known to be one.
+  /// The bytes of a character are written together, once it is known to be valid.
   private mutating func beginCharacter(_ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput) {
     let byte = text[index]
     let length = UTF8Sequence.length(startingWith: byte)

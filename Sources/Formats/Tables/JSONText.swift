@@ -1,52 +1,52 @@
-/// Writes JSON (RFC 8259) indented, as it comes, with one value a line where there are several.
+/// Indents JSON (RFC 8259) incrementally, with one line per value if there are several.
 ///
-/// Strings and numbers stay as they are. At the first fault the text ends with a line that says where it is and what was
-/// expected; with values that have a line each, it goes on with the next line. Linear; a bit of memory for each level.
+/// Strings and numbers are unchanged. At the first fault the text ends with a line that tells its position and what was
+/// expected; with one value per line, it continues with the next line. O(n); one bit of memory per nesting level.
 struct JSONText: PieceRewriting {
-  /// What the next byte may be.
+  /// The parser state: what the next byte may be.
   enum Place {
     case value, firstItem, firstKey, key, colon, behindValue
-    /// Behind a number or a word that is in no other value: the like may not follow at once.
+    /// After a top-level number or literal: another one may not follow directly.
     case behindWord
     case string, escape
     case hexadecimal(Int)
     case number(Number)
     case literal(StaticString, Int)
-    /// Within a character: how many bytes are to come, and what the next one may be.
+    /// Within a character: the number of bytes left, and the range of the next.
     case character(Int, ClosedRange<UInt8>)
-    /// Behind a fault: to the line's end.
+    /// After a fault: skips to the end of the line.
     case skipping
   }
 
-  /// How far a number has come.
+  /// The state within a number.
   enum Number {
     case sign, zero, digits, point, fraction, exponent, exponentSign, power
   }
 
   var place = Place.value
   var stack = NestingStack()
-  /// Whether the string is a key.
+  /// Whether the current string is a key.
   var isKey = false
-  /// Whether a value has been begun since the last line end of the output.
+  /// Whether a value has begun since the last line end of the output.
   private var isLineOpen = false
   private var hasValue = false
-  /// Of the text, from 1.
+  /// The line number in the text, from 1.
   private(set) var line = 1
-  /// How many bytes of text came before this piece, and where its line starts.
+  /// The number of bytes before this piece, and the offset of the current line.
   private var base: Int64 = 0
   private var lineStart: Int64 = 0
-  /// How much of a byte order mark has come.
+  /// How many bytes of a byte order mark have been read.
   private var marked: Int64 = 0
   private(set) var isFinished = false
 
-  /// nil where the bytes are read as they are.
+  /// nil if the bytes are parsed without conversion.
   private var decoder: TextDecoder?
-  /// Whether each line holds a value.
+  /// Whether each line contains one value.
   let isLineBound: Bool
-  /// The bytes of a character that has not ended.
+  /// The bytes of an incomplete character.
   var held: [UInt8] = []
 
-  /// So far lines are indented; deeper ones are not further.
+  /// The deepest level that is indented further.
   private static let deepestIndent = 32
 
   init(_ encoding: TextEncoding, isLineBound: Bool) {
@@ -85,7 +85,7 @@ struct JSONText: PieceRewriting {
     if !isComplete || !(hasValue || isLineBound) { fail(at: 0, found: nil, &output) }
   }
 
-  /// Whether a byte belongs to a byte order mark, which says nothing.
+  /// Whether a byte belongs to a byte order mark, which is ignored.
   @inline(__always)
   private mutating func isMark(_ byte: UInt8, at offset: Int64) -> Bool {
     guard offset < 3, offset == marked, byte == ([0xef, 0xbb, 0xbf] as [UInt8])[Int(offset)] else { return false }
@@ -95,7 +95,7 @@ struct JSONText: PieceRewriting {
 
   private var hasPartOfMark: Bool { marked == 1 || marked == 2 }
 
-  /// What came of a byte order mark was none.
+  /// Reports an incomplete byte order mark.
   private mutating func failAtMark(_ output: inout TextOutput) {
     marked = 0
     fail(at: -Int(base), found: 0xef, &output)
@@ -113,7 +113,7 @@ struct JSONText: PieceRewriting {
     hasValue = true
   }
 
-  /// Says that a value is complete; one that is in no other ends its line.
+  /// Ends a value; a top-level one ends its line.
   mutating func endValue(isWord: Bool = false, _ output: inout TextOutput) {
     if stack.depth > 0 {
       place = .behindValue
@@ -131,12 +131,12 @@ struct JSONText: PieceRewriting {
 
   // MARK: Faults
 
-  /// Ends the text, or the line of it, with a line about the fault at `index` of the piece.
+  /// Ends the text, or its current line, with a message about the fault at `index` of the piece.
   mutating func fail(at index: Int, found byte: UInt8?, _ output: inout TextOutput, _ reason: String? = nil) {
     if isLineOpen { output.append(0x0a) }
     isLineOpen = false
     let offset = base + Int64(index)
-    // A place in what was converted is none in the file.
+    // An offset in converted text is not one in the file.
     let place = decoder == nil ? "byte \(offset)" : "byte \(offset - lineStart) of it in UTF-8"
     let found = byte.map(Self.described) ?? "the end of the file"
     let fault = reason ?? "expected \(expected), found \(found)"

@@ -1,18 +1,18 @@
-/// Which kinds of brackets are open: a bit each.
+/// The kinds of the open brackets, one bit each.
 struct NestingStack: Sendable {
   private var bits: [UInt8] = []
   private(set) var depth = 0
 
-  /// No more can be open.
+  /// The maximum depth.
   static let deepest = 65_536
 
-  /// Whether the innermost is an object; false when none is open.
+  /// Whether the innermost bracket is an object; false if none is open.
   var isObject: Bool {
     guard depth > 0 else { return false }
     return bits[(depth - 1) / 8] & (1 << UInt8((depth - 1) % 8)) != 0
   }
 
-  /// False when there are too many.
+  /// Returns false at the maximum depth.
   mutating func push(isObject: Bool) -> Bool {
     guard depth < Self.deepest else { return false }
     let (byte, mask) = (depth / 8, UInt8(1) << UInt8(depth % 8))

@@ -1,13 +1,13 @@
-/// What looks like a number to people: `-1,234.50`, `1.234,50 €`, `(12)`, `3.4e-5`, `12 %`.
+/// Recognizes formatted numbers: `-1,234.50`, `1.234,50 €`, `(12)`, `3.4e-5`, `12 %`.
 enum NumberForm {
   private static let zero = UInt8(ascii: "0")
-  /// As they stand before or behind an amount; those of one byte are handled alike.
+  /// Prefixes and suffixes of an amount; single bytes are handled in the same way.
   private static let signs: [[UInt8]] = ["$", "€", "£", "¥", "%", "+", "-", "−", "(", ")", " ", "\u{a0}", "\u{202f}"]
     .map {
       Array($0.utf8)
     }
 
-  /// Numbers with leading zeros are keys: they are none.
+  /// Numbers with leading zeros are keys, and do not match.
   static func matches(_ cell: [UInt8]) -> Bool {
     guard cell.count <= 64 else { return false }
     var text = cell[...]
@@ -37,7 +37,7 @@ enum NumberForm {
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= zero && byte <= zero + 9 }
 
-  /// Digits, with one kind of mark between groups of three, and another before the fraction.
+  /// Digits, with one kind of separator between groups of three, and another before the fraction.
   private static func isGrouped(_ text: ArraySlice<UInt8>) -> Bool {
     guard let first = text.first(where: isDigit) else { return false }
     let parts = text.split(omittingEmptySubsequences: false) { !isDigit($0) }

@@ -1,26 +1,27 @@
-/// Makes a text of a file's bytes, which come in pieces.
+/// Incrementally converts a file's bytes to text.
 ///
-/// A value: a copy goes on from the same place and makes the same. Its size does not depend on how much has come.
+/// A value type: a copy continues from the same position, with the same output. Its size does not depend on the input
+/// so far.
 protocol PieceRewriting: Sendable {
-  /// What becomes of a piece. Never fails: what is wrong with the bytes is said in the text.
+  /// Converts a piece. Never fails: faults of the input are reported in the text.
   mutating func rewrite(_ piece: [UInt8], isLast: Bool, _ converters: inout TextDecoder.Converters) -> [UInt8]
 
-  /// Whether nothing more will come of what follows.
+  /// Whether further input yields no more output.
   var isFinished: Bool { get }
 }
 
-/// Writes a table.
+/// Writes a table in some form.
 protocol TableMaking: CellSink, Sendable {
   mutating func begin(_ output: inout TextOutput)
   mutating func finish(_ output: inout TextOutput)
 }
 
-/// A table's cells, from bytes to whatever is made of them.
+/// The pipeline from a table's bytes to its written form.
 struct TableRewriting<Maker: TableMaking>: PieceRewriting {
   private var decoder: TextDecoder
   private var reader: CSVReader
   private var maker: Maker
-  /// How many bytes of text at the start are for programs.
+  /// The length of a directive for programs at the start of the text, in bytes.
   private var skipped: Int
   private var isStart = true
 

@@ -11,25 +11,25 @@ extension RewrittenText {
     var end: Int64 { start + Int64(bytes.count) }
   }
 
-  /// A place between two pieces.
+  /// A restart point between two pieces.
   struct Mark: Sendable {
-    /// The piece behind it.
+    /// The number of the following piece.
     var number = 0
-    /// In the text.
+    /// The offset in the text.
     var start: Int64 = 0
     var rewriting: any PieceRewriting
   }
 
   struct State: Sendable {
-    /// In their order; the first is at the start.
+    /// In ascending order; the first is the start.
     var marks: [Mark]
-    /// Every so many pieces there is one.
+    /// The number of pieces between marks.
     var spacing = 64
-    /// The last ones, wherever they are.
+    /// The latest marks, wherever they are.
     var recent: [Mark] = []
-    /// Where the pieces are that were made last.
+    /// The ranges of the latest pieces.
     var places: [(number: Int, range: Range<Int64>)] = []
-    /// How far the text was made.
+    /// The end of the text made so far.
     var made: Int64 = 0
     var end: Int64?
   }
@@ -40,7 +40,7 @@ extension RewrittenText.State {
   private static let mostRecent = 8
   private static let mostPlaces = 32
 
-  /// The nearest one from which the text at `place` can be made.
+  /// The nearest mark from which the text at `place` can be made.
   func mark(before place: Int64) -> RewrittenText.Mark? {
     let mark = marks[max(0, marks.partitionIndex { $0.start <= place } - 1)]
     let near = recent.filter { $0.start <= place }.max { $0.number < $1.number }
@@ -48,7 +48,7 @@ extension RewrittenText.State {
     return near
   }
 
-  /// Gives whether the end was not known before.
+  /// Returns whether the end was unknown before.
   mutating func note(
     _ piece: RewrittenText.Piece, _ number: Int, _ next: RewrittenText.Mark, isEnd: Bool
   ) -> Bool {

@@ -2,12 +2,12 @@ public import Bytes
 internal import Synchronization
 public import Threads
 
-/// A text that is made of a file when it is read: from front to back, a piece at a time.
+/// A text that is generated from a file as it is read: sequentially, piece by piece.
 ///
-/// Nothing of it is kept but what was made last, and marks from which it can be made again, so memory depends on neither
-/// length. Where it ends is known when somebody has come there: until then the size is a guess.
+/// Only the latest pieces are cached, and marks from which others can be generated again, so memory depends on neither
+/// length. The end is known once a reader has reached it: until then the size is an estimate.
 public final class RewrittenText: ByteSource {
-  /// What was made last, of all texts that share it.
+  /// The cache of the latest pieces, shared by several texts.
   public final class Memory: Sendable {
     let pieces: RecentlyUsed<Piece.Key, Piece>
     let lastNumber = Atomic<UInt64>(0)
@@ -22,23 +22,23 @@ public final class RewrittenText: ByteSource {
   private let memory: Memory
   private let number: UInt64
   private let state: Mutex<State>
-  /// Held while a piece is made. Taken before the state's lock.
+  /// Held while a piece is made. Lock order: before the lock of `state`.
   private let turn = TurnLock()
-  /// Touched with `turn` held.
+  /// Accessed with `turn` held.
   private let converters = Mutex(TextDecoder.Converters())
   private let ended: @Sendable (Int64) -> Void
   private let guess: Int64
 
-  /// Of the file, in bytes.
+  /// In bytes of the file.
   private static let pieceSize: Int64 = 64 << 10
-  /// So much of the text is made ahead of its reader.
+  /// How much of the text is made ahead of its reader.
   private static let lead: Int64 = 512 << 10
-  /// More of the file is not read for one answer: whoever has gone by then is not worked for.
+  /// The most of the file that is read for one request, so that abandoned requests cost no more.
   private static let turnSize: Int64 = 32 << 20
 
   /// - Parameters:
-  ///   - guess: of the size; never 0.
-  ///   - ended: called once when the size is known.
+  ///   - guess: the estimated size; never 0.
+  ///   - ended: called once, when the size is known.
   init(
     of source: any ByteSource, _ rewriting: any PieceRewriting, guess: Int64, memory: Memory,
     ended: @escaping @Sendable (Int64) -> Void
@@ -52,7 +52,7 @@ public final class RewrittenText: ByteSource {
   }
 
   public var size: Int64 {
-    // What is read beyond a guess shows that there is more.
+    // Text beyond the estimate shows that there is more.
     state.withLock { $0.end ?? max(guess, $0.made + (1 << 20)) }
   }
 
@@ -62,8 +62,8 @@ public final class RewrittenText: ByteSource {
 
   public func findSize(_ patience: Patience) throws(Fault) { _ = try findSize(within: .max, patience) }
 
-  /// Makes the text to its end, if that is not further than `limit` bytes; gives whether it was reached. Throws `later`
-  /// when that takes long, though some of it is done then.
+  /// Makes the text to its end, if that is within `limit` bytes; returns whether it was reached. Throws `later` when
+  /// that takes long; some of the work is done then.
   public func findSize(within limit: Int64, _ patience: Patience) throws(Fault) -> Bool {
     var first: Int64?
     while true {
@@ -108,7 +108,7 @@ public final class RewrittenText: ByteSource {
 
   public func prepare(at offset: Int64) {
     guard Bounds.holds(offset) else { return }
-    // Whoever reads there meets the fault.
+    // A reader there will get the fault.
     try? make(upTo: offset + Self.lead)
   }
 
@@ -124,19 +124,19 @@ public final class RewrittenText: ByteSource {
     try turn.lock()
     defer { turn.unlock() }
     var done: Int64 = 0
-    // Somebody may just have made it.
+    // Another thread may just have made it.
     while piece(at: place) == nil {
       if let end = state.withLock({ $0.end }), place >= end { return }
       guard done < Self.turnSize else { throw .later }
       guard let mark = state.withLock({ $0.mark(before: place) }) else { return }
-      // From there it may take several: the next round starts where this one has ended.
+      // Several pieces may be needed: the next round starts where this one has ended.
       let made = try makePiece(from: mark)
       done += Self.pieceSize
       if made == nil { return }
     }
   }
 
-  /// The mark behind it; nil at the end.
+  /// Makes the piece at a mark; returns the mark after it, nil at the end.
   private func makePiece(from mark: Mark) throws(Fault) -> Mark? {
     let offset = Int64(mark.number) * Self.pieceSize
     let count = min(Self.pieceSize, source.size - offset)

@@ -1,15 +1,15 @@
-/// Text of a file as it is shown: nothing in it commands a terminal.
+/// Text made safe for a terminal.
 enum ShownText {
-  /// A control character's picture, `␛` for Escape.
+  /// A control character's picture, such as `␛` for Escape.
   static func picture(of control: UInt8) -> [UInt8] {
     [0xe2, 0x90, control == 0x7f ? 0xa1 : 0x80 + (control & 0x1f)]
   }
 
   private static let lineEnd: [UInt8] = Array("↵".utf8)
-  /// What stands for C1 controls, of which some terminals take orders.
+  /// Replaces C1 control characters, which some terminals interpret.
   static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
 
-  /// One line of it: line ends become `↵`, tabs blanks, other control characters their pictures.
+  /// Text in one line: line ends become `↵`, tabs blanks, other control characters their pictures.
   static func line(_ text: [UInt8]) -> [UInt8] {
     if text.allSatisfy({ $0 >= 0x20 && $0 != 0x7f && $0 != 0xc2 }) { return text }
     var shown: [UInt8] = []

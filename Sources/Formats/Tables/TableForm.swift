@@ -1,30 +1,30 @@
 public import Bytes
 
-/// What can be made of a table, or of JSON.
+/// The forms that a table or JSON can be converted to.
 public enum TableForm: String, Sendable, CaseIterable {
   case html
   case text
 
-  /// What a file holds, by its name.
+  /// The content of a file, according to its name.
   public enum Content: Sendable {
-    /// With the delimiter that is likeliest.
+    /// With the likeliest delimiter.
     case table(delimiter: UInt8)
     case json
-    /// A value a line.
+    /// One value per line.
     case jsonLines
   }
 
-  /// Goes up whenever a form gives other bytes than before.
+  /// Incremented whenever a form's output changes.
   public static let version = 2
 
-  /// So much of a file is looked at, to find out what its columns are; in bytes.
+  /// How much of a file is examined for its columns, in bytes.
   private static let headSize: Int64 = 256 << 10
 
-  /// The text of a file in this form. JSON has one only. Blocks, but not for long.
+  /// The text of a file in this form. JSON has only one. Blocks briefly.
   ///
   /// - Parameters:
-  ///   - title: the file's name, for people.
-  ///   - ended: called once when the size is known.
+  ///   - title: the file's name, for display.
+  ///   - ended: called once, when the size is known.
   public func text(
     of source: any ByteSource, _ content: Content, title: String, guess: Int64, memory: RewrittenText.Memory,
     ended: @escaping @Sendable (Int64) -> Void

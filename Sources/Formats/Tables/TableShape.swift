@@ -1,26 +1,26 @@
-/// What the first rows of a table say of its columns.
+/// The columns of a table, as inferred from its first rows.
 ///
-/// The first row names the columns. Where later rows differ, they are shown all the same: a longer cell, a longer row.
+/// The first row names the columns. Later rows that differ are shown anyway: a longer cell, a longer row.
 struct TableShape: Sendable {
   struct Column: Sendable {
-    /// Of the widest cell, as far as it is not too wide, in the columns of a terminal.
+    /// The width of the widest cell, up to a limit, in terminal columns.
     var width = 0
     /// Whether most cells are numbers.
     var isNumeric = false
-    /// Where it starts in a line, in the columns of a terminal.
+    /// The offset in a line, in terminal columns.
     var start = 0
   }
 
   private(set) var columns: [Column] = []
 
-  /// Wider cells go over into the next column.
+  /// Wider cells overflow into the next column.
   static let widest = 50
-  /// Between columns.
+  /// The space between columns.
   static let gap = 2
 
   init() {}
 
-  /// - Parameter isWhole: whether nothing follows `head`; else its last row may be cut off.
+  /// - Parameter isWhole: whether nothing follows `head`; otherwise its last row may be truncated.
   init(ofTableStartingWith head: Span<UInt8>, _ dialect: CSVDialect, isWhole: Bool) {
     var reader = CSVReader(dialect)
     var survey = Survey()
@@ -28,7 +28,7 @@ struct TableShape: Sendable {
     reader.read(head, into: &survey, &nothing)
     if isWhole || survey.rows == 0 { reader.finish(into: &survey, &nothing) }
     columns = survey.columns.map { seen in
-      // A column of numbers may have a word for those that are missing.
+      // A numeric column may have a word for missing values.
       Column(width: seen.width, isNumeric: seen.numbers > 0 && seen.numbers * 10 >= seen.filled * 9)
     }
     var start = 0
@@ -49,10 +49,10 @@ struct TableShape: Sendable {
     private(set) var rows = 0
     private var column = 0
     private var cell: [UInt8] = []
-    /// Of the current row: they count when it ends.
+    /// Of the current row: counted when it ends.
     private var row: [(width: Int, isFilled: Bool, isNumber: Bool)] = []
 
-    /// More of a cell need not be seen, in bytes.
+    /// How much of a cell is examined, in bytes.
     private static let enough = 1024
 
     mutating func text(_ text: Span<UInt8>, _ output: inout TextOutput) {
@@ -75,7 +75,7 @@ struct TableShape: Sendable {
       }
       for (index, cell) in row.enumerated() {
         columns[index].width = max(columns[index].width, cell.width)
-        // The first row has names.
+        // The first row contains names.
         guard rows > 0, cell.isFilled else { continue }
         columns[index].filled += 1
         if cell.isNumber { columns[index].numbers += 1 }

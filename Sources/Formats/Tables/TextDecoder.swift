@@ -1,15 +1,15 @@
 internal import Text
 
-/// Turns a text that comes in pieces into UTF-8 that is well formed, whole characters at a time.
+/// Incrementally converts text to well-formed UTF-8, in complete characters.
 ///
-/// What stands for nothing becomes U+FFFD. A byte order mark is left out. A value: a copy goes on from the same place.
+/// Invalid bytes become U+FFFD. A byte order mark is removed. A value type: a copy continues from the same position.
 struct TextDecoder: Sendable {
   private(set) var encoding: TextEncoding
-  /// The start of a character whose end has not come.
+  /// The bytes of an incomplete character.
   private var carry: [UInt8] = []
   private var isStart = true
 
-  /// iconv's converters are not values: they stay with who decodes.
+  /// iconv's converters are not values: they are kept by the caller.
   struct Converters {
     fileprivate var converter: CharsetConverter?
   }
@@ -33,7 +33,7 @@ struct TextDecoder: Sendable {
     return text
   }
 
-  /// The first character that is not ASCII decides, where the start of the text has not.
+  /// The first character that is not ASCII decides, unless the start of the text has.
   private mutating func decide(_ bytes: [UInt8], isLast: Bool) {
     guard let start = bytes.firstIndex(where: { $0 >= 0x80 }) else { return }
     let length = UTF8Sequence.length(startingWith: bytes[start])
@@ -42,7 +42,7 @@ struct TextDecoder: Sendable {
     encoding = UTF8Sequence.isValid(character) ? .utf8 : .windows1252
   }
 
-  /// Where the last character ends that is there as a whole.
+  /// The end of the last complete character.
   private func wholeCharacters(_ bytes: [UInt8]) -> Int {
     switch encoding {
     case .windows1252: return bytes.count
@@ -54,7 +54,7 @@ struct TextDecoder: Sendable {
       let high = bytes[encoding == .utf16LittleEndian ? end - 1 : end - 2]
       return (0xd8...0xdb).contains(high) ? end - 2 : end
     case .undecided, .utf8:
-      // A character has at most three bytes behind its first.
+      // A character has at most three bytes after its first.
       for back in 1...3 where back <= bytes.count {
         let byte = bytes[bytes.count - back]
         if byte & 0xc0 == 0x80 { continue }

@@ -1,21 +1,21 @@
 internal import Text
 
-/// How the bytes of a text stand for characters.
+/// The character encoding of a text.
 enum TextEncoding: Hashable, Sendable {
-  /// UTF-8 or Windows-1252: what is no ASCII will tell.
+  /// UTF-8 or Windows-1252: decided by the first character that is not ASCII.
   case undecided
   case utf8
-  /// What Latin-1 is taken for, as browsers do.
+  /// What Latin-1 is treated as, as in browsers.
   case windows1252
-  /// Another set, by the converter's name: what the text looks like.
+  /// Another detected set, by the converter's name.
   case charset(String)
   case utf16LittleEndian
   case utf16BigEndian
   case utf32LittleEndian
   case utf32BigEndian
 
-  /// What a text is that starts so: a byte order mark tells, or where the NULs of ASCII characters are, or that most of
-  /// what is no ASCII is UTF-8, whatever else is among it; else its letters do.
+  /// The encoding of a text that starts with `head`: by a byte order mark, or the positions of NULs in ASCII
+  /// characters, or because most of what is not ASCII is UTF-8; otherwise detected by its letters.
   init(ofTextStartingWith head: ArraySlice<UInt8>) {
     if head.starts(with: [0xef, 0xbb, 0xbf]) {
       self = .utf8
@@ -34,9 +34,9 @@ enum TextEncoding: Hashable, Sendable {
     }
   }
 
-  /// Without a mark.
+  /// Without a byte order mark.
   private static func guess(_ head: ArraySlice<UInt8>) -> TextEncoding {
-    // What a file is filled up with says nothing, but the NULs of its last character do.
+    // Trailing NULs are padding, except those of the last character.
     guard let last = head.lastIndex(where: { $0 != 0 }) else { return .undecided }
     let head = head[..<min(head.endIndex, last + 4 - (last - head.startIndex) % 4)]
     var zeros = [0, 0, 0, 0]
@@ -47,8 +47,8 @@ enum TextEncoding: Hashable, Sendable {
       if min(zeros[2], zeros[3]) * 4 > 3 * quarter, zeros[0] * 4 <= quarter { return .utf32LittleEndian }
       if min(zeros[0], zeros[1]) * 4 > 3 * quarter, zeros[3] * 4 <= quarter { return .utf32BigEndian }
     }
-    // A text of Western words has nearly all of them, one of Chinese words those of its separators. Few that stand in
-    // plain ASCII are faults of it: every other script has bytes that are none.
+    // Nearly all units of Western text have a NUL, in Chinese text those of separators do. A few in plain ASCII are
+    // damage: every other script has bytes that are not ASCII.
     let units = head.count / 2
     let enough = max(2, head.allSatisfy(isPlainOrZero) ? (units + 1) / 2 : (units + 7) / 8)
     let odd = zeros[1] + zeros[3]
@@ -65,8 +65,8 @@ enum TextEncoding: Hashable, Sendable {
     }
   }
 
-  /// What a text looks like that starts so and is neither UTF-8 nor Windows-1252; nil where that is not to be told, as where
-  /// its first character that is no ASCII is one of UTF-8.
+  /// The detected set of a text that is neither UTF-8 nor Windows-1252; nil if there is none, or if its first character
+  /// that is not ASCII is valid UTF-8.
   private static func other(_ head: ArraySlice<UInt8>) -> TextEncoding? {
     guard let start = head.firstIndex(where: { $0 >= 0x80 }) else { return nil }
     let length = UTF8Sequence.length(startingWith: head[start])
@@ -76,7 +76,7 @@ enum TextEncoding: Hashable, Sendable {
     return name == CharsetDetector.western ? nil : .charset(name)
   }
 
-  /// iconv's name of what is converted by it.
+  /// iconv's name of an encoding that is converted by it.
   var iconvName: String? {
     switch self {
     case .undecided, .utf8: nil
@@ -89,7 +89,7 @@ enum TextEncoding: Hashable, Sendable {
     }
   }
 
-  /// In bytes.
+  /// The size of a code unit, in bytes.
   var unit: Int {
     switch self {
     case .undecided, .utf8, .windows1252, .charset: 1

@@ -1,10 +1,10 @@
-/// Text on its way out: bytes are only ever added.
+/// An append-only text buffer.
 @safe struct TextOutput: ~Copyable {
   private var start: UnsafeMutablePointer<UInt8>
   private var count = 0
   private var capacity: Int
 
-  /// - Parameter capacity: a guess, in bytes; there is room for more.
+  /// - Parameter capacity: the initial capacity, in bytes; it grows as needed.
   init(capacity: Int) {
     self.capacity = max(64, capacity)
     unsafe start = .allocate(capacity: self.capacity)

@@ -1,21 +1,21 @@
-/// Writes a table as lines of text with its columns one below the other.
+/// Writes a table as plain text with aligned columns.
 ///
-/// The columns are as wide as the first rows have it. A wider cell pushes those behind it, until there is room again.
+/// Columns are as wide as in the first rows. A wider cell shifts those after it, until there is space again.
 struct TextTable: CellSink, TableMaking {
   private let shape: TableShape
   private var row = Row.first
   private var column = 0
-  /// How far the line goes, in columns of a terminal.
+  /// The width of the line so far, in terminal columns.
   private var position = 0
   private var cell: [UInt8] = []
-  /// Whether the cell is too long to be held, and goes out as it comes.
+  /// Whether the cell is too long to be buffered, and is written incrementally.
   private var isOverflowing = false
 
   private enum Row {
     case first, other
   }
 
-  /// The most that is held of a cell, in bytes.
+  /// The most of a cell that is buffered, in bytes.
   private static let longestCell = 4096
 
   init(_ shape: TableShape) { self.shape = shape }
@@ -36,7 +36,7 @@ struct TextTable: CellSink, TableMaking {
     cell.removeAll(keepingCapacity: true)
   }
 
-  /// Where the next cell may start.
+  /// The position where the next cell may start.
   private var start: Int {
     let free = column == 0 ? 0 : position + TableShape.gap
     return column < shape.columns.count ? max(free, shape.columns[column].start) : free
@@ -80,7 +80,7 @@ struct TextTable: CellSink, TableMaking {
     }
   }
 
-  /// Where a cell may start that ends where it should.
+  /// The start of a cell of this width, right-aligned in a numeric column.
   private func start(ofWidth width: Int) -> Int {
     guard column < shape.columns.count, shape.columns[column].isNumeric else { return start }
     return max(start, shape.columns[column].start + shape.columns[column].width - width)

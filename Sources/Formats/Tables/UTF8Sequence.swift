@@ -1,6 +1,6 @@
-/// Well-formed characters of UTF-8 (The Unicode Standard, table 3-7).
+/// Well-formed UTF-8 sequences (The Unicode Standard, table 3-7).
 enum UTF8Sequence {
-  /// How many bytes a character has that starts so; 0 for none.
+  /// The length of a character with this first byte; 0 if it is invalid.
   static func length(startingWith byte: UInt8) -> Int {
     switch byte {
     case ..<0x80: 1
@@ -11,7 +11,7 @@ enum UTF8Sequence {
     }
   }
 
-  /// What the second byte of a character may be.
+  /// The valid range of the second byte of a character.
   static func second(behind first: UInt8) -> ClosedRange<UInt8> {
     switch first {
     case 0xe0: 0xa0...0xbf
@@ -22,13 +22,13 @@ enum UTF8Sequence {
     }
   }
 
-  /// Whether these bytes are one character.
+  /// Whether these bytes are exactly one character.
   static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard let first = bytes.first, bytes.count == length(startingWith: first) else { return false }
     return isStart(bytes)
   }
 
-  /// Whether a character starts with these bytes, the first of which starts one.
+  /// Whether these bytes are a prefix of a character; the first one must be a valid first byte.
   static func isStart(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard let first = bytes.first else { return false }
     for (index, byte) in bytes.dropFirst().enumerated() {
@@ -37,7 +37,7 @@ enum UTF8Sequence {
     return true
   }
 
-  /// Whether most of what is no ASCII are characters. What the end cuts off counts for nothing.
+  /// Whether most of what is not ASCII is valid characters. A truncated one at the end is ignored.
   static func isMost(of text: ArraySlice<UInt8>) -> Bool {
     var characters = 0
     var faults = 0

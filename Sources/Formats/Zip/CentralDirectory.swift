@@ -1,11 +1,11 @@
 internal import Bytes
 
-/// Reads a central directory front to back in blocks, however long it is.
+/// Reads a central directory sequentially in blocks, whatever its length.
 struct CentralDirectory {
   private let source: any ByteSource
   private var block: [UInt8] = []
   private var position = 0
-  /// Of the block's first byte.
+  /// The offset of the block's first byte.
   private var blockOffset: Int64
   private let claimedEnd: Int64
   private let end: Int64
@@ -13,7 +13,7 @@ struct CentralDirectory {
   private let names: NameDecoder
   private var places: WrappedPlaces?
   private let volumes: Volumes
-  /// The entry behind the last one that was given, where it must be known first.
+  /// The entry after the last one returned, if it has to be known first.
   private var ahead: Entry?
 
   private static let blockSize = 256 << 10
@@ -24,7 +24,7 @@ struct CentralDirectory {
     var header: CentralHeader
     /// In UTF-8, as recorded: `EntryName` makes it safe.
     let path: ArraySlice<UInt8>
-    /// What a PKWARE link leads to, in UTF-8; empty for all else.
+    /// The target of a PKWARE link, in UTF-8; empty for any other entry.
     var linkTarget: ArraySlice<UInt8> = []
   }
 
@@ -38,7 +38,7 @@ struct CentralDirectory {
     volumes = end.volumes
   }
 
-  /// The next entry; nil at the directory's end. Blocks now and then.
+  /// The next entry; nil at the directory's end. May block.
   mutating func next() throws(Fault) -> Entry? {
     if places == nil { return try read() }
     guard var entry = ahead == nil ? try placed() : ahead else { return nil }
@@ -60,7 +60,7 @@ struct CentralDirectory {
     let found = try header(&clock)
     self.clock = clock
     guard let (header, size) = found else {
-      // Behind the claimed end a digital signature (APPNOTE 4.3.13) or anything may fill the rest, and before it zeros.
+      // After the claimed end there may be a digital signature (APPNOTE 4.3.13) or anything else, and before it zeros.
       if blockOffset + Int64(position) >= claimedEnd || block[position...].allSatisfy({ $0 == 0 }) { return nil }
       throw Fault(.damaged, "expected a central directory header", atByte: blockOffset + Int64(position))
     }

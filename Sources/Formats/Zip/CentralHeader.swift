@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// One file's record in the central directory (APPNOTE 4.3.12), its extra fields taken in.
+/// A record of the central directory (APPNOTE 4.3.12), with the values of its extra fields.
 ///
-/// A door: sizes and places are bounded as they are read.
+/// Sizes and offsets are bounded (`Bounds`) as they are read.
 struct CentralHeader: Sendable {
   var madeByHost: UInt8 = 0
   var flags: UInt16 = 0
@@ -10,15 +10,15 @@ struct CentralHeader: Sendable {
   var crc: UInt32 = 0
   var compressedSize: Int64 = 0
   var size: Int64 = 0
-  /// As recorded: bytes before the archive are not counted, or those before the volume.
+  /// As recorded: relative to the start of the archive, excluding bytes before it, or of the volume.
   var localHeaderOffset: Int64 = 0
-  /// Which of the files that the archive was split into has the local header, counted from 0.
+  /// The volume of a split archive that has the local header, counted from 0.
   var volume = 0
   var externalAttributes: UInt32 = 0
   var modified = Timestamp(seconds: 0)
   var nameStart = 0
   var nameCount = 0
-  /// A UTF-8 name from the Info-ZIP Unicode Path extra field (0x7075): where it lies in the record's bytes.
+  /// The location in the record's bytes of a UTF-8 name from the Info-ZIP Unicode Path extra field (0x7075).
   var unicodeNameStart = 0
   var unicodeNameCount = 0
   /// The variable part of PKWARE's Unix extra field (0x000d): a link's target, or a device's numbers.
@@ -38,18 +38,18 @@ struct CentralHeader: Sendable {
   /// The host numbers whose upper attribute half is a Unix mode: Unix, macOS (3, 19), and BeOS (16).
   var isUnix: Bool { madeByHost == 3 || madeByHost == 19 || madeByHost == 16 }
   var unixMode: UInt32 { externalAttributes >> 16 }
-  /// Without data of its own: where it leads is in the extra field.
+  /// A link without data: its target is in the extra field.
   var isPKWARELink: Bool {
     let type = unixMode & 0o170000
     return linkTargetCount > 0 && size == 0 && isUnix && (type == 0o120000 || type == 0o100000 || type == 0)
   }
-  /// A symbolic link's type in the mode says so from any host that leaves that half alone otherwise: some programs do not
-  /// care what host they put.
+  /// A symbolic link's type in the mode is honoured for every host that does not use that half otherwise, as some
+  /// programs record an arbitrary host.
   var isLink: Bool { [0, 3, 7, 10, 11, 14, 16, 19].contains(madeByHost) && unixMode & 0o170000 == 0o120000 }
 }
 
 extension ByteReader {
-  /// Reads a central directory record and leaves the cursor behind it; nil at anything else.
+  /// Reads a central directory record and advances past it; nil for anything else.
   @_lifetime(self: copy self)
   mutating func centralHeader(_ clock: inout DOSClock) throws(Fault) -> CentralHeader? {
     guard remaining >= CentralHeader.fixedSize else { return nil }
@@ -79,14 +79,14 @@ extension ByteReader {
     header.modified = clock.timestamp(date: date, time: time)
     let extraStart = position
     let name = bytes.extracting(header.nameStart..<header.nameStart + header.nameCount)
-    // What the directory's end cuts off was not needed to have the entry.
+    // The entry is usable even if the directory's end truncates its extra fields.
     var extra = ByteReader(try slice(min(extraCount, remaining)))
     extra.readExtraFields(into: &header, name: name, extraStart: extraStart)
     try skip(min(commentCount, remaining))
     return header
   }
 
-  /// Takes in what the extra fields say (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is too short says nothing.
+  /// Reads the extra fields (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is too short is ignored.
   @_lifetime(self: copy self)
   mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
     var timeRank = 0
@@ -99,7 +99,8 @@ extension ByteReader {
     }
   }
 
-  /// Of several times the best counts: UT is UTC in whole seconds and what most write, then NTFS, then the old Unix ones.
+  /// The best of several times is used: UT is UTC in whole seconds and the most common, then NTFS, then the old Unix
+  /// ones.
   @_lifetime(self: copy self)
   private mutating func readExtraField(
     _ kind: UInt16, into header: inout CentralHeader, name: RawSpan, start: Int,
@@ -140,7 +141,7 @@ extension ByteReader {
     }
   }
 
-  /// The 64-bit values, in order, of the fields that are at their limit (APPNOTE 4.5.3).
+  /// Reads the 64-bit values, in order, of the fields that have their maximum (APPNOTE 4.5.3).
   @_lifetime(self: copy self)
   fileprivate mutating func zip64(into header: inout CentralHeader) throws(Fault) {
     if header.size == 0xffff_ffff { header.size = Bounds.size(try u64()) }
@@ -149,18 +150,18 @@ extension ByteReader {
     if header.volume == 0xffff { header.volume = Int(try u32()) }
   }
 
-  /// A time in 32 bits: signed, unless what the header itself records is nearer to it in the next round of these.
+  /// A 32-bit time: signed, unless the time in the header itself is closer to the value of the next 32-bit era.
   @_lifetime(self: copy self)
   fileprivate mutating func unixTime(near recorded: Timestamp) throws(Fault) -> Timestamp {
     let seconds = Int64(Int32(bitPattern: try u32()))
     let round: Int64 = 1 << 32
-    // 2038-01-19, when programs that take them for signed could not write them any more.
+    // 2038-01-19: programs that treat the field as signed cannot write later times.
     guard recorded.seconds >= round / 2 else { return Timestamp(seconds: seconds) }
     return Timestamp(
       seconds: abs(seconds + round - recorded.seconds) < abs(seconds - recorded.seconds) ? seconds + round : seconds)
   }
 
-  /// The NTFS extra field's time of modification, in 100 ns since 1601.
+  /// The NTFS extra field's mtime, in 100 ns since 1601.
   @_lifetime(self: copy self)
   fileprivate mutating func ntfsTime() throws(Fault) -> Timestamp? {
     try skip(4)

@@ -1,35 +1,35 @@
 internal import Bytes
 internal import Threads
 
-/// What a tree takes while it is made and after: counted before it is taken, so that it is bounded in bytes, whatever it is
-/// that a hostile archive has so much of.
+/// The memory of a tree, during and after its construction: counted before it is allocated, so that a hostile archive
+/// cannot exceed the limit, whatever it contains most of.
 struct CountedMemory: Sendable {
   private let share: MemoryShare
   /// In bytes.
   private(set) var count = 0
 
-  /// The share is made larger by so many bytes at a time.
+  /// The share grows by this step.
   private static let step = 64 << 10
 
   init(_ share: MemoryShare) { self.share = share }
 
-  /// Makes room in an array for `more` elements. Throws when there is no memory for them.
+  /// Reserves capacity in an array for `more` elements. Throws when the budget is exhausted.
   mutating func makeRoom<Element: BitwiseCopyable>(in array: inout [Element], for more: Int = 1) throws(Fault) {
     if array.capacity - array.count < more {
       try resize(&array, to: max(array.count + more, array.count / 2 * 3, 16))
     }
   }
 
-  /// Makes room for `capacity` elements in all.
+  /// Reserves `capacity` elements in total.
   mutating func resize<Element: BitwiseCopyable>(_ array: inout [Element], to capacity: Int) throws(Fault) {
     let before = array.capacity * MemoryLayout<Element>.stride
-    // Both are there while one is copied.
+    // Both copies exist while one is copied.
     try take(capacity, of: MemoryLayout<Element>.stride)
     array.reserveCapacity(capacity)
     count -= before
   }
 
-  /// Counts so many things of so many bytes each.
+  /// Counts `number` objects of `size` bytes each.
   mutating func take(_ number: Int, of size: Int) throws(Fault) {
     let (more, isHuge) = number.multipliedReportingOverflow(by: size)
     let (sum, isOver) = count.addingReportingOverflow(more)
@@ -42,10 +42,10 @@ struct CountedMemory: Sendable {
 
   mutating func giveBack(_ number: Int, of size: Int) { count -= number * size }
 
-  /// At most how many things of a size could be had, if nobody else had anything.
+  /// The most objects of a size that fit in the whole budget.
   func most(of size: Int) -> Int { share.budget.capacity / size }
 
-  /// Gives back all but what was counted, and `count` is that from now on.
+  /// Sets the count to the final size, and returns the rest to the budget.
   mutating func settle(at count: Int) {
     self.count = count
     share.set(to: count)

@@ -1,31 +1,31 @@
 internal import Bytes
 internal import Threads
 
-/// An archive's central directory made a tree, or what can be made out without one.
+/// Reads an archive's central directory into a tree, or recovers entries without one.
 struct DirectoryReading {
   private var tree: ZipTree
-  /// Where the central directory starts; without one, all there is are entries.
+  /// The start of the central directory; the end of the source if there is none.
   private var dataEnd: Int64
   private var fault: Fault?
   private var volumes = Volumes.one
   private var separators = FolderSeparators()
 
-  /// All of it, given away: a tree that two hold is copied when one changes it.
+  /// The results, moved out: a tree with two owners would be copied on change.
   consuming func result() -> (tree: ZipTree, dataEnd: Int64, fault: Fault?, volumes: Volumes) {
     (tree, dataEnd, fault, volumes)
   }
 
   /// Throws when nothing of an archive can be read. Blocks.
   ///
-  /// `charset` is of the names that do not say; when it is nil and there are such names, they are read again in the one that
-  /// all of them together look like; and again where all of them part folders by backslashes.
+  /// `charset` is that of names without a declared one; if it is nil and there are such names, they are read again in
+  /// the likeliest set of them all; also if all names use backslashes as folder separators.
   init(_ source: any ByteSource, modified: Timestamp, charset: String?, _ memory: MemoryShare) throws(Fault) {
     let names = NameDecoder(charset: charset)
     try self.init(source, modified: modified, names, memory)
     let known = charset ?? names.likeliestCharset
     guard separators.areBackslashes || charset == nil && known.map({ $0 != NameDecoder.usual }) ?? false else { return }
     let areBackslashes = separators.areBackslashes
-    // The second tree takes the place of the first one.
+    // The second tree replaces the first one.
     tree = ZipTree(rootModified: modified, CountedMemory(memory))
     try self.init(
       source, modified: modified, NameDecoder(charset: known, takingBackslashes: areBackslashes), memory)
@@ -50,7 +50,7 @@ struct DirectoryReading {
       guard error.kind == .damaged else { throw error }
       fault = error
       if tree.nodes.count == 1 {
-        // Nothing of a directory: what can be made out without one.
+        // No directory could be read: entries are recovered from local headers.
         dataEnd = source.size
         var scan = LocalHeaderScan(source, names)
         while let entry = try scan.next() { try tree.add(entry, prefix: 0) }

@@ -1,22 +1,22 @@
 internal import Bytes
 
-/// Where the central directory lies (APPNOTE 4.3.14 to 4.3.16).
+/// The location of the central directory (APPNOTE 4.3.14 to 4.3.16).
 ///
-/// A door: sizes and places are bounded as they are read.
+/// Sizes and offsets are bounded (`Bounds`) as they are read.
 struct EndOfCentralDirectory: Sendable {
-  /// From the start of the source, bytes before the archive included.
+  /// From the start of the source, including bytes before the archive.
   var directoryOffset: Int64
   var directorySize: Int64
-  /// Where the records behind the directory start: it may be longer than claimed, but not beyond.
+  /// The offset of the records after the directory, which may be longer than claimed, but does not go beyond.
   var recordsOffset: Int64
-  /// As claimed; may be wrong, or right only in its low 16 bits.
+  /// As recorded; may be wrong, or right only in its low 16 bits.
   var entryCount: UInt64
-  /// What every offset in the archive is short of: the bytes put before it.
+  /// The number of bytes before the archive, to be added to every recorded offset.
   var prefix: Int64 = 0
-  /// The files that the archive was split into.
+  /// The volumes of a split archive.
   var volumes = Volumes.one
   private var hasZip64 = false
-  /// Whether of places and sizes only the low 32 bits are recorded (see `WrappedPlaces`).
+  /// Whether only the low 32 bits of offsets and sizes are recorded (see `WrappedPlaces`).
   var isWrapped = false
 
   private init(directoryOffset: Int64, directorySize: Int64, recordsOffset: Int64, entryCount: UInt64) {
@@ -26,37 +26,37 @@ struct EndOfCentralDirectory: Sendable {
     self.entryCount = entryCount
   }
 
-  /// How many entries there may be: what is claimed, where that is likely.
+  /// The expected number of entries: the recorded one if plausible.
   var likelyCount: Int {
     let most = directorySize / Int64(CentralHeader.fixedSize)
     return Int(clamping: min(most, max(Int64(clamping: entryCount), most / 8)))
   }
 
-  /// What those entries leave for their names and all else.
+  /// The space in the directory for names and everything else variable.
   var nameBytes: Int { Int(clamping: directorySize) - likelyCount * CentralHeader.fixedSize }
 
   private static let signature: UInt32 = 0x0605_4b50
   private static let zip64Signature: UInt32 = 0x0606_4b50
   private static let zip64LocatorSignature: UInt32 = 0x0706_4b50
   private static let size = 22
-  /// How far from the end the record is looked for, in bytes: most archives end with it, some with a comment of up to
+  /// How far from the end the record is searched for, in bytes: most archives end with it, some with a comment of up to
   /// 64 KiB, a few with junk.
   private static let reaches: [Int64] = [1 << 10, 65_557, 1 << 20]
 
-  /// Finds the record, from the end backwards, that leads to a central directory. Blocks.
+  /// Finds the record, searching backwards from the end, that leads to a central directory. Blocks.
   static func find(in source: any ByteSource) throws(Fault) -> EndOfCentralDirectory {
     let window = min(source.size, reaches.last ?? 0)
     guard window >= size else {
       throw Fault(.damaged, "expected a ZIP archive of at least \(size) bytes, found \(source.size)", atByte: 0)
     }
-    // A record of no entries may be chance bytes in a comment: it counts only where no other leads to a directory.
+    // An empty archive's record may be random bytes in a comment: it is used only if no other leads to a directory.
     var empty: EndOfCentralDirectory?
     var recordOffset: Int64?
     for reach in reaches {
       let start = source.size - min(window, reach)
       let tail = try source.bytes(at: start, count: Int(source.size - start))
       let candidates = candidates(in: tail)
-      // In the shortest reach only what must be it; the next one sees the others again.
+      // Within the shortest range only certain candidates are used; the next range includes the others.
       let isWide = reach > reaches[0] || start == source.size - window
       for position in candidates.fitting + (isWide ? candidates.others : []) {
         guard let found = try read(tail, at: position, startByte: start, of: source) else {
@@ -75,7 +75,7 @@ struct EndOfCentralDirectory: Sendable {
     throw Fault(.damaged, "expected an end record that leads to a central directory", atByte: recordOffset)
   }
 
-  /// Into how many files an archive was split whose last one is `source`; 1 where that does not say so. Blocks on the file's
+  /// The number of volumes of a split archive whose last one is `source`; 1 if none is recorded. Blocks on the file's
   /// end.
   static func volumeCount(of source: any ByteSource) throws(Fault) -> Int {
     let start = source.size - min(source.size, reaches[1])
@@ -86,13 +86,13 @@ struct EndOfCentralDirectory: Sendable {
     return volumeCount(endingWith: last, last == 0xffff ? try zip64(before: start + Int64(position), of: source) : nil)
   }
 
-  /// The last volume has this number, or the one that the larger record has instead.
+  /// The last volume's number is in the record, or in the ZIP64 record.
   private static func volumeCount(endingWith last: UInt16, _ zip64: Zip64?) -> Int {
     let last = last == 0xffff ? zip64?.volume ?? 0 : Int(last)
     return last < 0xffff ? last + 1 : 1
   }
 
-  /// Where the signature stands, last first: with a comment that ends with the file, and without.
+  /// Positions of the signature, last first: those with a comment that ends exactly at the end of the file, and others.
   private static func candidates(in tail: [UInt8]) -> (fitting: [Int], others: [Int]) {
     var fitting: [Int] = []
     var others: [Int] = []
@@ -138,7 +138,7 @@ struct EndOfCentralDirectory: Sendable {
       large.directorySize = zip64.directorySize
       large.directoryOffset = found.volumes.place(zip64.directoryOffset, in: zip64.directoryVolume)
       if let placed = try large.placed(endingAt: zip64.recordOffset, in: source) { return placed }
-      // Not what the larger record says: then only what the smaller one leaves to it.
+      // The ZIP64 record is wrong: only values that the small record delegates to it are used.
       if count == 0xffff { found.entryCount = zip64.entryCount }
       if size == 0xffff_ffff { found.directorySize = zip64.directorySize }
       if offset == 0xffff_ffff { found.directoryOffset = large.directoryOffset }
@@ -151,7 +151,7 @@ struct EndOfCentralDirectory: Sendable {
     var directorySize: Int64
     var entryCount: UInt64
     var recordOffset: Int64
-    /// The last file of a split archive, and the one in which the directory starts, counted from 0.
+    /// The numbers of the last volume and of the one in which the directory starts, counted from 0.
     var volume: Int
     var directoryVolume: Int
   }
@@ -165,7 +165,7 @@ struct EndOfCentralDirectory: Sendable {
     guard try reader.u32() == zip64LocatorSignature else { return nil }
     try reader.skip(4)
     let claimed = Bounds.size(try reader.u64())
-    // Bytes before the archive move the record; then it usually stands right before its locator.
+    // Bytes before the archive shift the record, which is usually right before its locator.
     for offset in [claimed, recordOffset - locatorSize - 56]
     where offset >= 0 && offset <= recordOffset - locatorSize - 56 {
       let record = try source.bytes(at: offset, count: 56)
@@ -186,19 +186,20 @@ struct EndOfCentralDirectory: Sendable {
     return nil
   }
 
-  /// The same with the prefix found, or nil when no central directory is there.
+  /// The location with `prefix` determined; nil if there is no central directory.
   private func placed(endingAt end: Int64, in source: any ByteSource) throws(Fault) -> EndOfCentralDirectory? {
     if directorySize == 0 && entryCount == 0 {
       return directoryOffset <= end ? self : nil
     }
-    // The directory ends where the records after it start; what it lies behind its claimed offset was put before it.
+    // The directory ends where the following records start; the difference to its recorded offset is the length of the
+    // prefix.
     let actual = end - directorySize
     if actual >= directoryOffset, try isHeader(at: actual, in: source) {
       var moved = self
-      // Before a split archive's places there is what is before the part that they are in.
+      // Offsets in a split archive are relative to their volume.
       moved.prefix = volumes.count > 1 ? 0 : actual - directoryOffset
       moved.directoryOffset = actual
-      // Nobody puts just so much before an archive.
+      // A prefix of an exact multiple of 4 GiB is a wrapped offset.
       if !hasZip64, moved.prefix > 0, moved.prefix % WrappedPlaces.round == 0,
         try source.bytes(at: 0, count: 4) == [0x50, 0x4b, 3, 4]
       {
@@ -208,7 +209,7 @@ struct EndOfCentralDirectory: Sendable {
       return moved
     }
     if directoryOffset + directorySize <= end, try isHeader(at: directoryOffset, in: source) { return self }
-    // The size may be wrong and the offset right.
+    // Tries the recorded offset with another size.
     if directoryOffset < end, try isHeader(at: directoryOffset, in: source) {
       var resized = self
       resized.directorySize = end - directoryOffset

@@ -2,13 +2,13 @@ internal import Bytes
 internal import Codecs
 internal import Text
 
-/// What becomes of a name that an archive records: safe components, nothing outside the tree.
+/// Makes recorded names safe: valid components, nothing outside the tree.
 enum EntryName {
   /// PATH_MAX, less its NUL.
   static let longestPath = 4095
 
-  /// Splits a UTF-8 path at `/`: leading `/`, `./` and `../` are stripped; an inner `.`, `..` or empty component, and each
-  /// NUL or control character, becomes `?`; long components are cut. Gives whether the path ends in `/`.
+  /// Splits a UTF-8 path at `/`: leading `/`, `./` and `../` are stripped; an inner `.`, `..` or empty component, and
+  /// each NUL or control character, becomes `?`; long components are cut. `isFolder` is whether the path ends in `/`.
   static func components(of path: ArraySlice<UInt8>) -> (components: [ArraySlice<UInt8>], isFolder: Bool) {
     var rest = path
     stripping: while true {

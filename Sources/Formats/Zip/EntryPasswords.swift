@@ -2,14 +2,14 @@ internal import Bytes
 internal import Codecs
 internal import Synchronization
 
-/// How an entry is encrypted.
+/// The encryption of an entry.
 enum Encryption: Equatable, BitwiseCopyable, Sendable {
   case none
   /// APPNOTE 6.1.
   case zipCrypto
   /// WinZip's; `version` 2 records no CRC.
   case aes(bits: UInt16, version: UInt8)
-  /// Method 99 without a word about how.
+  /// Method 99 without an AES extra field.
   case unknownAES
   /// APPNOTE 7.
   case strong
@@ -20,7 +20,7 @@ enum Encryption: Equatable, BitwiseCopyable, Sendable {
   }
 
   init(_ header: CentralHeader) {
-    // Bit 13: what the headers say is masked.
+    // Bit 13: header values are masked.
     if header.flags & 0x2040 != 0, header.isEncrypted {
       self = .strong
     } else if !header.isEncrypted {
@@ -35,7 +35,7 @@ enum Encryption: Equatable, BitwiseCopyable, Sendable {
   }
 }
 
-/// Finds the password of each entry among those that were given.
+/// Finds the password of each entry among the given ones.
 final class EntryPasswords: Sendable {
   private let passwords: Passwords
   private let state = Mutex(State())
@@ -46,11 +46,11 @@ final class EntryPasswords: Sendable {
   }
 
   private struct State {
-    /// Of the passwords that the rest is about.
+    /// The edition of the passwords that the other fields refer to.
     var edition: UInt64 = 0
     /// By the offset of the entry's local header.
     var found: [Int64: Key] = [:]
-    /// The password that fitted last is likely to fit again.
+    /// The index of the last matching password, which is likely to match again.
     var last = 0
   }
 
@@ -70,12 +70,12 @@ final class EntryPasswords: Sendable {
       .locked, "the entry is encrypted and no password fits (use -o password_file=FILE)", atByte: offset)
   }
 
-  /// Decrypts an entry and gives what `decode` makes of it. Throws a locked fault when no password fits.
+  /// Decrypts an entry and returns what `decode` makes of it. Throws a locked fault when no password fits.
   func open(
     _ locked: Locked, _ patience: Patience, _ decode: (any ByteSource) throws(Fault) -> any ByteSource
   ) throws(Fault) -> any ByteSource {
     let place = locked.node.localHeaderOffset
-    // Looking whether they have changed, and trying them, half a millisecond each.
+    // Rereading the passwords may block, and each attempt takes half a millisecond.
     if patience == .immediate { throw .later }
     let edition = passwords.now
     let (known, last) = state.withLock { state in
@@ -86,7 +86,7 @@ final class EntryPasswords: Sendable {
     let candidates = try candidates(for: locked, among: edition.passwords, last)
     guard let first = candidates.first else { throw EntryPasswords.noneFits(atByte: place) }
     var chosen = first
-    // One in 256 wrong passwords passes ZipCrypto's check: only the content tells.
+    // One in 256 wrong passwords passes ZipCrypto's check: only the content decides.
     if candidates.count > 1, case .zipCrypto = first.key {
       for candidate in candidates {
         guard let bytes = try unlessDelayed({ () throws(Fault) in try decode(plain(locked, candidate.key)) }),
@@ -106,7 +106,7 @@ final class EntryPasswords: Sendable {
     return source
   }
 
-  /// The passwords whose check fits, with the keys they make; no more than the first for AES.
+  /// The passwords that pass the check, with their keys; at most one for AES.
   private func candidates(
     for locked: Locked, among passwords: [[UInt8]], _ last: Int
   ) throws(Fault) -> [(index: Int, key: Key)] {
@@ -134,7 +134,7 @@ final class EntryPasswords: Sendable {
       var keys = ZipCryptoKeys(password: password)
       unsafe head.withUnsafeMutableBytes { unsafe keys.decrypt($0) }
       let check = head[ZipCryptoKeys.headerSize - 1]
-      // With a data descriptor the CRC is not known when the header is written: most take the time instead.
+      // With a data descriptor the CRC is unknown when the header is written: most programs use the time instead.
       let isStreamed = locked.node.flags & 8 != 0
       guard check == UInt8(locked.node.crc >> 24) || isStreamed && check == UInt8(locked.recordedTime >> 8) else {
         return nil
@@ -160,7 +160,7 @@ final class EntryPasswords: Sendable {
     }
   }
 
-  /// Whether all of an entry's bytes can be had and have its CRC.
+  /// Whether all of an entry's bytes are readable and have its CRC.
   private func isRight(_ bytes: any ByteSource, _ node: ZipNode) throws(Fault) -> Bool {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { unsafe block.deallocate() }

@@ -2,11 +2,11 @@ internal import Bytes
 internal import Codecs
 internal import Synchronization
 
-/// Opens entries: finds an entry's bytes in the archive, decrypts and decodes them.
+/// Opens entries: locates an entry's bytes in the archive, decrypts and decodes them.
 final class EntryReader: Sendable {
   let source: any ByteSource
   let options: ZipOptions
-  /// Where the central directory starts.
+  /// The start of the central directory.
   private let end: Int64
   let volumes: Volumes
   private let cache: StretchCache
@@ -14,9 +14,9 @@ final class EntryReader: Sendable {
 
   private static let localSignature: UInt32 = 0x0403_4b50
   private static let localSize = 30
-  /// An entry's data up to this size are read and decoded when it is opened: one system call in all.
+  /// Entries with data up to this size are read and decoded on opening: one system call in total.
   private static let promptSize: Int64 = 128 << 10
-  /// An entry up to this size needs no spool.
+  /// Entries up to this size need no spool.
   private static let wholeSize: Int64 = 256 << 10
 
   init(_ source: any ByteSource, endingAt end: Int64, _ volumes: Volumes, _ cache: StretchCache, _ options: ZipOptions)
@@ -34,11 +34,11 @@ final class EntryReader: Sendable {
       && node.compressedSize <= promptSize
   }
 
-  /// The entry's bytes as the central directory describes it; a stored entry's CRC is not checked yet. Takes one small read,
-  /// more for an encrypted or small one.
+  /// An entry's bytes as the central directory describes it; a stored entry's CRC is not checked yet. Takes one small
+  /// read, more for an encrypted or small entry.
   ///
-  /// Where that leads to nothing right and the local header says otherwise, a small entry is tried by that: its CRC, the
-  /// central one, tells which to believe.
+  /// If that fails and the local header differs, a small entry is decoded according to the local header: the CRC in the
+  /// central directory decides which is right.
   func open(_ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
     do throws(Fault) { return try openCentral(node, patience) } catch {
       guard error.kind == .damaged || error.kind == .unsupported, node.encryption == .none,
@@ -70,10 +70,10 @@ final class EntryReader: Sendable {
     if EntryReader.isPrompt(node) { return ByteArraySource(try inflateWhole(node, patience)) }
     let header = try localHeader(of: node, followedBy: 0, patience)
     let start = node.localHeaderOffset + Int64(header.dataStart)
-    // What a stored entry has beyond its size is not its own.
+    // A stored entry's data beyond its size are ignored.
     let isPlain = node.method == 0 && node.encryption == .none
     let count = isPlain ? min(node.compressedSize, node.size) : node.compressedSize
-    // Data behind the directory are odd, data into it are not an entry's.
+    // Data after the directory are unusual but possible; data that overlap it are invalid.
     let most = (start <= end ? end : source.size) - start
     guard count <= most else {
       throw Fault(.damaged, "expected \(count) bytes of data, found \(most)", atByte: start)
@@ -84,7 +84,7 @@ final class EntryReader: Sendable {
     return try passwords.open(locked, patience) { (plain) throws(Fault) in try decoded(plain, node, patience) }
   }
 
-  /// What an entry's bytes stand for.
+  /// An entry's decoded bytes.
   private func decoded(_ data: any ByteSource, _ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
     let crc = node.encryption.leavesOutCRC ? nil : node.crc
     if node.method == 8 { return InflatedSource(of: data, size: node.size, crc: crc, cache: cache) }
@@ -105,7 +105,7 @@ final class EntryReader: Sendable {
     _ node: ZipNode, _ patience: Patience, isDoubted: Bool = false
   ) throws(Fault) -> [UInt8] {
     let size = Int(node.compressedSize)
-    // Some write not even an empty block for an empty file.
+    // Some programs do not write even an empty block for an empty file.
     if size == 0 && node.size == 0 { return [] }
     let header = try localHeader(of: node, followedBy: size, patience, isDoubted: isDoubted)
     var (bytes, start) = (header.bytes, header.dataStart)
@@ -134,19 +134,19 @@ final class EntryReader: Sendable {
   }
 
   private struct LocalHeader {
-    /// With as many bytes behind it as were asked for and are there, roughly.
+    /// Including about as many following bytes as were requested and exist.
     var bytes: [UInt8]
-    /// Among those bytes: the header says how long it is itself.
+    /// The index of the data in `bytes`, according to the header's own length.
     var dataStart: Int
     var method: UInt16
-    /// In DOS's way.
+    /// In MS-DOS format.
     var time: UInt16
     var compressedSize: Int64
   }
 
-  /// The entry's local header (APPNOTE 4.3.7), read together with about `count` bytes behind it.
+  /// Reads the entry's local header (APPNOTE 4.3.7), together with about `count` following bytes.
   ///
-  /// In a doubted one the signature may be missing: the CRC has the last word.
+  /// If `isDoubted`, the signature may be missing: the CRC decides.
   private func localHeader(
     of node: ZipNode, followedBy count: Int, _ patience: Patience, isDoubted: Bool = false
   ) throws(Fault) -> LocalHeader {
@@ -155,7 +155,7 @@ final class EntryReader: Sendable {
       throw volumes.absence(atByte: offset)
         ?? Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
     }
-    // Names are mostly the central ones, and extra fields short.
+    // Names are usually those of the central directory, and extra fields short.
     let wanted = Self.localSize + (count == 0 ? 0 : Int(node.nameCount) + 64 + count)
     let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
     let bytes = unsafe block.span.bytes
@@ -180,12 +180,12 @@ final class EntryReader: Sendable {
 }
 
 extension EntryReader {
-  /// What is not decoded here and is by others (APPNOTE 4.4.5).
+  /// Methods that are not supported here but by other programs (APPNOTE 4.4.5).
   private static let methods: [UInt16: String] = [
     1: "compression by shrinking", 6: "compression by imploding", 98: "compression by PPMd",
   ]
 
-  /// Throws when the entry cannot be read, or must not be, for a reason that its header alone shows.
+  /// Throws when the entry cannot be read, or must not be, for a reason evident from its header.
   func check(_ node: ZipNode) throws(Fault) {
     let offset = node.localHeaderOffset
     switch node.encryption {
@@ -216,7 +216,7 @@ extension EntryReader {
 }
 
 extension ZipNode {
-  /// What decodes it, beside ISA-L; nil for a stored or inflated entry, and for a method that nothing here decodes.
+  /// The decoder other than ISA-L; nil for a stored or deflated entry, and for an unsupported method.
   fileprivate var compression: Compression? {
     switch method {
     case 9: .deflate64

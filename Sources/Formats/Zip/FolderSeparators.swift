@@ -1,10 +1,10 @@
-/// Finds out what parts folders in the names of an archive: a slash, unless programs of Windows wrote all names, some of them
-/// with backslashes and none with a slash, as .NET did.
+/// Determines the folder separator in an archive's names: a slash, unless all were written by Windows programs, some
+/// contain backslashes and none a slash, as older .NET versions did.
 struct FolderSeparators {
   private var hasBackslash = false
   private var isSettled = false
 
-  /// FAT, OS/2, NTFS, Info-ZIP's NTFS, VFAT (APPNOTE 4.4.2): where a backslash is in no name.
+  /// FAT, OS/2, NTFS, Info-ZIP's NTFS, VFAT (APPNOTE 4.4.2): file names do not contain backslashes.
   private static let hosts: Set<UInt8> = [0, 6, 10, 11, 14]
 
   var areBackslashes: Bool { hasBackslash && !isSettled }

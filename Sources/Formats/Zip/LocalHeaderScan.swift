@@ -1,19 +1,19 @@
 internal import Bytes
 
-/// Finds entries by their local headers (APPNOTE 4.3.7), front to back: for an archive whose end is lost.
+/// Finds entries sequentially by their local headers (APPNOTE 4.3.7): for an archive whose end is lost.
 struct LocalHeaderScan {
   private let source: any ByteSource
-  /// Where the next header is expected.
+  /// The offset of the next expected header.
   private var offset: Int64 = 0
   private var clock = DOSClock()
   private let names: NameDecoder
 
   static let fixedSize = 30
   private static let signature: [UInt8] = [0x50, 0x4b, 3, 4]
-  /// A data descriptor (4.3.9) with its signature; 8 bytes longer when the sizes are of 64 bits.
+  /// A data descriptor (4.3.9) with its signature; 8 bytes longer with 64-bit sizes.
   private static let descriptorSignature: [UInt8] = [0x50, 0x4b, 7, 8]
   private static let blockSize = 256 << 10
-  /// How many bytes may be searched for descriptors, of all entries together; those with sizes of their own cost none.
+  /// The most bytes to search for descriptors, over all entries; entries with recorded sizes need no search.
   private var budget: Int64 = 256 << 20
 
   init(_ source: any ByteSource, _ names: NameDecoder) {
@@ -21,7 +21,7 @@ struct LocalHeaderScan {
     self.names = names
   }
 
-  /// The next entry whose data are all there; nil at the end of what can be made out. Blocks.
+  /// The next entry with complete data; nil when there are no more. Blocks.
   mutating func next() throws(Fault) -> CentralDirectory.Entry? {
     guard offset <= source.size - Int64(Self.fixedSize) else { return nil }
     guard let (start, count) = try header() else { return nil }
@@ -29,7 +29,7 @@ struct LocalHeaderScan {
     guard var header = try? LocalHeaderScan.parse(bytes, &clock) else { return nil }
     header.localHeaderOffset = offset
     if header.flags & 8 != 0, header.compressedSize == 0 {
-      // The sizes stand behind the data: where those end, only the next signature tells.
+      // The sizes follow the data: the data's end is found by searching for the next signature.
       guard try findDescriptor(for: &header, from: start) else { return nil }
     } else {
       guard header.compressedSize <= source.size - start else { return nil }
@@ -40,7 +40,7 @@ struct LocalHeaderScan {
     return CentralDirectory.Entry(header: header, path: path)
   }
 
-  /// Where the data of the entry at `offset` start, and how long its header is; nil when no header is there.
+  /// The offset of the data of the entry at `offset`, and the size of its header; nil if there is no header.
   private func header() throws(Fault) -> (dataStart: Int64, count: Int)? {
     let fixed = try source.bytes(at: offset, count: Self.fixedSize)
     guard fixed.starts(with: Self.signature) else { return nil }
@@ -72,7 +72,7 @@ struct LocalHeaderScan {
     return header
   }
 
-  /// Looks for the data descriptor that fits the distance from the data's start; leaves `offset` at it.
+  /// Searches for the data descriptor whose size matches the distance from the data's start; sets `offset` to it.
   private mutating func findDescriptor(for header: inout CentralHeader, from start: Int64) throws(Fault) -> Bool {
     var place = start
     while place <= source.size - 16, budget > 0 {
@@ -94,7 +94,7 @@ struct LocalHeaderScan {
       }
       budget -= Int64(count)
       if count < Self.blockSize { return false }
-      // A descriptor may lie across the edge.
+      // A descriptor may cross the block's end.
       place += Int64(count - 16)
     }
     return false

@@ -1,15 +1,15 @@
 internal import Bytes
 internal import Codecs
 
-/// A stored entry's bytes, where they lie. The CRC is summed up along the way, and the read that completes it fails when it
-/// is wrong; reads that leave out a part go unchecked.
+/// A stored entry's bytes. A sequential reading verifies the CRC along the way, and the read that completes it fails if
+/// the CRC is wrong; reads that skip a part are not checked.
 final class StoredSource: ByteSource {
   private let data: any ByteSource
   private let check: RunningCheck<CRC32Sum>
   var size: Int64 { data.size }
   var identity: ByteIdentity? { data.identity }
 
-  /// `isPassed` says that the CRC was found right before; `passed` is called when it is.
+  /// `isPassed` says that the CRC was verified before; `passed` is called when it is.
   init(_ data: any ByteSource, crc: UInt32, isPassed: Bool, passed: @escaping @Sendable () -> Void) {
     self.data = data
     check = RunningCheck(of: data, CRC32Sum(expected: crc), isPassed: isPassed, passed: passed)

@@ -1,13 +1,14 @@
 internal import Bytes
 
-/// The files that an archive was split into ("disks", APPNOTE 8.3): each place in it is told from the start of one of them.
+/// The volumes of a split archive ("disks", APPNOTE 8.3): offsets are relative to one of them.
 struct Volumes: Sendable {
-  /// How many there are, as the archive says; 1 for one that was not split.
+  /// The recorded number of volumes; 1 for an archive that is not split.
   let count: Int
-  /// Where each starts in the source; empty unless all are known.
+  /// The offset of each in the source; empty unless all are known.
   private let starts: [Int64]
 
-  /// They are the parts of a `JoinedSource`. Of any other source it is the last one, or all is in one file whatever it says.
+  /// The parts of a `JoinedSource` are the volumes. Any other source is the last volume, or a whole archive whatever it
+  /// records.
   init(_ source: any ByteSource, count: Int) {
     self.count = count
     let starts = count > 1 ? (source as? JoinedSource)?.starts ?? [] : []
@@ -16,15 +17,15 @@ struct Volumes: Sendable {
 
   static let one = Volumes(ByteArraySource([]), count: 1)
 
-  /// Where a place in a volume, counted from 0, is in the source.
+  /// The offset in the source of an offset in a volume, counted from 0.
   func place(_ offset: Int64, in volume: Int) -> Int64 {
     starts.indices.contains(volume) ? Bounds.sum(starts[volume], offset) : offset
   }
 
-  /// Whether only the last one is there.
+  /// Whether only the last volume is present.
   var areMissing: Bool { count > 1 && starts.isEmpty }
 
-  /// Why nothing right is found at a place; nil where that is not for a volume's sake.
+  /// Explains a failure at an offset by missing volumes; nil if none is missing.
   func absence(atByte offset: Int64) -> Fault? {
     guard areMissing else { return nil }
     return Fault(

@@ -22,7 +22,7 @@ extension ZipNode {
     localHeaderOffset = header.localHeaderOffset + prefix
   }
 
-  /// As recorded on Unix; elsewhere the usual ones plus any recorded right to execute.
+  /// As recorded on Unix; otherwise defaults plus any recorded execute permission.
   private static func permissions(_ header: CentralHeader, _ kind: Kind) -> UInt16 {
     let recorded = UInt16(header.unixMode & 0o777)
     if header.isUnix && header.unixMode != 0 { return recorded }
@@ -31,7 +31,7 @@ extension ZipNode {
 }
 
 extension ZipArchive {
-  /// What a link leads to; nil when no link could.
+  /// The target of a symbolic link; nil if it is invalid.
   static func target(of link: UInt32, in tree: ZipTree, _ reader: EntryReader) throws(Fault) -> [UInt8]? {
     let node = tree.nodes[Int(link)]
     guard node.size > 0, node.size <= Int64(EntryName.longestPath) else { return nil }
@@ -44,12 +44,12 @@ extension ZipArchive {
     return target.flatMap { $0.contains(0) ? nil : $0 }
   }
 
-  /// Whether a link's target is a relative path that never climbs above the archive's root.
+  /// Whether a symbolic link's target is a relative path that never leaves the archive's root.
   ///
-  /// Going up is right only through folders of the tree: behind another link, `..` may be anywhere.
+  /// `..` is followed only through folders of the tree: after another link it may lead anywhere.
   static func staysInside(_ target: [UInt8], from folder: UInt32, in tree: ZipTree) -> Bool {
     if target.first == 0x2f { return false }
-    // nil: past a link or a name that is not there.
+    // nil after a link or a missing name.
     var place: UInt32? = folder
     for component in target.split(separator: 0x2f) where component != [0x2e] {
       if component == [0x2e, 0x2e] {

@@ -3,27 +3,27 @@ public import Codecs
 internal import Synchronization
 public import Threads
 
-/// A ZIP archive's tree, and the bytes of its entries.
+/// The tree of a ZIP archive, and its entries' bytes.
 public final class ZipArchive: Sendable {
   private let source: any ByteSource
   private let tree: ZipTree
   private let reader: EntryReader
-  /// What the tree takes, for as long as it is there.
+  /// The memory of the tree, released with it.
   private let memory: MemoryShare
-  /// The bytes of entries that somebody has open, so that nobody decodes what another does.
+  /// The open sources of entries, shared so that an entry is decoded only once.
   private let opened = Mutex<[UInt32: OpenedEntry]>([:])
-  /// The stored entries whose CRC was found right.
+  /// The stored entries with a verified CRC.
   private let passed = Mutex<Set<UInt32>>([])
-  /// What kept a part of the central directory from being read; what came before it is in the tree.
+  /// The fault that ended the reading of the central directory early; entries before it are in the tree.
   public let fault: Fault?
 
   public static let root = ZipTree.root
 
-  /// Reads the central directory of `source`. Blocks; takes time and memory in proportion to the number of entries and of
-  /// the folders that they are in, some 100 bytes each and their names: `memory`, which it keeps.
+  /// Reads the central directory of `source`. Blocks; takes time and memory proportional to the number of entries and
+  /// folders, some 100 bytes each plus names, counted in `memory`.
   ///
-  /// Throws when `source` is not a ZIP archive, or nothing of it can be read; a limit fault when there is no memory for its
-  /// names. A folder that has no entry of its own has the time of the first entry in it, the root `modified`.
+  /// Throws when `source` is not a ZIP archive, or nothing of it can be read; a limit fault when the memory budget is
+  /// exhausted. A folder without an entry of its own has the time of the first entry in it, the root has `modified`.
   public init(
     _ source: any ByteSource, modified: Timestamp, cache: StretchCache, options: ZipOptions = ZipOptions(),
     memory: MemoryShare = MemoryShare(in: MemoryBudget())
@@ -44,7 +44,7 @@ public final class ZipArchive: Sendable {
       {
         continue
       }
-      // A text file that holds the target.
+      // Shown as a text file that contains the target.
       tree.update(link) {
         $0.kind = .file
         $0.permissions = 0o644
@@ -69,10 +69,10 @@ public final class ZipArchive: Sendable {
     return next < siblings.endIndex ? siblings[next] : nil
   }
 
-  /// Whether an entry is decoded when it is opened.
+  /// Whether an entry is decoded on opening.
   public func isPrompt(_ index: UInt32) -> Bool { EntryReader.isPrompt(tree.nodes[Int(index)]) }
 
-  /// Names what an entry holds, wherever it lies, by its size and its CRC; of a folder it says nothing. nil where the archive has
+  /// Identifies an entry's content, wherever it is stored, by size and CRC; 0 for every folder. nil if the archive has
   /// no CRC.
   public func identity(_ index: UInt32) -> UInt64? {
     let node = tree.nodes[Int(index)]
@@ -86,7 +86,7 @@ public final class ZipArchive: Sendable {
     return hash.adding(UInt64(node.crc)).value
   }
 
-  /// Whether an entry's bytes do not lie in the archive as they are.
+  /// Whether an entry's bytes are not stored plainly in the archive.
   public func isDecoded(_ index: UInt32) -> Bool {
     let node = tree.nodes[Int(index)]
     return node.method != 0 || node.encryption != .none || tree.targets[index] != nil
@@ -95,14 +95,14 @@ public final class ZipArchive: Sendable {
   /// O(1).
   public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }
 
-  /// The bytes of a file or of a link's target; takes one small read. Throws when they cannot be had at all.
+  /// The bytes of a file or of a symbolic link's target; takes one small read. Throws when they cannot be read.
   public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
     if let opened = opened.withLock({ $0[index]?.bytes }) { return opened }
     let node = tree.nodes[Int(index)]
-    // A symbolic link that leaves the archive may be a file by now.
+    // A symbolic link that leads out of the archive may be shown as a file.
     if let target = tree.targets[index] { return ByteArraySource(target) }
     if let other = node.overlapped {
-      // Places in other parts are told from their starts.
+      // Offsets in missing volumes would only seem to overlap.
       if let absence = reader.volumes.absence(atByte: node.localHeaderOffset) { throw absence }
       let name = String(decoding: tree.name(of: other), as: UTF8.self)
       throw Fault(.damaged, "its data overlap those of \(name)", atByte: node.localHeaderOffset)
@@ -112,7 +112,7 @@ public final class ZipArchive: Sendable {
     if node.method != 0 || node.encryption.leavesOutCRC { return share(data, index) }
     let isPassed = passed.withLock { $0.contains(index) }
     let stored = StoredSource(data, crc: node.crc, isPassed: isPassed) { [weak self] in
-      // A bounded memory of what needs no second sum.
+      // Bounded.
       self?.passed.withLock { if $0.count < 65_536 { $0.insert(index) } }
     }
     return node.encryption == .none ? stored : share(stored, index)
@@ -122,7 +122,7 @@ public final class ZipArchive: Sendable {
     weak var bytes: (any ByteSource)?
   }
 
-  /// What another thread opened meanwhile, else `bytes`, which others will find from now on.
+  /// The source that another thread has opened meanwhile, or else `bytes`, which is shared from now on.
   private func share(_ bytes: any ByteSource, _ index: UInt32) -> any ByteSource {
     opened.withLock { opened in
       if let present = opened[index]?.bytes { return present }
@@ -132,7 +132,7 @@ public final class ZipArchive: Sendable {
     }
   }
 
-  /// What keeps a file from being opened; nil when it looks sound.
+  /// The fault of opening a file; nil if there is none.
   public func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
     guard tree.nodes[Int(index)].kind == .file else { return nil }
     do throws(Fault) { _ = try open(index, patience) } catch {
@@ -142,36 +142,36 @@ public final class ZipArchive: Sendable {
     return nil
   }
 
-  /// Throws when the archive is not the one that was opened any more.
+  /// Throws when the archive is no longer the one that was opened.
   public func verify() throws(Fault) { try source.verify() }
 }
 
 extension ZipArchive {
-  /// How many nodes the tree has, the root included.
+  /// The number of nodes, including the root.
   public var count: Int { tree.nodes.count }
 
   /// An empty archive's size, in bytes.
   private static let smallest = 22
 
-  /// Whether a file that starts with these bytes, at least 22 of them or all there are, is likely an archive: a local header,
-  /// or an empty archive's end.
+  /// Whether a file that starts with these bytes, at least 22 of them or all there are, is likely an archive: they are
+  /// a local header, or an empty archive's end.
   public static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count >= smallest else { return false }
     return head.starts(with: [0x50, 0x4b, 3, 4]) || head.starts(with: [0x50, 0x4b, 5, 6])
       || head.starts(with: [0x50, 0x4b, 7, 8, 0x50, 0x4b])
   }
 
-  /// Into how many files an archive was split (APPNOTE 8.3) whose last one is `source`; 1 where that does not say so. Blocks on
+  /// The number of files of a split archive (APPNOTE 8.3) whose last one is `source`; 1 if none is recorded. Blocks on
   /// the file's end.
   public static func partCount(of source: any ByteSource) throws(Fault) -> Int {
     try EndOfCentralDirectory.volumeCount(of: source)
   }
 
-  /// Whether only the last file of a split archive is there.
+  /// Whether only the last file of a split archive is present.
   public var lacksParts: Bool { reader.volumes.areMissing }
 
-  /// Whether `source` has a central directory. Blocks on the file's start, and on its last mebibyte where that is no
-  /// archive's.
+  /// Whether `source` has a central directory. Blocks on the file's start, and on its last mebibyte if the start is not
+  /// an archive's.
   public static func isArchive(_ source: any ByteSource) throws(Fault) -> Bool {
     guard source.size >= smallest else { return false }
     if try isStart(source.bytes(at: 0, count: smallest)[...]) { return true }

@@ -1,6 +1,6 @@
 public import Bytes
 
-/// A file, folder or link in an archive's tree.
+/// A file, folder or symbolic link in an archive's tree.
 public struct ZipNode: BitwiseCopyable, Sendable {
   public enum Kind: UInt8, BitwiseCopyable, Sendable {
     case file
@@ -8,16 +8,16 @@ public struct ZipNode: BitwiseCopyable, Sendable {
     case link
   }
 
-  // In an order that leaves no gaps: there may be millions.
+  // Ordered to avoid padding: there may be millions.
   public internal(set) var modified: Timestamp
   /// Permission bits.
   public internal(set) var permissions: UInt16
   public internal(set) var kind: Kind
-  /// Where the name lies in the archive's blob of names.
+  /// The location of the name in the archive's names buffer.
   var nameCount: UInt8 = 0
   var nameStart: UInt32 = 0
   var parent: UInt32 = 0
-  /// In bytes; 0 for a folder, a link's target's length.
+  /// In bytes; 0 for a folder, the target's length for a link.
   public internal(set) var size: Int64
 
   var compressedSize: Int64 = 0
@@ -25,11 +25,11 @@ public struct ZipNode: BitwiseCopyable, Sendable {
   var localHeaderOffset: Int64 = -1
   var crc: UInt32 = 0
   var flags: UInt16 = 0
-  /// How its bytes are compressed, below any encryption (APPNOTE 4.4.5).
+  /// The compression method, below any encryption (APPNOTE 4.4.5).
   var method: UInt16 = 0
   var encryption = Encryption.none
 
-  /// Of a folder, whose children lie next to one another in the archive's order: where they start, and how many there are.
+  /// For a folder, the range of its children, which are contiguous in the archive's order.
   var childStart: UInt32 = 0
   var childCount: UInt32 = 0
 
@@ -40,7 +40,7 @@ public struct ZipNode: BitwiseCopyable, Sendable {
     self.size = size
   }
 
-  /// The node whose data its own overlap, for which it is not read; nil where there is none. Never of a folder.
+  /// The node whose data overlap this one's, which is therefore not read; nil if there is none, as for a folder.
   var overlapped: UInt32? {
     get { kind == .folder || childCount == 0 ? nil : childStart }
     set {

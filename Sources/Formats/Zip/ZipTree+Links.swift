@@ -1,14 +1,14 @@
 internal import Bytes
 
 extension ZipTree {
-  /// Gives each of PKWARE's hard links the data of the file that it is; one whose file is not there has none.
+  /// Gives each PKWARE hard link the data of its file; none if that file is missing.
   mutating func resolveHardLinks() {
     for (link, path) in targets.sorted(by: { $0.key < $1.key }) where nodes[Int(link)].kind == .file {
       let file = file(at: path, from: ZipTree.root) ?? file(at: path, from: nodes[Int(link)].parent)
       dropTarget(of: link)
-      // A link to a link that comes later leads in circles, or to one that this will not wait for.
+      // A link to a later link may be circular, and is not resolved.
       guard let file, file != link, targets[file] == nil else {
-        // Nowhere: reading it will say so.
+        // Unresolved: reading it fails.
         update(link) { $0.localHeaderOffset = -1 }
         continue
       }

@@ -1,14 +1,14 @@
 internal import Bytes
 
 extension ZipTree {
-  /// Notes at the entries whose data overlap those of one that starts before them, in the archive's order where they start
-  /// alike, that other. What is left does not overlap, and so cannot stand for more than is there.
+  /// Marks entries whose data overlap those of an entry that starts before them, or at the same offset and earlier in
+  /// the archive's order, with that entry. The others do not overlap, and so cannot expand to more than there is.
   ///
-  /// An entry that claims to run past `end`, where the central directory starts, is bad itself and costs no other. O(n) for
-  /// archives written front to back, else O(n log n).
+  /// An entry that claims to extend beyond `end`, the start of the central directory, is invalid itself and marks no
+  /// others. O(n) for archives written sequentially, else O(n log n).
   mutating func markOverlaps(before end: Int64) throws(Fault) {
     if isInOrder { return }
-    // Sorting takes half as much again.
+    // Sorting takes half as much memory in addition.
     let count = nodes.count + nodes.count / 2
     try memory.take(count, of: MemoryLayout<UInt32>.stride)
     defer { memory.giveBack(count, of: MemoryLayout<UInt32>.stride) }
@@ -43,7 +43,7 @@ extension ZipTree {
 extension ZipNode {
   fileprivate var hasData: Bool { kind != .folder && localHeaderOffset >= 0 }
 
-  /// Where its data end at the least: how long the local header is, only it tells.
+  /// A lower bound of its data's end, as only the local header has its own length.
   fileprivate var dataEnd: Int64 {
     localHeaderOffset + compressedSize + 30
   }

@@ -1,31 +1,31 @@
 internal import Bytes
 internal import Text
 
-/// The tree that a central directory stands for, while it is being built and after.
+/// The tree of a central directory, during and after its construction.
 ///
-/// Folders come first, so that where a file and a folder have one name the folder keeps it; then every file whose name is
-/// free; then the others, under numbered names.
+/// Folders are added first, so that a folder keeps a name that a file has, too; then every file whose name is free;
+/// then the others, under numbered names.
 struct ZipTree: Sendable {
   private(set) var nodes: [ZipNode]
   private var names: [UInt8] = []
-  /// Every folder's children, one folder after the other.
+  /// The children of all folders, folder by folder.
   private var order: [UInt32] = []
   private var table = NameTable(expecting: 0)
-  /// What PKWARE's links lead to, by node: a symbolic link's target, or until it is resolved a hard link's path.
+  /// The targets of PKWARE's links, by node: a symbolic link's target, or a hard link's path until it is resolved.
   private(set) var targets: [UInt32: [UInt8]] = [:]
-  /// Of all that is in here, and of what else is needed while it is made.
+  /// The memory of everything in here, and of temporaries during construction.
   var memory: CountedMemory
-  /// The folder of the file added last, and what its path was recorded as.
+  /// The folder of the last file added, and its recorded path.
   private var lastFolder = root
   private var lastFolderPath: [UInt8]?
 
   static let root: UInt32 = 0
   private static let folderPermissions: UInt16 = 0o755
 
-  /// What a target takes beside its bytes, and a number to be tried next.
+  /// The memory of a target besides its bytes, and of a name counter.
   private static let targetSize = 160
   private static let counterSize = 48
-  /// So many entries are believed before they are seen.
+  /// The most entries to reserve memory for in advance.
   private static let mostExpected = 2 << 20
 
   init(rootModified: Timestamp, _ memory: CountedMemory) {
@@ -54,7 +54,7 @@ struct ZipTree: Sendable {
 
   // MARK: Building
 
-  /// Makes room for so many entries, whose names take so much, if there is memory for them: growing costs twice as much.
+  /// Reserves memory for `count` entries and their names, if the budget permits: growing later costs twice as much.
   mutating func expect(_ count: Int, nameBytes: Int) {
     let most = min(memory.most(of: MemoryLayout<ZipNode>.stride) / 4 * 3, Self.mostExpected)
     let count = min(count, most)
@@ -62,7 +62,7 @@ struct ZipTree: Sendable {
     try? memory.resize(&names, to: min(nameBytes, count * 64))
   }
 
-  /// Adds an entry whose offsets are short of `prefix` bytes.
+  /// Adds an entry; `prefix` bytes are added to its offset.
   mutating func add(_ entry: CentralDirectory.Entry, prefix: Int64) throws(Fault) {
     var node = ZipNode(entry.header, prefix: prefix, isFolderName: entry.path.last == 0x2f)
     let isPKWARELink = entry.header.isPKWARELink && node.kind != .folder
@@ -74,13 +74,13 @@ struct ZipTree: Sendable {
     }
   }
 
-  /// Adds an entry by its UTF-8 path; throws when the tree is full.
+  /// Adds an entry by its UTF-8 path; throws when the budget is exhausted.
   mutating func add(_ node: ZipNode, path: ArraySlice<UInt8>) throws(Fault) {
     if node.kind != .folder, let lastFolderPath, let slash = path.lastIndex(of: 0x2f),
       path[..<slash] == lastFolderPath[...],
       SafeName.isSafe(path[(slash + 1)...])
     {
-      // The usual case: the folder of the entry before.
+      // The common case: the folder of the preceding entry.
       var node = node
       node.parent = lastFolder
       _ = try append(node, named: path[(slash + 1)...])
@@ -92,7 +92,7 @@ struct ZipTree: Sendable {
     }
     if node.kind == .folder {
       let folder = try folder(at: components, modified: node.modified)
-      // What an entry of its own says replaces what was assumed when a file inside came first.
+      // An entry of its own overrides what was assumed when a file inside came first.
       nodes[Int(folder)].modified = node.modified
       nodes[Int(folder)].permissions = node.permissions
       return
@@ -106,7 +106,7 @@ struct ZipTree: Sendable {
     }
   }
 
-  /// Finds a folder or makes it, with those above it.
+  /// Finds or creates a folder, including its ancestors.
   private mutating func folder(at components: some Sequence<ArraySlice<UInt8>>, modified: Timestamp) throws(Fault)
     -> UInt32
   {
@@ -138,7 +138,7 @@ struct ZipTree: Sendable {
     table.insert(node, hash ?? NameTable.hash(nodes[Int(node)].parent, name(of: node)))
   }
 
-  /// Makes the table larger, and large enough for `count` names.
+  /// Grows the table, to at least `count` names.
   private mutating func growTable(for count: Int = 0) throws(Fault) {
     let before = table.memorySize
     try memory.take(1, of: NameTable.memorySize(expecting: max(table.capacity + 1, count)))
@@ -161,9 +161,9 @@ struct ZipTree: Sendable {
         clashing.append(node)
       }
     }
-    // The next number to try, by folder and the name that numbers are put into, as cut for the first of them: a hundred
-    // thousand of one name must not be quadratic, nor of long names that differ only in what is cut off. By their hash:
-    // where two share one, a name gets a number that it could have done without.
+    // The next number to try, by folder and the name with a number, as cut for number 1: a hundred thousand equal names
+    // must not take quadratic time, nor long names that differ only in what is cut off. Keyed by hash: on a collision a
+    // name gets a higher number than necessary.
     var counters: [Int: Int] = [:]
     for node in clashing {
       let parent = nodes[Int(node)].parent
@@ -194,11 +194,11 @@ struct ZipTree: Sendable {
     names.append(contentsOf: name)
   }
 
-  /// Sorts the nodes by folder, keeping the archive's order within each.
+  /// Groups the nodes by folder, in the archive's order within each.
   private mutating func arrange() throws(Fault) {
     try memory.take(nodes.count - 1, of: MemoryLayout<UInt32>.stride)
     for index in nodes.indices.dropFirst() { nodes[Int(nodes[index].parent)].childCount += 1 }
-    // Where the next child goes; in the end, where the last one has gone.
+    // First the index for the next child, finally the end of the folder's children.
     var start: UInt32 = 0
     for index in nodes.indices where nodes[index].kind == .folder {
       nodes[index].childStart = start
@@ -213,7 +213,7 @@ struct ZipTree: Sendable {
     for index in nodes.indices where nodes[index].kind == .folder { nodes[index].childStart -= nodes[index].childCount }
   }
 
-  /// Gives back what is not needed any more, when nothing more is to be changed.
+  /// Releases temporary memory, when the tree is final.
   mutating func settle() {
     let targets = targets.values.reduce(0) { $0 + Self.targetSize + $1.count }
     memory.settle(
@@ -221,9 +221,9 @@ struct ZipTree: Sendable {
         + table.memorySize + targets)
   }
 
-  /// Forgets where a hard link leads, once it has the data of that.
+  /// Drops a hard link's path, once the link has the file's data.
   mutating func dropTarget(of link: UInt32) { targets[link] = nil }
 
-  /// Changes a node in place; its name and folder must stay.
+  /// Changes a node in place, except its name and folder.
   mutating func update(_ node: UInt32, _ change: (inout ZipNode) -> Void) { change(&nodes[Int(node)]) }
 }

@@ -25,7 +25,7 @@ public struct AccessList: Sendable, Equatable {
 
   private static let version: UInt64 = 2
 
-  /// Throws for what the kernel would not take.
+  /// Throws when the kernel would reject `bytes`.
   package init(_ bytes: [UInt8]) throws(Fault) {
     func number(_ start: Int, _ count: Int) -> UInt64 {
       (0..<count).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * $1) }
@@ -48,7 +48,7 @@ public struct AccessList: Sendable, Equatable {
     }
   }
 
-  /// The list of what is made of the file: its rights to read, which for a folder are those to search as well.
+  /// The list for something derived from the file: the permission to read, which for a folder includes that to search.
   package func view(_ kind: Kind) -> AccessList {
     changed { _, permissions in
       let reading = permissions & 4
@@ -56,7 +56,7 @@ public struct AccessList: Sendable, Equatable {
     }
   }
 
-  /// The list less the permissions of a file mode, as `-o umask=` takes them from the mode.
+  /// The list without the permission bits of `mode`, as `-o umask=` removes them from the mode.
   func less(_ mode: UInt16) -> AccessList {
     changed { tag, permissions in
       switch tag {
@@ -77,20 +77,21 @@ public struct AccessList: Sendable, Equatable {
 
   private var mask: UInt16 { entries.first { $0.tag == Tag.mask }?.permissions ?? 7 }
 
-  /// What an entry gives.
+  /// The effective permissions of an entry.
   private func given(by entry: Entry) -> UInt16 {
     entry.tag == Tag.owner || entry.tag == Tag.others ? entry.permissions : entry.permissions & mask
   }
 
-  /// What the owner may.
+  /// The owner's permissions.
   var ofOwner: UInt16 { entries.first { $0.tag == Tag.owner }?.permissions ?? 0 }
 
-  /// What everybody may who is not the owner, whatever user or group he is.
+  /// The permissions that every other user has, whatever the user or group.
   var ofAllOthers: UInt16 {
     entries.reduce(7) { $1.tag == Tag.owner || $1.tag == Tag.mask ? $0 : $0 & given(by: $1) }
   }
 
-  /// Whether the list gives `wanted` to a process: the first of owner, named user, any of its groups, all others counts.
+  /// Whether the list grants `wanted` to a process: the first match of owner, named user, any of its groups, others
+  /// counts.
   func gives(_ wanted: UInt16, to asker: Asker, owner: UInt32, group: UInt32) -> Bool {
     if asker.user == owner { return ofOwner & wanted == wanted }
     if let named = entries.first(where: { $0.tag == Tag.user && $0.id == asker.user }) {

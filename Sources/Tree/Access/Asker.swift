@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The process that a question comes from.
+/// The process that made a request.
 ///
-/// The kernel decides who may open what. A tree only asks who it is where the answer itself would tell what a file holds.
+/// The kernel enforces permissions on opening. A tree checks only where the reply itself would reveal a file's content.
 public struct Asker: Sendable {
   public let user: UInt32
   public let group: UInt32
-  /// The thread's number, 0 where it cannot be seen from here.
+  /// The thread id; 0 if it is not visible in this PID namespace.
   public let thread: Int32
 
   public init(user: UInt32, group: UInt32, thread: Int32) {
@@ -15,7 +15,7 @@ public struct Asker: Sendable {
     self.thread = thread
   }
 
-  /// Whether the process is in a group; no, too, where that cannot be found out. Reads /proc.
+  /// Whether the process is in a group; false if that cannot be determined. Reads /proc.
   func isMember(of group: UInt32) -> Bool { group == self.group || supplementary.contains(group) }
 
   /// The groups of `Groups:` in /proc/THREAD/status.
@@ -32,7 +32,7 @@ public struct Asker: Sendable {
     return []
   }
 
-  /// Whether a mode and a list give `wanted`, of read 4, write 2 and execute 1, to the process. Root may everything.
+  /// Whether a mode and a list grant `wanted`, of read 4, write 2 and execute 1, to the process. Root always may.
   func may(_ wanted: UInt16, _ face: Face, _ list: AccessList?) -> Bool {
     if user == 0 { return true }
     if let list { return list.gives(wanted, to: self, owner: face.owner, group: face.group) }

@@ -1,31 +1,31 @@
 internal import Bytes
 
-/// Who may read what is made of several things: only who may read each of them.
+/// The access rights for something made from several items: only those who may read each of them.
 ///
-/// A view that draws on more than one file or folder takes its owner and mode from here.
+/// A view of more than one file or folder takes its owner and mode from here.
 package struct CommonRights {
-  /// nil: not the same for all.
+  /// nil if not the same for all.
   private var owner: UInt32?
   private var group: UInt32?
   private var classes: Classes
 
-  /// Whether the owner may, who is in the group, and all others.
+  /// Whether the owner, the group and others have access.
   private struct Classes {
     var owner: Bool
     var group: Bool
     var others: Bool
 
-    /// The same where it is not known whether one is the owner: he may no more than anybody.
+    /// The same if the owner is unknown: any user may be the owner, so has at most the owner's rights.
     var withoutOwner: Classes {
       Classes(owner: owner && group && others, group: group && owner, others: others && owner)
     }
 
-    /// The same where it is not known whether one is in the group.
+    /// The same if the group is unknown.
     var withoutGroup: Classes { Classes(owner: owner, group: group && others, others: group && others) }
   }
 
-  /// Of one thing: `wanted` is what is needed of it, read 4 of a file, read and search 5 of a folder whose names are gone
-  /// through. A list counts for what it gives to everybody, since no mode says more.
+  /// The rights to one item: `wanted` are the permissions needed, read 4 for a file, read and search 5 for a folder
+  /// that is traversed. A list counts with what it grants to everyone, since a mode cannot express more.
   package init(_ attributes: Attributes, _ list: AccessList?, wanted: UInt16) {
     func has(_ permissions: UInt16) -> Bool { permissions & wanted == wanted }
     owner = attributes.owner
@@ -39,7 +39,7 @@ package struct CommonRights {
     }
   }
 
-  /// Adds another thing.
+  /// Adds another item.
   mutating func narrow(to other: CommonRights) {
     var (mine, theirs) = (classes, other.classes)
     if owner == nil || owner != other.owner {
@@ -54,10 +54,10 @@ package struct CommonRights {
       owner: mine.owner && theirs.owner, group: mine.group && theirs.group, others: mine.others && theirs.others)
   }
 
-  /// The kernel's number for a user, or a group, that is none.
+  /// The kernel's overflow user and group id.
   static let nobody: UInt32 = 65534
 
-  /// `attributes` with the owner and the permissions of a file that these may read.
+  /// `attributes` with the owner and permissions of a file that exactly these users may read.
   package func applied(to attributes: Attributes) -> Attributes {
     var result = attributes
     result.owner = owner ?? Self.nobody

@@ -1,13 +1,13 @@
-/// What a mount says of every file and folder instead of what is so: `-o uid=`, `gid=` and `umask=`.
+/// Overrides of owner and permissions for the whole mount: `-o uid=`, `gid=` and `umask=`.
 public struct Overrides: Sendable {
   public var owner: UInt32?
   public var group: UInt32?
-  /// Permission bits taken away from all but links.
+  /// Permission bits removed from everything but symbolic links.
   public var umask: UInt16 = 0
 
   public init() {}
 
-  /// Permissions are all but a link's.
+  /// For anything but a symbolic link, which keeps its permissions.
   func applied(to face: Face) -> Face {
     var shown = face
     if let owner { shown.owner = owner }

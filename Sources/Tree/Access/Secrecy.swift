@@ -1,20 +1,21 @@
-/// Whom a view may tell what its source holds.
+/// Which users may learn a source's content from its view.
 ///
-/// A name, its attributes and its size are told to everybody who may search a folder, and the kernel remembers them for all
-/// users alike. So that who may not read a file learns nothing from its views but what their names say, two answers are
-/// given in a mount that several users share, and neither is remembered:
+/// Names, attributes and sizes are shown to everyone who may search a folder, and the kernel caches them for all users
+/// alike. So that a process that may not read a file learns nothing from its views but what their names say, a mount
+/// shared by several users gives two answers, and neither is cached:
 ///
-/// - Who may read the source gets the view as it is: none where the content is not for it, sizes as they are known.
-/// - Everybody else finds a view under every name that has the form of one, whose attributes follow from the source's. A
-///   folder is the same node for both, so that nobody takes it from under another's feet; it cannot be entered by those who
-///   may not read the source. A file is a node of its own, since the kernel has but one size for each.
+/// - A process that may read the source gets the view as it is: none if the content is unsuitable, sizes as they are
+///   known.
+/// - Any other process finds a view under every name of the right form, with attributes derived from the source's. A
+///   folder is the same node for both, so that neither replaces it for the other; it cannot be entered by those who may
+///   not read the source. A file is a separate node, since the kernel has only one size for each.
 ///
-/// Where all may read the source, or nobody else sees the mount, there is one answer, and it is remembered.
+/// If all may read the source, or nobody else sees the mount, there is one answer, and it is cached.
 enum Secrecy: Sendable {
-  /// The same for all.
+  /// The same for all users.
   case none
-  /// Not for all, and for who asks.
+  /// Restricted, but the requesting process may read the source.
   case guarded
-  /// Not for who asks: it is said what the name says.
+  /// The requesting process may not read the source: only what the name says is shown.
   case concealed
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import Tree
 internal import Zip
 
-/// A file, folder or link in an archive; node 0 is the view itself.
+/// A file, folder or symbolic link in an archive; node 0 is the view itself.
 final class ArchiveItem: MadeItem {
   private let archive: Archive
   private let index: UInt32
@@ -32,7 +32,7 @@ final class ArchiveItem: MadeItem {
     archive.file.inode(0, UInt64(index))
   }
 
-  /// The archive's tree, in which this is: it is not held, so that it may go.
+  /// The archive's tree, which contains this item: not held, so that it can be evicted.
   private func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
     let tree = try archive.tree(patience)
     guard Int(index) < tree.count, Kind(tree.node(index).kind) == kind else { throw .stale }
@@ -86,7 +86,7 @@ final class ArchiveItem: MadeItem {
 
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
     let bytes = try open(pinned: false, patience)
-    // Decoded bytes cannot come to their end when they are others; those that lie there as they are could.
+    // Decoding verifies the checksum; stored bytes have to be read through for that.
     if try !tree(patience).isDecoded(index) { try bytes.readThrough(patience) }
     return bytes
   }
@@ -97,7 +97,7 @@ final class ArchiveItem: MadeItem {
     return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
 
-  /// An entry has the mode that the archive records, below the view, which has the archive's own list.
+  /// An entry has the recorded mode; the view itself has the archive's access list.
   func accessList() throws(Fault) -> AccessList? {
     index == ZipArchive.root ? try archive.file.accessList(.folder) : nil
   }
@@ -153,8 +153,8 @@ extension Kind {
   }
 }
 
-/// An entry's bytes; what goes wrong is remembered for `user.ffmount.error`, and who reads entry after entry finds the next
-/// one decoded.
+/// An entry's bytes; records faults for `user.ffmount.error`, and decodes the next entry ahead of a reader of
+/// consecutive entries.
 private final class NotingSource: ByteSource {
   private let source: any ByteSource
   private let archive: Archive
@@ -197,7 +197,7 @@ private final class NotingSource: ByteSource {
     archive.decodeAhead(next, of: tree)
   }
 
-  /// The entry to be decoded ahead for who has come to `offset`.
+  /// The entry to decode ahead for a reader at `offset`.
   private func next(at offset: Int64) -> (node: UInt32, tree: ZipArchive)? {
     guard isSequence, offset == 0, let tree = archive.tree, let next = archive.next(after: index, of: tree) else {
       return nil

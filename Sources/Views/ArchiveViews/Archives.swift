@@ -6,20 +6,20 @@ internal import Threads
 internal import Tree
 internal import Zip
 
-/// The archives in use, and what those that are kept take.
+/// The archives in use, and a cache of their trees.
 ///
-/// What the kernel knows of an archive holds no tree: whoever asks reads it again when it is gone. So any tree that no call
-/// works with just now may go, however much of it is known.
+/// The kernel's nodes hold no tree: it is read again when needed. So any tree that is not in use by a call can be
+/// evicted, however many of its nodes are known.
 final class Archives: MemoryHolder {
   private let table = SourceTable<Archive>()
-  /// Those that have a tree, or are known to have none, whether anybody uses them now or not.
+  /// Those that have a tree, or a known fault, in use or not.
   private let kept = Mutex<[ObjectIdentifier: Archive]>([:])
   private let clock = Atomic<UInt64>(0)
   let decoded: StretchCache
   let options: ZipOptions
   let memory: MemoryBudget
 
-  /// Each has a file open, as long as there is a descriptor to spare, and so the room on the disk of one that was removed.
+  /// Each keeps a file open, as far as descriptors allow, and so the disk space of a removed one in use.
   private static let keptAtMost = 64
 
   init(decoded: StretchCache, _ options: ZipOptions, _ memory: MemoryBudget) {
@@ -31,10 +31,10 @@ final class Archives: MemoryHolder {
 
   func archive(of source: Source) -> Archive { table.value(of: source) { Archive($0, in: self) } }
 
-  /// Goes up with each use of a tree.
+  /// A logical clock, incremented with each use of a tree.
   func now() -> UInt64 { clock.wrappingAdd(1, ordering: .relaxed).newValue }
 
-  /// Keeps an archive and its tree, until there are too many or their memory is wanted.
+  /// Caches an archive and its tree, until there are too many or memory is needed.
   func keep(_ archive: Archive) {
     let count = kept.withLock { kept in
       kept[ObjectIdentifier(archive)] = archive
@@ -43,14 +43,14 @@ final class Archives: MemoryHolder {
     if count > Self.keptAtMost { drop { number, _ in number <= count - Self.keptAtMost / 4 * 3 } }
   }
 
-  /// Of the trees, in bytes.
+  /// The size of the trees, in bytes.
   var held: Int { kept.withLock { $0.values.reduce(0) { $0 + $1.treeSize } } }
 
   func release(_ count: Int) {
     drop { _, size in size < count }
   }
 
-  /// Drops those that were used longest ago, for as long as `goesOn` says so of how many and how much has gone.
+  /// Evicts in LRU order, while `goesOn`, given the number and the size evicted so far, is true.
   private func drop(while goesOn: (_ number: Int, _ size: Int) -> Bool) {
     let all = kept.withLock { Array($0.values) }.map { ($0, $0.usedAt) }.sorted { $0.1 < $1.1 }
     var (number, size) = (0, 0)
@@ -66,7 +66,7 @@ final class Archives: MemoryHolder {
 /// A file that is a ZIP archive, or should be one, in one state.
 final class Archive: Sendable {
   let file: SourceState
-  /// Keeps this archive, so this must not keep it.
+  /// Weak, as it holds this archive.
   private weak let archives: Archives?
   private let lastUse = Atomic<UInt64>(0)
   private let lacksParts = Atomic<Bool>(false)
@@ -76,13 +76,13 @@ final class Archive: Sendable {
     /// Of the tree, in bytes.
     var size = 0
     var fault: Fault?
-    /// Until when that is believed, by the monotonic clock in nanoseconds; nil for as long as the file stays as it is.
+    /// When the fault expires, on the monotonic clock in nanoseconds; nil if it holds as long as the file is unchanged.
     var faultEnd: UInt64?
     var isArchive: Bool?
-    /// The entry opened last, and the one behind it, decoded already.
+    /// The entry opened last, and the next one, decoded ahead.
     var lastOpened: UInt32 = 0
     var ahead: (node: UInt32, bytes: any ByteSource)?
-    /// What reading an entry ran into, by its node.
+    /// The faults of reading entries, by node.
     var faults: [UInt32: Fault] = [:]
   }
 
@@ -91,7 +91,7 @@ final class Archive: Sendable {
 
   /// In bytes.
   private static let promptSize: Int64 = 256 << 10
-  /// How long a tree that found no room beside others is not tried again, in nanoseconds.
+  /// How long reading a tree for which memory was short is not retried, in nanoseconds.
   private static let shortageTime: UInt64 = 2_000_000_000
 
   init(_ file: SourceState, in archives: Archives) {
@@ -99,12 +99,12 @@ final class Archive: Sendable {
     self.archives = archives
   }
 
-  /// The tree; reading that of a large archive takes long the first time, and again when its memory was wanted meanwhile.
+  /// The tree; reading that of a large archive takes long the first time, and again after eviction.
   func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
     if let known = try known() { return known }
     if patience == .immediate, file.attributes.size > Self.promptSize { throw .later }
     let bytes = try file.open(patience)
-    // The directory of a small archive that lies in a file as it is can be had at once.
+    // The directory of a small archive that is stored plainly in a file can be read at once.
     if patience == .immediate, bytes.extent(at: 0, count: 1) == nil { throw .later }
     try turn.lock(patience)
     defer { turn.unlock() }
@@ -114,7 +114,7 @@ final class Archive: Sendable {
     do throws(Fault) {
       let tree = try ZipArchive(
         bytes, modified: file.attributes.modified, cache: archives.decoded, options: archives.options, memory: memory)
-      // A file that changed meanwhile gave a mixture.
+      // A file that changed meanwhile may have yielded a mixture.
       try bytes.verify()
       state.withLock { state in
         state.tree = tree
@@ -125,7 +125,7 @@ final class Archive: Sendable {
       archives.keep(self)
       return tree
     } catch {
-      // What the system refused now it may grant later, and what others left no room for; what the bytes say stays.
+      // System errors and shortage of memory may pass; faults of the data do not.
       guard error.concernsContent else { throw error }
       let isShortage = error.kind == .limit && !memory.isBeyondAll
       state.withLock { state in
@@ -148,17 +148,17 @@ final class Archive: Sendable {
     return nil
   }
 
-  /// The tree if it is there now.
+  /// The tree if it is in memory.
   var tree: ZipArchive? {
     let tree = state.withLock { $0.tree }
     if tree != nil { use() }
     return tree
   }
 
-  /// What there is to be said of a part that is missing.
+  /// The fault of a missing part.
   var missingPart: Fault? { (file.source.item as? SplitFile)?.fault }
 
-  /// Whether an archive of which only the last part was there has others beside it now.
+  /// Whether an archive that had only its last part has others beside it by now.
   func hasPartsByNow(_ patience: Patience) throws(Fault) -> Bool {
     guard lacksParts.load(ordering: .relaxed) else { return false }
     return try SplitFile.whole(of: file.source, patience).item is SplitFile
@@ -166,14 +166,14 @@ final class Archive: Sendable {
 
   private func use() { if let archives { lastUse.store(archives.now(), ordering: .relaxed) } }
 
-  /// When the tree was asked for last, on the clock of all archives.
+  /// The time of the last use, on the clock of all archives.
   var usedAt: UInt64 { lastUse.load(ordering: .relaxed) }
 
   var treeSize: Int { state.withLock { $0.size } }
 
-  /// Lets go of the tree and what was decoded ahead; gives what it took, in bytes.
+  /// Evicts the tree and what was decoded ahead; returns its size in bytes.
   func dropTree() -> Int {
-    // Released outside of the lock.
+    // Released outside the lock.
     let dropped = state.withLock { state in
       defer { (state.tree, state.size, state.ahead) = (nil, 0, nil) }
       return (state.tree, state.size, state.ahead?.bytes)
@@ -181,7 +181,7 @@ final class Archive: Sendable {
     return dropped.1
   }
 
-  /// Whether the content is a ZIP archive's, whatever the name says.
+  /// Whether the content is a ZIP archive, whatever the name.
   func isArchive(_ patience: Patience) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if patience == .immediate { throw .later }
@@ -190,7 +190,7 @@ final class Archive: Sendable {
     return isArchive
   }
 
-  /// Opens an entry, which may have been decoded ahead; gives whether the entry before it was opened last.
+  /// Opens an entry, which may have been decoded ahead; returns whether the entry before it was the last one opened.
   func open(
     _ node: UInt32, of tree: ZipArchive, _ patience: Patience
   ) throws(Fault) -> (bytes: any ByteSource, isSequence: Bool) {
@@ -205,7 +205,7 @@ final class Archive: Sendable {
     return (try tree.open(node, patience), isSequence)
   }
 
-  /// The entry behind `node`, if it is worth decoding before it is asked for.
+  /// The entry after `node`, if it is worth decoding ahead.
   func next(after node: UInt32, of tree: ZipArchive) -> UInt32? {
     guard let next = tree.sibling(after: node), tree.isPrompt(next), state.withLock({ $0.ahead?.node != next }) else {
       return nil
@@ -214,7 +214,7 @@ final class Archive: Sendable {
   }
 
   func decodeAhead(_ node: UInt32, of tree: ZipArchive) {
-    // A fault shows itself again when the entry is opened.
+    // A fault will occur again when the entry is opened.
     guard let bytes = try? tree.open(node, .immediate) else { return }
     state.withLock { $0.ahead = (node, bytes) }
   }
@@ -222,7 +222,7 @@ final class Archive: Sendable {
   func note(_ fault: Fault, at node: UInt32) {
     guard fault.concernsContent else { return }
     state.withLock { state in
-      // One reason an entry is plenty, and no archive may fill the memory with them.
+      // One fault per entry is enough, and the number is bounded against hostile archives.
       if state.faults.count < 4096 { state.faults[node] = fault }
     }
   }

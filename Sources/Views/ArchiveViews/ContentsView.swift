@@ -5,7 +5,7 @@ package import Threads
 package import Tree
 package import Zip
 
-/// `NAME.contents/`: the tree inside a ZIP archive.
+/// `NAME.contents/`: the tree in a ZIP archive.
 package struct ContentsView: FolderView {
   package let name = "contents"
   package let listedExtensions: Set<FileExtension>
@@ -14,9 +14,9 @@ package struct ContentsView: FolderView {
   private let archives: Archives
 
   package static let suffix: StaticString = ".contents"
-  /// ZIPs that people think of as archives.
+  /// ZIPs commonly regarded as archives.
   private static let usual: Set<FileExtension> = ["zip", "cbz", "zipx"]
-  /// ZIPs that people think of as something else.
+  /// ZIPs commonly regarded as something else.
   private static let byName: Set<FileExtension> = [
     "jar", "war", "ear", "aar", "apk", "ipa", "whl", "egg", "xpi", "crx", "nupkg", "vsix", "kmz", "epub",
     "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "pptx", "pptm", "potx", "odt", "ods", "odp", "odg", "ott",
@@ -50,12 +50,12 @@ package struct ContentsView: FolderView {
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    // What conversions make is no archive.
+    // Converted files are not archives.
     if source.item.knownHead != nil { return nil }
     let whole = try SplitFile.whole(of: source, patience)
     let archive = archives.archive(of: whole)
-    // A name that a listing shows keeps its word without a look inside; any other is decided by the content.
-    // That of the part alone: who asks may not be one to read the others.
+    // Where a listing shows the view, it exists without a check; otherwise the content decides: that of this part only,
+    // as the process may not be permitted to read the others.
     if !source.isConcealed, !isListed(beside: source.name), try !archives.archive(of: source).isArchive(patience) {
       return nil
     }

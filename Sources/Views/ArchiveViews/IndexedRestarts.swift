@@ -3,12 +3,13 @@ internal import Codecs
 internal import Index
 internal import Tree
 
-/// Restart points in the index: the file is the source, and a key is the steps from there to the stream, then the place.
+/// Restart points in the index: the file is the source, and a key is the steps from there to the stream, followed by
+/// the position.
 struct IndexedRestarts: RestartStore {
   let index: Index
 
   private static let number: UInt32 = 1
-  /// Finding the version is work, for those who use it.
+  /// Computed on use, as determining the version is work.
   private var kind: IndexKind { IndexKind(number: Self.number, version: StoredRestartPoint.version) }
 
   func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint? {
@@ -34,7 +35,7 @@ struct IndexedRestarts: RestartStore {
     }
   }
 
-  /// With the number of steps in front, no stream's keys lie among those of a stream inside it.
+  /// As the number of steps comes first, no stream's keys lie among those of a nested stream.
   private func key(_ stream: ByteIdentity, _ place: Int64) -> [UInt8] {
     IndexedFile.bytes([UInt64(stream.steps.count)] + stream.steps + [UInt64(bitPattern: place)])
   }

@@ -2,18 +2,18 @@ internal import Bytes
 internal import Tree
 internal import Zip
 
-/// The files that one was split into, as that one: `a.z01`, `a.z02` and `a.zip` (APPNOTE 8.3), or `a.zip.001` and `a.zip.002`.
+/// The parts of a split file as one: `a.z01`, `a.z02` and `a.zip` (APPNOTE 8.3), or `a.zip.001` and `a.zip.002`.
 final class SplitFile: Item {
   private let source: Source
   private let names: PartNames
-  /// For those that come before the last one.
+  /// For parts that precede the last one.
   private let count: Int
   private let parts: [Part]
   private let files: FileGroup
   private let described: Attributes
   var inode: UInt64 { source.item.inode }
   var kind: Kind { .file }
-  // It has the state that it was made of; `checkCurrent` compares.
+  // It represents the state that it was made from; `checkCurrent` compares.
   var isImmutable: Bool { true }
 
   private enum Part {
@@ -21,14 +21,14 @@ final class SplitFile: Item {
     case missing(FileName)
   }
 
-  /// The extension of the first of files that were cut anywhere.
+  /// The extension of the first part of a file that was split at arbitrary offsets.
   static let first: FileExtension = "001"
-  /// Behind so many names that are not there no more parts are looked for.
+  /// After this many missing names the search for parts ends.
   private static let widestGap = 4
-  /// More are not looked for, as an archive cannot say.
+  /// The most parts that an archive can record.
   private static let mostParts = 0xffff
 
-  /// nil where there is no other part beside `source`.
+  /// nil if there is no other part beside `source`.
   private init?(_ source: Source, _ names: PartNames, count: Int, _ patience: Patience) throws(Fault) {
     parts = try Self.parts(of: source, names, count: count, patience)
     files = Self.present(parts)
@@ -41,9 +41,9 @@ final class SplitFile: Item {
       to: source.attributes.view(inode: source.item.inode, kind: .file, size: files.size))
   }
 
-  /// The whole of what `source` is a part of; itself where it is none, or there is no other part.
+  /// The whole file that `source` is a part of; `source` itself if it is not a part, or there is no other one.
   ///
-  /// Looks up the name of the next part. Where that is there, the end of the last one says how many there are, and all their
+  /// Looks up the name of the next part. If that exists, the end of the last one says how many there are, and all their
   /// names are looked up.
   static func whole(of source: Source, _ patience: Patience) throws(Fault) -> Source {
     guard !source.isConcealed, let names = PartNames(source.name) else { return source }
@@ -83,13 +83,13 @@ final class SplitFile: Item {
   }
 
   func revision(_ attributes: Attributes) -> UInt64 { files.state }
-  /// Its mode says what all lists leave.
+  /// The mode already reflects all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
   func soleOwner(_ attributes: Attributes) -> UInt32? { files.soleOwner }
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
   var sourceState: UInt64 { source.item.sourceState }
 
-  /// What there is to be said of the first part that is missing.
+  /// The fault of the first missing part.
   var fault: Fault? {
     for case .missing(let name) in parts { return MissingPart.fault(name) }
     return nil
@@ -101,7 +101,7 @@ final class SplitFile: Item {
       switch part {
       case .present(let member): joined.append((member.name, try member.open(patience)))
       case .missing(let name):
-        // Files that were cut anywhere are as long as the first; a place in another part may be any.
+        // Parts split at arbitrary offsets are as long as the first; offsets into other parts may be any 32-bit number.
         let size = names.areBefore ? 1 << 32 : source.attributes.size
         joined.append((name, MissingPart(name, size: size)))
       }
@@ -111,12 +111,12 @@ final class SplitFile: Item {
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     try source.item.checkCurrent(isDoubted: isDoubted, patience)
-    // What cannot change is as it was.
+    // An immutable item is unchanged.
     if source.item.isImmutable { return }
     let attributes: Attributes
     do throws(Fault) { attributes = try source.item.attributes(patience) } catch {
       if error.isDelay { throw error }
-      // Gone, or another file in its place.
+      // Gone, or replaced by another file.
       throw .stale
     }
     let now = try Self.parts(of: source.now(attributes), names, count: count, patience)
@@ -124,7 +124,7 @@ final class SplitFile: Item {
   }
 }
 
-/// Stands where a part should be.
+/// A placeholder for a missing part.
 private final class MissingPart: ByteSource {
   private let name: FileName
   let size: Int64
@@ -143,14 +143,14 @@ private final class MissingPart: ByteSource {
   }
 }
 
-/// What the other parts of a split file are named.
+/// The names of the other parts of a split file.
 private struct PartNames {
   private let stem: ArraySlice<UInt8>
   private let letters: ArraySlice<UInt8>
-  /// Whether they come before the one that is asked for.
+  /// Whether they precede the given one.
   let areBefore: Bool
 
-  /// nil for a name that no split file has.
+  /// nil if the name is not that of a split file's part.
   init?(_ name: FileName) {
     guard let fileExtension = name.fileExtension, let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else {
       return nil
@@ -159,7 +159,7 @@ private struct PartNames {
     let spelling = name.bytes[(dot + 1)...]
     switch fileExtension {
     case SplitFile.first: letters = []
-    // In the case of letters that the last one has.
+    // In the case of the last one's letters.
     case "zip": letters = spelling.prefix(1)
     case "zipx": letters = spelling.prefix(1) + spelling.suffix(1)
     default: return nil
@@ -167,7 +167,7 @@ private struct PartNames {
     areBefore = !letters.isEmpty
   }
 
-  /// The first part is 01 or 001; what is asked for is itself the last, or else the first.
+  /// The first part is 01 or 001; the given one is the last, or else the first.
   subscript(index: Int) -> FileName {
     let digits = String(index + (areBefore ? 1 : 2))
     let zeros = String(repeating: "0", count: max(0, (areBefore ? 2 : 3) - digits.utf8.count))

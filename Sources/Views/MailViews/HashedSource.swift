@@ -3,20 +3,20 @@ internal import Codecs
 internal import Synchronization
 internal import Tree
 
-/// A source of which a hash is made while it is read front to back; what a reader leaves out is read for that.
+/// Hashes a source while it is read sequentially; ranges that the reader skips are read for the hash.
 final class HashedSource: ByteSource {
   private let source: any ByteSource
   private let state: Mutex<MailboxDirectory.Hash>
 
   private static let readSize = 192 << 10
 
-  /// Goes on with a hash of the source's start.
+  /// Continues a hash of the source's start.
   init(_ source: any ByteSource, from hash: MailboxDirectory.Hash = .init()) {
     self.source = source
     state = Mutex(hash)
   }
 
-  /// Of what lies before the place that has been reached.
+  /// The hash of the bytes up to the offset reached.
   var hash: MailboxDirectory.Hash { state.withLock { $0 } }
 
   var size: Int64 { source.size }
@@ -29,7 +29,7 @@ final class HashedSource: ByteSource {
     return count
   }
 
-  /// Has all that lies before `end` in the hash. Blocks.
+  /// Hashes everything before `end`. Blocks.
   func reach(_ end: Int64) throws(Fault) {
     while true {
       let place = hash.size

@@ -5,7 +5,7 @@ package import Index
 internal import Mail
 package import Tree
 
-/// Finds out ahead of time what the first look into a mailbox would, and tells what is known already.
+/// Indexes mailboxes ahead of their first use, and reports what is indexed.
 package final class Indexing: Sendable {
   private let index: Index
   let mailboxes: Mailboxes
@@ -17,10 +17,10 @@ package final class Indexing: Sendable {
     view = MessagesView(listing: ViewListing(), mailboxes)
   }
 
-  /// Ends the searches that are going on; what they found is kept.
+  /// Stops the running searches; what they have found is kept.
   package func stop() { mailboxes.stop() }
 
-  /// The search through a mailbox for its messages, which has begun.
+  /// A running search for the messages of a mailbox.
   package final class Search: Sendable {
     let mailbox: Mailbox
 
@@ -28,15 +28,15 @@ package final class Indexing: Sendable {
 
     /// Of the file, in bytes.
     package var size: Int64 { mailbox.file.attributes.size }
-    /// How far the search has come: bytes looked through, messages found, and whether it is over.
+    /// The progress of the search: bytes read, messages found, and whether it is over.
     package var reach: (bytes: Int64, messages: Int, isDone: Bool) { mailbox.reach }
-    /// What ended the search before the file's end.
+    /// The fault that ended the search before the file's end, if any.
     package var fault: Fault? { mailbox.fault }
-    /// Whether the next mount will find what was found.
+    /// Whether the results are stored for the next mount.
     package var isKept: Bool { mailbox.isKept }
   }
 
-  /// Begins the search through one file; nil for one that is no mailbox. Blocks until its first messages are found.
+  /// Starts the search of one file; nil if it is not a mailbox. Blocks until its first messages are found.
   package func search(_ name: FileName, in root: RealRoot) throws(Fault) -> Search? {
     try search(name, in: RealFolder(root: root))
   }
@@ -49,12 +49,12 @@ package final class Indexing: Sendable {
     return Search(mailbox)
   }
 
-  /// Begins the search through each mailbox that a mount of `root` would list, one after the other, and calls `body` with
-  /// its path and the search or what kept it from beginning. Blocks.
+  /// Starts the search of each mailbox that a mount of `root` would list, one after the other, and calls `body` with
+  /// its path and the search, or the fault that prevented it. Blocks.
   package func searchAll(below root: RealRoot, _ body: (String, Result<Search, Fault>) -> Void) throws(Fault) {
     var folders: [(folder: RealFolder, path: String)] = [(try RealFolder(root: root), "")]
     while let (folder, path) = folders.popLast() {
-      // Of a folder that cannot be read there is nothing to be found.
+      // A folder that cannot be read is skipped.
       guard let listing = try? folder.listing(.blocking) else { continue }
       var place: Int64 = 0
       while let entries = try? listing.entries(after: place, .blocking), let last = entries.last {
@@ -83,23 +83,23 @@ package final class Indexing: Sendable {
     return view.isListed(besideFileStartingWith: head)
   }
 
-  // MARK: What is known
+  // MARK: Contents
 
-  /// What the index holds of one file.
+  /// The index's contents for one file.
   package struct Entry: Sendable {
-    /// The file's path when it was looked through; nil where only its numbers are known.
+    /// The file's path when it was indexed; nil if only its device and inode are known.
     package var path: String?
-    /// nil for what is no mailbox.
+    /// nil if it is not a mailbox.
     package var messages: Int?
-    /// Of the file when it was looked through, in bytes; nil where that is not known.
+    /// The size of the file when it was indexed, in bytes; nil if unknown.
     package var fileSize: Int64?
-    /// In the index, in bytes.
+    /// The size in the index, in bytes.
     package var size: Int64
     /// In seconds since 1970.
     package var usedAt: Int64
   }
 
-  /// One entry for each file that the index knows something of.
+  /// One entry for each file in the index.
   package func entries() -> [Entry] {
     var entries: [[UInt8]: Entry] = [:]
     for content in index.contents() where content.kind != KnownValues.kind.number {
@@ -115,7 +115,7 @@ package final class Indexing: Sendable {
     return entries.values.sorted { ($0.path ?? "~", $0.usedAt) < ($1.path ?? "~", $1.usedAt) }
   }
 
-  /// Forgets all that the index knows of a file, whatever its state was; gives whether that was anything.
+  /// Removes everything about a file from the index, whatever its state was; returns whether there was anything.
   package func forget(
     _ name: FileName, in root: RealRoot, renditions: RenditionCache? = nil
   ) throws(Fault) -> Bool {

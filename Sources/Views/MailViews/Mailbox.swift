@@ -9,38 +9,38 @@ internal import Tree
 
 /// A file that is a mailbox, or should be one, in one state.
 ///
-/// Its messages are found front to back in the background, from the first look on; who asks for one waits until it has been
-/// found, and no longer. The search rests while nobody asks, and the next who does has it go on from there. What is found is kept in the index a block at a time; without one, a block is found again when it
-/// is asked for, from where it starts.
+/// Its messages are found sequentially in the background, from the first access on; a request for one waits only until
+/// that one is found. The search pauses while there are no requests, and the next one resumes it. The results are
+/// stored in the index block by block; without an index, a block is scanned again on access, from its known start.
 final class Mailbox: Sendable {
   let file: SourceState
-  /// Keeps this mailbox, so this must not keep it.
+  /// Weak, as it holds this mailbox.
   private weak let mailboxes: Mailboxes?
   private let progress = Awaited(Progress())
   private let turn = TurnLock()
-  /// For whom the search goes on.
+  /// The waiters that keep the search running.
   private let audience = Audience(staying: 0.5)
-  /// Where the search reads now, in bytes; it may be far from the next message.
+  /// The offset that the search has read up to, in bytes; it may be far beyond the last message found.
   private let readUpTo = Atomic<Int64>(0)
 
-  /// How far the search has come.
+  /// The progress of the search.
   private struct Progress: Sendable {
-    /// nil before the first look.
+    /// nil before the first access.
     var opened: Opened?
     var directory = MailboxDirectory()
     var isDone = false
-    /// Whether the search goes on.
+    /// Whether the search is running.
     var isSearched = false
-    /// What ended the search before the end.
+    /// The fault that ended the search early.
     var fault: Fault?
   }
 
   private struct Opened: Sendable {
     let bytes: any ByteSource
-    /// Of the file, for people; nil where the mailbox lies in another file.
+    /// The file's path, for display; nil if the mailbox is nested in another file.
     let path: String?
     let store: MailboxStore?
-    /// What was found in another state of the file, of which much may be the same in this one.
+    /// The results for another state of the file, much of which may still apply.
     let earlier: MailboxDirectory?
   }
 
@@ -49,12 +49,12 @@ final class Mailbox: Sendable {
     self.mailboxes = mailboxes
   }
 
-  /// What ended the search for messages before the file's end; nil while all is well.
+  /// The fault that ended the search before the file's end, if any.
   var fault: Fault? { progress.read { $0.fault } }
 
   // MARK: Messages
 
-  /// The message at a position, 0 for the first; nil behind the last one.
+  /// The message at a position, 0 for the first; nil past the last one.
   func row(at position: Int, _ patience: Patience) throws(Fault) -> MessageRow? {
     let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, patience)
     let place = position % MailboxDirectory.blockSize
@@ -63,16 +63,16 @@ final class Mailbox: Sendable {
     return nil
   }
 
-  /// Throws what ended the search before the file's end: for who has come to the last message that it found.
+  /// Throws the fault that ended the search early: for readers past the last message found.
   func checkEnd() throws(Fault) {
     if let fault { throw fault }
   }
 
-  /// The messages of a block; none behind the last one.
+  /// The messages of a block; none past the last one.
   func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
     let place = Mailboxes.Place(state: file.state, number: number)
     if let known = known(place) { return known }
-    // Finding a block may take long, and so may waiting for it.
+    // Finding a block may take long, as may waiting for that.
     if patience == .immediate { throw .later }
     let opened = try open()
     let found = try wait(opened) { progress -> Result<(start: Int64, count: Int)?, Fault>? in
@@ -85,7 +85,7 @@ final class Mailbox: Sendable {
       return progress.fault.map { .failure($0) } ?? .success(nil)
     }
     guard let (start, count) = try found.get() else { return [] }
-    // The search may have put it there just now.
+    // The search may just have inserted it.
     if let known = known(place) { return known }
     let rows: [MessageRow]
     if let stored = opened.store?.rows(of: number, count: count), stored.first?.separator == start {
@@ -97,7 +97,7 @@ final class Mailbox: Sendable {
     return rows
   }
 
-  /// A block that was used just now. One that is not full may have been the last only because the search broke off there.
+  /// A cached block. One that is not full may have been the last only because the search was interrupted there.
   private func known(_ place: Mailboxes.Place) -> [MessageRow]? {
     guard let known = mailboxes?.blocks[place] else { return nil }
     return known.count == MailboxDirectory.blockSize || progress.read { $0.isDone } ? known : nil
@@ -111,19 +111,20 @@ final class Mailbox: Sendable {
     return found.rows
   }
 
-  /// How many messages there are, once all have been found that can be. Throws what kept every one from being found.
+  /// The number of messages, once all have been found. Throws the fault of the search if it found none or may succeed
+  /// later.
   func count(_ patience: Patience) throws(Fault) -> Int {
     if patience == .immediate, !progress.read({ $0.isDone }) { throw .later }
     let (count, fault) = try wait(open()) { $0.isDone ? ($0.directory.count, $0.fault) : nil }
-    // What damage has left is shown; what the system refused may come another time.
+    // What is found in spite of damage is shown; a system error may be transient.
     if let fault, count == 0 || !fault.concernsContent { throw fault }
     return count
   }
 
-  /// Where the file has its place in the index, whatever became of the search.
+  /// The file's place in the index, whatever the state of the search.
   var place: MailboxStore? { progress.read { $0.opened?.store } }
 
-  /// Where what is found out of the messages may be kept: nowhere without an index, or before all have been found.
+  /// The place in the index for what is derived from the messages; nil without an index, or before all have been found.
   var store: MailboxContentStore? {
     progress.read { progress in
       guard progress.directory.isWhole, progress.fault == nil, let store = progress.opened?.store else { return nil }
@@ -131,13 +132,13 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// The bytes of a message. Blocks before the first look at the mailbox.
+  /// The bytes of a message. Blocks before the first access to the mailbox.
   func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
     if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
     return ByteRange(of: try open().bytes, start: start, size: size)
   }
 
-  /// A message taken apart; nil for one that lies where the file is damaged, which costs no other. Blocks.
+  /// Parses a message; nil if the file is damaged there, which does not affect other messages. Blocks.
   func messageIfReadable(_ row: MessageRow) throws(Fault) -> Message? {
     do throws(Fault) {
       return try Message(reading: bytes(from: row.start, size: row.size, .blocking), isQuoted: true)
@@ -147,9 +148,9 @@ final class Mailbox: Sendable {
     }
   }
 
-  // MARK: The search
+  // MARK: Search
 
-  /// Opens the file and, the first time, sets the search going. Blocks on the disk, but not until the search is over.
+  /// Opens the file and, the first time, starts the search. Blocks on the disk, but not until the search is over.
   private func open() throws(Fault) -> Opened {
     if let opened = progress.read({ $0.opened }) { return opened }
     try turn.lock()
@@ -172,7 +173,7 @@ final class Mailbox: Sendable {
     return opened
   }
 
-  /// Waits for something that the search will show, and has it go on meanwhile.
+  /// Waits for a result of the search, which is resumed if it was paused.
   private func wait<Answer>(_ opened: Opened, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
     try audience.waits { () throws(Fault) in
       while true {
@@ -190,7 +191,7 @@ final class Mailbox: Sendable {
         }
         let found = try progress.wait { progress -> Answer?? in
           if let found = answer(progress) { return .some(found) }
-          // It rests: those for whom it went on had gone just before.
+          // It paused, because its waiters had left just before.
           return progress.isDone || progress.isSearched ? nil : .some(nil)
         }
         if let found { return found }
@@ -198,7 +199,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Searches on where the system refused something, which it may grant now: for who looks anew.
+  /// Resumes a search that ended with a system error, which may be transient: called by a new listing.
   func tryAgain() {
     guard let mailboxes else { return }
     progress.update { progress in
@@ -209,8 +210,8 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// The file's bytes, with an identity if a moment's wait gives one: what was written just now may change again and not
-  /// show it.
+  /// The file's bytes, with an identity if a short delay yields one: a file written just now may change again without
+  /// its times showing it.
   private func settled() throws(Fault) -> any ByteSource {
     let bytes = try file.open(.blocking)
     if bytes.identity != nil { return bytes }
@@ -220,7 +221,7 @@ final class Mailbox: Sendable {
 
   private func search(_ opened: Opened, _ mailboxes: Mailboxes) {
     do throws(Fault) { try find(opened, mailboxes) } catch {
-      // Interrupted, it rests, and who has come meanwhile begins it anew.
+      // When interrupted, the search pauses; new waiters resume it.
       if mailboxes.isEnding { end() } else if !error.isDelay { end(with: error) }
     }
     progress.update { $0.isSearched = false }
@@ -248,20 +249,20 @@ final class Mailbox: Sendable {
         found.removeAll()
         if batch.isFull { batch.flush(directory) }
       }
-      // A message that is said to be long may have been passed over.
+      // A message that declares a length may have been skipped unread.
       try bytes.reach(opened.bytes.size)
       try found.finish()
     } catch {
       if error.kind == .changed { throw error }
-      // The next mount, or the next look, goes on from here.
+      // The next mount, or the next access, continues from here.
       batch.flush(directory)
       if error.isDelay { throw error }
-      // The rest is shown, but not kept: the last block of what is kept so far is full.
+      // The rest is shown, but not stored: the last block stored so far is full.
       add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
       return publish(directory, endingWith: error)
     }
     add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
-    // What changed meanwhile gave a mixture.
+    // A file that changed meanwhile may have yielded a mixture.
     try opened.bytes.verify()
     if directory.count == 0, opened.bytes.size > 0 {
       throw Fault(.damaged, "expected a mailbox, found no message")
@@ -269,13 +270,13 @@ final class Mailbox: Sendable {
     directory.end = opened.bytes.size
     directory.hash = bytes.hash
     directory.isWhole = true
-    // Who waits for the end may ask next whether it is kept.
+    // Flushed first, as waiters for the end may query `isKept` next.
     batch.flush(directory)
     publish(directory)
   }
 
-  /// Takes over the blocks of another state of the file that this one has as well, up to the first that it has not. Each is
-  /// there for those who wait for it as soon as it is known to be.
+  /// Takes over the blocks of another state of the file, up to the first that differs in this one. Each is published to
+  /// waiters as soon as it is verified.
   private func takeOver(
     _ earlier: MailboxDirectory, from store: MailboxStore, _ bytes: HashedSource, to directory: inout MailboxDirectory
   ) throws(Fault) {
@@ -287,7 +288,8 @@ final class Mailbox: Sendable {
         rows.last?.end == next, try SummedRows.areThere(rows, in: bytes)
       else { break }
       known += 1
-      // The last one may have been cut short by the file's end; and what comes behind a block tells where it ends.
+      // The last one may have been truncated at the file's end; and the scanner looks beyond a block to tell where it
+      // ends.
       var sure = known - 1
       if known < earlier.blocks.count {
         while sure > 0, next - earlier.blocks[sure] < Self.mostLookedAhead { sure -= 1 }
@@ -302,17 +304,17 @@ final class Mailbox: Sendable {
     if known < earlier.blocks.count { store.forgetBlocks(from: directory.blocks.count) }
   }
 
-  /// How far behind a message the scanner looks to tell where it ends, in bytes, at least.
+  /// An upper bound on how far the scanner looks beyond a message to tell where it ends, in bytes.
   private static let mostLookedAhead: Int64 = 128 << 10
 
-  /// Of the whole file, when all messages have been found.
+  /// The hash of the whole file, when all messages have been found.
   var hash: MailboxDirectory.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
 
-  /// Whether this is a mailbox that had a packed hash and so many messages, and more behind them. Reads what it then was.
-  /// Blocks.
+  /// Whether this mailbox has grown from a state with a packed hash and `count` messages, by appending only. Reads what
+  /// the file then was. Blocks.
   func hasGrown(from packed: [UInt8], _ count: Int) throws(Fault) -> Bool {
     let hasGrown = try unlessDelayed { () throws(Fault) in
-      // A last message that ends farther back has grown itself.
+      // If the last message ends further back, that message itself has grown.
       guard let hash = MailboxDirectory.Hash(packed: packed), let now = self.hash, hash.size < now.size,
         try count < self.count(.blocking), let last = try row(at: count - 1, .blocking), last.end <= hash.size
       else { return false }
@@ -321,7 +323,7 @@ final class Mailbox: Sendable {
     return hasGrown ?? false
   }
 
-  /// Whether the file still starts as it did.
+  /// Whether the start of the file is unchanged.
   private func isStart(_ hash: MailboxDirectory.Hash, of bytes: any ByteSource) throws(Fault) -> Bool {
     let hashed = HashedSource(bytes)
     try hashed.reach(hash.size)
@@ -343,8 +345,8 @@ final class Mailbox: Sendable {
       rows, for: Mailboxes.Place(state: file.state, number: number), cost: Mailboxes.blockCost)
   }
 
-  /// Shows what was found so far. A block that is not full comes together with the end: whoever reads past it must see what
-  /// that was.
+  /// Publishes what was found so far. A block that is not full is published together with the end: a reader that goes
+  /// past it must see what ended the search.
   private func publish(_ directory: MailboxDirectory, endingWith fault: Fault? = nil) {
     progress.update { progress in
       progress.directory = directory
@@ -353,7 +355,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Ends the wait of those who wait for messages.
+  /// Ends the waits for messages.
   func end(with fault: Fault = .ending) {
     progress.update { progress in
       if progress.isDone { return }
@@ -369,7 +371,7 @@ final class Mailbox: Sendable {
     progress.read { $0.opened }?.store?.isWhole ?? false
   }
 
-  /// How far the search has come: bytes looked through, messages found, and whether it is over.
+  /// The progress of the search: bytes read, messages found, and whether it is over.
   var reach: (bytes: Int64, messages: Int, isDone: Bool) {
     progress.read { progress in
       let isWhole = progress.isDone && progress.fault == nil

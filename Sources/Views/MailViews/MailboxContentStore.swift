@@ -1,12 +1,12 @@
 internal import Index
 internal import Tree
 
-/// Where in the index that lies which was found out of all messages of a mailbox. It hangs on their bytes: when the file is
-/// touched, or its mode changes, it is as right as before.
+/// The place in the index for what is derived from all messages of a mailbox. It depends on their bytes only: it stays
+/// valid when the file's times or mode change.
 struct MailboxContentStore: Sendable {
   let index: Index
   let source: [UInt8]
-  /// What tells the content from others.
+  /// Identifies the content.
   let state: [UInt8]
 
   init(_ store: MailboxStore, of hash: MailboxDirectory.Hash) {

@@ -2,11 +2,11 @@ internal import Bytes
 internal import Index
 internal import Tree
 
-/// Where a mailbox's messages lie, block by block, as far as they have been found.
+/// The offsets of a mailbox's messages, block by block, as far as found.
 struct MailboxDirectory: Sendable, Equatable {
-  /// What tells whether the file still starts as it did.
+  /// Tells whether the file still has the same start.
   struct Hash: Sendable, Equatable {
-    /// How much of the file it is of, from its start, in bytes.
+    /// The length of the hashed start of the file, in bytes.
     var size: Int64 = 0
     /// CRC-32.
     var value: UInt32 = 0
@@ -14,18 +14,18 @@ struct MailboxDirectory: Sendable, Equatable {
 
   static let blockSize = 512
 
-  /// Where each run of `blockSize` messages, of which the last may be shorter, has its first separator.
+  /// The offset of the first separator of each block of `blockSize` messages; the last may be shorter.
   var blocks: [Int64] = []
-  /// Messages in all blocks.
+  /// The number of messages in all blocks.
   var count = 0
-  /// Where the next block starts, or the file ends.
+  /// The offset of the next block, or the end of the file.
   var end: Int64 = 0
   /// Whether every message has been found.
   var isWhole = false
-  /// Of everything that the blocks were made of, at least.
+  /// At least of everything that the blocks were made from.
   var hash = Hash()
 
-  /// The directory without its last block, which may have been cut short by the file's end.
+  /// The directory without its last block, which may have been truncated at the file's end.
   var withoutLast: MailboxDirectory {
     var shorter = self
     shorter.isWhole = false
@@ -34,15 +34,15 @@ struct MailboxDirectory: Sendable, Equatable {
     return shorter
   }
 
-  /// The directory up to where the search goes on: without a last block that is not full.
+  /// The directory up to where the search resumes: without a last block that is not full.
   var withoutRest: MailboxDirectory { count % Self.blockSize == 0 ? self : withoutLast }
 }
 
 extension MailboxDirectory.Hash {
-  /// For the index.
+  /// Serialized for the index.
   var packed: [UInt8] { IndexedFile.bytes([UInt64(bitPattern: size), UInt64(value)]) }
 
-  /// nil for what `packed` never gives. A door.
+  /// nil if `bytes` are not from `packed`; checks the bounds of the size (`Bounds`).
   init?(packed bytes: [UInt8]) {
     guard bytes.count == 16, let value = UInt32(exactly: IndexedFile.word(bytes.dropFirst(8))) else { return nil }
     let size = Int64(bitPattern: IndexedFile.word(bytes))
@@ -52,7 +52,7 @@ extension MailboxDirectory.Hash {
 }
 
 extension MailboxDirectory {
-  /// For the index: 64-bit words, little-endian.
+  /// Serialized for the index: 64-bit words, little-endian.
   var packed: [UInt8] {
     var words = [UInt64(bitPattern: end), isWhole ? 1 : 0, UInt64(count)]
     words += [UInt64(bitPattern: hash.size), UInt64(hash.value)]
@@ -60,7 +60,7 @@ extension MailboxDirectory {
     return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
   }
 
-  /// nil for what `packed` never gives. A door.
+  /// nil if `bytes` are not from `packed`; checks all bounds (`Bounds`).
   init?(packed bytes: ArraySlice<UInt8>) {
     guard bytes.count % 8 == 0, bytes.count >= 40 else { return nil }
     let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 8).map { start in
@@ -79,7 +79,7 @@ extension MailboxDirectory {
       before = block
       blocks.append(block)
     }
-    // Every block but the last is full.
+    // Every block except the last is full.
     guard count > (blocks.count - 1) * Self.blockSize, blocks.isEmpty == (count == 0) else { return nil }
   }
 }

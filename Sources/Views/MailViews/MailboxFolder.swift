@@ -3,7 +3,7 @@ internal import Mail
 internal import Synchronization
 internal import Tree
 
-/// The folder of a mailbox's messages, in the archive's order.
+/// The folder of a mailbox's messages, in file order.
 final class MailboxFolder: MadeItem {
   private let mailbox: Mailbox
   private let messages: MessageTable
@@ -13,13 +13,13 @@ final class MailboxFolder: MadeItem {
   var kind: Kind { .folder }
   var file: SourceState { mailbox.file }
   var identity: UInt64 { Self.mark }
-  /// There may be millions, and who only wants their names is not to pay for more.
+  /// There may be millions of messages, and a plain listing must not pay for more than names.
   var attributeCost: AttributeCost { .small }
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// Avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x6D62_6F78 << 32
 
-  /// The names that were listed last: most of them are looked up next.
+  /// The names listed last: most of them are looked up next.
   private let listed = Mutex<(first: Int, names: [FileName])>((0, []))
 
   init(_ mailbox: Mailbox, _ messages: MessageTable) {
@@ -32,7 +32,7 @@ final class MailboxFolder: MadeItem {
   }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    // The name says where to look; it is right if that message has it.
+    // The name contains the position; it is valid if the message there has this name.
     guard let number = MessageRow.position(inFolderName: name), number > 0,
       let row = try mailbox.row(at: number - 1, patience), folderName(row, at: number) == name
     else { return nil }
@@ -40,7 +40,7 @@ final class MailboxFolder: MadeItem {
     return Found(folder, try folder.attributes(patience))
   }
 
-  /// The name of the message with a number, 1 for the first.
+  /// The folder name of the message with a number, 1 for the first.
   private func folderName(_ row: MessageRow, at number: Int) -> FileName {
     let known = listed.withLock { listed in
       listed.names.indices.contains(number - listed.first) ? listed.names[number - listed.first] : nil
@@ -54,7 +54,7 @@ final class MailboxFolder: MadeItem {
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     mailbox.tryAgain()
-    // That it is no mailbox is said now and not by an empty folder.
+    // Reports here that the file is not a mailbox, rather than by an empty folder.
     _ = try mailbox.rows(ofBlock: 0, patience)
     return MailboxListing(self)
   }

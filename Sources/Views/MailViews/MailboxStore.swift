@@ -3,21 +3,21 @@ internal import Index
 internal import Mail
 internal import Tree
 
-/// A mailbox's directory and its messages' rows, in the index.
+/// A mailbox's directory and its messages' rows in the index.
 ///
-/// The file is the source, by device and inode alone: what was found in an earlier state of it is to be found now, as far as the
-/// bytes are the same. The directory's record says of which state it is; it is always stored together with the
-/// blocks that it adds, so that a process that is killed leaves a directory that is right as far as it goes.
+/// The source is the file, by device and inode only: results for an earlier state have to be found, as they apply as
+/// far as the bytes are the same. The directory's record names its state; it is always stored together with the blocks
+/// that it adds, so that after a crash the directory is valid as far as it goes.
 struct MailboxStore: Sendable {
   let index: Index
   private let identity: ByteIdentity
-  /// What tells the state from others: size and times of the last change.
+  /// Identifies the state of the file: size and times of the last change.
   let state: [UInt8]
 
-  /// Goes up whenever rows or directories are made in another way.
+  /// Incremented whenever the format of rows or directories changes.
   private static let kind = IndexKind(number: 2, version: 3)
   private static let directoryKey: [UInt8] = [0]
-  /// For people: where the file was.
+  /// For display: the file's path.
   private static let pathKey: [UInt8] = [2]
 
   init(_ index: Index, _ identity: ByteIdentity) {
@@ -32,7 +32,7 @@ struct MailboxStore: Sendable {
 
   private static func key(_ block: Int) -> [UInt8] { [1] + IndexedFile.bytes([UInt64(block)]) }
 
-  /// What is known of the file: of its present state, or of another one.
+  /// The stored directory, of the file's present state or another one.
   func directory() -> (directory: MailboxDirectory, isOfPresent: Bool)? {
     guard let value = index.value(of: source, Self.kind, Self.directoryKey), value.count > state.count,
       let directory = MailboxDirectory(packed: value[state.count...])
@@ -40,7 +40,7 @@ struct MailboxStore: Sendable {
     return (directory, value.prefix(state.count).elementsEqual(state))
   }
 
-  /// Keeps blocks and the directory that has them, all or nothing. Gives whether they are kept.
+  /// Stores blocks and the directory that includes them, all or nothing. Returns whether they are stored.
   func store(_ blocks: [(number: Int, rows: [MessageRow])], _ directory: MailboxDirectory, path: String?) -> Bool {
     var records = [IndexRecord(key: Self.directoryKey, value: state + directory.packed)]
     if let path { records.append(IndexRecord(key: Self.pathKey, value: Array(path.utf8))) }
@@ -52,10 +52,10 @@ struct MailboxStore: Sendable {
     return index.store(records, Self.kind, of: source)
   }
 
-  /// A block's rows; nil when they are not there or are not what was stored.
+  /// A block's rows; nil if they are missing or malformed.
   func rows(of block: Int, count: Int) -> [MessageRow]? {
     guard let value = index.value(of: source, Self.kind, Self.key(block)) else { return nil }
-    // The index has told damage by its checksum; what is left is bounds.
+    // The index's checksum has ruled out damage; bounds are checked here.
     let span = unsafe value.span.bytes
     var reader = ByteReader(span)
     var rows: [MessageRow] = []
@@ -67,15 +67,16 @@ struct MailboxStore: Sendable {
     return rows
   }
 
-  /// Forgets the blocks from one on, which are not those of the present state.
+  /// Removes the blocks from `block` on, which differ in the present state.
   func forgetBlocks(from block: Int) {
     index.forget(source, Self.kind, from: Self.key(block), through: Self.key(.max))
   }
 
-  /// Whether the index has all of the present state's messages.
+  /// Whether the index has all messages of the present state.
   var isWhole: Bool { directory().map { $0.isOfPresent && $0.directory.isWhole } ?? false }
 
-  /// The path of a mailbox that the index has, its number of messages, and its size in bytes; nil for what is none.
+  /// The path of a mailbox in the index, its number of messages, and its size in bytes; nil if the record is not a
+  /// mailbox.
   static func summary(of content: IndexedSource, in index: Index) -> (String?, Int?, Int64?)? {
     guard content.kind == kind.number, let value = index.value(of: content.source, kind, directoryKey),
       value.count > stateSize, let directory = MailboxDirectory(packed: value[stateSize...])
@@ -84,7 +85,7 @@ struct MailboxStore: Sendable {
     return (path, directory.count, size(inState: value[...]))
   }
 
-  /// Size; seconds and nanoseconds of two times.
+  /// The size; seconds and nanoseconds of two times.
   private static let stateSize = 40
 
   private static func size(inState state: ArraySlice<UInt8>) -> Int64 {

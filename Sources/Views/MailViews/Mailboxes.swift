@@ -5,33 +5,33 @@ internal import Synchronization
 package import Threads
 internal import Tree
 
-/// The mailboxes in use, and what they share.
+/// The mailboxes in use, and their shared state.
 package final class Mailboxes: Sendable {
-  /// One of a mailbox's blocks, or of its messages.
+  /// The cache key of a block of a mailbox, or of one of its messages.
   struct Place: Hashable, Sendable {
-    /// Of the file.
+    /// The file's state.
     let state: UInt64
     let number: Int
   }
 
   private let table = SourceTable<Mailbox>()
-  /// Those that stay although nobody uses them now; the one used last at the end.
+  /// Mailboxes kept open though not in use, in LRU order, the latest at the end.
   private let kept = Mutex<[Mailbox]>([])
   let index: Index?
   let scans = Workers(atMost: 2, evenHeldUp: 24)
-  /// Look for attachments. Threads of their own, because they wait for scans.
+  /// Search for attachments. A separate pool, because these threads wait for scans.
   let looks = Workers(atMost: 2, evenHeldUp: 24)
-  /// Adds words to text indexes, a mailbox at a time.
+  /// Adds words to text indexes, one mailbox at a time.
   let words = Workers(atMost: 1, evenHeldUp: 12)
   let blocks: RecentlyUsed<Place, [MessageRow]>
   package let messages: MessageTable
-  /// What the views have found out, for as long as one is looked at or it was among those looked at last.
+  /// What the views have derived, while cached.
   struct Sorted: Sendable {
     var groups: MessageGroups?
     var facts: MessageFacts?
   }
 
-  /// By mailbox and sort.
+  /// By mailbox and sorting.
   let known: RecentlyUsed<Place, Sorted>
   private let sorted = SourceTable<SortedMailbox>()
   private let keptSorted = Mutex<[SortedMailbox]>([])
@@ -44,24 +44,24 @@ package final class Mailboxes: Sendable {
   private static let keptAtMost = 16
   private static let keptSortedAtMost = 4
 
-  /// Whether who reads from a mount comes before what goes on in the background.
+  /// Whether background work pauses without readers of a mount.
   let yieldsToReaders: Bool
 
-  /// How queries wait for words, and how these are added.
+  /// Timing of queries and of adding words.
   package struct Pace: Sendable {
-    /// So long a query waits for all of its answer.
+    /// How long a query waits for its complete answer.
     var patience = Duration.seconds(10)
-    /// Words are written so many bytes at a time.
+    /// The size of a batch of words, in bytes.
     var batchSize = 8 << 20
-    /// Or when so long none were: they are found from then on.
+    /// Or after this time: they are found from then on.
     var batchTime = Duration.seconds(3)
   }
 
   let pace: Pace
 
-  /// For parsed blocks of messages: sixteen usual ones.
+  /// For parsed blocks of messages: sixteen of usual size.
   private static let roomForBlocks = 16 * blockCost
-  /// Of a usual block, in bytes.
+  /// The size of a usual block, in bytes.
   static let blockCost = MailboxDirectory.blockSize * 400
 
   package init(
@@ -74,13 +74,13 @@ package final class Mailboxes: Sendable {
     blocks = RecentlyUsed(capacity: Self.roomForBlocks, memory)
     messages = MessageTable(memory)
     shown = RecentlyUsed(capacity: ShownBlock.roomForAll, memory)
-    // Of one mailbox of many millions all that is looked at has room; and however small the budget is, some has.
+    // All that is used of one mailbox of many millions fits in; and however small the budget is, some does.
     known = RecentlyUsed(capacity: memory.capacity, memory)
   }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
 
-  /// For whom the background works that has this audience; where nobody reads from a mount, it works to the end.
+  /// The interest of background work with this audience; without a mount, it always runs to the end.
   func interest(of audience: Audience) -> Interest {
     Interest { [weak self] in
       guard let self, !isEnding else { return false }
@@ -102,7 +102,7 @@ package final class Mailboxes: Sendable {
     sorted.value(of: source) { _ in SortedMailbox(mailbox(of: source), in: self) }
   }
 
-  /// Keeps what has been found out of a mailbox.
+  /// Keeps a mailbox's derived state.
   func keep(_ mailbox: SortedMailbox) {
     keptSorted.withLock { kept in
       kept.removeAll { $0 === mailbox }
@@ -113,7 +113,7 @@ package final class Mailboxes: Sendable {
 
   func stop() {
     ending.store(true, ordering: .relaxed)
-    // Threads wait for mailboxes, and others for those threads; what begins meanwhile is ended afterwards.
+    // Threads wait for mailboxes, and others for those threads; waits that begin meanwhile are ended afterwards.
     endWaits()
     for workers in [looks, words, scans] { workers.stop() }
     endWaits()
@@ -125,11 +125,12 @@ package final class Mailboxes: Sendable {
   }
 }
 
-/// The messages opened last, taken apart.
+/// An LRU cache of parsed messages.
 package final class MessageTable: Sendable {
   private let messages: RecentlyUsed<Mailboxes.Place, Message>
 
-  /// A hundred, or fewer of many attachments; in bytes, of which a message and each of its attachments take so many at most.
+  /// For a hundred messages, fewer with many attachments; in bytes. The costs of a message and of each attachment are
+  /// upper bounds.
   private static let room = 10 << 20
   private static let cost = 100 << 10
   private static let attachmentCost = 100

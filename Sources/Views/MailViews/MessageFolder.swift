@@ -2,19 +2,19 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A message's folder: its bytes, its header, its bodies, its attachments.
+/// The folder of a message: its bytes, its header, its bodies, its attachments.
 final class MessageFolder: MadeItem {
   let message: ShownMessage
-  /// Where else than among the archive's messages the folder stands; 0 for nowhere.
+  /// The view folder that it is in; 0 for the mailbox's own.
   private let place: UInt64
-  /// What it holds, if that is known already.
+  /// What it contains, if that is known.
   private let shape: MessageShape?
   var inode: UInt64 { message.folderInode(.folder, at: place) }
   var kind: Kind { .folder }
   var file: SourceState { message.file }
   var identity: UInt64 { message.identity(.folder) }
   var listsViews: Bool { false }
-  /// Sizes are known once a body has been made, an attachment decoded.
+  /// Sizes are known only after decoding.
   var attributeCost: AttributeCost { .large }
 
   init(_ message: ShownMessage, at place: UInt64 = 0, _ shape: MessageShape? = nil) {
@@ -42,7 +42,8 @@ final class MessageFolder: MadeItem {
       })
   }
 
-  /// What the folder holds; `wanted` says that only this one matters, which may spare taking the message apart.
+  /// The parts in the folder; with `wanted`, only whether that one is included matters, which may avoid parsing the
+  /// message.
   private func parts(_ patience: Patience, upTo wanted: MessagePart? = nil) throws(Fault) -> [MessagePart] {
     var parts: [MessagePart] = [.bytes, .header, .text]
     if let wanted, parts.contains(wanted) { return parts }
@@ -57,14 +58,14 @@ final class MessageFolder: MadeItem {
   }
 }
 
-/// What a message's folder holds.
+/// The parts of a message's folder.
 enum MessagePart: Hashable, Sendable {
   case folder
   case bytes
   case header
   case text
   case html
-  /// By name only, for it is not safe to open.
+  /// Found by name but not listed, as it is not safe to open.
   case original
   case attachments
   case attachment(Int)
@@ -78,7 +79,7 @@ enum MessagePart: Hashable, Sendable {
 
   var name: FileName { Self.names.first { $0.part == self }?.name ?? "" }
 
-  /// Above 0, stable: inode numbers are made of it.
+  /// Above 0, and stable: inode numbers are derived from it.
   var number: UInt64 {
     switch self {
     case .folder: 1
@@ -96,7 +97,7 @@ enum MessagePart: Hashable, Sendable {
 /// The decoded attachments of a message.
 final class AttachmentFolder: MadeItem {
   private let message: ShownMessage
-  /// Of the message's folder, as that has it.
+  /// The location of the message's folder.
   private let place: UInt64
   var inode: UInt64 { message.folderInode(.attachments, at: place) }
   var kind: Kind { .folder }
@@ -187,7 +188,7 @@ final class MessageFile: MadeItem {
   }
 }
 
-/// The names of a folder that are all known.
+/// A listing of names known in advance.
 final class ShortListing: Listing {
   private let names: [(name: FileName, inode: UInt64, kind: Kind)]
   private static let blockSize = 256

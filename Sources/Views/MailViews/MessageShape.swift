@@ -1,7 +1,7 @@
 internal import Mail
 internal import Tree
 
-/// What a message's folder holds beside what every one does.
+/// The optional parts of a message's folder.
 struct MessageShape: OptionSet, Sendable {
   let rawValue: UInt8
 

@@ -28,7 +28,7 @@ package struct MessagesView: FolderView {
     listsUnnamed && MailboxScanner.isMailbox(startingWith: head)
   }
 
-  /// Whether a file is a mailbox, by its name or else by what it holds.
+  /// Whether a file is a mailbox, by its name or else by its content.
   func isOf(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
     if source.isTaken(byName: listedExtensions) { return true }
     return try MailboxScanner.isMailbox(startingWith: source.head(patience))

@@ -1,11 +1,11 @@
 internal import Mail
 internal import Tree
 
-/// Blocks of a mailbox's messages on their way to the index.
+/// Blocks of a mailbox's messages to be written to the index.
 struct RowBatch {
-  /// nil: done without, as when the index could not take the last batch.
+  /// nil if there is no index, or it could not take the last batch.
   private var store: MailboxStore?
-  /// Of the file, for people.
+  /// The file's path, for display.
   private let path: String?
   private var blocks: [(number: Int, rows: [MessageRow])] = []
 
@@ -23,7 +23,7 @@ struct RowBatch {
   }
 
   mutating func flush(_ directory: MailboxDirectory) {
-    // What comes after a batch that is missing would be of no use.
+    // Blocks after a missing batch would be useless.
     if let found = store, !found.store(blocks, directory, path: path) { store = nil }
     blocks.removeAll(keepingCapacity: true)
   }

@@ -2,15 +2,16 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A message that is shown as a folder: one of a mailbox's, or a file that is one.
+/// A message shown as a folder: one in a mailbox, or a file that is one.
 final class ShownMessage: Sendable {
-  /// Where its bytes come from.
+  /// The source of its bytes.
   enum Origin: Sendable {
     case mailbox(Mailbox, Stretch)
     case file
   }
 
-  /// What of a mailbox the message is, its date, and what tells its bytes from others; no more of its row, because the kernel may know very many messages.
+  /// The range of the mailbox, the date and the checksum of the message; not the whole row, because the kernel may know
+  /// very many messages.
   struct Stretch: Sendable {
     let start: Int64
     let size: Int64
@@ -27,14 +28,14 @@ final class ShownMessage: Sendable {
   }
 
   let file: SourceState
-  /// For `user.ffmount.view`.
+  /// The value of `user.ffmount.view`.
   let view: String
-  /// In the archive, from 0.
+  /// The position in the file, from 0.
   let position: Int
   private let origin: Origin
   private let messages: MessageTable
 
-  /// Taking a message of up to this size apart is no work for another thread, in bytes.
+  /// Messages up to this size are parsed on the requesting thread, in bytes.
   private static let promptSize: Int64 = 128 << 10
 
   init(_ file: SourceState, _ origin: Origin, at position: Int, view: String, _ messages: MessageTable) {
@@ -47,7 +48,7 @@ final class ShownMessage: Sendable {
 
   private var place: Mailboxes.Place { Mailboxes.Place(state: file.state, number: position) }
 
-  /// The message's own date, or its source's time where it has none. Blocks for a file that was not taken apart yet.
+  /// The date of the message, or the source's mtime if it has none. Blocks for a file that is not parsed yet.
   func modified(_ patience: Patience) throws(Fault) -> Timestamp {
     let date =
       switch origin {
@@ -76,7 +77,7 @@ final class ShownMessage: Sendable {
   func message(_ patience: Patience) throws(Fault) -> Message {
     if let known = messages[place] { return known }
     let bytes = try bytes(patience)
-    // What lies in a file as it is can be had at once.
+    // Bytes stored plainly in a file can be read at once.
     if patience == .immediate, size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
     let isQuoted = if case .mailbox = origin { true } else { false }
     let message = try Message(reading: bytes, isQuoted: isQuoted)
@@ -84,36 +85,37 @@ final class ShownMessage: Sendable {
     return message
   }
 
-  /// Whether to make a body or an attachment of the message to learn its size is no work for another thread.
+  /// Throws `later` if making a body or an attachment, to determine its size, is work for another thread.
   func checkPromptness(_ patience: Patience) throws(Fault) {
     if patience == .immediate, size > Self.promptSize { throw .later }
   }
 
-  /// Tells what a part of the message shows from all else that could stand in its place. It hangs on the message's bytes, and
-  /// not on where they lie; the folder of a file that is one message is the same whatever the file holds.
+  /// Distinguishes what a part of the message shows from anything else that could have its name. It depends on the
+  /// message's bytes, not on their location; the folder of a file that is one message is the same whatever the file
+  /// holds.
   func identity(_ part: MessagePart) -> UInt64 {
     let hash = StableHash(seed: part.number)
     switch origin {
     case .mailbox(_, let stretch):
-      // What could not be summed up is of one state alone.
+      // Bytes without a checksum are identified by the file's state.
       let bytes = stretch.sum == 0 ? file.state : UInt64(stretch.sum)
       return hash.adding(UInt64(bitPattern: stretch.size)).adding(bytes).value
     case .file: return part == .folder || part == .attachments ? hash.value : hash.adding(file.revision).value
     }
   }
 
-  /// A number for the message's folder, or for a file in it.
+  /// The inode number of the message's folder, or of a file in it.
   func inode(_ part: UInt64) -> UInt64 { Self.inode(file, position, part) }
 
-  /// The same, of the message at a position in a file.
+  /// The same for the message at a position in a file.
   static func inode(_ file: SourceState, _ position: Int, _ part: UInt64) -> UInt64 {
     part < partsInRow
       ? file.inode(mark, UInt64(position) * partsInRow + part)
       : file.inode(mark ^ part, UInt64(position))
   }
 
-  /// A number for a folder of the message's: its own at each place where it stands, for a folder that stands twice is taken
-  /// for a loop. The files in it keep theirs.
+  /// The inode number of one of the message's folders: different at each location, since a folder that appears twice is
+  /// taken for a loop. The files in it keep theirs.
   func folderInode(_ part: MessagePart, at place: UInt64) -> UInt64 {
     if place == 0 { return inode(part.number) }
     return file.inode(place, 2 * UInt64(position) + (part == .attachments ? 1 : 0))
@@ -125,15 +127,15 @@ final class ShownMessage: Sendable {
     return attributes
   }
 
-  /// How many of a message's numbers lie between its neighbours'.
+  /// The number of consecutive inode numbers reserved per message.
   private static let partsInRow: UInt64 = 256
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// Avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_696C << 32
 
   func attributes(_ part: UInt64, _ kind: Kind, size: Int64, _ patience: Patience) throws(Fault) -> Attributes {
     var attributes = file.attributes.view(inode: inode(part), kind: kind, size: size)
-    // The folder of a file is a view of it, and looking at a view opens nothing.
+    // The folder of a file is a view of it, and looking up a view opens nothing.
     if case .file = origin, part == MessagePart.folder.number { return attributes }
     let date = try modified(patience)
     attributes.modified = date

@@ -3,25 +3,25 @@ internal import Codecs
 internal import Mail
 internal import Tree
 
-/// Messages that follow each other, each with the sum of its bytes: by that it is known again in another state of its file.
+/// Consecutive messages, each with a checksum of its bytes, by which it is recognized in another state of its file.
 struct SummedRows {
   private let bytes: any ByteSource
   private(set) var rows: [MessageRow] = []
-  /// The first that has no sum yet.
+  /// The first without a checksum.
   private var next = 0
 
-  /// So much is summed up at a time, while it is still in the processor's cache.
+  /// Checksums are computed in batches of this size, while the bytes are still in the processor's cache.
   private static let readSize: Int64 = 192 << 10
 
   init(of bytes: any ByteSource) { self.bytes = bytes }
 
-  /// Adds the next message. Blocks.
+  /// Appends the next message. Blocks.
   mutating func add(_ row: MessageRow) throws(Fault) {
     rows.append(row)
     if row.end - rows[next].separator >= Self.readSize { try finish() }
   }
 
-  /// Sums up all that are there. Blocks.
+  /// Computes all missing checksums. Blocks.
   mutating func finish() throws(Fault) {
     for sum in try Self.sums(of: rows[next...], in: bytes) {
       rows[next].sum = sum
@@ -34,7 +34,7 @@ struct SummedRows {
     next = 0
   }
 
-  /// Whether messages that were found in another state of the file are in this one, where they were. Blocks.
+  /// Whether messages found in another state of the file are unchanged in this one. Blocks.
   static func areThere(_ rows: [MessageRow], in bytes: any ByteSource) throws(Fault) -> Bool {
     let found: [UInt32]? = try unlessDelayed { () throws(Fault) in try Self.sums(of: rows[...], in: bytes) }
     return found == rows.map(\.sum)
@@ -42,7 +42,7 @@ struct SummedRows {
 
   private static func sums(of rows: ArraySlice<MessageRow>, in bytes: any ByteSource) throws(Fault) -> [UInt32] {
     guard let first = rows.first, let last = rows.last else { return [] }
-    // Those of an index may say anything.
+    // Rows from an index may be inconsistent.
     guard rows.allSatisfy({ $0.separator < $0.end }), last.end <= bytes.size,
       zip(rows, rows.dropFirst()).allSatisfy({ $0.end == $1.separator })
     else { throw Fault(.damaged, "expected messages that follow each other", atByte: first.separator) }

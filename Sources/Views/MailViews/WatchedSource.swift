@@ -1,10 +1,10 @@
 internal import Bytes
 internal import Tree
 
-/// Another source's bytes, with a look at each read before it is made: how far it is, and whether it is still wanted.
+/// Calls a function before each read of another source, for progress and cancellation.
 final class WatchedSource: ByteSource {
   private let source: any ByteSource
-  /// Called with the read's offset; what it throws, the read does.
+  /// Called with the read's offset; what it throws, the read rethrows.
   private let watch: @Sendable (Int64) throws(Fault) -> Void
 
   init(_ source: any ByteSource, _ watch: @escaping @Sendable (Int64) throws(Fault) -> Void) {

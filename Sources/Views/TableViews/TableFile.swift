@@ -3,21 +3,21 @@ internal import Synchronization
 internal import Tables
 internal import Tree
 
-/// A table or JSON in another form, made while it is read.
+/// A table or JSON in another form, generated while it is read.
 final class TableFile: MadeItem {
   let file: SourceState
   private let form: TableForm
   private let content: TableForm.Content
-  /// For `user.ffmount.view`.
+  /// The value of `user.ffmount.view`.
   private let view: String
   private let known: KnownValues
   private let memory: RewrittenText.Memory
-  /// The text as long as somebody reads it.
+  /// The text while it has readers.
   private let opened = Mutex(Opened())
 
   private struct Opened: Sendable {
     weak var text: RewrittenText?
-    /// While its size is found out, which takes several answers.
+    /// Held while its size is determined, which takes several requests.
     var unfinished: RewrittenText?
   }
 
@@ -30,13 +30,13 @@ final class TableFile: MadeItem {
   var identity: UInt64 { hash.adding(file.revision).value }
   var kind: Kind { .file }
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// Avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x7461_626C << 32
-  /// Of larger sources the size is not found out when they are opened: their first bytes come first.
+  /// The size of larger sources is not determined on opening, so that their first bytes come at once.
   private static let promptSource: Int64 = 32 << 20
   private static let promptText: Int64 = 128 << 20
-  /// How many times larger the text may be, so that who believes the size is never cut off: an empty cell becomes a column,
-  /// a bracket a line and its indent.
+  /// The greatest growth of the text, so that a program that relies on the size is never cut off: an empty cell becomes
+  /// a column, a bracket a line and its indent.
   private var growth: Int64 { form == .html ? 16 : 66 }
 
   init(
@@ -51,7 +51,7 @@ final class TableFile: MadeItem {
     self.memory = memory
   }
 
-  /// What the size is kept under.
+  /// The key that the size is stored under.
   private var work: String { "table \(form.rawValue) \(TableForm.version)" }
 
   private var guess: Int64 { Bounds.size(file.attributes.size * growth + 4096) }
@@ -101,7 +101,7 @@ final class TableFile: MadeItem {
       known.note(size, of: work, inState: revision, isLasting: isLasting)
     }
     return opened.withLock { opened in
-      // Another thread may have been quicker.
+      // Another thread may have been first.
       if let text = opened.text { return text }
       opened.text = made
       return made

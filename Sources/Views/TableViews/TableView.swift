@@ -2,9 +2,10 @@ package import Bytes
 package import Tables
 package import Tree
 
-/// `NAME.csv.as-html`, `NAME.csv.as-txt` and `NAME.json.as-txt`, by name: tables and JSON made readable, while they are read.
+/// `NAME.csv.as-html`, `NAME.csv.as-txt` and `NAME.json.as-txt`, by name: readable forms of tables and JSON, generated
+/// while they are read.
 ///
-/// Nothing in a table's bytes says that they are one: its name does.
+/// A table is recognized by its name only, as nothing in its bytes identifies it.
 package struct TableView: View {
   package let name: String
   package let kind = Kind.file

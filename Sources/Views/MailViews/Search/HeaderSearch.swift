@@ -3,25 +3,25 @@ internal import Index
 internal import Mail
 internal import Tree
 
-/// Looks for words in the headers of messages that no index has the words of yet.
+/// Searches the headers of messages whose words are not indexed yet.
 ///
-/// The headers of some thousand messages at a time are put into an index that lasts only as long as they are asked, so that
-/// they are found by the same rules as anywhere. Much quicker than taking messages apart, and it leaves nothing behind.
+/// The headers of some thousand messages at a time are put into a temporary text index and queried there, so that the
+/// same matching rules apply. Much faster than parsing messages, and nothing is stored.
 struct HeaderSearch {
   let mailbox: Mailbox
-  /// For FTS5, of the columns of the header alone.
+  /// For FTS5, of header columns only.
   let expressions: [String]
 
-  /// What was found: positions in order, by the expression, among the messages before `reach`.
+  /// The matches: ascending positions by expression, among the messages before `reach`.
   struct Hits {
     fileprivate(set) var positions: [String: [UInt32]] = [:]
     fileprivate(set) var reach: Int
   }
 
-  /// At a time.
+  /// The number of messages per batch.
   private static let messagesAtATime = 16 * MailboxDirectory.blockSize
 
-  /// Looks through the messages from `first` on, before `end`, until the time is up. Blocks.
+  /// Searches the messages from `first` to before `end`, until the timeout. Blocks.
   func hits(from first: Int, to end: Int, within limit: WaitLimit) throws(Fault) -> Hits {
     var hits = Hits(reach: first)
     while hits.reach < end {
@@ -47,7 +47,7 @@ struct HeaderSearch {
       let (block, index) = (positions.lowerBound + texts.count).quotientAndRemainder(
         dividingBy: MailboxDirectory.blockSize)
       let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(index).prefix(positions.count - texts.count)
-      // The mailbox has become another one.
+      // The mailbox has changed.
       if rows.isEmpty { throw .stale }
       for row in rows {
         try Interest.check()
@@ -57,7 +57,7 @@ struct HeaderSearch {
     return texts
   }
 
-  /// None where the file is damaged.
+  /// No words if the file is damaged there.
   private func words(of row: MessageRow) throws(Fault) -> Message.Words {
     do throws(Fault) {
       return try Message.headerWords(reading: mailbox.bytes(from: row.start, size: row.size, .blocking))

@@ -3,45 +3,45 @@ internal import Index
 internal import Mail
 internal import Tree
 
-/// What goes on in the background and can be waited for.
+/// Background work with progress.
 package protocol BackgroundWork: Sendable {
   /// Of the file, in bytes.
   var size: Int64 { get }
-  /// How far it has come: bytes, messages, and whether it is over.
+  /// The progress: bytes, messages, and whether it is over.
   var reach: (bytes: Int64, messages: Int, isDone: Bool) { get }
-  /// What ended it before the file's end.
+  /// The fault that ended it before the file's end, if any.
   var fault: Fault? { get }
-  /// Whether the next mount will find what was found.
+  /// Whether the results are stored for the next mount.
   var isKept: Bool { get }
 }
 
 extension Indexing.Search: BackgroundWork {}
 
 extension Indexing {
-  /// What is looked for.
+  /// A parsed search query.
   package struct Query: Sendable {
     fileprivate let parsed: SearchQuery
 
-    /// Throws an unsupported fault that says what is wrong.
+    /// Throws an unsupported fault with the mistake.
     package init(_ text: String) throws(Fault) {
       do throws(SearchQuery.Mistake) { parsed = try SearchQuery(text) } catch {
         throw Fault(.unsupported, error.reason)
       }
     }
 
-    /// Whether messages' texts have to be known: an answer then waits for an index of their words.
+    /// Whether the messages' texts are needed: the answer then waits for an index of their words.
     package var needsWords: Bool { parsed.needsBodies }
   }
 
-  /// A message that was found.
+  /// A matching message.
   package struct Hit: Sendable {
-    /// Of its folder in a mount, from the mailbox's own folder on.
+    /// Of its folder in a mount, starting with the mailbox's folder.
     package var path: String
-    /// In seconds since 1970; nil where the message has none.
+    /// In seconds since 1970; nil if the message has none.
     package var date: Int64?
-    /// In which the date is written, in minutes east of Greenwich.
+    /// The zone of the date, in minutes east of Greenwich.
     package var zone: Int
-    /// The name or else the address, and the address; each perhaps empty.
+    /// The name, or else the address, and the address; each may be empty.
     package var sender: String
     package var address: String
     package var subject: String
@@ -49,7 +49,7 @@ extension Indexing {
     package var size: Int64
   }
 
-  /// A mailbox whose words are being put into its text index.
+  /// A mailbox whose words are being indexed.
   package final class Words: BackgroundWork {
     private let sorted: SortedMailbox
 
@@ -64,8 +64,7 @@ extension Indexing {
     package var isKept: Bool { sorted.search.words.reach.isKept }
   }
 
-  /// Begins to put the words of a mailbox into its text index. Blocks until its messages have been found and what else is
-  /// asked of them has.
+  /// Starts to index a mailbox's words. Blocks until its messages and their facts have been found.
   package func words(of search: Search) throws(Fault) -> Words {
     let sorted = mailboxes.sorted(search.mailbox.file.source)
     _ = try sorted.search.words.texts(within: .after(.zero))
@@ -73,7 +72,8 @@ extension Indexing {
     return Words(sorted)
   }
 
-  /// Calls `body` with each message of a mailbox for which a query holds, newest first. Blocks until all have been searched.
+  /// Calls `body` with each message of a mailbox that matches a query, newest first. Blocks until all have been
+  /// searched.
   package func find(_ query: Query, in search: Search, _ body: (Hit) -> Void) throws(Fault) {
     let sorted = mailboxes.sorted(search.mailbox.file.source)
     let results = try sorted.search.found(query.parsed, within: .none, listingAtMost: .max)

@@ -2,10 +2,10 @@ internal import Tree
 
 /// The forms of an English word: plural, past and the like.
 ///
-/// All forms are asked for, so the index needs none of this. By the rules of spelling alone: irregular forms are not known,
-/// and a form that is no word is not found.
+/// The query is expanded to all forms, so the index is independent of this. By spelling rules only: irregular forms are
+/// unknown, and a form that is not a word matches nothing.
 enum InflectedWord {
-  /// `word` first, then others; `underrun` has `underruns`, and the other way round.
+  /// `word` first, then the other forms; `underrun` yields `underruns`, and vice versa.
   static func forms(of word: String) -> [String] {
     let word = word.lowercased()
     guard word.utf8.count >= 3, word.utf8.allSatisfy({ (0x61...0x7a).contains($0) }) else { return [word] }
@@ -16,7 +16,7 @@ enum InflectedWord {
     return forms
   }
 
-  /// What the word may be a form of, itself among them.
+  /// The words that this may be a form of, including itself.
   private static func bases(of word: String) -> [String] {
     var bases = [word]
     func add(_ base: String) { if base.utf8.count >= 3, !bases.contains(base) { bases.append(base) } }

@@ -6,7 +6,7 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// Queries to one mailbox: their results for a while, and which came last.
+/// The queries of one mailbox: cached results, and the latest queries.
 final class MailboxSearch: Sendable {
   typealias Outcome = Result<SearchResults, SearchQuery.Mistake>
 
@@ -15,19 +15,19 @@ final class MailboxSearch: Sendable {
   private let known: RecentlyUsed<FileName, Known>
   private let noted = Mutex<[FileName]>([])
   private let waiters: SearchWaiters
-  /// So long a query waits for all of its answer.
+  /// How long a query waits for its complete answer.
   private let limit: Duration
 
   private struct Known: Sendable {
     let outcome: Outcome
-    /// Of the monotonic clock, in nanoseconds.
+    /// On the monotonic clock, in nanoseconds.
     let at: UInt64
   }
 
   private static let notedAtMost = 10
-  /// For results, in bytes.
+  /// The cache's capacity for results, in bytes.
   private static let roomForResults = 4 << 20
-  /// What comes while words are still added is right for so long, in nanoseconds.
+  /// How long a partial result is valid, in nanoseconds.
   private static let lifetime: UInt64 = 1_000_000_000
 
   init(_ sorted: SortedMailbox, in mailboxes: Mailboxes) {
@@ -38,7 +38,7 @@ final class MailboxSearch: Sendable {
     known = RecentlyUsed(capacity: Self.roomForResults, mailboxes.memory)
   }
 
-  /// The queries that were opened last, the last one first.
+  /// The latest queries, most recent first.
   var latest: [FileName] { noted.withLock { $0 } }
 
   func note(_ query: FileName) {
@@ -49,11 +49,11 @@ final class MailboxSearch: Sendable {
     }
   }
 
-  /// What a query finds: all of it, or what there is after a while. Words that are missing are added in the background
+  /// The results of a query: complete, or as far as available at the timeout. Missing words are added in the background
   /// meanwhile.
   ///
-  /// `part` says when what was found of a part of the messages does. Blocks. Throws an interrupted fault when nobody waits
-  /// any more.
+  /// `part` says when a cached partial result is sufficient. Blocks. Throws an interrupted fault when the results are
+  /// no longer wanted.
   func results(_ query: FileName, part: Part, _ patience: Patience) throws(Fault) -> Outcome {
     if let known = known[query] {
       switch known.outcome {
@@ -74,12 +74,12 @@ final class MailboxSearch: Sendable {
     return .success(results)
   }
 
-  /// When what was found of a part of the messages is good enough.
+  /// When a cached partial result is sufficient.
   enum Part {
     case never
-    /// When it was found just now.
+    /// If it is recent.
     case justNow
-    /// As long as not all words are known to be in.
+    /// As long as not all words are indexed.
     case untilDone
   }
 
@@ -88,13 +88,13 @@ final class MailboxSearch: Sendable {
     return part != .never && (isRecent || (part == .untilDone && !words.reach.isDone))
   }
 
-  /// What was found of a part of the messages when a query was asked last; nil when that was all, or is forgotten. O(1).
+  /// The last partial result of a query; nil if the last was complete, or is no longer cached. O(1).
   func part(_ query: FileName) -> SearchResults? {
     guard case .success(let results) = known[query]?.outcome, results.searched != nil else { return nil }
     return results
   }
 
-  /// The same of a query that has been read. Blocks.
+  /// The results of a parsed query. Blocks.
   func found(
     _ query: SearchQuery, within limit: WaitLimit, listingAtMost listed: Int = SearchResults.listedAtMost
   ) throws(Fault) -> SearchResults {
@@ -109,10 +109,10 @@ final class MailboxSearch: Sendable {
     throw .noTextIndex
   }
 
-  /// So often words may be found to be damaged.
+  /// How often damaged text indexes are retried.
   private static let attempts = 3
 
-  /// What is known for a query's answer when the time is up, or before; nil when not even all messages have been found.
+  /// What is known for a query's answer at the timeout, or before; nil if not even all messages have been found.
   private func sources(
     for query: SearchQuery, within limit: WaitLimit
   ) throws(Fault) -> SearchResults.Sources? {

@@ -2,18 +2,18 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// What queries ask of messages beside their words: sixteen bytes a message.
+/// What queries test besides words: sixteen bytes per message.
 struct MessageFacts: Sendable, Equatable {
-  /// In seconds since 1970; the least for a message without a date.
+  /// In seconds since 1970; `Int64.min` for a message without a date.
   private(set) var dates: [Int64] = []
-  /// The local day of writing, since 1970; the least for a message without a date.
+  /// The day of writing in the sender's zone, since 1970; `Int32.min` for a message without a date.
   private(set) var days: [Int32] = []
-  /// In bytes; those of 4 GiB and more are one.
+  /// In bytes, clamped to `UInt32.max`.
   private var sizes: [UInt32] = []
 
   var count: Int { dates.count }
 
-  /// Of a message, in bytes; what is 4 GiB or more is larger than anything.
+  /// The size of a message in bytes; one of 4 GiB or more exceeds every limit.
   func size(_ position: Int) -> Int64 { sizes[position] == .max ? .max : Int64(sizes[position]) }
 
   mutating func add(_ row: MessageRow) {
@@ -22,7 +22,7 @@ struct MessageFacts: Sendable, Equatable {
     sizes.append(UInt32(clamping: row.size))
   }
 
-  /// `count` is how many messages there will be, about.
+  /// `count` is the approximate number of messages.
   init(expecting count: Int = 0) {
     dates.reserveCapacity(count)
     days.reserveCapacity(count)
@@ -47,7 +47,7 @@ extension MessageFacts: Packable {
     return bytes
   }
 
-  /// nil unless it is of so many messages.
+  /// nil unless `bytes` are of `messages` messages.
   init?(packed bytes: [UInt8], messages: Int) {
     guard bytes.count == 16 * messages else { return nil }
     self.init(expecting: messages)

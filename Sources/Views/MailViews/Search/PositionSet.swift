@@ -1,6 +1,6 @@
 internal import Tree
 
-/// Positions of messages, a bit each.
+/// A bit set of message positions.
 struct PositionSet: Sendable, Equatable {
   private var words: [UInt64]
   private let limit: Int
@@ -8,7 +8,7 @@ struct PositionSet: Sendable, Equatable {
   /// In memory, in bytes.
   var size: Int { 8 * words.count }
 
-  /// None of `limit` positions.
+  /// An empty set of positions below `limit`.
   init(below limit: Int) {
     self.limit = limit
     words = Array(repeating: 0, count: (limit + 63) / 64)
@@ -40,7 +40,7 @@ struct PositionSet: Sendable, Equatable {
     for index in words.indices { words[index] |= other.words[index] }
   }
 
-  /// Those that are not in it.
+  /// The complement.
   var inverted: PositionSet {
     var inverted = self
     for index in words.indices { inverted.words[index] = ~words[index] }

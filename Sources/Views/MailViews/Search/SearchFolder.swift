@@ -3,7 +3,7 @@ internal import Files
 internal import Mail
 internal import Tree
 
-/// `NAME.views/search/`: a folder by the name of any query; it lists the last ones.
+/// `NAME.views/search/`: has a folder for every query; lists the latest ones.
 final class SearchFolder: ViewFolder {
   let sorted: SortedMailbox
   let place = ViewPlace.of(0x73, [])
@@ -12,13 +12,13 @@ final class SearchFolder: ViewFolder {
   init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    // Programs look for their own files everywhere; and what is listed is a name that all of them can take.
+    // Hidden names are looked up by programs everywhere; and every listed name must be a valid file name.
     if name.bytes.first == 0x2e || name.count > 255 || Self.isProbe(name) { return nil }
     let folder = QueryFolder(sorted, name)
     return Found(folder, try folder.attributes(patience))
   }
 
-  /// Whether file managers look for the name in every folder.
+  /// Whether file managers look up the name in every folder.
   private static func isProbe(_ name: FileName) -> Bool {
     let probes: Set<String> = [
       "desktop.ini", "autorun.inf", "thumbs.db", "ehthumbs.db", "folder.jpg", "folder.gif", "folder.png", "cover.jpg",
@@ -32,13 +32,12 @@ final class SearchFolder: ViewFolder {
   }
 }
 
-/// `NAME.views/search/QUERY/`: the messages for which a query holds, newest first; before them, what says that some may be
-/// missing.
+/// `NAME.views/search/QUERY/`: the messages that match a query, newest first, after a notice if some may be missing.
 final class QueryFolder: ViewFolder {
   let sorted: SortedMailbox
   private let query: FileName
   let place: UInt64
-  /// Words may still be missing.
+  /// Messages may still be added as words are indexed.
   var isImmutable: Bool { false }
 
   init(_ sorted: SortedMailbox, _ query: FileName) {
@@ -47,7 +46,7 @@ final class QueryFolder: ViewFolder {
     place = ViewPlace.of(0x73, query.bytes)
   }
 
-  /// nil for a query that is none.
+  /// nil if the query is invalid.
   private func results(
     part: MailboxSearch.Part = .untilDone, _ patience: Patience
   ) throws(Fault) -> SearchResults? {
@@ -57,13 +56,13 @@ final class QueryFolder: ViewFolder {
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     if let percent = SearchNotice.percent(in: name) {
-      // As long as nobody has listed more.
+      // Exists while the last result is partial.
       guard sorted.search.part(query) != nil else { return nil }
       let notice = SearchNotice(sorted, place, percent: percent)
       return Found(notice, try notice.attributes(patience))
     }
     guard let number = MessageRow.position(inFolderName: name), number > 0 else { return nil }
-    // What has been found stays found.
+    // A message that matched still matches.
     if sorted.search.part(query)?.contains(number - 1) != true {
       guard try results(part: .justNow, patience)?.contains(number - 1) ?? false else { return nil }
     }
@@ -77,7 +76,7 @@ final class QueryFolder: ViewFolder {
     return ResultListing(self, results?.positions ?? [], notice)
   }
 
-  // MARK: What is said of it
+  // MARK: Extended attributes
 
   private static let resultsName: FileName = "user.ffmount.results"
   private static let searchedName: FileName = "user.ffmount.searched"
@@ -113,7 +112,7 @@ final class QueryFolder: ViewFolder {
     return provenance
   }
 
-  /// The notice, if there is one, is at place 0, and what was found behind it.
+  /// The notice, if there is one, is at offset 0, followed by the results.
   private final class ResultListing: Listing {
     private let folder: QueryFolder
     private let positions: [UInt32]

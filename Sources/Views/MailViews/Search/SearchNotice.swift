@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Tree
 
-/// `INCOMPLETE - 43 % searched.txt`: says that a listing of what a query finds is not all yet, and what to do.
+/// `INCOMPLETE - 43 % searched.txt`: says that the listing of a query's results is incomplete, and what to do.
 final class SearchNotice: MadeItem {
   private let sorted: SortedMailbox
   private let percent: Int
   let inode: UInt64
   var kind: Kind { .file }
-  /// How far it is changes, but what a file of a name says does not.
+  /// The progress changes, but the content of a file with a given name does not.
   var identity: UInt64 { UInt64(percent) }
   var file: SourceState { sorted.file }
 
@@ -18,13 +18,13 @@ final class SearchNotice: MadeItem {
   init(_ sorted: SortedMailbox, _ place: UInt64, percent: Int) {
     self.sorted = sorted
     self.percent = percent
-    // No message has an odd number.
+    // Messages have even numbers.
     inode = sorted.file.inode(place, 2 * UInt64(percent) + 1)
   }
 
   var name: FileName { FileName(Self.start + Array("\(percent)".utf8) + Self.end) }
 
-  /// What such a name says; nil for any other.
+  /// The percentage in such a name; nil for any other.
   static func percent(in name: FileName) -> Int? {
     guard name.bytes.starts(with: start), name.bytes.reversed().starts(with: end.reversed()) else { return nil }
     let number = name.bytes.dropFirst(start.count).dropLast(end.count)

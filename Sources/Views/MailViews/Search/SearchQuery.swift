@@ -1,14 +1,14 @@
 internal import Mail
 internal import Tree
 
-/// A query as people write it: words, `"phrases"`, `pre*`, `~stems`, `OR`, `-not`, `( )`, and `from:` and the like.
+/// The syntax tree of a query: words, `"phrases"`, `pre*`, `~stems`, `OR`, `-not`, `( )`, and prefixes such as `from:`.
 ///
-/// What stands side by side must all hold; `OR` binds less.
+/// Adjacent terms must all match; `OR` has lower precedence.
 indirect enum SearchQuery: Equatable, Sendable {
   case all([SearchQuery])
   case any([SearchQuery])
   case not(SearchQuery)
-  /// Words that follow each other, in a column of the text index or in any; the last may go on.
+  /// Adjacent words, in one column of the text index or in any; with `isStart`, the last is a prefix.
   case words([String], column: String?, isStart: Bool)
   case label(String)
   case hasAttachment
@@ -20,12 +20,12 @@ indirect enum SearchQuery: Equatable, Sendable {
   case larger(than: Int64)
   case smaller(than: Int64)
 
-  /// What is wrong with a query, as the end of a sentence.
+  /// The mistake in a query, as the end of a sentence.
   struct Mistake: Error, Equatable {
     let reason: String
   }
 
-  /// Against queries that nobody writes by hand.
+  /// Against generated queries.
   static let termsAtMost = 200
 
   init(_ text: String) throws(Mistake) {
@@ -34,11 +34,11 @@ indirect enum SearchQuery: Equatable, Sendable {
   }
 }
 
-/// Reads a query front to back. Parentheses are counted, not called: depth is bounded by the number of terms.
+/// A parser of queries. Parentheses are counted, without recursion: the depth is bounded by the number of terms.
 private struct QueryReader {
   private var tokens: ArraySlice<Token>
   private var depth = 0
-  /// The prefix of the parentheses around, for what has none of its own.
+  /// The prefix of the enclosing parentheses, for terms without their own.
   private var scope: String?
 
   private enum Token: Equatable {
@@ -49,7 +49,7 @@ private struct QueryReader {
     case not
     /// A prefix before a parenthesis, in lower case.
     case scope(String)
-    /// `field` in lower case; a quoted text is taken as it is.
+    /// `field` in lower case; a quoted text is taken literally.
     case term(field: String?, text: String, isQuoted: Bool)
   }
 
@@ -174,7 +174,7 @@ private struct QueryReader {
     return .words(words, column: column, isStart: isStart || !isQuoted && text.hasSuffix("*"))
   }
 
-  /// `2024-05-03`, `2024-05` or `2024`: its first day, or the one behind its last.
+  /// `2024-05-03`, `2024-05` or `2024`: its first day, or the day after its last.
   private static func day(_ text: String, _ field: String, isEnd: Bool = false) throws(SearchQuery.Mistake) -> Int {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
       part.allSatisfy { $0.isASCII && $0.isNumber } && part.count <= 4 ? Int(part) : nil
@@ -226,7 +226,7 @@ private struct QueryReader {
     return tokens
   }
 
-  /// Whether what a term starts with is a prefix: not of what is written so without one, `http://…` or `Re: …`.
+  /// Whether a term starts with a prefix: false for text such as `http://…` or `Re: …`.
   private static func isPrefix(_ name: String, of term: Substring) throws(SearchQuery.Mistake) -> Bool {
     if isField(name) { return true }
     let behind = term.dropFirst(name.count + 1)

@@ -2,15 +2,15 @@ internal import Bytes
 internal import Index
 internal import Tree
 
-/// The messages for which a query holds.
+/// The messages that match a query.
 struct SearchResults: Sendable {
   /// Newest first, at most `listedAtMost`.
   let positions: [UInt32]
-  /// The same, to look one up.
+  /// The same, for look-ups.
   private let members: PositionSet
-  /// How many there are in all.
+  /// The total number.
   let count: Int
-  /// How many of the messages have been searched; nil for all.
+  /// How many of the messages have been searched; nil if all.
   let searched: (count: Int, of: Int)?
 
   static let listedAtMost = 10_000
@@ -20,31 +20,31 @@ struct SearchResults: Sendable {
 
   func contains(_ position: Int) -> Bool { members.contains(position) }
 
-  /// In whole percent, less than a hundred; nil when all messages have been searched.
+  /// In whole percent, less than a hundred; nil if all messages have been searched.
   var percentSearched: Int? {
     searched.map { searched in searched.of == 0 ? 0 : min(99, Int(Double(searched.count) / Double(searched.of) * 100)) }
   }
 
-  /// What is searched for a query's answer.
+  /// The data that a query is evaluated on.
   struct Sources {
     let facts: MessageFacts
-    /// The messages for which an expression of FTS5 holds.
+    /// The messages that match an FTS5 expression.
     let words: (String) throws(Fault) -> [UInt32]
     let groups: (Sorting) throws(Fault) -> MessageGroups
-    /// How many messages, from the first on, all of these are of.
+    /// The number of messages, from the first on, that all of these cover.
     var reach: Int
   }
 
-  /// None, while `messages` are known of more.
+  /// No results, out of `messages` known so far.
   init(noneOf messages: Int) {
     (positions, members, count, searched) = ([], PositionSet(below: 0), 0, (0, messages))
   }
 
-  /// Asks what a query asks. Blocks. Throws what `sources` do.
+  /// Evaluates a query. Blocks. Rethrows what `sources` throw.
   init(_ query: SearchQuery, in sources: Sources, listingAtMost listed: Int) throws(Fault) {
     let facts = sources.facts
     var all = try Self.positions(query, sources)
-    // Of a message of which something is not known, nothing is: not what is not in it either.
+    // Messages not covered by all sources are excluded, including by negated terms.
     let isPart = sources.reach < facts.count
     if isPart { all.formIntersection(PositionSet(below: facts.count) { $0 < sources.reach }) }
     let found = all.positions
@@ -61,7 +61,7 @@ struct SearchResults: Sendable {
     switch query {
     case .words: return PositionSet(below: limit, try sources.words(query.expression ?? ""))
     case .all(let parts):
-      // Words are asked for together: that is what the index is made for.
+      // Words are combined into one expression, for which the index is optimized.
       var result = PositionSet(below: limit).inverted
       if let expression = query.joinedExpression {
         result = PositionSet(below: limit, try sources.words(expression))
@@ -84,8 +84,8 @@ struct SearchResults: Sendable {
     }
   }
 
-  /// Those of a label and of the labels below it. Case is of no matter, nor a slash: in a folder's name there is none. If
-  /// there is no such label, nor is what else stands between words.
+  /// The messages of a label and the labels below it. Case and slashes are ignored, as folder names have no slashes. If
+  /// there is no such label, all characters between words are ignored.
   private static func positions(_ label: String, _ groups: MessageGroups, _ limit: Int) -> PositionSet {
     func letters(_ text: some StringProtocol) -> [String] { [text.lowercased().filter { $0 != "/" && $0 != " " }] }
     func words(_ text: some StringProtocol) -> [String] {
@@ -109,21 +109,21 @@ struct SearchResults: Sendable {
 }
 
 extension SearchQuery {
-  /// For FTS5, whose strings double quotation marks; nil for what is not of words.
+  /// As an FTS5 string, in which quotation marks are doubled; nil if the query is not of words.
   fileprivate var expression: String? {
     guard case .words(let words, let column, let isStart) = self else { return nil }
     let phrase = words.joined(separator: " ").replacing("\"", with: "\"\"")
     return "\(column.map { "\($0) : " } ?? "")\"\(phrase)\"\(isStart ? " *" : "")"
   }
 
-  /// That all words hold which stand side by side here; nil when there are none.
+  /// The conjunction of all adjacent words; nil if there are none.
   fileprivate var joinedExpression: String? {
     guard case .all(let parts) = self else { return expression }
     let words = parts.compactMap(\.expression)
     return words.isEmpty ? nil : words.joined(separator: " AND ")
   }
 
-  /// All that will be asked of words.
+  /// All FTS5 expressions that will be evaluated.
   var expressions: [String] {
     let own = joinedExpression.map { [$0] } ?? []
     switch self {
@@ -134,7 +134,7 @@ extension SearchQuery {
     }
   }
 
-  /// Whether it asks for words that stand elsewhere than in a message's header.
+  /// Whether it needs words outside a message's header.
   var needsBodies: Bool {
     contains { part in
       if case .words(_, let column, _) = part { return !["subject", "sender", "recipients"].contains(column) }

@@ -2,15 +2,15 @@ internal import Bytes
 internal import Synchronization
 internal import Tree
 
-/// Those who wait for the answers to queries, of all mailboxes.
+/// Counts the waiters for query results, over all mailboxes.
 ///
-/// Each has a thread that waits, of which a mount has some hundreds: so that others always find one, who comes when many wait
-/// already is answered at once by what there is.
+/// Each occupies a thread, of which a mount has some hundreds: beyond a limit queries do not wait, but get what is
+/// available at once, so that threads stay free.
 final class SearchWaiters: Sendable {
   private let count = Atomic<Int>(0)
   private static let most = 64
 
-  /// Calls `body` for one of them, with whether he may wait.
+  /// Calls `body` as one of the waiters, with whether it may wait.
   func waits<Value>(_ body: (_ mayWait: Bool) throws(Fault) -> Value) throws(Fault) -> Value {
     defer { count.subtract(1, ordering: .relaxed) }
     return try body(count.add(1, ordering: .relaxed).newValue <= Self.most)

@@ -5,45 +5,45 @@ internal import Mail
 internal import Threads
 internal import Tree
 
-/// A mailbox's words: put into a text index in the background, from the first search on, and asked for there.
+/// A mailbox's words: added to a text index in the background, from the first search on, and queried there.
 ///
-/// Who was answered by a part of them wants the rest: it goes on for a while. When all gave up waiting, or after that while, it
-/// rests, and the next query has it go on. Where no words can be kept, they go into a file without a name.
+/// After a partial answer indexing continues for a while, as the rest will be wanted. Once all waiters have left, or
+/// after that time, it pauses, and the next query resumes it. If words cannot be stored, they go into an unnamed file.
 ///
-/// What is in stays when the process is killed, and the next one goes on from there; while one process adds words, others
-/// wait for it and search what is in.
+/// Indexed words survive a crash, and the next process continues from there; while one process adds words, others wait
+/// for it and search what is indexed.
 final class TextSearch: Sendable {
   private let mailbox: Mailbox
   private weak let mailboxes: Mailboxes?
   private let progress = Awaited(Progress())
   private let turn = TurnLock()
-  /// For whom words are added.
+  /// The waiters that keep indexing running.
   private let audience = Audience(staying: 600)
 
   struct Progress: Sendable {
     /// Whether words are being added.
     fileprivate var isAdding = false
     fileprivate var texts: TextIndex?
-    /// Messages whose words are in, and how many there are.
+    /// The number of messages indexed, and of all messages.
     var count = 0
     var messages = 0
-    /// Bytes of the mailbox that these are.
+    /// The size of the indexed messages in the mailbox, in bytes.
     var bytes: Int64 = 0
     var isDone = false
     var fault: Fault?
-    /// Whether words could not be written where they are kept.
+    /// Whether words could not be stored.
     fileprivate var isRefused = false
 
-    /// Whether the next mount will have the words.
+    /// Whether the words are stored for the next mount.
     var isKept: Bool { isDone && fault == nil && !(texts?.isTemporary ?? true) }
   }
 
-  /// Goes up whenever other words are made of the same messages.
+  /// Incremented whenever the words made from a message change.
   private static let version: UInt64 = 4
-  /// What the text indexes of all mailboxes may take, in bytes.
+  /// The limit for the text indexes of all mailboxes, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5
-  /// So often another process may get in the way.
+  /// How often a conflict with another process is retried.
   private static let attempts = 3
 
   init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
@@ -53,23 +53,23 @@ final class TextSearch: Sendable {
 
   var reach: Progress { progress.read { $0 } }
 
-  /// The words that are in, which may be of some messages only: of those before `count`.
+  /// The text index, which may cover only the messages before `count`.
   struct Found: Sendable {
     let index: TextIndex
     let count: Int
   }
 
-  /// The words of all messages, or, when the time is up before they are in, those that are; nil while it is not even known
-  /// how many messages there are. Has those that are missing added. Blocks.
+  /// The words of all messages, or at the timeout those indexed so far; nil if not even the number of messages is
+  /// known. Has missing ones added. Blocks.
   func texts(within limit: WaitLimit) throws(Fault) -> Found? {
     try audience.waits { () throws(Fault) in
       guard let messages = try limit.attempt({ () throws(Fault) in try mailbox.count(.blocking) }) else {
-        // Whoever comes next finds more.
+        // The next query will find more.
         begin()
         return nil
       }
       while true {
-        // That a mailbox has grown is seen by reading it.
+        // Detecting that a mailbox has grown means reading it.
         let found = try limit.attempt { () throws(Fault) in try present(messages) }
         if let found, found.count == messages { return found }
         begin()
@@ -79,19 +79,19 @@ final class TextSearch: Sendable {
     }
   }
 
-  /// The words that are in already, without any being added; nil when none can be kept. Blocks until all messages have been
+  /// The words already indexed, without adding any; nil if none can be stored. Blocks until all messages have been
   /// found.
   func textsKept() throws(Fault) -> Found? {
     try open(evenTemporary: false).flatMap { (index) throws(Fault) in try found(in: index, mailbox.count(.blocking)) }
   }
 
-  /// Waits until no more words are added, or the time is up.
+  /// Waits until no more words are being added, or for the timeout.
   private func wait(within limit: WaitLimit) throws(Fault) {
     while !limit.hasPassed {
       let pause = limit.end.map { min(Self.pause, $0 - .now) } ?? Self.pause
       let isOver = progress.take(within: pause) { progress -> Result<Void, Fault>? in
         if let fault = progress.fault { return .failure(fault) }
-        // It may have come to rest at the moment of this query.
+        // It may have paused just before this query.
         return progress.isAdding ? nil : .success(())
       }
       if let isOver { return try isOver.get() }
@@ -102,7 +102,7 @@ final class TextSearch: Sendable {
   private static let pause = Duration.milliseconds(100)
 
   private func present(_ messages: Int) throws(Fault) -> Found {
-    // What is found to be damaged has given way to another one, which is empty.
+    // A damaged index has been replaced by an empty one.
     for _ in 0..<Self.attempts {
       if let index = try open(), let found = found(in: index, messages) { return found }
     }
@@ -120,11 +120,11 @@ final class TextSearch: Sendable {
     return Found(index: index, count: reach.isWhole ? messages : min(reach.count, max(0, messages - 1)))
   }
 
-  /// nil when there can be none.
+  /// nil if no index can be created.
   private func open(evenTemporary: Bool = true) throws(Fault) -> TextIndex? {
     try turn.lock()
     defer { turn.unlock() }
-    // One that another process has put another in the place of is opened anew.
+    // If another process has replaced the file, it is opened again.
     if let known = progress.read({ $0.texts }), known.reach != nil { return known }
     _ = try mailbox.count(.blocking)
     guard let texts = try kept() ?? (evenTemporary ? TextIndex(temporary: ()) : nil) else { return nil }
@@ -135,11 +135,11 @@ final class TextSearch: Sendable {
     return texts
   }
 
-  /// What is kept for the next mount; nil when nothing can be.
+  /// The persistent index; nil if there is none.
   private func kept() throws(Fault) -> TextIndex? {
     if progress.read({ $0.isRefused }) { return nil }
     guard let store = mailbox.place, let index = mailboxes?.index else { return nil }
-    // What the messages are is what counts, where it is known, and not the file's state.
+    // The content of the messages counts, if known, rather than the file's state.
     let proof = mailbox.hash?.packed
     return try index.texts(
       of: store.source, state: proof ?? store.state, version: Self.version, proof: proof ?? [],
@@ -151,20 +151,20 @@ final class TextSearch: Sendable {
     let isDue = progress.change { progress in
       if progress.isAdding { return false }
       (progress.isAdding, progress.isDone) = (true, false)
-      // What failed once may do now.
+      // A retry may succeed.
       progress.fault = nil
       return true
     }
     guard isDue else { return }
     mailboxes.words.submit { [weak self, weak mailboxes] in
       guard let self, let mailboxes else { return }
-      // The thread does nothing else.
+      // The thread is not shared.
       if mailboxes.yieldsToReaders { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
       mailboxes.interest(of: audience).run { run(mailboxes) }
     }
   }
 
-  /// Ends the wait of those who wait.
+  /// Ends all waits.
   func end() {
     progress.update { progress in if !progress.isDone { progress.fault = .ending } }
   }
@@ -179,7 +179,7 @@ final class TextSearch: Sendable {
       if !isDone, refuse() { isDone = try addAll() }
       if !isDone { fault = .noTextIndex }
     } catch {
-      // Interrupted, it rests.
+      // When interrupted, it pauses.
       fault = mailboxes.isEnding ? .ending : error.isDelay ? nil : error
     }
     progress.update { [isDone, fault] progress in
@@ -189,7 +189,7 @@ final class TextSearch: Sendable {
     }
   }
 
-  /// Gives up keeping words where there may be no room for them; gives whether that was so until now.
+  /// Stops storing words persistently, as there may be no space; returns whether they were so far.
   private func refuse() -> Bool {
     let wasKept = progress.change { progress in
       if progress.isRefused { return false }
@@ -199,7 +199,7 @@ final class TextSearch: Sendable {
     return wasKept
   }
 
-  /// Gives whether all words are in: not if another process has put a file of its own in the place of this one.
+  /// Returns whether all words are indexed: false if another process has replaced the file.
   private func addAll() throws(Fault) -> Bool {
     let messages = try mailbox.count(.blocking)
     guard let texts = try open() else { return false }
@@ -232,7 +232,7 @@ final class TextSearch: Sendable {
           try Interest.check()
           text = try self.text(of: row)
         } catch {
-          // Whoever goes on finds what is ready.
+          // The next process continues from what is ready.
           if error.isDelay, !batch.isEmpty { _ = add(isLast: false) }
           throw error
         }
@@ -249,7 +249,7 @@ final class TextSearch: Sendable {
     return add(isLast: true)
   }
 
-  /// The words of a message; none where the file is damaged.
+  /// The words of a message; none if the file is damaged there.
   private func text(of row: MessageRow) throws(Fault) -> IndexedText {
     guard let message = try mailbox.messageIfReadable(row) else { return IndexedText(Message.Words()) }
     do throws(Fault) { return IndexedText(try message.words()) } catch {
@@ -258,7 +258,7 @@ final class TextSearch: Sendable {
     }
   }
 
-  /// The right to add words; nil when another process has added them all.
+  /// The lock for adding words; nil when another process has added them all.
   private func lock(_ texts: TextIndex) throws(Fault) -> TextIndexLock? {
     while true {
       if let lock = texts.lock() { return lock }

@@ -1,22 +1,22 @@
 internal import Bytes
 internal import Tree
 
-/// How long somebody waits for what may take longer.
+/// A timeout for work that may take long.
 struct WaitLimit: Sendable {
-  /// nil: as long as it takes.
+  /// nil without a timeout.
   let end: ContinuousClock.Instant?
 
   static let none = WaitLimit(end: nil)
 
-  /// From now on.
+  /// Starts now.
   static func after(_ duration: Duration) -> WaitLimit { WaitLimit(end: .now + duration) }
 
   private init(end: ContinuousClock.Instant?) { self.end = end }
 
   var hasPassed: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
 
-  /// What `body` gives, which asks again and again whether anybody waits for it; nil when it was ended because the time is
-  /// up. Throws as `body` does.
+  /// The result of `body`, which polls its `Interest`; nil if it was interrupted by the timeout. Rethrows what `body`
+  /// throws.
   func attempt<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value? {
     guard end != nil else { return try body() }
     let outer = Interest.current

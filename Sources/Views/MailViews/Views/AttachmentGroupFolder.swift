@@ -1,14 +1,14 @@
 internal import Bytes
 internal import Tree
 
-/// `NAME.views/by-attachment-type/` and the like: folders of attachments, which are called as in `attachments/`.
+/// `NAME.views/by-attachment-type/` and the like: folders of attachments, named as in `attachments/`.
 final class AttachmentGroupFolder: ViewFolder {
   let sorted: SortedMailbox
   private let sorting: AttachmentSorting
-  /// nil for the sort's own folder.
+  /// nil for the folder of the sorting itself.
   private let name: FileName?
   let place: UInt64
-  /// Sizes are known once they have been decoded.
+  /// Sizes are known only after decoding.
   var attributeCost: AttributeCost { name == nil ? .small : .large }
 
   init(_ sorted: SortedMailbox, _ sorting: AttachmentSorting, _ name: FileName? = nil) {

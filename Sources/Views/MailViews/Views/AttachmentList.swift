@@ -3,13 +3,13 @@ internal import Mail
 internal import Text
 internal import Tree
 
-/// The attachments of a mailbox's messages, each with the name that it has among all of them.
+/// The attachments of a mailbox's messages, each with a unique name.
 struct AttachmentList: Sendable {
-  /// One of them, named as it would like to be.
+  /// An attachment with its preferred name.
   struct Entry: Sendable, Equatable {
-    /// Of the message, from 0.
+    /// The message's position, from 0.
     let position: UInt32
-    /// Of the attachment, in its message.
+    /// The attachment's index within its message.
     let number: UInt32
     let name: [UInt8]
   }
@@ -19,16 +19,16 @@ struct AttachmentList: Sendable {
   private var places: [(position: UInt32, number: UInt32)] = []
   private var unique = UniqueNames()
   private var table = NameTable(expecting: 0)
-  /// The positions of the messages that have any.
+  /// The positions of the messages with attachments.
   private(set) var messages: [UInt32] = []
-  /// Of every message.
+  /// One for each message.
   private(set) var shapes: [MessageShape] = []
 
-  /// In bytes, of all names.
+  /// The limit for all names, in bytes.
   private static let roomForNames = 256 << 20
 
   var count: Int { ends.count }
-  /// Whether no more are shown, so that no archive can fill the memory.
+  /// Whether the limit is reached, so that no archive can fill the memory; no more are added.
   var isFull: Bool { names.count >= Self.roomForNames }
 
   func name(_ index: Int) -> ArraySlice<UInt8> { names[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])] }
@@ -44,7 +44,7 @@ struct AttachmentList: Sendable {
     for entry in block.entries { add(entry) }
   }
 
-  /// Adds the next; those of a message follow each other, and messages the archive's order.
+  /// Adds the next attachment, in order of messages.
   private mutating func add(_ entry: Entry) {
     if isFull { return }
     let name = unique.unique(entry.name[...])
@@ -59,7 +59,7 @@ struct AttachmentList: Sendable {
   /// In memory, in bytes.
   var size: Int { names.count + 12 * ends.count + table.memorySize + 4 * messages.count + shapes.count }
 
-  /// Lets go of what only adding needs.
+  /// Frees what only adding needs.
   mutating func finish() { unique = UniqueNames() }
 }
 
@@ -74,7 +74,7 @@ extension AttachmentList.Entry {
     name = start + SafeName.cut(file.bytes, keepingExtensionTo: SafeName.longest - start.count)
   }
 
-  /// For the index.
+  /// Serialized for the index.
   func append(to bytes: inout [UInt8]) {
     for word in [position, number] {
       for shift in stride(from: UInt32(0), to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
@@ -83,7 +83,7 @@ extension AttachmentList.Entry {
     bytes += name
   }
 
-  /// What `append` has put one behind the other; nil for anything else.
+  /// Parses the concatenated output of `append`; nil if malformed.
   static func entries(in bytes: ArraySlice<UInt8>) -> [AttachmentList.Entry]? {
     var entries: [AttachmentList.Entry] = []
     var rest = bytes

@@ -4,40 +4,40 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// The search through a mailbox's messages for their attachments: in the background, from the first look on. It rests while
-/// nobody asks, and the next who does has it go on.
+/// The search of a mailbox's messages for attachments: in the background, from the first access on. It pauses while
+/// there are no requests, and the next one resumes it.
 ///
-/// What it finds is kept in the index a few blocks at a time, and the next mount goes on from there.
+/// Results are stored in the index a few blocks at a time, and the next mount continues from there.
 final class AttachmentSearch: Sendable {
   private let mailbox: Mailbox
   private weak let mailboxes: Mailboxes?
   private let progress = Awaited(Progress())
-  /// What the list takes.
+  /// The list's memory.
   private let memory: MemoryShare
-  /// For whom the search goes on.
+  /// The waiters that keep the search running.
   private let audience = Audience(staying: 0.5)
-  /// Where it rests.
+  /// The state in which it is paused.
   private let course = Mutex(Course())
 
   private struct Course {
     var list = AttachmentList()
     /// The next block of messages.
     var block = 0
-    /// What was found in those before it and is not in the index yet.
+    /// The results for earlier blocks that are not in the index yet.
     var batch: [AttachmentStore.Block] = []
-    /// Whether what the index has is in the list.
+    /// Whether the index's contents have been added to the list.
     var isLoaded = false
-    /// What comes after a batch that is missing would be of no use.
+    /// False after a failure to store: blocks after a missing batch would be useless.
     var isKept = true
   }
 
   private struct Progress: Sendable {
-    /// Whether the search goes on.
+    /// Whether the search is running.
     var isSearched = false
     var hasAny = false
-    /// Once all are found.
+    /// Set once all are found.
     var list: AttachmentList?
-    /// Until then: how many messages have been looked through, and those of them that have any.
+    /// Until then, how many messages have been searched, and those with attachments.
     var part: (looked: Int, messages: [UInt32]) = (0, [])
     var fault: Fault?
   }
@@ -49,12 +49,12 @@ final class AttachmentSearch: Sendable {
     mailboxes.memory.add(self)
   }
 
-  /// Whether any message has an attachment. Waits for the first, or the end.
+  /// Whether any message has an attachment. Waits for the first one, or the end.
   func hasAny(_ patience: Patience) throws(Fault) -> Bool {
     try begin(patience) { $0.hasAny ? true : $0.list.map { $0.count > 0 } }
   }
 
-  /// How many messages have been looked through so far, and which of them have attachments.
+  /// How many messages have been searched so far, and which of them have attachments.
   var part: (looked: Int, messages: [UInt32]) {
     progress.read { progress in progress.list.map { ($0.shapes.count, $0.messages) } ?? progress.part }
   }
@@ -65,7 +65,7 @@ final class AttachmentSearch: Sendable {
   private func begin<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
     if let known = progress.read(answer) { return known }
     if patience == .immediate { throw .later }
-    // What failed once may do now.
+    // A retry may succeed.
     progress.change { if !$0.isSearched { $0.fault = nil } }
     return try audience.waits { () throws(Fault) in
       while true {
@@ -84,7 +84,7 @@ final class AttachmentSearch: Sendable {
         let found = try progress.wait { progress -> Result<Answer, Fault>?? in
           if let fault = progress.fault { return .some(.failure(fault)) }
           if let found = answer(progress) { return .some(.success(found)) }
-          // It rests: those for whom it went on had gone just before. Or the list is gone already.
+          // It paused, because its waiters had left just before, or the list has been evicted.
           return progress.isSearched ? nil : .some(nil)
         }
         if let found { return try found.get() }
@@ -159,27 +159,27 @@ final class AttachmentSearch: Sendable {
     return block
   }
 
-  /// What a message's folder holds, if that has been found out.
+  /// The parts of a message's folder, if known.
   func shape(at position: Int) -> MessageShape? {
     progress.read { $0.list.flatMap { position < $0.shapes.count ? $0.shapes[position] : nil } }
   }
 
-  /// What takes less is of no use to others, in bytes.
+  /// Smaller lists are not worth evicting, in bytes.
   private static let smallSize = 1 << 20
 
-  /// Ends the wait of those who wait.
+  /// Ends all waits.
   func end() {
     progress.update { progress in if progress.list == nil { progress.fault = .ending } }
   }
 }
 
-/// The list can be had from the index again.
+/// The list can be loaded from the index again.
 extension AttachmentSearch: MemoryHolder {
   var held: Int { mailbox.store != nil && memory.size >= Self.smallSize ? memory.size : 0 }
 
   func release(_ count: Int) {
     guard held > 0 else { return }
-    // Released outside of the lock.
+    // Released outside the lock.
     let dropped = progress.update { progress -> AttachmentList? in
       guard let list = progress.list else { return nil }
       progress.list = nil

@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Tree
 
-/// A way in which `NAME.views/` sorts the attachments of all messages into folders.
+/// A way of sorting the attachments of all messages into folders of `NAME.views/`.
 enum AttachmentSorting: UInt8, CaseIterable, Sendable {
   case type = 0x21
   case sender
   case year
 
-  /// Groups of the attachments' numbers in `list`. `senders` are the messages by their senders.
+  /// Groups of indices into `list`. `senders` are the messages grouped by sender.
   func groups(_ list: AttachmentList, senders: () throws(Fault) -> MessageGroups) throws(Fault) -> MessageGroups {
     var names = NameList()
     var groups: [UInt32] = []
@@ -17,7 +17,7 @@ enum AttachmentSorting: UInt8, CaseIterable, Sendable {
     case .year: for number in 0..<list.count { groups.append(names.add(Self.year(list.name(number))).number) }
     case .sender:
       let senders = try senders()
-      // By message, and only while this is made.
+      // The sender of each message.
       var sent = [UInt32](repeating: 0, count: list.shapes.count)
       for sender in 0..<senders.count {
         for position in senders.members(sender) where Int(position) < sent.count {
@@ -38,7 +38,7 @@ enum AttachmentSorting: UInt8, CaseIterable, Sendable {
     Array("yml".utf8): "yaml",
   ]
 
-  /// The extension in small letters, of several spellings one; `other` where there is none of letters and digits.
+  /// The lower-cased extension, with spelling variants unified; `other` if it is not of letters and digits.
   private static func type(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let other = Array("other".utf8)[...]
     guard let dot = name.lastIndex(of: 0x2e) else { return other }
@@ -48,7 +48,7 @@ enum AttachmentSorting: UInt8, CaseIterable, Sendable {
     return spellings[ending].map { Array($0.utf8)[...] } ?? ending[...]
   }
 
-  /// That in which the name says that the message was written, or `undated`.
+  /// The year of the message according to the name, or `undated`.
   private static func year(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let start = name.prefix { $0 != 0x2d && $0 != 0x20 }
     return start.count == 4 && start.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) ? start : Array("undated".utf8)[...]

@@ -2,15 +2,15 @@ internal import Bytes
 internal import Index
 internal import Tree
 
-/// The attachments of a mailbox's messages, block by block, in the index. Each value is of one content of the file.
+/// The attachments of a mailbox's messages in the index, block by block. Each value belongs to one content of the file.
 struct AttachmentStore: Sendable {
   private let index: Index
   private let source: [UInt8]
   private let state: [UInt8]
 
-  /// Goes up whenever other attachments are found or are called otherwise.
+  /// Incremented whenever the search or the naming of attachments changes.
   static let kind = IndexKind(number: 5, version: 2)
-  /// How many blocks are stored at a time.
+  /// The number of blocks per batch.
   static let batchSize = 16
 
   init(_ store: MailboxContentStore) {
@@ -21,14 +21,14 @@ struct AttachmentStore: Sendable {
 
   private static func key(_ block: Int) -> [UInt8] { IndexedFile.bytes([UInt64(block)]) }
 
-  /// What was found in a block of messages.
+  /// The results for one block of messages.
   struct Block: Sendable, Equatable {
-    /// Of each message.
+    /// One for each message.
     var shapes: [MessageShape] = []
     var entries: [AttachmentList.Entry] = []
   }
 
-  /// Keeps blocks that follow each other. Gives whether they are kept.
+  /// Stores consecutive blocks. Returns whether they are stored.
   func store(_ blocks: [Block], from first: Int) -> Bool {
     let records = blocks.enumerated().map { index, block in
       let count = UInt16(truncatingIfNeeded: block.shapes.count)
@@ -39,7 +39,7 @@ struct AttachmentStore: Sendable {
     return index.store(records, Self.kind, of: source)
   }
 
-  /// The blocks that were stored for the present state, from the first one on.
+  /// The stored blocks of the present state, from the first one on.
   func blocks() -> [Block] {
     var blocks: [Block] = []
     for record in index.records(of: source, Self.kind, from: Self.key(0), through: Self.key(.max)) {

@@ -6,7 +6,7 @@ internal import Tree
 final class AttachmentsFolder: ViewFolder {
   let sorted: SortedMailbox
   let place = ViewPlace.of(0x66, [])
-  /// Sizes are known once they have been decoded.
+  /// Sizes are known only after decoding.
   var attributeCost: AttributeCost { .large }
 
   init(_ sorted: SortedMailbox) { self.sorted = sorted }
@@ -24,7 +24,7 @@ final class AttachmentsFolder: ViewFolder {
 }
 
 extension ViewFolder {
-  /// The file that an attachment is, by its number in the list.
+  /// The file of an attachment, by its index in the list.
   func attachment(_ number: Int, in list: AttachmentList, _ patience: Patience) throws(Fault) -> Found {
     let (position, place) = list.place(number)
     let file = MessageFile(try sorted.message(at: position, patience), .attachment(place))
@@ -32,11 +32,11 @@ extension ViewFolder {
   }
 }
 
-/// Some attachments of a mailbox, as a folder of its views lists them.
+/// A listing of some attachments of a mailbox.
 final class AttachmentListing<Numbers: RandomAccessCollection & Sendable>: Listing where Numbers.Element == UInt32 {
   private let folder: any ViewFolder
   private let list: AttachmentList
-  /// In the list.
+  /// Indices into the list.
   private let numbers: Numbers
 
   private var blockSize: Int { 256 }

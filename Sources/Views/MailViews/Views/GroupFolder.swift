@@ -6,7 +6,7 @@ internal import Tree
 final class GroupFolder: ViewFolder {
   let sorted: SortedMailbox
   private let sorting: Sorting
-  /// Below the sort's own folder; empty for that itself.
+  /// The path below the folder of the sorting; empty for that folder.
   private let path: [UInt8]
   let place: UInt64
 
@@ -19,7 +19,7 @@ final class GroupFolder: ViewFolder {
     place = ViewPlace.of(sorting.rawValue, path[...])
   }
 
-  /// In bytes of a group's name, what comes before the names in this folder.
+  /// The length of the prefix of a group's name before the names in this folder, in bytes.
   private var depth: Int { path.isEmpty ? 0 : path.count + 1 }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
@@ -41,7 +41,7 @@ final class GroupFolder: ViewFolder {
     GroupListing(self, try sorted.groups(sorting, patience))
   }
 
-  /// The folders first, then the messages: places below `groups.count` are of folders, as the group that comes next.
+  /// The folders first, then the messages: offsets below `groups.count` are group indices relative to the first folder.
   private final class GroupListing: Listing {
     private let folder: GroupFolder
     private let groups: MessageGroups
@@ -51,7 +51,7 @@ final class GroupFolder: ViewFolder {
     init(_ folder: GroupFolder, _ groups: MessageGroups) {
       self.folder = folder
       self.groups = groups
-      // The folder without a path is not below itself.
+      // The root folder does not contain itself.
       let own = groups.group(named: folder.path[...])
       let all = groups.below(folder.path[...])
       below = folder.path.isEmpty && own == 0 ? 1..<all.upperBound : all

@@ -2,20 +2,20 @@ internal import Bytes
 internal import Index
 internal import Tree
 
-/// What a mailbox's views have found out, in the index.
+/// What a mailbox's views have derived, in the index.
 ///
-/// Each value is of one content of the file, which it starts with; another's is not found.
+/// Each value starts with the identity of the file's content; one of other content is not found.
 struct GroupStore: Sendable {
   private let index: Index
   private let source: [UInt8]
   private let state: [UInt8]
 
-  /// Goes up whenever what is stored is made in another way.
+  /// Incremented whenever the format or the derivation changes.
   static let kind = IndexKind(number: 4, version: 3)
-  /// In bytes, of one record.
+  /// The size of one record, in bytes.
   private static let recordSize = 256 << 10
   private static let recordsAtATime = 4
-  /// Room is made for no more at once, whatever a record says; in bytes.
+  /// The largest initial allocation, whatever a record says, in bytes.
   private static let mostAtOnce = 64 << 20
 
   init(_ store: MailboxContentStore) {
@@ -24,7 +24,7 @@ struct GroupStore: Sendable {
     state = store.state
   }
 
-  /// The facts' number, beside those of the sorts.
+  /// The number of the facts, next to those of the sortings.
   private static let facts: UInt8 = 0
 
   private static func key(_ value: UInt8, _ number: Int) -> [UInt8] {
@@ -35,12 +35,12 @@ struct GroupStore: Sendable {
 
   func store(_ facts: MessageFacts) { store(facts, as: Self.facts) }
 
-  /// A few records at a time: while some of another value are there, what is read of it is not right, and not believed.
+  /// A few records at a time: a mixture with records of another value is inconsistent, and rejected when it is read.
   private func store(_ packable: some Packable, as value: UInt8) {
     let size = packable.packedSize
     var records: [IndexRecord] = []
     for (number, start) in stride(from: 0, to: size, by: Self.recordSize).enumerated() {
-      // The first says how much there is.
+      // The first record starts with the total size.
       let head = number == 0 ? state + IndexedFile.bytes([UInt64(size)]) : state
       let part = packable.packed(start..<min(size, start + Self.recordSize))
       records.append(IndexRecord(key: Self.key(value, number), value: head + part))
@@ -52,12 +52,12 @@ struct GroupStore: Sendable {
     if !records.isEmpty { index.store(records, Self.kind, of: source) }
   }
 
-  /// What was stored for a mailbox in this state, of so many messages; nil when there is nothing that is right.
+  /// The groups stored for this content, if of `messages` messages; nil if there are no valid ones.
   func groups(_ sorting: Sorting, messages: Int) -> MessageGroups? {
     value(sorting.rawValue).flatMap { MessageGroups(packed: $0, messages: messages) }
   }
 
-  /// The same, of the facts.
+  /// The same for the facts.
   func facts(messages: Int) -> MessageFacts? {
     value(Self.facts).flatMap { MessageFacts(packed: $0, messages: messages) }
   }
@@ -66,7 +66,7 @@ struct GroupStore: Sendable {
     var bytes: [UInt8] = []
     var size = 0
     for number in 0... {
-      // One at a time: all together they would be there twice.
+      // One record at a time, to avoid a second copy of all.
       guard let record = index.value(of: source, Self.kind, Self.key(value, number)), record.starts(with: state) else {
         return nil
       }
@@ -79,7 +79,7 @@ struct GroupStore: Sendable {
         bytes.reserveCapacity(min(size, Self.mostAtOnce))
       }
       bytes += part
-      // What is left of an earlier state that had more.
+      // Further records are left from a larger, earlier value.
       if bytes.count >= size { break }
     }
     return size > 0 && bytes.count == size ? bytes : nil

@@ -3,10 +3,10 @@ internal import Mail
 internal import Text
 internal import Tree
 
-/// Sorts a mailbox's messages into the folders of its views, all but the threads.
+/// Groups a mailbox's messages for all sortings except threads.
 struct GroupsBuilder {
   private var senders = NameList()
-  /// By message: its sender's number.
+  /// The sender's number, by message.
   private var sent: [UInt32] = []
   private var labels = NameList()
   private var labelled: [MessageGroups.Member] = []
@@ -14,13 +14,13 @@ struct GroupsBuilder {
   private(set) var facts: MessageFacts
   private var position: UInt32 = 0
 
-  /// `count` is how many messages there will be.
+  /// `count` is the number of messages to come.
   init(expecting count: Int = 0) {
     facts = MessageFacts(expecting: count)
     sent.reserveCapacity(count)
   }
 
-  /// Adds the next message of the archive.
+  /// Adds the next message of the mailbox.
   mutating func add(_ row: MessageRow) {
     sent.append(senders.add(Self.sender(of: row)[...]).number)
     var paths: [[UInt8]] = []
@@ -34,7 +34,7 @@ struct GroupsBuilder {
     position += 1
   }
 
-  /// Gives the groups of one sort away, once: what they are made of goes with them.
+  /// Returns the groups of one sorting, once: their source data are freed.
   mutating func take(_ sorting: Sorting) -> MessageGroups {
     switch sorting {
     case .date: return dates
@@ -51,7 +51,7 @@ struct GroupsBuilder {
     }
   }
 
-  /// By the months in which they were written.
+  /// By month of writing.
   private var dates: MessageGroups {
     var names = NameList()
     var months: [UInt32] = []
@@ -67,7 +67,7 @@ struct GroupsBuilder {
     return MessageGroups(names, of: months)
   }
 
-  /// Addresses are one in any case of their letters; where there is none, the name stands for it.
+  /// Addresses are case-insensitive; without one the name is used.
   private static func sender(of row: MessageRow) -> [UInt8] {
     let shown = MessageRow.folderText(row.address.isEmpty ? row.sender : row.address)
     if shown.isEmpty { return Array("unknown sender".utf8) }
@@ -75,14 +75,14 @@ struct GroupsBuilder {
     return Array(SafeName.safe(name[...]))
   }
 
-  /// A label's folders, each made safe.
+  /// A label's path, each component made safe.
   private static func path(ofLabel label: String) -> [UInt8] {
     var path: [UInt8] = []
     for part in label.split(separator: "/") {
       let text = MessageRow.folderText(String(part))
       guard !text.isEmpty else { continue }
       var name = Array(SafeName.safe(Array(text.utf8)[...]))
-      // It must not be taken for a message's folder beside it.
+      // Must not look like a message's folder.
       if MessageRow.position(inFolderName: FileName(name)) != nil { name = Array("label ".utf8) + name }
       if !path.isEmpty { path.append(0x2f) }
       path += name

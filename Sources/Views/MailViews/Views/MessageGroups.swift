@@ -1,17 +1,17 @@
 internal import Bytes
 internal import Tree
 
-/// Positions of messages, sorted into named groups, in a few flat arrays: four bytes a message and what the names take.
+/// Message positions in named groups, in a few flat arrays: four bytes per message, plus the names.
 ///
-/// A group's name is a path; groups are in an order in which what lies below one path lies together. Positions count from 0
-/// and ascend within a group.
+/// A group's name is a path; groups are ordered so that those below one path are contiguous. Positions count from 0 and
+/// ascend within a group.
 struct MessageGroups: Sendable, Equatable {
-  /// All names, one behind the other, where each ends, and the place of each group's among them: sorting names themselves
-  /// would need room for all of them twice.
+  /// All names, concatenated, their end offsets, and the index of each group's name: sorting the names themselves would
+  /// need memory for a second copy.
   private let names: [UInt8]
   private let nameEnds: [UInt32]
   private let order: [UInt32]
-  /// All positions, group by group, and where each group ends.
+  /// All positions, group by group, and the end index of each group.
   private let positions: [UInt32]
   private let ends: [UInt32]
 
@@ -35,7 +35,7 @@ struct MessageGroups: Sendable, Equatable {
 
   // MARK: Paths
 
-  /// Whether `one` comes before `other`: as bytes do, but the slash before all else.
+  /// The order of groups: bytewise, except that the slash precedes all other bytes.
   static func isBefore(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
     var (index, place) = (one.startIndex, other.startIndex)
     while index < one.endIndex, place < other.endIndex {
@@ -47,12 +47,12 @@ struct MessageGroups: Sendable, Equatable {
     return index == one.endIndex && place < other.endIndex
   }
 
-  /// The first group within `range` whose name is not before `name`; the range's end where there is none.
+  /// The first group in `range` whose name is not before `name`; the range's end if there is none.
   private func lowerBound(_ name: ArraySlice<UInt8>, in range: Range<Int>) -> Int {
     range.partitionIndex { Self.isBefore(self.name($0), name) }
   }
 
-  /// The group with a name. O(log n).
+  /// The group with a name; nil if there is none. O(log n).
   func group(named name: ArraySlice<UInt8>) -> Int? {
     let found = lowerBound(name, in: 0..<count)
     return found < count && self.name(found) == name ? found : nil
@@ -62,17 +62,17 @@ struct MessageGroups: Sendable, Equatable {
   func below(_ path: ArraySlice<UInt8>) -> Range<Int> {
     if path.isEmpty { return 0..<count }
     let start = lowerBound(path + [0x2f], in: 0..<count)
-    // The byte behind the slash, in the order of the names.
+    // The byte that follows the slash in this order.
     return start..<lowerBound(path + [0x01], in: start..<count)
   }
 
-  /// The component behind `depth` bytes of a group's name.
+  /// The path component at `depth` bytes into a group's name.
   func component(of group: Int, behind depth: Int) -> ArraySlice<UInt8> {
     let rest = name(group).dropFirst(depth)
     return rest.prefix { $0 != 0x2f }
   }
 
-  /// Behind the last group of `range` that has the same first `depth` bytes of its name as the first.
+  /// The end of the run at the start of `range` with equal first `depth` bytes of their names.
   func end(ofThoseSharing depth: Int, in range: Range<Int>) -> Int {
     let shared = name(range.lowerBound).prefix(depth)
     return range.partitionIndex { group in
@@ -84,21 +84,21 @@ struct MessageGroups: Sendable, Equatable {
 }
 
 extension MessageGroups {
-  /// A message, and the place of a group that it is in among the names.
+  /// A message, and the index of the name of its group.
   typealias Member = (group: UInt32, position: UInt32)
 
-  /// Groups by their names, which need no order, and for each message the place of its group.
+  /// Makes groups from their names, in any order, and the index of each message's group.
   init(_ names: NameList, of groups: [UInt32]) {
     self.init(names, groups.lazy.enumerated().map { (group: $0.element, position: UInt32($0.offset)) })
   }
 
-  /// The same for messages that are in any number of groups; the positions of a group in order.
+  /// The same for messages in any number of groups; the positions within a group must be ascending.
   init(_ unsorted: NameList, _ members: some Sequence<Member>) {
     var order = Array(0..<UInt32(unsorted.count))
     order.sort { [unsorted] in Self.isBefore(unsorted[Int($0)], unsorted[Int($1)]) }
     var places = [UInt32](repeating: 0, count: order.count)
     for (place, group) in order.enumerated() { places[Int(group)] = UInt32(place) }
-    // Where the next member of each group goes; in the end, where the last one has gone.
+    // First the index for the next member of each group, finally the end of the group.
     var ends = [UInt32](repeating: 0, count: order.count)
     var count = 0
     for member in members {
@@ -123,7 +123,7 @@ extension MessageGroups {
     self.ends = ends
   }
 
-  /// One group without a name; none where it would be empty.
+  /// A single group without a name; no group if it would be empty.
   init(single positions: [UInt32]) {
     names = []
     nameEnds = positions.isEmpty ? [] : [0]
@@ -157,7 +157,7 @@ extension MessageGroups: Packable {
     return bytes
   }
 
-  /// nil for what `packed` never gives.
+  /// nil if `bytes` are not from `packed`.
   init?(packed bytes: [UInt8], messages: Int) {
     let span = bytes.span
     func word(_ place: Int) -> UInt32 {

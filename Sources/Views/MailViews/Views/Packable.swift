@@ -1,11 +1,11 @@
 internal import Tree
 
-/// What is kept in the index as bytes, of which some are made at a time: all of them would be there twice.
+/// A value serialized for the index piecewise, to avoid a second copy in memory.
 protocol Packable {
   /// In bytes.
   var packedSize: Int { get }
 
-  /// Some of the bytes; `range` starts at a multiple of 16.
+  /// A range of the bytes; `range` starts at a multiple of 16.
   func packed(_ range: Range<Int>) -> [UInt8]
 }
 
@@ -14,7 +14,7 @@ extension Packable {
 }
 
 extension [UInt8] {
-  /// Adds a number, little-endian.
+  /// Appends a number, little-endian.
   mutating func append(word: some FixedWidthInteger & UnsignedInteger) {
     for shift in stride(from: 0, to: word.bitWidth, by: 8) { append(UInt8(truncatingIfNeeded: word >> shift)) }
   }

@@ -2,15 +2,14 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// What views show of a block of messages, in no more room than it takes: who looks at a sender's messages needs a few of
-/// every block.
+/// What views show of a block of messages, stored compactly: listing one sender's messages needs a few of every block.
 struct ShownBlock: Sendable {
-  /// The folders' names, one behind the other, and where each ends.
+  /// The folders' names, concatenated, and their end offsets.
   private let names: [UInt8]
   private let ends: [UInt32]
   private let stretches: [ShownMessage.Stretch]
 
-  /// For blocks of all mailboxes, in bytes: those of some 100,000 messages.
+  /// The cache's capacity over all mailboxes, in bytes: for some 100,000 messages.
   static let roomForAll = 12 << 20
 
   /// `first` is the position of the block's first message.
@@ -27,7 +26,7 @@ struct ShownBlock: Sendable {
   }
 
   var count: Int { ends.count }
-  /// In memory, in bytes, about.
+  /// The approximate size in memory, in bytes.
   var cost: Int { names.count + ends.count * (4 + MemoryLayout<ShownMessage.Stretch>.stride) }
 
   func name(_ index: Int) -> ArraySlice<UInt8> { names[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])] }

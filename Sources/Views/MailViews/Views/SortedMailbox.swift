@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// A mailbox whose messages are sorted for its views, each sort when it is first looked at.
+/// A mailbox with its messages sorted for the views, each sorting on first access.
 final class SortedMailbox: Sendable {
   let mailbox: Mailbox
   let attachments: AttachmentSearch
@@ -12,7 +12,7 @@ final class SortedMailbox: Sendable {
   private let turn = TurnLock()
   /// nil before the first query.
   private let searches = Mutex<MailboxSearch?>(nil)
-  /// What was found out, as long as there is memory for it.
+  /// The derived values that are cached.
   private typealias Known = Mailboxes.Sorted
 
   var file: SourceState { mailbox.file }
@@ -40,7 +40,7 @@ final class SortedMailbox: Sendable {
 
   // MARK: Groups
 
-  /// The messages by one sort. Waits until all messages have been found; what is found out is kept in the index.
+  /// The messages grouped by one sorting. Waits until all messages have been found; the result is stored in the index.
   func groups(_ sorting: Sorting, _ patience: Patience) throws(Fault) -> MessageGroups {
     if let groups = known(sorting) { return groups }
     if patience == .immediate { throw .later }
@@ -64,8 +64,7 @@ final class SortedMailbox: Sendable {
 
   private var store: GroupStore? { mailbox.store.map { GroupStore($0) } }
 
-  /// All attachments, and the groups of their numbers by one sort, which are made when they are first looked at. Waits until
-  /// all have been found.
+  /// All attachments, and their indices grouped by one sorting, made on first access. Waits until all have been found.
   func attachments(
     by sorting: AttachmentSorting, _ patience: Patience
   ) throws(Fault) -> (list: AttachmentList, groups: MessageGroups) {
@@ -92,7 +91,7 @@ final class SortedMailbox: Sendable {
     mailboxes.known.insert(Known(facts: facts), for: place(nil), cost: facts.size)
   }
 
-  /// What queries ask of the messages beside their words. Blocks.
+  /// What queries test besides words. Blocks.
   func facts() throws(Fault) -> MessageFacts {
     if let facts = mailboxes.known[place(nil)]?.facts { return facts }
     let count = try mailbox.count(.blocking)
@@ -104,13 +103,13 @@ final class SortedMailbox: Sendable {
     return facts
   }
 
-  /// With the turn held.
+  /// Called with `turn` held.
   private func facts(of count: Int) throws(Fault) -> MessageFacts {
     if let facts = mailboxes.known[place(nil)]?.facts ?? store?.facts(messages: count) { return facts }
     return try sort(for: nil, count).facts
   }
 
-  /// Goes through all messages, in the archive's order.
+  /// Iterates over all messages, in file order.
   private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
     for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
       if mailboxes.isEnding { throw .ending }
@@ -120,8 +119,8 @@ final class SortedMailbox: Sendable {
     }
   }
 
-  /// Goes through all messages once, and keeps what it finds out in the index, a sort at a time, so that all of it is never
-  /// there at once; with the turn held. Gives the groups of one sort, and the facts.
+  /// Iterates over all messages once, and stores what it derives in the index, one sorting at a time to bound memory.
+  /// Called with `turn` held. Returns the groups of one sorting, and the facts.
   private func sort(
     for wanted: Sorting?, _ count: Int
   ) throws(Fault) -> (groups: MessageGroups, facts: MessageFacts) {
@@ -139,8 +138,8 @@ final class SortedMailbox: Sendable {
     return (found ?? MessageGroups(single: []), facts)
   }
 
-  /// Finds the threads, which takes most memory: so the messages are gone through again, once for what ties them together and
-  /// once for the threads' names. With the turn held.
+  /// Finds the threads, which takes the most memory: so the messages are iterated over twice more, for their references
+  /// and for the threads' names. Called with `turn` held.
   private func threads(of count: Int) throws(Fault) -> MessageGroups {
     let dates = try facts(of: count).dates
     var finder = ThreadFinder(expecting: count)
@@ -152,14 +151,14 @@ final class SortedMailbox: Sendable {
     return groups
   }
 
-  /// Keeps groups in the index; ready where they are wanted now, are small, or can be had nowhere else.
+  /// Stores groups in the index; caches them if they are needed now, small, or not stored.
   private func keep(_ groups: MessageGroups, _ sorting: Sorting, isWanted: Bool) {
     let store = store
     store?.store(groups, sorting)
     if store == nil || isWanted || groups.size < Self.smallSize { keep(groups, sorting) }
   }
 
-  /// What takes no more is kept ready, in bytes.
+  /// Groups up to this size are cached, in bytes.
   private static let smallSize = 1 << 20
 
   // MARK: Messages
@@ -175,14 +174,14 @@ final class SortedMailbox: Sendable {
     return block
   }
 
-  /// The name of a message's folder; nil behind the last message.
+  /// The name of a message's folder; nil past the last message.
   func name(at position: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8>? {
     let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
     let block = try block(number, patience)
     return index < block.count ? block.name(index) : nil
   }
 
-  /// The message at a position, which must be one.
+  /// The message at a position, which must exist.
   func message(at position: Int, _ patience: Patience) throws(Fault) -> ShownMessage {
     let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
     let block = try block(number, patience)

@@ -1,6 +1,6 @@
 internal import Tree
 
-/// A way in which `NAME.views/` sorts messages into folders.
+/// A way of sorting messages into folders of `NAME.views/`.
 enum Sorting: UInt8, CaseIterable, Sendable {
   case date = 1
   case sender
@@ -9,6 +9,6 @@ enum Sorting: UInt8, CaseIterable, Sendable {
   case deleted
   case attachments
 
-  /// Those that going through the messages' rows once suffices for.
+  /// Those that one pass over the messages' rows suffices for.
   static let ofRows: [Sorting] = [.date, .sender, .label, .deleted]
 }

@@ -3,15 +3,15 @@ internal import Mail
 internal import Text
 internal import Tree
 
-/// Names threads by the subjects of their oldest messages; those of one subject get numbers, in the order of their first
-/// messages.
+/// Names threads by the subjects of their oldest messages; threads with equal subjects are numbered, in the order of
+/// their first messages.
 struct ThreadNames {
-  /// By message: its thread.
+  /// The thread, by message.
   private var threads: [UInt32]
-  /// By thread: its oldest message.
+  /// The oldest message, by thread.
   private var oldest: [UInt32]
   private var names = NameList()
-  /// By thread: its subject's name.
+  /// The index of the subject's name, by thread.
   private var subjects: [UInt32]
 
   init(_ threads: ThreadFinder.Threads) {
@@ -20,7 +20,7 @@ struct ThreadNames {
     subjects = Array(repeating: 0, count: threads.count)
   }
 
-  /// Looks at a message, of which those that are their threads' oldest count.
+  /// Adds a message; only a thread's oldest counts.
   mutating func add(_ row: MessageRow, at position: Int) {
     let thread = Int(threads[position])
     guard Int(oldest[thread]) == position else { return }
@@ -29,17 +29,17 @@ struct ThreadNames {
     subjects[thread] = names.add(Array(name)[...]).number
   }
 
-  /// The groups, once all messages have been looked at.
+  /// The groups, once all messages have been added.
   consuming func groups() -> MessageGroups {
     oldest = []
-    // By subject: how many threads have had its name, and so the next number to try.
+    // By subject: the number of threads with its name, and so the next number to try.
     var taken = [UInt32](repeating: 0, count: names.count)
     for thread in subjects.indices {
       let subject = Int(subjects[thread])
       while taken[subject] > 0 {
         let (number, isNew) = names.add(names[subject] + Array(" (\(taken[subject]))".utf8))
         taken[subject] += 1
-        // There is no end of numbers, but there may be one of room for names.
+        // Numbers are unlimited, but the space for names may not be.
         guard isNew || taken[subject] > subjects.count else { continue }
         subjects[thread] = number
         break

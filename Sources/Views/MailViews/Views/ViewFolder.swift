@@ -2,10 +2,10 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A folder of `NAME.views/`: what it is of, and how it is with it.
+/// A folder of `NAME.views/`, with its common behaviour.
 protocol ViewFolder: MadeItem {
   var sorted: SortedMailbox { get }
-  /// Tells the folder from others of the views of this mailbox.
+  /// Identifies the folder among the views of this mailbox.
   var place: UInt64 { get }
 }
 
@@ -24,7 +24,7 @@ extension ViewFolder {
     sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)
   }
 
-  /// The folder of a message that is in this folder, if that is its name.
+  /// The folder of the message at a position, if `name` is its name.
   func messageFolder(at position: Int, named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     guard try sorted.name(at: position, patience) == name.bytes else { return nil }
     let folder = MessageFolder(
@@ -32,7 +32,7 @@ extension ViewFolder {
     return Found(folder, try folder.attributes(patience))
   }
 
-  /// Entries for the folders of some messages; `next` is the place behind the first.
+  /// Entries for the folders of some messages; `next` is the offset after the first.
   func entries(
     of positions: some Collection<UInt32>, next: Int64, _ patience: Patience
   ) throws(Fault) -> [ListedEntry] {
@@ -49,9 +49,9 @@ extension ViewFolder {
   }
 }
 
-/// Numbers that tell the folders of a mailbox's views from each other.
+/// Identifiers of the folders of a mailbox's views.
 enum ViewPlace {
-  /// Keeps clear of the numbers of other views of the file.
+  /// Avoids collisions with the inode numbers of other views of the file.
   static let folders: UInt64 = 0x7669_6577 << 32
 
   static func of(_ sorting: UInt8, _ path: ArraySlice<UInt8>) -> UInt64 {

@@ -2,14 +2,14 @@ package import Bytes
 internal import Mail
 package import Tree
 
-/// `NAME.views/`: the ways in which a mailbox's messages are sorted, those that have any.
+/// `NAME.views/`: one folder for each sorting of a mailbox's messages that is not empty.
 final class ViewsFolder: ViewFolder {
   let sorted: SortedMailbox
   let place: UInt64 = 0
 
   package init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
-  /// The sorts, the folder of all attachments, and that of queries.
+  /// The sortings, the folder of all attachments, and that of queries.
   private enum Branch: CaseIterable {
     case date
     case sender
@@ -67,7 +67,7 @@ final class ViewsFolder: ViewFolder {
     return branch == .search ? SearchFolder(sorted) : AttachmentsFolder(sorted)
   }
 
-  /// Whether there is anything in it: for attachments, the search for them goes on only until the first.
+  /// Whether the folder is not empty; for attachments, waits only for the first one.
   private func isThere(_ branch: Branch, _ patience: Patience) throws(Fault) -> Bool {
     switch branch {
     case .withAttachments, .attachments, .attachmentType, .attachmentSender, .attachmentYear:
@@ -88,7 +88,7 @@ final class ViewsFolder: ViewFolder {
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     sorted.mailbox.tryAgain()
-    // That it is no mailbox is said now and not by an empty folder.
+    // Reports here that the file is not a mailbox, rather than by an empty folder.
     _ = try sorted.mailbox.rows(ofBlock: 0, patience)
     var names: [(name: FileName, inode: UInt64, kind: Kind)] = []
     for branch in Branch.allCases where try isThere(branch, patience) {
@@ -117,7 +117,7 @@ package struct MailboxViewsView: FolderView {
     ]
   }
 
-  /// Of the files that `messages` is of.
+  /// A view of the same files as `messages`.
   package init(besides messages: MessagesView, _ mailboxes: Mailboxes) {
     self.messages = messages
     self.mailboxes = mailboxes
