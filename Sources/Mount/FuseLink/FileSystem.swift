@@ -1,11 +1,11 @@
-/// What answers the kernel. Each method is called on one of libfuse's threads, several at a time, and must not wait; the
-/// request may be kept and answered from another thread.
+/// The handler of the kernel's requests. Each method is called on one of libfuse's threads, several at a time, and must
+/// not block; the request may be kept and answered from another thread.
 public protocol FileSystem: AnyObject, Sendable {
-  /// The mount answers from now on.
+  /// Called once the mount answers requests.
   func started()
 
-  /// Whether the kernel is to ask for access control lists (`system.posix_acl_access`) and to go by them: a question more for
-  /// each node that somebody uses who is not its owner.
+  /// Whether the kernel reads and enforces access control lists (`system.posix_acl_access`): one more request for each
+  /// node used by somebody other than its owner.
   var hasAccessLists: Bool { get }
 
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
@@ -15,7 +15,7 @@ public protocol FileSystem: AnyObject, Sendable {
 
   func open(_ request: consuming Request, _ node: UInt64, flags: Int32)
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
-  /// Finds the next data or the next hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
+  /// Finds the next data or hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
   func seek(_ request: consuming Request, _ handle: AnyObject, offset: Int64, toHole: Bool)
 
   func openFolder(_ request: consuming Request, _ node: UInt64)
