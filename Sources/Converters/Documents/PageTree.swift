@@ -2,12 +2,12 @@ internal import CQpdf
 internal import Conversion
 internal import JobFiles
 
-/// The pages of a document by their number.
+/// The pages of a document by index.
 ///
-/// A sound tree is descended by its `/Count`s, so that the first page of a long document is there before the others have
-/// been looked at. Once anything in it disagrees, libqpdf walks and mends the whole tree.
+/// A valid tree is descended by its `/Count`s, so that the first page of a long document is available without reading
+/// the others. If anything in it is inconsistent, libqpdf walks and repairs the whole tree.
 struct PageTree {
-  /// A page, and what it has from the nodes above it.
+  /// A page, and the attributes it inherits.
   struct Page {
     let id: PDFObject.ID
     /// From 0.
@@ -20,9 +20,9 @@ struct PageTree {
 
   private let file: PDFFile
   private let objects: ObjectCache
-  /// The top node of a sound tree, and how many pages it has; nil: the whole tree has to be walked.
+  /// The root of a valid tree and its number of pages; nil if the whole tree has to be walked.
   private var claimed: (top: PDFObject.ID, count: Int)?
-  /// All pages, where libqpdf makes nothing of the tree; nil for one that cannot be read.
+  /// All pages, if libqpdf cannot read the tree; nil for a page that cannot be read.
   private var walked: [Page?]?
 
   init(_ file: PDFFile, _ objects: ObjectCache) {
@@ -33,7 +33,7 @@ struct PageTree {
     if let count = count(below: top, text), isPlausible(text, count: count) { claimed = (top, count) }
   }
 
-  /// Looks at every page only when there is reason to.
+  /// The number of pages; reads every page only if necessary.
   mutating func count() throws(JobFailure) -> Int {
     if let claimed { return claimed.count }
     if let walked { return walked.count }
@@ -48,7 +48,7 @@ struct PageTree {
     return pages.count
   }
 
-  /// nil: there is no such page. From 0.
+  /// The page at an index from 0; nil if there is none.
   mutating func page(at index: Int) throws(JobFailure) -> Page? {
     if let claimed {
       if index >= claimed.count { return nil }
@@ -64,7 +64,7 @@ struct PageTree {
     try file.checkErrors()
     guard let id = object.id else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     let known = objects.object(id).text
-    // libqpdf makes pages of some objects that are none.
+    // libqpdf treats some objects as pages that are not.
     var page = Page(id: id, index: index, text: known.isDictionary ? known : ObjectText(object.ownText))
     guard page.text.isDictionary else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     for key in PageTree.inheritable where !page.text.hasValue(for: key) {
@@ -73,7 +73,7 @@ struct PageTree {
     return page
   }
 
-  /// All that hangs on the tree, as other readers find it: what is lost, or comes twice, is a page that cannot be read.
+  /// All leaves of the tree, as other readers find them: a missing or repeated node is a page that cannot be read.
   private func walk() -> [Page?] {
     var pages: [Page?] = []
     guard let top = file.root["/Pages"]?.id else { return [] }
@@ -100,14 +100,14 @@ struct PageTree {
   private static let mostWalked = 1 << 20
   private static let deepest = 1000
 
-  /// How many pages a node says that it has; a page is one.
+  /// How many pages a node claims to have; 1 for a page.
   private func count(below node: PDFObject.ID, _ text: ObjectText) -> Int? {
     guard objects.object(node).kind != .stream, text.isDictionary else { return nil }
     guard text.value(of: "/Kids") != nil else { return text.has("/Pages", for: "/Type") ? nil : 1 }
     return text.integer(for: "/Count").flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// The nodes below one; nil where there is anything else in its array.
+  /// The kids of a node; nil if its array contains anything else.
   private func kids(of node: ObjectText) -> [PDFObject.ID]? {
     guard let value = node.value(of: "/Kids") else { return nil }
     let array = value.first == 0x5B ? nil : objects.resolved(value)
@@ -116,7 +116,7 @@ struct PageTree {
     return (array ?? node).references.filter { items.indices.contains($0.range.lowerBound) }.map(\.id)
   }
 
-  /// Whether the kids of a node can have as many pages as it says, without a look at each of many.
+  /// Whether the kids of a node can have as many pages as it claims, without reading each of many.
   private func isPlausible(_ node: ObjectText, count: Int) -> Bool {
     guard let kids = kids(of: node), kids.count > 0, kids.count <= count else { return false }
     if kids.count == count {
@@ -130,7 +130,7 @@ struct PageTree {
     return rest == 0
   }
 
-  /// nil where the tree is not what it says.
+  /// nil if the tree is inconsistent.
   private func descend(to page: Int) -> Page? {
     guard var (id, count) = claimed else { return nil }
     var index = page
@@ -165,7 +165,7 @@ struct PageTree {
 }
 
 extension PageTree.Page {
-  /// Takes what neither the page nor a node nearer to it has.
+  /// Takes the attributes that neither the page nor a nearer node has.
   fileprivate mutating func inherit(from node: ObjectText) {
     for key in PageTree.inheritable where !text.hasValue(for: key) && inherited[key] == nil {
       if node.hasValue(for: key) { inherited[key] = node.value(of: key).map { ObjectText(Array($0)) } }
