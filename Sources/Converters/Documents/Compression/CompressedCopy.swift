@@ -145,7 +145,7 @@ struct CompressedCopy {
     let data = isStream ? try object.data() : []
     let sameness = Sameness(
       text: Self.hash(own), data: Self.hash(data), size: data.count, need: isStream ? coder.need(of: id) : nil)
-    // An object that refers to itself has got a number already, and equals no other.
+    // An object that refers to itself was numbered meanwhile, and equals no other.
     let given = numbers[id] ?? nil
     if given == nil, let same = shared[sameness] {
       numbers[id] = same
