@@ -185,8 +185,8 @@ struct MountOptions {
     return number
   }
 
-  /// Parses a number of bytes, with K, M, G or T for powers of 1024. A value larger than any file has the same effect
-  /// as the largest file size.
+  /// Parses a number of bytes, with K, M, G or T for powers of 1024. Clamped to `Bounds.largestSize`, which is larger
+  /// than any file.
   private func size(_ name: String, _ value: String) throws -> Int64 {
     let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
     let unit = value.last.flatMap { units[Character($0.uppercased())] }
