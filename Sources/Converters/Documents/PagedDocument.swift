@@ -23,6 +23,7 @@ public final class PagedDocument {
     file.releaseObjects()
   }
 
+  /// The number of pages; reads every page only if necessary.
   public func countPages() throws(JobFailure) -> Int {
     defer { file.releaseObjects() }
     return try tree.count()

@@ -12,6 +12,7 @@ internal import CDeflate
 
   deinit { unsafe libdeflate_free_compressor(compressor) }
 
+  /// The compressed bytes.
   public func compress(_ bytes: [UInt8]) -> [UInt8] {
     let room = unsafe libdeflate_zlib_compress_bound(compressor, bytes.count)
     return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in

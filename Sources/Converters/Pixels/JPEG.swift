@@ -26,6 +26,7 @@ public struct JPEG {
     isProgressive = head.is_progressive != 0
   }
 
+  /// The coarseness that `bytes(of:quality:isSubsampled:)` uses for a quality.
   public static func coarseness(ofQuality quality: Int) -> Int { Int(ffjpeg_coarseness(Int32(quality))) }
 
   private var isHuge: Bool { width * height * components > Self.mostCoefficients }

@@ -12,6 +12,7 @@ internal import JobFiles
   /// Four bytes per pixel in cairo's format; three after painting.
   private let pixels: UnsafeMutableRawPointer
 
+  /// The maximum number of pixels.
   public static let mostPixels = 100_000_000
   /// cairo's limit.
   public static let longestSide = 32767

@@ -8,21 +8,32 @@ public protocol FileSystem: AnyObject, Sendable {
   /// node used by somebody other than its owner.
   var hasAccessLists: Bool { get }
 
+  /// Answers LOOKUP: the node of a name in a folder.
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
+  /// The kernel has dropped `count` lookups of a node; there is no reply.
   func forget(_ node: UInt64, _ count: UInt64)
+  /// Answers GETATTR.
   func attributes(_ request: consuming Request, _ node: UInt64)
+  /// Answers READLINK.
   func linkTarget(_ request: consuming Request, _ node: UInt64)
 
+  /// Answers OPEN with a handle, which is released when the file is closed.
   func open(_ request: consuming Request, _ node: UInt64, flags: Int32)
+  /// Answers READ: `count` bytes at `offset`, fewer only at the end of the file.
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
   /// Finds the next data or hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
   func seek(_ request: consuming Request, _ handle: AnyObject, offset: Int64, toHole: Bool)
 
+  /// Answers OPENDIR with a handle, which is released when the folder is closed.
   func openFolder(_ request: consuming Request, _ node: UInt64)
+  /// Answers READDIR, or READDIRPLUS if `wantsNodes`, with the entries after `cookie` that fit into `capacity` bytes.
   func readFolder(
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool)
 
+  /// Answers GETXATTR; a `capacity` of 0 asks for the size only.
   func extendedAttribute(_ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int)
+  /// Answers LISTXATTR; a `capacity` of 0 asks for the size only.
   func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int)
+  /// Answers STATFS.
   func statistics(_ request: consuming Request)
 }

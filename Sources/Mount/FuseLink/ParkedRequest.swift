@@ -14,6 +14,7 @@ public final class ParkedRequest: Sendable {
 
   private let state: Mutex<State>
 
+  /// Parks a request and registers for its interruption.
   public init(_ request: consuming Request) {
     // libfuse passes the request to its callback itself.
     let raw = unsafe request.raw

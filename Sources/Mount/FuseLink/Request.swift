@@ -64,11 +64,13 @@ internal import Glibc
     return unsafe fuse_reply_entry(take(), &entry) == 0
   }
 
+  /// Answers getattr; the kernel may cache the status for `seconds`.
   public consuming func reply(_ status: stat, lifetime seconds: Double) {
     var status = status
     _ = unsafe fuse_reply_attr(take(), &status, seconds)
   }
 
+  /// Answers readlink.
   public consuming func reply(linkTarget target: [UInt8]) {
     let terminated = target.map { CChar(bitPattern: $0) } + [0]
     _ = unsafe fuse_reply_readlink(take(), terminated)
@@ -109,6 +111,7 @@ internal import Glibc
     unsafe fuse_reply_buf(take(), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count) == 0
   }
 
+  /// Replies with bytes.
   public consuming func reply(bytes: [UInt8]) {
     let raw = unsafe take()
     unsafe bytes.withUnsafeBytes {
@@ -124,6 +127,7 @@ internal import Glibc
   /// Answers lseek with an offset in the file.
   public consuming func reply(offset: Int64) { _ = unsafe fuse_reply_lseek(take(), off_t(offset)) }
 
+  /// Answers statfs.
   public consuming func reply(_ statistics: statvfs) {
     var statistics = statistics
     _ = unsafe fuse_reply_statfs(take(), &statistics)

@@ -19,6 +19,7 @@ internal import Synchronization
   private let hasLastingHelper: Bool
   private let isMounted = Mutex(false)
 
+  /// A failure of libfuse or its mount helper.
   public struct Failure: Error, Sendable {
     /// libfuse's reason, one line.
     public let reason: String

@@ -13,7 +13,7 @@ struct EncryptionKey {
   /// Whether the password is the user password; it may be both.
   let isReaders: Bool
 
-  /// nil if the encryption is not supported; throws if the password is wrong.
+  /// nil if the document is not encrypted in a supported way; throws if the password is wrong.
   init?(of bytes: UnsafeRawBufferPointer, _ password: [UInt8]) throws(JobFailure) {
     var key = ffmount_pdf_key()
     let text = unsafe bytes.assumingMemoryBound(to: CChar.self)

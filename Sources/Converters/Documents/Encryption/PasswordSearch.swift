@@ -11,6 +11,7 @@ public struct PasswordSearch {
 
   public init(_ passwords: [[UInt8]]) { self.passwords = passwords }
 
+  /// The number of matching passwords, with their indexes as the remark.
   public var outcome: JobAnswer.Outcome {
     let numbers = fitting.sorted().prefix(Self.most)
     return .done(Int64(numbers.count), remark: numbers.map { "\($0)" }.joined(separator: ","))
