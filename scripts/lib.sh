@@ -1,25 +1,25 @@
-# Shared by the scripts beside it, which source it. Not a program.
+# Shared functions, sourced by the scripts beside it. Not a program.
 # shellcheck shell=bash disable=SC2034
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-# The programs that are built and installed: the one list of them.
+# The programs to build and install; the only list of them.
 programs=(ffmount ffconvert ffpages)
 
-# Says one sentence and ends the script.
+# Prints a message and exits the script.
 die() {
     printf '%s: %s\n' "$(basename "$0")" "$1" >&2
     exit "${2:-1}"
 }
 
-# Puts swift on the PATH, or says where to get it.
+# Adds swift to the PATH, or prints where to get it.
 need_swift() {
     PATH=$PATH:/opt/swift/usr/bin
     command -v swift >/dev/null ||
         die "Swift 6.3 or later is needed, on the PATH or in /opt/swift: see https://www.swift.org/install/linux/"
 }
 
-# Runs a command as root: at once, or by sudo.
+# Runs a command as root: directly, or with sudo.
 as_root() {
     if [ "$(id -u)" = 0 ]; then
         "$@"
@@ -30,7 +30,7 @@ as_root() {
     fi
 }
 
-# Builds the release programs, and names their folder in $release.
+# Builds the release programs and sets $release to their folder.
 build_release() {
     local program options=(-c release --static-swift-stdlib --package-path "$root")
     need_swift

@@ -11,9 +11,9 @@ import Testing
 
 @testable import Tree
 
-/// Answers that find nobody who waits for them: the kernel has then counted neither node nor handle.
+/// Replies whose caller no longer waits: the kernel has then counted neither node nor handle.
 @Suite(.timeLimit(.minutes(1))) struct AbandonedAnswerTests {
-  /// A file, and a way to see whether it is still open.
+  /// A file that counts how often it is open.
   private final class OneFile: Item {
     let inode: UInt64 = 9
     func accessList() throws(Fault) -> AccessList? { nil }
@@ -40,7 +40,8 @@ import Testing
     }
   }
 
-  /// A folder in which names are found at once, but for those that start with `slow`: these when the test says so.
+  /// A folder in which names are found at once, except those that start with `slow`, which are found when the test
+  /// signals.
   private final class OneFolder: Item {
     let file = OneFile()
     let inode: UInt64 = 8
@@ -70,7 +71,7 @@ import Testing
     let tree: Tree
     let mounted: MountedTree
     let kernel: FakeKernel
-    /// Of a tree of which the kernel knows the root alone.
+    /// The node count of a tree of which the kernel knows only the root.
     let before: Int
 
     init() throws {
@@ -102,7 +103,7 @@ import Testing
     setup.kernel.interrupt(question)
     #expect(try setup.kernel.answer(to: question).errno == EINTR)
     setup.folder.goOn.signal()
-    // When the threads have ended, what they found is let go of.
+    // When the threads have ended, the entries they found have been forgotten.
     setup.mounted.stop()
     #expect(setup.tree.nodeCount == setup.before)
   }

@@ -4,15 +4,15 @@ import Synchronization
 
 @testable import FuseLink
 
-/// Asks a file system what the kernel would ask, message by message, without a mount: so what becomes of an answer can be seen
-/// from both sides.
+/// Sends a file system the requests of the kernel, message by message, without a mount: so a reply can be observed from
+/// both sides.
 ///
-/// Questions are put on the caller's thread; answers that come later can be waited for.
+/// Requests are sent on the caller's thread; later replies can be waited for.
 @safe final class FakeKernel: @unchecked Sendable {
-  // Sendable: libfuse's session may be used from any thread, and is, by those who answer.
+  // Sendable: libfuse allows its session to be used from any thread, and replies come from several.
   private let session: OpaquePointer
   private let anchor: Session.Anchor
-  /// Where answers arrive.
+  /// The socket on which replies arrive.
   private let socket: Int32
   private let count = Atomic<UInt64>(0)
 
@@ -21,7 +21,7 @@ import Synchronization
     /// 0 for success.
     let errno: Int32
     let bytes: [UInt8]
-    /// Of a look-up.
+    /// The node in the reply to a lookup.
     var node: UInt64 { bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
   }
 
@@ -46,7 +46,7 @@ import Synchronization
     unsafe session = made
     var io = unsafe fuse_custom_io(
       writev: { descriptor, parts, count, _ in
-        // What the kernel says of a question that nobody waits for any more.
+        // The kernel's error for a reply to a request that nobody waits for any more.
         if FakeKernel.deaf.withLock({ $0.contains(descriptor) }) {
           errno = ENOENT
           return -1
@@ -54,16 +54,16 @@ import Synchronization
         return unsafe Glibc.writev(descriptor, parts, count)
       }, read: { descriptor, bytes, count, _ in unsafe Glibc.read(descriptor, bytes, count) }, splice_receive: nil,
       splice_send: nil)
-    // Takes the descriptor.
+    // Takes over the descriptor.
     own = ends[1]
     guard unsafe fuse_session_custom_io(session, &io, ends[1]) == 0 else { throw Failure(what: "custom_io") }
-    // INIT of the protocol's version 7.31, without any extra.
+    // INIT of protocol version 7.31, without optional features.
     let question = ask(26, node: 0, packed([7, 31, 65536, 0]))
     guard try answer(to: question).errno == 0 else { throw Failure(what: "INIT") }
   }
 
   private let own: Int32
-  /// The ends at which answers are not taken.
+  /// The sockets that reject replies.
   private static let deaf = Mutex<Set<Int32>>([])
 
   deinit {
@@ -72,7 +72,7 @@ import Synchronization
     close(socket)
   }
 
-  /// Whether answers find nobody who waits for them.
+  /// Whether replies are accepted.
   var takesAnswers: Bool {
     get { FakeKernel.deaf.withLock { !$0.contains(own) } }
     set {
@@ -82,11 +82,11 @@ import Synchronization
     }
   }
 
-  // MARK: Questions
+  // MARK: Requests
 
   func lookUp(_ name: String, in folder: UInt64) -> UInt64 { ask(1, node: folder, Array(name.utf8) + [0]) }
   func open(_ node: UInt64) -> UInt64 { ask(14, node: node, packed([0, 0])) }
-  /// The process that asked was interrupted.
+  /// Reports that the calling process was interrupted.
   func interrupt(_ question: UInt64) {
     _ = ask(36, node: 0, (0..<8).map { UInt8(truncatingIfNeeded: question >> (8 * $0)) })
   }
@@ -95,9 +95,9 @@ import Synchronization
     words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
   }
 
-  /// Gives the question's number.
+  /// Returns the unique number of the request.
   private func ask(_ operation: UInt32, node: UInt64, _ body: [UInt8]) -> UInt64 {
-    // Interrupts have odd numbers in the kernel; it does not matter here.
+    // The kernel uses odd numbers for interrupts; this makes no difference here.
     let number = 2 * count.add(1, ordering: .relaxed).newValue
     var message = packed([UInt32(40 + body.count), operation, UInt32(number), 0])
     message += packed([UInt32(truncatingIfNeeded: node), UInt32(node >> 32), 0, 0, UInt32(getpid()), 0]) + body
@@ -110,9 +110,9 @@ import Synchronization
     return number
   }
 
-  // MARK: Answers
+  // MARK: Replies
 
-  /// Waits for the next answer, which has to be to this question; ten seconds at most.
+  /// Waits for the next reply, which must be to this request; ten seconds at most.
   func answer(to question: UInt64) throws -> Answer {
     var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&wanted, 1, 10_000) == 1 else { throw Failure(what: "no answer") }

@@ -3,7 +3,7 @@ import Tree
 
 @testable import Mount
 
-/// A process that lists folders, and what it is given with the names.
+/// A process that lists folders, and the entries it gets.
 private struct Lister {
   let habits: ListingHabits
   let process: Int32
@@ -13,7 +13,7 @@ private struct Lister {
     self.process = process
   }
 
-  /// Takes names, one answer after the other; gives for which of them there was a node.
+  /// Lists names in several replies; returns for each whether it came with a node.
   @discardableResult
   func list(_ kinds: [Kind], answers: Int = 1, _ cost: AttributeCost = .small) -> [Bool] {
     var given: [Bool] = []
@@ -34,7 +34,7 @@ private struct Lister {
 }
 
 @Suite struct ListingHabitsTests {
-  /// So many files come without a node first: who wants nodes asks for them.
+  /// The number of files that first come without a node: a process that wants nodes looks them up.
   private static let probes = 8
 
   @Test func firstNamesComeWithNodesButForAFew() {
@@ -43,7 +43,7 @@ private struct Lister {
   }
 
   @Test func restOfTheFirstFolderComesWithoutNodes() {
-    // Judged by what it asks for after the first answer.
+    // Judged by its lookups after the first reply.
     let lister = Lister()
     #expect(lister.list(files: 40, answers: 4) == 10 - Self.probes)
   }
@@ -63,7 +63,8 @@ private struct Lister {
     #expect((lister.list(files: 30) == 30) == isServed)
   }
 
-  /// `bare` files came without: one in eight of them, and in a folder where it costs much one in two, must have been asked for.
+  /// Of `bare` files without a node, more than one in eight must have been looked up, or one in two where attributes
+  /// are expensive.
   @Test(arguments: [
     (80, 10, AttributeCost.small, false), (80, 11, .small, true), (80, 40, .large, false), (80, 41, .large, true),
   ])
@@ -81,17 +82,17 @@ private struct Lister {
   @Test func whatCostsNothingIsGivenUntilItIsNotWanted() {
     let lister = Lister()
     #expect(lister.list(files: 100, .none) == 100 - Self.probes)
-    // On to the next folder without a question: names are enough for it.
+    // Continued with the next folder without a lookup: names are enough.
     #expect(lister.list(files: 100, .none) == 0)
     #expect(lister.list([.folder], .none) == [false])
   }
 
   @Test func probesThatNobodyMissedEndTheBetNextFolder() {
-    // Exactly as many as there are probes: all of them were shown.
+    // Exactly as many as there are probes: all of them were listed.
     let lister = Lister()
     #expect(lister.list(files: Self.probes, .none) == 0)
     #expect(lister.list(files: 10, .none) == 0)
-    // One less, and it is not judged yet.
+    // One less is not sufficient for a decision.
     let other = Lister()
     #expect(other.list(files: Self.probes - 1, .none) == 0)
     #expect(other.list(files: 10, .none) == 9)
@@ -103,19 +104,19 @@ private struct Lister {
     lister.ask(for: .folder, times: entered)
     let kinds: [Kind] = [.folder] + Array(repeating: .file, count: 10)
     #expect(lister.list(kinds) == [isWalker] + Array(repeating: false, count: 10))
-    // Of a folder that takes several answers, those of the first.
+    // In a folder that takes several replies, only those of the first one.
     let folders = Array(repeating: Kind.folder, count: 10)
     #expect(
       lister.list(folders, answers: 2) == Array(repeating: isWalker, count: 5) + Array(repeating: false, count: 5))
   }
 
   @Test func firstFolderIsBetOnAgainWhenItIsLarge() {
-    // Past 4096 files without a node, a process that lists one folder only is given some once more.
+    // After 4096 files without a node, a process that lists only one folder gets nodes once more.
     let lister = Lister()
     let kinds = Array(repeating: Kind.file, count: 6000)
     let given = lister.list(kinds, answers: 6000)
     #expect(!given[..<4096].contains(true) && given[4096...].allSatisfy { $0 })
-    // Not in the second.
+    // Not in the second folder.
     #expect(!lister.list(kinds, answers: 600).contains(true))
   }
 
@@ -131,7 +132,7 @@ private struct Lister {
     let one = Lister(habits, process: 1)
     _ = one.list(files: 40)
     one.ask(for: .file, times: 20)
-    // Who has not listed is not heard.
+    // Lookups of a process that has not listed a folder are ignored.
     let other = Lister(habits, process: 2)
     other.ask(for: .file, times: 20)
     #expect(other.list(files: 40) == 40 - Self.probes)

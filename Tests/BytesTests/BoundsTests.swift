@@ -2,7 +2,7 @@ import Bytes
 import TestSupport
 import Testing
 
-/// What a door does with any number.
+/// Clamping of untrusted numbers.
 @Suite struct BoundsTests {
   @Test(arguments: [
     Int64.min, -1, 0, 1, Bounds.largestSize - 1, Bounds.largestSize, Bounds.largestSize + 1, .max - 510, .max,
@@ -12,7 +12,7 @@ import Testing
     #expect((0...Bounds.largestSize).contains(size))
     #expect((size == claimed) == Bounds.holds(claimed))
     #expect(Bounds.size(UInt64(bitPattern: claimed)) == (claimed < 0 ? Bounds.largestSize : size))
-    // What is behind the doors does such sums.
+    // Sums of clamped numbers that the code computes cannot overflow.
     #expect(size * 4 + 4096 > 0 && size + size + 30 > 0)
     for other in [Int64.min, 5, .max] { #expect(Bounds.holds(Bounds.sum(claimed, other))) }
     #expect(Bounds.size(blocks: claimed) % 512 == 0 && Bounds.holds(Bounds.size(blocks: claimed)))

@@ -32,7 +32,7 @@ import Testing
       _ = try reader.u32()
       Issue.record("read four bytes of two")
     } catch { #expect(error.offset == 11) }
-    // What failed moved nothing.
+    // A failed read does not move the position.
     #expect(reader.position == 1)
     #expect(try reader.u16() == 0x0302)
     do throws(Fault) {

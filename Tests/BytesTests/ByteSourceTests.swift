@@ -24,7 +24,7 @@ import Testing
     #expect(try ByteRange(of: range, start: 5, size: 2).readThrough() == [15, 16])
   }
 
-  /// Notes what it is asked for beside reads.
+  /// Records the calls other than reads.
   private final class AskedSource: ByteSource {
     let size: Int64 = 100
     let asked = Mutex<[String]>([])
@@ -57,7 +57,7 @@ import Testing
     #expect(source.asked.withLock { $0 } == ["extent 15 15", "verify", "willMove 15 3", "workAhead 16", "prepare 17"])
   }
 
-  /// An identity that every file has of its own.
+  /// A distinct identity for each inode.
   private static func identity(_ inode: UInt64) -> ByteIdentity {
     let time = Timestamp(seconds: 1)
     return ByteIdentity(device: 1, inode: inode, size: 100, modified: time, changed: time)
@@ -76,7 +76,7 @@ import Testing
     #expect(ByteIdentity(bundling: []) == nil)
   }
 
-  /// A part of a joined source, with an identity and a place in a file.
+  /// A part of a joined source, with an identity and an extent in a file.
   private final class Part: ByteSource, DescriptorHolder {
     let bytes: ByteArraySource
     let identity: ByteIdentity?
@@ -114,7 +114,7 @@ import Testing
       #expect(try joined.partialBytes(at: offset, count: 10).isEmpty)
       #expect(joined.extent(at: offset, count: 1) == nil)
     }
-    // What lies in several parts lies in no one piece, and less than was asked for is the end.
+    // A range across several parts has no single extent; a shorter extent means the end.
     let piece = try #require(joined.extent(at: 20, count: 10))
     #expect(piece.holder === parts[0] && piece.offset == 20 && piece.count == 10)
     #expect(joined.extent(at: 20, count: 11) == nil && joined.extent(at: 30, count: 2) == nil)
@@ -150,7 +150,7 @@ import Testing
   }
 }
 
-/// A source that lies in a file, of which nothing is read.
+/// A source with an extent in a file, of which nothing is read.
 private final class ExtentSource: ByteSource, DescriptorHolder {
   let size: Int64
   init(size: Int64) { self.size = size }

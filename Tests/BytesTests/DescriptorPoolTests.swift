@@ -105,7 +105,7 @@ import Testing
       }
       _ = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
       #expect(reopened.withLock { $0 } == 0)
-      // Pushed out, and opened again.
+      // Evicted and reopened.
       let other = PooledDescriptor(pool) { () throws(Fault) in try Descriptor.open(path: path, for: .reading) }
       _ = try other.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
       _ = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
@@ -140,30 +140,30 @@ import Testing
       if number < 3 { throw Fault(.system(EMFILE), "open") }
       return try Descriptor.open(path: path, for: .reading)
     }
-    // Nothing in the pool that could be closed for it.
+    // The pool has no descriptor that could be closed for it.
     #expect(throws: Fault(.system(EMFILE), "open")) { try file.withDescriptor { (raw) throws(Fault) in raw } }
     let idle = try Self.file(0, in: folder, pool)
     #expect(try folder.openDescriptors() == 1)
     let size = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }
     #expect(size == Int64(Self.content(1).count) && tries.withLock { $0 } == 3)
-    // The idle one made room, and comes back when it is wanted.
+    // The idle one was closed, and is reopened when needed.
     #expect(try folder.openDescriptors() == 1)
     #expect(try idle.readThrough() == Self.content(0))
   }
 
-  /// Where times count whole seconds, a file may change for two seconds without showing it.
+  /// If times count whole seconds, a change within two seconds may not be visible in them.
   @Test func fileThatWasJustWrittenHasNoName() throws {
     let folder = try Self.makeFolder(1)
     let pool = DescriptorPool(capacity: 2)
     try folder.setModified("f0", Timestamp(seconds: Int64(time(nil)) + 1))
     #expect(try Self.file(0, in: folder, pool).identity == nil)
     try folder.setModified("f0", Timestamp(seconds: Int64(time(nil)) - 60))
-    // The time that nobody sets is now.
+    // The change time, which cannot be set, is the present.
     #expect(try Self.file(0, in: folder, pool).identity == nil)
     usleep(60_000)
     let settled = try Self.file(0, in: folder, pool)
     #expect(settled.identity != nil)
-    // Nor has what may change while it is open.
+    // Nor does a file that may change while it is open.
     let descriptor = PooledDescriptor(pool) { () throws(Fault) in
       try Descriptor.open(path: folder.path + "/f0", for: .reading)
     }

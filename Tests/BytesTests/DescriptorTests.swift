@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct DescriptorTests {
-  /// `d/file`, `link` to d, `d/link` to file, `out` to the folder above, and a neighbour outside.
+  /// Creates `d/file`, `link` to d, `d/link` to file, `out` to the parent folder, and a neighbour outside.
   private static func makeFolder() throws -> SourceFolder {
     let source = try SourceFolder()
     try source.makeFolder("inside")
@@ -62,7 +62,7 @@ import Testing
     #expect(throws: Fault(.system(ELOOP), "openat2")) {
       _ = try Descriptor.open(below: place.raw, path: FileName(path), for: .reading)
     }
-    // As a place it is the link, and not where it leads.
+    // Opened as `.place`, it is the link itself, not its target.
     let link = try Descriptor.open(below: place.raw, path: FileName(path), for: .place)
     #expect(try link.status().type == S_IFLNK)
   }
@@ -99,7 +99,7 @@ import Testing
     }
     #expect(found.count == count)
     #expect(Set(found) == expected)
-    // Any place can be gone back to.
+    // Every offset can be returned to.
     for index in stride(from: 0, to: max(0, count - 1), by: 333) {
       var block = try DirectoryBlock(of: folder.raw, from: places[index], capacity: 1024)
       #expect(try block.next()?.name.fileName == found[index + 1])

@@ -5,7 +5,7 @@ import Testing
 @testable import Files
 
 @Suite struct FileStatusTests {
-  /// A file whose bytes and all else were changed at a time.
+  /// A file whose modification and change time are equal.
   private static func status(_ seconds: Int, _ nanoseconds: Int) -> FileStatus {
     var raw = stat()
     raw.st_mtim = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
@@ -13,8 +13,8 @@ import Testing
     return FileStatus(raw)
   }
 
-  /// A file may be changed again at the time that it has: within a tick of the kernel, or two seconds where the file system
-  /// counts so.
+  /// A file may be changed again without a different time: within a tick of the kernel, or two seconds if the file
+  /// system has that resolution.
   @Test(arguments: [
     (100, 0, 100, 0, false), (100, 0, 101, 999_999_999, false), (100, 0, 102, 0, false), (100, 0, 102, 1, true),
     (100, 5, 100, 20_000_004, false), (100, 5, 100, 20_100_005, true), (100, 999_999_999, 101, 10_000_000, false),

@@ -39,7 +39,7 @@ import Threads
     #expect(seen == [false, true])
   }
 
-  /// What `body` comes to on a thread of its own.
+  /// Runs `body` on another thread; the flag is raised when it is done.
   private func elsewhere(_ workers: Workers, _ body: @escaping @Sendable () -> Void) -> Flag {
     let done = Flag()
     workers.submit {
@@ -89,7 +89,7 @@ import Threads
         try? lock.lock()
         locked.raise()
         first.wait()
-        // Its own reader has gone, and another waits.
+        // The first reader has gone, and another waits.
         kept.withLock { $0.append(Interest.current?.isLost ?? true) }
         seen.raise()
         second.wait()
@@ -101,7 +101,7 @@ import Threads
     let waiter = elsewhere(workers) {
       Interest { !second.isUp }.run { if (try? lock.lock()) != nil { lock.unlock() } }
     }
-    // Waits by now, or soon.
+    // It is waiting by now, or soon.
     try await Task.sleep(for: .milliseconds(50))
     first.raise()
     while !seen.isUp { try await Task.sleep(for: .milliseconds(1)) }
@@ -111,7 +111,7 @@ import Threads
     workers.stop()
   }
 
-  /// Whatever part of a second it is when the waiting begins.
+  /// At any point within a second when the wait begins.
   @Test func whoWaitsWaitsAsLongAsHeSays() {
     let never = Awaited(0)
     for _ in 0..<5 {
@@ -131,7 +131,7 @@ import Threads
         _ = stuck.take(within: .seconds(50)) { _ in free.isUp ? true : nil }
       }
     }
-    // All have begun, two at a time as it would be.
+    // All have started, although only two may run at a time.
     while stuck.read({ $0 }) < 20 { try await Task.sleep(for: .milliseconds(5)) }
     let done = elsewhere(workers) {}
     while !done.isUp { try await Task.sleep(for: .milliseconds(5)) }

@@ -3,7 +3,7 @@ import Testing
 import Threads
 
 @Suite struct MemoryBudgetTests {
-  /// Lets go of what it has, and notes when.
+  /// Frees its memory on request, and records the requests.
   private final class Holder: MemoryHolder {
     let share: MemoryShare
     private let asked = Mutex<[Int]>([])
@@ -43,7 +43,7 @@ import Threads
     #expect(share.grow(to: 10) && large.questions == [])
     #expect(share.grow(to: 40))
     #expect(large.questions == [30] && small.questions == [] && budget.used == 100)
-    // Even all that others have is not enough: the one that could not help keeps nothing from it.
+    // All other shares together are not enough: the holder that cannot free anything does not prevent the growth.
     #expect(share.grow(to: 100) && budget.used == 100 && small.share.size + large.share.size == 0)
   }
 
@@ -69,7 +69,7 @@ import Threads
     #expect(budget.used == 80)
     var share: MemoryShare? = MemoryShare(in: budget)
     #expect(share?.grow(to: 60) == true)
-    // Those used last are left.
+    // The most recently used ones are left.
     #expect((0..<8).filter { cache[$0] != nil } == [6, 7] && budget.used <= 100)
     #expect(share?.grow(to: 100) == true && cache[7] == nil)
     share = nil

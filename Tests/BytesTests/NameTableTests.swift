@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 
 @Suite struct NameTableTests {
-  /// Names by number, as the table's user has them.
+  /// Names by number, as stored by the table's user.
   private struct Model {
     var names: [UInt32: (parent: UInt32, name: [UInt8])] = [:]
     var table = NameTable(expecting: 0)
 
-    /// `coarse` lets most names meet in a few slots.
+    /// `coarse` makes most names collide in a few slots.
     let isCoarse: Bool
 
     func hash(_ parent: UInt32, _ name: [UInt8]) -> Int {
@@ -47,7 +47,7 @@ import Testing
       let name = Array("n\(numbers.below(120))".utf8)
       let key = "\(parent)/\(String(decoding: name, as: UTF8.self))"
       #expect(model.find(parent, name) == expected[key])
-      // It grows, shrinks and grows.
+      // Alternately grows and shrinks.
       let grows = numbers.below(10) < (step / 500 % 2 == 0 ? 7 : 3)
       if let present = expected[key] {
         if grows { continue }

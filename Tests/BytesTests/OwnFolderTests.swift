@@ -17,7 +17,7 @@ import Testing
         #expect(unsafe chmod(top, mode_t(rights)) == 0)
         #expect(isOwn(inner) == isOurs, "\(String(rights, radix: 8))")
       }
-      // The last is nobody else's to put things in, even if they cannot take any away.
+      // Nobody else may create files in the last folder, even if they cannot remove any.
       #expect(unsafe chmod(inner, 0o1777) == 0)
       #expect(!isOwn(inner))
       #expect(unsafe chmod(inner, 0o700) == 0 && symlink("a", scratch.path + "/link") == 0)

@@ -16,7 +16,7 @@ import Testing
     let token = pending.whenDone { told.up() }
     pending.finish()
     #expect(told.now == 2)
-    // Over is over.
+    // Once finished, it stays finished.
     pending.finish()
     pending.cancel(token)
     _ = pending.whenDone { told.up() }

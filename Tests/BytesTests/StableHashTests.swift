@@ -1,7 +1,7 @@
 import Bytes
 import Testing
 
-/// Numbers that went out to users as inodes: they may not change from one version to the next.
+/// Numbers that users have seen as inodes: they must not change from one version to the next.
 @Suite struct StableHashTests {
   @Test func valuesAreAsTheyAlwaysWere() {
     #expect(StableHash().value == 0x9e37_79b9_7f4a_7c15)

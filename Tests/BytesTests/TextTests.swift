@@ -9,7 +9,7 @@ import Threads
   ])
   func unitOfACharacterSet(_ name: String, _ width: Int) { #expect(CharsetConverter.unitWidth(name) == width) }
 
-  /// What stands for nothing is left out in whole units, so that what comes behind it is read right.
+  /// Invalid characters are skipped in whole units, so that the following text is decoded correctly.
   @Test(arguments: ["UTF-32LE", "UTF32"]) func textGoesOnBehindABadUnit(_ name: String) throws {
     let converter = try #require(CharsetConverter(name))
     let mark: [UInt8] = name == "UTF32" ? [0xff, 0xfe, 0, 0] : []
@@ -19,7 +19,7 @@ import Threads
 }
 
 @Suite struct RecentlyUsedTests {
-  /// Three quarters stay, the ones used last.
+  /// The most recently used three quarters are kept.
   @Test func fullCacheDropsWhatWasUsedLongestAgo() {
     let cache = RecentlyUsed<Int, Int>(capacity: 100)
     for key in 0..<10 { cache.insert(key, for: key, cost: 10) }

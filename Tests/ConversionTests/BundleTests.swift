@@ -9,7 +9,7 @@ import Testing
       #expect(Bundle.listSize(Array(bundle.list.prefix(8))) == Int64(bundle.list.count))
       #expect(Bundle(list: bundle.list)?.members == bundle.members)
       for count in 9..<max(9, bundle.list.count) where count < bundle.list.count {
-        // Cut off: none, or fewer, but nothing that was not there.
+        // A truncated list gives none or fewer members, but no others.
         let part = Bundle(list: Array(bundle.list[..<count]))?.members ?? []
         #expect(part.elementsEqual(bundle.members.prefix(part.count)))
       }

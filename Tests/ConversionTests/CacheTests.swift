@@ -39,18 +39,18 @@ extension ConversionTests {
           _ = try workshop.make(text(number, size: 20_000), number)
           _ = usleep(20_000)
         }
-        // Used again: 3 is the one to go.
+        // Used again, so that 3 is evicted next.
         #expect(try workshop.ask(text(2, size: 20_000), 2).made != nil)
         _ = usleep(20_000)
         _ = try other.make(text(5, size: 20_000), 5)
         let cache = RenditionCache(folder: workshop.cacheFolder, maximumSize: 1)
         #expect(cache.contents.size <= 100_000)
         #expect(try other.ask(text(2, size: 20_000), 2).made != nil)
-        // What is open stays, although it is the oldest.
+        // An open rendition is kept, although it is the oldest.
         #expect(try other.ask(text(1, size: 20_000), 1).made != nil)
         #expect(held.size > 20_000)
         #expect(try workshop.ask(text(3, size: 20_000), 3).pending != nil)
-        // That began it anew; once it is there nothing is under way.
+        // The request restarted it; once it is made, no job is running.
         _ = try workshop.make(text(3, size: 20_000), 3)
         #expect(cache.clear() >= 3 && cache.contents.count == 0)
         #expect(try Workshop.parts(held).text.hasSuffix("xxx"))
@@ -80,7 +80,7 @@ extension ConversionTests {
       }
     }
 
-    /// Files of the cache that hold other bytes, though each is whole.
+    /// Cache files with each other's contents, though each is complete.
     @Test func swappedFileIsMadeAnew() async throws {
       try await onThread { scratch in
         let workshop = Workshop(in: scratch)
@@ -88,7 +88,7 @@ extension ConversionTests {
         _ = try workshop.make(text(2, size: 5000), 2)
         let files = files(workshop)
         try #require(files.count == 2)
-        // While the cache is in use, too.
+        // Also while the cache is in use.
         #expect(unsafe rename(files[0], files[0] + "x") == 0)
         #expect(unsafe rename(files[1], files[0]) == 0)
         #expect(unsafe rename(files[0] + "x", files[1]) == 0)
@@ -117,7 +117,7 @@ extension ConversionTests {
         defer { next.renditions.stop() }
         let made = try next.make(text(1, size: 5000), 1)
         #expect(try Workshop.parts(made).process != process)
-        // In a folder that others can change nothing is kept.
+        // Nothing is cached in a folder that others can change.
         let count = files(next).count
         _ = try next.make(text(2, size: 5000), 2)
         #expect(files(next).count == count + (what == "key" ? 1 : 0))
@@ -152,7 +152,7 @@ extension ConversionTests {
             #expect(unsafe pwrite(raw, "?", 1, 2500) == 1)
             close(raw)
           }
-          // By read and by what a mount does before it moves bytes without reading them.
+          // Both by read and by the check before bytes are spliced.
           #expect(throws: Fault.self) { try open.bytes(at: 0, count: 100) }
           #expect(throws: Fault.self) { try open.willMove(at: 0, count: 100, .blocking) }
           let again = try Workshop.parts(workshop.make(text(number, size: 300_000), number))
@@ -186,7 +186,7 @@ extension ConversionTests {
         defer { workshop.renditions.stop() }
         _ = try workshop.make(text(1, size: 1000), 1)
         #expect(files(workshop).count == 1)
-        // It is served, and costs nobody else his place.
+        // It is served without evicting others.
         let made = try workshop.make(text(2, size: 20_000), 2)
         #expect(made.size > 20_000 && files(workshop).count == 1)
         #expect(try workshop.ask(text(1, size: 1000), 1).made != nil)
@@ -195,13 +195,13 @@ extension ConversionTests {
 
     @Test func cacheThatCannotBeWrittenIsDoneWithout() async throws {
       try await onThread { scratch in
-        // A file where the folder should be.
+        // A file in place of the folder.
         unsafe close(open(scratch.path + "/cache", O_CREAT | O_WRONLY, 0o600))
         let workshop = Workshop(in: scratch)
         defer { workshop.renditions.stop() }
         let made = try Workshop.parts(workshop.make("echo", 1))
         #expect(made.text == "text\necho")
-        // For who opens it twice.
+        // For a second open.
         #expect(try workshop.ask("echo", 1).made != nil)
       }
     }

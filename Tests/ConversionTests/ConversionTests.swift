@@ -1,4 +1,4 @@
 import Testing
 
-/// One after the other: they count this process's children.
+/// Serialized: the tests count this process's children.
 @Suite(.serialized) enum ConversionTests {}

@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 
 extension ConversionTests {
-  /// Whom a worker works for, and for how long.
+  /// The owners that a worker serves, and its lifetime.
   @Suite(.serialized, .timeLimit(.minutes(2))) struct EmploymentTests {
     private func process(_ made: Rendition) throws -> Substring { try Workshop.parts(made).process }
 
-    // MARK: The end of employment
+    // MARK: Retirement
 
     @Test func workerIsReplacedAfterManyJobs() async throws {
       try await withWorkshop { options in
@@ -22,7 +22,7 @@ extension ConversionTests {
       }
     }
 
-    /// What may be the worker's own fault costs it its place; what is the file's does not.
+    /// A worker is replaced after failures that may be its own, but not after those of a file.
     @Test(arguments: [
       ("fail 5 too many open files", false), ("fail 7 no memory", false), ("fail 1 expected a header", true),
     ])
@@ -35,7 +35,7 @@ extension ConversionTests {
       }
     }
 
-    /// One that finds that it keeps something says that it takes no more jobs; it may take a while to end.
+    /// A worker that finds it retains memory refuses further jobs; its exit may take a while.
     @Test func workerMayGiveNotice() async throws {
       try await withWorkshop { workshop in
         let first = try process(workshop.make("last", 1))
@@ -54,17 +54,17 @@ extension ConversionTests {
           try process(workshop.make("echo", UInt64($0.offset) + 1, owner: $0.element))
         }
         #expect(processes[0] == processes[1] && processes[2] == processes[3])
-        // What is made of several owners' files is made by a worker that does nothing else.
+        // A conversion of several owners' files gets a worker of its own.
         let others = [processes[0], processes[2], processes[4], processes[5], processes[6]]
         #expect(Set(others).count == others.count)
       }
     }
 
-    /// The order in which jobs were done that came while a worker had something to do.
+    /// The order in which jobs are done that were queued while a worker was busy.
     private func order(_ jobs: [(document: UInt64, page: Int, owner: UInt32)]) async throws -> [Int] {
       let order = Mutex<[Int]>([])
       try await withWorkshop { workshop in
-        // All of them come before the first is done, which takes what starting a worker takes, too.
+        // All are queued before the first is done, which includes starting a worker.
         let held = try workshop.ask("slow 0.1", 1, .pages(PageSelection(page: 9999)), owner: 1).pending
         let pendings = try jobs.enumerated().map { index, job in
           let recipe = Recipe.pages(PageSelection(page: job.page))
@@ -78,7 +78,7 @@ extension ConversionTests {
     }
 
     @Test func whoWaitsForADocumentIsPassedOnlySoOften() async throws {
-      // One on another document, and thirty on the one that is open.
+      // One job on another document, and thirty on the open one.
       let order = try await order([(2, 1, 1)] + (1...30).map { (1, $0, 1) })
       #expect(order.firstIndex(of: 0) == 16)
       #expect(order.filter { $0 != 0 } == Array(1...30))
@@ -86,18 +86,18 @@ extension ConversionTests {
 
     @Test func ownersTakeTurns() async throws {
       let few = try await order((1...6).map { (UInt64($0) + 1, 1, $0.isMultiple(of: 2) ? 1 : 2) })
-      // The owner that the worker has served goes first, so that it starts anew once and not six times …
+      // The owner that the worker has served comes first, so that it is restarted once and not six times …
       #expect(few == [1, 3, 5, 0, 2, 4])
-      // … but not for ever.
+      // … but not indefinitely.
       let many = try await order([(2, 1, 2)] + (1...30).map { (UInt64($0) + 2, 1, 1) })
       #expect(many.firstIndex(of: 0) == 16)
     }
 
-    // MARK: What a worker is handed
+    // MARK: Input of a worker
 
     @Test func inputCannotBeWrittenTo() async throws {
       try await withWorkshop { workshop in
-        // What lies in no file as it is comes as a copy, which the daemon wrote.
+        // Input that is not a range of a file is passed as a copy written by the daemon.
         let made = try Workshop.parts(workshop.make("state", 1))
         #expect(made.text == "text\nstate\n\(O_RDONLY) ")
       }
@@ -115,7 +115,7 @@ extension ConversionTests {
     @Test func outputIsWatched() async throws {
       try await withScratch { scratch in
         let outcome = await offThread {
-          // No folder for results: they lie in memory, where less is allowed.
+          // Without a folder for results they are kept in memory, with a smaller limit.
           let workshop = Workshop(cacheSize: nil, spools: scratch.path + "/nowhere", in: scratch)
           let fault = #expect(throws: Fault.self) { try workshop.make("flood 100", 1) }
           #expect(fault?.kind == .system(ENOSPC))

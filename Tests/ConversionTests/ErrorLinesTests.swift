@@ -5,7 +5,7 @@ import Testing
 
 @testable import Conversion
 
-/// What a worker writes on its standard error.
+/// The standard error of a worker.
 @Suite struct ErrorLinesTests {
   @Test func linesAreBoundedAndPlain() throws {
     var ends: [Int32] = [0, 0]
@@ -18,7 +18,7 @@ import Testing
     lines.read()
     #expect(told.withLock { $0.map(\.utf8.count) } == [500, 5] && told.withLock { $0.last } == "a b c")
     #expect(lines.isOpen)
-    // Nothing there is no end, and the end hands on no half line.
+    // A read without data is not the end, and the end does not emit an incomplete line.
     lines.read()
     shutdown(writer.raw, Int32(SHUT_WR))
     lines.read()

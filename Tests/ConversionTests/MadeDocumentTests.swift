@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// ffconvert as a subprocess, on documents that are made for one rule each.
+/// Runs ffconvert as a subprocess on documents generated for one rule each.
 @Suite(.timeLimit(.minutes(2))) struct MadeDocumentTests {
   private static let program =
     URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 extension ConversionTests {
-  /// What stays failed, and what does not.
+  /// Which failures are permanent, and which are not.
   @Suite(.serialized, .timeLimit(.minutes(2))) struct PassingFailureTests {
-    /// `input` is what a worker does the first time; the second time it would succeed.
+    /// `input` determines what a worker does the first time; the second time it would succeed.
     private func tryTwice(_ input: String) async throws -> (first: Fault?, second: Fault?) {
       let faults = Faults()
       try await withWorkshop { options in
@@ -31,7 +31,7 @@ extension ConversionTests {
       var all: [Fault] { faults.withLock { $0 } }
     }
 
-    /// A machine that is busy or short of something, and a system that refuses.
+    /// A busy machine, a lack of resources, and refusals by the system.
     @Test(arguments: [
       ("hang", "converting it was not done after 1 s, three times -o convert_time"),
       ("exit 69", "the converter ended without an answer (exit status 69)"),
@@ -53,7 +53,7 @@ extension ConversionTests {
       #expect(faults.second == faults.first)
     }
 
-    /// A worker dies with the job before its eyes that it has not taken yet.
+    /// A worker dies with a job in its queue that it has not received yet.
     @Test func jobOfAWorkerThatDiedIdleIsAnothers() async throws {
       try await withWorkshop { workshop in
         let process = try #require(pid_t(Workshop.parts(workshop.make("echo", 1)).process))
@@ -77,7 +77,7 @@ extension ConversionTests {
       }
     }
 
-    /// All who waited learn of it, and no one else has to.
+    /// All waiting callers are told, and nobody else.
     @Test func everybodyWhoWaitedIsTold() async throws {
       try await withWorkshop { workshop in
         let text = "once \(workshop.scratch.path)/once fail 7 no memory"

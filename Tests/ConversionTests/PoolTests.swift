@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 
 extension ConversionTests {
-  /// What can become of a job, with a worker that does what its input says.
+  /// The outcomes of a job, with a worker controlled by its input.
   @Suite(.serialized, .timeLimit(.minutes(2))) struct PoolTests {
     @Test func whatWasMadeIsServedAndKept() async throws {
       try await withWorkshop { workshop in
         let first = try Workshop.parts(workshop.make("echo\nhello", 1))
         #expect(first.text == "text\necho\nhello")
-        // Nobody holds it: it comes from the cache, also in the next mount.
+        // Not retained: it comes from the cache, also in the next mount.
         #expect(try workshop.ask("echo\nhello", 1).made != nil)
         let next = Workshop(in: workshop.scratch)
         defer { next.renditions.stop() }
@@ -22,7 +22,7 @@ extension ConversionTests {
       }
     }
 
-    /// A job that goes wrong, and what is said of it.
+    /// Failing jobs and the reported reasons.
     static let failures: [(input: String, reason: String)] = [
       ("crash", "the converter crashed (SIGSEGV)"), ("exit 3", "the converter ended without an answer (exit status 3)"),
       ("garbage", "the converter gave an answer that makes no sense"),
@@ -43,7 +43,7 @@ extension ConversionTests {
         let fault = #expect(throws: Fault.self) { try workshop.make(failure.input, 1) }
         #expect(fault?.reason == failure.reason)
         #expect(workshop.renditions.failure(of: .make(.text), inState: 1)?.reason == failure.reason)
-        // The next job is done, by a new worker if need be; the failing one is not tried again.
+        // The next job is done, by a new worker if necessary; the failed one is not retried.
         let process = try Workshop.parts(workshop.make("echo", 2)).process
         #expect(throws: Fault.self) { try workshop.make(failure.input, 1) }
         #expect(try Workshop.parts(workshop.make("echo", 3)).process == process)
@@ -64,11 +64,11 @@ extension ConversionTests {
         }
         let fault = try killed()
         #expect(fault?.reason == "the converter was killed (SIGKILL)")
-        // At the next open it is tried again, at once.
+        // The next open retries it at once.
         #expect(try Workshop.parts(workshop.make("slow 1", 2)).text == "text\nslow 1")
-        // Why it failed is told no more.
+        // The reason of the failure is no longer reported.
         #expect(workshop.renditions.failure(of: .make(.text), inState: 2) == nil)
-        // While it was idle, it costs nothing.
+        // A worker killed while idle has no effect on jobs.
         let other = try Workshop.parts(workshop.make("echo", 3)).process
         kill(try #require(pid_t(other)), SIGKILL)
         _ = usleep(100_000)
@@ -89,7 +89,7 @@ extension ConversionTests {
       try await withWorkshop(cacheSize: nil) { workshop in
         let pendings = try (0..<20).map { _ in try workshop.ask("slow 0.3", 1).pending }
         #expect(Set(pendings.map { $0.map { ObjectIdentifier($0) } }).count == 1)
-        // One who gives up does not take it from the others.
+        // A cancelled wait does not affect the others.
         let told = Atomic(0)
         let tokens = pendings.map { $0?.whenDone { told.add(1, ordering: .relaxed) } }
         pendings[0]?.cancel(try #require(tokens[0]))
@@ -110,7 +110,7 @@ extension ConversionTests {
         running.cancel(tokens[0])
         _ = try workshop.make("echo", 3)
         #expect(ContinuousClock.now - start < .seconds(5))
-        // That nobody waited is no word on the file.
+        // A job that nobody waited for is not a failure of the file.
         #expect(workshop.renditions.failure(of: .make(.text), inState: 1) == nil)
         #expect(try workshop.ask("hang", 1).pending != nil)
       }

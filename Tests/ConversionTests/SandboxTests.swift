@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a worker that was taken over can do: `ffconvert --check-sandbox` starts one as the daemon does, and it tries.
+/// What a compromised worker can do: `ffconvert --check-sandbox` starts one as the daemon does, and it makes attempts.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SandboxTests {
   private static let program =
     URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
   private static let without = [MountScratch.python, MountScratch.package + "/Tests/Scripts/without.py"]
 
-  /// Who starts it: as the one who runs the tests, and where that is root as a user, too.
+  /// The commands to start it with: as the user who runs the tests, and if that is root as an ordinary user, too.
   static let starters: [[String]] =
     [[]] + (MountScratch.isRoot ? [["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]] : [])
 
-  /// What each attempt came to, by its name.
+  /// The result of each attempt, by its name.
   private func attempts(_ words: [String], by starter: [String] = []) async throws -> (
     status: Int32, outcomes: [String: String], errors: String
   ) {
@@ -33,11 +33,11 @@ import Testing
     #expect(found.errors.contains("seccomp"))
   }
 
-  /// Whoever is not shut in succeeds: so a refusal says something of the walls.
+  /// Without a sandbox all attempts succeed: so a refusal is due to a layer of it.
   @Test(.enabled("it takes root") { MountScratch.isRoot }) func escapesSucceedWhereThereIsNoWall() async throws {
     let found = try await attempts(["none"], by: Self.without + ["namespaces", "--"])
     let refused = found.outcomes.filter { $0.value != "allowed" }.keys.sorted()
-    // What is no wall is there all the same; a namespace is what `without` refuses.
+    // These are limits beside the layers; `without` itself refuses namespaces.
     let others = [
       "gain rights by a program", "lift its own limits", "make a namespace", "write more than a file may have",
     ]
@@ -45,7 +45,7 @@ import Testing
     #expect(found.status == 1)
   }
 
-  /// The calls that must be refused by seccomp where nothing else stands.
+  /// The calls that seccomp alone must refuse.
   static let calls = [
     "connect to a socket by its path", "connect to a socket by its name", "connect to a TCP port", "send a signal",
     "send a thread a signal", "have signals sent", "get hold of a process", "trace a process",
@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: starters) func seccompAloneRefusesEveryCall(_ starter: [String]) async throws {
     let found = try await attempts(["seccomp"], by: starter)
     for name in Self.calls { #expect(found.outcomes[name] == "Operation not permitted", "\(name)") }
-    // It cannot tell one path from another.
+    // seccomp cannot distinguish paths.
     #expect(found.outcomes["open a file"] == "allowed")
   }
 
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  /// Each wall that a system may lack, and what the others still refuse.
+  /// Each layer that a system may lack, and what the others still refuse.
   @Test(arguments: ["namespaces", "landlock"], starters) func oneWallLessStillHolds(
     _ wall: String, _ starter: [String]
   ) async throws {

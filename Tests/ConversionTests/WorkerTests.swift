@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// ffconvert as a subprocess, on the files handed out beside the project.
+/// Runs ffconvert as a subprocess on the corpus beside the project.
 @Suite(.serialized, .enabled("the corpus is beside the project") { sharedCorpus != nil })
 struct WorkerTests {
   private static let program =
@@ -46,7 +46,7 @@ struct WorkerTests {
     print(try await Self.script("compare_text.py", Self.files("pdf", step: 12)))
   }
 
-  /// PDFs of hundreds of pages, below the folder `FFMOUNT_TEST_MANUALS`: of each some pages.
+  /// PDFs with hundreds of pages, in the folder `FFMOUNT_TEST_MANUALS`: some pages of each.
   @Test(.enabled("there are manuals") { manuals != nil }) func pagesOfManualsAreThoseOfTheSource() async throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.manuals ?? "").sorted()
     let files = names.filter { $0.hasSuffix(".pdf") }.map { "\(Self.manuals ?? "")/\($0)" }

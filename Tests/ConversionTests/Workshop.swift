@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Renditions made by a worker that plays `ffconvert`: see Tests/Scripts/fake_worker.py.
+/// Renditions made by a worker that imitates `ffconvert`: see Tests/Scripts/fake_worker.py.
 final class Workshop: Sendable {
   let scratch: MountScratch
   let renditions: Renditions
@@ -15,7 +15,7 @@ final class Workshop: Sendable {
   private let givesFiles: Bool
   var cacheFolder: String { scratch.path + "/cache/renditions" }
 
-  /// Where `spools` is given, what is to be converted lies in files as it is.
+  /// With `spools`, inputs are ranges of files.
   init(
     _ change: (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30, spools: String? = nil,
     in scratch: MountScratch
@@ -49,7 +49,7 @@ final class Workshop: Sendable {
     }
   }
 
-  /// Bytes in memory that name themselves, as an entry of an archive does.
+  /// Bytes in memory with an identity, like an entry of an archive.
   private final class Given: ByteSource {
     let bytes: ByteArraySource
     let revision: UInt64
@@ -86,7 +86,7 @@ final class Workshop: Sendable {
     }
   }
 
-  /// Asks once; nil and what to wait for when it is not there yet.
+  /// Requests once; returns nil and a pending result if it is not made yet.
   func ask(
     _ text: String, _ revision: UInt64, _ recipe: Recipe = .text, owner: UInt32? = 0
   ) throws -> (made: Rendition?, pending: Pending?) {
@@ -101,12 +101,12 @@ final class Workshop: Sendable {
     }
   }
 
-  /// Asks until there is an answer. Blocks.
+  /// Requests until there is a result. Blocks.
   func make(
     _ text: String, _ revision: UInt64, _ recipe: Recipe = .text, owner: UInt32? = 0
   ) throws -> Rendition {
     let (made, pending) = try ask(text, revision, recipe, owner: owner)
-    // It holds what comes of the job for who asks again.
+    // It retains the job's result for the next request.
     return try withExtendedLifetime(pending) {
       if let made { return made }
       try wait(pending)
@@ -116,7 +116,7 @@ final class Workshop: Sendable {
 
   struct Stuck: Error {}
 
-  /// Throws when that takes so long that something must be wrong.
+  /// Throws after a timeout.
   func wait(_ pending: Pending?) throws {
     let isDone = Atomic(false)
     try withExtendedLifetime(pending) {
@@ -129,7 +129,7 @@ final class Workshop: Sendable {
     }
   }
 
-  /// Stops the pool; throws when that does not end: a pool that hangs fails its test, not the whole run.
+  /// Stops the pool; throws after a timeout, so that a hanging pool fails its test and not the whole run.
   func stop() throws {
     let stopped = DispatchSemaphore(value: 0)
     DispatchQueue.global().async { [renditions] in
@@ -139,7 +139,7 @@ final class Workshop: Sendable {
     guard stopped.wait(timeout: .now() + 60) == .success else { throw Stuck() }
   }
 
-  /// What the worker wrote: its process, and the rest.
+  /// The worker's output: its process ID, and the rest.
   static func parts(_ made: Rendition) throws -> (process: Substring, text: Substring) {
     let text = String(decoding: try made.bytes(at: 0, count: Int(made.size)), as: UTF8.self)
     let words = text.split(separator: " ", maxSplits: 1)
@@ -147,7 +147,7 @@ final class Workshop: Sendable {
   }
 }
 
-/// Gives `body`, which may block, a workshop, and stops it afterwards: then no process may be left.
+/// Calls `body`, which may block, with a workshop and stops it afterwards: no process may be left.
 func withWorkshop(
   _ change: @escaping @Sendable (inout ConversionPool.Options) -> Void = { _ in }, cacheSize: Int64? = 1 << 30,
   _ body: @escaping @Sendable (Workshop) throws -> Void
@@ -167,7 +167,7 @@ func withWorkshop(
   }
 }
 
-/// Workers whose parent this process is; other tests have children, too.
+/// The number of workers among this process's children; other tests have children, too.
 func children() -> Int {
   var count = 0
   guard let folder = unsafe opendir("/proc/self/task") else { return 0 }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Fuzzing
 
-/// Feeds a target: `fuzz TARGET FILE…` with files, and `fuzz --seeds TARGET FOLDER` writes the inputs to start from there.
+/// Runs a target: `fuzz TARGET FILE…` on files; `fuzz --seeds TARGET FOLDER` writes the seed inputs.
 ///
-/// Built with libFuzzer (`scripts/fuzz` does), `fuzz TARGET` goes on with libFuzzer's own arguments.
+/// If built with libFuzzer (by `scripts/fuzz`), `fuzz TARGET` takes libFuzzer's own arguments.
 @main struct Fuzz {
   static func main() throws {
     var words = Array(CommandLine.arguments.dropFirst())

@@ -3,20 +3,20 @@
   internal import Fuzzing
   internal import Synchronization
 
-  /// libFuzzer, and the target that it feeds.
+  /// libFuzzer and its target.
   enum Fuzzer {
     private static let target = Mutex<FuzzTarget?>(nil)
 
-    /// Runs until libFuzzer's limits are reached or something is found; gives the exit status.
+    /// Runs until libFuzzer's limits are reached or something is found; returns the exit status.
     static func run(_ target: FuzzTarget) -> Int32 {
       self.target.withLock { $0 = target }
-      // libFuzzer takes the target's name for the program's.
+      // libFuzzer skips the first argument, here the target's name.
       var count = CommandLine.argc - 1
       var words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv + 1
       return unsafe LLVMFuzzerRunDriver(&count, &words) { unsafe takeInput($0, $1) }
     }
 
-    /// Ends the process, with the input kept, when the target complains.
+    /// Ends the process, with the input kept, if the target has complaints.
     fileprivate static func feed(_ bytes: [UInt8]) {
       guard let target = target.withLock({ $0 }) else { return }
       let complaints = target.complaints(bytes)
@@ -24,7 +24,7 @@
     }
   }
 
-  /// The name that libFuzzer's own `main` asks for, which this program's replaces.
+  /// The function called by libFuzzer's own `main`, which this program replaces.
   @c(LLVMFuzzerTestOneInput) public func takeInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     Fuzzer.feed(unsafe Array(UnsafeBufferPointer(start: data, count: count)))
     return 0

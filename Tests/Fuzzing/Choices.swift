@@ -1,4 +1,4 @@
-/// A fuzzer's input taken as choices, one after the other; zeros when it is used up.
+/// A fuzzer's input as a sequence of choices; zeros after its end.
 struct Choices {
   private var rest: ArraySlice<UInt8>
 
@@ -8,7 +8,7 @@ struct Choices {
 
   mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
 
-  /// 0 up to, and without, `bound`, which is 256 at most.
+  /// A number from 0 up to, but not including, `bound`, which is 256 at most.
   mutating func below(_ bound: Int) -> Int { Int(byte()) % bound }
 
   mutating func one<Element>(of elements: [Element]) -> Element { elements[below(min(256, elements.count))] }
@@ -21,7 +21,7 @@ struct Choices {
 
   mutating func word() -> UInt64 { (0..<8).reduce(0) { word, _ in word << 8 | UInt64(byte()) } }
 
-  /// Where numbers overflow, by one step or by several.
+  /// Numbers near overflow, by one step or by several.
   private static let limits: [UInt64] = {
     let powers: [UInt64] = [8, 16, 31, 32, 40, 53, 55, 56, 57, 59, 60, 61, 62, 63].map { 1 << $0 }
     let steps: [Int64] = [-4097, -512, -511, -30, -1, 0, 1, 30, 4096]
@@ -30,7 +30,7 @@ struct Choices {
     ]
   }()
 
-  /// A number that nobody would write: at a limit, small, or any.
+  /// An unusual number: near a limit, small, or random.
   mutating func number() -> UInt64 {
     switch below(4) {
     case 0, 1: return one(of: Self.limits)

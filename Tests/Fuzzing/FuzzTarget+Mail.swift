@@ -1,7 +1,7 @@
 internal import Bytes
 
 extension FuzzTarget {
-  /// Mailboxes: where messages lie, what rows say, every part of every message; and the same bytes as one message.
+  /// Mailboxes: message boundaries, rows, every part of every message; and the same bytes as one message.
   public static let mail = FuzzTarget(name: "mail") {
     MailSeeds.all
   } complaints: { bytes in
@@ -22,7 +22,7 @@ extension FuzzTarget {
   }
 }
 
-/// Mailboxes of a few hundred bytes that have, together, most of what a mail can have.
+/// Mailboxes of a few hundred bytes that together contain most features of mail.
 private enum MailSeeds {
   static let all = [
     """
@@ -118,7 +118,7 @@ enum TNEFSeed {
         word(3) + property(0x3707, 0x1f, Array("l\0o\0n\0g\0\0\0".utf8))
           + property(0x8001, 0x1e, Array("x\0".utf8), named: true)
           + word(0x0017_0003) + word(1))
-      // A message within.
+      // A nested message.
       + attribute(2, 0x9002, Array(repeating: 0, count: 14))
       + attribute(
         2, 0x6_9005,
@@ -136,7 +136,7 @@ enum TNEFSeed {
             + packed(
               #"{\fonttbl\f1\fcharset204}\f1 \'ef\u8364?\bin2 }}"#))))
 
-  /// Compressed RTF: a reference into what every ring starts with, `{\rtf1`, then characters.
+  /// Compressed RTF: a reference into the initial dictionary, `{\rtf1`, then literals.
   private static func packed(_ text: String) -> [UInt8] {
     let characters = Array(text.utf8)
     let rest = stride(from: 7, to: characters.count, by: 8).map { [0] + characters[$0..<min($0 + 8, characters.count)] }
@@ -147,7 +147,7 @@ enum TNEFSeed {
     attribute(1, 0x6_9007, word(1251) + word(0))
       + attribute(1, 0x6_9003, word(1) + property(0x1013, 0x102, Array("<p>\u{e4}".utf8))))
 
-  /// RTF as it is, not compressed.
+  /// Uncompressed RTF.
   static func holding(rtf: [UInt8]) -> [UInt8] {
     let size = UInt32(rtf.count)
     return whole(

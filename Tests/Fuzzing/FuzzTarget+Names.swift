@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Tree
 
 extension FuzzTarget {
-  /// What stands behind `search/` beside a mailbox.
+  /// The queries after `search/` beside a mailbox.
   public static let queries = FuzzTarget(name: "queries") {
     [
       "report", "two words", "\"in a row\" OR (a -b)", "from:anna after:2024-01-01 before:2025-02", "larger:999999999g",
@@ -16,7 +16,7 @@ extension FuzzTarget {
     NamedTree.shared?.complaints("m.mbox.views/search/", bytes) ?? ["there is no tree"]
   }
 
-  /// Names of views: a first byte for the file that they are of, then the rest of the name; and the same as a recipe.
+  /// Names of views: a first byte selects the file, the rest is the end of the name; and the same as a recipe.
   public static let names = FuzzTarget(name: "names") {
     let rests = [
       ".1600px.q70.as-jpeg", ".800x600.gray.noexif.rot90.as-webp", ".as-txt", ".as-pdf", ".as.jpg", ".compressed.pdf",
@@ -36,7 +36,7 @@ extension FuzzTarget {
       + tree.complaints(NamedTree.files[Int(bytes.first ?? 0) % NamedTree.files.count], bytes.dropFirst())
   }
 
-  /// What goes between the daemon and its workers, each way, and what several files are merged from.
+  /// The messages between the daemon and its workers, in both directions, and the lists of files to merge.
   public static let jobs = FuzzTarget(name: "jobs") {
     let job = Job(number: 1, work: .make(.text), start: 5, size: 100, document: 3, outputLimit: 1 << 30)
     return [
@@ -56,7 +56,7 @@ extension FuzzTarget {
     if let answer = JobAnswer(message: bytes) {
       if case .done(let number, _) = answer.outcome { check(Bounds.holds(number), "\(number) is done") }
       let again = JobAnswer(message: answer.message)
-      // A long text is cut on its way.
+      // A long text is truncated in the message.
       check(again?.number == answer.number, "an answer is another when it is told again")
     }
     if let bundle = Bundle(list: bytes) {
@@ -70,10 +70,10 @@ extension FuzzTarget {
   }
 }
 
-/// A tree that stays as long as the process, with a file for each sort of view.
+/// A tree that lives as long as the process, with a file for each kind of view.
 private final class NamedTree: Sendable {
   static let shared: NamedTree? = {
-    // Nothing that is global goes by itself.
+    // Globals are not deinitialized at exit.
     _ = atexit { NamedTree.shared?.remove() }
     return try? NamedTree()
   }()
@@ -81,7 +81,7 @@ private final class NamedTree: Sendable {
 
   private let source: SourceFolder
   private let tree: Tree
-  /// Nodes are counted before and after: for one at a time.
+  /// Only one at a time, because nodes are counted before and after.
   private let turn = NSLock()
 
   init() throws {
@@ -103,7 +103,7 @@ private final class NamedTree: Sendable {
 
   private func remove() { try? FileManager.default.removeItem(atPath: source.path) }
 
-  /// Looks a path up, its end from the fuzzer, and asks all of it.
+  /// Looks up a path, whose end comes from the fuzzer, and makes all requests on it.
   func complaints(_ start: String, _ rest: some Sequence<UInt8>) -> [String] {
     let path = Array(start.utf8) + rest.prefix(600).map { $0 == 0 ? 1 : $0 }
     turn.lock()

@@ -17,7 +17,7 @@ extension FuzzTarget {
     }
   }
 
-  /// JSON, and a value a line.
+  /// JSON and JSON Lines.
   public static let json = FuzzTarget(name: "json") {
     [
       #"{"a": [1, -2.5e10, true, null, "ü\u00fc\n"], "b": {"c": {}}}"#, #"[[[[[]]]], {"": 0}]"#,
@@ -27,7 +27,7 @@ extension FuzzTarget {
     [TableForm.Content.json, .jsonLines].flatMap { RewrittenReading.complaints(.text, $0, bytes) }
   }
 
-  /// A body in HTML, and the text that is made of it.
+  /// An HTML body, and the text extracted from it.
   public static let html = FuzzTarget(name: "html") {
     [
       "<html><head><style>a{}</style></head><p>a &amp; b &#8364; &#x10ffff; &#99999999999;<br><pre> c\n d</pre>"
@@ -42,7 +42,7 @@ extension FuzzTarget {
     return reading.complaints
   }
 
-  /// A body in RTF as `winmail.dat` has it, not compressed.
+  /// An RTF body of `winmail.dat`, uncompressed.
   public static let rtf = FuzzTarget(name: "rtf") {
     [
       #"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset204 A;}}\f0\'ef\u8364?\u-10179?\u-8704?\bin3 }}} b\par c\tab}"#,
@@ -58,7 +58,7 @@ extension FuzzTarget {
   }
 }
 
-/// Reads a table's or JSON's other form front to back, and here and there.
+/// Reads a converted table or JSON front to back and at random offsets.
 private enum RewrittenReading {
   static func complaints(_ form: TableForm, _ content: TableForm.Content, _ bytes: [UInt8]) -> [String] {
     let ended = Mutex<Int64?>(nil)
@@ -73,7 +73,7 @@ private enum RewrittenReading {
     check(made.hasKnownSize && made.size == whole.count, "\(whole.count) bytes have the size \(made.size)")
     check(ended.withLock { $0 } == Int64(whole.count), "it is said to end elsewhere")
     check(String(validating: whole, as: UTF8.self) != nil, "it is no UTF-8")
-    // A row takes some bytes more than it has; columns are bounded, cells and levels indented.
+    // A row takes some bytes more than its content; columns are bounded, cells and levels are indented.
     check(whole.count <= 100_000 + 2000 * bytes.count, "\(whole.count) bytes are made of \(bytes.count)")
     for place in [0, 1, whole.count / 3, whole.count - 1, whole.count, .max, -1] {
       let part = try? made.partialBytes(at: Int64(place), count: 777)

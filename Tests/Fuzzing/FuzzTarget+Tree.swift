@@ -8,7 +8,7 @@ internal import TestSupport
 internal import Tree
 
 extension FuzzTarget {
-  /// A folder of archives, mails, tables, holes and poisoned rows of the index, walked and asked every question.
+  /// A folder of archives, mails, tables, holes and invalid index rows, walked with every kind of request.
   public static let tree = FuzzTarget(name: "tree") {
     (0..<24).map { (seed: UInt64) in
       var numbers = SeededNumbers(seed: seed)
@@ -28,7 +28,7 @@ extension FuzzTarget {
 }
 
 extension Tree {
-  /// All views, but no program that converts: what needs one fails as where it is missing.
+  /// All views, but no converter: views that need one fail as if it is missing.
   convenience init(mirroring path: String, _ index: Index?, cache: String) throws {
     var options = ConversionPool.Options(program: "/nowhere/ffconvert")
     options.workers = 1

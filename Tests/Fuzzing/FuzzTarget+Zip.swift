@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Zip
 
 extension FuzzTarget {
-  /// Archives: the tree, names, links, passwords, every entry's bytes, and archives in archives.
+  /// Archives: the tree, names, links, passwords, every entry's bytes, and nested archives.
   public static let zip = FuzzTarget(name: "zip") {
     ZipSeeds.all
   } complaints: { bytes in
@@ -14,7 +14,7 @@ extension FuzzTarget {
   }
 }
 
-/// Archives of a few hundred bytes that have, together, most of what an archive can have.
+/// Archives of a few hundred bytes that together contain most features of archives.
 private enum ZipSeeds {
   private static let text = Array(String(repeating: "The quick brown fox. ", count: 40).utf8)
 
@@ -34,7 +34,7 @@ private enum ZipSeeds {
         }
       ).bytes(),
       large.bytes(),
-      // Beyond what is decoded when it is opened.
+      // Larger than what is decoded at open.
       ZipFixture(
         ZipFixtureEntry("long", [UInt8](repeating: 0, count: 1_300_000)).deflated(as: ZipDeflate.zeros(1_300_000)),
         ZipFixtureEntry("inner.zip", ZipFixture(ZipFixtureEntry("x", text)).bytes()).deflated()

@@ -1,16 +1,15 @@
-/// A reader that is fed with what nobody would write: by the seeded loops of the tests, and by `scripts/fuzz` for as long as
-/// one likes.
+/// A reader that is run on invalid inputs: by the tests, from fixed seeds, and by `scripts/fuzz` for any time.
 public struct FuzzTarget: Sendable {
-  /// As `scripts/fuzz` is told.
+  /// The name for `scripts/fuzz`.
   public let name: String
-  /// Inputs to start from, beside what the corpus has.
+  /// Inputs to start from, in addition to the corpus.
   public let seeds: @Sendable () -> [[UInt8]]
-  /// Reads an input in every way there is, and gives what must not be so whatever the input: a sentence each.
+  /// Reads an input in every way, and returns a sentence for each violated invariant.
   ///
-  /// Takes time and memory in proportion to the input's size, within a limit. What crashes is found by crashing.
+  /// Time and memory are proportional to the input's size, within a limit. Crashes are detected as such.
   public let complaints: @Sendable ([UInt8]) -> [String]
 
-  /// Each target there is; a new reader's goes here.
+  /// All targets; a new reader's must be added here.
   public static let all: [FuzzTarget] = [
     .zip, .mail, .tnef, .tree, .tables, .json, .html, .rtf, .queries, .names, .jobs,
   ]

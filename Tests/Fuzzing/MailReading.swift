@@ -2,10 +2,10 @@ internal import Bytes
 internal import Mail
 internal import TestSupport
 
-/// Reads all that can be read of a mailbox or a message, within a budget, and notes what must not be so.
+/// Reads everything in a mailbox or a message, within a budget, and records violated invariants.
 struct MailReading {
   private(set) var complaints: [String] = []
-  /// How many more bytes are read, and messages taken apart.
+  /// The remaining budget of bytes to read, and of messages to parse.
   private var bytesLeft = 24 << 20
   private var messagesLeft = 200
 
@@ -15,7 +15,7 @@ struct MailReading {
     if !isSo, complaints.count < 20 { complaints.append(complaint()) }
   }
 
-  /// The bytes as a mailbox.
+  /// Reads the bytes as a mailbox.
   mutating func readMailbox(_ source: any ByteSource) {
     guard let rows = rows(source, from: 0) else { return check(false, "a scan of bytes in memory fails") }
     var end: Int64 = 0
@@ -31,7 +31,7 @@ struct MailReading {
       check(isKept(row), "message \(position) is another when it is kept")
     }
     check(rows.isEmpty || end == source.size, "the last message ends at \(end) of \(source.size)")
-    // As an index does that goes on in the midst.
+    // As when an index is continued.
     if rows.count > 1 {
       let middle = rows.count / 2
       check(
@@ -65,7 +65,7 @@ struct MailReading {
       && bytes != [0x2e] && bytes != [0x2e, 0x2e] && String(validating: bytes, as: UTF8.self) != nil
   }
 
-  /// The bytes as one message.
+  /// Reads the bytes as one message.
   mutating func readMessage(_ source: any ByteSource, isQuoted: Bool, depth: Int) {
     guard messagesLeft > 0, bytesLeft > 0 else { return }
     messagesLeft -= 1
@@ -91,7 +91,7 @@ struct MailReading {
     } catch { check(false, "a message in memory cannot be read: \(error)") }
   }
 
-  /// Front to back, and here and there; nil where it cannot be read.
+  /// Reads front to back and at some offsets; nil if it cannot be read.
   private mutating func read(_ source: any ByteSource, _ name: String) -> [UInt8]? {
     guard let whole = try? source.readThrough(step: 50_000) else {
       check(false, "\(name) cannot be read")

@@ -2,7 +2,7 @@ public import Bytes
 public import Codecs
 internal import Synchronization
 
-/// A spool in memory, which may be full at some point.
+/// A spool in memory, with a limited capacity.
 public final class MemorySpool: Spool {
   private let bytes = Mutex<[UInt8]>([])
   private let capacity: Int
@@ -24,6 +24,6 @@ public final class MemorySpool: Spool {
     bytes.withLock { unsafe buffer.copyBytes(from: $0[Int(offset)..<Int(offset) + buffer.count]) }
   }
 
-  /// There is none.
+  /// There is no descriptor.
   public func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result { try body(-1) }
 }

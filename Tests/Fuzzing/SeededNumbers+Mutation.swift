@@ -1,7 +1,7 @@
 public import TestSupport
 
 extension SeededNumbers {
-  /// The bytes with up to five places changed: bits, numbers at their limit, bytes gone, added or repeated.
+  /// The bytes with up to five changes: flipped bits, maximum numbers, bytes removed, added or repeated.
   public mutating func mutation(of seed: [UInt8]) -> [UInt8] {
     var bytes = seed
     for _ in 0...below(4) {
@@ -13,7 +13,7 @@ extension SeededNumbers {
       case 2: bytes.insert(contentsOf: self.bytes(1 + below(6)), at: place)
       case 3: bytes.removeSubrange(place..<min(bytes.count, place + 1 + below(6)))
       case 4: bytes.removeLast(below(bytes.count / 8 + 1))
-      // A number at its limit, where numbers are most likely.
+      // A maximum number, at an offset where numbers are most likely.
       case 5: for index in place..<min(bytes.count, place + 1 << below(4)) { bytes[index] = 0xff }
       default:
         let from = below(bytes.count)

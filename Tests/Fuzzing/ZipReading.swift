@@ -3,10 +3,10 @@ internal import Codecs
 internal import TestSupport
 internal import Zip
 
-/// Reads all that can be read of an archive, within a budget, and notes what must not be so.
+/// Reads everything in an archive, within a budget, and records violated invariants.
 struct ZipReading {
   private(set) var complaints: [String] = []
-  /// How many more bytes are read, and entries opened, of the archive and those in it.
+  /// The remaining budget of bytes to read and entries to open, for the archive and nested ones.
   private var bytesLeft = 24 << 20
   private var entriesLeft = 300
 
@@ -18,14 +18,14 @@ struct ZipReading {
     if !isSo, complaints.count < 20 { complaints.append(complaint()) }
   }
 
-  /// `inputSize` is what bounds the number of its nodes, in bytes.
+  /// `inputSize`, in bytes, bounds the number of nodes.
   mutating func read(_ source: any ByteSource, inputSize: Int, depth: Int) {
     let isArchive = try? ZipArchive.isArchive(source)
     var options = ZipOptions()
     options.passwords = Passwords(["wrong", "secret", "foofoofoo", "1234"].map { Array($0.utf8) })
     options.largestSize = Self.largestSize
     options.showsAllLinks = inputSize % 4 == 1
-    // Some with a spool, some with a full one, some without.
+    // With a spool, a full one, or none.
     let spool = inputSize % 3
     options.spool = { spool == 0 ? nil : MemorySpool(capacity: spool == 1 ? .max : 1 << 20) }
     let opened = try? ZipArchive(
@@ -85,12 +85,12 @@ struct ZipReading {
       check(fault == nil, "node \(node) opens, and has the fault \(fault?.reason ?? "")")
     }
     read(source, node)
-    // A limit that is passed by no more than a few megabytes.
+    // The limit may be exceeded by a few megabytes.
     guard depth < Self.deepest, source.size <= Self.largestSize, bytesLeft > 0 else { return }
     read(source, inputSize: Int(source.size), depth: depth + 1)
   }
 
-  /// Reads here and there, then front to back, and compares.
+  /// Reads at some offsets, then front to back, and compares.
   private mutating func read(_ source: any ByteSource, _ node: UInt32) {
     let size = source.size
     var parts: [(offset: Int64, bytes: [UInt8])] = []

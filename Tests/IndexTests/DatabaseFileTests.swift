@@ -5,13 +5,13 @@ import Testing
 @testable import Index
 
 @Suite struct DatabaseFileTests {
-  /// Who finds a file damaged may come late: another process has put a new one there.
+  /// When a file is found to be damaged, another process may have replaced it already.
   @Test func onlyTheDamagedFileIsTakenAway() throws {
     let scratch = try IndexScratch()
     let path = scratch.file
     try scratch.write([1])
     let damaged = try #require(DatabaseFile.inode(of: path))
-    // Beside it, so that it cannot get its number.
+    // Written beside it, so that it cannot get the same inode number.
     try Data([2]).write(to: URL(fileURLWithPath: path + ".new"))
     try Data([3]).write(to: URL(fileURLWithPath: path + "-wal"))
     #expect(unsafe rename(path + ".new", path) == 0)
@@ -20,7 +20,7 @@ import Testing
     let sound = try #require(DatabaseFile.inode(of: path))
     DatabaseFile.condemn(path, sound)
     #expect(DatabaseFile.inode(of: path) == nil && DatabaseFile.inode(of: path + "-wal") == nil)
-    // Nothing is there: nothing happens.
+    // Without a file nothing happens.
     DatabaseFile.condemn(path, sound)
   }
 }

@@ -4,7 +4,7 @@ import Index
 import TestSupport
 import Testing
 
-/// Whatever becomes of the file, calls answer, and a file that cannot be used gives way to one that can.
+/// Whatever happens to the file, calls return, and an unusable file is replaced.
 @Suite struct IndexDamageTests {
   /// A file with 400 values of 3 KB.
   private func filled(_ scratch: borrowing IndexScratch) throws -> [[UInt8]] {
@@ -40,7 +40,7 @@ import Testing
     _ = index.records(of: [1], Index.kind, from: [0], through: [255])
     var isKept = false
     for _ in 0..<4 where !isKept { isKept = index.keeps() }
-    // Only a folder is not taken away.
+    // Only a folder is not removed.
     #expect(isKept == (what != "a folder"))
     index.end()
     #expect(Index(folder: scratch.path).has() == isKept)
@@ -105,7 +105,7 @@ import Testing
     let start = ContinuousClock.now
     #expect(index.value(of: [1], Index.kind, [0, 0])?.count == nil)
     #expect(!index.keeps())
-    // One wait stands for the calls that follow it.
+    // One timeout covers the calls that follow it.
     for _ in 0..<100 { #expect(index.value(of: [1], Index.kind, [0, 0])?.count == nil) }
     #expect(ContinuousClock.now - start < .seconds(8))
     holder.killNow()
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// Gives `body` a small file system of its own.
+  /// Calls `body` with a small file system.
   private func onSmallDisk(_ size: String, _ body: (_ path: String) async throws -> Void) async throws {
     try await withScratch { scratch in
       let mounted = try await run("mount", "-t", "tmpfs", "-o", "size=\(size),mode=700", "tmpfs", scratch.mountpoint)
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  /// Rows of the right kind that say anything.
+  /// Valid rows with arbitrary values.
   @Test(arguments: [Int64.min, .max, -1, .min + 1]) func timesThatNobodyHadAreBounded(_ time: Int64) async throws {
     let scratch = try IndexScratch()
     let values = try filled(scratch)

@@ -10,7 +10,7 @@ struct IndexScratch: ~Copyable {
 
   init() throws {
     path = FileManager.default.temporaryDirectory.path + "/index-\(UUID().uuidString)"
-    // Nothing is kept where others may write, whatever the umask is.
+    // Not writable by others, whatever the umask is, because nothing would be stored then.
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
@@ -34,7 +34,7 @@ struct IndexScratch: ~Copyable {
 extension Index {
   static let kind = IndexKind(number: 7, version: 1)
 
-  /// Lets go of the file.
+  /// Closes the file.
   func end() { finish(within: .seconds(10)) }
 
   func keeps(_ source: [UInt8] = [1], _ key: [UInt8] = [2], _ value: [UInt8] = [3, 4, 5]) -> Bool {
@@ -60,7 +60,7 @@ extension Index {
     #expect(!one.has([1], [2], [9]))
     let other = Index(folder: folder)
     #expect(other.has([1], [2], [9]))
-    // Neither another source, nor kind, nor version.
+    // Neither with another source, kind or version.
     #expect(other.value(of: [2], Index.kind, [2]) == nil)
     #expect(other.value(of: [1], IndexKind(number: 8, version: 1), [2]) == nil)
     #expect(other.value(of: [1], IndexKind(number: 7, version: 2), [2]) == nil)
@@ -147,7 +147,7 @@ extension Index {
     let value = [UInt8](repeating: 1, count: 100_000)
     for source in UInt8(0)..<100 {
       for key in UInt8(0)..<3 { #expect(index.keeps([source], [key], value)) }
-      // One of the first stays in use; times of use are right within some minutes.
+      // One of the first stays in use; access times are accurate to some minutes.
       if source >= 50 { _ = try await shell("sqlite3 \"$1\" 'UPDATE source SET usedAt = usedAt - 900'", scratch.file) }
       if source >= 50 { #expect(index.has([46], [0], value)) }
     }
@@ -156,7 +156,7 @@ extension Index {
     #expect(index.has([46], [0], value))
     #expect(!index.has([47], [0], value))
     #expect(try scratch.size() < 6 << 20)
-    // What does not fit at all is left out.
+    // A record that is too large is not stored.
     #expect(!index.store([IndexRecord(key: [1], value: Array(repeating: 0, count: 5 << 20))], Index.kind, of: [1]))
     #expect(index.keeps())
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Index
 
-/// Files that somebody else made: each costs a rebuild, and neither memory nor time.
+/// Malicious index files: each costs a rebuild, but neither memory nor time.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct PoisonedIndexTests {
   private static let endless = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT"
 
@@ -47,7 +47,7 @@ import Testing
     return try #require(Int(line.filter(\.isNumber)))
   }
 
-  /// Asks for everything; what is given was stored, and in the end something is kept again.
+  /// Reads all records; those returned must have been stored, and in the end records can be stored again.
   private func check(_ scratch: borrowing IndexScratch, _ index: Index) throws {
     let before = try memory()
     for record in index.records(of: [1], Index.kind, from: [0], through: [255, 255]) {
@@ -64,14 +64,14 @@ import Testing
   @Test(arguments: poisons.indices) func poisonCostsARebuild(number: Int) async throws {
     let scratch = try IndexScratch()
     filled(scratch).end()
-    // A command line takes no more; a file does.
+    // The length of a command line is limited, that of a file is not.
     try Data(Self.poisons[number].utf8).write(to: URL(fileURLWithPath: scratch.path + "/poison"))
     let result = try await shell("sqlite3 \"$1\" <\"$2\"", scratch.file, scratch.path + "/poison")
     try #require(result.status == 0, "\(result.errors)")
     try check(scratch, Index(folder: scratch.path))
   }
 
-  /// All of a page's children are its first one.
+  /// All children of a page are its first one.
   @Test func pagesThatLeadToEachOtherEnd() async throws {
     let scratch = try IndexScratch()
     filled(scratch).end()
@@ -135,7 +135,7 @@ import Testing
     #expect(try index.texts(of: [1], state: [1], version: 1) == nil)
   }
 
-  /// Records that were copied from another's file, or whose key is gone, are nobody's.
+  /// Records copied from another user's file, or whose key is missing, are ignored.
   @Test func whatWasStoredByAnotherKeyIsNotFound() async throws {
     let scratch = try IndexScratch()
     #expect(filled(scratch).value(of: [1], Index.kind, [0, 5])?.count == 3000)
@@ -187,7 +187,7 @@ import Testing
     #expect(try #require(try Index(folder: scratch.path).texts(of: one, state: [1], version: 1)).reach?.count == 1)
   }
 
-  /// Gives each page its checksum, as who means harm could.
+  /// Recomputes each page's checksum, as an attacker could.
   private func sumUp(_ path: String) throws {
     var file = try Data(contentsOf: URL(fileURLWithPath: path))
     for start in stride(from: 0, to: file.count, by: 8192) {
@@ -201,7 +201,7 @@ import Testing
     try handle.close()
   }
 
-  /// The vectors of the authors' reference: the bytes 0, 1, 2 … of each length, the key of the same.
+  /// The test vectors of the reference implementation: the bytes 0, 1, 2 … of each length, with a key of the same.
   @Test func keyedHashIsSipHash() {
     let key = (0..<16).map { UInt8($0) }
     let vectors: [(Int, UInt64)] = [

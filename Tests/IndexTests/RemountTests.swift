@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What one mount has found out is there for the next one, through the program itself.
+/// Data stored by one mount is used by the next one, through the program itself.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct RemountTests {
-  /// A 40 MiB entry, and the same in a ZIP in the ZIP.
+  /// A 40 MiB entry, and the same in a nested ZIP.
   private static let archive = """
     import random, sys, zipfile
     random.seed(3)
@@ -18,7 +18,7 @@ import Testing
         outer.write(sys.argv[1] + "/source/inner.zip", "inner.zip", zipfile.ZIP_STORED)
     """
 
-  /// Compares 40 random reads with the plain file; prints how long they took.
+  /// Compares 40 random reads with the plain file; prints their duration.
   private static let reads = """
     import os, random, sys, time
     plain = os.open(sys.argv[1], os.O_RDONLY)
@@ -57,20 +57,20 @@ import Testing
         let result = try await shell("cd \"$1\" && cat \"$2\" \"$3\" | md5sum", scratch.mountpoint, names[0], names[1])
         #expect(result.status == 0)
       }
-      // Each of the forty but the first starts at a point.
+      // Each of the forty except the first starts at a point.
       #expect(try await count(cache) == 78)
       for _ in 0..<2 {
         try await withMount(scratch, environment: environment) { _ in
           for name in names { try await checkReads(scratch, name) }
         }
       }
-      // Damaged beyond use while it is not.
+      // Damaged while it is not in use.
       let file = cache + "/ffmount/index.sqlite"
       _ = try await shell("dd if=/dev/urandom of=\"$1\" bs=4096 seek=2 count=60 conv=notrunc", file)
       try await withMount(scratch, environment: environment) { _ in
         for name in names { try await checkReads(scratch, name) }
       }
-      // Nothing of it is below the mount's own folder, and no home is no reason to fail.
+      // The cache must not be below the mountpoint, and a missing home must not be an error.
       try await withMount(scratch, environment: ["XDG_CACHE_HOME": "", "HOME": ""]) { _ in
         try await checkReads(scratch, names[0])
       }

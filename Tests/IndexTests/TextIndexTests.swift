@@ -30,7 +30,7 @@ import Testing
       #expect(found("\"grusse\"") == [2] && found("\"GRUẞE\" OR \"grüße\"") == [0])
       #expect(found("\"zurich\"") == [0] && found("\"aus zürich\"") == [0] && found("\"zürich aus\"") == [])
       #expect(found("\"one\"") == [0, 2] && found("subject : \"one\"") == [0] && found("files : \"on\" *") == [2])
-      // A second one of the same state has them, one of another does not.
+      // A second index of the same state has them, one of another state does not.
       let again = try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
       #expect(again.reach.map { $0.count == 3 && $0.isWhole } ?? false)
       let newer = try #require(try Index(folder: folder).texts(of: Self.source, state: [2], version: 1))
@@ -76,7 +76,7 @@ import Testing
       for size in [0, 10, 5000, whole.count / 2] {
         try whole.prefix(size).write(to: URL(fileURLWithPath: path))
         let damaged = try texts()
-        // It says that it has nothing, or is found out when it is asked; then the next one has nothing.
+        // It reports that it is empty, or the damage is detected by a query; then the next one is empty.
         if damaged.reach?.count != 0 { _ = damaged.numbers(matching: "\"word7\"") }
         let fresh = try texts()
         if fresh.reach?.count == 0 { #expect(fresh.add([Self.text("word7")], behind: 0, isLast: true)) }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// Of every page a letter is changed, in turn; whatever is asked is answered in full or not at all.
+  /// One byte of each page is changed in turn; every query is answered completely or not at all.
   @Test func damageNeverCostsAHit() throws {
     try withIndex { folder, index in
       func texts() throws -> TextIndex {
@@ -135,13 +135,13 @@ import Testing
     #expect(texts.add((0..<2000).map { Self.text("three word\($0)") }, behind: 2, isLast: true))
     #expect(texts.numbers(matching: "one", among: 2) == [0, 1] && texts.numbers(matching: "three")?.count == 2000)
     #expect(texts.numbers(matching: "one", among: 2003) == nil && texts.reach?.isWhole == true)
-    // Another one has nothing of it.
+    // Another one does not have them.
     #expect(TextIndex(temporary: ())?.numbers(matching: "one") == [])
   }
 
   @Test func severalMakeOneFile() throws {
     try withIndex { folder, _ in
-      // One has made the folder.
+      // The first one creates the folder.
       _ = try Index(folder: folder).texts(of: [1], state: [1], version: 1)
       let found = Mutex(0)
       DispatchQueue.concurrentPerform(iterations: 8) { _ in

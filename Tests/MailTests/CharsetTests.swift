@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mail
 
-/// One text, as bytes, and names that senders have for the set that it is in.
+/// A text as bytes, and names that senders use for its charset.
 struct LabelledText: CustomTestStringConvertible, Sendable {
   let labels: [String]
   let bytes: [UInt8]
@@ -61,7 +61,7 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
     LabelledText("ab", "00610062", "x-iso-10646-ucs-2-be", "utf-16be"),
   ]
 
-  /// Declared to be what they are not: they are UTF-8.
+  /// Declared as another charset, but UTF-8.
   static let translated = [
     LabelledText("你好", "e4bda0e5a5bd", "gb2312", "big5", "hz", "euc-cn"),
     LabelledText("議題", "e8adb0e9a18c", "shift_jis", "iso-2022-jp", "euc-jp"),
@@ -86,7 +86,7 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
   ) throws {
     for label in sample.labels {
       let head = "Content-Type: text/plain; charset=\"\(label.replacing("\"", with: ""))\"\n\n"
-      // In UTF-16, line ends are not what the reader takes for them.
+      // In UTF-16, line ends are not those that the reader splits at.
       let mail = try OpenMail(Array(head.utf8) + sample.bytes)
       #expect(try mail.body == sample.text, "\(label)")
     }

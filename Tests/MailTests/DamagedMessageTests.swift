@@ -5,7 +5,7 @@ import Testing
 @testable import Mail
 
 struct DamagedMessageTests {
-  /// No change of bytes makes a message that cannot be read.
+  /// No change of bytes makes a message unreadable.
   @Test func mutationsDoNotMatter() throws {
     var numbers = SeededNumbers(seed: 17)
     for fixture in MessageFixture.all {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Mail
 
-/// What Python's email package says of the same bytes, unless a comment says otherwise.
+/// The results of Python's email package for the same bytes, unless a comment says otherwise.
 @Suite struct HeaderTests {
   static let section =
     "Received: from a\n\tby b;\n Mon, 1 Jan\nSubject : one\nno field\n>From x\nFrom x\nTO: a@x,\n  b@x\nsubject: two\nEmpty:\n\nBody: x\n"
@@ -51,7 +51,7 @@ import Testing
     (Array("plain".utf8), "plain"), (Array("  a\r\n b\n\tc ".utf8), "a b c"),
     (Array("=?utf-8?Q?Gr=C3=BC=C3=9Fe_x?= y".utf8), "Grüße x y"), (Array("=?ISO-8859-1?B?R3L832U?=".utf8), "Grüße"),
     (Array("=?utf-8?b?R3LDvA==?=\n =?UTF-8?b?w59l?=".utf8), "Grüße"),
-    // A character that is split across words, which Python gives as two U+FFFD.
+    // A character split across words, which Python decodes to two U+FFFD.
     (Array("=?utf-8?q?=C3?= =?utf-8?q?=BC?=".utf8), "ü"), (Array("a =?utf-8?q?b?= c =?utf-8?q?d?=".utf8), "a b c d"),
     (Array("\"=?utf-8?q?M=C3=BCller?=\" <a@x>".utf8), "\"Müller\" <a@x>"),
     (Array("=?utf-8*de?q?=C3=A4?=".utf8), "ä"), (Array("=?utf-8?q?a b?=".utf8), "a b"),
@@ -97,7 +97,7 @@ import Testing
     ("2010-01-05 10:00:00+01:00", 1_262_682_000, 60), ("5-Jan-2010 10:00:00", 1_262_685_600, 0),
     ("Di, 5 Okt 2010 10:00:00 +0200", 1_286_265_600, 120), ("5 Jan 2010 10:00 PM", 1_262_728_800, 0),
     ("Tue, 5 Jan 2010 10:00:00.123 XYZ", 1_262_685_600, 0), ("Tue, 5 Jan 2010 10:00:00 +9999", 1_262_685_600, 0),
-    // No zone has an hour of 75 minutes.
+    // No zone offset has 75 minutes.
     ("5 Jan 2010 10:00:00 +0175", 1_262_685_600, 0), ("1 Jan 1970 00:00:00 +0000", 0, 0),
     ("Tue,5Jan2010 10:00:00 +0000", 1_262_685_600, 0), ("29 Feb 2000 23:59:60 +0000", 951_868_800, 0),
     ("31 Dec 1969 23:00:00 +0000", -3600, 0),
@@ -105,13 +105,13 @@ import Testing
     ("Mon, 6 May 2024 10.00.00 +0200", 1_714_982_400, 120), ("6.5.2024 10:00", 1_714_989_600, 0),
     ("13/05/2024 10:00 PM", 1_715_637_600, 0), ("20240506T100000Z", 1_714_989_600, 0), ("1714989600", 1_714_989_600, 0),
     ("Mon May  6 10.00.00 2024", 1_714_989_600, 0), ("20241306T100000Z", nil, 0),
-    // Two digits: the last of this century, the first of the last.
+    // Two digits: the last year of this century, the first of the previous one.
     ("5 Jan 49 10:00:00 +0000", 2_493_453_600, 0), ("5 Jan 50 10:00:00 +0000", -630_770_400, 0),
     ("", nil, 0), ("tomorrow", nil, 0), ("32 Jan 2010 10:00:00", nil, 0), ("5 Foo 2010 10:00:00", nil, 0),
     ("Jan 2010", nil, 0), ("5 Jan 2010 25:00:00", nil, 0), ("99999999999999999999 Jan 2010", nil, 0),
   ]
 
-  /// Names come from strangers: each that was heard of may not stay.
+  /// Charset names are untrusted: unknown ones must not be cached.
   @Test func veryManyCharsetsCostNoMemory() {
     for number in 0..<1000 {
       #expect(Charset.text([0xe4], named: Array("x-none-\(number)".utf8)[...]) == "ä")
@@ -167,7 +167,7 @@ import Testing
     #expect(type.charset == fixture.charset)
   }
 
-  /// Whatever stands in a field, something is made of it.
+  /// Any bytes in a field give some result.
   @Test func anyBytesAreRead() {
     var numbers = SeededNumbers(seed: 11)
     let raws =

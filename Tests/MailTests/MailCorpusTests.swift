@@ -5,11 +5,11 @@ import Testing
 
 @testable import Mail
 
-/// The messages of other parsers' test sets, as files and in mailboxes.
+/// The messages of other parsers' test suites, as files and in mailboxes.
 @Suite(.enabled("the corpus is beside the project") { sharedCorpus != nil }) struct MailCorpusTests {
   private static let folder = sharedCorpus?.appendingPathComponent("mail").path ?? ""
 
-  /// Below the corpus; in what each set calls its messages.
+  /// Paths in the corpus, by the naming of each suite.
   private static let paths: [String] = {
     let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
     return names.sorted().filter { path in
@@ -26,7 +26,7 @@ import Testing
     try Array(Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(path)")))
   }
 
-  /// What is made of a message, for `Tests/Scripts/compare_mail.py`.
+  /// The parsed message, for `Tests/Scripts/compare_mail.py`.
   private static func record(_ mail: OpenMail, _ path: String) throws -> Data {
     var record: [String: Any] = ["path": path, "body": Data(try mail.body.utf8).base64EncodedString()]
     if let html = try mail.originalHTML { record["html"] = Data(html.utf8).base64EncodedString() }
@@ -37,7 +37,8 @@ import Testing
     return try JSONSerialization.data(withJSONObject: record, options: [.sortedKeys]) + [0x0a]
   }
 
-  /// What differs from what the sets expect and from Python's email is what is known, and judged in `OddMail.md`.
+  /// The differences from the suites' expectations and from Python's email are the known ones, explained in
+  /// `OddMail.md`.
   @Test(.timeLimit(.minutes(2))) func differencesAreTheJudgedOnes() async throws {
     #expect(Self.paths.count > 260)
     try await withScratch { scratch in
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  /// In a mailbox, quoted as mboxrd has it, each is what it is by itself.
+  /// In a mailbox, with mboxrd quoting, each gives the same result as by itself.
   @Test func messagesAreTheSameInMailboxes() throws {
     let separator = Array("From a@example.com Fri May  3 10:00:00 2024\n".utf8)
     let next = separator + Array("From: a@example.com\n\nthe next\n".utf8)
@@ -70,7 +71,7 @@ import Testing
       let alone = try OpenMail(bytes + [0x0a])
       #expect(try Self.record(message, path) == Self.record(alone, path), "\(path)")
     }
-    // These start with a line that is no field, so that the line before it is no separator.
+    // These start with a line that is not a field, so that the line before it is not a separator.
     let headless = [
       "cpython/msg_19.txt", "enmime/low-quality/bad-header-start.raw", "enmime/mail/erroneous.raw",
       "mime4j/testmsgs/malformedHeader-noheader.msg", "mime4j/testmsgs/malformedHeaderStartsBody-noheader.msg",

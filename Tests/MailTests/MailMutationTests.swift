@@ -5,7 +5,8 @@ import Testing
 
 @testable import Fuzzing
 
-/// Mailboxes and `winmail.dat` with a few bytes changed: whatever comes out, the process stays and what is read is consistent.
+/// Mailboxes and `winmail.dat` with a few bytes changed: whatever the result, there is no crash, and reads are
+/// consistent.
 @Suite(.timeLimit(.minutes(5))) struct MailMutationTests {
   static let targets = ["mail", "tnef"]
 
@@ -19,7 +20,7 @@ import Testing
     }
   }
 
-  /// Cut anywhere.
+  /// Truncated at every length.
   @Test(arguments: targets) func cutSeedsAreRead(_ name: String) throws {
     let target = try #require(FuzzTarget.named(name))
     for seed in target.seeds() {
@@ -27,7 +28,7 @@ import Testing
     }
   }
 
-  /// The seeds have what they should, or the loops would show little.
+  /// The seeds contain what they should; otherwise the loops would show little.
   @Test func seedsAreUnderstood() throws {
     func mail(_ target: FuzzTarget, _ seed: Int, _ head: String) throws -> OpenMail {
       try OpenMail(Array(head.utf8) + target.seeds()[seed])

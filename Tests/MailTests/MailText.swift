@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Mail
 
-/// A message in a test, by its text.
+/// A message for a test, from its text.
 struct OpenMail {
   let message: Message
 
@@ -18,7 +18,7 @@ struct OpenMail {
   func bytes(_ source: any ByteSource) throws -> [UInt8] { try source.bytes(at: 0, count: Int(source.size)) }
 
   var body: String { get throws { String(decoding: try bytes(message.open(message.body)), as: UTF8.self) } }
-  /// The safe page, without what every one has.
+  /// The safe page, without the common head.
   var html: String? {
     get throws {
       try message.html.map {

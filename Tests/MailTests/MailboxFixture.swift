@@ -2,11 +2,11 @@ import Bytes
 import Mail
 import Testing
 
-/// A mailbox and what is in it.
+/// A mailbox and its contents.
 struct MailboxFixture: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var bytes: [UInt8]
-  /// Of the messages, in order.
+  /// The subjects of the messages, in order.
   var subjects: [String]
 
   init(_ testDescription: String, _ text: String, _ subjects: [String]) {
@@ -36,13 +36,13 @@ struct MailboxFixture: Sendable, CustomTestStringConvertible {
     MailboxFixture(name, first + before + separator + "\n" + message(2), ["m1", "m2"])
   }
 
-  /// Two messages, each behind this line.
+  /// Two messages, each after this line.
   static func alike(_ name: String, by separator: String, before: String = "\n") -> MailboxFixture {
     MailboxFixture(
       name, separator + "\n" + message(1) + before + separator + "\n" + message(2), ["m1", "m2"])
   }
 
-  /// One message, whose body holds this.
+  /// One message, whose body contains this.
   static func whole(_ name: String, _ rest: String) -> MailboxFixture { MailboxFixture(name, first + rest, ["m1"]) }
 
   static let two = first + "\n" + line + message(2)

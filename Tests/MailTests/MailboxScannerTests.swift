@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mail
 
-/// All rows from an offset on, by a scan in reads of a size.
+/// All rows from an offset on, scanned with a read size.
 func rows(_ bytes: [UInt8], from offset: Int64 = 0, readSize: Int? = nil) throws -> [MessageRow] {
   try rows(ByteArraySource(bytes), from: offset, readSize: readSize)
 }
@@ -18,7 +18,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
 }
 
 @Suite struct MailboxScannerTests {
-  /// The 28 files of ../shared/corpus/mail/traps, in their order, with their counts of messages.
+  /// The 28 files of ../shared/corpus/mail/traps, in order, with their numbers of messages.
   static let traps: [MailboxFixture] = [
     .separated("asctime", by: "From a@example.com Mon Jan  1 00:00:00 2018"),
     .separated("zone after the year", by: "From a@example.com Mon Jan  1 00:00:00 2018 +0100"),
@@ -117,7 +117,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     #expect(rows.map(\.subject) == fixture.subjects)
   }
 
-  /// Separator lines and messages, one behind the other, are the mailbox.
+  /// Separator lines and messages are contiguous and cover the mailbox.
   @Test(arguments: all) func losesNothing(_ fixture: MailboxFixture) throws {
     let rows = try rows(fixture.bytes)
     for (row, next) in zip(rows, rows.dropFirst()) { #expect(row.end == next.separator) }
@@ -148,7 +148,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     #expect(throws: Fault.self) { try rows(bytes, from: 7) }
   }
 
-  /// A separator at each place around the edge of a window, behind a body of many lines.
+  /// A separator at each offset around the edge of a window, after a body of many lines.
   @Test func findsSeparatorsAtEdgesOfWindows() throws {
     let head = MailboxFixture.line + "Subject: m1\n\n"
     for length in (192 << 10) - 150..<(192 << 10) + 40 {
@@ -181,7 +181,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     for _ in 0..<1000 {
       let cut = numbers.below(archive.count)
       let rest = try rows(Array(archive[..<cut]))
-      // All but the last one that begins before the cut are as they were.
+      // All except the last message before the cut are unchanged.
       let before = whole.prefix { $0.end + Int64(SeparatorLine.limit) / 8 <= Int64(cut) }
       #expect(Array(rest.prefix(before.count)) == Array(before))
     }
@@ -226,7 +226,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
   }
 }
 
-/// Bytes that cannot be read from an offset on.
+/// Bytes whose reads fail from an offset on.
 private final class FaultySource: ByteSource {
   private let bytes: [UInt8]
   private let limit: Int64

@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// What an index may hold that somebody else has written: its check is right, its numbers are not.
+  /// A malicious index record: its checksum is valid, its numbers are not.
   @Test(arguments: [
     (Int64(5), Int64(15), Int64.max, 0), (.max, .max, .max, 0), (5, 15, Bounds.largestSize + 1, 0), (5, 15, 20, .min),
     (5, 15, 20, .max), (5, 15, 20, 1 << 20 + 1), (5, 15, 10, 0), (-5, 15, 20, 0),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mail
 
-/// A message and what it holds.
+/// A message and its contents.
 struct MessageFixture: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let text: String
@@ -159,7 +159,7 @@ struct MessageTests {
     #expect(try OpenMail(text, isQuoted: true).text("f") == "From c")
   }
 
-  /// Wherever a delimiter lies in the buffer, it is found, and what only looks like one is not.
+  /// A delimiter is found at any offset in the buffer, and similar lines are not taken for one.
   @Test func delimitersAtBufferEdges() throws {
     for shift in -40...10 {
       let filler = String(repeating: "x", count: (128 << 10) - 100 + shift)
@@ -200,7 +200,7 @@ struct MessageTests {
     #expect(try OpenMail("Content-Type: text/html; charset=utf-8\n\n\(html)").originalHTML == "\u{feff}\(html)")
   }
 
-  /// What there is to read is read, whatever it is called.
+  /// Any text is the body, whatever its type.
   @Test func bodyOfOtherText() throws {
     func body(_ text: String) throws -> String { try OpenMail(text).body }
     let page = "Content-Type: text/html\n\n<p>real text</p>"
@@ -221,7 +221,7 @@ struct MessageTests {
     #expect(try OpenMail("Content-Type: text/markdown\n\n# x").names == ["part-1.md"])
   }
 
-  /// A line that is damaged costs its own bytes, and what follows it is there; that is said.
+  /// A damaged line loses only its own bytes; what follows is decoded, and the damage is reported.
   @Test(arguments: ["text/plain\n\nhi\n", "application/x; name=f\nContent-Transfer-Encoding: x-uuencode\n\n"])
   func damagedUUEncodeIsWholeAndSaysSo(_ head: String) throws {
     let line = "M" + String(repeating: "ABCD", count: 15)

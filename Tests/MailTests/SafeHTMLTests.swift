@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mail
 
-/// HTML, and what of it is safe.
+/// HTML, and its sanitized form.
 struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
   let html: String
   let safe: String
@@ -17,7 +17,7 @@ struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
   var testDescription: String { html }
 
   static let all = [
-    // What is safe stays.
+    // Safe markup is unchanged.
     SafeHTMLFixture(
       "<table bgcolor=#fff width='80%'><tr><td style=\"color:red\">a &amp; b &copy;</table>",
       "<table bgcolor=\"#fff\" width=\"80%\"><tr><td style=\"color:red\">a &amp; b &copy;</table>"),
@@ -39,14 +39,14 @@ struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
     SafeHTMLFixture("<svg onload=x><script>y</script><text>z</text></svg>", "<span><span>z</span></span>"),
     SafeHTMLFixture("<iframe src=x>a</iframe><object data=x>b</object><embed src=x>", "b"),
     SafeHTMLFixture("a<template><p>b<template>c</template>d</template>e", "ae"),
-    // What leads elsewhere.
+    // External resources and navigation.
     SafeHTMLFixture("<base href=http://x/><meta http-equiv=refresh content=0><link rel=prefetch href=//x>", ""),
     SafeHTMLFixture("<form action=http://x/><button formaction=x>", "<form><button>"),
     SafeHTMLFixture("<a ping=http://x/ href=http://y/>", "<a href=\"http://y/\">"),
     SafeHTMLFixture("<img src=http://x/ srcset='http://x/ 2x'>", "<img src=\"about:invalid\">"),
     SafeHTMLFixture("<video poster=//x src=\\\\x\\y>", "<video poster=\"about:invalid\" src=\"about:invalid\">"),
     SafeHTMLFixture("<td background=http://x/>", "<td background=\"about:invalid\">"),
-    // Content that is no HTML.
+    // Elements whose content is not HTML.
     SafeHTMLFixture(
       "<title><b></title><textarea>a</b>&lt;</textarea>", "<title>&lt;b></title><textarea>a&lt;/b>&lt;</textarea>"),
     SafeHTMLFixture("<xmp><img onerror=x>&amp;</xmp>a", "<pre>&lt;img onerror=x>&amp;amp;</pre>a"),
@@ -54,12 +54,12 @@ struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
     SafeHTMLFixture(
       "<noscript><p title=\"</noscript><img onerror=x>\">", "<p title=\"&lt;/noscript&gt;&lt;img onerror=x&gt;\">"),
     SafeHTMLFixture("<title>a", "<title>a</title>"),
-    // Comments and the like.
+    // Comments and similar markup.
     SafeHTMLFixture("a<!--b-->c<!-->d<!--->e<!--f--!>g<!h>i<?j>k</ l>m<![CDATA[n]]>o", "acdegikmo"),
     SafeHTMLFixture("<!--[if mso]>a<![endif]--><![if !mso]>b<![endif]>", "b"),
     SafeHTMLFixture("a<!--b", "a"),
     SafeHTMLFixture("<!DOCTYPE html>\n<p>a<!DOCTYPE x>", "<!DOCTYPE html>\n<p>a"),
-    // Odd tags.
+    // Malformed tags.
     SafeHTMLFixture("<img/src=cid:x/onerror=y>", "<img src=\"about:invalid\">"),
     SafeHTMLFixture("<p title=a\"b class='c\"d'>", "<p title=\"a&quot;b\" class=\"c&quot;d\">"),
     SafeHTMLFixture("<p =x title>a<p title = 'b'>", "<p title>a<p title=\"b\">"),
@@ -84,7 +84,7 @@ struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
   ]
 }
 
-/// Documents put together from what means something to readers of HTML.
+/// Documents composed at random of tokens that HTML parsers treat specially.
 private struct Soup {
   var numbers: SeededNumbers
   static let crumbs = [
@@ -104,7 +104,7 @@ private struct Soup {
   }
 }
 
-/// Whether nothing but what is meant can be read out of a page: a reader of its own, and a simple one.
+/// What a page contains beyond the permitted markup, according to a simple, strict parser; nil if nothing.
 private func oddity(in page: String) -> String? {
   var rest = page[...]
   while let open = rest.firstIndex(of: "<") {
@@ -160,11 +160,11 @@ struct SafeHTMLTests {
     let page = try page(fixture.html)
     #expect(page.replacing(SafeHTML.head, with: "") == fixture.safe)
     #expect(page.contains(SafeHTML.head))
-    // What is safe already stays as it is.
+    // Sanitizing is idempotent.
     #expect(try self.page(fixture.safe).replacing(SafeHTML.head, with: "") == fixture.safe)
   }
 
-  /// The policy comes before all that could ask for anything, and behind what says by which rules the page is shown.
+  /// The policy comes before anything that could load a resource, and after the doctype.
   @Test func policyComesFirst() throws {
     let type = "<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01//EN\">"
     #expect(try page(" \n\(type)<html><p>").hasPrefix(type + SafeHTML.head))
@@ -200,8 +200,7 @@ struct SafeHTMLTests {
     #expect(try shown("<img src=other.png>", "", "Content-Location: i.png") == "<img src=\"about:invalid\">")
   }
 
-  /// Whatever comes together, nothing can be read out of a page but what is meant; and it is the same however much of it is
-  /// in memory at a time.
+  /// No combination of tokens yields unsafe markup; the result is independent of the buffer size.
   @Test func soupIsSafe() throws {
     var soup = Soup(numbers: SeededNumbers(seed: 7))
     let links = ContentLinks(names: [Array("i".utf8): "i.png"])
@@ -233,7 +232,7 @@ struct SafeHTMLTests {
     }
   }
 
-  /// What is longer than all that is in memory is left out, and what follows it is there.
+  /// A token longer than the buffer is dropped, and what follows it is kept.
   @Test func longTagsAndCommentsEnd() throws {
     let long = String(repeating: "x", count: 1000)
     for markup in [
@@ -243,7 +242,7 @@ struct SafeHTMLTests {
     }
   }
 
-  /// What one part leaves open ends with it.
+  /// Markup left open in one part ends with it.
   @Test func partsDoNotSwallowEachOther() throws {
     for open in ["<!--", "<title>", "<p title='", "<script>", "<style>", "<template>", "<plaintext>"] {
       let text = MessageFixture.multi(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mail
 
-/// The text that is in HTML and RTF.
+/// The text of HTML and RTF.
 @Suite struct ShownTextTests {
   @Test(arguments: [
     ("<p>a</p><p>b</p>", "a\n\nb\n"), ("a<br>b<div>c</div>d", "a\nb\nc\nd\n"),
@@ -23,7 +23,7 @@ import Testing
   @Test(arguments: [
     ("{\\rtf1\\ansi a\\par b\\tab c}", "a\nb\tc"),
     ("{\\rtf1 {\\fonttbl{\\f0 Arial;}}a{\\*\\x hidden}b{\\v no}c}", "abc"),
-    // What stands for a character that older programs do not know is passed over: one byte, or as many as said.
+    // Fallback characters for older programs are skipped: one byte, or the specified number.
     ("{\\rtf1 a\\u8364?b}", "a€b"), ("{\\rtf1\\uc2 a\\u8364??b}", "a€b"), ("{\\rtf1\\uc0 a\\u8364 b}", "a€b"),
     ("{\\rtf1\\uc2\\uc a\\u8364?b}", "a€b"), ("{\\rtf1{\\uc2 a}\\u8364?b}", "a€b"), ("{\\rtf1\\u8364\\'80b}", "€b"),
     ("{\\rtf1\\u-10179?\\u-8704?x}", "😀x"), ("{\\rtf1\\ansi\\ansicpg1251 \\'e0\\'e1}", "аб"),
@@ -35,7 +35,7 @@ import Testing
     #expect(String(decoding: try decoded.readThrough(), as: UTF8.self) == text)
   }
 
-  /// Every day of 400 years, and there and back.
+  /// Every day of 400 years, converted in both directions.
   @Test func daysAreThoseOfTheCalendar() {
     let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     var days = MailDate.days(year: 1800, month: 1, day: 1)

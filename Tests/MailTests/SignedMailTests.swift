@@ -4,16 +4,16 @@ import Testing
 
 @testable import Mail
 
-/// Opaque S/MIME: what is signed is shown as if it were not.
+/// Opaque S/MIME: the signed content is shown as if it were not signed.
 @Suite(.timeLimit(.minutes(1))) struct SignedMailTests {
-  /// How BER is written.
+  /// BER encodings.
   enum Form: CaseIterable {
     case definite
-    /// Lengths that are longer than they need be.
+    /// Lengths with leading zeros.
     case padded
-    /// With end marks, and the content in pieces.
+    /// Indefinite lengths, and the content in segments.
     case indefinite
-    /// Pieces within pieces, of which one is empty.
+    /// Nested segments, one of them empty.
     case nested
   }
 
@@ -34,7 +34,7 @@ import Testing
       0x24, [4, 0] + element(0x24, Array(pieces.prefix(2).joined()), .definite) + pieces.dropFirst(2).joined(), form)
   }
 
-  /// ContentInfo of a SignedData, with certificates and signatures that are none.
+  /// ContentInfo of a SignedData, with invalid certificates and signatures.
   static func signed(
     _ content: String, _ form: Form = .definite, type: UInt8 = 2, isDetached: Bool = false
   ) -> [UInt8] {
@@ -90,10 +90,10 @@ import Testing
 
   @Test func itIsFoundWhereverItIs() throws {
     let plain = Self.signed("Content-Type: text/plain\n\ninner\n")
-    // Signed once more.
+    // Signed twice.
     let twice = Self.part(Self.signed(Self.part(plain), .indefinite), type: "octet-stream")
     #expect(try OpenMail(twice).body == "inner\n")
-    // A list has put its own text behind it.
+    // A mailing list has appended its own text.
     let listed = try OpenMail(
       """
       Content-Type: multipart/mixed; boundary=l
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// Any bytes in the place of those that are right, and any end, are read or refused.
+  /// Any replaced bytes, and any truncation, are read or rejected.
   @Test func anyDamageIsReadOrRefused() throws {
     var numbers = SeededNumbers(seed: 8)
     for round in 0..<500 {

@@ -5,7 +5,7 @@ import Testing
 @testable import Mail
 
 @Suite struct ThreadFinderTests {
-  /// A message of a mailbox, by what threads are made of.
+  /// A message of a mailbox, with the fields that threads are built from.
   struct Mail {
     var id: String?
     var references: [String] = []
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Of the threads, in their order.
+  /// The subjects of the threads, in order.
   static func subjects(_ found: ThreadFinder.Threads, _ mails: [Mail]) -> [String] {
     found.oldest.map { BaseSubject(mails[Int($0)].subject).text }
   }
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// What a message says of itself counts, whatever others say of it.
+  /// A message's own references take precedence over those of others to it.
   @Test func ownReferencesComeFirst() {
     let found = Self.threads([
       Mail(id: "x"), Mail(id: "y"), Mail(id: "liar", references: ["x", "b"]), Mail(id: "b", references: ["y"]),
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func threadOfFiftyThousand() {
-    // Each refers to the one before only, the last first: the deepest tree there is.
+    // Each refers only to the one before, in reverse order: the deepest possible tree.
     let mails = (0..<50_000).reversed().map {
       Mail(id: "\($0)", references: $0 > 0 ? ["\($0 - 1)"] : [], subject: "n\($0)", date: Int64($0))
     }
@@ -153,7 +153,7 @@ import Testing
     #expect(!BaseSubject("\(mark) Hello").isReply)
   }
 
-  /// No subject is beyond it, nor slow.
+  /// Any subject is parsed, in linear time.
   @Test func hostileSubjects() {
     var numbers = SeededNumbers(seed: 5)
     let pieces = ["re", ":", "[", "]", " ", "fwd", "(fwd)", "[fwd:", "x", "ü", "Re: ", "[a]"]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mail
 
-/// What an encoded text stands for.
+/// An encoded text and its decoded bytes.
 struct EncodedFixture: CustomTestStringConvertible, Sendable {
   enum Decoder: Sendable { case base64, quotedPrintable, quotedPrintableQuoted, unquoting, uu, yEnc }
 
@@ -68,7 +68,7 @@ struct EncodedFixture: CustomTestStringConvertible, Sendable {
     }
   }
 
-  /// Whole, or in blocks of sizes that `seed` gives.
+  /// Decodes as a whole, or in blocks whose sizes are determined by `seed`.
   private func decode<Decoder: TransferDecoder>(_ decoder: Decoder, _ input: [UInt8], _ seed: UInt64?) -> [UInt8] {
     guard let seed else { return decoder.decoded(input) }
     var numbers = SeededNumbers(seed: seed)
@@ -115,7 +115,7 @@ struct TransferDecoderTests {
     #expect(try source.bytes(at: 0, count: fixture.decoded.count) == fixture.decoded)
   }
 
-  /// Where blocks end makes no difference, whatever the bytes are.
+  /// Block boundaries make no difference, whatever the bytes are.
   @Test(arguments: EncodedFixture.all) func blocksMakeNoDifference(_ fixture: EncodedFixture) {
     for seed in 0..<20 { #expect(fixture.decode(fixture.encoded, UInt64(seed)) == fixture.decoded) }
     var numbers = SeededNumbers(seed: 5)
@@ -127,7 +127,7 @@ struct TransferDecoderTests {
     }
   }
 
-  /// A read anywhere gives what one from front to back gives, across checkpoints too.
+  /// A read at any offset gives the same bytes as one from front to back, also across checkpoints.
   @Test(arguments: [EncodedFixture.Decoder.base64, .quotedPrintable, .quotedPrintableQuoted, .unquoting, .uu, .yEnc])
   func readsAnywhere(_ decoder: EncodedFixture.Decoder) throws {
     var numbers = SeededNumbers(seed: 11)
@@ -154,7 +154,7 @@ struct TransferDecoderTests {
     }
   }
 
-  /// A source that became another under a decoder is a fault, not other bytes of the same size.
+  /// A source that changes during decoding is a fault, not different bytes of the same size.
   @Test func shrunkSourceIsAFault() throws {
     let bytes = Array(repeating: UInt8(ascii: "A"), count: 100_000)
     let failing = FailingSource(ByteArraySource(bytes)) { read, _ in

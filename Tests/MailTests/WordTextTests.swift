@@ -18,7 +18,7 @@ import Testing
     #expect(Self.indexed("\u{20000}\u{20001}").split(separator: " ") == ["\u{20000}\u{20001}", "\u{20001}"])
   }
 
-  /// Every piece of a run is found where it is, as the words of an index are: as neighbours, and the last as a start.
+  /// Every substring of a run is found by the words of the index: as adjacent words, the last one as a prefix.
   @Test func everyPieceOfARunIsFound() {
     let run = Array("東京都庁舎前a駅")
     let words = Self.indexed(String(run)).split(separator: " ").map(String.init)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Names of files come decomposed from a Mac.
+  /// File names from a Mac are decomposed.
   @Test func spellingsOfOneWordAreOne() {
     for word in ["файл", "Αθήνα", "한글", "がぎぐ", "Grüße"] {
       let forms = [word.decomposedStringWithCanonicalMapping, word.precomposedStringWithCanonicalMapping]

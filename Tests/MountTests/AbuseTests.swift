@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real worker through a real mount, on what is made to hurt. Where a test is said to take long, FFMOUNT_TEST_FULL=1
-/// has it do all.
+/// The real worker through a real mount, on hostile files. With FFMOUNT_TEST_FULL=1, the tests that take long are run
+/// completely.
 @Suite(.serialized, .timeLimit(.minutes(45))) struct AbuseTests {
 
-  /// Every so many of a folder of the corpus's files, all in a full run.
+  /// Every `step`th file of a folder of the corpus, all in a full run.
   private static func corpus(_ folder: String, step: Int) -> [String] {
     guard let root = sharedCorpus?.appendingPathComponent(folder).path else { return [] }
     let names = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).sorted()
@@ -26,7 +26,7 @@ import Testing
       try await withConverter(scratch, "workers=2,convert_time=\(TestExtent.isFull ? 10 : 1)") { mount in
         daemon = mount.daemon.pid
         let before = try await MountFootprint(of: daemon)
-        // How long others may wait is a hang's length, not a promise: tests run beside each other.
+        // Limits how long others wait only to detect a hang: tests run in parallel.
         let limit = TestExtent.isFull ? "1" : "20"
         let result = try await MountChild(
           [MountScratch.python, path + "abuse.py", "read", mount.mountpoint, "\(daemon)", limit]
@@ -34,7 +34,7 @@ import Testing
         print(result.text)
         #expect(result.status == 0, "\(result.text) \(result.errors)")
         let after = try await MountFootprint(of: daemon)
-        // Sources that were read last stay open for a while.
+        // Recently read sources stay open for a while.
         #expect(after.descriptors <= before.descriptors + 60, "\(before), then \(after)")
       }
       let left = try await shell(
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// Noise, which takes AVIF's encoder long.
+  /// Noise, for which the AVIF encoder takes long.
   private static let noise = """
     { printf 'P6 3000 2000 255\\n'; head -c 18000000 /dev/urandom; } > $S/noise.ppm
     cp $T/../../scripts/sample/harbour.png $S/small.png
@@ -91,8 +91,8 @@ import Testing
             truncate -s 8192 $s; kill -CONT $w; wait $!; getfattr --only-values -n user.ffmount.error $f | cut -d: -f1,2 | sed 's, (.*,,'; [ $(workers) = $w ] && echo same worker
           done
           """
-        // What is left of the file is another file, which is tried anew. The image was read by pread; the PDF was mapped,
-        // and what killed the worker then (SIGBUS) is not told as a crash.
+        // The rest of the file is a different file, which is retried. The image was read with pread; the PDF was
+        // mapped, and the resulting SIGBUS is not reported as a crash.
         let said = try await mount.shell(lines, scratch)
         #expect(
           said == """
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  /// A disk of 1 MB.
+  /// Calls `body` with a file system of 1 MB.
   private func withSmallDisk(_ scratch: MountScratch, _ body: (String) async throws -> Void) async throws {
     let disk = scratch.path + "/disk"
     let made = try await shell("mkdir $1 && mount -t tmpfs -o size=1m none $1 && mkdir $1/cache", disk)

@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// Mounts that nobody types: whoever asks for one waits for the program that mounts to end, and that has to do all it does with
-/// the mountpoint before.
+/// Mounts on demand: the process that triggers one waits until the mounting program exits, and that program must finish
+/// all its work on the mountpoint before.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct AutomountTests {
   private static let isAutofsThere =
     MountScratch.isRoot && MountScratch.exists("/dev/autofs") && MountScratch.has("mount.fuse3")
 
-  /// autofs(5), with the map of an ordinary user of it; `\#` because a bare one starts a comment there.
+  /// autofs(5), with an ordinary map; `\#` because `#` starts a comment there.
   @Test(
     .enabled(
       if: isAutofsThere && MountScratch.has("automount"),
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// What systemd does for `x-systemd.automount`: a direct autofs, and mount(8) in its own process group.
+  /// As systemd does for `x-systemd.automount`: a direct autofs, and mount(8) in its own process group.
   @Test(.enabled(if: isAutofsThere, "needs root and /dev/autofs"))
   func mountsWhereSystemdHasToldTheKernelToWait() async throws {
     try await withScratch { scratch in
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// The helper stays as long as the mount; whoever reads what ffmount says to its end must not wait for that.
+  /// The helper runs as long as the mount; a caller that reads ffmount's output to its end must not wait for it.
   @Test(.enabled(if: MountScratch.has("fusermount3"), "needs fusermount3, of the package fuse3"))
   func unmountingAutomaticallyReturnsToTheShell() async throws {
     try await withScratch { scratch in

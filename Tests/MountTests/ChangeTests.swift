@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What changes below the mount shows within a second.
+/// Changes below the mount are visible within a second.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ChangeTests {
   static let changes = [
     "append", "overwrite", "replace_by_rename", "replace_same_size_and_time", "truncate", "delete", "create",

@@ -6,7 +6,7 @@ extension CommandTests {
     /// `S` and `M` stand for the scratch folder's source and mountpoint, `T` for the folder itself.
     let words: [String]
     let status: Int32
-    /// All must be in the sentence.
+    /// The words that the message must contain.
     let says: [String]
 
     init(_ description: String, _ words: [String], _ status: Int32, _ says: String...) {

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The command line as FUSE users know it.
+/// The command line, with the conventions of FUSE.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CommandTests {
-  // MARK: What is told
+  // MARK: Output
 
   @Test func formatsAreWhatTheReadmeHas() async throws {
     let said = try await shell("\"$1\" formats", MountProcess.binary)
@@ -17,14 +17,14 @@ import Testing
     }
   }
 
-  // MARK: What is refused
+  // MARK: Refusals
 
   @Test(arguments: refusals, [true, false])
   func refusalSaysWhyAndEndsWithItsStatus(_ refusal: Refusal, inForeground: Bool) async throws {
     try await withScratch { scratch in
       try await fill(scratch)
       func real(_ word: String) -> String {
-        // Behind an option's name, too.
+        // Also after an option's name.
         if let equals = word.firstIndex(of: "="), word[equals...].hasPrefix("=T/") {
           return String(word[...equals]) + real(String(word[word.index(after: equals)...]))
         }
@@ -46,7 +46,7 @@ import Testing
         let said = word.split(separator: " ").map { real(String($0)) }.joined(separator: " ")
         #expect(result.errors.contains(said), "\(result.errors)")
       }
-      // One sentence; usage may follow where the command line is wrong.
+      // One sentence; usage may follow if the command line is invalid.
       if refusal.status != 64 {
         #expect(result.errors.hasPrefix("ffmount: "))
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
@@ -69,7 +69,7 @@ import Testing
 
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("unshare"))) func withoutFuseItSaysSo() async throws {
     try await withScratch { scratch in
-      // An empty /dev, for this process alone.
+      // An empty /dev, for this process only.
       let lines = "mount -t tmpfs none /dev || exit 127; exec \"$@\""
       let result = try await run(
         "unshare", "-m", "--propagation", "slave", "bash", "-c", lines, "bash", MountProcess.binary, scratch.source,
@@ -107,7 +107,7 @@ import Testing
           "\(second.errors)")
         #expect(try await run("cat", mount.mountpoint + "/file").text == "x")
       }
-      // /proc/self/mountinfo writes such names in its own way.
+      // /proc/self/mountinfo escapes such names.
       let odd = scratch.path + "/my \"mnt\"\\040\ttab"
       #expect(try await run("mkdir", odd).status == 0)
       try await withMount(scratch.source, at: odd) { _ in
@@ -127,7 +127,7 @@ import Testing
       let result = try await run(
         "setpriv", "--reuid=65534", "--clear-groups", "--", scratch.path + "/ffmount", scratch.path + "/locked",
         scratch.mountpoint, limit: 10)
-      // 127: this machine's libraries or folders are not for everybody.
+      // 127: this machine's libraries or folders are not accessible to everybody.
       guard result.status != 127, !result.errors.contains("setpriv") else {
         try Test.cancel("others may not run what lies here: \(result.errors)")
       }
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  // MARK: What is told
+  // MARK: Output
 
   @Test(arguments: ["-V", "--version"]) func version(_ flag: String) async throws {
     let result = try await run(MountProcess.binary, flag, limit: 10)
@@ -179,7 +179,7 @@ import Testing
     return found.lines.compactMap { Int32($0) }
   }
 
-  /// The daemon goes with its mount.
+  /// The daemon exits with its mount.
   private func expectNoDaemon(_ mountpoint: String) async throws {
     var left = try await daemons(mountpoint)
     for _ in 0..<50 where !left.isEmpty {
@@ -213,7 +213,7 @@ import Testing
   @Test func backgroundReturnsWhenTheMountAnswers() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
-      // Relative paths and a link: the daemon works in another folder.
+      // Relative paths and a link: the daemon changes to another folder.
       let words = [
         "/bin/bash", "-c", "cd \"$1\" && ln -s mnt there && exec \"$2\" source ./there", "bash", scratch.path,
         MountProcess.binary,
@@ -333,8 +333,8 @@ import Testing
     }
   }
 
-  /// What /etc/fstab needs. mount(8) looks for programs in the system's folders alone, so in a mount table of its own
-  /// this test puts ffmount there.
+  /// The use from /etc/fstab. mount(8) searches only the system's folders for programs, so this test puts ffmount there
+  /// in a mount namespace of its own.
   @Test(
     .enabled(if: MountScratch.isRoot && MountScratch.has("mount.fuse3") && MountScratch.has("unshare")),
     arguments: [false, true]) func mountCommandAndFstabWork(fromTable: Bool) async throws

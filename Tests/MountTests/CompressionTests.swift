@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// `STEM.compressed.pdf` through a mount, made by ffconvert; the documents are Tests/Scripts/make_compressible.py's.
+/// `STEM.compressed.pdf` through a mount, made by ffconvert from the documents of Tests/Scripts/make_compressible.py.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct CompressionTests {
-  /// What a shell in a mount of the documents says; `$S` is the source, `$O` a folder for results.
+  /// Checks the output of a shell in a mount of the documents; `$S` is the source, `$O` a folder for results.
   private func expect(
     _ lines: String, _ mount: MountProcess, _ scratch: MountScratch, says expected: String,
     _ place: SourceLocation = #_sourceLocation
@@ -31,7 +31,7 @@ import Testing
 
   @Test func imagesGetTheResolutionThatTheyAreShownAt() async throws {
     try await withDocuments { mount, scratch in
-      // In a form with a matrix, turned, and twice in two sizes.
+      // In a form with a matrix, rotated, and twice at two sizes.
       try await expect(
         "images form.compressed.pdf; images twice.compressed.pdf", mount, scratch,
         says: """
@@ -41,7 +41,7 @@ import Testing
           1 image 450 338 rgb 8 jpeg
 
           """)
-      // By name, in either order.
+      // By name, with modifiers in either order.
       let lines = """
         images form.72dpi.compressed.pdf | head -n 1
         cmp form.100dpi.q40.compressed.pdf form.q40.100dpi.compressed.pdf && images form.100dpi.q40.compressed.pdf | head -n 1
@@ -65,7 +65,7 @@ import Testing
 
   @Test func coloursStayWhatTheyAre() async throws {
     try await withDocuments { mount, scratch in
-      // The last has a colour that is a hole: it keeps every pixel.
+      // The last one has a colour key mask: it keeps every pixel.
       try await expect(
         "images colours.compressed.pdf", mount, scratch,
         says: """
@@ -77,7 +77,7 @@ import Testing
           5 image 600 450 rgb 8 image
 
           """)
-      // Black and white stays so to the last pixel, however it was coded.
+      // Black and white images are lossless, whatever their encoding was.
       let lines = """
         images bilevel.compressed.pdf
         for f in $S/bilevel.pdf bilevel.compressed.pdf; do pdftoppm -r 300 $f | md5sum; done | uniq | wc -l
@@ -149,7 +149,7 @@ import Testing
 
   @Test func whatIsSaidInOddWaysIsUnderstood() async throws {
     try await withDocuments("odd") { mount, scratch in
-      // All that is seen small is also seen large.
+      // All images painted small are also painted large.
       let sizes = """
         for f in elsewhere-*.compressed.pdf; do images $f | awk '$3 < 600 && $3 > 4'; done
         ls | grep -c elsewhere.*compressed

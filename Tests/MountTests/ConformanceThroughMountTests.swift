@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The contract's list, which TreeTests run in process, through a real mount.
+/// The cases of the contract, which TreeTests run in process, through a real mount.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ConformanceThroughMountTests {
   @Test(arguments: Conformance.cases) func mountKeepsTheContract(_ rule: ConformanceCase) async throws {
-    // The list blocks: not on a thread that other tests need.
+    // The check blocks, so it must not use a thread that other tests need.
     do { try await offThread { Swift.Result { try Self.check(rule) } }.get() } catch let missing as CannotBeShown {
       try Test.cancel("\(missing.reason)")
     }

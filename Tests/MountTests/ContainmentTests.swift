@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What stands between a converter and the rest, in a mount.
+/// The sandbox of converters, in a mount.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ContainmentTests {
   private static let fake = MountScratch.package + "/Tests/Scripts/fake_worker.py"
 
@@ -18,7 +18,7 @@ import Testing
     _ = try await shell("cp \"$1\"/scripts/sample/harbour.png \"$2\"/a.png", MountScratch.package, scratch.source)
   }
 
-  /// A kernel that lacks a wall, and what is said of it.
+  /// Missing sandbox layers, and the resulting message.
   static let gaps: [(walls: [String], gap: String)] = [
     (["seccomp"], "no seccomp"), (["landlock", "namespaces"], "neither Landlock nor namespaces"),
   ]
@@ -150,7 +150,7 @@ import Testing
       try await TestSupport.withMount(
         scratch, options: ["-o", "workers=1"], environment: own, endsWith: nil
       ) { mount in
-        // Noise, which takes AVIF's encoder long.
+        // Noise, for which the AVIF encoder takes long.
         let lines = """
           { printf 'P6 3000 2000 255\\n'; head -c 18000000 /dev/urandom; } > $S/noise.ppm; sleep .1
           cat noise.ppm.as-avif > /dev/null 2>&1 & for i in $(seq 100); do w=$(workers) && break; sleep .05; done
@@ -163,13 +163,13 @@ import Testing
     }
   }
 
-  /// Somebody who is not root, on a mount of his own.
+  /// A user other than root, with a mount of his own.
   @Test(.enabled("it takes root to be somebody else") { MountScratch.isRoot && MountScratch.has("setpriv") })
   func workersOfAUserAreShutInToo() async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
-      // Not a private copy of all mounts, which would keep those of other tests from ending.
-      // The device may be root's alone: it is another one for as long as this takes. Who mounts has to have a name.
+      // Not a private copy of all mounts, which would keep those of other tests in use. If the device is accessible to
+      // root only, it is replaced meanwhile. The user who mounts needs a name.
       let lines = """
         cd "$2"; chmod 755 .; chown -R 1:1 .; mknod fuse c 10 229; chmod 666 fuse; mount --bind fuse /dev/fuse
         as="env XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD HOME=$PWD setpriv --reuid=1 --regid=1 --clear-groups"

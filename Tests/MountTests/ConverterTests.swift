@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Conversions through a mount, done by the real worker.
+/// Conversions through a mount, made by the real worker.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ConverterTests {
-  /// All good files of a small kind: two of the project's own and, where it is at hand, some of the corpus.
+  /// Copies valid small files: two of the project's own and, if available, some of the corpus.
   private static func fill(_ scratch: MountScratch) async throws {
     try await script("make_documents.py", scratch.source)
     guard let corpus = sharedCorpus?.path else { return }
@@ -14,7 +14,7 @@ import Testing
     for file in files { _ = try await shell("cp \"$1\" \"$2\"", "\(corpus)/image/\(file)", scratch.source) }
   }
 
-  /// Programs that read a tree, each on a mount that has converted nothing: `$O/NAME` gets what they read.
+  /// Programs that read a tree, each on a mount without conversions yet: `$O/NAME` gets what they read.
   static let readers = [
     "cat": "mkdir -p $O/cat/report.pdf.pages; for f in * */*; do [ -d $f ] || cat $f > $O/cat/$f; done",
     "cp": "cp -r . $O/cp",

@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// A source that does not answer, as a network's file system whose server is gone: only who asks for what is missing waits.
+/// A source that does not respond, such as a network file system whose server is gone: only readers of it wait.
 @Suite(
   .serialized, .timeLimit(.minutes(3)),
   .enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
 struct HangingSourceTests {
-  /// Mounts a scratch folder's `source` by way of a file system that hangs, and gives `body` ffmount's mount and the process
-  /// of that file system.
+  /// Mounts a scratch folder's `source` through a file system that hangs, and calls `body` with ffmount's mount and the
+  /// process of that file system.
   private func withHangingSource(
     endsWith expected: Int32? = 0, _ body: (MountScratch, MountProcess, MountChild) async throws -> Void
   ) async throws {
@@ -37,7 +37,7 @@ struct HangingSourceTests {
     }
   }
 
-  /// cat, stat and ls of views, 96 at a time: more than all threads that there usually are.
+  /// cat, stat and ls of views, 96 at a time: more than the usual number of threads.
   @Test func hungReadersKeepNobodyElseWaiting() async throws {
     try await withHangingSource { scratch, mount, source in
       let result = try await script(

@@ -15,7 +15,7 @@ import Testing
     #expect(ContinuousClock.now - start < .seconds(5))
   }
 
-  /// Else what they expect would be nobody's, and their test would pass.
+  /// Otherwise their failures would belong to no test, and the test would pass.
   @Test func expectationsOnOtherThreadsCountForTheirTest() async throws {
     let test = try #require(Test.current)
     #expect(await offThread { Test.current } == test)

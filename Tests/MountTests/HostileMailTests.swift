@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Mailboxes that are damaged, or made to harm.
+/// Damaged and malicious mailboxes.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct HostileMailTests {
-  /// What the daemon may ever have had in memory, in MiB.
+  /// Checks the daemon's peak memory, in MiB.
   private func checkMemory(_ mount: MountProcess, atMost limit: Int = 60) async throws {
     guard Sanitizer.name == nil else { return }
     let said = try await shell("sed -n 's/^VmHWM://p' /proc/$1/status", "\(mount.daemon.pid)")
@@ -38,7 +38,7 @@ import Testing
       try await script("hostile_mail.py", "shape", shape, scratch.source)
       try await withMount(scratch) { mount in
         try await script("hostile_mail.py", "look", shape, mount.mountpoint)
-        // Each of very many parts is known by its name.
+        // Very many parts are each known by name.
         try await checkMemory(mount, atMost: shape == "parts 100000" ? 100 : 60)
       }
     }

@@ -2,8 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Archives, files and rows of the index that claim numbers nobody would write, through a real mount: whatever is asked, the
-/// daemon lives, and other files answer.
+/// Archives, files and index rows with extreme numbers, through a real mount: on any request, the daemon survives, and
+/// other files stay readable.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HugeNumberTests {
   private static let sizes: [UInt64] = [
     1 << 61 - 1, 1 << 61, 1 << 62 - 1024, 1 << 62, 1 << 63 - 512, 1 << 63 - 1, 1 << 63, .max - 511, .max,
@@ -42,7 +42,7 @@ import Testing
           fixture.entries.append(entry)
         }
         try scratch.write("a\(number).zip", fixture)
-        // And each alone, so that none is another's neighbour.
+        // And each alone, so that no other entry is adjacent.
         let name = Self.names[number % Self.names.count]
         try scratch.write(
           "b\(number).zip", ZipFixture(ZipFixtureEntry(name, "").with { $0.claimedSize = size }))
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  /// A little of what `scripts/batter` does for as long as one likes; that others are kept waiting here is the tests' doing.
+  /// A short run of `scripts/batter`; others may wait longer here, because tests run in parallel.
   @Test func batteredMountLives() async throws {
     let result = try await MountChild([
       MountScratch.python, MountScratch.package + "/scripts/batter", TestExtent.isFull ? "2000" : "60", "--binary",
@@ -93,7 +93,7 @@ import Testing
     #expect(result.status == 0 && result.text.contains("0 failures"), "\(result.text) \(result.errors)")
   }
 
-  /// Of the index, which is the user's, but not all that runs as the user is.
+  /// The index belongs to the user, but not every program that runs as the user is trusted.
   @Test func rowsThatSayAnythingEndNeitherMountNorStatus() async throws {
     try await withScratch { scratch in
       try scratch.write("m.mbox", "From a@x Fri May  3 10:00:00 2024\nSubject: s\n\nbody\n")

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Work that nobody waits for any more.
+/// Work whose caller no longer waits.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct InterruptionTests {
-  /// The daemon then ends well by itself, which `withMount` sees to.
+  /// The daemon then exits successfully by itself, which `withMount` checks.
   @Test func workEndsWithItsLastReader() async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// A mailbox whose search was interrupted shows every message to the next who looks.
+  /// After an interrupted search, the next listing shows every message of the mailbox.
   @Test func searchThatRestsIsGoneOnWith() async throws {
     try await withScratch { scratch in
       let message = "From a Fri Jan  1 00:00:00 2021\nSubject: one\n\n\(String(repeating: "word ", count: 2000))\n\n"
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// A listing that goes on behind its first block, and whose folder keeps it waiting, is left at once.
+  /// A listing that continues after its first block, and waits for its folder, is interrupted at once.
   @Test func listingIsInterruptedWhereverItIs() async throws {
     try await withScratch { scratch in
       let message = "From a Fri Jan  1 00:00:00 2021\nSubject: one\n\ntext\n\n"

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What is open of a file's views lasts when the file changes, as far as its bytes do.
+/// Open files of views stay readable when the source changes, as far as its bytes remain.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LastingTests {
   private func check(_ change: String) async throws {
     try await withScratch { scratch in

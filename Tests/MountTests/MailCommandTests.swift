@@ -37,7 +37,7 @@ import Testing
         #expect(result.status == 0 && result.errors == "", "\(result.errors)")
         #expect(result.lines.count == 1 && result.text.hasPrefix("\(path): 700 messages, "), "\(result.text)")
       }
-      // By content, whatever the name says; and relative to where it is told.
+      // By content, whatever the name is; and with a relative path.
       let relative = try await shell(
         "cd \"$2/d\" && XDG_CACHE_HOME=\"$3\" \"$1\" index by-name.txt ../empty.mbox", MountProcess.binary,
         setup.scratch.source, setup.cache)
@@ -62,7 +62,7 @@ import Testing
       let before = try await setup.ffmount("status")
       try await withMount(setup.scratch, environment: setup.environment) { mount in
         try await script("many_mails.py", "check", "700", "300", mount.mountpoint + "/a.mbox.messages")
-        // Beside the mount, whose index it shares.
+        // While mounted, with the same index.
         let during = try await setup.ffmount("status")
         #expect(during.text.contains("a.mbox: 700 messages, "), "\(during.text)\(during.errors)")
       }
@@ -82,21 +82,21 @@ import Testing
         #expect(result.status == 1, "\(name)")
         #expect(result.errors.contains(name) && result.errors.contains(says), "\(result.errors)")
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
-        // One does not cost another.
+        // One failure does not affect the others.
         #expect(result.text.contains("a.mbox: 700 messages"))
       }
       let none = try await setup.ffmount("index")
       #expect(none.status == 64)
-      // Where a mailbox is unreadable in the midst of others.
+      // An unreadable mailbox among others.
       let folder = try await setup.ffmount("index", source)
       #expect(folder.status == 1 && folder.lines.count == 4 && folder.errors.contains("bad.mbox"), "\(folder.text)")
     }
   }
 
-  /// On a terminal: bytes, messages, rate, time left; drawn over, and gone at the end.
+  /// On a terminal: bytes, messages, rate, remaining time; redrawn, and cleared at the end.
   @Test(.enabled(if: MountScratch.has("script"))) func barIsDrawnOnATerminal() async throws {
     try await withMailboxes { setup in
-      // Enough for some seconds.
+      // Takes some seconds.
       #if DEBUG
         let (added, size) = ("250M", "262 MB")
       #else
@@ -117,7 +117,7 @@ import Testing
       for word in ["[", "] ", " %", " of \(size)", " messages", "B/s", " left", "slow.mbox"] {
         #expect(bar.contains(word), "\(bar)")
       }
-      // What is left is what the rest takes at the rate that is told, to the second.
+      // The remaining time is that for the rest at the displayed rate, to the second.
       for bar in drawn.dropLast() {
         let words = bar.split(separator: " ").map(String.init)
         let of = try #require(words.firstIndex(of: "of"), "\(bar)")
@@ -131,10 +131,10 @@ import Testing
         let time = words[rate + 1].split(separator: ":").compactMap { Double($0) }
         try #require(time.count == 3, "\(bar)")
         let told = time[0] * 3600 + time[1] * 60 + time[2]
-        // The figures that are told are rounded, the time is cut off.
+        // The displayed figures are rounded, the time is truncated.
         #expect(told <= wanted * 1.05 + 0.1 && told >= wanted * 0.95 - 1.1, "\(bar)")
       }
-      // It moves although no message is found for long.
+      // It advances even if no message is found for long.
       let shares = drawn.dropLast().compactMap {
         $0.split(separator: "]").dropFirst().first?.split(separator: " ").first
       }
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  /// That of a search is on standard error, and not where a program reads what is printed.
+  /// The bar of a search is on standard error, and not shown if a program reads the output.
   @Test(.enabled(if: MountScratch.has("script"))) func barOfASearchKeepsOutOfTheWay() async throws {
     try await withMailboxes { setup in
       #if DEBUG
@@ -167,12 +167,12 @@ import Testing
     }
   }
 
-  /// What a mount would list as converted is made ahead; then the mount knows the sizes.
+  /// The conversions that a mount would list are made ahead; then the mount knows their sizes.
   @Test func conversionsAreMadeAhead() async throws {
     try await withScratch { scratch in
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
       _ = try await shell("mkdir \"$1/d\"", scratch.source)
-      // One grey pixel, not compressed: width, height, depth, kind, place and size of its byte.
+      // One grey pixel, uncompressed: width, height, depth, kind, offset and size of its byte.
       let made = try await MountChild(
         [
           MountScratch.python, "-c",

@@ -2,13 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What is kept of mailboxes from one mount to the next, and what becomes of it.
+/// The mailbox data kept between mounts, and its invalidation.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MailIndexTests {
-  /// A mailbox of messages that are known by their numbers, and a cache folder of its own.
+  /// A mailbox of numbered messages, and a cache folder of its own.
   private struct Setup {
     let scratch: MountScratch
     let count: Int
-    /// Of a message, about, in bytes.
+    /// The approximate size of a message, in bytes.
     let size: Int
     var archive: String { scratch.source + "/a.mbox" }
     var cache: String { scratch.path + "/cache" }
@@ -19,14 +19,14 @@ import Testing
       try await script("many_mails.py", "make", "\(count)", "\(size ?? self.size)", path ?? archive, "\(first)")
     }
 
-    /// Whether a mount shows the first `count` messages.
+    /// Checks that a mount shows the first `count` messages.
     func check(_ mount: MountProcess, _ count: Int? = nil, size: Int? = nil) async throws {
       try await script(
         "many_mails.py", "check", "\(count ?? self.count)", "\(size ?? self.size)",
         mount.mountpoint + "/a.mbox.messages")
     }
 
-    /// Mounts and checks; gives how many bytes the daemon has read.
+    /// Mounts and checks; returns how many bytes the daemon has read.
     @discardableResult
     func mountAndCheck(_ count: Int? = nil, size: Int? = nil) async throws -> Int {
       try await withMount(scratch, environment: environment) { mount in
@@ -43,7 +43,7 @@ import Testing
       return Int(said.text.filter(\.isNumber)) ?? 0
     }
 
-    /// So long that a change of a file must show in its time.
+    /// Waits until a change of a file must be visible in its time.
     func settle() async throws { try await Task.sleep(for: .milliseconds(60)) }
   }
 
@@ -78,7 +78,7 @@ import Testing
     try await withMailbox(700) { setup in
       try await setup.mountAndCheck()
       let damaged = try await shell(damage, setup.index)
-      // A table that is not as these lines expect it has still been tried.
+      // If a table differs from what these lines expect, they have still been run.
       #expect(damaged.status == 0 || damage.contains("sqlite3"), "\(damaged.errors)")
       try await setup.mountAndCheck()
       try await setup.mountAndCheck()
@@ -114,7 +114,7 @@ import Testing
   @Test func killedWhileIndexingTheNextMountIsRight() async throws {
     try await withMailbox(12_000, size: 400) { setup in
       for round in 0..<20 {
-        // Each time a little later, and now and then from the start again.
+        // Each time a little later, and every fourth time from the start.
         if round.isMultiple(of: 4) { _ = try await run("rm", "-rf", setup.cache) }
         try await withMount(setup.scratch, environment: setup.environment, endsWith: nil) { mount in
           let reader = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
@@ -134,14 +134,15 @@ import Testing
       try await setup.make(70, first: 3000)
       try await setup.settle()
       let bytes = try await setup.mountAndCheck(3070)
-      // Each byte once: what is known for its hash, the rest for its messages. Were it read anew, that would be twice.
+      // Each byte once: the known part for its hash, the rest for its messages. Reading everything again would be twice
+      // as much.
       #expect(bytes < 3070 * 5000 * 3 / 2, "\(bytes) bytes read")
       let again = try await setup.mountAndCheck(3070)
       #expect(again < 3000 * 5000 / 5, "\(again) bytes read")
     }
   }
 
-  /// What lies deep in the part that is known may change in the same moment as something is added, and keep its length.
+  /// A change inside the known part may coincide with an addition, and keep its length.
   @Test(arguments: ["subject", "separator", "none"])
   func mailboxThatGrewIsAnotherWhereItWasKnown(_ change: String) async throws {
     try await withMailbox(3000, size: 2000) { setup in
@@ -191,7 +192,7 @@ import Testing
     }
   }
 
-  /// What changed before the place where it would be continued gives another mailbox, whatever its size and time say.
+  /// A change before the offset to continue at means another mailbox, whatever its size and time are.
   @Test(arguments: ["replaced", "replaced and grown", "rewritten in place", "shorter"])
   func mailboxThatIsAnotherIsReadAnew(_ change: String) async throws {
     try await withMailbox(1500) { setup in
@@ -219,7 +220,7 @@ import Testing
     }
   }
 
-  /// A mail program marks a message as read: one byte in the midst of the mailbox, which keeps its size.
+  /// A mail program marks a message as read: one byte in the middle of the mailbox, which keeps its size.
   @Test func statusFlippedInPlaceShows() async throws {
     try await withMailbox(1500) { setup in
       try await withMount(setup.scratch, environment: setup.environment) { mount in
@@ -252,7 +253,7 @@ import Testing
     }
   }
 
-  /// Who lists at that moment gets messages that were there, or an error; then what is there.
+  /// A concurrent listing returns messages that existed, or an error; later ones return what exists.
   @Test func mailboxCutWhileItIsListed() async throws {
     try await withMailbox(6000) { setup in
       for round in 0..<4 {
@@ -303,7 +304,7 @@ import Testing
     }
   }
 
-  // MARK: While it is searched
+  // MARK: During a search
 
   /// A mailbox whose search takes long: three messages, and a hole before the last one.
   private func withSlowMailbox(_ body: (Setup, MountProcess) async throws -> Void) async throws {
@@ -349,7 +350,7 @@ import Testing
     }
   }
 
-  /// The end of the mount does not wait for the end of the search, and neither does who waits for it.
+  /// The end of the mount waits neither for the end of the search nor for those who wait for it.
   @Test func mountEndsAtOnceWhileAMailboxIsSearched() async throws {
     try await withSlowMailbox { setup, mount in
       let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
@@ -363,7 +364,7 @@ import Testing
   }
 }
 
-/// Tries until it holds; a change shows within a second. Throws the last failure.
+/// Retries until `body` succeeds; a change is visible within a second. Throws the last failure.
 private func eventually(_ body: () async throws -> Void) async throws {
   for _ in 0..<30 {
     do { return try await body() } catch { try await Task.sleep(for: .milliseconds(50)) }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Mailboxes through the mount: what is in them, and what people do with it.
+/// Mailboxes through the mount: their contents, and common uses.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MailTests {
   @Test(arguments: ["rd", "o", "takeout", "thunderbird"], ["lf", "crlf"])
   func mailboxShowsWhatIsInIt(_ style: String, _ ending: String) async throws {
@@ -11,7 +11,7 @@ import Testing
       try await script("make_mail.py", style, ending, "100", "\(style.count)", archive, truth)
       try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
         let shown = mount.mountpoint + "/a.mbox.messages"
-        // Python's mailbox knows only the quoting sorts.
+        // Python's mailbox module supports only the formats with quoting.
         if style.count < 3 {
           try await script("check_mail.py", shown, archive, truth, "python")
         } else {
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// Without it, all that it says right could be said by a comparison that compares nothing.
+  /// Otherwise a comparison that compares nothing would pass, too.
   @Test func comparisonFindsWhatIsWrong() async throws {
     try await withScratch { scratch in
       let (archive, truth) = (scratch.source + "/a.mbox", scratch.path + "/truth")
@@ -44,11 +44,11 @@ import Testing
     }
   }
 
-  /// What people use sees one and the same tree, that of a real folder which was copied out of it.
+  /// Common tools see the same tree as a real folder that was copied from it.
   @Test func toolsSeeAnOrdinaryTree() async throws {
     try await withScratch { scratch in
       try await script("make_mail.py", "rd", "lf", "60", "5", scratch.source + "/a.mbox")
-      // What is called a PDF there is none, and its pages cannot be copied.
+      // Attachments named as PDFs are not PDFs, and their pages cannot be copied.
       try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
         let copy = scratch.path + "/copy"
         let copied = try await shell("cp -a \"$1/a.mbox.messages\" \"$2\"", mount.mountpoint, copy)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  /// A shell that completes a name and quotes it finds it again; no name has what a terminal or a script would trip over.
+  /// A name completed and quoted by a shell is found; no name contains anything harmful to a terminal or script.
   @Test func namesAreSafeToComplete() async throws {
     try await withScratch { scratch in
       let subjects = [
@@ -117,7 +117,7 @@ import Testing
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// What has to be decoded to know its size is not, for who wants names alone.
+  /// A program that only lists names does not cause the decoding that sizes need.
   @Test func namesAloneCostNoDecoding() async throws {
     try await withScratch { scratch in
       let size = 20 << 20
@@ -137,7 +137,7 @@ import Testing
             "\(mount.daemon.pid)")
           return Int(said.lines.last ?? "") ?? .max
         }
-        // To split the mailbox and to take the message apart.
+        // For splitting the mailbox and parsing the message.
         let before = try await bytesRead("ls attachments")
         let names = try await bytesRead("ls . attachments; find . attachments")
         #expect(names - before < size / 4, "\(names - before) bytes")
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// By encoders that are not ours.
+  /// With independent encoders.
   @Test func filesInTexts() async throws {
     try await withScratch { scratch in
       let fixture = MountScratch.package + "/Tests/Fixtures/inline"
@@ -159,19 +159,19 @@ import Testing
     }
   }
 
-  /// `winmail.dat` of many kinds, sound and not, by an encoder that Debian's tnef and ytnef vouch for.
+  /// `winmail.dat` of many kinds, valid and invalid, from an encoder verified with Debian's tnef and ytnef.
   @Test func filesInWinmailDat() async throws {
     try await withScratch { scratch in
       let (archive, truth, single) = (scratch.source + "/a.mbox", scratch.path + "/truth", scratch.path)
       try await script("tnef_mail.py", "make", archive, truth, single)
       if MountScratch.has("tnef"), MountScratch.has("ytnef") { try await script("tnef_mail.py", "peers", single) }
-      // Its images are none.
+      // Its images are not images.
       try await withMount(scratch, options: ["-o", "views=-png"]) { mount in
         try await script("check_mail.py", mount.mountpoint + "/a.mbox.messages", archive, truth)
         let html = try await shell(
           "grep -c 'Grüße.*attachments/pic.png' \"$1\"/a.mbox.messages/*html/body.html", mount.mountpoint)
         #expect(html.text == "1\n", "\(html.errors)")
-        // A message in it is one.
+        // A nested message is one.
         let inner = try await shell(
           "cd \"$1\"/a.mbox.messages/*' message/attachments/a message.eml.message' && cat body.txt && LC_ALL=C ls attachments && head -3 headers.txt",
           mount.mountpoint)
@@ -235,7 +235,7 @@ import Testing
       let made = try await run(MountScratch.python, "-c", Self.matryoshka, scratch.source, MountScratch.package)
       try #require(made.status == 0, "\(made.errors)")
       try await withMount(scratch) { mount in
-        // Listed four archives deep, which a mailbox counts as too; by name at any depth.
+        // Listed up to four archives deep, where a mailbox counts as one; by name at any depth.
         let step = "/000001*/attachments/in.zip.contents/in.mbox.messages"
         let found = try await shell(
           "cd \"$1\"; cat outer.mbox.messages\(step)\(step)\(step)/000001*/body.txt; find . -name '*.views' -prune -o -name in.mbox -print | wc -l",
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  /// A mailbox of which not all can be read: what can be is listed, then comes the error.
+  /// A mailbox that is partly unreadable: the readable messages are listed, then comes the error.
   @Test func mailboxThatCannotBeReadToItsEndShowsWhatCan() async throws {
     try await withScratch { scratch in
       let plain = scratch.path + "/plain"

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// What the daemon takes is bounded by `-o memory=`, whatever archives say.
+/// The daemon's memory is limited by `-o memory=`, whatever archives contain.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MemoryLimitTests {
-  /// Writes an archive of empty entries, `count` in folders of `depth`, inside another one, deflated.
+  /// Writes an archive of empty entries, `count` in folders of `depth`, into another one, deflated.
   private static let nested = """
     import io, struct, sys, zipfile
     path, count, depth = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -28,7 +28,7 @@ import Testing
     try await withScratch { scratch in
       try await write("a-many.zip", scratch, count: 150_000, depth: 0)
       try await write("b-deep.zip", scratch, count: 300, depth: 500)
-      // Six that each have room, but not together.
+      // Six that fit individually, but not together.
       for number in 0..<6 { try await write("c\(number).zip", scratch, count: 30_000, depth: 0) }
       try await write("d-deep.zip", scratch, count: 300, depth: 500)
       try await write("e-good.zip", scratch, count: 25_000, depth: 0)
@@ -58,7 +58,7 @@ import Testing
           error.text
             == "b-deep.zip.contents/inner.zip: it has more names than fit in 8 MiB of memory (-o memory=)")
         let after = try await peak()
-        // What the kernel knows of 200,000 names comes to the trees and caches; without the limit it is twice as much.
+        // The kernel's 200,000 nodes add to the trees and caches; without the limit it is twice as much.
         if Sanitizer.name == nil { #expect(after <= before + (8 + 64) << 10, "\(before), then \(after) KiB") }
       }
     }

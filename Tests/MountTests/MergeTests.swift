@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// `FOLDER.merged.pdf`, by the real converter.
+/// `FOLDER.merged.pdf`, made by the real converter.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct MergeTests {
   @Test func fiftyFilesAreOneDocument() async throws {
     try await withScratch { scratch in

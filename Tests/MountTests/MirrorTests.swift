@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// Everything real is there as it is.
+/// Real files are mirrored unchanged.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct MirrorTests {
   @Test func everyAttributeOfEveryOddFileIsTheSources() async throws {
     try await withScratch { scratch in
       try await script("make_odd_tree.py", scratch.source)
       try await withMount(scratch, options: ["-o", "views=-png"]) { mount in
         try await script("compare_trees.py", scratch.source, mount.mountpoint)
-        // A second time, from the kernel's caches.
+        // Again, from the kernel's caches.
         try await script("compare_trees.py", scratch.source + "/odd", mount.mountpoint + "/odd")
         try await script("refused_writes.py", mount.mountpoint, "odd/attributes/file", "odd/attributes")
         try await checkTools(scratch, mount)
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// A terabyte of which little is there is copied in the time that the little takes: holes are told of.
+  /// A terabyte with little data is copied in the time for that data, because holes are reported.
   @Test func holesOfSparseFilesAreSeen() async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "views=none"]) { mount in
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// What people use must see no difference; each line gives the same natively and mounted.
+  /// Common tools must see no difference; each line has the same output natively and mounted.
   private static let sameOutput = [
     "find plain repo -printf '%p %y %m %s %T@ %n %i %l\\n' | sort",
     "find plain -type f -print0 | sort -z | xargs -0 sha1sum",
@@ -66,7 +66,7 @@ import Testing
       let native = try await shell(lines, scratch.source)
       let mounted = try await shell(lines, mount.mountpoint)
       #expect(!native.bytes.isEmpty)
-      // `ls` and `file` name the folder where they were told to start nowhere.
+      // `ls` and `file` print the start folder nowhere.
       #expect(native.text == mounted.text, "\(line)")
       #expect(native.errors == mounted.errors, "\(line)")
     }
@@ -94,7 +94,7 @@ import Testing
 
   @Test func folderOfAHundredThousandEntriesListsExactly() async throws {
     try await withScratch { scratch in
-      // Links to a few files: quick to make.
+      // Hard links to a few files: quick to create.
       let made = try await shell(
         """
         mkdir "$1/many" && cd "$1/many" && exec "$2" -c '
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// readdir with seekdir and telldir, and rewinddir after a change, as file servers use them.
+  /// readdir with seekdir and telldir, and rewinddir after a change, as used by file servers.
   @Test func folderCanBeReadFromAnyPlace() async throws {
     try await withScratch { scratch in
       for number in 0..<150 { try scratch.write("\(number).zip", "") }
@@ -143,7 +143,7 @@ import Testing
     try await withScratch { scratch in
       _ = try await run("mkfifo", scratch.source + "/fifo")
       try await withMount(scratch) { mount in
-        // Opening must not reach the source's own fifo: its writer there would wait for a reader here.
+        // Opening must not reach the source's own fifo: a writer there would be connected to a reader here.
         let read = try await shell(
           "timeout 0.3 cat \"$1/fifo\" & sleep 0.1; timeout 0.1 bash -c 'echo x > \"$0/fifo\"' \"$2\"; echo $?",
           mount.mountpoint, scratch.source)
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  /// getxattr(2) and listxattr(2): a buffer that is just long enough is, one that is shorter is ERANGE.
+  /// getxattr(2) and listxattr(2): a buffer of the exact size succeeds, a shorter one gives ERANGE.
   @Test func attributesFitIntoBuffersOfTheirSize() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("x", "y")))

@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// PDFs that ask for passwords, through a mount, by the real converter; qpdf encrypts them and says how they are encrypted.
+/// PDFs with passwords, through a mount, by the real converter; qpdf encrypts them and reports their encryption.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: MountScratch.has("qpdf"))) struct ProtectedDocumentTests {
-  /// What may stand nowhere but in the file of passwords.
+  /// Must appear nowhere except in the password file.
   private static let (reader, owner) = ("rosebud-for-readers", "xanadu-for-owners")
 
-  /// `$U` and `$X` are the reader's and the owner's password in what `say` runs in a mount.
+  /// `$U` and `$X` are the user's and the owner's password in the lines that `say` runs in a mount.
   private func withDocuments(_ body: (MountScratch) async throws -> Void) async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
@@ -123,7 +123,7 @@ import Testing
       let read = "cat r3.pdf.as-txt r4.pdf.as-png r6.pdf.pages/001.pdf | wc -c"
       let options = "workers=2,password_file=\(scratch.path)/passwords"
       let first = try await withConverter(scratch, options) { mount in
-        // Nobody who looks at processes or at what is kept finds a password.
+        // No password is visible in processes or in the cache.
         let lines = """
           \(read); sleep .1; touch $O/made; cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -ac '^\(Self.reader)$'
           """
@@ -152,7 +152,7 @@ import Testing
           ls: cannot open directory 'r3.pdf.pages': Permission denied
 
           """)
-      // The second mount found what the first one had made, and the pages' number anew.
+      // The second mount found what the first one had made, and counted the pages again.
       #expect(first.hasSuffix("\n0\n") && second == first.dropLast(2) + "12\n0\n", "\(second)")
     }
   }

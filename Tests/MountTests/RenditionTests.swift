@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Conversions through a mount, done by a worker that plays ffconvert: see Tests/Scripts/fake_worker.py.
+/// Conversions through a mount, made by a worker that imitates ffconvert: see Tests/Scripts/fake_worker.py.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RenditionTests {
   private static let worker = MountScratch.package + "/Tests/Scripts/fake_worker.py"
 
@@ -26,7 +26,7 @@ import Testing
     #expect(said == expected, sourceLocation: place)
   }
 
-  /// Programs that take a file's size from stat before they open it, and put what they read in `$O`.
+  /// Programs that take a file's size from stat before they open it, and write what they read to `$O`.
   static let readers = [
     "for f in *.as-jpeg; do cat $f > $O/$f; done", "cp *.as-jpeg $O", "cp -r . $O",
     "tar -cf - *.as-jpeg | tar -C $O -xf -", "rsync -a --include='*.as-jpeg' --exclude='*' ./ $O/",
@@ -39,9 +39,9 @@ import Testing
         with open(name) as file, open(os.environ["O"] + "/" + name, "wb") as copy:
             copy.write(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))'
     """,
-    // Those that stop at the size that the kernel has when open returns: sendfile(2).
+    // Programs that stop at the size that the kernel has when open returns: sendfile(2).
     "for f in *.as-jpeg; do busybox cp $f $O/$f; done", "for f in *.as-jpeg; do busybox cat $f > $O/$f; done",
-    // Those that read as much as stat said, each started for one file and then for several.
+    // Programs that read as much as stat reported, each started for one file and then for several.
     "for f in *.as-jpeg; do busybox tar -cf - $f | tar -C $O -xf -; done",
     "busybox tar -cf - *.as-jpeg | tar -C $O -xf -", "bsdtar -cf - *.as-jpeg | bsdtar -C $O -xf -",
     """
@@ -102,10 +102,10 @@ import Testing
         // Not even a worker is started.
         let list = "ls -l | grep -c as-jpeg; stat -c %F a.pdf.pages; workers"
         try await expect(list, mount, scratch, says: "1000\ndirectory\n")
-        // By what the listing says alone: what is a folder, find opens.
+        // From the listing alone: find opens folders.
         let kinds = "find . -maxdepth 1 -type f | wc -l; find . -maxdepth 1 -type d -name '*.*s'"
         try await expect(kinds, mount, scratch, says: "2002\n./a.pdf.pages\n")
-        // The names of a PDF's pages need their number, and no more.
+        // The names of a PDF's pages need only their number.
         let pages = "ls -l a.pdf.pages | wc -l; find . -printf x | wc -c; ls $S/../cache/ffmount/renditions"
         let found = try await run(pages, mount, scratch)
         #expect(found.hasPrefix("4\n2007\nls: cannot access"))
@@ -124,7 +124,7 @@ import Testing
           timeout 1 cat notes.txt; wait
           for i in $(seq 50); do [ -n "$(workers)" ] || break; sleep .1; done; workers
           """
-        // Nobody waits any more: the worker that hung is gone.
+        // Nobody waits any more: the hanging worker has been killed.
         try await expect(lines, mount, scratch, says: "hello")
       }
     }
@@ -223,7 +223,7 @@ import Testing
             ls: cannot access 'r.pdf.pages/0.pdf': No such file or directory
 
             """)
-        // As long as a name can be, and nothing in it is there.
+        // A name of maximum length that refers to nothing.
         let hostile =
           "n=x; while [ ${#n} -lt 240 ]; do n=$n.q1.as-jpeg; done; timeout 2 stat $n 2>&1 | grep -c 'No such'"
         try await expect(hostile, mount, scratch, says: "1\n")
@@ -299,10 +299,10 @@ import Testing
         _ = try await run(
           "timeout 5 cat hang.png.as-jpeg & cat ?.png.as-jpeg ??.png.as-jpeg > /dev/null; wait", mount, scratch)
         let after = try await MountFootprint(of: daemon)
-        // A worker has a socket, its standard error and its memory's figures.
+        // A worker has a socket, its standard error and its memory statistics.
         #expect(after.descriptors <= before.descriptors + 16, "\(before), then \(after)")
       }
-      // No worker outlives the mount, no file lies about.
+      // No worker outlives the mount, and no file is left.
       let left = try await shell(
         "ls /proc/*/task/$1/children 2>/dev/null; cd \"$2\"; ls; ls -a cache/ffmount/renditions | grep -vE '^[0-9a-f]{64}$'",
         "\(daemon)", scratch.path)

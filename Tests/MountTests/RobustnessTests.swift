@@ -2,14 +2,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What may happen to a mount, and what must not come of it.
+/// Events that a mount must survive.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RobustnessTests {
   private func makeLarge(_ scratch: MountScratch) async throws {
     try await script("read_anyhow.py", "make", "3", "\(8 << 20)", scratch.source + "/m.deflated.zip")
     _ = try await shell("head -c 30000000 /dev/urandom >\"$1/large\"", scratch.source)
   }
 
-  /// Programs that read again and again, until something fails.
+  /// Programs that read repeatedly until something fails.
   private func startReaders(_ mountpoint: String, _ count: Int = 4) throws -> [MountChild] {
     try (0..<count).map { _ in
       try MountChild(
@@ -48,8 +48,8 @@ import Testing
         #expect(try await run("ls", mount.mountpoint).status == 0)
         mount.daemon.send(SIGKILL)
         for _ in 0..<100 where mount.isMounted { try await Task.sleep(for: .milliseconds(50)) }
-        // fusermount3 looks once, by an open that must say ENOTCONN; while the kernel takes the connection down it may say
-        // ECONNABORTED, and the dead mount stays for the next ffmount to clear.
+        // fusermount3 checks once, with an open that must fail with ENOTCONN; while the kernel aborts the connection it
+        // may be ECONNABORTED, and the dead mount is left for the next ffmount to detach.
         withKnownIssue(isIntermittent: true) { #expect(!mount.isMounted) }
       }
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(try await run("fusermount3", "-u", "-z", mount.mountpoint).status == 0)
         #expect(!mount.isMounted)
         let result = try await reader.wait(atMost: 20)
-        // `head` takes a buffer.
+        // `head` reads a buffer.
         #expect(
           result.lines.first == "1000" && result.lines.dropFirst().first == "30000000", "\(result.text)\(result.errors)"
         )
@@ -112,7 +112,7 @@ import Testing
   @Test func manyMountsLeaveNothing() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside").deflated()))
-      // A program under a sanitizer takes a second to start.
+      // A program with a sanitizer takes a second to start.
       let count = Sanitizer.name != nil ? 100 : TestExtent.isFull ? 1000 : 200
       try await script("mounts.py", MountProcess.binary, scratch.source, scratch.mountpoint, "\(count)", limit: 120)
     }
@@ -177,7 +177,7 @@ import Testing
         _ = try await run("ls", mount.mountpoint + "/folder")
         _ = try await run("mv", scratch.source, scratch.path + "/moved")
         try await Task.sleep(for: .milliseconds(1100))
-        // The mount is of the folder, wherever it goes.
+        // The mount follows the folder when it is moved.
         #expect(try await run("cat", mount.mountpoint + "/folder/file").text == "x")
         _ = try await run("rm", "-r", scratch.path + "/moved")
         try await Task.sleep(for: .milliseconds(1100))
@@ -188,13 +188,13 @@ import Testing
     }
   }
 
-  /// One long conversion must not keep the others from their answers.
+  /// One long conversion must not delay other replies.
   @Test func slowAnswersDoNotHoldUpQuickOnes() async throws {
     try await withScratch { scratch in
       try await script("read_anyhow.py", "make", "3", "\(96 << 20)", scratch.source + "/m.deflated.zip")
       try scratch.write("file", "x")
       try await withMount(scratch) { mount in
-        // The last byte of many megabytes, asked for by more processes than there are threads.
+        // The last byte of many megabytes, read by more processes than there are threads.
         let slow = try (0..<24).map { _ in
           try MountChild(["tail", "-c", "1", mount.mountpoint + "/m.deflated.zip.contents/m"])
         }
@@ -214,7 +214,8 @@ import Testing
     }
   }
 
-  /// A file system in the source that does not answer, as a disk may or a server: another mount whose daemon stands still.
+  /// A file system in the source that does not respond, as a disk or a server may: another mount whose daemon is
+  /// stopped.
   @Test func sourceThatHangsHoldsUpOnlyThoseWhoWantIt() async throws {
     try await withScratch { inner in
       try inner.write("file", "y")
@@ -226,7 +227,7 @@ import Testing
           try await withMount(outer.source, at: outer.mountpoint) { mount in
             #expect(try await run("cat", mount.mountpoint + "/hanging/file").text == "y")
             slow.daemon.send(SIGSTOP)
-            // The kernel has forgotten what it knew.
+            // The kernel's cache has expired.
             try await Task.sleep(for: .milliseconds(700))
             let stuck = try (0..<4).map { _ in try MountChild(["cat", mount.mountpoint + "/hanging/file"]) }
             try await Task.sleep(for: .milliseconds(100))

@@ -51,7 +51,7 @@ import Testing
       """, day: "1 Jan 2018"),
   ]
 
-  /// What each query is to find: numbers of messages, newest first.
+  /// The expected hits of each query: numbers of messages, newest first.
   private static let queries: [(String, [Int])] = [
     ("invoice", [1, 2]), ("INVOICE", [1, 2]), ("uberfallig", [1]), ("\"the invoice\"", [1]), ("\"invoice the\"", []),
     ("inv*", [1, 2]), ("invoice -paid", [1]), ("resume OR q3", [1, 2]), ("hidden", []), ("zebra stub", [5]),
@@ -69,7 +69,7 @@ import Testing
   private func withMails(_ body: (MountScratch, [String: String]) async throws -> Void) async throws {
     try await withScratch { scratch in
       try scratch.write("a.mbox", Self.mails.joined())
-      // So long that a change of the file would show in its time: then words are kept of it.
+      // Waits until a change of the file would be visible in its time: only then are its words stored.
       try await Task.sleep(for: .milliseconds(60))
       try await body(scratch, ["XDG_CACHE_HOME": scratch.path + "/cache"])
     }
@@ -112,7 +112,7 @@ import Testing
             said.text.contains(reason) && said.text.hasSuffix("failed") && said.errors == "",
             "\(said.text)\(said.errors)")
         }
-        // What programs look for everywhere is no query, and a query that is none is not remembered.
+        // Names that programs probe everywhere are not queries, and invalid queries are not remembered.
         let probes = try await shell(
           """
           cd "$1"; for name in .hidden .Trash .Trash-1000 .directory .DS_Store desktop.ini Desktop.ini folder.jpg Folder.jpg \
@@ -150,7 +150,7 @@ import Testing
       #expect(nothing.text == "[]\n" && nothing.status == 0)
       let bad = try await ffmount("search", archive, "has:wings")
       #expect(bad.status == 1 && bad.text == "" && bad.errors.contains("has:attachment"), "\(bad.errors)")
-      // With --json an error is an object, of every kind.
+      // With --json every error is an object.
       for (words, part) in [
         (["has:wings"], "has:attachment"), (["\"open"], "quotation mark"), (["list:x"], "'list:' is no prefix"),
       ] {
@@ -171,7 +171,7 @@ import Testing
       #expect(full.status == 1 && full.errors.contains("No space left"), "\(full.errors)")
       let none = try await ffmount("search", "/bin/sh", "x")
       #expect(none.status == 1 && none.errors.contains("no mailbox"), "\(none.errors)")
-      // The words are forgotten with the rest.
+      // The words are removed with the rest.
       let status = try await ffmount("cache", "clear", archive)
       #expect(status.text.contains("Forgot"))
       let left = try await shell("find \"$1\" -name '*.sqlite' -path '*texts*' | wc -l", scratch.path + "/cache")
@@ -179,13 +179,13 @@ import Testing
     }
   }
 
-  /// What an object in JSON says under `error`.
+  /// The `error` of a JSON object.
   private static func error(in json: String) throws -> String {
     let object = try JSONSerialization.jsonObject(with: Data(json.utf8))
     return try #require((object as? [String: String])?["error"])
   }
 
-  /// Without a folder to keep words in, they go into a file without a name.
+  /// Without a cache folder, words are stored in an unnamed file.
   @Test func searchesWhereNothingCanBeKept() async throws {
     try await withMails { scratch, _ in
       let nowhere = ["XDG_CACHE_HOME": "relative", "HOME": "relative", "TMPDIR": scratch.path]
@@ -206,8 +206,8 @@ import Testing
     }
   }
 
-  /// While another process adds words, a query waits for ten seconds; who is interrupted meanwhile goes at once, what needs
-  /// no words is there, and the next look shows all. Takes those ten seconds.
+  /// While another process adds words, a query waits for ten seconds; an interrupted caller returns at once, queries
+  /// without words are answered, and the next listing shows all. Takes those ten seconds.
   @Test func listingWaitsUntilItIsComplete() async throws {
     try await withMails { scratch, environment in
       let archive = scratch.source + "/a.mbox"
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  /// Whatever has become of the words, the answer is right: they are added again.
+  /// Whatever happened to the stored words, the result is right: they are added again.
   @Test(arguments: [
     "rm $1", "truncate -s 5000 $1", "echo garbage >$1", "head -c $(stat -c %s $1) /dev/urandom >$1",
     "rm -r $(dirname $1)", "sed -i s/invoice/invoic3/g $1",
@@ -259,7 +259,7 @@ import Testing
           for part in 0..<2 {
             let listed = try await shell("ls -U \"$1\"", folder)
             #expect(listed.lines.count == 2, "round \(round), part \(part): \(listed.text)\(listed.errors)")
-            // While it is used, too.
+            // Also while it is in use.
             _ = try await shell("set -- $1; \(damage) 2>&1", "\(scratch.path)/cache/ffmount/texts/*.sqlite")
           }
         }
@@ -267,7 +267,7 @@ import Testing
     }
   }
 
-  /// Killed while words are added, the next one goes on and finds the same.
+  /// If a process is killed while it adds words, the next one continues and finds the same.
   @Test func killedWhileAddingTheNextGoesOn() async throws {
     try await withScratch { scratch in
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
@@ -288,7 +288,7 @@ import Testing
     }
   }
 
-  /// Words that are in stay when mail comes in behind them; when it is another mailbox before that, they do not.
+  /// Stored words are kept when mail is appended, but not when the mailbox changes before that.
   @Test func wordsOfAGrownMailboxStay() async throws {
     try await withMails { scratch, environment in
       let archive = scratch.source + "/a.mbox"

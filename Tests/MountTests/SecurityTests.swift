@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// SECURITY.md promises nothing that no test keeps.
+/// Every promise of SECURITY.md is covered by a test.
 @Suite struct SecurityTests {
   @Test func everyPromiseNamesTestsThatAreThere() throws {
     let root = URL(fileURLWithPath: MountScratch.package)
@@ -14,7 +14,7 @@ import Testing
       at: root.appendingPathComponent("Tests"), includingPropertiesForKeys: nil)
     for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
       let source = try String(contentsOf: file, encoding: .utf8)
-      // The first function behind each `@Test`.
+      // The first function after each `@Test`.
       for part in source.components(separatedBy: "@Test").dropFirst() {
         if let name = part.firstMatch(of: /func ([A-Za-z]+)\(/)?.output.1 { tests.insert(String(name)) }
       }

@@ -6,12 +6,12 @@ extension SemanticsTests {
   private static let one = separator + head + "Subject: Q3 numbers\n\nhello\n\n"
   private static let folder = "000001 2024-05-03 Example Sender - Q3 numbers"
 
-  /// A message of this header and body, as it stands in a mailbox.
+  /// A message with these fields and body, as stored in a mailbox.
   private static func mail(_ fields: String, _ body: String) -> String {
     separator + head + fields + "\n\n" + body + "\n"
   }
 
-  /// A message with these attachments: the fields and the bodies.
+  /// A message with these attachments: their fields and bodies.
   private static func carrier(_ parts: (String, String)...) -> String {
     let text = "--b\nContent-Type: text/plain\n\nthe text\n"
     let rest = parts.map { "--b\n\($0.0)\n\n\($0.1)\n" }.joined()
@@ -197,7 +197,7 @@ extension SemanticsTests {
 }
 
 extension [UInt8] {
-  /// In lines, as mail has it.
+  /// In lines, as in mail.
   fileprivate var base64: String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var text: [UInt8] = []

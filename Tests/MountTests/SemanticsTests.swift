@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// An example of the contract with users: what lies in the source, and what a shell in the mount shows.
+/// An example of the contract with users: the contents of the source, and the output of a shell in the mount.
 struct SemanticsExample: CustomTestStringConvertible, Sendable {
-  /// The contract's words.
+  /// The sentence of the contract.
   let testDescription: String
   var options: [String] = []
   let build: @Sendable (MountScratch) async throws -> Void

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Archives in several files, as `zip -s` and 7z make them.
+/// Archives in several files, as `zip -s` and 7z create them.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SplitArchiveTests {
-  /// A tree of some 400 KB that cannot be compressed, and split archives of it: the directory, an entry and a name lie across
-  /// the ends of parts.
+  /// A tree of about 400 KB of incompressible data, and split archives of it: the directory, an entry and a name cross
+  /// the boundaries of parts.
   private static let make = """
     mkdir -p "$1/tree/d"; cd "$1/tree"
     for n in 1 2 3 4 5 6; do head -c 70000 /dev/urandom > d/$n.bin; done
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// Only what the last one's end record tells of is a part of it.
+  /// Only files that belong to the last one's end record are parts.
   @Test func otherFilesOfSuchNamesChangeNothing() async throws {
     try await withScratch { scratch in
       let lines = """

@@ -3,7 +3,7 @@ import Testing
 
 /// Tables and JSON through a mount.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct TableTests {
-  /// Finding out the size takes several answers, of which each goes on where the last one ended.
+  /// Determining the size takes several requests, each of which continues where the last one ended.
   @Test func longTextOfAShortFileOpens() async throws {
     try await withScratch { scratch in
       let count = 1_100_000
@@ -13,7 +13,7 @@ import Testing
       try await withMount(scratch) { mount in
         let path = mount.mountpoint + "/a.json.as-txt"
         let said = try await shell("exec 3<\"$1\"; stat -L -c %s /dev/fd/3; head -c 4 <&3", path, limit: 60)
-        // Nothing is indented by more than 64.
+        // Indentation is limited to 64.
         let size = 2 * (0..<33).reduce(0) { $0 + 2 * $1 + 2 } + (count + 1) * 67 - 1
         #expect(said.text == "\(size)\n[\n  ", "\(said.errors)")
       }

@@ -7,7 +7,7 @@ import Testing
   private static let generator = sharedCorpus?.deletingLastPathComponent().appendingPathComponent("tools/genmbox.py")
     .path
 
-  /// By the generator that says what it has written.
+  /// From the generator that reports what it has written.
   @Test(
     .enabled("the generator is beside the project") {
       generator.map { FileManager.default.isReadableFile(atPath: $0) } ?? false
@@ -23,7 +23,7 @@ import Testing
       #expect(made.status == 0, "\(made.errors)")
       _ = try await run("mv", archive, scratch.source + "/a.mbox")
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
-      // The second mount has it from the index.
+      // The second mount takes it from the index.
       for _ in 0..<(style == "takeout" ? 2 : 1) {
         try await withMount(scratch, options: ["-o", "views=-pdf"], environment: environment) { mount in
           let shown = mount.mountpoint + "/a.mbox"

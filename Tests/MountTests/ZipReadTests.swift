@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Any byte of any entry, in any order, by any number of readers.
+/// Reads of any byte of any entry, in any order, by any number of readers.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ZipReadTests {
   @Test(arguments: ["deflated", "stored"]) func largeMemberReadsAnyHow(_ method: String) async throws {
     let size = "\(64 << 20)"
@@ -11,7 +11,7 @@ import Testing
       for hows in [
         ["sequential", "random", "backwards"], ["random", "mmap"], ["parallel"], ["threads", "backwards"],
       ] {
-        // Each list starts with nothing known and nothing in the page cache.
+        // Each list starts with empty caches, including the page cache.
         try await withMount(scratch) { mount in
           for how in hows {
             try await script("read_anyhow.py", how, "5", size, "\(mount.mountpoint)/\(name).contents/m")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A mounted archive's tree is what other programs read out of the archive.
+/// The tree of a mounted archive equals what other programs extract from it.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ZipTreeTests {
   static let packers = [
     "zip", "zip-stored", "zip-stream", "zip-no-folders", "python-stored", "python-deflated", "python-zip64-stream",
@@ -18,7 +18,7 @@ import Testing
       try await withMount(scratch) { mount in
         let contents = "\(mount.mountpoint)/\(packer).zip.contents"
         try await script("compare_zip.py", "python", archive, contents)
-        // unzip takes jar's names for code page 437's.
+        // unzip decodes jar's names as code page 437.
         if packer != "jar" {
           let unzip = try await shell(
             "umask 0; mkdir \"$2\"; LC_ALL=C.UTF-8 unzip -q \"$1\" -d \"$2\"", archive, scratch.path + "/unzip")
@@ -29,13 +29,13 @@ import Testing
           "umask 0; mkdir \"$2\"; LC_ALL=C.UTF-8 bsdtar -xpf \"$1\" -C \"$2\"", archive, scratch.path + "/bsdtar")
         #expect(bsdtar.status == 0, "\(bsdtar.errors)")
         try await script("compare_zip.py", "extracted", scratch.path + "/bsdtar", contents, archive)
-        // The mirror beside it is untouched.
+        // The mirrored archive is unchanged.
         #expect(try await run("cmp", archive, "\(mount.mountpoint)/\(packer).zip").status == 0)
       }
     }
   }
 
-  /// DOS times are local: the zone of the daemon decides, summer or winter.
+  /// DOS times are local: converted in the daemon's time zone, with daylight saving time.
   @Test(arguments: ["UTC", "Europe/Berlin", "America/St_Johns"]) func timesAreInTheLocalZone(_ zone: String)
     async throws
   {
@@ -55,7 +55,7 @@ import Testing
     let mode: UInt32 = 0o100644
     let archive = ZipFixture(
       ZipFixtureEntry("Ordner/").unix(mode: 0o040755),
-      // Archive Utility writes UTF-8, decomposed, and sets no flag.
+      // Archive Utility writes decomposed UTF-8 without the flag.
       ZipFixtureEntry("Ordner/Gru\u{308}\u{df}e.txt", "hello").deflated().unix(mode: mode).with {
         $0.hasDataDescriptor = true
       },
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  /// Every program archive on this machine, by name, for as long as the time allows.
+  /// Every program archive on this machine, by name, within a time limit.
   @Test(arguments: ["/usr", "/opt", "HOME"]) func programArchivesByName(_ root: String) async throws {
     let home = try await shell("cd ~ && pwd -P").lines.first ?? "/"
     let source = root == "HOME" ? home : root
@@ -140,7 +140,7 @@ import Testing
         let path = mount.mountpoint + String(repeating: "/z.zip.contents", count: 31)
         let bottom = try await run("cat", path + "/bottom.txt")
         #expect(bottom.text == "reached", "\(bottom.errors)")
-        // Listings end: four archives deep.
+        // Listings end four archives deep.
         let found = try await run("find", mount.mountpoint, "-name", "level")
         #expect(found.lines.count == 4)
       }
@@ -170,7 +170,7 @@ import Testing
           #expect(try await run("cmp", "\(scratch.source)/\(name).zip", "\(mount.mountpoint)/\(name).zip").status == 0)
         }
         #expect(try await run("cat", mount.mountpoint + "/good.zip.contents/file").text == "good")
-        // Without its directory, what is there tells what it is; but the loss is told too.
+        // Without its directory, the archive is recovered from the local headers, and the loss is reported.
         let short = try await shell(
           "cd \"$1\"; cat file; getfattr --only-values -n user.ffmount.error .",
           mount.mountpoint + "/short.zip.contents")

@@ -1,7 +1,8 @@
-// Tells the thread sanitizer that a Swift Mutex orders the threads that wait for it. Without a wait it is taken by an atomic
-// operation that is inlined into the program and seen; with one by Swift's library and the kernel, which are not.
+// Tells the thread sanitizer that a Swift Mutex orders the threads that wait for it. Without contention it is acquired
+// by an atomic operation that is inlined into the program and instrumented; with contention by Swift's library and the
+// kernel, which are not.
 //
-// scripts/test links it with ld's --wrap, so that each of these is called in the place of Swift's own.
+// scripts/test links it with ld's --wrap, so that each of these functions is called instead of Swift's own.
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -82,7 +82,7 @@ def children(process: str) -> list[str]:
     for task in os.listdir(f"/proc/{process}/task"):
         try:
             with open(f"/proc/{process}/task/{task}/children") as file:
-                # Without the helper that tells the kernel sizes.
+                # Except the helper that makes the kernel refresh sizes.
                 found += [one for one in file.read().split() if b"witness" not in command(one)]
         except OSError:
             pass

@@ -71,7 +71,7 @@ class Walker:
         if status.st_mode & 0o170000 == 0o040000:
             self.ask_folder(path, depth)
         elif status.st_mode & 0o170000 == 0o100000:
-            # What a worker has to make is dear.
+            # Content that a worker has to generate is expensive.
             if depth == 0 or not re.search(r"\.as-(?!html|txt)\w+$|\.pdf$", path) or self.numbers.random() < self.share:
                 self.read(path)
         else:

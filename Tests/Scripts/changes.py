@@ -11,7 +11,7 @@ import zipfile
 
 change, source, mount = sys.argv[1:]
 LIMIT = 1.0
-# A loaded machine may not run this script at once.
+# On a loaded machine this script may be delayed.
 SLACK = 0.4
 
 
@@ -172,7 +172,7 @@ def deleted_under_reader():
         start = file.read(1000)
         os.unlink(here)
         seen("gone by name", lambda: not os.path.lexists(there))
-        # Longer than the kernel remembers attributes.
+        # Longer than the kernel caches attributes.
         time.sleep(1.1)
         rest = b""
         while chunk := file.read(1 << 17):
@@ -318,7 +318,7 @@ def truncated_under_reader():
     with open(there, "rb", buffering=0) as file:
         file.read(1000)
         os.truncate(here, 2 << 20)
-        # As natively: no bytes beyond the new end, and no wrong ones before it.
+        # As on a native file system: no bytes beyond the new end, and no wrong ones before it.
         time.sleep(1.1)
         got = 1000
         while chunk := file.read(1 << 17):

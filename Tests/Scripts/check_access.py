@@ -81,8 +81,8 @@ def zipped():
 MAIL = b"From: a@example.com\nDate: Fri, 3 May 2024 10:00:00 +0000\nSubject: a secret\n\na secret text\n"
 MAILBOX = b"From a@example.com Fri May  3 10:00:00 2024\n" + MAIL
 
-# Name: the bytes, the extension that has listed views, one that says nothing, and what is behind the file's name or, with %,
-# its stem in the names of its views.
+# Name: the bytes, the extension with listed views, an extension without views, and the suffixes of the views' names,
+# after the file's name or, with %, its stem.
 ROWS = {
     "zip": (zipped(), "zip", "dat", [".contents"]),
     "mbox": (MAILBOX, "mbox", "dat", [".messages", ".views"]),
@@ -130,7 +130,7 @@ def give(path, owner, group, mode, rights):
 
 
 FREE = (ALICE, ALICE, 0o644, None)
-# Folders to be merged: owner, group, mode, access list, members.
+# Folders to merge: owner, group, mode, access list, members.
 FOLDERS = {
     "all": (ALICE, ALICE, 0o755, None, {"1": FREE, "2": FREE}),
     "one": (ALICE, ALICE, 0o755, None, {"1": FREE, "2": (ALICE, ALICE, 0o600, None)}),
@@ -281,7 +281,7 @@ def check_users(source, mountpoint, when):
                     complain(when, user, view, "is", said, "and was", told[user, view])
 
 
-# What was said at first.
+# The first results.
 told = {}
 
 
@@ -297,7 +297,7 @@ def check_folders(source, mountpoint, when):
                 complain(when, user, path, "comes out")
             if "EISDIR" in (said, *run(user, lambda: [use(f"{path}.pages/1.pdf"), use(f"{path}.as-txt")])):
                 complain(when, user, path, "is said to be a folder")
-            # Lists and owners that differ leave less than each of them; and root may all.
+            # Different lists and owners together permit less than each of them; and root may do everything.
             exact = user == "root" or name not in ("mixed", "listed", "barred", "split", "turned")
             if members and may and exact and said != "read":
                 complain(when, user, path, "is", said)
@@ -355,7 +355,7 @@ def check_wanderer(mountpoint):
 def check(source, mountpoint):
     check_users(source, mountpoint, "first")
     check_folders(source, mountpoint, "first")
-    # The owner, and root, use everything.
+    # The owner and root access everything.
     for user in ("alice", "root"):
         for row, column, extension in files():
             for twin in TWINS:

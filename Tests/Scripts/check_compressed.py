@@ -26,7 +26,7 @@ def text(file):
     """None for what poppler cannot read, or takes too long over."""
     try:
         ended = subprocess.run(["pdftotext", file, "-"], capture_output=True, timeout=30)
-        # Then it guesses at the rest.
+        # Then pdftotext guesses the rest.
         is_lost = ended.returncode != 0 or b"Couldn't find trailer dictionary" in ended.stderr
         return None if is_lost else ended.stdout
     except subprocess.TimeoutExpired:

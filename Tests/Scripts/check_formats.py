@@ -84,7 +84,7 @@ def check_sources() -> None:
             expect(image.info.get("icc_profile") == sample.profile, f"{sample.path.name}, png: another profile")
             again = made(sample.path, "jpeg ")
             expect(again and again.info.get("icc_profile") == sample.profile, f"{sample.path.name}, jpeg: another profile")
-            # These say nothing of colours: the colours are changed instead.
+            # These formats store no profile: the colours are converted instead.
             for recipe in ("gif ", "jp2 q100"):
                 again = check(sample.path, recipe, sample.shows, sample.tolerance + 4)
                 expect(again and not again.info.get("icc_profile"), f"{sample.path.name}, {recipe}: keeps a profile")
@@ -100,13 +100,13 @@ def check_targets() -> None:
         "png": True, "webp": True, "tiff": True, "heic": True, "avif": True, "jp2": True, "gif": True,
         "jpeg": False, "pdf": False,
     }.items():  # fmt: skip
-        # GIF's pixels are seen or not.
+        # GIF pixels are either opaque or transparent.
         result = check(seen, f"{kind} ", on_white(image), 40 if kind == "gif" else 8)
         if result is None:
             continue
         alpha = result.mode in ("RGBA", "LA") or "transparency" in result.info
         expect(alpha == keeps, f"as {kind}: {'keeps' if alpha else 'loses'} what is seen through")
-    # Sixteen bits stay sixteen where the target has them.
+    # Sixteen bits are kept if the target format supports them.
     deep = place / "deep-gray.png"
     for kind in ("png", "tiff"):
         result = made(deep, f"{kind} ")
@@ -137,7 +137,7 @@ def check_modifiers() -> None:
     check(source, "png rot90", PICTURE.rotate(-90, expand=True), 1)
     check(source, "png rot180", PICTURE.rotate(180), 1)
     check(source, "png rot270", PICTURE.rotate(90, expand=True), 1)
-    # Pillow weighs the colours otherwise.
+    # Pillow weights the colours differently.
     gray = check(source, "png gray", GRAY, 12)
     expect(gray and gray.mode == "L", f"gray: {gray and gray.mode}")
     sizes = [len(worker.ask(large, f"jpeg q{quality}")[3]) for quality in (30, 70, 95)]
@@ -194,7 +194,7 @@ def check_other_words() -> None:
     for kind in ("jpeg", "png", "webp", "tiff", "heic"):
         content, bare = (worker.ask(told, f"{kind} {change}")[3] for change in ("", "noexif"))
         if kind != "png":
-            # PNG has it compressed.
+            # PNG stores it compressed.
             expect(b"Example Title" in content, f"told.jpg as {kind}: no XMP")
         expect(b"Example Title" not in bare, f"told.jpg as {kind}: XMP in spite of noexif")
         expect(b"xmp" not in bare.lower(), f"told.jpg as {kind}: an XMP block in spite of noexif")
@@ -222,13 +222,13 @@ def check_exif(turned: Path, upright: Image.Image) -> None:
     for kind in ("heic", "avif"):
         content = worker.ask(turned, f"{kind} ")[3]
         expect(b"Example Camera Works" in content, f"turned.jpg as {kind}: no EXIF")
-        # Readers that believe the block turn the picture once more.
+        # Readers that honour the block would rotate the picture again.
         told = orientation(content)
         expect(told in (None, 1), f"turned.jpg ({order}) as {kind}: the block's orientation is {told}")
         check(turned, f"{kind} ", upright, 10)
         content = worker.ask(turned, f"{kind} noexif")[3]
         expect(b"Example Camera Works" not in content, f"turned.jpg as {kind}: EXIF in spite of noexif")
-    # Also where it is made smaller while it is read.
+    # Also when it is scaled down while it is read.
     check(turned, "png 20px", upright.resize((14, 20), Image.Resampling.LANCZOS), 8)
 
 

@@ -126,7 +126,7 @@ with tempfile.TemporaryDirectory() as folder:
                 page: [at if at in pages and index < 6 else None for at in (3, 4, page) for index in range(7)]
                 for page in pages
             }
-            # Of each page four names, written as the links write them.
+            # Four names per page, as written in the links.
             targets = len(set(pages + [3, 4]) & set(pages))
             problems = [
                 what for what, holds in {

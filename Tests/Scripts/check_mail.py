@@ -42,7 +42,7 @@ def cut(text, count):
 def folder_name(number, mail):
     day = time.strftime("%Y-%m-%d", time.gmtime(mail["date"] + mail["zone"] * 60))
     sender = cut(clean(mail["sender"]), 60) or "unknown sender"
-    # What an index keeps of a subject ends before 512 bytes.
+    # An index stores at most 512 bytes of a subject.
     return cut(f"{number:06} {day} {sender} - {clean(mail['subject']) or 'no subject'}", 120)
 
 

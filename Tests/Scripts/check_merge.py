@@ -32,7 +32,7 @@ def pdf(label, pages, width, form=False, named=False):
         stream = add(b"<</Length %d>>stream\n%s\nendstream" % (len(content), content))
         marks = b"<</Type/Annot/Subtype/Link/Rect[0 0 50 50]/Border[0 0 0]/Dest%s>>" % place
         if named and index == 0:
-            # A place of another file, which is called like one of this.
+            # A destination in another file, with the same name as one in this file.
             marks += b"<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Border[0 0 0]/A<</S/GoToR/F(other.pdf)/D(the end)>>>>"
         if form and index == 0:
             look = add(b"<</Type/XObject/Subtype/Form/BBox[0 0 60 20]/Length 22>>stream\n0.5 g 0 0 60 20 re f  \nendstream")
@@ -49,7 +49,7 @@ def pdf(label, pages, width, form=False, named=False):
     extra = b"/AcroForm<</Fields[%d 0 R]/DA(/F1 0 Tf)/DR<</Font<</F1 %d 0 R/F%d %d 0 R>>>>>>" % (
         widget, font, width, font) if form else b""
     if named:
-        # Its node does not say what names it has.
+        # Its node has no limits.
         leaf = add(b"<</Names[(the end)[%d 0 R/Fit]]>>" % numbers[-1])
         extra += b"/Names<</Dests<</Kids[%d 0 R]>>>>" % leaf
     objects[1] = b"<</Type/Catalog/Pages 2 0 R%s>>" % extra

@@ -79,8 +79,8 @@ class Made:
         return subprocess.run(words, capture_output=True, check=True).stdout
 
 
-# Pages share one dictionary of two fonts, and their contents name one of them. What has contents of its own and no
-# resources may look for the other there.
+# Pages share one dictionary of two fonts, and their contents name one of them. Objects with contents of their own but
+# no resources may use the other one.
 fonts = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", b"<</Type/Font/Subtype/Type1/BaseFont/Courier>>"
 form = stream(b"/Type/XObject/Subtype/Form/BBox[0 0 50 50]", b"BT /F2 9 Tf (seen) Tj ET")
 mask = b"<</Type/ExtGState/SMask<</Type/Mask/S/Luminosity/G 8 0 R>>>>"
@@ -104,7 +104,7 @@ for kind, (annotations, states, kept) in kinds.items():
     made = Made(data, "pages 1")
     expect(f"fonts of a page {kind}", sorted(made.value(made.follow(made.pages[0], "/Resources", "/Font"))), kept)
 
-# A link to a page that comes twice leads to where it comes first.
+# A link to a page that is copied twice leads to its first copy.
 pages = [b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 %d]>>" % (100 + number) for number in (1, 2)]
 link = b"/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Dest[3 0 R/Fit]>>]"
 data = document(b"<</Type/Catalog/Pages 2 0 R>>", [
@@ -116,7 +116,7 @@ for selection, place in {"1,3,1": 0, "3,1,1": 1, "1,1,3,1": 0}.items():
         target = made.value(made.value(made.follow(made.pages[number], "/Annots"))[0])["/Dest"][0]
         expect(f"target in pages {selection}", made.pages.index(target) if target in made.pages else None, place)
 
-# Pages of a signed form are not signed: nothing says that they must not be changed.
+# Pages of a signed form are not signed, and must not claim that changes are forbidden.
 widget = b"<</Type/Annot/Subtype/Widget/FT/%s/T(%s)/Rect[0 0 50 50]/P 3 0 R>>"
 data = document(b"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R]/SigFlags 3/CO[5 0 R]/XFA(x)/DA(/F 0 Tf)>>>>", [
     b"<</Type/Pages/Count 2/Kids[3 0 R 6 0 R]>>",
@@ -125,7 +125,7 @@ data = document(b"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R]/Sig
 made = Made(data, "pages 1")
 expect("what is said of a form", sorted(made.value(made.catalog["/AcroForm"])), ["/DA", "/Fields"])
 
-# A document that lies in a file among others, as in an archive, is read where it is and no further.
+# A document inside a file, as in an archive, is read at its offset and not beyond its end.
 Path(f"{folder.name}/many").write_bytes(document(b"", []) + data + data.replace(b"100 100", b"200 200"))
 start = len(document(b"", []))
 alone = f"{folder.name}/alone.pdf"
@@ -153,14 +153,14 @@ data = document(b"<</Type/Catalog/Pages 2 0 R>>", [
 made = Made(data, "pages 1,2,3,4,5")
 expect("the pages of nodes", [made.follow(page, "/MediaBox")[3] for page in made.pages], [101, 102, 103, 104, 105])
 
-# What the catalog says last may be in other objects, too.
+# The values of the catalog's last entries may be indirect objects, too.
 data = document(b"<</Type/Catalog/Pages 2 0 R/MarkInfo<</Marked 4 0 R>>/StructTreeRoot 5 0 R>>", [
     b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/StructParents 0>>", b"true",
     b"<</Type/StructTreeRoot/K 6 0 R/ParentTree<</Nums[0[6 0 R]]>>>>", b"<</Type/StructElem/S/P/P 5 0 R/Pg 3 0 R/K 0>>"])
 made = Made(data, "pages 1")
 expect("whether it is tagged", made.value(made.follow(made.catalog, "/MarkInfo", "/Marked")), True)
 
-# A page as a picture: 101 by 50 points are 140.3 by 69.4 pixels.
+# A page as an image: 101 by 50 points are 140.3 by 69.4 pixels.
 Path(f"{folder.name}/flag.pdf").write_bytes(document(b"<</Type/Catalog/Pages 2 0 R>>", [
     b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 101 50]/Contents 4 0 R>>",
     stream(b"", b"1 .4 0 rg 0 0 30 50 re f 0 1 .4 rg 30 0 30 50 re f .4 0 1 rg 60 0 30 50 re f")]))
@@ -169,7 +169,7 @@ expect("a picture's size", shown.size, (140, 69))
 expect("a picture's colours", [shown.getpixel((x, 35)) for x in (20, 60, 100, 135)],
        [(255, 102, 0), (0, 255, 102), (102, 0, 255), (255, 255, 255)])
 
-# Soft masks have edges: they keep a quality of 75, whatever is asked for.
+# Soft masks have edges: they keep a quality of at least 75.
 pixels = random.Random(1)
 photo = Image.frombytes("RGB", (600, 450), bytes(
     int(128 + 60 * math.sin(x / 31 + band) + 50 * math.cos(y / 47 - band) + pixels.randrange(9))
@@ -184,11 +184,11 @@ mask = made.value(image)["/SMask"]
 for what, reference, coarsest in ("image", image, 1000), ("soft mask", mask, 8):
     expect(f"coding of the {what}", made.value(reference)["/Filter"], "/DCTDecode")
     first = Image.open(io.BytesIO(made.raw(reference))).quantization[0][0]
-    # Of the usual table the first step is 16 at quality 50, 8 at 75 and 40 at 20.
+    # In the standard table the first step is 16 at quality 50, 8 at 75 and 40 at 20.
     expect(f"first step of the {what}", (first <= 8, first > 8), (coarsest <= 8, coarsest > 8))
 
-# What cannot be coded in fewer bytes stays as it is, in a document that gets smaller otherwise; which is
-# too long for places of two bytes.
+# Streams that cannot be encoded in fewer bytes stay unchanged, in a document that gets smaller otherwise and that is
+# too long for offsets of two bytes.
 source = Document()
 noise = Image.frombytes("1", (800, 800), pixels.randbytes(80000))
 source.page("q 96 0 0 96 0 0 cm /N Do Q q 54 0 0 40 0 0 cm /I Do Q", {"N": source.plain(noise), "I": source.jpeg(photo, 95)})
@@ -211,7 +211,7 @@ def compressed(source, *place):
     return made, image, tuple(made.value(image)[key] for key in ("/Width", "/Height"))
 
 
-# Samples of two bytes, and rows of differences: half an inch of 300 pixels.
+# Samples of two bytes, with a predictor: half an inch of 300 pixels.
 own = "/Resources", "/XObject", "/I"
 gray = photo.convert("L").resize((300, 225))
 samples = gray.tobytes()
@@ -229,20 +229,20 @@ for what, bits, data, more in ("two bytes", 16, deep, ""), ("differences", 8, di
         change = ImageStat.Stat(ImageChops.difference(shown, gray.resize(size))).mean[0]
         expect(f"whether {what} look the same", change < 8 or change, True)
 
-# A form that is painted in one size is looked through once, however often it comes.
+# A form that is painted at one size is scanned once, however often it is used.
 form = "<</Type/XObject/Subtype/Form/BBox[%s]/Resources<</XObject<</I %d 0 R>>>>>>"
 source = Document()
 symbol = source.add(form % ("0 0 36 27", source.jpeg(photo, 90)), b"q 36 0 0 27 0 0 cm /I Do Q")
 source.page("/S Do " * 10_001, {"S": symbol})
 expect("size in a form", compressed(source, "/Resources", "/XObject", "/S", *own)[2], (75, 57))
 
-# The box of an annotation's looks may be anywhere.
+# The bounding box of an annotation's appearance may be anywhere.
 source = Document()
 look = source.add(form % ("0 900 36 927", source.jpeg(photo, 90)), b"q 36 0 0 27 0 900 cm /I Do Q")
 source.page("", {}, more=f"/Annots[<</Type/Annot/Subtype/Stamp/Rect[72 72 108 99]/AP<</N {look} 0 R>>>>]")
 expect("size in an annotation", compressed(source, "/Annots", 0, "/AP", "/N", *own)[2], (75, 57))
 
-# Beside what is black, dots that are a fifteenth of all pixels would vanish: all are kept.
+# Beside black areas, dots that are a fifteenth of all pixels would vanish: the image keeps its resolution.
 tint = Image.new("1", (1350, 1350), 1)
 tint.paste(0, (0, 0, 540, 1350))
 for y in range(0, 1350, 3):

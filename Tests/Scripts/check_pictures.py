@@ -93,7 +93,7 @@ def check_pages() -> None:
     shown = [ramp(40, 30), ramp(31, 50, 1), ramp(40, 30, 2).convert("L"), ramp(64, 9, 2)]
     thumbnail, mask = page_of(ramp(5, 4, 2), t254=(LONG, [1])), page_of(ramp(40, 30).convert("L"), t254=(LONG, [4]))
     for order, big in (("<", False), (">", False), ("<", True), (">", True)):
-        # A small copy and a mask are no pages, wherever they are.
+        # A reduced copy and a mask are not pages, wherever they are.
         pages = [thumbnail, page_of(shown[0]), page_of(shown[1]), mask, page_of(shown[2]), page_of(shown[3])]
         source = tiff(pages, order, big)
         what = f"{order}{'big' if big else ''}"
@@ -103,7 +103,7 @@ def check_pages() -> None:
             for index, (page, image) in enumerate(zip(result, shown)):
                 same(page, image, f"{what}, page {index + 1} of {kind}")
         same(opened(made(source, "png ")), shown[0], f"{what}, png")
-        # Changes are for each.
+        # Changes apply to each page.
         sizes = [page.size for page in tiff_pages(made(source, "tiff 20px.rot90"))]
         expect(sizes == [(15, 20), (20, 12), (15, 20), (3, 20)], f"{what}: {sizes}")
     result = tiff_pages(made(tiff([page_of(image) for image in shown]), "tiff q90"))
@@ -121,7 +121,7 @@ def check_pages() -> None:
     sizes = [image.size for image in shown]
     expect([page.size for page in merged] == sizes + [(2, 1)] + sizes[:2], f"merged: {[page.size for page in merged]}")
 
-    # What is not all there is said, and not taken for the end.
+    # A missing page is an error, not the end.
     loop = tiff([page_of(image) for image in shown], last=-1)
     gone = tiff([page_of(image) for image in shown], last=1 << 30)
     for kind in ("tiff", "pdf"):
@@ -136,7 +136,7 @@ def check_many_pages() -> None:
     """A thousand pages take no time that grows faster than they do; far too many are refused."""
     tiny = Page(1, 1, 1, b"\x80", 1)
     expect(len(pdf_pages_count(made(tiff([tiny] * 1000), "pdf "))) == 1000, "a thousand pages")
-    # Directories that lie close together: one entry each.
+    # Directories close together: one entry each.
     head, count = 8, 70_000
     chain = b"".join(struct.pack("<HHHIII", 1, 256, 4, 1, 1, head + 18 * (index + 1)) for index in range(count))
     refused(b"II*\0" + struct.pack("<I", head) + chain, "pdf ", limit, "too many")
@@ -176,10 +176,10 @@ def check_frames() -> None:
             expect(getattr(still, "n_frames", 1) == 1, f"{source}, {kind}: frames")
             same(still, frames[0], f"{source}, {kind}", 9)
         expect(len(pdf_pages(made(place / source, "pdf "))) == 1, f"{source}, pdf: pages")
-    # One frame is no film, also when it grows.
+    # A single frame is not an animation, also when it is scaled up.
     frames[0].save(place / "b.gif")
     expect(getattr(opened(made(place / "b.gif", "gif 200%")), "n_frames", 1) == 1, "a still GIF: frames")
-    # Frames cost a few bytes each, however large they are.
+    # Frames of a few bytes each, however large they are.
     def gif(width: int, height: int, count: int) -> bytes:
         frame = b",\0\0\0\0\1\0\1\0\0\2\2D\1\0"
         return b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff" + frame * count + b";"
@@ -212,7 +212,7 @@ def check_profiles() -> None:
         shown = ImageCms.profileToProfile(Image.open(place / name), source, ImageCms.createProfile("sRGB"))
         for recipe in ("gif ", "jp2 q100", "jp2 30px.q100"):
             same(opened(made(place / name, recipe)), shown.resize((30, 20)) if "30px" in recipe else shown, f"{name}, {recipe}", 5)
-    # PNG's writer would not take it: a file with the profile of inks for its red, green and blue.
+    # A PNG with a CMYK profile for its red, green and blue, which PNG writers would reject.
     chunk = b"iCCPinks\0\0" + zlib.compress(inks)
     content = plain.read_bytes()
     odd = content[:33] + struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) + content[33:]
@@ -225,7 +225,7 @@ def check_profiles() -> None:
             same(image, ramp(60, 40), f"odd {name}, {recipe}", 7)
         for recipe in ("pdf ", "pdf 30px"):
             expect(b"/ICCBased" not in made(source, recipe), f"odd {name}, {recipe}: a profile that does not fit")
-    # Inks become sRGB by their own profile, at every size.
+    # CMYK is converted to sRGB with its own profile, at every size.
     full = opened(made(place / "inks.tif", "png "))
     expect(not full.info.get("icc_profile"), "inks: a profile")
     same(full, ramp(60, 40), "inks", 16)
@@ -301,7 +301,7 @@ def check_raw_photos() -> None:
         expect([page.size for page in pdf_pages(made(source, "pdf "))] == [(width, height)], f"{name}, pdf")
     for recipe in ("png ", "jpeg 8px", "pdf ", "tiff "):
         refused(raw_photo(width, height, packing=32769), recipe, unsupported, "raw photo of a kind that is not known here")
-    # Makers' own, of which there is no more than the start.
+    # Camera makers' own formats, of which only the start is present.
     for start in (b"FUJIFILMCCD-RAW 0201", b"IIRO\x08\0\0\0", b"IIU\0\x08\0\0\0", b"\0\0\0\x18ftypcrx \0\0\0\0"):
         (place / "source").write_bytes(start.ljust(4096, b"\0"))
         failure, _, reason, _ = worker.ask(place / "source", "png ")

@@ -62,7 +62,7 @@ def check_threads(found, mails, names):
         threads[mail["thread"]].append(mail)
         subjects[subject_key(mail["subject"])].add(mail["thread"])
     for thread, members in threads.items():
-        # The first mails of a thread without an id are referred to by none.
+        # No message refers to the first mails of a thread without an id.
         orphaned = members[0]["msgid"] is None
         if orphaned and (len(subjects[subject_key(members[0]["subject"])]) > 1 or not subject_key(members[0]["subject"])):
             lost |= subjects[subject_key(members[0]["subject"])]
@@ -199,7 +199,7 @@ def main():
     expected = ["attachments", "by-attachment-sender", "by-attachment-type", "by-attachment-year", "by-date"] + (["by-label"] if labels else []) + ["by-sender", "by-thread"]
     expected += (["deleted"] if style == "thunderbird" else []) + ["with-attachments"]
     same(sorted(name for name in os.listdir(views) if name != "search"), expected, "views")
-    # Finding a message in all views walks them all.
+    # Finding a message in all views walks all of them.
     for name in list(names.values())[:: max(1, len(names) // 3)] if len(names) < 5000 else []:
         check_files(views, messages, name)
     for line in wrong[:40]:

@@ -87,7 +87,7 @@ class Made:
         return item
 
 
-# One page of three keeps what is about it.
+# One page of three keeps the properties that concern it.
 made = Made(whole(b"one"), "pages 2")
 expect("language", made.catalog.get("/Lang"), "u:en-GB")
 expect("title", made.value(made.trailer["/Info"]), {"/Author": "u:nobody", "/Title": "u:one"})
@@ -106,7 +106,8 @@ expect("their names", root["/IDTree"]["/Names"], ["u:head", elements[0]])
 expect("roles", made.value(root["/RoleMap"]), {"/Title": "/H1"})
 expect("outline", "/Outlines" in made.catalog, False)
 
-# Of many elements, a page has its own and those above, packed, with what they are mapped to; protected, the same.
+# Of many structure elements, a page keeps its own and their ancestors, packed, with their role maps; the same if
+# encrypted.
 def tagged(each=200):
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]/StructParents %d/Contents 6 0 R>>"
     kinds = [range(10 + page * each, 10 + (page + 1) * each) for page in range(3)]
@@ -125,7 +126,7 @@ Path(f"{folder.name}/many.pdf").write_bytes(tagged())
 subprocess.run(["qpdf", "--encrypt", "", "owner", "256", "--", f"{folder.name}/many.pdf", f"{folder.name}/secret.pdf"], check=True)
 subprocess.run(["qpdf", "--object-streams=generate", f"{folder.name}/many.pdf", f"{folder.name}/streams.pdf"], check=True)
 streams = Path(f"{folder.name}/streams.pdf").read_bytes()
-# As office programs write it: an empty table at the end, with the place of the stream that has all.
+# As office programs write it: an empty table at the end, with the offset of the stream that lists all objects.
 Path(f"{folder.name}/hybrid.pdf").write_bytes(
     streams + b"xref\r\n0 0\r\ntrailer\r\n<</Size %s/Root %s/XRefStm %s>>\r\nstartxref\r\n%d\r\n%%%%EOF\r\n" % (
         re.search(rb"/Size (\d+)", streams)[1], re.search(rb"/Root (\d+ 0 R)", streams)[1], streams.split()[-2], len(streams)))
@@ -153,7 +154,7 @@ made = Made(whole(b"one"), "pages 3,1-2")
 labels = made.follow(made.catalog, "/PageLabels", "/Nums")
 expect("labels", labels, [0, {"/P": "u:A-", "/S": "/D", "/St": 6}, 1, {"/S": "/r", "/St": 1}, 2, {"/P": "u:A-", "/S": "/D", "/St": 5}])
 
-# Two of them become one, with both outlines, labels and attachments.
+# Two of them are merged, with both outlines, labels and attachments.
 files = {"a.pdf": whole(b"one"), "b.pdf": whole(b"two")}
 members = b"".join(struct.pack("<QQ", len(data), len(name)) + name.encode() for name, data in files.items())
 made = Made(struct.pack("<Q", len(members) + 8) + members + b"".join(files.values()), "merged")
@@ -182,7 +183,7 @@ expect("the second one", attached, b"note of two")
 labels = made.follow(made.catalog, "/PageLabels", "/Nums")
 expect("labels of both", labels[::2], [0, 1, 3, 4])
 
-# Cut at any place behind its pages, it has them all; the page tree may go round in circles.
+# Truncated at any offset after its pages, it still has all of them; the page tree may be cyclic.
 sound = whole(b"one")
 Path(f"{folder.name}/packed.pdf").write_bytes(sound)
 packed = f"{folder.name}/objects.pdf"
@@ -197,7 +198,7 @@ circle = sound.replace(b"/Kids[3 0 R 4 0 R 5 0 R]", b"/Kids[3 0 R 2 0 R 5 0 R]")
 Path(f"{folder.name}/circle.pdf").write_bytes(circle[:-40])
 expect("pages of a circle", [worker.ask(f"{folder.name}/circle.pdf", f"pages {page}")[0] for page in (1, 2, 3)], [0, 1, 0])
 
-# Where attached files alone are encrypted, the pages are as they are.
+# If only attached files are encrypted, the pages are readable.
 locked = f"{folder.name}/locked.pdf"
 dictionary = (
     b"/Encrypt<</Filter/Standard/V 4/R 4/Length 128/P -4/O<%s>/U<%s>/CF<</StdCF<</CFM/AESV2/AuthEvent/EFOpen/Length 16>>>>"

@@ -68,7 +68,8 @@ def against_python(ours, data):
     for number, part in enumerate(leaves(message)):
         what = f"leaf {number} {part.get_content_type()}"
         if part.get_content_maintype() == "message" and part.is_multipart():
-            # Where it is not encoded, its bytes are the archive's. Python writes it anew, so only its text is compared.
+            # If it is not encoded, its bytes are those of the archive. Python rewrites it, so only its text is
+            # compared.
             if part.get("content-transfer-encoding", "7bit").lower() in ("7bit", "8bit", "binary"):
                 check("verbatim messages", ours, what, any(f and f in data for f in ours.files))
             inner = squeezed(part.get_payload(0).as_bytes().decode("latin-1"))
@@ -77,7 +78,7 @@ def against_python(ours, data):
             continue
         payload = part.get_payload(decode=True) or b""
         if part.get_content_maintype() == "multipart":
-            # One without parts; what it holds is text.
+            # A multipart without parts: its content is text.
             check("python texts", ours, what, ours.has_text(payload.decode("utf-8", "replace")))
         elif part.get_content_maintype() == "text":
             try:

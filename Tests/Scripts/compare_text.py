@@ -15,7 +15,7 @@ for file in sys.argv[2:]:
         continue
     failure, _, reason, text = worker.ask(file, "text")
     if failure:
-        # Of a page that it cannot find, pdftotext says nothing.
+        # pdftotext prints nothing for a page that it cannot find.
         is_empty = told.returncode != 0 or not told.stdout.strip()
         refused, other = refused + is_empty, other + (not is_empty)
         if not is_empty:

@@ -33,7 +33,7 @@ class Row:
 
     def __init__(self, kind, size=None, content=None, mode=None, mtime=None):
         self.kind, self.size, self.content, self.mode, self.mtime = kind, size, content, mode, mtime
-        # Whether the archive itself says the mode and, to the second, the time.
+        # Whether the archive stores the mode and, to the second, the time.
         self.records_mode = self.records_seconds = False
 
 
@@ -166,12 +166,12 @@ def extracted(folder, contents, archive):
                               for rows in [walk(folder), walk(contents), recorded(archive)])
     for name in set(expected) & set(found):
         row, other, fact = expected[name], found[name], facts.get(name)
-        # Tools leave what is not recorded as they please, and few can date a link.
+        # Tools choose values that are not stored, and few can set the time of a link.
         if not fact or not fact.records_mode:
             row.mode = None
         if not fact or fact.mtime is None or row.kind == "link":
             row.mtime = None
-        # Whole seconds, or what the DOS time beside a finer one is rounded to.
+        # Whole seconds, or the rounding of the DOS time beside a finer one.
         elif row.mtime is not None and abs(row.mtime - other.mtime) < (10**9 if fact.records_seconds else 2 * 10**9):
             row.mtime = None
     return compare(expected, found, "extracted")

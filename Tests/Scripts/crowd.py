@@ -51,7 +51,7 @@ def read(reader):
             with open(os.path.join(folder, f"e{entry}"), "rb") as file:
                 if file.read() != inner(number, entry):
                     raise SystemExit(f"{folder}/e{entry}: wrong bytes")
-    # What is still open reads on.
+    # Open files stay readable.
     for file in held:
         file.seek(0)
         file.read(5)

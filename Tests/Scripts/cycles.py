@@ -52,7 +52,7 @@ def batch(first):
         cycle(number)
     for number in range(first, first + BATCH):
         os.unlink(os.path.join(source, f"c{number}.zip"))
-    # Past what the kernel remembers, looking again makes it let go of each node.
+    # After the kernel's cache has expired, a lookup makes it forget each node.
     time.sleep(0.6)
     for number in range(first, first + BATCH):
         if os.path.lexists(os.path.join(mount, f"c{number}.zip.contents")):
@@ -98,9 +98,9 @@ for first in range(3 * BATCH, 3 * BATCH + count, BATCH):
     batch(first)
 after = footprint()
 print("before", before, "after", after)
-# Readers, workers and a few more: as many as may ever be needed, whenever they were first.
+# Readers, workers and a few more: the maximum that may ever be needed.
 most_threads = 10 + 32 + 4
-# Sanitizers keep freed memory aside.
+# Sanitizers keep freed memory.
 most = float("inf") if os.environ.get("FFMOUNT_SANITIZER") else before[2] + 4096
 if after[0] > before[0] + 4 or after[1] > most_threads or after[2] > most:
     sys.exit(f"not flat: descriptors, threads, KiB were {before}, are {after}")

@@ -51,7 +51,7 @@ while True:
     if words[:1] == [b"once"]:
         words = [b"echo"] if os.path.exists(words[1]) else words[2:] + [open(words[1], "w").close()][1:]
     word, value = (words + [b"", b""])[:2]
-    # The number that others know it by: in its own namespace it is 1.
+    # The process ID outside its namespace: inside, it is 1.
     made = os.readlink("/proc/self").encode() + b" %s\n" % recipe.encode() + data
     if word == b"last":
         work.shutdown(socket.SHUT_RD)

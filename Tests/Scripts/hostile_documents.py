@@ -58,7 +58,7 @@ for file in files:
         content = source.read()
     recipes = ("pages 1", "text", "jpeg 72dpi") if file.endswith(".pdf") else ("jpeg ", "png 100px")
     if file.endswith(".pdf") and len(content) < 200_000:
-        # A debug build takes very long over many pixels.
+        # A debug build is very slow for many pixels.
         recipes += ("compressed 150dpi.q60",)
     flipped = bytearray(content)
     for _ in range(20):

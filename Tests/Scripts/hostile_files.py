@@ -54,7 +54,7 @@ def _tiff(width: int, height: int, compression: int, data: bytes, rows: int | No
 
 
 def _images() -> Iterator[tuple[str, bytes]]:
-    # Small files that unpack to 900 million bytes, all of which are there, and to 10 thousand million.
+    # Small files that decompress to 900 million bytes, all of which are present, and to 10 billion.
     yield "bomb.png", png(30_000, 30_000, _zeros(30_001 * 30_000))
     yield "vast.png", png(SIDE, SIDE, zlib.compress(bytes(1 << 20)))
     yield "vast-bits.png", png(SIDE, SIDE, _zeros(1 << 26), depth=1)
@@ -75,7 +75,7 @@ def _images() -> Iterator[tuple[str, bytes]]:
     frame = b"\x21\xf9\x04\0\0\0\0\0" + b"," + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\x02\x02\x44\x01\x00"
     yield "frames.gif", b"GIF89a" + struct.pack("<HHBBB", 4000, 4000, 0x80, 0, 0) + bytes(6) + frame * 20_000 + b";"
     jpeg = b"\xff\xd8\xff\xc2" + struct.pack(">HBHHBBBB", 11, 8, 65500, 65500, 1, 1, 0x11, 0)
-    # Progressive: every scan goes over all of it.
+    # Progressive: every scan covers the whole image.
     yield "scans.jpg", jpeg + b"\xff\xda\0\x08\x01\x01\0\0\0\0" * 5000 + b"\xff\xd9"
     box = struct.pack(">I4s4sI4s4s", 12, b"jP  ", b"\r\n\x87\n", 20, b"ftyp", b"jp2 ") + bytes(4) + b"jp2 "
     size = struct.pack(">HHHIIIIIIIIH", 0xFF51, 41, 0, SIDE, SIDE, 0, 0, SIDE, SIDE, 0, 0, 1) + b"\x07\x01\x01"
@@ -94,7 +94,7 @@ def _images() -> Iterator[tuple[str, bytes]]:
     yield "reads.svg", f'{svg} width="99" height="99"><image x:href="file:///etc/passwd" width="99" height="99"/></svg>'.encode()
     entity = '<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "ha"><!ENTITY b "' + "&a;" * 9999 + '"><!ENTITY c "' + "&b;" * 9999
     yield "entities.svg", f'{entity}">]>{svg} width="9" height="9"><text>&c;</text></svg>'.encode()
-    # A HEIF that is all header, which says that its picture is huge.
+    # A HEIF with only a header, which declares a huge picture.
     ispe = struct.pack(">I4sIII", 20, b"ispe", 0, SIDE, SIDE)
     iprp = _box(b"iprp", _box(b"ipco", ispe) + _box(b"ipma", struct.pack(">IIHBB", 0, 1, 1, 1, 0x81)))
     infe = _box(b"infe", struct.pack(">IHH4s", 2 << 24, 1, 0, b"hvc1") + b"\0")

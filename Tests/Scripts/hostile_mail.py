@@ -32,14 +32,14 @@ def damage(kind, count, source, truth_path):
         if kind == "cut":
             end = numbers.randrange(len(data))
             content = data[:end]
-            # What is left of a separator at the cut belongs to the message before.
+            # The rest of a separator at the cut belongs to the message before.
             whole = [k for k, mail in enumerate(truth) if mail["end"] == end or mail["end"] + 200 <= end]
         else:
             content, places = bytearray(data), []
             for _ in range(numbers.randrange(1, 101) if number % 2 else numbers.randrange(1, 4)):
                 places.append(numbers.randrange(len(data)))
                 content[places[-1]] = numbers.choice([0, 10, 13, 32, 45, 61, 255, numbers.randrange(256)])
-            # What ends a message is the next separator, which a header's line must follow.
+            # A message ends at the next separator, which must be followed by a header line.
             whole = [k for k, mail in enumerate(truth)
                      if not any(mail["separator"] - 2 <= place < mail["end"] + 200 for place in places)]
         files[name] = whole
@@ -71,7 +71,7 @@ def check(mount, truth_path):
         try:
             shown = os.listdir(folder)
         except OSError as error:
-            # Where nothing is left that could be a message.
+            # If nothing is left that could be a message.
             if error.errno != errno.EIO or whole:
                 wrong.append(f"{name}: {error}")
             continue
@@ -101,7 +101,7 @@ def check(mount, truth_path):
         sys.exit(f"{len(wrong)} are wrong\n" + "\n".join(wrong[:20]))
 
 
-# Unfriendly shapes.
+# Malicious structures.
 
 SEPARATOR = b"From - Mon Jan  1 00:00:00 2018\n"
 HEAD = b"From: a@example.com\nDate: Mon, 1 Jan 2018 00:00:00 +0000\nMIME-Version: 1.0\n"
@@ -142,7 +142,7 @@ def shape(name, source):
                 file.write(b"--b\nContent-Type: image/png; name=a.png\n\npart %d\n" % number)
             file.write(b"--b--\n")
         elif kind == "line":
-            # One line of base64 without an end.
+            # One endless line of base64.
             file.write(b"Content-Type: image/png; name=a.png\nContent-Transfer-Encoding: base64\n\n" + b"QUJD" * (size // 4) + b"\n")
         elif kind == "html":
             file.write(b"Content-Type: text/html\n\n" + b"<div><b>" * (size // 8) + b"\n")
@@ -198,7 +198,7 @@ def look(name, mount):
         read(os.path.join(first, "body.html"))
     if "message.eml" not in parts:
         sys.exit(f"{parts}")
-    # What is within, a few levels deep.
+    # Nested content, a few levels deep.
     here = first
     for _ in range(4):
         here = os.path.join(here, "attachments")

@@ -70,7 +70,7 @@ try:
         sys.exit(f"only {len(hung)} of {count} readers hang: {done.args} ended with {done.returncode}")
     slowest = max(others() for _ in range(3))
     during = threads()
-    # Some are killed, some see it come back.
+    # Some are killed, the others see the source recover.
     for reader in readers[::2]:
         reader.kill()
     slowest = max(slowest, others())

@@ -41,7 +41,7 @@ class Sample:
     profile: bytes | None = None
 
 
-# Files that Pillow does not write.
+# Formats that Pillow does not write.
 
 
 def bitmap(depth: int, rows: bytes, compression: int = 0, palette: bytes = b"", masks: bytes = b"", down: bool = False):
@@ -86,7 +86,7 @@ def runs_of_halves() -> bytes:
     for y in reversed(range(HEIGHT)):
         line = [GRAY.getpixel((x, y)) // 16 for x in range(WIDTH)]
         rows += b"\0\x06" + bytes(line[x] << 4 | line[x + 1] for x in (0, 2, 4)) + b"\0"
-        # Runs of two pixels that take turns, and of one.
+        # Runs of two alternating pixels, and of one.
         rows += b"".join(bytes([2, line[x] << 4 | line[x + 1]]) for x in range(6, WIDTH - 1, 2))
         rows += bytes([1, line[-1] << 4]) + b"\0\0"
     return rows + b"\0\1"
@@ -184,7 +184,7 @@ def samples(folder: Path) -> Iterator[Sample]:
 
     yield made("light.exr", exr())
 
-    # Colours of inks: which exactly is a matter of the profile, so a wide tolerance; an inverted one is over 100 away.
+    # CMYK: the exact colours depend on the profile, so a wide tolerance; an inverted image is over 100 away.
     yield saved("cmyk.jpg", picture.convert("CMYK"), picture, 45, quality=95)
     yield saved("cmyk.tif", picture.convert("CMYK"), picture, 45)
 
@@ -247,7 +247,7 @@ def samples(folder: Path) -> Iterator[Sample]:
     shown.paste((128, 128, 255), (30, 20, 60, 40))
     yield made("drawing.svg", drawing, shown)
 
-    # One with other colours than sRGB's.
+    # A profile other than sRGB.
     subprocess.run(["vips", "icc_transform", folder / "raw.ppm", folder / "p3.png", "p3"], check=True)
     wide = Image.open(folder / "p3.png")
     profile = wide.info["icc_profile"]

@@ -99,16 +99,16 @@ interrupt(4, "ls", f"{mount}/long{{}}.mbox.messages")
 interrupt(4, "ls", f"{mount}/long{{}}.mbox.views")
 interrupt(4, "ls", f"{mount}/long{{}}.mbox.views/search/text")
 interrupt(3, "tail", "-c", "1", f"{mount}/table.csv.as-html")
-# The kernel reads ahead for these: it does not tell when they have gone.
+# The kernel reads ahead for these, and does not report that they have gone.
 interrupt(3, "tail", "-c", "1", f"{mount}/long.zip.contents/zeros")
 interrupt(3, "tail", "-c", "1", f"{mount}/long.zip.contents/zeros")
-# What is left where it was is gone on with.
+# Work that was suspended is continued.
 with open(f"{mount}/long.zip.contents/zeros", "rb") as zeros:
     zeros.seek(32 << 20)
     if zeros.read(4096) != bytes(4096):
         sys.exit("an entry whose reader was interrupted is not what it was")
 rest()
-# And all of it again, cut short by the mount's end.
+# All of it again, interrupted by the end of the mount.
 for index in range(40):
     subprocess.Popen(
         ["cat", f"{mount}/{index}.eml.message/body.txt"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

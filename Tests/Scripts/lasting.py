@@ -64,7 +64,7 @@ def put(path, content):
     os.rename(path + ".new", path)
 
 
-# With names like this, neither the kernel nor this program reads a listing of so many mails at once, nor one of that size.
+# With names this long, neither the kernel nor this program reads a listing of so many mails, or of that size, at once.
 COUNT = 2400
 BIG = 40
 LONG = "of a long name " * 6
@@ -92,7 +92,7 @@ class Held:
         self.folder = os.open(self.path, os.O_RDONLY)
         self.attachments = os.open(f"{self.path}/attachments", os.O_RDONLY)
         self.file = os.open(f"{self.path}/message.eml", os.O_RDONLY)
-        # Not what the kernel has read ahead, too.
+        # Drops what the kernel has read ahead.
         os.posix_fadvise(self.file, 0, 0, os.POSIX_FADV_DONTNEED)
         self.start = os.read(self.file, 10)
         os.posix_fadvise(self.file, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -151,7 +151,7 @@ def mail_lasts(change, lost=(), is_replaced=False):
     folders = {path: os.open(path, os.O_RDONLY) for path in (root, views, f"{views}/by-sender", sender)}
     os.chdir(f"{root}/{listed[5]}/attachments")
     new = change(path, mails)
-    # By its path it shows at the latest after this time; by what is open at once.
+    # By path it is visible after this time at the latest; through open files at once.
     check(os.listdir(folders[root]) != [] and os.listdir(".") == ["a.txt"], "what is open")
     time.sleep(0.7)
     for number, one in held.items():
@@ -350,7 +350,7 @@ def entry_mended():
         pack(path, {"e": (text(1), method)})
         with open(path, "rb") as file:
             whole = file.read()
-        # A stored entry half written over by what comes next has the same name, size and CRC.
+        # A stored entry partly overwritten by its successor has the same name, size and CRC.
         pack(path, {"e": (text(1), 0)})
         with open(path, "r+b") as other:
             other.seek(1000)
@@ -388,7 +388,7 @@ def walkers():
     try:
         for command in (["tar", "-cf", "/dev/null", "--ignore-failed-read", "-C", root, "."], ["grep", "-rc", "zzz", "."]):
             found = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=100)
-            # A folder to which mail comes while it is read has changed.
+            # A folder that gets mail while it is read has changed.
             errors = [line for line in found.stderr.splitlines() if "file changed as we read it" not in line]
             check(not errors, f"{command[0]}: {len(errors)} errors: {errors[:2]}")
             if command[0] == "grep":

@@ -28,7 +28,7 @@ def photograph(width, height):
 photo = photograph(600, 450)
 words = "BT /F 12 Tf 40 40 Td (Seen \\(and read\\)) Tj ET"
 
-# In a form, which makes it half as large as its page says: 1.5 by 1.125 inches, 400 pixels an inch.
+# In a form that scales it to half the size on its page: 1.5 by 1.125 inches, 400 pixels per inch.
 document = Document()
 image = document.jpeg(photo, 90)
 form = document.add(
@@ -38,13 +38,13 @@ document.page(f"{words} q 1 0 0 1 10 10 cm /X Do Q", {"X": form})
 document.page("q 0 108 -81 0 300 300 cm /I Do Q", {"I": image})
 document.write(folder / "form.pdf")
 
-# Once small and once 3 inches wide: that takes 450 pixels.
+# Once small and once 3 inches wide, which needs 450 pixels.
 document = Document()
 image = document.jpeg(photo, 90)
 document.page(f"{words} q 72 0 0 54 0 0 cm /I Do Q q 216 0 0 162 0 100 cm /I Do Q", {"I": image})
 document.write(folder / "twice.pdf")
 
-# Each kind of colours, shown at 400 pixels an inch, and what must keep every pixel.
+# Each colour space, painted at 400 pixels per inch, and images that must keep every pixel.
 document = Document()
 soft = document.plain(photo.convert("L"))
 placed = {
@@ -58,7 +58,7 @@ for name, image in placed.items():
     document.page(f"{words} q 108 0 0 81 72 72 cm /{name} Do Q", {name: image})
 document.write(folder / "colours.pdf")
 
-# Black and white at 300 pixels an inch: to the last pixel, in three codings, and a stencil.
+# Black and white at 300 pixels per inch: lossless, in three encodings, and a stencil.
 lines = photo.convert("L").resize((450, 338)).point(lambda value: 255 if value > 128 else 0).convert("1")
 document = Document()
 for image in (document.fax(lines), document.plain(lines), document.plain(lines.convert("L"))):
@@ -97,7 +97,7 @@ def form(document, content, resources="", box="0 0 595 842"):
     return document.add(f"<</Type/XObject/Subtype/Form/BBox[{box}]{resources}>>", content.encode())
 
 
-# Tables whose colours are in another object, that are decoded as usual, and that have more than may be used.
+# Colour tables in another object, with the default decoding, and with more entries than can be used.
 document = Document()
 for number in range(9):
     document.add(f"({number})")
@@ -120,7 +120,7 @@ for space, bits, data in (
           else "q 108 0 0 81 72 72 cm /I Do Q", f"/XObject<</I {image} 0 R>>")
 document.write(folder / "palettes.pdf")
 
-# Dots for gray and lines of a pixel, at 600 pixels an inch.
+# Halftone dots and lines of one pixel, at 600 pixels per inch.
 document = Document()
 ramp = Image.linear_gradient("L").resize((900, 900))
 dots = ramp.convert("1")
@@ -132,7 +132,7 @@ for image in (dots, fine):
     sheet(document, "q 108 0 0 108 72 72 cm /I Do Q", f"/XObject<</I {number} 0 R>>")
 document.write(folder / "dots.pdf")
 
-# Small where it is found at once, and large in a place that is hard to find: the image keeps its pixels.
+# Small where it is easy to find, and large where it is hard to find: the image keeps its pixels.
 SMALL, LARGE = "q 36 0 0 27 10 10 cm /I Do Q ", "q 432 0 0 324 50 150 cm /I Do Q "
 INLINE = b"q 20 0 0 20 300 700 cm BI/W 4/H 4/CS/G/BPC 8 ID " + bytes(range(100, 116))
 for place in ("circle", "borrowed", "lent", "glyph", "close", "latin", "icon"):
@@ -141,7 +141,7 @@ for place in ("circle", "borrowed", "lent", "glyph", "close", "latin", "icon"):
     objects, content, more = {"I": image}, SMALL, ""
     font = ""
     if place == "circle":
-        # The form that is looked at first leads back to where the image is.
+        # The form visited first refers back to the one with the image.
         both = document.add("")
         large = form(document, LARGE, f"/Resources {both} 0 R")
         other = form(document, "/L Do", f"/Resources<</XObject<</L {large} 0 R>>>>")
@@ -156,7 +156,7 @@ for place in ("circle", "borrowed", "lent", "glyph", "close", "latin", "icon"):
         objects["G"] = form(document, "/L Do", f"/Resources<</XObject<</L {inner} 0 R>>>>")
         content += "/G Do"
     if place == "lent":
-        # Of another page, which has another image of that name.
+        # The resources of another page, which has another image of that name.
         objects["G"] = form(document, LARGE)
         sheet(document, "/G Do", f"/XObject<</G {objects['G']} 0 R/I {document.plain(photo.convert('L'))} 0 R>>")
         content += "/G Do"
@@ -177,7 +177,7 @@ for place in ("circle", "borrowed", "lent", "glyph", "close", "latin", "icon"):
     sheet(document, content, f"/XObject<<{names}>>{font}", more)
     document.write(folder / f"elsewhere-{place}.pdf")
 
-# Sixteen bits, in a place that may not be the only one.
+# Sixteen bits, where the image may also be used elsewhere.
 document = Document()
 deep = b"".join(bytes((value, 77)) for value in photo.convert("L").tobytes())
 image = document.image("/ColorSpace/DeviceGray/BitsPerComponent 16/Filter/FlateDecode", zlib.compress(deep, 1), photo.size)
@@ -197,7 +197,7 @@ document.write(folder / "titled.pdf")
 trailer = (folder / "titled.pdf").read_bytes()
 (folder / "titled.pdf").write_bytes(trailer.replace(b"/Root 1 0 R>>", b"/Root 1 0 R/Info<</Title(Of the trailer)>>>>"))
 
-# A font that is no object, and has no resources of its own: another font is used by it only.
+# A font that is a direct object, without resources of its own: another font is used only by it.
 document = Document()
 glyph = document.add("<<>>", b"1000 0 d0 BT /Inner 900 Tf (Q) Tj ET")
 sheet(document, "BT /T 100 Tf 50 500 Td (a) Tj ET",
@@ -206,7 +206,7 @@ sheet(document, "BT /T 100 Tf 50 500 Td (a) Tj ET",
       "/Inner<</Type/Font/Subtype/Type1/BaseFont/Courier>>>>")
 document.write(folder / "glyphs.pdf")
 
-# Parents in a circle.
+# Cyclic parents.
 document = Document()
 circle = document.add("")
 document.objects[circle - 1] = f"<</Parent {circle} 0 R>>".encode()
@@ -216,14 +216,14 @@ document.write(folder / "circle.pdf")
 data = (folder / "circle.pdf").read_bytes()
 (folder / "circle.pdf").write_bytes(data.replace(b"/Count 1>>\nendobj", b"/Count 9>>\nendobj"))
 
-# Forms in forms, each ten times.
+# Nested forms, each painting the next ten times.
 document = Document()
 inner = document.jpeg(photo, 90)
 for level in range(22):
     content = " ".join(f"q .9{step} 0 0 .9{(step + level) % 10} 0 0 cm /X Do Q" for step in range(10))
     inner = form(document, content, f"/Resources<</XObject<</X {inner} 0 R>>>>")
 sheet(document, "/X Do", f"/XObject<</X {inner} 0 R>>")
-# More than there is memory for, and rows of more numbers than that.
+# More data than memory, and rows longer than that.
 block = zlib.compressobj(9)
 bomb = block.compress(bytes(1 << 24)) + block.flush(zlib.Z_FULL_FLUSH)
 bomb = bomb[:2] + bomb[2:] * 150 + b"\x03\0\0\0\0\1"

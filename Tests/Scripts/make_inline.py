@@ -17,7 +17,7 @@ import sabctools
 
 numbers = random.Random(4)
 EVERY = bytes(range(256)) * 9 + numbers.randbytes(3001)
-# Encoded, these are what has to be escaped, and what a line must not begin with.
+# When encoded, these must be escaped, or must not start a line.
 HARD = bytes([214, 224, 227, 19, 4, 246, 201] * 200) + b"\x04" * 300 + bytes([19]) * 130
 SHORT = b"Cat"
 

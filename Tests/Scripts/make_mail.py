@@ -33,7 +33,7 @@ TEXTS = [
     "これはテストメールです。\n", "From the beginning we knew.\nFrom me to you, with regards\n", "From now on\n\nlast line\n",
     "a very long line " * 30 + "\n", "= equals = and =3D\n.\n..\n--\nnot a boundary\n",
 ]
-# What mail calls a file, and what it is to be called.
+# File names in mail, and the resulting names.
 NAMES = [
     ("report.pdf", "report.pdf"), ("Präsentation.pdf", "Präsentation.pdf"), ("見積書.zip", "見積書.zip"),
     ("notes/with/slash.txt", "slash.txt"), ("C:\\Users\\bob\\plan.bin", "plan.bin"), ("a b  c.txt", "a b  c.txt"),
@@ -101,7 +101,7 @@ class Mail:
         self.numbers, self.style = numbers, style
         self.text, self.attachments, self.taken = None, [], {}
         self.zone = numbers.choice([0, 120, -330, 60])
-        # The date is what it is in the sender's zone.
+        # The date in the sender's time zone.
         self.date = when
         self.name, self.address = PEOPLE[number % len(PEOPLE)]
         self.subject = SUBJECTS[number % len(SUBJECTS)]
@@ -115,7 +115,7 @@ class Mail:
         sign, minutes = "-" if self.zone < 0 else "+", abs(self.zone)
         written = time.strftime("%a, %d %b %Y %H:%M:%S", time.gmtime(when + self.zone * 60))
         if number % 11 == 3:
-            # The separator's date has to do.
+            # The separator's date is used instead.
             self.zone = 0
         else:
             lines.append(f"Date: {written} {sign}{minutes // 60:02}{minutes % 60:02}")
@@ -167,7 +167,7 @@ class Mail:
         return "<html><body><p>" + self.numbers.choice(TEXTS) + "</p></body></html>\n"
 
     def html(self):
-        # What is read out of HTML is not judged here.
+        # The text extracted from HTML is not checked here.
         self.text = False
         return self.part("html", self.page())
 
@@ -183,7 +183,7 @@ class Mail:
             if not stem:
                 stem, dot, tail = name, "", ""
             mark = f" ({count})"
-            # A number must fit.
+            # Leaves room for a number.
             room = 255 - len((mark + dot + tail).encode()) if len(name.encode()) > 240 else 255
             if room < 255 and not dot:
                 stem = stem[:255 - len(mark)]
@@ -213,7 +213,7 @@ class Mail:
                      + lines64(archive_in_mail(self.numbers))])
         head = 'Content-Type: message/rfc822; name="inner.eml"\nContent-Disposition: attachment; filename="inner.eml"\n\n'
         self.attachments.append({"name": "inner.eml", "message": True})
-        # Which of the texts of its own is the message's text must not depend on what it holds.
+        # The choice of the message's text must not depend on the nested message.
         return self.multipart("mixed", [self.part("plain", self.own_text()), head.encode() + inner])
 
     def uuencoded(self):

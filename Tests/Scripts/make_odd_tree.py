@@ -113,7 +113,7 @@ def make_attributes(odd):
         for number in range(40):
             os.setxattr(file, b"user.many.%02d" % number, b"%d" % number)
         os.setxattr(folder, b"user.long", b"x" * 2000)
-        # Written by somebody else; ffmount says nothing of a real file.
+        # Set by somebody else; ffmount adds no attributes to real files.
         os.setxattr(file, b"user.ffmount.source", b"mine")
         if os.geteuid() == 0:
             os.setxattr(os.path.join(odd, b"l0"), b"trusted.link", b"on a link", follow_symlinks=False)
@@ -192,7 +192,7 @@ def make_repository(repository):
     os.chmod(script, 0o755)
     git("add", ".")
     git("commit", "-q", "-m", "one")
-    # A second of its own, so that the index is not "racily clean".
+    # At a later second, so that the index is not "racily clean".
     git("status")
 
 

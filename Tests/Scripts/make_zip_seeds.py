@@ -15,7 +15,7 @@ import zlib
 target = os.path.abspath(sys.argv[1])
 random.seed(3)
 words = [random.randbytes(random.randint(2, 9)).hex() for _ in range(40)]
-# `long` is past the size that is decoded at once.
+# `long` exceeds the size that is decoded at once.
 files = {"small": " ".join(random.choices(words, k=60)).encode(), "long": b"\1\2\3" * 110_000, "empty": b""}
 
 

@@ -40,7 +40,7 @@ def make_tree():
     os.symlink("text 1.txt", os.path.join(tree, "link"))
     os.symlink("../text 2.txt", os.path.join(tree, "deep", "link"))
     os.symlink("er", os.path.join(tree, "deep", "folder link"))
-    # Odd seconds, summer and winter: DOS times alone would not keep them.
+    # Odd seconds, summer and winter: DOS times alone would not preserve them.
     for number, (path, folders, files) in enumerate(os.walk(tree, topdown=False)):
         for name in files:
             full = os.path.join(path, name)
@@ -97,7 +97,7 @@ elif kind == "zip-stored":
     run("zip", "-qry0", target, ".")
 elif kind == "zip-stream":
     with open(target, "wb") as out:
-        # zip stores no links and folders into a pipe.
+        # When writing to a pipe, zip stores no links and folders.
         subprocess.run("zip -qrD - . | cat", shell=True, check=True, cwd=tree, stdout=out)
 elif kind == "zip-no-folders":
     run("zip", "-qryDX", target, ".")

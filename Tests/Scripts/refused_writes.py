@@ -7,7 +7,7 @@ import sys
 
 mount, file, folder = sys.argv[1:]
 os.chdir(mount)
-# Attributes by a descriptor that was opened for reading.
+# Attributes through a descriptor opened for reading.
 held = os.open(file, os.O_RDONLY)
 held_folder = os.open(folder, os.O_RDONLY)
 
@@ -45,7 +45,7 @@ for what, attempt in ATTEMPTS.items():
         attempt()
         failures.append(f"{what}: went through")
     except OSError as error:
-        # Linux has no unnamed files where the file system offers none; either refusal will do.
+        # Linux reports EOPNOTSUPP if the file system does not support unnamed files; either error is accepted.
         if error.errno != errno.EROFS and not (what == "unnamed file" and error.errno == errno.EOPNOTSUPP):
             failures.append(f"{what}: {error}")
 if os.access(file, os.W_OK) or os.access(folder, os.W_OK):

@@ -70,7 +70,7 @@ def page_of(image: Image.Image, **more) -> Page:
 def raw_photo(width: int, height: int, alone: bool = False, packing: int = 1) -> bytes:
     """A DNG whose quarters are red, green, blue and white; beside it a thumbnail of another colour, unless it is alone."""
     lit = {(0, 0): (0,), (1, 0): (1,), (0, 1): (2,), (1, 1): (0, 1, 2)}
-    # Which colours the four sensors of a place let through.
+    # The colours of the four sensors of a cell.
     sensors = [0, 1, 1, 2]
     values = [
         40_000 if sensors[y % 2 * 2 + x % 2] in lit[x * 2 // width, y * 2 // height] else 2000

@@ -5,7 +5,7 @@ import zlib
 
 INT16, INT32, BOOL, DOUBLE, TIME, GUID, INT64 = 0x2, 0x3, 0xB, 0x5, 0x40, 0x48, 0x14
 STRING, UNICODE, BINARY, OBJECT, MANY = 0x1E, 0x1F, 0x102, 0xD, 0x1000
-# The interface of a message, as an object's value begins with it.
+# The interface ID of a message, at the start of an object's value.
 MESSAGE_INTERFACE = bytes.fromhex("0703020000000000c000000000000046")
 
 
@@ -59,7 +59,7 @@ def message(*each, count=None):
     return attribute(1, 0x00069003, props(*each, count=count))
 
 
-# One of each type and of each sort of name: a reader has to pass them.
+# One property of each type and each kind of name, which a reader has to skip.
 VARIETY = (
     prop(0x0017, INT32, 1), prop(0x0E1F, BOOL, True), prop(0x0039, TIME, 133000000000000000),
     prop(0x3FF1, INT16, 7), prop(0x8001, INT32, 5, name=0x8501), prop(0x8002, UNICODE, "named by a text", name="odd"),
@@ -95,7 +95,7 @@ def rtf(raw, compressed=True):
         best, where = 0, 0
         for start in range(known):
             count = 0
-            # A match may run into what it makes itself; a window of the ring that is being written is left out.
+            # A match may overlap its own output; a match into the part of the ring being written is skipped.
             while (count < 17 and place + count < len(raw) and start + count < known
                    and ring[start + count] == raw[place + count]):
                 count += 1

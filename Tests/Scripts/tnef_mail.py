@@ -28,8 +28,8 @@ def long(name):
     return prop(0x3707, UNICODE, name)
 
 
-# The bytes, the files in it by name, and the text that body.txt has for want of another; whether tnef and ytnef read it as
-# we do, which they do not where something is wrong or odd.
+# The bytes, the files in it by name, the text of body.txt if there is no other, and whether tnef and ytnef give the
+# same result, which they do not for invalid or unusual files.
 def cases():
     legacy = tnef(attribute(1, 0x0002800C, b"Gr\xfc\xdfe\r\nfrom TNEF\r\n\0"), file(b"A.TXT", SMALL),
                   file("Stra\u00dfe.bin".encode("cp1252"), ODD), file(b"EMPTY", b""))
@@ -47,7 +47,7 @@ def cases():
         message(prop(0x1013, BINARY, b"<p>Gr\xfc\xdfe <img src=\"cid:a@b\"></p>"), *VARIETY),
         file(b"PIC.PNG", ODD, long("pic.png"), prop(0x3712, UNICODE, "a@b"), prop(0x370E, UNICODE, "image/png")),
     ), {"pic.png": ODD}, "Gr\u00fc\u00dfe", True
-    # The data are a property; the title comes behind the data; there is no short name; the display name is all there is.
+    # The data is in a property; the title follows the data; there is no short name; there is only a display name.
     yield "elsewhere", tnef(
         file(b"BIN.BIN", None, prop(0x3701, BINARY, ODD), long("bin.bin")),
         file(b"LAST.TXT", SMALL, title_first=False), file(None, SMALL, long("no title.txt")),
@@ -73,7 +73,7 @@ def cases():
         file(b"", SMALL), file(b"same.txt", SMALL), file(b"same.txt", ODD),
     ), {"up.txt": SMALL, "up (1).txt": ODD, "part-1.bin": SMALL, "part-1 (1).bin": SMALL, "same.txt": SMALL,
         "same (1).txt": ODD}, "", False
-    # What is wrong: checksums, lengths, counts, the end.
+    # Invalid checksums, lengths, counts, ends.
     yield "checksums", tnef(file(b"A.TXT", SMALL, checksum=0), file(b"B.TXT", ODD)), {"A.TXT": SMALL, "B.TXT": ODD}, "", False
     yield "lying-count", tnef(
         message(*VARIETY, count=0xFFFFFFFF), file(b"A.TXT", SMALL)), {"A.TXT": SMALL}, "", False
@@ -130,7 +130,7 @@ def peers(folder):
                     with open(entry.path, "rb") as file_:
                         found[entry.name] = file_.read()
             shown = [hashlib.sha1(content).hexdigest() for content in found.values()]
-            # ytnef leaves out what is empty.
+            # ytnef skips empty files.
             missing = [h for h in expected if h not in shown and h != hashlib.sha1(b"").hexdigest()]
             if done.returncode or missing or re.search(b"(?i)checksum|corrupt", done.stderr + done.stdout):
                 sys.exit(f"{known}: {command[0]}: {done}, {missing} missing in {list(found)}")

@@ -13,7 +13,7 @@ class Worker:
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.errors = tempfile.TemporaryFile()
         self.count = 0
-        # The shell moves the descriptor to its place.
+        # The shell moves the descriptor to number 3.
         self.process = subprocess.Popen(
             ["/bin/bash", "-c", f'exec "$0" 3<&{theirs.fileno()} {theirs.fileno()}<&-' if theirs.fileno() != 3 else 'exec "$0"', program],
             pass_fds=(theirs.fileno(),), stderr=self.errors)

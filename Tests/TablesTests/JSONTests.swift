@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tables
 
-/// JSON, and what is shown of it.
+/// JSON and its text.
 struct JSONFixture: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let bytes: [UInt8]
@@ -128,7 +128,7 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
     let good = [UInt8](repeating: 0x5b, count: deepest) + [UInt8](repeating: 0x5d, count: deepest)
     let text = try MadeText.text(good, .text, .json, pieces: 4096)
     #expect(text.hasSuffix("\n]\n") && !text.contains("not JSON"))
-    // Lines do not grow with the depth: that would make gigabytes of a few kilobytes.
+    // Indentation does not grow with the depth, which would make gigabytes from a few kilobytes.
     #expect(text.utf8.count < 70 * good.count)
     let bad = [UInt8](repeating: 0x5b, count: deepest + 1)
     #expect(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Tables
 
-/// What becomes of a file's bytes, made in one piece or in many.
+/// Converts a file's bytes, in one piece or in many.
 enum MadeText {
   static func rewriting(
     _ bytes: [UInt8], _ form: TableForm, _ content: TableForm.Content, title: String = "t"
@@ -11,7 +11,7 @@ enum MadeText {
     try form.rewriting(ByteArraySource(bytes), content, title)
   }
 
-  /// - Parameter size: of a piece, in bytes.
+  /// - Parameter size: the size of a piece, in bytes.
   static func text(
     _ bytes: [UInt8], _ form: TableForm, _ content: TableForm.Content, pieces size: Int = .max
   ) throws -> String {

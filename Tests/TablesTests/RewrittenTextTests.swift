@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// What lies far behind is made from a place near it, and these places stay few.
+  /// Text at a large offset is generated from a mark near it, and the number of marks stays small.
   @Test func marksAreNearAndFew() throws {
     let rewriting = try MadeText.rewriting([], .text, .table(delimiter: 44))
     var state = RewrittenText.State(marks: [RewrittenText.Mark(rewriting: rewriting)])

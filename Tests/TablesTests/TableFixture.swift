@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A table as a file has it, and as lines of text.
+/// A table as stored in a file, and as lines of text.
 struct TableFixture: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let bytes: [UInt8]
@@ -28,7 +28,7 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
   private static func little(_ unit: UInt16) -> [UInt8] { [UInt8(unit & 0xff), UInt8(unit >> 8)] }
   private static func big(_ unit: UInt16) -> [UInt8] { [UInt8(unit >> 8), UInt8(unit & 0xff)] }
 
-  /// What iconv(3) makes of a text.
+  /// A text converted by iconv(3).
   private static func table(in charset: String, _ text: String) -> [UInt8] {
     guard let converter = unsafe iconv_open(charset, "UTF-8") else { return [] }
     defer { _ = unsafe iconv_close(converter) }
@@ -48,18 +48,18 @@ struct TableFixture: CustomTestStringConvertible, Sendable {
   }
 
   static let all = [
-    // RFC 4180 §2, in its order.
+    // RFC 4180 §2, in order.
     TableFixture("lines by CRLF", "aaa,bbb\r\nzzz,yyy\r\n", "aaa  bbb\n---  ---\nzzz  yyy\n"),
     TableFixture("no last line end", "aaa,bbb\r\nzzz,yyy", "aaa  bbb\n---  ---\nzzz  yyy\n"),
     TableFixture("spaces belong to cells", "a, b ,c\nx x,y, z\n", "a     b   c\n---  ---  --\nx x  y     z\n"),
     TableFixture("quoted or not", "\"aaa\",\"bbb\"\r\nzzz,\"yyy\"", "aaa  bbb\n---  ---\nzzz  yyy\n"),
     TableFixture("delimiters and line ends in quotes", "a,b\n\"b\r\nbb\",\"x,y\"\n", "a     b\n----  ---\nb↵bb  x,y\n"),
     TableFixture("quotes in quotes", "a,b\n\"b\"\"bb\",c\n", "a     b\n----  -\nb\"bb  c\n"),
-    // What else there is.
+    // Other variants.
     TableFixture("lines by CR", "a,b\rc,d\r", "a  b\n-  -\nc  d\n"),
     TableFixture("an empty quoted cell", "a,b\n\"\",c\n", "a  b\n-  -\n   c\n"),
     TableFixture("text behind a quoted cell", "a,b\n\"x\"y,z\n", "a   b\n--  -\nxy  z\n"),
-    // As Python's csv reads them.
+    // As read by Python's csv module.
     TableFixture(
       "blanks and text behind a quoted cell", "a,b\n\"x\" y,1\n\"5\"\" pipe\" long,2\n\"x\"  \"y\",3\n",
       "a             b\n------------  -\nx y           1\n5\" pipe long  2\nx  \"y\"        3\n"),

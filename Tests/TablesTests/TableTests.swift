@@ -5,7 +5,7 @@ import Testing
 @testable import Tables
 
 @Suite struct TableTests {
-  /// Pieces that cut between any two bytes, and through characters.
+  /// Pieces that are split between any two bytes, also inside characters.
   @Test(arguments: TableFixture.all, [1, 2, 3, 7, .max])
   func tableIsAlignedTextHoweverItIsCut(_ fixture: TableFixture, _ size: Int) throws {
     let text = try MadeText.text(fixture.bytes, .text, .table(delimiter: fixture.delimiter), pieces: size)
@@ -17,7 +17,7 @@ import Testing
     let content = TableForm.Content.table(delimiter: fixture.delimiter)
     let whole = try MadeText.text(fixture.bytes, .html, content)
     for size in [1, 2, 5] { #expect(try MadeText.text(fixture.bytes, .html, content, pieces: size) == whole) }
-    // Nothing but its own style, and nothing that runs.
+    // Only its own style, and nothing active.
     #expect(whole.hasPrefix("<!DOCTYPE html>") && whole.hasSuffix("</html>\n"))
     for word in ["<script", "src=", "href=", "url(", "@import"] { #expect(!whole.contains(word)) }
   }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func eachControlCharacterIsShown() throws {
-    // One in a cell, so that none is found by way of another.
+    // One per cell, so that each is tested separately.
     for byte in [0x00, 0x1f, 0x7f] as [UInt8] {
       let page = try MadeText.text([0x61, 0x0a, byte, 0x0a], .html, .table(delimiter: UInt8(ascii: ",")))
       let picture = byte == 0x7f ? "\u{2421}" : String(Unicode.Scalar(0x2400 + UInt32(byte))!)
@@ -55,7 +55,7 @@ import Testing
     #expect(made.contains("<title>&lt;/title&gt;&lt;b&gt;&amp;.csv</title>"))
   }
 
-  /// Of what a row lacks, one cell stands for at most a thousand: browsers take no more.
+  /// A cell spans at most a thousand missing columns, which is the browsers' limit.
   @Test(arguments: [(300, 299), (1001, 1000), (1200, 1000)]) func shortRowIsFilledUp(columns: Int, span: Int) throws {
     let first = Array(repeating: "a", count: columns).joined(separator: ",")
     let page = try MadeText.text(Array("\(first)\nb\n".utf8), .html, .table(delimiter: 44))
@@ -77,14 +77,14 @@ import Testing
     let table = Array("a,b\nu,v\n\(long),w\n".utf8)
     for size in [100, .max] {
       let lines = try MadeText.text(table, .text, .table(delimiter: 44), pieces: size).split(separator: "\n")
-      // As wide as the widest that a column may be.
+      // As wide as the maximum width of a column.
       #expect(lines[2] == "u" + String(repeating: " ", count: 51) + "v")
       #expect(lines[3] == long + "  w")
     }
   }
 
   @Test func whatLaterRowsHoldDoesNotGrowOutOfProportion() throws {
-    // Each of these makes a reader that is careless with it write far more than it reads.
+    // With each of these a careless reader would write far more than it reads.
     let wide = String(repeating: "w", count: 50)
     let first = Array(repeating: wide, count: 2_000).joined(separator: ",")
     let table = Array((first + "\n" + String(repeating: ",\n", count: 20_000)).utf8)

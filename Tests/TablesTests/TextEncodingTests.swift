@@ -47,7 +47,7 @@ import Testing
 
   @Test func whatFillsAFileUpSaysNothing() {
     let start = Array("a,b\n".utf8)
-    // The NULs are all there is behind the first kilobytes, or have text behind them.
+    // The NULs are at the end of the first kilobytes, or followed by text.
     for rows in 1...101 {
       let bytes = start + Array(String(repeating: "1,2\n", count: rows).utf8.dropLast(rows % 3)) + Self.zeros
       #expect(TextEncoding(ofTextStartingWith: bytes[...]) == .undecided)
@@ -58,10 +58,10 @@ import Testing
   @Test func someBadBytesDoNotMakeUTF8AnotherEncoding() throws {
     let bad = Array("id,name\n1,caf".utf8) + [0xe9, 0x20, 0xff]
     let good = Array("\n2,Müller Straße €\n".utf8)
-    // As many bad bytes as good characters: the first decides.
+    // As many invalid bytes as valid characters: the first one decides.
     #expect(TextEncoding(ofTextStartingWith: (bad + good.dropLast(4))[...]) == .undecided)
     #expect(TextEncoding(ofTextStartingWith: (bad + good)[...]) == .utf8)
-    // A character that the end cuts off is no fault.
+    // A character truncated at the end is not an error.
     #expect(TextEncoding(ofTextStartingWith: (bad + good + Array("€".utf8.dropLast()))[...]) == .utf8)
     for size in [1, 5, .max] {
       let text = try MadeText.text(bad + good, .text, .table(delimiter: 44), pieces: size)

@@ -1,7 +1,7 @@
 import Bytes
 
 extension Conformance {
-  /// What lies in an archive.
+  /// The contents of archives.
   static let archives: [ConformanceCase] = [
     ConformanceCase("an archive's tree is there, in its order") { source in
       try source.write(
@@ -90,7 +90,7 @@ extension Conformance {
     return numbers.bytes(3_333_333)
   }()
 
-  /// What stat(2) and getxattr(2) say of views and of what is in them.
+  /// The stat(2) and getxattr(2) results of views and their contents.
   static let attributes: [ConformanceCase] = [
     ConformanceCase("a view has its source's owner, time and rights to read") { source in
       try source.write("a.zip", ZipFixture(ZipFixtureEntry("in", "x")).bytes(), mode: 0o640)

@@ -3,7 +3,7 @@ import Bytes
 extension Conformance {
   private static func archive(_ text: String) -> ZipFixture { ZipFixture(ZipFixtureEntry("in-\(text)", text)) }
 
-  /// What changes under the mount shows.
+  /// Changes in the source are visible in the mount.
   static let changes: [ConformanceCase] = [
     ConformanceCase("files that come, change and go are noticed") { source in
       try source.write("a", "old")
@@ -84,7 +84,7 @@ extension Conformance {
     },
   ]
 
-  /// What is broken costs only itself.
+  /// Damage affects only the damaged file.
   static let damage: [ConformanceCase] = [
     ConformanceCase("a damaged archive is a folder that says why it cannot be read") { source in
       try source.write("text.zip", "no archive, but long enough to be one")
@@ -159,7 +159,7 @@ extension Conformance {
     },
   ]
 
-  /// Many things.
+  /// Large numbers.
   static let scale: [ConformanceCase] = [
     ConformanceCase("a folder of 20,000 names lists each once") { source in
       for index in 0..<20_000 { try source.write(FileName("file-\(index).txt"), []) }

@@ -4,7 +4,7 @@ extension Conformance {
   private static let separator = "From anna@example.com Fri May  3 10:00:00 2024\n"
   private static let head = "From: Example Sender <sender@example.com>\nDate: Fri, 3 May 2024 12:00:00 +0200\n"
 
-  /// A message as it stands in a mailbox.
+  /// A message as stored in a mailbox.
   private static func mail(_ subject: String, _ rest: String = "\nhello\n") -> String {
     "\(separator)\(head)Subject: \(subject)\n\(rest)\n"
   }
@@ -22,7 +22,7 @@ extension Conformance {
     "Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=\"\(name)\"\n\n\(content)"
   }
 
-  /// What is in a mail.
+  /// The contents of mail files.
   static let mail: [ConformanceCase] = [
     ConformanceCase("a mailbox has one folder a message, in its order") { source in
       try source.write("inbox.mbox", (1...700).map { mail($0 % 3 == 0 ? "same" : "m\($0)") }.joined())

@@ -1,7 +1,7 @@
 import Bytes
 
 extension Conformance {
-  /// A message as it stands in a mailbox, by its fields but the date.
+  /// A message as stored in a mailbox, by its fields except the date.
   private static func mail(_ day: String?, _ fields: String, _ rest: String = "\nhello\n") -> String {
     let date = day.map { "Date: Fri, \($0) 12:00:00 +0200\n" } ?? ""
     return "From - \n\(date)\(fields)\n\(rest)\n"
@@ -17,7 +17,7 @@ extension Conformance {
     try mount.tree.list(FileName("inbox.mbox.views/\(path)")).texts
   }
 
-  /// What is in the views of a mailbox.
+  /// The views of a mailbox.
   static let mailViews: [ConformanceCase] = [
     ConformanceCase("a mailbox's messages are sorted by date, sender, thread and label") { source in
       try source.write(
@@ -88,7 +88,7 @@ extension Conformance {
       func sorted(_ name: String) throws -> [String: [String]] {
         try Dictionary(
           uniqueKeysWithValues: names(mount, name).map { inner in
-            // Views of the files are beside them.
+            // The files' own views are beside them.
             (inner, try names(mount, "\(name)/\(inner)").filter { $0.hasPrefix("20") && !$0.hasSuffix(".pages") })
           })
       }

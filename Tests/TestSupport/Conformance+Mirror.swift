@@ -1,7 +1,7 @@
 import Bytes
 
 extension Conformance {
-  /// The source is there as it is.
+  /// The source is mirrored unchanged.
   static let mirror: [ConformanceCase] = [
     ConformanceCase("files are mirrored byte for byte") { source in
       var numbers = SeededNumbers(seed: 1)

@@ -3,7 +3,7 @@ import Bytes
 extension Conformance {
   private static let one = ZipFixture(ZipFixtureEntry("in.txt", "inside"))
 
-  /// Which views there are, listed and by name.
+  /// The views that exist, listed and by name.
   static let views: [ConformanceCase] = [
     ConformanceCase("a view is listed right behind its file") { source in
       for name in ["a.zip", "b.ZIP", "c.Cbz", "d e.zip", "f.zipx"] { try source.write(FileName(name), one) }
@@ -177,7 +177,7 @@ extension Conformance {
     },
   ]
 
-  /// Archives in one another, `n1.zip` with `in.txt` the innermost; `t1` and so on lie beside them.
+  /// Nested archives, `n1.zip` with `in.txt` the innermost, with `t1` and so on beside them.
   static func nest(of levels: Int, deflated: Bool) -> ZipFixture {
     (1...levels).reduce(one) { inner, level in
       let entry = ZipFixtureEntry("n\(level).zip", inner.bytes())

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Foundation
 
-/// One rule of the contract: what lies in the source, and what its mount must show.
+/// One rule of the contract: the contents of the source, and what its mount must show.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
-  /// What `-o` says.
+  /// The options of `-o`.
   public struct Options: Sendable {
     /// `views=none`.
     public var listsNothing: Bool
@@ -21,10 +21,10 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
       self.depth = depth
     }
 
-    /// As ffmount takes them.
+    /// The command-line arguments.
     public var arguments: [String] {
       let words = added.map { "+\($0)" } + removed.map { "-\($0)" }
-      // A comma parts options, a colon the words of one.
+      // A comma separates options, a colon the words of one.
       let views = listsNothing ? ["none"] : words
       return views.map { "views=\($0)" }.flatMap { ["-o", $0] } + (depth == 4 ? [] : ["-o", "depth=\(depth)"])
     }
@@ -49,7 +49,8 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     self.check = check
   }
 
-  /// Builds the source, mounts it by `mount` as often as the case needs it, and checks; throws what is wrong.
+  /// Builds the source, mounts it with `mount` as often as the case needs it, and checks it; throws if it does not
+  /// conform.
   public func run(mount: @escaping (SourceFolder, ConformanceCase) throws -> any FileTree) throws {
     let source = try SourceFolder()
     try build(source)
@@ -62,21 +63,21 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
 public struct ConformanceMount {
   let source: SourceFolder
   let tree: any FileTree
-  /// The same source mounted once more, beside or after the first.
+  /// Mounts the same source once more, beside or after the first mount.
   let again: () throws -> any FileTree
 }
 
-/// What is not as the contract says.
+/// A deviation from the contract.
 public struct Nonconformance: Error, CustomStringConvertible {
   public let description: String
 }
 
-/// What this machine cannot show.
+/// A case that this machine does not support.
 public struct CannotBeShown: Error {
   public let reason: String
 }
 
-/// Throws unless both are alike.
+/// Throws unless both are equal.
 func same<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
   if found != expected { throw Nonconformance(description: "\(what): expected \(expected), found \(found)") }
 }
@@ -104,7 +105,7 @@ func fails<Value>(_ errno: Int32, _ what: String, _ body: () throws -> Value) th
   }
 }
 
-/// Tries until it holds: a mount may take a second to notice a change. Throws the last failure.
+/// Retries until `body` succeeds: a mount may take a second to notice a change. Throws the last failure.
 func eventually(_ body: () throws -> Void) throws {
   for _ in 0..<60 {
     do { return try body() } catch { usleep(50_000) }

@@ -1,12 +1,12 @@
 public import Bytes
 public import Foundation
 
-/// A folder of real files to mount; it goes with its last reference.
+/// A folder of real files to mount; removed with its last reference.
 public final class SourceFolder: Sendable {
-  /// Absolute.
+  /// The absolute path.
   public let path: String
 
-  /// Below `base`; nil: where temporary files are.
+  /// Creates the folder below `base`, by default the folder for temporary files.
   public init(in base: String? = nil) throws {
     let base = base ?? ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     var template = Array("\(base)/ffmount-source.XXXXXX".utf8CString)
@@ -22,7 +22,7 @@ public final class SourceFolder: Sendable {
     if result != 0 { throw FileTreeError(errno: errno) }
   }
 
-  /// Makes a file, or gives one that is there new contents in place.
+  /// Creates a file, or overwrites an existing one in place.
   public func write(_ name: FileName, _ bytes: [UInt8], mode: mode_t = 0o644) throws {
     let descriptor = unsafe full(name).withCString { unsafe open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) }
     guard descriptor >= 0 else { throw FileTreeError(errno: errno) }
@@ -41,7 +41,7 @@ public final class SourceFolder: Sendable {
   public func write(_ name: FileName, _ text: String) throws { try write(name, Array(text.utf8)) }
   public func write(_ name: FileName, _ archive: ZipFixture) throws { try write(name, archive.bytes()) }
 
-  /// A file of `size` bytes, a hole but for `tail` at its end.
+  /// Creates a file of `size` bytes, a hole except for `tail` at its end.
   public func writeSparse(_ name: FileName, size: Int64, tail: [UInt8]) throws {
     try write(name, [])
     let descriptor = unsafe full(name).withCString { unsafe open($0, O_WRONLY | O_CLOEXEC) }
@@ -84,31 +84,31 @@ public final class SourceFolder: Sendable {
     try check(unsafe full(name).withCString { unsafe utimensat(AT_FDCWD, $0, times, AT_SYMLINK_NOFOLLOW) })
   }
 
-  /// Gives false where this user may not.
+  /// Returns false if the user may not.
   public func setOwner(_ name: FileName, _ owner: uid_t, _ group: gid_t) -> Bool {
     unsafe full(name).withCString { unsafe lchown($0, owner, group) } == 0
   }
 
-  /// Gives false where the file system or this machine cannot.
+  /// Returns false if the file system or the machine does not support it.
   public func setAttribute(_ name: String, of file: String, to value: String) throws -> Bool {
     try Python.output(of: "import os; os.setxattr('\(path)/\(file)', '\(name)', b'\(value)')") != nil
   }
 
-  /// How many descriptors of this process lead into the folder or to it.
+  /// How many descriptors of this process refer to the folder or files in it.
   public func openDescriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?.hasPrefix(path) ?? false
     }
   }
 
-  /// Of the file system that it lies on.
+  /// The device number of its file system.
   public func device() throws -> UInt64 {
     var raw = Foundation.stat()
     try check(unsafe lstat(path, &raw))
     return UInt64(raw.st_dev)
   }
 
-  /// As lstat(2) says.
+  /// As lstat(2).
   public func status(_ name: FileName) throws -> FileTreeStatus {
     var raw = Foundation.stat()
     try check(unsafe full(name).withCString { unsafe lstat($0, &raw) })

@@ -1,6 +1,6 @@
 public import Bytes
 
-/// What a mount shows, as its users see it: the tree in process, or plain POSIX calls below a mountpoint.
+/// A mount as its users see it: the tree in process, or plain POSIX calls below a mountpoint.
 ///
 /// Paths are names joined by `/`, any bytes; the empty path is the root. Links are never followed. Every failure is a
 /// `FileTreeError`.
@@ -9,7 +9,7 @@ public protocol FileTree: Sendable {
   func list(_ path: FileName) throws -> [FileName]
   /// As lstat(2).
   func stat(_ path: FileName) throws -> FileTreeStatus
-  /// One open, one read of what is there from `offset` on: fewer bytes only at the end.
+  /// One open and one read from `offset` on: fewer bytes only at the end.
   func read(_ path: FileName, at offset: Int64, count: Int) throws -> [UInt8]
   func readLink(_ path: FileName) throws -> [UInt8]
   /// As lgetxattr(2).
@@ -37,7 +37,7 @@ extension FileTree {
     } catch let error as FileTreeError where error.isMissing { return false }
   }
 
-  /// Every path below `path`, folders' names with a slash behind them.
+  /// Every path below `path`, with a slash after the names of folders.
   public func walk(_ path: FileName = "") throws -> [FileName] {
     try list(path).flatMap { name -> [FileName] in
       let below = path.slash(name)
@@ -68,7 +68,7 @@ public struct FileTreeStatus: Sendable, Equatable {
 
   public var kind: Kind
   public var inode: UInt64
-  /// Of the mode, the lowest twelve bits.
+  /// The lowest twelve bits of the mode.
   public var permissions: UInt16
   public var links: UInt64
   public var owner: UInt32

@@ -1,5 +1,5 @@
 extension MountChild {
-  /// A process that has an index file to itself until it is killed. Throws when it did not get it within five seconds.
+  /// A process that locks an index file until it is killed. Throws if it does not get the lock within five seconds.
   public static func holding(index path: String) async throws -> MountChild {
     let code = """
       import sqlite3, sys, time

@@ -2,15 +2,15 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// A mounted folder as a `FileTree`, its calls made by a child process: this one never touches the mount.
+/// A mounted folder as a `FileTree`, accessed by a child process: this process never touches the mount.
 public final class MountAgent: FileTree {
   private let child: MountChild
   private let toChild: Int32
   private let fromChild: Int32
-  /// One question at a time.
+  /// One request at a time.
   private let turn = Mutex(())
 
-  /// How long a call may take; in milliseconds.
+  /// The timeout of a call, in milliseconds.
   private static let patience: Int32 = 20_000
 
   public init(_ folder: String) throws {
@@ -28,13 +28,13 @@ public final class MountAgent: FileTree {
   }
 
   deinit {
-    // Its input's end is its own end.
+    // The child exits at the end of its input.
     _ = close(toChild)
     _ = close(fromChild)
     for _ in 0..<400 where child.isRunning { _ = usleep(5000) }
   }
 
-  /// Asks for one call; the answer's words. Throws the call's errno, or that no answer came.
+  /// Requests one call; returns the words of the reply. Throws the call's errno, or an error if no reply came.
   private func ask(_ call: String, _ words: [String]) throws -> [Substring] {
     try turn.withLock { _ in
       let line = Array(([call] + words).joined(separator: " ").utf8) + [0x0a]
@@ -60,7 +60,7 @@ public final class MountAgent: FileTree {
 
   private func hex(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
-    // Never an empty word.
+    // The prefix keeps the word from being empty.
     return "x" + String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 

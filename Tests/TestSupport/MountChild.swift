@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// A program that runs beside the tests, in a process group of its own, its output in unnamed files.
+/// A program that runs beside the tests, in a process group of its own, with its output in unnamed files.
 ///
-/// Nothing here waits for long on a thread: what blocks on a dead mount is the child, and that can be killed.
+/// No method blocks a thread for long: what blocks on a dead mount is the child, which can be killed.
 public final class MountChild: Sendable {
   public let pid: Int32
   private let name: String
@@ -11,9 +11,9 @@ public final class MountChild: Sendable {
   private let errors: Int32
   private let ended = Mutex<Int32?>(nil)
 
-  /// How a program ended and what it said.
+  /// How a program ended, and its output.
   public struct Result: Sendable {
-    /// The exit status, or the signal's number below zero.
+    /// The exit status, or the negated number of the signal.
     public let status: Int32
     public let bytes: [UInt8]
     public let errors: String
@@ -28,8 +28,8 @@ public final class MountChild: Sendable {
     public init(_ description: String) { self.description = description }
   }
 
-  /// Starts `words[0]`, looked for in PATH. `environment` is added to the process's own; `channel` is to be its standard
-  /// input and output.
+  /// Starts `words[0]`, searched for in PATH. `environment` is added to the process's own; `channel` becomes its
+  /// standard input and output.
   public init(
     _ words: [String], environment: [String: String] = [:], channel: (input: Int32, output: Int32)? = nil
   ) throws {
@@ -37,7 +37,7 @@ public final class MountChild: Sendable {
     output = try MountChild.unnamedFile()
     errors = try MountChild.unnamedFile()
     let settings = environment.map { "\($0.key)=\($0.value)" }
-    // env(1) sets what is to be set and finds the program; it becomes that program.
+    // env(1) sets the variables, finds the program and executes it.
     pid = try MountChild.spawn(
       ["/usr/bin/env", "--"] + settings + words, input: channel?.input, channel?.output ?? output, errors)
   }
@@ -58,7 +58,7 @@ public final class MountChild: Sendable {
   }
 
   private static func spawn(_ words: [String], input: Int32?, _ output: Int32, _ errors: Int32) throws -> Int32 {
-    // A daemon must not hold what the test runner has open, nor have it count towards its limit.
+    // A daemon must not inherit the test runner's descriptors, nor have them count towards its limit.
     for descriptor in 3..<Int32(256) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     var actions = unsafe posix_spawn_file_actions_t()
     _ = unsafe posix_spawn_file_actions_init(&actions)
@@ -73,7 +73,7 @@ public final class MountChild: Sendable {
     var attributes = posix_spawnattr_t()
     _ = unsafe posix_spawnattr_init(&attributes)
     defer { _ = unsafe posix_spawnattr_destroy(&attributes) }
-    // Under a test runner that ignores signals, the programs still must not.
+    // Signals are reset, even if the test runner ignores them.
     var all = sigset_t()
     var none = sigset_t()
     _ = unsafe sigfillset(&all)
@@ -91,9 +91,9 @@ public final class MountChild: Sendable {
     return pid
   }
 
-  // MARK: Its end
+  // MARK: Exit
 
-  /// The exit status, a signal's number below zero; nil while it runs.
+  /// The exit status, or the negated number of a signal; nil while it runs.
   public var status: Int32? {
     ended.withLock { ended in
       if let ended { return ended }
@@ -110,7 +110,8 @@ public final class MountChild: Sendable {
   /// Sends a signal to the program alone.
   public func send(_ signal: Int32) { if isRunning { _ = kill(pid, signal) } }
 
-  /// Waits for the end. Past `seconds`, more under a sanitizer, or when the test is cancelled, kills the whole group and throws.
+  /// Waits for the exit. After `seconds`, more under a sanitizer, or when the test is cancelled, kills the whole group
+  /// and throws.
   public func wait(atMost seconds: Double) async throws -> Result {
     let start = ContinuousClock.now
     var pause = Duration.milliseconds(1)
@@ -130,10 +131,10 @@ public final class MountChild: Sendable {
     }
   }
 
-  /// What it has said so far on standard error.
+  /// Its standard error so far.
   public var saidSoFar: String { String(decoding: MountChild.contents(errors), as: UTF8.self) }
 
-  /// Kills the group; waits a short time at most for the end, since a process may hang in the kernel.
+  /// Kills the group; waits only briefly for the exit, since a process may hang in the kernel.
   public func killNow() {
     _ = kill(-pid, SIGKILL)
     for _ in 0..<200 where isRunning { _ = usleep(10_000) }
@@ -150,21 +151,21 @@ public final class MountChild: Sendable {
   }
 }
 
-/// Runs a program to its end.
+/// Runs a program and waits for its exit.
 public func run(
   _ words: String..., environment: [String: String] = [:], limit seconds: Double = 40
 ) async throws -> MountChild.Result {
   try await MountChild(words, environment: environment).wait(atMost: seconds)
 }
 
-/// Runs shell lines to their end; `words` are `$1`, `$2` and so on.
+/// Runs shell lines and waits for their exit; `words` are `$1`, `$2` and so on.
 public func shell(
   _ lines: String, _ words: String..., limit seconds: Double = 40
 ) async throws -> MountChild.Result {
   try await MountChild(["/bin/bash", "-c", lines, "bash"] + words).wait(atMost: seconds)
 }
 
-/// Runs a program of Tests/Scripts; throws with what it said when it does not succeed.
+/// Runs a program of Tests/Scripts; throws with its output if it fails.
 @discardableResult
 public func script(_ name: String, _ words: String..., limit seconds: Double = 50) async throws -> MountChild.Result {
   let path = MountScratch.package + "/Tests/Scripts/" + name

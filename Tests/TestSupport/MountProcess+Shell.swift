@@ -1,6 +1,6 @@
 extension MountProcess {
-  /// What a shell in the mount says, on both outputs; `$P` is the daemon, `workers` prints its converters, `$S` is the source,
-  /// `$O` a folder for results, `$T` the one with the test's scripts.
+  /// The output of shell lines run in the mount, on both streams; `$P` is the daemon, `workers` prints its converters,
+  /// `$S` is the source, `$O` a folder for results, `$T` the one with the test's scripts.
   public func shell(_ lines: String, _ scratch: MountScratch, limit seconds: Double = 60) async throws -> String {
     let start = """
       workers() { for w in $(pgrep -P $P); do grep -qs ffmount-witness /proc/$w/cmdline || echo $w; done | grep .; }

@@ -1,33 +1,34 @@
 internal import Glibc
 
-/// ffmount in the foreground as a child process, and its mount.
+/// ffmount in the foreground as a child process, with its mount.
 public struct MountProcess: Sendable {
   public let mountpoint: String
   public let daemon: MountChild
   private let wasMounted: Bool
 
-  /// The program under test: FFMOUNT_BINARY, else the debug build's.
+  /// The program under test: FFMOUNT_BINARY, or the debug build's.
   public static let binary =
     unsafe getenv("FFMOUNT_BINARY").map { unsafe String(cString: $0) }
     ?? MountScratch.package + "/.build/debug/ffmount"
 
-  /// Starts ffmount behind `prefix`, without waiting.
+  /// Starts ffmount with the command `prefix` before it, without waiting.
   private init(
     starting source: String, at mountpoint: String, options: [String], prefix: [String], environment: [String: String]
   ) throws {
     self.mountpoint = mountpoint
-    // A dead mount may be in the way: then only an answer tells.
+    // There may be a dead mount: then only a reply shows that the new one is there.
     wasMounted = MountProcess.isMounted(mountpoint)
-    // The user's own cache is no place for what tests leave.
+    // Keeps the user's own cache free of test data.
     let cache = ["XDG_CACHE_HOME": MountScratch.temporary + "/cache"]
     daemon = try MountChild(
       prefix + [MountProcess.binary, "-f"] + options + [source, mountpoint],
       environment: cache.merging(environment) { _, given in given })
   }
 
-  /// Starts ffmount behind `prefix` and waits until the mount is there; throws with what it said when it ends instead.
+  /// Starts ffmount with the command `prefix` before it and waits for the mount; throws with its output if it exits
+  /// instead.
   ///
-  /// The caller has to `stop` it, which `withMount` does.
+  /// The caller must call `stop`, as `withMount` does.
   public init(
     _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
     environment: [String: String] = [:]
@@ -54,16 +55,16 @@ public struct MountProcess: Sendable {
     }
     guard isMounted else { return false }
     guard wasMounted else { return true }
-    // FUSE_SUPER_MAGIC: between the dead mount and the new one, the bare folder answers too.
+    // FUSE_SUPER_MAGIC: between the dead mount and the new one, the bare folder replies, too.
     let test = "[ \"$(stat -f -c %t -- \"$1\")\" = 65735546 ]"
     guard let child = try? MountChild(["/bin/bash", "-c", test, "bash", mountpoint]) else { return false }
     for _ in 0..<400 where child.isRunning { _ = usleep(5000) }
     return child.status == 0
   }
 
-  /// How many mounts lie on a folder. Touches no mount.
+  /// The number of mounts on a folder. Does not access a mount.
   private static func count(_ mountpoint: String) -> Int {
-    // As proc(5) writes what would split a line.
+    // Escaped as in proc(5).
     let mountpoint = mountpoint.map { ["\\": "\\134", " ": "\\040", "\t": "\\011", "\n": "\\012"][$0] ?? String($0) }
       .joined()
     guard let file = unsafe fopen("/proc/self/mountinfo", "re") else { return 0 }
@@ -81,12 +82,13 @@ public struct MountProcess: Sendable {
 
   public var isMounted: Bool { MountProcess.isMounted(mountpoint) }
 
-  /// Unmounts, by force if need be, and reaps the daemon; gives its exit status, nil when it had to be killed.
+  /// Unmounts, by force if necessary, and reaps the daemon; returns its exit status, or nil if it had to be killed.
   @discardableResult
   public func stop() -> Int32? {
     MountProcess.unmount(mountpoint)
     for attempt in 0..<12 where daemon.isRunning {
-      // Where the root's mounts are private, as in containers, who has a mount namespace of his own has a copy, too.
+      // If the root's mounts are private, as in containers, a process with its own mount namespace has a copy of the
+      // mount.
       if attempt > 0, !MountProcess.isHeldElsewhere(mountpoint) { break }
       for _ in 0..<1000 where daemon.isRunning { _ = usleep(5_000) }
     }
@@ -103,7 +105,7 @@ public struct MountProcess: Sendable {
     return child.status == 0
   }
 
-  /// Takes every mount off a folder. Blocks for a few seconds at most.
+  /// Removes every mount on a folder. Blocks for a few seconds at most.
   public static func unmount(_ mountpoint: String) {
     for attempt in 0..<4 where isMounted(mountpoint) {
       let words = ["fusermount3", "-u"] + (attempt == 0 ? [] : ["-z"]) + ["--", mountpoint]
@@ -114,7 +116,7 @@ public struct MountProcess: Sendable {
   }
 }
 
-/// Mounts SOURCE for `body`; unmounts and reaps whatever happens. Throws when the daemon did not end well by itself.
+/// Mounts SOURCE for `body`; always unmounts and reaps. Throws if the daemon did not exit successfully by itself.
 @discardableResult
 public func withMount<Value>(
   _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
@@ -148,7 +150,7 @@ public func withMount<Value>(
     endsWith: expected, body)
 }
 
-/// What the kernel says of a daemon.
+/// The resources of a daemon according to the kernel.
 public struct MountFootprint: Sendable, CustomStringConvertible {
   public let descriptors: Int
   public let threads: Int

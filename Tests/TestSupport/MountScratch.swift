@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A folder of its own for one test, below TMPDIR: what runs the tests cleans up there.
+/// A private folder for one test, below TMPDIR: what runs the tests cleans up there.
 public struct MountScratch: Sendable {
   public let path: String
 
-  /// TMPDIR without links, as mountinfo will name what lies in it.
+  /// TMPDIR with symbolic links resolved, as in mountinfo.
   static let temporary: String = {
     let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     guard let resolved = unsafe realpath(given, nil) else { return "/tmp" }
@@ -12,7 +12,7 @@ public struct MountScratch: Sendable {
     return unsafe String(cString: resolved)
   }()
 
-  /// The project's top folder.
+  /// The project's root folder.
   public static let package = String(#filePath.dropLast("/Tests/TestSupport/MountScratch.swift".count))
 
   /// The system's own interpreter: the one in PATH may be a slow wrapper.
@@ -38,7 +38,7 @@ public struct MountScratch: Sendable {
   public var source: String { path + "/source" }
   public var mountpoint: String { path + "/mnt" }
 
-  /// Writes a file below SOURCE, and the folders that lead there.
+  /// Writes a file below SOURCE, and creates its parent folders.
   public func write(_ name: String, _ bytes: [UInt8]) throws {
     let full = "\(source)/\(name)"
     var folder = source
@@ -49,7 +49,7 @@ public struct MountScratch: Sendable {
     try put(bytes, at: full, O_TRUNC)
   }
 
-  /// Writes behind what is in a file.
+  /// Appends to a file.
   public func append(_ text: String, to name: String) throws {
     try put(Array(text.utf8), at: "\(source)/\(name)", O_APPEND)
   }
@@ -69,7 +69,7 @@ public struct MountScratch: Sendable {
   public func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
   public func write(_ name: String, _ archive: ZipFixture) throws { try write(name, archive.bytes()) }
 
-  /// Removes everything, but nothing that is mounted.
+  /// Removes everything, except what is mounted.
   public func remove() {
     guard
       let child = try? MountChild(
@@ -79,7 +79,7 @@ public struct MountScratch: Sendable {
   }
 }
 
-/// Gives `body` a folder that is gone afterwards.
+/// Calls `body` with a folder that is removed afterwards.
 @discardableResult
 public func withScratch<Value>(_ body: (MountScratch) async throws -> Value) async throws -> Value {
   let scratch = try MountScratch()

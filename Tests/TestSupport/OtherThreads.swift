@@ -1,13 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs what blocks on a thread that no test needs; not cut short when the test is. Expectations in it count for their test.
+/// Runs blocking code on a thread that no test needs; not cancelled with the test. Expectations in it count for their
+/// test.
 public func offThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
   await Task(executorPreference: OwnThreads.shared) { body() }.value
 }
 
-/// Runs `body` on `count` threads of their own at a time; throws the first failure. Expectations in it count for their test.
-/// What `body` holds is let go by then.
+/// Runs `body` on `count` threads at a time; throws the first failure. Expectations in it count for their test. `body`
+/// has been released when this returns.
 public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
   let failure = Mutex<(any Error)?>(nil)
   let held = HeldBody(body)
@@ -27,8 +28,8 @@ public func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> 
 
 /// Runs each task on a new thread, where it may block.
 ///
-/// What a bare thread expects is nobody's: the testing library knows a test by a value of its task, which tasks started in it
-/// inherit and threads do not.
+/// Expectations on a bare thread belong to no test: the testing library identifies a test by a task-local value, which
+/// tasks started in it inherit and threads do not.
 private final class OwnThreads: TaskExecutor {
   static let shared = OwnThreads()
 
@@ -38,7 +39,7 @@ private final class OwnThreads: TaskExecutor {
   }
 }
 
-/// A task lets go of its closure some time after it has run.
+/// A closure that can be released early: a task releases its own some time after it has run.
 private final class HeldBody: Sendable {
   private let body: Mutex<(@Sendable (Int) throws -> Void)?>
 

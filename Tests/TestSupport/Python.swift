@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Python programs that make what tests need.
+/// Python programs that create inputs for tests.
 public enum Python {
-  /// What a python3 program writes; nil where there is none, or it fails.
+  /// The output of a python3 program; nil if there is no python3, or it fails.
   public static func output(of code: String) throws -> [UInt8]? {
     let path = "/usr/bin/python3"
     let found = FileManager.default.isExecutableFile(atPath: path) ? [path] : ["/usr/bin/env", "python3"]
@@ -23,10 +23,10 @@ public enum Python {
     public let crc: UInt32
   }
 
-  /// What a program passes to `give`, piece by piece; nil where there is no python3, or it fails.
+  /// What a program passes to `give`, piece by piece; nil if there is no python3, or it fails.
   ///
-  /// It has `mixture(size, seed)`, bytes that compress neither well nor badly, and Deflate streams by zlib:
-  /// `deflate(plain, level, strategy)` and `flushed(plain, mode, every)`, which flushes every so many bytes.
+  /// The program can use `mixture(size, seed)`, bytes that compress neither well nor badly, and Deflate streams by
+  /// zlib: `deflate(plain, level, strategy)` and `flushed(plain, mode, every)`, which flushes every so many bytes.
   public static func pieces(of code: String) throws -> [Piece]? {
     guard let output = try output(of: prelude + "\n" + code) else { return nil }
     var pieces: [Piece] = []

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// What `scripts/test --sanitize` builds the programs with.
+/// The sanitizer of `scripts/test --sanitize`.
 public enum Sanitizer {
-  /// `address` or `thread`; nil as a rule.
+  /// `address` or `thread`; usually nil.
   public static let name = unsafe getenv("FFMOUNT_SANITIZER").map { unsafe String(cString: $0) }
 
-  /// How many times the usual a program may take before it counts as stuck.
+  /// The factor by which timeouts are extended.
   public static let slowness: Double = name == nil ? 1 : 5
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much the tests do: as little as shows a defect in a debug build, or all there is.
+/// The extent of the tests: as little as shows a defect in a debug build, or everything.
 public enum TestExtent {
   /// Whether `FFMOUNT_TEST_FULL` is set, which takes hours.
   public static let isFull = ProcessInfo.processInfo.environment["FFMOUNT_TEST_FULL"] != nil

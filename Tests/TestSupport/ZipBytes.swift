@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Whether two runs of bytes are alike; quick without an optimizer, unlike `==`.
+/// Whether two sequences of bytes are equal; fast without an optimizer, unlike `==`.
 public func areSame(_ one: [UInt8], _ other: ArraySlice<UInt8>) -> Bool {
   guard one.count == other.count else { return false }
   return unsafe one.withUnsafeBytes { one in
@@ -10,7 +10,7 @@ public func areSame(_ one: [UInt8], _ other: ArraySlice<UInt8>) -> Bool {
   }
 }
 
-/// Where the files handed out beside the project are; nil on a machine without them.
+/// The folder of shared files beside the project; nil on a machine without them.
 public let sharedCorpus: URL? = {
   let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

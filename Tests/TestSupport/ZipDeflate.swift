@@ -1,4 +1,4 @@
-/// CRC-32, written here again so that the tests do not trust what they test.
+/// CRC-32, implemented again so that the tests do not rely on the code under test.
 public enum ZipChecksum {
   private static let table: [UInt32] = (0..<256).map { index in
     (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xedb8_8320 : value >> 1 }
@@ -29,12 +29,12 @@ public enum ZipDeflate {
     return stream
   }
 
-  /// `count` zeros in about a thousandth of the bytes: one block of fixed Huffman codes, copies of 258 bytes.
+  /// `count` zeros in about a thousandth of the bytes: one block of fixed Huffman codes, with copies of 258 bytes.
   public static func zeros(_ count: Int) -> [UInt8] {
     var bits = BitWriter()
     bits.put(1, 1)
     bits.put(1, 2)
-    // Literal 0 is 00110000; codes go out from their highest bit.
+    // Literal 0 is 00110000; codes are written from their highest bit.
     func literal() { bits.put(0b0000_1100, 8) }
     var left = count
     if left > 0 {

@@ -1,4 +1,4 @@
-/// Extra fields as they stand in a header (APPNOTE 4.5, Info-ZIP's extrafld.txt).
+/// Extra fields as stored in a header (APPNOTE 4.5, Info-ZIP's extrafld.txt).
 public enum ZipExtra {
   public static func field(_ kind: UInt16, _ body: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -7,14 +7,14 @@ public enum ZipExtra {
     return bytes + body
   }
 
-  /// Info-ZIP's extended timestamp with the time of modification alone.
+  /// Info-ZIP's extended timestamp with only the modification time.
   public static func extendedTimestamp(modified: Int32) -> [UInt8] {
     var body: [UInt8] = [1]
     body.append(u32: UInt32(bitPattern: modified))
     return field(0x5455, body)
   }
 
-  /// NTFS times in 100 ns since 1601, all three alike.
+  /// NTFS times in 100 ns since 1601, all three equal.
   public static func ntfs(modified ticks: UInt64) -> [UInt8] {
     var body: [UInt8] = []
     body.append(u32: 0)
@@ -24,12 +24,12 @@ public enum ZipExtra {
     return field(0x000a, body)
   }
 
-  /// A Unix time of modification, as NTFS ticks.
+  /// A Unix modification time, as NTFS ticks.
   public static func ntfsTicks(seconds: Int64, hundredNanoseconds: UInt64 = 0) -> UInt64 {
     UInt64(seconds + 11_644_473_600) * 10_000_000 + hundredNanoseconds
   }
 
-  /// Info-ZIP's first Unix field: times of access and modification.
+  /// Info-ZIP's first Unix field: access and modification times.
   public static func unix1(modified: Int32) -> [UInt8] {
     var body: [UInt8] = []
     body.append(u32: 0)
@@ -37,7 +37,7 @@ public enum ZipExtra {
     return field(0x5855, body)
   }
 
-  /// A UTF-8 name that goes with `name` in the header; `crc` overrides the right checksum.
+  /// A UTF-8 name for `name` in the header; `crc` overrides the correct checksum.
   public static func unicodePath(_ path: String, for name: [UInt8], crc: UInt32? = nil) -> [UInt8] {
     var body: [UInt8] = [1]
     body.append(u32: crc ?? ZipChecksum.crc32(name))

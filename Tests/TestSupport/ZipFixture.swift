@@ -1,20 +1,20 @@
-/// A ZIP archive to test with: each field can be made wrong.
+/// A ZIP archive for tests: each field can be made invalid.
 public struct ZipFixture: Sendable {
   public var entries: [ZipFixtureEntry]
   public var comment: [UInt8] = []
-  /// Bytes before the archive; recorded offsets do not count them unless `countsPrefix`.
+  /// Bytes before the archive; recorded offsets do not include them unless `countsPrefix`.
   public var prefix: [UInt8] = []
   public var countsPrefix = false
-  /// Bytes behind the end of central directory record.
+  /// Bytes after the end of central directory record.
   public var trailer: [UInt8] = []
   /// Bytes between the last header of the directory and the end record, counted in the directory's size.
   public var directoryTail: [UInt8] = []
   /// Bytes between the directory and the end records, not counted.
   public var directoryGap: [UInt8] = []
-  /// Writes ZIP64 end records, whatever the numbers.
+  /// Writes ZIP64 end records, even if not needed.
   public var endsInZip64 = false
 
-  // What the end record claims in place of what is so.
+  // What the end record claims instead of the actual values.
   public var claimedCount: UInt16?
   public var claimedDirectorySize: UInt32?
   public var claimedDirectoryOffset: UInt32?
@@ -26,7 +26,7 @@ public struct ZipFixture: Sendable {
   /// The whole archive.
   public func bytes() -> [UInt8] { layout().bytes }
 
-  /// The archive, and where its parts start.
+  /// The archive with the offsets of its parts.
   public func layout() -> ZipLayout {
     var layout = ZipLayout()
     let base = countsPrefix ? 0 : UInt64(prefix.count)
@@ -80,7 +80,7 @@ public struct ZipFixture: Sendable {
   }
 }
 
-/// Where the parts of a written archive start, in bytes.
+/// The offsets of the parts of an archive, in bytes.
 public struct ZipLayout: Sendable {
   public var bytes: [UInt8] = []
   public var localHeaders: [Int] = []

@@ -1,4 +1,4 @@
-/// One entry of a `ZipFixture`; what is nil is written as it should be.
+/// An entry of a `ZipFixture`; values that are nil are computed.
 public struct ZipFixtureEntry: Sendable {
   public enum Host: UInt8, Sendable {
     case dos = 0
@@ -9,26 +9,26 @@ public struct ZipFixtureEntry: Sendable {
 
   public var name: [UInt8]
   public var content: [UInt8] = []
-  /// What stands in the archive: `content` itself unless given.
+  /// The stored data; `content` itself if nil.
   public var data: [UInt8]?
   public var method: UInt16 = 0
   public var flags: UInt16 = 0
   public var host = Host.dos
   public var externalAttributes: UInt32 = 0
-  /// 1980-01-01 and midnight unless given.
+  /// 1980-01-01 and midnight by default.
   public var dosDate: UInt16 = 0x21
   public var dosTime: UInt16 = 0
   public var centralExtra: [UInt8] = []
   public var localExtra: [UInt8] = []
   public var comment: [UInt8] = []
-  /// Bit 3: sizes and CRC follow the data and the local header holds zeros.
+  /// Bit 3: sizes and CRC follow the data, and the local header contains zeros.
   public var hasDataDescriptor = false
   public var hasDescriptorSignature = true
-  /// Sizes and offset in the ZIP64 extra field, the fixed fields at their limit.
+  /// Sizes and offset are in the ZIP64 extra field, the fixed fields at their maximum.
   public var isZip64 = false
   public var localName: [UInt8]?
 
-  // What the central directory claims in place of what is so.
+  // What the central directory claims instead of the actual values.
   public var claimedSize: UInt64?
   public var claimedCompressedSize: UInt64?
   public var claimedCRC: UInt32?
@@ -45,14 +45,14 @@ public struct ZipFixtureEntry: Sendable {
 
   public init(_ name: String, _ content: [UInt8]) { self.init(Array(name.utf8), content) }
 
-  /// The same, changed.
+  /// A changed copy.
   public func with(_ change: (inout ZipFixtureEntry) -> Void) -> ZipFixtureEntry {
     var copy = self
     change(&copy)
     return copy
   }
 
-  /// Made on Unix, with these type and permission bits.
+  /// Created on Unix, with these type and permission bits.
   public func unix(mode: UInt32) -> ZipFixtureEntry {
     with {
       $0.host = .unix
@@ -65,7 +65,7 @@ public struct ZipFixtureEntry: Sendable {
     ZipFixtureEntry(name, target).unix(mode: 0o120777)
   }
 
-  /// Deflated: the data is given, or made of stored blocks.
+  /// Deflated: with the given data, or stored blocks.
   public func deflated(as data: [UInt8]? = nil) -> ZipFixtureEntry {
     with {
       $0.method = 8
@@ -112,7 +112,7 @@ public struct ZipFixtureEntry: Sendable {
       extra.append(u16: UInt16(8 * values.count))
       for value in values { extra.append(u64: value) }
     }
-    // Behind what the test gives, so that it shows whether a field before it does harm.
+    // After the test's own field, to show whether a preceding field does harm.
     extra = centralExtra + extra
     bytes.append(u32: centralSignature)
     bytes.append(u16: UInt16(host.rawValue) << 8 | 30)

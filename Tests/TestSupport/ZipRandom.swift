@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers from one seed on every machine.
+/// SplitMix64: a seed gives the same numbers on every machine.
 public struct SeededNumbers: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -12,7 +12,7 @@ public struct SeededNumbers: RandomNumberGenerator, Sendable {
     return mixed ^ mixed >> 31
   }
 
-  /// 0 up to, and without, `bound`.
+  /// A number from 0 up to, but not including, `bound`.
   public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
   public mutating func bytes(_ count: Int) -> [UInt8] {

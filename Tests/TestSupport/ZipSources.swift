@@ -2,7 +2,7 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// A source of any size in which only a few places are not zero.
+/// A source of any size that is zero except for a few ranges.
 public final class SparseSource: ByteSource {
   public let size: Int64
   private let pieces: [(offset: Int64, bytes: [UInt8])]
@@ -27,14 +27,14 @@ public final class SparseSource: ByteSource {
   }
 }
 
-/// Another source whose reads fail as a test says.
+/// A source whose reads fail as a test specifies.
 public final class FailingSource: ByteSource {
   private let source: any ByteSource
   private let fails: @Sendable (_ read: Int, _ offset: Int64) -> Fault?
   private let reads = Mutex(0)
   public var size: Int64 { source.size }
 
-  /// `fails` is asked before each read, with its number from 0 on.
+  /// `fails` is called before each read, with its number from 0 on.
   public init(_ source: any ByteSource, fails: @escaping @Sendable (_ read: Int, _ offset: Int64) -> Fault?) {
     self.source = source
     self.fails = fails
@@ -55,7 +55,7 @@ public final class FailingSource: ByteSource {
 }
 
 extension ByteSource {
-  /// Everything, front to back in reads of `step` bytes, with more room asked for than there is at the end.
+  /// Reads everything front to back in reads of `step` bytes, requesting more than there is at the end.
   public func readThrough(step: Int = 64 << 10) throws(Fault) -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
@@ -65,7 +65,7 @@ extension ByteSource {
     }
   }
 
-  /// What one read gives.
+  /// The bytes that one read returns.
   public func partialBytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -1,13 +1,13 @@
-/// Deflate streams as zlib makes them, by way of python3.
+/// Deflate streams created by zlib, through python3.
 public struct ZipStream: Sendable, CustomStringConvertible {
   public let description: String
   public let plain: [UInt8]
-  /// Of the plain bytes.
+  /// The CRC of the plain bytes.
   public let crc: UInt32
   public let compressed: [UInt8]
   public let compressedCRC: UInt32
 
-  /// How a stream of a few mebibytes is made, in Python, from `plain`.
+  /// The Python expressions that create a stream of a few mebibytes from `plain`.
   public static let recipes: [(name: String, code: String)] = [
     ("level 1", "deflate(plain, 1)"),
     ("level 6", "deflate(plain, 6)"),
@@ -19,7 +19,7 @@ public struct ZipStream: Sendable, CustomStringConvertible {
     ("a sync flush every 777 bytes", "flushed(plain, zlib.Z_SYNC_FLUSH, 777)"),
   ]
 
-  /// All recipes' streams of one content; none where there is no python3.
+  /// The streams of all recipes for one content; empty if there is no python3.
   public static func makeAll() throws -> [ZipStream] {
     let code = recipes.map { "give(\($0.code))\n" }.joined()
     let parts = try Python.pieces(of: "plain = mixture((5 << 20) + 12345, 7)\ngive(plain)\n" + code)

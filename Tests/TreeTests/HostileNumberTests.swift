@@ -10,9 +10,9 @@ import Testing
 @testable import MailViews
 @testable import Tree
 
-/// Numbers and texts that nobody would write, asked of everything that reads them.
+/// Extreme numbers and texts, in everything that reads them.
 @Suite(.timeLimit(.minutes(5))) struct HostileNumberTests {
-  /// How many inputs of each target a batch has: about a second's.
+  /// The number of inputs of each target in a batch: about a second's.
   static let rounds = [
     "tree": 25, "tables": 60, "json": 150, "html": 150, "rtf": 150, "queries": 80, "names": 60, "jobs": 2000,
   ]
@@ -32,7 +32,7 @@ import Testing
     for (number, seed) in target.seeds().enumerated() { #expect(target.complaints(seed).isEmpty, "\(name) \(number)") }
   }
 
-  /// Else nothing would show that the walk can find anything.
+  /// Checks that the walk can detect anything.
   @Test func treeThatLiesIsComplainedAbout() throws {
     var reading = TreeReading(Tree(root: LyingFolder(), views: Views()))
     reading.walk()
@@ -40,7 +40,7 @@ import Testing
     #expect(reading.complaints.contains { $0.contains("gives 10 bytes of 3") }, "\(reading.complaints)")
   }
 
-  /// And that the folders it walks have what they should.
+  /// Checks that the generated folders contain what they should.
   @Test func seedsHoldNumbersThatNobodyWouldWrite() throws {
     var (archives, holes, poisoned) = (0, 0, 0)
     for seed in FuzzTarget.tree.seeds() {
@@ -54,7 +54,7 @@ import Testing
       folder.index?.finish(within: .seconds(2))
     }
     #expect(archives > 10 && poisoned > 10)
-    // As long as a number only on a tmpfs.
+    // Holes of any length exist only on a tmpfs.
     #expect(holes > 0 || !MountScratch.isWritable("/dev/shm"))
     #expect(Set(HostileFolder.extensions).isSuperset(of: ["zip", "mbox", "eml", "pdf", "heic", "csv", "json", ""]))
   }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// The views' numbers, whatever the file's are.
+  /// The sizes of views are bounded, whatever the file's is.
   @Test(arguments: [Int64.max, .max - 510, 1 << 61, 1 << 62 - 1024, .min, -1])
   func viewsOfAFileOfAnySizeHaveOneThatCanBeAddedTo(_ size: Int64) throws {
     let (source, root) = (
@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-/// A folder with a file whose numbers are not so.
+/// A folder with a file whose attributes are invalid.
 private final class LyingFolder: Item {
   func accessList() throws(Fault) -> AccessList? { nil }
   let inode: UInt64 = 1
@@ -127,7 +127,7 @@ private final class LyingFile: Item {
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { LyingSource(size: max(3, size)) }
 }
 
-/// Gives as many bytes as are asked for, wherever.
+/// Returns as many bytes as requested, at any offset.
 private final class LyingSource: ByteSource {
   let size: Int64
 

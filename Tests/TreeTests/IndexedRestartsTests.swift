@@ -32,7 +32,7 @@ import Testing
       restarts.forget(Self.stream(1))
       #expect(index.flush(within: .seconds(10)))
       #expect(restarts.last(of: Self.stream(1), in: 0 ... .max) == nil)
-      // The others' are still there, those of the stream inside too.
+      // Those of other streams are kept, including the nested stream's.
       for stream in streams.dropFirst() { #expect(restarts.last(of: stream, in: 0...1000)?.place == 5) }
       index.finish(within: .seconds(10))
     }

@@ -7,9 +7,9 @@ import Testing
 @testable import MailViews
 @testable import Tree
 
-/// A mailbox in a file of which a read fails, for a while.
+/// A mailbox in a file whose reads fail for a while.
 @Suite(.timeLimit(.minutes(1))) struct MailboxFaultTests {
-  /// Errno 5.
+  /// EIO.
   private static let refused = Fault(.system(5), "read")
 
   private final class FlakyFile: Item {

@@ -19,7 +19,7 @@ import Testing
 
   private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
 
-  /// The folders right below a path, as a listing goes through them.
+  /// The direct subfolders of a path, in the order of a listing.
   private static func folders(_ groups: MessageGroups, _ path: String) -> [String] {
     let depth = path.isEmpty ? 0 : path.utf8.count + 1
     var range = groups.below(Array(path.utf8)[...])
@@ -45,7 +45,7 @@ import Testing
     #expect(groups.group(named: Array("a/b".utf8)[...]).map { Array(groups.members($0)) } == [14])
   }
 
-  /// What the index may have as names of attachments.
+  /// Names of attachments in the index are valid file names.
   @Test func attachmentsOfTheIndexHaveNamesThatAFileCanHave() {
     let entry = AttachmentList.Entry(position: 3, number: 4, name: Array("a.pdf".utf8))
     var bytes: [UInt8] = []
@@ -78,7 +78,7 @@ import Testing
     for place in packed.indices {
       var broken = packed
       broken[place] ^= 0x80
-      // Whatever it says then, looking at it reads nothing that is not there.
+      // Whatever it contains then, accessing it stays within bounds.
       guard let odd = MessageGroups(packed: broken, messages: 14) else { continue }
       for group in 0..<odd.count { _ = (Array(odd.name(group)), Array(odd.members(group))) }
     }
@@ -122,7 +122,7 @@ import Testing
     let rows = subjects.enumerated().map { index, subject in
       var row = MessageRow(separator: 0, start: 0, end: 0)
       row.subject = subject
-      // The fourth answers the first.
+      // The fourth replies to the first.
       row.messageID = index == 3 ? 99 : UInt64(index + 1)
       row.references = index == 3 ? [1] : []
       return row

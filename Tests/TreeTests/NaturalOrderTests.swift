@@ -16,7 +16,7 @@ import Testing
         #expect(NaturalOrder.precedes(one, other) && !NaturalOrder.precedes(other, one))
       }
     }
-    // Alike but for zeros or case: some order, and always that one.
+    // Equal except for zeros or case: any order, but always the same.
     for (one, other) in [("1", "01"), ("a", "A"), ("a1", "A1"), ("x01y2", "x1y02")] {
       let (one, other) = (Array(one.utf8)[...], Array(other.utf8)[...])
       #expect(NaturalOrder.precedes(one, other) != NaturalOrder.precedes(other, one))

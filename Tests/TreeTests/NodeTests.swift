@@ -8,7 +8,7 @@ import Testing
 @testable import Tree
 
 @Suite struct NodeTests {
-  /// A tree of files, folders and archives in one another.
+  /// A tree of files, folders and nested archives.
   private static func makeTree() throws -> (source: SourceFolder, tree: TreeInProcess) {
     let source = try SourceFolder()
     try source.makeFolder("d")
@@ -24,7 +24,7 @@ import Testing
     let tree = walker.tree
     let before = tree.nodeCount
     let folder = try tree.lookUp("d", in: Tree.root, .blocking)
-    // The counter moves, or what follows would show nothing.
+    // The counter works; otherwise the rest would show nothing.
     #expect(tree.nodeCount == before + 1)
     let file = try tree.lookUp("b.txt", in: folder.node, .blocking)
     let again = try tree.lookUp("b.txt", in: folder.node, .blocking)
@@ -71,7 +71,7 @@ import Testing
     #expect(other.node != one.node || other.generation != one.generation)
   }
 
-  /// A made file is another node for who may not read its source, a folder the same for all.
+  /// A generated file is a different node if its source becomes unreadable to the caller; a folder is the same for all.
   @Test func fileIsAnotherNodeForWhoMayNotReadIt() throws {
     let source = try SourceFolder()
     try source.write("a.csv", "a,b\n")
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// An item is the file that it was found to be, not whatever has its name.
+  /// An item refers to the file that was found, not to the present file of that name.
   @Test func itemOfAReplacedFileIsStale() throws {
     let source = try SourceFolder()
     try source.write("a", "one")
@@ -120,7 +120,7 @@ import Testing
     let (source, walker) = try Self.makeTree()
     let tree = walker.tree
     let old = try tree.lookUp("a.txt", in: Tree.root, .blocking)
-    // Beside the old one, so that it cannot get its number.
+    // Written beside the old one, so that it cannot get the same inode number.
     try source.write("new", "new")
     try source.rename("new", to: "a.txt")
     let new = try tree.lookUp("a.txt", in: Tree.root, .blocking)
@@ -175,7 +175,8 @@ import Testing
     #expect(!tree.hasSurplus(over: 40) && tree.surplus(over: 40).isEmpty)
   }
 
-  /// The kernel may be asked to forget an archive's folder only when nothing in it is known: a process may stand there.
+  /// The kernel may be asked to forget an archive's folder only if nothing in it is known: it may be a process's
+  /// current folder.
   @Test func occupiedFolderIsNoSurplus() throws {
     let source = try SourceFolder()
     let entries = (0..<10).map { ZipFixtureEntry("d\($0)/x", "x") }
@@ -184,7 +185,7 @@ import Testing
     let view = try tree.lookUp("a.zip.contents", in: Tree.root, .blocking).node
     let folders = try (0..<10).map { try tree.lookUp(FileName("d\($0)"), in: view, .blocking).node }
     let files = try folders.map { try tree.lookUp("x", in: $0, .blocking).node }
-    // Far more than may be known, so that all are named that can be.
+    // A limit far below the number of known nodes, so that every candidate is returned.
     let limit = 3
     #expect(Set(tree.surplus(over: limit).map(\.name)) == ["x"])
     for file in files { tree.forget(file, 1) }
@@ -203,14 +204,14 @@ import Testing
     for node in nodes { tree.forget(node, 1) }
   }
 
-  /// A process stands in a folder whose name has become another one's.
+  /// A process's current folder was replaced by another one under its name.
   @Test func folderInAnothersPlaceIsNotIt() throws {
     let source = try SourceFolder()
     for folder in ["d", "e"] {
       try source.makeFolder(FileName(folder))
       try source.write(FileName("\(folder)/a"), folder)
     }
-    // One descriptor: the folder is opened anew each time.
+    // With one descriptor, the folder is reopened each time.
     let walker = try TreeInProcess(source, descriptors: 1)
     let folder = try walker.tree.lookUp("d", in: Tree.root, .blocking).node
     let file = try walker.tree.lookUp("a", in: folder, .blocking).node
@@ -224,7 +225,7 @@ import Testing
     walker.tree.forget(folder, 1)
   }
 
-  /// A view's folder outlives its source's states; a file in it does where it shows the same.
+  /// A view's folder stays valid when its source changes; a file in it only if it shows the same.
   @Test func viewOfAnEarlierStateShowsThePresentOneAtOnce() throws {
     let source = try SourceFolder()
     try source.write("a.zip", ZipFixture(ZipFixtureEntry("d/t", "one")))
@@ -266,7 +267,7 @@ import Testing
     let (source, walker) = try Self.makeTree()
     try source.write("a.zip", ZipFixture(ZipFixtureEntry("in", String(repeating: "x", count: 300 << 10))))
     let tree = walker.tree
-    // A listed view is there without a look inside.
+    // A listed view is found without opening its source.
     let view = try tree.lookUp("a.zip.contents", in: Tree.root, .immediate)
     _ = try tree.attributes(view.node, .immediate)
     #expect(throws: Fault.later) { _ = try tree.openFolder(view.node, .immediate) }
@@ -297,7 +298,7 @@ import Testing
       let file = try walker.tree.open(node, .blocking)
       let head = try file.source.partialBytes(at: 0, count: 1000)
       #expect(head == Array(repeating: 1, count: 1000))
-      // The same size in place: only the time tells.
+      // The same size, written in place: only the time differs.
       try source.write("a.zip", archive(2))
       try source.setModified("a.zip", Timestamp(seconds: 5))
       #expect(throws: Fault.self) { try file.source.partialBytes(at: 1000, count: 1000) }

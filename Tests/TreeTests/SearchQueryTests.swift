@@ -66,7 +66,7 @@ import Testing
     #expect(error?.reason.contains(reason) ?? false, "\(error?.reason ?? "")")
   }
 
-  /// Each form is among those of the others.
+  /// Each form matches all the others.
   @Test(arguments: [
     ["underrun", "underruns"], ["run", "runs", "running"], ["use", "uses", "used", "using"],
     ["party", "parties"], ["reply", "replies", "replied", "replying"], ["box", "boxes"],
@@ -79,7 +79,7 @@ import Testing
     #expect(InflectedWord.forms(of: "Übung") == ["übung"])
   }
 
-  /// Whatever a folder is called, it is a query or says why it is none, and FTS5 is never told what it cannot read.
+  /// Any folder name is a query or gives an error, and FTS5 never gets an invalid expression.
   @Test func anyTextIsReadOrRefused() {
     var numbers = SeededNumbers(seed: 11)
     let pieces = [

@@ -9,7 +9,7 @@ import Threads
 @testable import MailViews
 @testable import Tree
 
-/// What a query's folder lists while words are still added, or cannot be.
+/// The listing of a query's folder while words are being added, or cannot be.
 @Suite(.timeLimit(.minutes(1))) struct SearchWaitTests {
   private static let count = 40
 
@@ -27,10 +27,10 @@ import Threads
     """
   }
 
-  /// A mailbox whose bytes from a place on can be held back.
+  /// A mailbox whose reads from an offset on can be blocked.
   private final class HeldFile: Item {
     let bytes: ByteArraySource
-    /// Where that starts.
+    /// The offset from which reads block.
     let held = Awaited(Int64.max)
     var inode: UInt64 { 7 }
     var kind: Kind { .file }
@@ -111,7 +111,7 @@ import Threads
     #expect(try folder.child(named: "INCOMPLETE - 050 % searched.txt", .blocking) == nil)
     #expect(try folder.child(named: FileName(names[1]), .blocking) != nil)
     #expect(try setup.attribute("user.ffmount.searched", "needle") == "20 of 40 messages")
-    // What a message does not have is not known of those that were not searched.
+    // Whether a message lacks something is unknown until it is searched.
     #expect(try setup.list("-thread").count == 11)
     setup.file.held.update { $0 = .max }
     for _ in 0..<400 where names.first?.hasPrefix("INCOMPLETE") == true { names = try setup.list("needle") }
@@ -150,7 +150,7 @@ import Threads
     #expect(!setup.sorted.search.words.reach.isKept)
   }
 
-  /// Who is interrupted while he waits goes at once, and what was done for him alone soon ends.
+  /// An interrupted caller returns at once, and work done only for it ends soon.
   @Test func whoWaitsCanGo() async throws {
     let setup = try Setup(patience: .seconds(50))
     setup.file.held.update { $0 = 0 }

@@ -7,13 +7,13 @@ import TestSupport
 import Threads
 import Tree
 
-/// A tree as its users see it, without a kernel: paths are walked by look-up, each counted and given back.
+/// A tree as its users see it, without a kernel: paths are walked by lookups, each of which is counted and forgotten.
 final class TreeInProcess: FileTree {
   let tree: Tree
-  /// Whether nodes are given back at the end only, as by a kernel with memory to spare, or after each call.
+  /// Whether nodes are forgotten only at the end, as by a kernel with memory to spare, or after each call.
   private let keepsNodes: Bool
   private let kept = Mutex<[UInt64]>([])
-  /// Stays as long as its tree.
+  /// Retained as long as the tree.
   private let source: SourceFolder
 
   private init(_ tree: Tree, of source: SourceFolder, keepsNodes: Bool) {
@@ -45,7 +45,7 @@ final class TreeInProcess: FileTree {
     }
   }
 
-  /// Asks at once, and again with patience when the answer is to come later, as a mount does.
+  /// Requests at once, and again with blocking patience if delayed, as a mount does.
   func ask<Value>(_ question: (Patience) throws(Fault) -> Value) throws -> Value {
     do throws(Fault) {
       do throws(Fault) { return try question(.immediate) } catch {
@@ -69,7 +69,7 @@ final class TreeInProcess: FileTree {
 
   func list(_ path: FileName) throws -> [FileName] { try rows(path).map(\.name) }
 
-  /// The rows behind `.` and `..`, read a few at a time as a kernel does.
+  /// The rows after `.` and `..`, read a few at a time as a kernel does.
   func rows(_ path: FileName, atATime count: Int = 50) throws -> [(name: FileName, cookie: UInt64)] {
     try withNode(path) { node in
       let reader = try ask { (patience) throws(Fault) in try tree.openFolder(node, patience) }
@@ -136,7 +136,7 @@ final class TreeInProcess: FileTree {
 }
 
 extension Fault {
-  /// The errno that the contract wants for it.
+  /// The errno that the contract requires for it.
   var expectedErrno: Int32 {
     switch kind {
     case .system(let code): code

@@ -5,13 +5,13 @@ import Threads
 
 @testable import Tree
 
-/// Trees come and go as memory is wanted; what is seen of them stays the same.
+/// Trees are evicted and reloaded under memory pressure; what they show stays the same.
 @Suite struct TreeMemoryTests {
   private static func archive(_ name: String, count: Int) -> ZipFixture {
     ZipFixture((0..<count).map { ZipFixtureEntry("\(name) \($0 % 7)/file \($0)", "\(name)\($0)") })
   }
 
-  /// What is seen of an archive, told apart from another reading of it.
+  /// The contents of an archive, in a comparable form.
   private func look(_ tree: TreeInProcess, _ name: String) throws -> [String] {
     let file = FileName("\(name).zip.contents/\(name) 3/file 10")
     let names = try tree.list(FileName("\(name).zip.contents/\(name) 3"))
@@ -28,7 +28,7 @@ import Threads
     let tree = try TreeInProcess(source, keepsNodes: true, memory: memory)
     let first = try ["a", "b", "c"].map { try look(tree, $0) }
     #expect(first.map(\.last) == ["a10", "b10", "c10"] && first.map(\.count) == [102, 102, 102])
-    // The nodes of all of them are known still.
+    // The nodes of all of them are still known.
     #expect(tree.tree.nodeCount == 10)
     for _ in 0..<3 {
       #expect(try ["a", "b", "c"].map { try look(tree, $0) } == first)
@@ -60,7 +60,7 @@ import Threads
         let reader = try walker.ask { (patience) throws(Fault) in try walker.tree.openFolder(folder, patience) }
         let opened = try walker.ask { (patience) throws(Fault) in try walker.tree.open(file, patience) }
         let some = try walker.read(reader, after: 0, count: 10)
-        // Drives the other tree out.
+        // Evicts the other tree.
         _ = try look(walker, "b")
         let rest = try walker.read(reader, after: some.last?.cookie ?? 0, count: 1000)
         #expect(some.count + rest.count == 102 && Set((some + rest).map(\.name)).count == 102)

@@ -11,12 +11,13 @@ import Testing
 @testable import TableViews
 @testable import Tree
 
-/// What every view there is, and every one to come, owes to its sources.
+/// The access rights of every existing and future view with regard to its sources.
 @Suite struct ViewRightsTests {
-  /// What a view is made of.
+  /// The sources of a view.
   private enum Sources { case oneFile, manyFiles, oneFileOrItsParts }
 
-  /// A new view is entered here with what it draws on. One that draws on several things takes its rights from `CommonRights`.
+  /// A new view must be entered here with its sources. A view with several sources takes its rights from
+  /// `CommonRights`.
   private static let table: [String: Sources] = [
     "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
@@ -29,7 +30,7 @@ import Testing
     return Views(conversions: conversions).all
   }
 
-  /// A file or a folder that notes whether anything but its attributes was asked for.
+  /// A file or folder that records whether anything but its attributes was requested.
   private final class Thing: Item {
     let inode: UInt64
     let kind: Kind
@@ -80,7 +81,7 @@ import Testing
       item: thing, attributes: try thing.attributes(.blocking), name: name, folder: node, isConcealed: isConcealed)
   }
 
-  /// Names that a view answers to, the first of a file that says what it is.
+  /// Names that a view matches; the first one is for a file with a recognizable signature.
   private static func names(_ view: any View) -> [FileName] {
     switch "\(type(of: view))" {
     case "TableView": ["x.csv", "y.tsv"]
@@ -131,7 +132,7 @@ import Testing
     }
   }
 
-  /// Members, the folder, and what is left for owner, group and others; nil: nobody owns it.
+  /// Members, the folder, and the resulting permissions for owner, group and others; nil if it has no owner.
   private static let merges: [(folder: Thing, owner: UInt32?, group: UInt32?, permissions: UInt16)] = [
     (merge(0o755, (0o644, 1, 1), (0o644, 1, 1)), 1, 1, 0o444),
     (merge(0o755, (0o644, 1, 1), (0o600, 1, 1)), 1, 1, 0o400),
@@ -148,7 +149,7 @@ import Testing
   ]
 
   private static func merge(_ mode: UInt16, _ members: (UInt16, UInt32, UInt32)...) -> Thing {
-    // As the last part of an archive that was split into as many.
+    // As the last part of an archive split into as many.
     let end = [0x50, 0x4b, 5, 6, UInt8(members.count - 1)] + [UInt8](repeating: 0, count: 17)
     let files = members.enumerated().map { index, member in
       (

@@ -6,7 +6,7 @@ import Zip
 extension ZipArchive {
   static let testTime = Timestamp(seconds: 1_700_000_000)
 
-  /// A fixture opened.
+  /// Opens a fixture.
   convenience init(_ fixture: ZipFixture, cache: StretchCache = StretchCache(capacity: 4 << 20)) throws {
     try self.init(bytes: fixture.bytes(), cache: cache)
   }
@@ -27,8 +27,8 @@ extension ZipArchive {
     try self.init(ByteArraySource(bytes), modified: Self.testTime, cache: cache)
   }
 
-  /// The tree as text, one line a node, in the archive's order: `folder/`, `file = content`, `link -> target`,
-  /// `file ! kind of fault`.
+  /// The tree as text, one line per node, in the archive's order: `folder/`, `file = content`, `link -> target`, `file
+  /// ! kind of fault`.
   func lines() -> [String] { lines(below: ZipArchive.root, path: "") }
 
   private func lines(below folder: UInt32, path: String) -> [String] {
@@ -49,7 +49,7 @@ extension ZipArchive {
     (try? content(of: node)).map { String(decoding: $0, as: UTF8.self) } ?? "?"
   }
 
-  /// A file's bytes, read front to back and checked against what its size says.
+  /// A file's bytes, read front to back and checked against its size.
   func content(of index: UInt32) throws(Fault) -> [UInt8] {
     let bytes = try open(index, .blocking).readThrough()
     guard Int64(bytes.count) == node(index).size else {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Zip
 
-/// An entry and what stat(2) should say of it.
+/// An entry and its expected stat(2) result.
 struct AttributeCase: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let entry: ZipFixtureEntry
@@ -30,7 +30,7 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
   }
 
   @Test func hoursOfOneDayAreDifferentTimes() throws {
-    // 2021-01-12 at 9:00, 17:30:10 and 9:00 again; minutes and seconds of the last one alone.
+    // 2021-01-12 at 9:00, 17:30:10 and 9:00 again; only the last one has minutes and seconds.
     let times: [UInt16] = [9 << 11, 17 << 11 | 30 << 5 | 5, 9 << 11, 9 << 11 | 59 << 5 | 29]
     let entries = times.enumerated().map { number, time in
       ZipFixtureEntry("\(number)", "x").with {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Zip
 
-/// Names as some program wrote them, and the character set it took.
+/// Names as written by some program, and its charset.
 struct CharsetSample: CustomTestStringConvertible, Sendable {
   let charset: String
   let names: [String]
@@ -32,7 +32,7 @@ struct CharsetSample: CustomTestStringConvertible, Sendable {
     CharsetSample(charset: "CP949", names: ["안녕하세요.txt"]),
   ]
 
-  /// What a person would say that names are which a program wrote in `charset`.
+  /// Names that a person would recognize, written by a program in `charset`.
   static let truths: [CharsetSample] = [
     CharsetSample(charset: "cp437", names: ["Größe.txt"]),
     CharsetSample(charset: "cp437", names: ["señor.txt"]),
@@ -107,7 +107,7 @@ struct CharsetSample: CustomTestStringConvertible, Sendable {
     CharsetSample(charset: "euc_jp", names: ["新しいフォルダ.txt"]),
   ]
 
-  /// What Python makes of the names.
+  /// The names encoded by Python.
   func encoded() throws -> [[UInt8]] {
     try names.map { name in
       let code = "import sys; sys.stdout.buffer.write('\(name)'.encode('\(charset.lowercased())'))"
@@ -143,7 +143,7 @@ struct CharsetTests {
   }
 
   @Test func oneNameDecidesForTheOthers() throws {
-    // Alone, the second could be anything.
+    // By itself, the second one is ambiguous.
     let names = ["Документы и отчёты.txt", "и"]
     let encoded = try CharsetSample(charset: "CP866", names: names).encoded()
     #expect(files(try ZipArchive(fixture(encoded))) == names.sorted())

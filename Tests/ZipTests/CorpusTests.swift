@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Zip
 
-/// A file of the archives handed out beside the project.
+/// An archive of the corpus beside the project.
 struct CorpusArchive: CustomTestStringConvertible, Sendable {
   let url: URL
   var testDescription: String { url.lastPathComponent }
@@ -21,7 +21,7 @@ struct CorpusArchive: CustomTestStringConvertible, Sendable {
   }()
 }
 
-/// An entry's bytes by their number and checksum: names differ between readers, contents may not.
+/// An entry's contents as size and checksum: names differ between readers, contents must not.
 struct ContentMark: Hashable, Sendable {
   let size: Int
   let crc: UInt32
@@ -29,7 +29,7 @@ struct ContentMark: Hashable, Sendable {
 
 @Suite(.enabled("the corpus is beside the project") { !CorpusArchive.all.isEmpty })
 struct CorpusTests {
-  /// What Python's zipfile reads of each archive, by path; none where there is no python3.
+  /// The contents of each archive as read by Python's zipfile, by path; empty if there is no python3.
   private static let known: [String: [ContentMark]] = {
     let code = """
       import os, sys, zipfile, zlib

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Zip
 
-/// An entry that cannot be read, and why not.
+/// An entry that cannot be read, and the reason.
 struct BadEntry: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let entry: ZipFixtureEntry
@@ -62,7 +62,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     #expect(try archive.content(of: 2) == Array("x".utf8))
   }
 
-  /// Whether a listing shows an archive by its first bytes and a look-up finds one are the same.
+  /// A listing, which checks the first bytes, and a lookup agree on whether a file is an archive.
   @Test func whatLooksLikeAnArchiveIsOne() throws {
     for start in [[0x50, 0x4b, 3, 4], [0x50, 0x4b, 5, 6], [0x50, 0x4b, 7, 8, 0x50, 0x4b]] as [[UInt8]] {
       for count in start.count..<40 {
@@ -81,7 +81,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     ZipFixtureEntry("bad", content).with(change)
   }
 
-  /// Deflated data of which both headers claim too little.
+  /// Deflated data whose size is understated in both headers.
   private static func bad(cutTo size: UInt64) -> ZipFixtureEntry {
     bad {
       $0.claimedCompressedSize = size
@@ -149,14 +149,14 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
   ]
 
   @Test func smallEntryMayClaimGigabytesOfDeflateData() throws {
-    // The file is a sparse 4 GiB; the entry's data runs nearly to its end.
+    // The file is a sparse 4 GiB; the entry's data extends nearly to its end.
     let size: Int64 = 4 << 30
     let entry = ZipFixtureEntry("bad", "content").deflated().with {
       $0.claimedCompressedSize = UInt64(size) - 1000
       $0.claimedSize = 100
     }
     let layout = ZipFixture(entry).layout()
-    // The head stays, the directory goes to the end.
+    // The local header stays at the start, the directory is moved to the end.
     var fixture = ZipFixture(entry)
     fixture.claimedDirectoryOffset = UInt32(size - Int64(layout.bytes.count - layout.directory))
     let tail = Array(fixture.bytes()[layout.directory...])

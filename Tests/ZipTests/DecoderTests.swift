@@ -63,7 +63,7 @@ struct DecoderTests {
     var numbers = SeededNumbers(seed: 8)
     for _ in 0..<3 {
       var bytes = made.bytes
-      // Somewhere in the middle of the long entry, which comes first and is nearly all.
+      // In the middle of the long entry, which comes first and is nearly all of the archive.
       let place = 200 + numbers.below(bytes.count / 2)
       bytes[place] ^= 1 << UInt8(numbers.below(8))
       let damaged = MadeArchive(testDescription: "", bytes: bytes, password: made.password)
@@ -122,7 +122,8 @@ struct DecoderTests {
   }
 
   @Test func hostileDictionariesAreRefused() throws {
-    // A .xz stream whose block asks for 1.5 GiB, as `xz --lzma2=dict=1536MiB` writes it, and a Zstandard frame with 2 GiB.
+    // A .xz stream whose block requires 1.5 GiB, as written by `xz --lzma2=dict=1536MiB`, and a Zstandard frame with 2
+    // GiB.
     let zstd: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0, 0]
     let entry = ZipFixtureEntry("a", [UInt8](repeating: 0, count: 400_000)).with {
       $0.method = 93

@@ -15,7 +15,7 @@ import Zip
 
   @Test func otherBytesAreCodePage437() throws {
     let upper = (0x80...0xff).map { UInt8($0) }
-    // In two halves: a path has a limit, a component too.
+    // In two halves, because a path component is limited in length.
     let expected =
       "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀"
       + "αßΓπΣσ\u{b5}τΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}"

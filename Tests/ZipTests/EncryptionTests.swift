@@ -19,7 +19,7 @@ struct EncryptionTests {
     let archive = try archive(made, passwords: [])
     let fault = #expect(throws: Fault.self) { _ = try archive.content(of: #require(archive.find("small"))) }
     #expect(fault?.kind == .locked && fault?.reason.contains("password_file=") == true)
-    // Sizes are known all the same.
+    // Sizes are known without a password.
     #expect(Int(archive.node(try #require(archive.find("long"))).size) == MadeArchive.contents["long"]?.count)
   }
 
@@ -27,7 +27,7 @@ struct EncryptionTests {
     let archive = try archive(made, passwords: ["Secret", "secret ", "x", "sécret"])
     for name in ["long", "small"] {
       let fault = #expect(throws: Fault.self) { _ = try archive.content(of: #require(archive.find(name))) }
-      // One in 256 passes ZipCrypto's check; then the CRC tells.
+      // One in 256 passes ZipCrypto's check; then the CRC does not match.
       #expect(fault?.kind == .locked || fault?.kind == .damaged)
     }
   }
@@ -48,7 +48,7 @@ struct EncryptionTests {
   @Test(arguments: MadeArchive.locked.filter { $0.testDescription.hasPrefix("AES") })
   func changedCodeIsDamaged(_ made: MadeArchive) throws {
     var bytes = made.bytes
-    // The last byte before the second local header is of the first entry's code.
+    // The last byte before the second local header belongs to the first entry's authentication code.
     let second = try #require(bytes.indices.dropFirst(100).first { bytes[$0...].starts(with: [0x50, 0x4b, 3, 4]) })
     bytes[second - 1] ^= 1
     let archive = try archive(made, passwords: ["secret"], bytes: bytes)

@@ -14,7 +14,7 @@ import Zip
     return copy
   }
 
-  /// An end record that says there are no entries, with an empty comment.
+  /// An end record for an archive without entries, with an empty comment.
   private static let emptyEnd: [UInt8] = [0x50, 0x4b, 5, 6] + Array(repeating: 0, count: 18)
 
   @Test(arguments: wrappings) func archiveIsFound(_ shape: TreeShape) throws {
@@ -123,7 +123,7 @@ import Zip
   }
 
   @Test func directoryLongerThanOneBlockIsReadWhole() throws {
-    // Headers of up to 64 KiB, so that they lie across the blocks that are read.
+    // Headers of up to 64 KiB, so that they cross block boundaries.
     let entries = (0..<40).map { index in
       ZipFixtureEntry("f\(index)", "\(index)").with { $0.comment = Array(repeating: 0x50, count: 1 + index * 1600) }
     }
@@ -131,7 +131,7 @@ import Zip
   }
 
   @Test func hugeClaimsCostNoMemory() throws {
-    // A sparse terabyte whose end record claims that nearly all of it is directory, with 20 thousand million entries.
+    // A sparse terabyte whose end record claims that nearly all of it is directory, with 20 billion entries.
     let size: Int64 = 1 << 40
     var end = ZipFixture()
     end.endsInZip64 = true
@@ -166,9 +166,9 @@ extension ZipFixture {
     return copy
   }
 
-  /// As macOS writes what is larger than 4 GiB: without ZIP64, of places and sizes the low 32 bits.
+  /// As macOS writes archives larger than 4 GiB: without ZIP64, with the low 32 bits of offsets and sizes.
   @Test func placesWithoutTheirUpperBitsAreFound() throws {
-    // The second one is longer than 4 GiB, and the fourth starts at the low bits of the first one's place.
+    // The second one is longer than 4 GiB, and the fourth starts at the low bits of the first one's offset.
     let sizes: [Int64] = [3 << 30, 5 << 30, 7, 100]
     var pieces: [(offset: Int64, bytes: [UInt8])] = []
     var directory: [UInt8] = []
@@ -179,7 +179,7 @@ extension ZipFixture {
       func low(_ value: Int64) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
       header.replaceSubrange(20..<28, with: low(size) + low(size))
       header.replaceSubrange(42..<46, with: low(place))
-      // The first byte says which it is; only the small ones are read to their ends, at which the CRC counts.
+      // The first byte identifies the entry; only the small ones are read to their ends, where the CRC is checked.
       let start = [UInt8(number) + 0x41]
       if size < 1000 {
         let content = start + [UInt8](repeating: 0, count: Int(size) - 1)

@@ -9,7 +9,7 @@ struct StreamName: CustomTestStringConvertible, Sendable {
   let testDescription: String
   static let all = ZipStream.recipes.map { StreamName(testDescription: $0.name) }
 
-  /// Made once, on the first use.
+  /// Created once, on first use.
   private static let streams: [String: ZipStream] = {
     let streams = (try? ZipStream.makeAll()) ?? []
     return Dictionary(uniqueKeysWithValues: streams.map { ($0.description, $0) })
@@ -110,12 +110,12 @@ struct InflatedSourceTests {
       compressed[numbers.below(compressed.count)] ^= 1 << UInt8(numbers.below(8))
       let source = source(stream, cache: 8 << 20, compressed: ByteArraySource(compressed))
       checkNothingIsShort(source, stream.plain.count)
-      // A bit that fills a stored block's first byte stands for nothing.
+      // A padding bit in a stored block's first byte has no meaning.
       if let bytes = try? source.readThrough() { #expect(areSame(bytes, stream.plain[...])) }
     }
   }
 
-  /// Reads here and there: each gives all that was asked for, or throws.
+  /// Reads at several offsets: each returns all that was requested, or throws.
   private func checkNothingIsShort(_ source: InflatedSource, _ size: Int) {
     for offset in stride(from: 0, to: size, by: size / 7) {
       guard let got = try? source.partialBytes(at: Int64(offset), count: 100_000) else { continue }
@@ -125,7 +125,7 @@ struct InflatedSourceTests {
 
   @Test(arguments: 0..<12) func passingFaultOfTheSourceLeavesNoTrace(failing: Int) throws {
     let stream = try StreamName.all[1].stream()
-    // One read fails as it does when descriptors run out, then all go well.
+    // One read fails as when descriptors run out, then all succeed.
     let flaky = FailingSource(ByteArraySource(stream.compressed)) { read, _ in
       read == failing * 3 ? Fault(.system(EMFILE), "open") : nil
     }
@@ -148,7 +148,7 @@ struct InflatedSourceTests {
     let source = source(stream, cache: 4 << 20)
     #expect(throws: Fault.later) { try source.partialBytes(at: 0, count: 10, .immediate) }
     _ = try source.partialBytes(at: 0, count: 10, .blocking)
-    // What is there already is no reason to wait.
+    // Cached data is returned without waiting.
     #expect(areSame(try source.partialBytes(at: 5, count: 10, .immediate), stream.plain[5..<15]))
   }
 
@@ -168,7 +168,7 @@ struct InflatedSourceTests {
   }
 
   @Test func longRunsAreCheap() throws {
-    // 300 MiB of zeros out of 300 KiB: more restart points than are kept.
+    // 300 MiB of zeros from 300 KiB: more restart points than are kept.
     let size = 300 << 20
     let source = InflatedSource(
       of: ByteArraySource(ZipDeflate.zeros(size)), size: Int64(size), crc: 0, cache: StretchCache(capacity: 2 << 20))

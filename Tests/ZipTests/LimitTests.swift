@@ -45,7 +45,7 @@ import Zip
   }
 
   @Test func dataBelongToOneEntryAlone() throws {
-    // The second and fourth start where the first does; the directory claims more of the third than there is.
+    // The second and fourth start at the first one's offset; the directory claims more for the third than there is.
     var entries = ["a", "b", "c", "d"].map { ZipFixtureEntry($0, "content of \($0)") }
     entries[1].claimedOffset = 0
     entries[3].claimedOffset = 0
@@ -54,7 +54,7 @@ import Zip
     #expect(try fault(archive, "b")?.reason == "its data overlap those of a")
   }
 
-  /// An entry's data and the 30 bytes of its local header are its own, to the last byte.
+  /// An entry's data and the 30 bytes of its local header must not overlap others, to the byte.
   @Test(arguments: [(-1, true), (0, false)]) func oneByteIsAnOverlap(distance: Int, isOverlap: Bool) throws {
     let content = String(repeating: "a", count: 100)
     let entries = [

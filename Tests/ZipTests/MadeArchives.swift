@@ -2,20 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An archive that another program made, and what is in it.
+/// An archive created by another program, and its contents.
 struct MadeArchive: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let bytes: [UInt8]
-  /// Empty where the password is not needed.
+  /// Empty if no password is needed.
   let password: String
 
-  /// The same in each archive, by name.
+  /// The contents of each archive, by name.
   static let contents: [String: [UInt8]] = made.contents
   static let all: [MadeArchive] = made.archives
   static let open = all.filter { $0.password.isEmpty }
   static let locked = all.filter { !$0.password.isEmpty }
 
-  /// Each line makes one archive in a folder with the files `long`, `small`, `empty`.
+  /// Each line creates one archive in a folder with the files `long`, `small`, `empty`.
   private static let recipes: [(name: String, password: String, code: String)] = [
     ("Deflate64 by 7z", "", "seven('-mm=Deflate64')"),
     ("Deflate64 by 7z, fastest", "", "seven('-mm=Deflate64', '-mx=1')"),
@@ -81,7 +81,7 @@ struct MadeArchive: CustomTestStringConvertible, Sendable {
     }
     var contents: [String: [UInt8]] = [:]
     for index in 0..<3 { contents[String(decoding: parts[2 * index], as: UTF8.self)] = parts[2 * index + 1] }
-    // Empty: the program that makes it is not there.
+    // Empty if the program that creates it is missing.
     let archives = zip(recipes, parts[6...]).filter { !$1.isEmpty }
       .map { MadeArchive(testDescription: $0.name, bytes: $1, password: $0.password) }
     return (contents, archives)

@@ -5,12 +5,12 @@ import Testing
 import Threads
 import Zip
 
-/// What an archive's tree may take is bounded in bytes, whatever there is so much of.
+/// The memory of an archive's tree is limited in bytes, whatever it contains many of.
 @Suite(.timeLimit(.minutes(5))) struct MemoryTests {
-  /// A directory with very much of one thing.
+  /// A directory with very many or very long values of one kind.
   struct Shape: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// In bytes, what a tenth of it needs at least, and all of it more than.
+    /// In bytes: enough for a tenth of the directory, but not for all of it.
     let size: Int
     let names: @Sendable (_ index: Int) -> String
     let count: Int
@@ -48,7 +48,7 @@ import Zip
     let budget = MemoryBudget(capacity: shape.size)
     var archive: ZipArchive? = try Self.open(shape, count: shape.count / 10, MemoryShare(in: budget))
     let count = try #require(archive?.count)
-    // A node is of 72 bytes, its place of 4, and a name of one byte at least.
+    // A node takes 72 bytes, its place 4, and a name at least one byte.
     #expect(budget.used >= count * 77 && budget.used <= shape.size)
     archive = nil
     #expect(budget.used == 0)

@@ -6,7 +6,7 @@ import Zip
 
 @testable import Fuzzing
 
-/// Archives with a few bytes changed: whatever comes out, the process stays and what is read is consistent.
+/// Archives with a few bytes changed: whatever the result, there is no crash, and reads are consistent.
 @Suite(.timeLimit(.minutes(10))) struct MutationTests {
   @Test(arguments: 0..<8) func mutatedArchivesNeverCrash(batch: Int) throws {
     var numbers = SeededNumbers(seed: UInt64(batch))
@@ -18,7 +18,7 @@ import Zip
       let complaints = FuzzTarget.zip.complaints(bytes)
       #expect(complaints.isEmpty, "batch \(batch), round \(round)")
     }
-    // Else the loop would show little.
+    // Otherwise the loop would show little.
     #expect(opened > 200)
   }
 
@@ -40,7 +40,7 @@ import Zip
     }
   }
 
-  /// Else nothing would show that the loops above can find anything.
+  /// Checks that the loops above can detect anything.
   @Test func bytesThatDifferBetweenReadsAreComplainedAbout() {
     let bytes = ZipFixture(ZipFixtureEntry("a", String(repeating: "x", count: 500_000))).bytes()
     var reading = ZipReading()
@@ -49,7 +49,7 @@ import Zip
   }
 }
 
-/// Gives each long run of bytes otherwise than the last time.
+/// Returns different bytes for each long read.
 private final class FlickeringSource: ByteSource {
   private let source: ByteArraySource
   private let reads = Mutex<UInt8>(0)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Zip
 
-/// An archive that lost its end is read by its local headers.
+/// An archive without its end is read by its local headers.
 @Suite struct RecoveryTests {
   private static let entries = [
     ZipFixtureEntry("a", "one"), ZipFixtureEntry("d/b", "two").deflated(),
@@ -31,7 +31,7 @@ import Zip
         }
         if archive.node(index).kind == .file { #expect(try archive.content(of: index) == entry.content) }
       }
-      // What broke off is not there, or says so.
+      // A truncated entry is missing, or fails.
       for line in archive.lines() { #expect(whole.contains(line) || line.contains(" ! ")) }
     }
   }
@@ -44,7 +44,7 @@ import Zip
   }
 
   @Test func signaturesAmongTheDataAreNotTheEnd() throws {
-    // A descriptor's signature whose size does not fit its place.
+    // A descriptor's signature with a size that does not match its offset.
     let content: [UInt8] = [0x50, 0x4b, 7, 8] + Array(repeating: 0x50, count: 40) + [0x50, 0x4b, 3, 4]
     let entry = ZipFixtureEntry("a", content).with { $0.hasDataDescriptor = true }
     let layout = ZipFixture(entry, ZipFixtureEntry("b", "x")).layout()
@@ -66,7 +66,7 @@ import Zip
 
   @Test func directoryWithoutEntriesBehindItIsNotMistaken() throws {
     let layout = ZipFixture(ZipFixtureEntry("a", "x")).layout()
-    // The directory alone, its end record lost: no local header at the start.
+    // Only the directory, without its end record: no local header at the start.
     #expect(throws: Fault.self) { _ = try ZipArchive(bytes: Array(layout.bytes[layout.directory..<layout.end])) }
   }
 }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A store in memory, which keeps what is handed over when `settle` is called.
+/// A store in memory, which stores queued points when `settle` is called.
 private final class MemoryStore: RestartStore {
   struct State {
     var images: [ByteIdentity: [Int64: [UInt8]]] = [:]
@@ -33,7 +33,7 @@ private final class MemoryStore: RestartStore {
     }
   }
 
-  /// Gives how many points were made.
+  /// Returns how many points were created.
   @discardableResult
   func settle() -> Int {
     var count = 0
@@ -49,7 +49,7 @@ private final class MemoryStore: RestartStore {
 
   var places: [Int64] { state.withLock { $0.images.values.flatMap(\.keys).sorted() } }
   var streams: Int { state.withLock { $0.images.count } }
-  /// In bytes, of all images.
+  /// The size of all images, in bytes.
   var size: Int { state.withLock { $0.images.values.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.count } } } }
 
   func change(_ body: (Int64, [UInt8]) -> [UInt8]?) {
@@ -61,7 +61,7 @@ private final class MemoryStore: RestartStore {
   }
 }
 
-/// Counts what is read of a stream that says who it is.
+/// Counts the bytes read of a stream with an identity.
 private final class CountingSource: ByteSource {
   private let bytes: [UInt8]
   private let count = Mutex(0)
@@ -87,7 +87,7 @@ private final class CountingSource: ByteSource {
   }
 }
 
-/// Streams of 20 MiB, made once.
+/// Streams of 20 MiB, created once.
 struct LongStream: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let code: String
@@ -120,7 +120,7 @@ struct LongStream: CustomTestStringConvertible, Sendable {
 
 @Suite(.enabled("python3 is there") { LongStream.isPythonThere }, .serialized)
 struct RestartStoreTests {
-  /// A source as after a mount: nothing of it in memory.
+  /// A source as after a mount, with nothing in memory.
   private func mounted(
     _ stream: LongStream, _ store: MemoryStore, inode: UInt64? = 7, damage: ((inout [UInt8]) -> Void)? = nil
   ) throws -> (InflatedSource, CountingSource) {
@@ -155,7 +155,7 @@ struct RestartStoreTests {
   private func offsets(seed: UInt64, count: Int) throws -> [Int] {
     var numbers = SeededNumbers(seed: seed)
     let size = try LongStream.plain().count
-    // Far from the start, where the first pass would go on.
+    // Far from the start, where the first pass would continue.
     return (0..<count).map { _ in (5 << 20) + numbers.below(size - (5 << 20)) }
   }
 
@@ -169,7 +169,7 @@ struct RestartStoreTests {
     for offset in try offsets(seed: 1, count: 12) {
       let (source, compressed) = try mounted(stream, store)
       try check(source, at: [offset], count: 100)
-      // At most two stretches and what is read ahead of the decoder.
+      // At most two stretches and the decoder's readahead.
       #expect(compressed.read <= compressed.size / 20 * 2 + (1 << 20))
     }
     let (source, _) = try mounted(stream, store)
@@ -180,7 +180,7 @@ struct RestartStoreTests {
     let store = try store(after: stream)
     let (sound, _) = try mounted(stream, store)
     #expect(areSame(try sound.readThrough(), try LongStream.plain()[...]))
-    // What the store has is not made again.
+    // Points in the store are not created again.
     #expect(store.settle() == 0)
     #expect(store.places == Array(1...20))
 
@@ -189,7 +189,7 @@ struct RestartStoreTests {
       cache: StretchCache(capacity: 1 << 20, restarts: store))
     #expect(throws: Fault.self) { _ = try wrongSum.readThrough() }
     store.settle()
-    // Another sum is another stream, and what does not have its sum leaves nothing behind.
+    // A different checksum means a different stream, and a stream that does not match its checksum stores nothing.
     #expect(store.streams == 1)
   }
 
@@ -212,7 +212,7 @@ struct RestartStoreTests {
   }
 
   @Test(arguments: LongStream.all) func damagedImagesNeverGiveWrongBytes(_ stream: LongStream) throws {
-    // A store notices what changed; here it does not, so that what the decoder itself refuses shows.
+    // A real store would detect changes; this one does not, so that the decoder's own checks are tested.
     var numbers = SeededNumbers(seed: 8)
     for round in 0..<6 {
       let store = try store(after: stream)
@@ -235,7 +235,8 @@ struct RestartStoreTests {
   @Test(arguments: LongStream.all) func flippedBitsInImagesReachNoForeignMemory(_ stream: LongStream) throws {
     let sound = try store(after: stream)
     var numbers = SeededNumbers(seed: 9)
-    // Bytes may be wrong then, since only the index's sum would tell; but reads end, in order or with a fault.
+    // The bytes may be wrong then, since only the index's checksum would detect it; but reads end, successfully or with
+    // a fault.
     for _ in 0..<20 {
       let store = sound
       store.change { _, image in
@@ -250,7 +251,7 @@ struct RestartStoreTests {
     }
   }
 
-  /// A decoder's state (`inflate_state` of igzip_lib.h) that is sound but for how many bits it says to hold ready.
+  /// A decoder state (`inflate_state` of igzip_lib.h) that is valid except for its number of buffered bits.
   @Test(arguments: [Int32(-1), 65, .max, .min]) func pointThatClaimsTooManyBitsIsNotUsed(_ bits: Int32) throws {
     let stream = LongStream.all[0]
     let store = try store(after: stream)
@@ -272,7 +273,7 @@ struct RestartStoreTests {
   @Test func damageAheadOfAPointIsFoundFromTheStart() throws {
     let stream = LongStream.all[0]
     let store = try store(after: stream)
-    // Same identity, as when a disk goes bad: reading from a point must end in a fault.
+    // With the same identity, as when a disk fails: a read from a point must end with a fault.
     let (source, _) = try mounted(stream, store) { bytes in
       for place in bytes.count / 2..<bytes.count / 2 + 4000 { bytes[place] = 0xff }
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Zip
 
-/// Reads of a source of ten megabytes, and whether they come to its end along the way.
+/// Reads of a source of ten megabytes, and whether they bring the running check to its end.
 struct CheckedReads: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let reads: [Range<Int>]
@@ -39,14 +39,14 @@ struct CheckedReads: CustomTestStringConvertible, Sendable {
     var numbers = SeededNumbers(seed: 2)
     return numbers.bytes(CheckedReads.size)
   }()
-  /// By CRC32, which the tests of archives compare with others' sums.
+  /// Computed with CRC32, which the tests of archives compare with other implementations.
   private static let crc: UInt32 = {
     var sum = CRC32()
     unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
     return sum.value
   }()
 
-  /// What the reads come to: faults, and how often the check passed. Seen reads give the bytes, unseen ones do not.
+  /// The outcome of the reads: faults, and how often the check passed. Seen reads pass their bytes, unseen ones do not.
   private func outcome(_ reads: CheckedReads, crc: UInt32, isSeen: Bool) -> (faults: [Fault], passed: Int) {
     let passed = Mutex(0)
     let check = RunningCheck(of: ByteArraySource(Self.bytes), CRC32Sum(expected: crc)) { passed.withLock { $0 += 1 } }
@@ -82,7 +82,7 @@ struct CheckedReads: CustomTestStringConvertible, Sendable {
     #expect(outcome.passed == 0)
   }
 
-  /// The kernel takes a stored entry's bytes out of the archive itself: they are summed up before they go.
+  /// The kernel splices a stored entry's bytes from the archive: they are checked before.
   @Test func bytesThatTheKernelMovesAreCheckedToo() throws {
     let content = Array(Self.bytes.prefix(1 << 20))
     let step = 128 << 10

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Zip
 
-/// Archives so large that anything quadratic would not end.
+/// Archives so large that quadratic algorithms would not finish.
 @Suite(.timeLimit(.minutes(10))) struct ScaleTests {
-  /// Many empty entries: the same local header serves all.
+  /// Many empty entries that share a local header.
   static func archive(of names: some Sequence<String>) -> [UInt8] {
     let layout = ZipFixture(ZipFixtureEntry("", "")).layout()
     let header = Array(layout.bytes[layout.directory..<layout.end])
@@ -52,7 +52,7 @@ import Zip
   }
 
   @Test func longNamesThatAreCutAlikeAreNotQuadratic() throws {
-    // Each twice; the numbered second ones are all alike up to where they are cut.
+    // Each twice; the second ones, with numbers appended, are all equal up to where they are truncated.
     let stem = String(repeating: "n", count: 250)
     let names = (0..<4000).map { stem + String($0 + 10_000) }
     let archive = try ZipArchive(bytes: Self.archive(of: names + names))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Zip
 
-/// An archive and the tree that it stands for.
+/// An archive and its expected tree.
 struct TreeShape: CustomTestStringConvertible, Sendable {
   let testDescription: String
   let archive: ZipFixture

@@ -34,7 +34,7 @@ def stat(source: str, root: str, count: str) -> tuple[float, float, str]:
     for folder in {os.path.dirname(path) for path in paths}:
         os.stat(folder)
 
-    # What the loop and a system call cost without a file system.
+    # The cost of the loop and a system call without a file system.
     null = os.open(os.devnull, os.O_RDONLY)
     wall, cpu = time.perf_counter(), time.process_time()
     for _ in paths:
@@ -188,7 +188,7 @@ def pages(percent: str, root: str, kept: str, count: str, *manuals: str) -> tupl
             for manual in manuals:
                 folder = f"{root}/{manual}.pages"
                 numbers = sorted(os.listdir(folder))
-                # The first ones open the document in each worker.
+                # The first pages open the document in each worker.
                 _times(daemon, [f"{folder}/{name}" for name in numbers[:4]])
                 chosen = random.Random(6).sample(numbers[4:], min(int(count), len(numbers) - 4))
                 for wall, cpu in _times(daemon, [f"{folder}/{name}" for name in chosen]):

@@ -23,7 +23,7 @@ document = pymupdf.open(sys.argv[1])
 document.rewrite_images(dpi_threshold=165, dpi_target=150, quality=60)
 document.save(sys.argv[2], garbage=4, deflate=True, use_objstms=1)
 """
-# The acceptance: at most so much of /ebook's size and CPU, at least such similarity.
+# The acceptance limits: the maximum share of /ebook's size and CPU, and the minimum similarity.
 LIMITS = {"size": 0.72, "cpu": 0.5, "mean": 0.985, "least": 0.95}
 
 

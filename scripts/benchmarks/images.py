@@ -20,7 +20,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
         return {"vips": [["vips", *words]]}
 
     def magick(*words: str) -> dict[str, Stages]:
-        # /usr/bin's: there may be another program of this name.
+        # The full path, because there may be another program of this name.
         return {"ImageMagick": [["/usr/bin/convert", *words]]}
 
     def session(name: str, view: str, limits: dict[str, Stages], warm: str | None = "tiny.png.as-jpeg") -> Session:
@@ -28,7 +28,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
             name,
             lambda root, _: [["cat", f"{root}/{view}"], ["tee", f"{out}/{view}"]],
             limits=limits,
-            # Another file: the same one would come from the cache.
+            # A different file: the same one would come from the cache.
             warm=(lambda root: [["cat", f"{root}/{warm}"]]) if warm else None,
             counts_workers=True,
         )

@@ -48,7 +48,7 @@ class Inputs:
             "flat", lambda folder: _write_files(folder / "files", self.scaled(100_000), 0, 1, 7)
         )
 
-    # For archives. Beside each archive is the same tree as real files.
+    # For archives. Beside each archive is the same tree of real files.
 
     def files(self) -> tuple[Path, Path]:
         """100,000 files of 9 KB on average in 100 folders: the archive and the tree."""
@@ -77,7 +77,7 @@ class Inputs:
                 archive.open(_entry("member.bin"), "w", force_zip64=True) as member,
                 open(folder / "files" / "member.bin", "wb") as file,
             ):
-                # Slices of a pool far larger than Deflate's window, so that none compresses another.
+                # Slices of a pool far larger than Deflate's window, so that none helps compress another.
                 for _ in range(self.scaled(1_150_000_000) // 50_000):
                     start = noise.randrange(len(text) - 50_000)
                     member.write(text[start : start + 50_000])

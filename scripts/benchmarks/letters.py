@@ -157,7 +157,7 @@ class PostOffice:
         fields = b'Content-Type: multipart/%s;\n boundary="%s"\n\n' % (subtype.encode(), boundary)
         return fields + b"".join(b"--%s\n%s\n" % (boundary, part) for part in parts) + b"--%s--\n" % boundary
 
-    # What texts and files are made of.
+    # Contents of texts and files.
 
     def _words(self, language: str, count: int) -> list[str]:
         words = self.random.choices(self.words, self.weights, k=count)

@@ -12,7 +12,7 @@ import numpy
 import pymupdf
 from PIL import Image
 
-# So many are looked at, from the first to the last.
+# The number of pages compared, spread from the first to the last.
 PAGES = 4
 
 

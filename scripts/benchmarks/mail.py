@@ -31,7 +31,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         )
 
     def mutt() -> Stages:
-        # It wants a terminal, which script(1) gives it, and leaves as soon as it shows the list.
+        # mutt needs a terminal, which script(1) provides, and exits as soon as it shows the list.
         commands = "set folder=/ record= sleep_time=0; push <exit>"
         return [["script", "-qec", f"TERM=xterm mutt -n -F /dev/null -R -f {archive} -e '{commands}'", "/dev/null"]]
 
@@ -53,7 +53,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         return [["ls", f"{root}/{VIEW}"], ["wc", "-l"]]
 
     def search(root: Path, _: Path) -> Stages:
-        # Into a pipe: with /dev/null, grep would end at the first match.
+        # Into a pipe: with /dev/null, grep would stop at the first match.
         return [["grep", "-rc", "--include=body.txt", WORD, f"{root}/{VIEW}"], ["cat"]]
 
     readers = {

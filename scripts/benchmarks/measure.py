@@ -106,7 +106,7 @@ def in_memory(process: int, field: str) -> int:
 def run_client(stages: list[list[str]], seconds: float, daemon: "Daemon | None" = None) -> Sample:
     """Runs a pipeline to its end, its output thrown away, and adds up its processes' CPU time."""
     processes: list[subprocess.Popen] = []
-    # Linux counts what this program has as a child's own: less than that cannot be told.
+    # Linux counts this program's own memory towards a child: smaller values cannot be measured.
     floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     peak = None
     times_itself = str(CLIENTS) in stages[-1]
@@ -220,7 +220,7 @@ class Daemon:
         total = 0.0
         for process in self.processes():
             try:
-                # A process's CPU clock, as clock_getcpuclockid(3) makes it.
+                # The process's CPU clock, computed as in clock_getcpuclockid(3).
                 total += time.clock_gettime(~process << 3 | 2)
                 fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
                 total += (int(fields[13]) + int(fields[14])) / TICKS

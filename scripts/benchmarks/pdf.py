@@ -25,7 +25,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
 
     def warm(percent: int) -> Row:
         count = 20 if inputs.divisor > 1 else 250
-        # pdfseparate takes many seconds for a page of a long document: once is enough, below.
+        # pdfseparate takes many seconds for a page of a long document: it is run once, below.
         peers = {
             name: client("extract", percent, len(words), *words, *[source / each for each in manuals])
             for name, words in extractors("{file}", "{page}", out("one.pdf")).items()

@@ -30,7 +30,7 @@ class Document:
         file = BytesIO()
         image.save(file, "JPEG", quality=quality, subsampling=0 if quality > 90 else 2)
         colours = {"L": "Gray", "RGB": "RGB", "CMYK": "CMYK"}[image.mode]
-        # Pillow writes CMYK upside down, as Adobe does.
+        # Pillow writes CMYK inverted, as Adobe does.
         more += "/Decode[1 0 1 0 1 0 1 0]" if image.mode == "CMYK" else ""
         return self.image(f"/ColorSpace/Device{colours}/BitsPerComponent 8/Filter/DCTDecode{more}", file.getvalue(), image.size)
 
@@ -51,7 +51,7 @@ class Document:
         tags = Image.open(BytesIO(file.getvalue())).tag_v2
         (start,), (count,) = tags[273], tags[279]
         data = file.getvalue()[start : start + count]
-        # Pillow's bits are white where they are 1, TIFF's photometric interpretation says how it stored them.
+        # In Pillow, 1 is white; TIFF's photometric interpretation tells how it was stored.
         black = "true" if tags[262] == 1 else "false"
         parameters = f"/DecodeParms<</K -1/Columns {image.width}/Rows {image.height}/BlackIs1 {black}>>"
         return self.image(f"/ColorSpace/DeviceGray/BitsPerComponent 1/Filter/CCITTFaxDecode{parameters}", data, image.size)

@@ -17,7 +17,7 @@ def write(folder: Path, divisor: int) -> None:
 
 
 def _photo(target: Path, width: int, height: int, divisor: int, options: str) -> None:
-    # As many pixels less as everything else here is smaller.
+    # Reduces the number of pixels by the same divisor as the other inputs.
     width, height = (max(16, round(side / divisor**0.5)) for side in (width, height))
     made = target.with_suffix(".made")
     made.mkdir()

@@ -94,7 +94,7 @@ def document(results: Results, us: str, benchmark: str, rounds: int, small: bool
 
 
 def _cpu(row: Row, sample: Sample) -> float | None:
-    # Where the client's figure is a mean, it cannot be added to the daemon's total.
+    # A client's mean cannot be added to the daemon's total.
     return None if row.unit == "µs" else sample.client_cpu + (sample.daemon_cpu or 0)
 
 

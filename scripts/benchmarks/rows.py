@@ -92,7 +92,7 @@ def run(sessions: list[Session], rounds: int, seconds: float, scratch: Path) -> 
             continue
         _warm(session)
         for turn in range(rounds):
-            # Who comes first changes from round to round.
+            # The order rotates from round to round.
             for take in turns[turn % len(turns) :] + turns[: turn % len(turns)]:
                 take()
     _compare_checks(results)
@@ -118,7 +118,7 @@ def _mounted(
             results.samples.setdefault(key, []).append(sample)
             _say(*key, f"{sample.wall:.6f}")
     except Failure as failure:
-        # What comes after in this session cannot be measured either.
+        # Later rows of this session cannot be measured either.
         for later, row in enumerate(session.rows[index:]):
             reason = str(failure) if later == 0 else f"not tried: {session.rows[index].name} failed"
             if results.failures.setdefault((row.name, contestant.name), reason) is reason:
@@ -143,7 +143,7 @@ def _measure(
             daemon.start()
             started = time.perf_counter() - start
             if not row.mounts:
-                # The first answer is waited for but not counted.
+                # The first reply is waited for but not counted.
                 run_client([["ls", str(root)]], seconds, daemon)
         if row.warm:
             run_client(row.warm(root), seconds, daemon)

@@ -25,7 +25,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         return Session(source, None, ours, list(rows))
 
     def all_words(root: Path, _: Path) -> Stages:
-        # What is said of a query ends when all words are in.
+        # The attribute disappears when all words are indexed.
         script = 'ls "$0" >/dev/null; while getfattr -n user.ffmount.searched "$0" >/dev/null 2>&1; do sleep .2; done'
         return [["sh", "-c", script, f"{root}/{VIEWS}/search/{WORD}"]]
 
@@ -33,7 +33,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         return lambda root, _: [["ls", "-U", f"{root}/{VIEWS}/search/{text}"], ["wc", "-l"]]
 
     def first(text: str):
-        # It ends with the first name that it is given.
+        # find quits at the first name.
         return lambda root, _: [["find", f"{root}/{VIEWS}/search/{text}", "-mindepth", "1", "-maxdepth", "1", "-print", "-quit"]]
 
     index = {"ffmount": [["sh", "-c", 'rm -rf "$0"; shift 0; exec "$@"', str(cache), *ffmount("index", "--search", archive)]]} if binary else {}

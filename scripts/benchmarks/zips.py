@@ -104,7 +104,7 @@ def _folders_of_archives(
 ) -> list[Session]:
     source = inputs.archives()
     contestants = [NATIVE, Contestant("ratarmount", _ratarmount(ratarmount, "--recursive")), *ours]
-    # One archive, which a client replaces.
+    # An archive that a client replaces.
     changing = Path(tempfile.mkdtemp(prefix="changing.", dir=scratch))
     (changing / "archive.zip").touch()
     return [

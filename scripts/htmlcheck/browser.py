@@ -15,7 +15,7 @@ from pathlib import Path
 
 from PIL import Image, ImageChops
 
-# What could run, load or redirect, as the browser itself sees it.
+# Everything that could run, load or redirect, as parsed by the browser.
 LOOK = """(() => {
   const found = [];
   const names = ["script", "iframe", "frame", "frameset", "object", "embed", "applet", "base", "link", "svg", "math", "template", "portal"];
@@ -33,7 +33,7 @@ LOOK = """(() => {
   return found;
 })()"""
 
-# What Debian's Chromium asks for by itself, whatever page it shows.
+# Requests that Debian's Chromium sends by itself, whatever page it shows.
 OWN = re.compile(
     r"(CONNECT|POST) (http://)?(accounts\.google\.com|update\.googleapis\.com|start\.duckduckgo\.com|\S+\.gvt1\.com)[:/]"
 )
@@ -55,7 +55,7 @@ class Proxy:
         class Handler(socketserver.StreamRequestHandler):
             def handle(self):
                 line = self.rfile.readline(65536).decode("latin-1").strip()
-                # The browser's own, whatever page it shows.
+                # Skips the browser's own requests.
                 if not OWN.match(line):
                     requests.append(line)
                 self.wfile.write(b"HTTP/1.1 502 Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -93,7 +93,7 @@ class Browser:
         self.input, from_browser = os.pipe()
 
         def pipes():
-            # Whatever their numbers were, the browser's are 3 and 4.
+            # Whatever their numbers here, they become the browser's descriptors 3 and 4.
             one, other = os.dup(to_browser), os.dup(from_browser)
             high = [os.dup2(fd, 200 + place) for place, fd in enumerate((one, other))]
             os.dup2(high[0], 3)
@@ -170,7 +170,7 @@ class Browser:
         """Opens a file; gives what ran and what was found in it that could run."""
         self.events.clear()
         self.ask("Page.navigate", url=path.as_uri())
-        # A page that is never done is looked at all the same.
+        # A page that never finishes loading is examined anyway.
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             if self.receive(10) is None:
                 break
@@ -181,7 +181,7 @@ class Browser:
                 data = self.ask("Page.captureScreenshot", format="png")["data"]
                 picture.write_bytes(base64.b64decode(data))
             except OSError:
-                # It has gone to another page meanwhile.
+                # The frame has navigated away meanwhile.
                 pass
         found = []
         if self.runs_scripts:

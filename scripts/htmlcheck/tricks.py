@@ -6,13 +6,13 @@ from pathlib import Path
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 RUN = "window.PWNED=1;document.title='PWNED';new Image().src='//HOST/ran'"
 
-# HOST is a server of the trick's own, RUN a script.
+# HOST is replaced by a server of the trick's own, RUN by a script.
 BODIES = Path(__file__).with_suffix(".html").read_text()
 
 
 def tricks():
     documents = [line for line in joined(BODIES.rstrip("\n"))]
-    # In odd surroundings, encodings and lengths.
+    # The same in unusual contexts, encodings and lengths.
     first = documents[0]
     documents += [
         "<!doctype html>" + first,

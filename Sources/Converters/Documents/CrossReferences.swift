@@ -1,20 +1,21 @@
-/// What a document's cross-reference streams (ISO 32000-1, 7.5.8) say of packed objects.
+/// The packed objects listed in a document's cross-reference streams (ISO 32000-1, 7.5.8).
 ///
-/// libqpdf has found the same streams sound; it does not tell what is in them. Of tables, and of what stands behind one,
-/// nothing is said; but for an empty one at the end, as office programs write it for old readers.
+/// libqpdf has validated the same streams, but does not expose their contents. Cross-reference tables, and whatever a
+/// table points back to, are ignored, except for an empty table at the end, which office programs write for old
+/// readers.
 struct CrossReferences {
-  /// By object number: that of the object stream, and the place in it; 0 for what is not packed.
+  /// By object number: the number of the object stream and the index in it; stream 0 if the object is not packed.
   private(set) var packed: [(stream: Int32, index: Int32)] = []
-  /// What a newer stream has told of.
+  /// Whether a newer stream has an entry for the object.
   private var isKnown: [Bool] = []
 
-  /// More objects are left to libqpdf.
+  /// Objects with higher numbers are left to libqpdf.
   private static let mostObjects = 1 << 22
-  /// More are a loop.
+  /// More streams mean a loop.
   private static let mostStreams = 256
 
   init(of file: PDFFile) {
-    // Places are counted from the document's mark, which is to be the first thing here.
+    // Offsets are relative to the header, which must be at the start here.
     guard unsafe file.bytes.starts(with: "%PDF-".utf8), var place = Self.start(file) else { return }
     if unsafe Self.isEmptyTable(file.bytes.dropFirst(place).prefix(40)),
       let stream = file.trailer["/XRefStm"]?.integer
@@ -33,7 +34,7 @@ struct CrossReferences {
     }
   }
 
-  /// The number that the document ends with.
+  /// The `startxref` offset at the end of the document.
   private static func start(_ file: PDFFile) -> Int? {
     let end = unsafe Array(file.bytes.suffix(1024))
     let mark = Array("startxref".utf8)
@@ -42,14 +43,14 @@ struct CrossReferences {
     return Int(String(decoding: digits, as: UTF8.self))
   }
 
-  /// Whether this is a table that says nothing, for readers who know no streams: the trailer behind it names one.
+  /// Whether this is an empty table for readers without support for streams, whose trailer refers to a stream.
   private static func isEmptyTable(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
     let words = unsafe Array(bytes).split { $0 <= 0x20 }
     return words.count >= 4 && words[..<3].elementsEqual(["xref", "0", "0"]) { $0.elementsEqual($1.utf8) }
       && words[3].starts(with: "trailer".utf8)
   }
 
-  /// The number of the object that starts at a byte.
+  /// The number of the object that starts at an offset.
   private static func object(at place: Int, _ file: PDFFile) -> PDFObject.ID? {
     guard place >= 0, unsafe place < file.bytes.count else { return nil }
     let text = unsafe Array(file.bytes[place...].prefix(40))

@@ -1,18 +1,18 @@
 /// Finds the names of destinations among the tokens of an object.
 struct DestinationScan {
-  /// In the order in which the dictionaries end.
+  /// In the order in which their dictionaries end.
   private(set) var names: [Range<Int>] = []
 
   private let bytes: [UInt8]
-  /// The brackets that are open.
+  /// The open brackets.
   private var open: [Bracket] = []
 
   private struct Bracket {
     let isDictionary: Bool
-    /// Of the entry that is being read.
+    /// The key of the current entry.
     var key: Range<Int>?
     var hasValue = false
-    /// Of `/D` and of `/Dest`.
+    /// The values of `/D` and of `/Dest`.
     var places: [Range<Int>] = []
     var links: [Range<Int>] = []
     var isForeign = false
@@ -41,7 +41,7 @@ struct DestinationScan {
       if bytes[token.lowerBound] == 0x2F {
         open[last].key = token
         open[last].hasValue = false
-        // Where it is a file, places are that file's; an annotation's flags are no file, and it has no `/D`.
+        // With `/F` as a file, destinations are in that file; an annotation's `/F` holds flags, but it has no `/D`.
         if isEqual(token, "/F") { open[last].isForeign = true }
       }
       return
@@ -65,7 +65,7 @@ struct DestinationScan {
     token.count == name.utf8CodeUnitCount && bytes[token].elementsEqual(name.description.utf8)
   }
 
-  /// Whether a token can name a destination.
+  /// Whether a token can be the name of a destination.
   private func isName(_ token: Range<Int>) -> Bool {
     switch bytes[token.lowerBound] {
     case 0x28, 0x2F: true

@@ -2,10 +2,10 @@
 struct DocumentStructure {
   let root: ObjectText
   let id: PDFObject.ID
-  /// By the numbers that pages, annotations and forms have: the elements that their parts belong to.
+  /// The parent tree: maps the numbers of pages, annotations and forms to their structure elements.
   let parents: NumberTree
 
-  /// nil: it is not tagged.
+  /// nil if the document is not tagged.
   init?(_ catalog: PDFObject, _ objects: ObjectCache) {
     guard let object = catalog["/StructTreeRoot"], let id = object.id else { return nil }
     let text = objects.object(id).text

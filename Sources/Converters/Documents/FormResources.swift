@@ -1,8 +1,8 @@
-/// What a form has for filling in, `/DR`, in the notation of PDF: fonts above all, by category and name.
+/// A form's default resources, `/DR`, in PDF syntax: mostly fonts, by category and name.
 struct FormResources {
   private struct Category {
     let name: [UInt8]
-    /// Of what is no dictionary.
+    /// The text of a category that is not a dictionary.
     let whole: [UInt8]
     var entries: [(name: [UInt8], value: [UInt8])]
     var names: Set<[UInt8]>
@@ -12,7 +12,7 @@ struct FormResources {
 
   var isEmpty: Bool { categories.isEmpty }
 
-  /// Adds what of a category is not there yet.
+  /// Adds the entries of a category whose names are not taken yet.
   mutating func add(_ name: [UInt8], whole: [UInt8], _ entries: [(name: [UInt8], value: [UInt8])]) {
     guard let index = categories.firstIndex(where: { $0.name == name }) else {
       categories.append(Category(name: name, whole: whole, entries: entries, names: Set(entries.map(\.name))))

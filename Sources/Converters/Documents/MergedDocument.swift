@@ -1,19 +1,20 @@
 public import JobFiles
 
-/// A document of the pages of several files, each with an entry of the outline, below which is the file's own.
+/// Merges the pages of several files into one document, each with an outline entry that has the file's own outline
+/// below it.
 ///
-/// Pages are those of the files, byte for byte where they are streams. Form fields and named places of different files stay
-/// apart, whatever their names: fields get one above them for their file, places a number before their names. Files that are
-/// attached stay attached, and pages keep what they are called.
+/// Pages are copied, byte for byte where they are streams. Form fields and named destinations of different files stay
+/// separate, whatever their names: fields get a parent field per file, destinations a number before their names.
+/// Attached files stay attached, and pages keep their labels.
 public final class MergedDocument {
   private let writer: PDFWriter
   private let catalog: Int
   private let tree: Int
-  /// A node of the page tree for each file, and how many pages it has.
+  /// The page tree node of each file, and its number of pages.
   private var nodes: [(number: Int, count: Int)] = []
   private var outline: [(number: Int, title: String, page: Int, kids: PageCopy.Outline?)] = []
   private var parts: [PageCopy.Part] = []
-  /// What pages are called, and whether any file says so.
+  /// Page labels, and whether any file has some.
   private var labels: [UInt8] = []
   private var hasLabels = false
 
@@ -28,7 +29,7 @@ public final class MergedDocument {
 
   /// Adds all pages of a PDF.
   ///
-  /// - Parameter passwords: those that may open it.
+  /// - Parameter passwords: candidates for opening it.
   public func add(_ input: JobInput, _ passwords: [[UInt8]], named name: String) throws(JobFailure) {
     let document = try PagedDocument(input, passwords)
     let (node, entry) = (writer.reserve(), writer.reserve())
@@ -43,7 +44,7 @@ public final class MergedDocument {
     parts.append(part)
   }
 
-  /// Adds the pages that `body` does, as those of one file.
+  /// Adds the pages that `body` writes, as those of one file.
   public func add(
     named name: String, _ body: (PicturePages) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -64,7 +65,7 @@ public final class MergedDocument {
     if let first = pages.first { outline.append((entry, name, first, kids)) }
   }
 
-  /// Writes what the document has as a whole.
+  /// Writes the catalog and everything else document-wide.
   public func finish() throws(JobFailure) {
     let kids = nodes.map { "\($0.number) 0 R" }.joined(separator: " ")
     try writer.write(tree, Array("<< /Type /Pages /Count \(pageCount) /Kids [ \(kids) ] >>".utf8))
@@ -88,7 +89,7 @@ public final class MergedDocument {
       + trees.flatMap { Array(" \($0.0) << /Names [ ".utf8) + $0.1 + Array("] >>".utf8) } + Array(" >>".utf8)
   }
 
-  /// In the order of their names; of two files' attachments with one name, the later gets its file's number.
+  /// In the order of their names; if two files have attachments of the same name, the later one gets its file's number.
   private func attachments() -> [UInt8] {
     var files: [[UInt8]: [UInt8]] = [:]
     for (index, part) in parts.enumerated() {
@@ -138,7 +139,7 @@ public final class MergedDocument {
     if forms.isEmpty { return [] }
     var text = Array(" /AcroForm << /Fields [ \(forms.map { "\($0.field) 0 R" }.joined(separator: " ")) ]".utf8)
     if forms.contains(where: \.needsAppearances) { text += " /NeedAppearances true".utf8 }
-    // Fonts for filling in; what is filled in has its looks already.
+    // Fonts for filling in forms; fields with values already have appearances.
     var resources = FormResources()
     for form in forms { resources.add(form.resources) }
     if !resources.isEmpty { text += Array(" /DR ".utf8) + resources.text }

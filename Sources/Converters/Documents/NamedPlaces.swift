@@ -1,28 +1,28 @@
-/// The names of places in a document, which links lead to (ISO 32000-1, 12.3.2.3): those of the name tree, which are strings,
-/// and those of `/Dests`, which are names.
+/// The named destinations of a document (ISO 32000-1, 12.3.2.3): those in the name tree, which are strings, and those
+/// in `/Dests`, which are names.
 ///
-/// Only the nodes of the tree that lie on the way to a name are read, once.
+/// Only the tree nodes on the path to a name are read, once each.
 final class NamedPlaces {
   private struct Node {
     /// In the order of their names.
     var kids: [(first: [UInt8], last: [UInt8], id: PDFObject.ID)] = []
-    /// Those that do not say what names they have.
+    /// Kids without limits.
     var others: [PDFObject.ID] = []
-    /// What stands in the document for the place: most often a reference.
+    /// The destination's text in the document: usually a reference.
     var places: [[UInt8]: [UInt8]] = [:]
   }
 
   private let objects: ObjectCache
   private var root: Node?
   private var nodes: [PDFObject.ID: Node] = [:]
-  /// How many names the nodes hold.
+  /// The total number of names in `nodes`.
   private var count = 0
-  /// Of `/Dests`, by their names with the slash.
+  /// The entries of `/Dests`, by their names with the slash.
   private var old: [[UInt8]: [UInt8]] = [:]
   private let tree: [UInt8]?
   private let dictionary: [UInt8]?
 
-  /// More names are not kept for the next page.
+  /// More names are not cached for the next page.
   private static let mostNames = 1 << 17
 
   /// - Parameter catalog: the document's.
@@ -32,9 +32,9 @@ final class NamedPlaces {
     dictionary = catalog["/Dests"]?.text
   }
 
-  /// Those of the names that are places on these pages, in the order that a name tree has them in.
+  /// Returns those of the names that are destinations on these pages, in name tree order.
   ///
-  /// - Parameter names: in the notation of PDF: strings and names.
+  /// - Parameter names: in PDF syntax: strings and names.
   func places(
     _ names: Set<[UInt8]>, on pages: Set<PDFObject.ID>
   ) -> [(name: [UInt8], place: ObjectText)] {
@@ -51,7 +51,7 @@ final class NamedPlaces {
       nodes = [:]
       count = 0
     }
-    // The same string can be written in two ways.
+    // A string can be written in two ways.
     found.sort { $0.key == $1.key ? $0.name < $1.name : $0.key < $1.key }
     return found.indices.filter { $0 == 0 || found[$0].key != found[$0 - 1].key || found[$0].name.first == 0x2F }
       .map { (found[$0].name, found[$0].place) }
@@ -64,7 +64,7 @@ final class NamedPlaces {
     }
   }
 
-  /// Readers look everywhere, whichever kind of name it is.
+  /// Readers look in both, whichever kind of name it is.
   private func place(_ key: [UInt8]) -> [UInt8]? {
     // A tree may have loops.
     var seen: Set<PDFObject.ID> = []
@@ -107,10 +107,10 @@ final class NamedPlaces {
     return node
   }
 
-  /// The page that a place is on: the first thing that its array refers to.
+  /// The page of a destination: the first reference in its array.
   private func page(of place: ObjectText) -> PDFObject.ID? {
     var text = place
-    // The array may be the value of `/D`; each may be an object of its own.
+    // The array may be the value of `/D`; each may be an indirect object.
     for _ in 0..<4 {
       if text.bytes.first == 0x5B { return text.references.first?.id }
       if let inner = text.value(of: "/D") {
@@ -128,7 +128,7 @@ final class NamedPlaces {
 private func < (one: [UInt8], other: [UInt8]) -> Bool { one.lexicographicallyPrecedes(other) }
 
 extension Array {
-  /// The first index of those at the end for which `isLater` holds, in an array where it holds at the end only.
+  /// The first index for which `isLater` holds, in an array partitioned by it; the count if there is none.
   fileprivate func partitioningIndex(_ isLater: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,9 +1,9 @@
-/// A number tree (ISO 32000-1, 7.9.7), of which the nodes are read when they are needed, once.
+/// A number tree (ISO 32000-1, 7.9.7), whose nodes are read on demand, once each.
 final class NumberTree {
   private struct Node {
     /// In the order of their numbers.
     var kids: [(first: Int, last: Int, id: PDFObject.ID)] = []
-    /// What stands in the document for each number.
+    /// The text for each number.
     var values: [Int: [UInt8]] = [:]
   }
 
@@ -13,13 +13,13 @@ final class NumberTree {
   private var nodes: [PDFObject.ID: Node] = [:]
   private var count = 0
 
-  /// More are not kept for the next question.
+  /// More values are not cached for the next lookup.
   private static let mostKept = 1 << 17
-  /// More in one tree are a loop, or no tree.
+  /// More values in one tree mean a loop or damage.
   private static let mostValues = 1 << 20
   private static let deepest = 32
 
-  /// - Parameter text: the top node's, or what refers to it.
+  /// - Parameter text: the root node, or a reference to it.
   init(_ text: [UInt8], _ objects: ObjectCache) {
     self.objects = objects
     self.text = objects.resolved(text[...])
@@ -36,7 +36,7 @@ final class NumberTree {
     return nil
   }
 
-  /// All numbers with what stands for them, in their order.
+  /// All numbers with their values, in ascending order.
   var all: [(number: Int, value: [UInt8])] {
     var found: [Int: [UInt8]] = [:]
     var seen: Set<PDFObject.ID> = []

@@ -1,18 +1,18 @@
-/// The texts of those objects of one document that were copied lately: pages share fonts and much else.
+/// A cache of the texts of a document's recently copied objects: pages share fonts and much else.
 final class ObjectCache {
   struct Object {
     enum Kind {
       case plain
       case stream
-      /// Whether it is seen depends on the document's layers.
+      /// An optional content group or membership: its visibility depends on the document's layers.
       case layer
-      /// Form fields below another that belong to pages; copied as far as those are.
+      /// A form field with kids that belong to pages; copied with those kids only.
       case fields
-      /// A page, or what ties pages to the rest of the document; also null: not copied by way of a reference.
+      /// A page, or a link from pages to the rest of the document; also null: not copied through a reference.
       case boundary
     }
 
-    /// Without what is said anew in a copy: the length of a stream, the fields below another.
+    /// Without what is written anew in a copy: a stream's length, a field's kids.
     let text: ObjectText
     let kind: Kind
   }
@@ -41,19 +41,19 @@ final class ObjectCache {
       size = 0
     }
     objects[id] = object
-    // What an object takes beside its text.
+    // The estimated overhead of an object beside its text.
     size += text.bytes.count + 200 + 40 * (text.references.count + text.entries.count)
     return object
   }
 
-  /// A value, or what it refers to.
+  /// A value, or the object it refers to.
   func resolved(_ value: ArraySlice<UInt8>) -> ObjectText {
     let text = ObjectText(Array(value))
     guard let reference = text.references.first, reference.range == text.bytes.indices else { return text }
     return object(reference.id).text
   }
 
-  /// The items of an array that is a dictionary's value; none where there is no such value.
+  /// The items of an array that is a dictionary's value; empty if there is none.
   func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
     text.value(of: key).map { ObjectText.items(resolved($0).bytes[...]) } ?? []
   }

@@ -1,25 +1,25 @@
-/// Whether the tokens of an object are in order: brackets that match, keys that are names and have values, references that
-/// are whole, and nothing that readers would have to make sense of.
+/// Checks the tokens of an object: matching brackets, keys that are names and have values, complete references, and
+/// nothing that readers would have to guess.
 ///
-/// Stricter than a reader has to be: what does not pass is left to libqpdf.
+/// Stricter than a reader needs to be: objects that fail are left to libqpdf.
 struct ObjectSyntax {
   private(set) var isSound = true
-  /// For each bracket that is open, whether it is a dictionary's, and there, whether a key comes next.
+  /// For each open bracket, whether it is a dictionary's, and whether a key is expected next.
   private var open: [(isDictionary: Bool, wantsKey: Bool)] = []
-  /// The whole numbers just before that can be part of a reference.
+  /// The number of integers just before that can be part of a reference.
   private var numbers = 0
   private var isDone = false
 
-  /// At the end of the object.
+  /// Whether the object has ended.
   var isComplete: Bool { isSound && isDone && open.isEmpty }
 
-  /// - Parameter isNumber: a whole one.
+  /// - Parameter isNumber: whether the token is an integer.
   mutating func take(_ token: ArraySlice<UInt8>, isNumber: Bool) {
     guard isSound, let first = token.first, let last = token.last, !isDone else {
       isSound = false
       return
     }
-    // Outside all brackets there is one dictionary or array.
+    // At the top level there is exactly one dictionary or array.
     if open.isEmpty, first != 0x5B, first != 0x3C || token.count != 2 {
       isSound = false
       return
@@ -36,7 +36,7 @@ struct ObjectSyntax {
     let before = numbers
     numbers = 0
     if first == 0x52 {
-      // The second number of a reference was taken for none.
+      // The second number of a reference was not taken for a value.
       isSound = token.count == 1 && before >= 2
       return
     }
@@ -89,7 +89,7 @@ struct ObjectSyntax {
     }
   }
 
-  /// In a name, written as itself.
+  /// Whether a byte is written without an escape in a name.
   private static func isPlain(_ byte: UInt8) -> Bool {
     (0x21...0x7E).contains(byte) && ![0x23, 0x25, 0x7B, 0x7D].contains(byte)
   }

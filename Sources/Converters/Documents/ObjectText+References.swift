@@ -1,5 +1,5 @@
 extension ObjectText {
-  /// The text with others in the places where it refers to objects, one for each of `references`.
+  /// The text with its references replaced, one replacement for each of `references`.
   func replacingReferences(with replacements: [[UInt8]]) -> [UInt8] {
     if references.isEmpty { return bytes }
     var text: [UInt8] = []

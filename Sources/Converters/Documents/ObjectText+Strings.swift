@@ -1,5 +1,5 @@
 extension ObjectText {
-  /// Where strings stand in an object's text.
+  /// The ranges of strings in an object's text.
   static func strings(in text: [UInt8]) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var at = 0
@@ -32,7 +32,7 @@ extension ObjectText {
     return ranges
   }
 
-  /// The bytes that a string in the notation of PDF stands for (ISO 32000-1, 7.3.4); nil for what is no string.
+  /// The decoded bytes of a string in PDF syntax (ISO 32000-1, 7.3.4); nil if the token is not a string.
   static func string(_ token: ArraySlice<UInt8>) -> [UInt8]? {
     guard let first = token.first, token.count >= 2 else { return nil }
     let inner = token.dropFirst().dropLast()
@@ -48,7 +48,7 @@ extension ObjectText {
     var rest = text
     while let byte = rest.popFirst() {
       if byte == 0x0D {
-        // A line's end is one byte, however it is written.
+        // Any end of line is decoded to one byte.
         if rest.first == 0x0A { rest.removeFirst() }
         bytes.append(0x0A)
       } else if byte != 0x5C {

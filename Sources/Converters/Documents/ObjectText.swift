@@ -1,7 +1,7 @@
-/// The text of one object, with the places where it refers to others: what is copied into another file.
+/// The text of one object with the ranges of its references, for copying into another file.
 struct ObjectText {
   struct Reference {
-    /// Where `12 0 R` stands in the text.
+    /// The range of `12 0 R` in the text.
     let range: Range<Int>
     let id: PDFObject.ID
   }
@@ -14,22 +14,22 @@ struct ObjectText {
 
   let bytes: [UInt8]
   let references: [Reference]
-  /// Of the dictionary itself, not of others in it; empty for what is no dictionary.
+  /// The entries of the dictionary itself, not of nested ones; empty if the object is not a dictionary.
   let entries: [Entry]
-  /// Where names of this document's destinations stand: the strings and names that are values of `/D` or `/Dest`, however
-  /// deep, but for actions that lead into other files.
+  /// The ranges of this document's destination names: the strings and names that are values of `/D` or `/Dest`, at any
+  /// depth, except in actions that refer to other files.
   let destinations: [Range<Int>]
 
-  /// - Parameter text: as libqpdf wrote it, so that it is well formed.
+  /// - Parameter text: as written by libqpdf, so that it is well formed.
   init(_ text: [UInt8]) {
     var scan = ObjectScan(text)
     scan.run()
     self.init(scan)
   }
 
-  /// nil for what libqpdf might write in another way, apart from blanks.
+  /// nil if libqpdf might write the object differently, apart from white space.
   ///
-  /// - Parameter text: as somebody wrote it.
+  /// - Parameter text: as found in a file.
   init?(sound text: ArraySlice<UInt8>) {
     let inner = text.drop(while: ObjectScan.isBlank)
     let blanks = inner.reversed().prefix(while: ObjectScan.isBlank).count
@@ -54,7 +54,7 @@ struct ObjectText {
     return entries.first { $0.key.count == count && bytes[$0.key].elementsEqual(key.utf8) }.map { bytes[$0.value] }
   }
 
-  /// Whether there is more than null.
+  /// Whether the value exists and is not null.
   func hasValue(for key: String) -> Bool { !(value(of: key)?.elementsEqual("null".utf8) ?? true) }
 
   func has(_ name: String, for key: String) -> Bool { value(of: key)?.elementsEqual(name.utf8) ?? false }
@@ -64,7 +64,7 @@ struct ObjectText {
     return bytes.indices.contains { bytes[$0] == name.first && bytes[$0...].starts(with: name) }
   }
 
-  /// What stands in an array, item after item; empty for what is no array.
+  /// The items of an array; empty if it is not an array.
   static func items(_ array: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     guard array.first == 0x5B else { return [] }
     var scan = ObjectScan(Array(array))
@@ -73,7 +73,7 @@ struct ObjectText {
     return (scan.items ?? []).map { scan.bytes[$0] }
   }
 
-  /// What the value of a key refers to, and is no more than that.
+  /// The reference that is the whole value of a key; otherwise nil.
   func reference(for key: String) -> PDFObject.ID? {
     guard let value = value(of: key) else { return nil }
     return references.first { $0.range == value.indices }?.id
@@ -82,12 +82,12 @@ struct ObjectText {
   /// The integer that is the value of a key.
   func integer(for key: String) -> Int? { value(of: key).flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
 
-  /// The same dictionary without some of its keys.
+  /// The dictionary without some of its keys.
   func without(_ keys: [String]) -> ObjectText {
     keeping { key in !keys.contains { key.elementsEqual($0.utf8) } }
   }
 
-  /// The same dictionary with some of its keys.
+  /// The dictionary with only some of its keys.
   func keeping(_ isKept: (ArraySlice<UInt8>) -> Bool) -> ObjectText {
     let kept = entries.filter { isKept(bytes[$0.key]) }
     if kept.count == entries.count { return self }
@@ -102,7 +102,7 @@ struct ObjectText {
 }
 
 extension ObjectText {
-  /// A stream's dictionary that does not say how it is encrypted, apart from others: what is copied is decrypted.
+  /// A stream's dictionary without its leading `/Crypt` filter, if it has one: copied data is decrypted.
   var withoutCryptFilter: ObjectText {
     guard let filter = value(of: "/Filter"), filter.elementsEqual("/Crypt".utf8) || ObjectText.isCrypt(first: filter)
     else { return self }
@@ -120,23 +120,23 @@ extension ObjectText {
   }
 }
 
-/// One pass over the tokens of an object.
+/// A single pass over the tokens of an object.
 private struct ObjectScan {
   let bytes: [UInt8]
-  /// Of what may be written badly.
+  /// Checks text that may be malformed.
   var syntax: ObjectSyntax?
   var references: [ObjectText.Reference] = []
   var entries: [ObjectText.Entry] = []
   var destinations: DestinationScan
-  /// Of an array, when they are asked for.
+  /// The items of an array, if requested.
   var items: [Range<Int>]?
 
   private var at = 0
   private var depth = 0
-  /// At a dictionary's top level: the key that has no value yet, or not all of it.
+  /// At a dictionary's top level: the key without a value yet, or with an incomplete one.
   private var key: Range<Int>?
   private var value: Range<Int>?
-  /// The tokens just before, as far as they were whole numbers.
+  /// The preceding tokens, if they were integers.
   private var numbers: (first: Range<Int>?, second: Range<Int>?)
   private let isDictionary: Bool
 
@@ -168,7 +168,7 @@ private struct ObjectScan {
     }
   }
 
-  /// Steps over one token; whether it is a whole number.
+  /// Advances over one token; returns whether it is an integer.
   private mutating func token() -> Bool {
     let byte = bytes[at]
     switch byte {
@@ -194,7 +194,7 @@ private struct ObjectScan {
     return false
   }
 
-  /// Makes a token part of the entry that it belongs to.
+  /// Adds a token to its entry.
   private mutating func place(_ token: Range<Int>, before: Int) {
     guard isDictionary, min(before, depth) >= 1 || before == 1 else { return }
     if depth == 0 {
@@ -209,7 +209,7 @@ private struct ObjectScan {
 
   private mutating func addItem(_ token: Range<Int>, before: Int) {
     if before == 1, depth == 1, bytes[token.lowerBound] == 0x52, token.count == 1, let first = numbers.first {
-      // The numbers of a reference have been taken for items.
+      // The numbers of a reference were added as items.
       items?.removeLast(2)
       items?.append(first.lowerBound..<token.upperBound)
     } else if before == 1, depth >= 1 {
@@ -235,7 +235,7 @@ private struct ObjectScan {
         range: first.lowerBound..<end, id: PDFObject.ID(number: number, generation: generation)))
   }
 
-  /// The end of a string in brackets, which may hold others and escaped ones.
+  /// The end of a literal string, which may contain nested and escaped brackets.
   private func endOfString() -> Int {
     var end = at
     var open = 0

@@ -2,24 +2,24 @@ internal import CQpdf
 internal import Conversion
 internal import JobFiles
 
-/// A PDF as libqpdf knows it: objects, not looks.
+/// A PDF as libqpdf reads it: its objects, not its rendering.
 ///
-/// Objects are handles of the file they belong to; `releaseObjects` makes all of them void.
+/// Objects are handles owned by the file; `releaseObjects` invalidates all of them.
 @safe final class PDFFile {
   let pdf: qpdf_data
-  /// The whole document as it is, or as it was recovered: what the objects are read from when they are asked for.
+  /// The whole document as it is, or as recovered: objects are read from it on demand.
   let bytes: UnsafeRawBufferPointer
   private let holder: AnyObject
-  /// Whether its cross-references are those that were made for it, so that not all may be what its author meant.
+  /// Whether the cross-references were rebuilt, so that the result may differ from what the author meant.
   let isRecovered: Bool
-  /// Whether the files that are attached to it are encrypted, by a password that is not known, and nothing else is.
+  /// Whether only the attached files are encrypted, by an unknown password.
   let hidesFiles: Bool
-  /// What it was opened with; empty where it asks for none.
+  /// The password it was opened with; empty if it needs none.
   private let password: [UInt8]
-  /// nil where it is not encrypted.
+  /// nil if the document is not encrypted.
   private(set) lazy var protection = Result<Protection?, JobFailure> { () throws(JobFailure) in try findProtection() }
 
-  /// Reads where everything is. An encrypted document opens when it asks for no password, or for one of those that are given.
+  /// Reads the cross-references. An encrypted document opens if it needs no password, or one of those given.
   init(reading input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
     do throws(JobFailure) {
       unsafe (pdf, password) = try PDFFile.open(input.bytes, passwords)
@@ -40,7 +40,7 @@ internal import JobFiles
   private static func open(
     _ bytes: UnsafeRawBufferPointer, _ passwords: [[UInt8]]
   ) throws(JobFailure) -> (qpdf_data, password: [UInt8]) {
-    // Who knows the owner's may do more than who has the document.
+    // The owner password permits more than none, so it is tried first.
     for password in passwords.flatMap(Passphrase.spellings(of:)) {
       if let pdf = unsafe try? open(bytes, password) { return unsafe (pdf, password) }
     }
@@ -68,7 +68,7 @@ internal import JobFiles
     unsafe qpdf_cleanup(&pdf)
   }
 
-  /// Whether libqpdf had to guess.
+  /// Whether libqpdf had to repair something.
   var isDamaged: Bool { unsafe qpdf_more_warnings(pdf) != 0 }
 
   func check(_ code: QPDF_ERROR_CODE) throws(JobFailure) { try unsafe PDFFile.check(code, pdf) }
@@ -97,7 +97,7 @@ internal import JobFiles
       dictionary: dictionary, id: trailer["/ID"]?.items.first?.string ?? [], isOwners: key.isOwners)
   }
 
-  /// The password of those who may read the document without being its owner; nil where that is not known.
+  /// The password that opens the document as a user instead of the owner; nil if unknown.
   func readersPassword(among passwords: [[UInt8]]) -> [UInt8]? {
     let candidates = [password] + Passphrase.toTry(passwords)
     return candidates.first { candidate in
@@ -105,18 +105,18 @@ internal import JobFiles
     }
   }
 
-  /// The error that calls without a result left behind, if any.
+  /// Throws the error left behind by calls without a result, if any.
   func checkErrors() throws(JobFailure) {
     if unsafe qpdf_has_error(pdf) != 0 { try check(QPDF_ERROR_CODE(QPDF_ERRORS)) }
   }
 
-  /// The same for objects that may well be broken.
+  /// Clears that error, for objects that may well be damaged.
   func forgetErrors() { _ = unsafe qpdf_has_error(pdf) != 0 ? qpdf_get_error(pdf) : nil }
 
   /// As in `%PDF-1.7`.
   var version: String { unsafe qpdf_get_pdf_version(pdf).map { unsafe String(cString: $0) } ?? "1.7" }
 
-  /// So that `isDamaged` tells of what comes next.
+  /// Clears the warnings, so that `isDamaged` reports later ones.
   func forgetWarnings() { while isDamaged { _ = unsafe qpdf_next_warning(pdf) } }
 
   func releaseObjects() { unsafe qpdf_oh_release_all(pdf) }
@@ -125,7 +125,7 @@ internal import JobFiles
 
   func object(_ handle: qpdf_oh) -> PDFObject { PDFObject(file: self, handle: handle) }
 
-  /// null where the file has none of this number.
+  /// A null object if the file has none with this number.
   func object(_ id: PDFObject.ID) -> PDFObject {
     unsafe object(qpdf_get_object_by_id(pdf, id.number, id.generation))
   }

@@ -33,7 +33,7 @@ extension PDFObject {
     return keys
   }
 
-  /// A page's value, or what it has from the nearest node above it.
+  /// A page's value, or the one inherited from the nearest ancestor.
   func inherited(_ key: String) -> PDFObject? {
     var node: PDFObject? = self
     for _ in 0..<PDFObject.highest {
@@ -44,13 +44,13 @@ extension PDFObject {
     return nil
   }
 
-  /// No page lies deeper: parents may go round in a circle.
+  /// The maximum depth of a page: parents may be cyclic.
   private static var highest: Int { 1000 }
 
-  /// A stream's own dictionary; any other object itself.
+  /// A stream's dictionary; any other object itself.
   var dictionary: PDFObject { isStream ? unsafe file.object(qpdf_oh_get_dict(file.pdf, handle)) : self }
 
-  /// A stream's filters, first to be undone first, each with its parameters.
+  /// A stream's filters in decoding order, each with its parameters.
   var filters: [(name: String, parameters: PDFObject?)] {
     let dictionary = dictionary
     guard let filter = dictionary["/Filter"] else { return [] }
@@ -62,29 +62,28 @@ extension PDFObject {
     }
   }
 
-  /// A stream's bytes as the file has them, but decrypted.
+  /// A stream's bytes as stored, but decrypted.
   func data() throws(JobFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     try withData { (data) throws(JobFailure) in bytes = unsafe data.withUnsafeBytes { unsafe Array($0) } }
     return bytes
   }
 
-  /// A stream's bytes without any filter; nil when there is one that says more than bytes, and for what is damaged or
-  /// more than `limit` bytes.
+  /// A stream's fully decoded bytes; nil if it has an image filter, is damaged, or exceeds `limit` bytes.
   func plainData(atMost limit: Int) -> [UInt8]? {
     let filters = filters
     if filters.isEmpty { return (try? data()).flatMap { $0.count <= limit ? $0 : nil } }
     if filters.count == 1, filters[0].name == "/FlateDecode", let raw = try? data() {
       let hasParameters = filters[0].parameters != nil
-      // A predictor's rows have a byte more, and a byte at least.
+      // A predictor adds a byte per row, and a row has at least one byte.
       switch Deflate.expansion(of: raw, atMost: hasParameters ? 2 * limit + 4096 : limit) {
       case .bytes(let plain): if !hasParameters { return plain }
       case .tooLarge: return nil
-      // libqpdf may still save it, and says so.
+      // libqpdf may still recover it, and reports that.
       case .damaged: break
       }
     } else if filters.count(where: { Self.expandingFilters.contains($0.name) }) > 1 {
-      // Each multiplies what the other makes.
+      // Each one multiplies the expansion of the other.
       return nil
     }
     return decoded.flatMap { $0.count <= limit ? $0 : nil }
@@ -92,21 +91,21 @@ extension PDFObject {
 
   private static let expandingFilters: Set = ["/FlateDecode", "/LZWDecode", "/RunLengthDecode"]
 
-  /// Whether no filter has parameters that take any amount of memory.
+  /// Whether no filter has parameters that demand unbounded memory.
   var hasSaneParameters: Bool {
     filters.allSatisfy { filter in
       guard let parameters = filter.parameters, parameters.isDictionary else { return true }
       func isWithin(_ key: String, _ range: ClosedRange<Int>) -> Bool {
         parameters[key].map { $0.integer.map(range.contains) ?? false } ?? true
       }
-      // Faxes are left to others, who look at their columns.
+      // Fax filters are decoded elsewhere, where their columns are checked.
       return isWithin("/Colors", 1...32) && isWithin("/Columns", 0...1 << 24)
         && isWithin("/BitsPerComponent", 1...16)
         && [1, 2, 4, 8, 16].contains(parameters["/BitsPerComponent"]?.integer ?? 8)
     }
   }
 
-  /// What libqpdf makes of a stream.
+  /// A stream's bytes decoded by libqpdf.
   private var decoded: [UInt8]? {
     guard hasSaneParameters else { return nil }
     var data: UnsafeMutablePointer<UInt8>?
@@ -119,7 +118,7 @@ extension PDFObject {
     return unsafe Array(UnsafeBufferPointer(start: data, count: count))
   }
 
-  /// The same without a stream's last filter, which is what an image is coded with.
+  /// A stream's bytes without its last filter undone, which is the image encoding.
   func dataBeforeLastFilter() -> [UInt8]? {
     let filters = filters
     guard let raw = try? data() else { return nil }

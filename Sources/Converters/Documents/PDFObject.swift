@@ -2,9 +2,9 @@ internal import CQpdf
 internal import Glibc
 internal import JobFiles
 
-/// One object of a PDF, by its handle. What is asked of an object of another kind is nil or empty.
+/// An object of a PDF, as a handle. Properties that do not apply to its type are nil or empty.
 struct PDFObject {
-  /// The number of an indirect object.
+  /// The number and generation of an indirect object.
   struct ID: Hashable {
     let number: Int32
     let generation: Int32
@@ -26,7 +26,7 @@ struct PDFObject {
     return number == 0 ? nil : unsafe ID(number: number, generation: qpdf_oh_get_generation(pdf, handle))
   }
 
-  /// A dictionary's value; nil for null, too.
+  /// A dictionary's value; nil also for null.
   subscript(key: String) -> PDFObject? {
     guard isDictionary else { return nil }
     let value = unsafe file.object(qpdf_oh_get_key(pdf, handle, key))
@@ -51,10 +51,10 @@ struct PDFObject {
     return unsafe qpdf_oh_get_name(pdf, handle).map { unsafe String(cString: $0) }
   }
 
-  /// In the notation of PDF, where it refers to others by their number; an indirect object is its reference.
+  /// In PDF syntax, with references by number; an indirect object is its reference.
   var text: [UInt8] { unsafe bytes(qpdf_oh_unparse(pdf, handle)) }
 
-  /// The object's own text, also of an indirect object; of a stream, its dictionary's.
+  /// The object's own text, even if it is indirect; of a stream, its dictionary's.
   var ownText: [UInt8] {
     unsafe bytes(qpdf_oh_unparse_resolved(pdf, isStream ? qpdf_oh_get_dict(pdf, handle) : handle))
   }
@@ -64,8 +64,7 @@ struct PDFObject {
     return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
-  /// A stream's bytes without their filters; nil for those that are not meant for data, and when there is anything wrong
-  /// with them.
+  /// A stream's decoded bytes; nil if a filter is not for general data, and if anything is wrong with the data.
   var decodedData: [UInt8]? {
     guard hasSaneParameters else { return nil }
     file.forgetWarnings()
@@ -83,7 +82,7 @@ struct PDFObject {
     return isDecoded != 0 && !file.isDamaged ? unsafe Array(UnsafeRawBufferPointer(start: data, count: count)) : nil
   }
 
-  /// Calls `body` with a stream's bytes as the file has them, but decrypted.
+  /// Calls `body` with a stream's bytes as stored, but decrypted.
   func withData(_ body: (RawSpan) throws(JobFailure) -> Void) throws(JobFailure) {
     var data: UnsafeMutablePointer<UInt8>?
     var count = 0

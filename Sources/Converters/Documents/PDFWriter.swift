@@ -1,28 +1,28 @@
 internal import Bytes
 internal import JobFiles
 
-/// Writes a PDF from its first object on: objects in any order, then where each of them is.
+/// Writes a new PDF: objects in any order, then their cross-references.
 final class PDFWriter {
   private let output: JobOutput
   private var pending: [UInt8]
-  /// How many bytes have gone to the output.
+  /// How many bytes have been passed to the output.
   private var written = 0
-  /// Where each object starts, by its number less one.
+  /// The offset of each object, by its number minus one.
   private var places: [Int] = []
   private var hash = StableHash()
   private let protection: Protection?
 
   /// - Parameters:
   ///   - version: as in `%PDF-1.7`.
-  ///   - protection: how all is encrypted; nil: it is not.
+  ///   - protection: how the document is encrypted; nil if it is not.
   init(to output: JobOutput, version: String, _ protection: Protection? = nil) {
     self.output = output
     self.protection = protection
-    // Four bytes that are no text, so that nobody takes the file for such.
+    // Four bytes above 127, so that the file is recognized as binary.
     pending = Array("%PDF-\(version)\n%".utf8) + [0xE2, 0xE3, 0xCF, 0xD3, 0x0A]
   }
 
-  /// A number for an object that has to be written before the end.
+  /// Returns a number for an object that must be written before the end.
   func reserve() -> Int {
     places.append(0)
     return places.count
@@ -67,7 +67,7 @@ final class PDFWriter {
     try end()
   }
 
-  /// The same bytes before make the same identifier.
+  /// Writes the cross-reference table. The identifier is derived from the bytes written before.
   ///
   /// - Parameter information: the number of the document's information dictionary.
   func finish(catalog: Int, information: Int? = nil) throws(JobFailure) {
@@ -92,7 +92,7 @@ final class PDFWriter {
     try flush()
   }
 
-  /// What the trailer has to say of it.
+  /// The `/Encrypt` entry of the trailer.
   private func writeProtection() throws(JobFailure) -> String {
     guard let protection else { return "" }
     let number = reserve()
@@ -100,27 +100,27 @@ final class PDFWriter {
     return " /Encrypt \(number) 0 R"
   }
 
-  /// The document's first identifier: where it is encrypted, the one that its key was made with.
+  /// The document's first identifier: if it is encrypted, the one that its key was derived from.
   private func first(_ id: String) -> String {
     protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) } ?? id
   }
 
-  /// Whether strings in a stream of objects are as secret as elsewhere.
+  /// Whether strings are as protected in an object stream as elsewhere.
   var canPack: Bool { protection.map { $0.streams != .none || $0.strings == .none } ?? true }
 
-  /// Where an object lies that is in a stream of objects.
+  /// The position of an object in an object stream.
   struct Packing {
     let stream: Int
     let index: Int
   }
 
-  /// The same with a cross-reference stream (PDF 32000-1, 7.5.8).
+  /// Writes a cross-reference stream instead (PDF 32000-1, 7.5.8).
   ///
   /// - Parameters:
   ///   - information: the number of the document's information dictionary.
-  ///   - id: its first identifier; nil: the same as the second.
-  ///   - packed: the objects in streams, by their number.
-  ///   - compress: given a table and its rows' size, does what PNG's predictors and zlib do.
+  ///   - id: its first identifier; nil if it is the same as the second.
+  ///   - packed: the objects in object streams, by their number.
+  ///   - compress: applies PNG predictors and zlib to a table with the given row size.
   func finish(
     catalog: Int, information: Int?, id: [UInt8]?, _ packed: [Int: Packing], compress: ([UInt8], Int) -> [UInt8]
   ) throws(JobFailure) {
@@ -155,13 +155,13 @@ final class PDFWriter {
     (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  /// 32 hexadecimal digits by what has been written.
+  /// 32 hexadecimal digits derived from what has been written.
   private func identifier() -> String {
     let digits = String(sumOfAll().value, radix: 16)
     return String(repeating: "0", count: 32 - digits.count) + digits
   }
 
-  /// So much is written at once.
+  /// The buffer size for a write.
   private static let enough = 1 << 18
 
   private func begin(_ number: Int) {
@@ -193,7 +193,7 @@ final class PDFWriter {
 }
 
 extension [UInt8] {
-  /// Appends a number that is not negative, with zeros before it up to so many digits.
+  /// Appends a nonnegative number, padded with zeros to a number of digits.
   mutating func append(decimal number: Int, digits: Int = 1) {
     let start = count
     var rest = number

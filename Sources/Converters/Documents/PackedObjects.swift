@@ -1,23 +1,23 @@
-/// The objects that a document packs into object streams (ISO 32000-1, 7.5.7), as they stand there.
+/// The text of objects inside object streams (ISO 32000-1, 7.5.7).
 ///
-/// libqpdf takes all objects of such a stream apart once one of them is asked for, and keeps them for as long as the
-/// document is open: by far most of the time and the memory that a page of a long manual needs. Here nothing is taken
-/// apart but what is copied.
+/// libqpdf parses all objects of such a stream once one of them is requested, and keeps them for as long as the
+/// document is open: by far most of the time and memory for a page of a long manual. Here only copied objects are
+/// parsed.
 final class PackedObjects {
   private struct Stream {
     let data: [UInt8]
-    /// The number of each object in it, and where it stands in the data.
+    /// The number of each object, and its range in the data.
     let objects: [(number: Int, range: Range<Int>)]
   }
 
   private let file: PDFFile
-  /// By object number: that of the object stream, and the place in it; 0 for what is not packed.
+  /// By object number: the number of the object stream and the index in it; stream 0 if the object is not packed.
   private var places: [(stream: Int32, index: Int32)]
-  /// nil: unreadable.
+  /// nil if unreadable.
   private var streams: [Int32: Stream?] = [:]
   private var size = 0
 
-  /// What streams may take between two objects.
+  /// The memory for cached streams, in bytes.
   private static let limit = 32 << 20
 
   init(of file: PDFFile) {
@@ -25,7 +25,7 @@ final class PackedObjects {
     places = file.isDamaged ? [] : CrossReferences(of: file).packed
   }
 
-  /// nil: the object is elsewhere, or libqpdf has to make sense of it.
+  /// nil if the object is not packed, or must be interpreted by libqpdf.
   func text(of id: PDFObject.ID) -> ArraySlice<UInt8>? {
     guard id.generation == 0, places.indices.contains(Int(id.number)) else { return nil }
     let place = places[Int(id.number)]

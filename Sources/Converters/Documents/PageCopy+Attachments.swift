@@ -1,14 +1,14 @@
 internal import JobFiles
 
-/// The files that are attached to a document as a whole (ISO 32000-1, 7.11.4).
+/// The files attached to a document as a whole (ISO 32000-1, 7.11.4).
 extension PageCopy {
-  /// A name's bytes, and what stands for it in the new document.
+  /// A name's bytes, and the text of its value in the new document.
   typealias Attachment = (name: [UInt8], file: [UInt8])
 
-  /// More are none that anybody attached.
+  /// More attachments mean damage.
   private static let mostAttachments = 1 << 16
 
-  /// Writes them, and gives their names in the order of the tree that has them.
+  /// Writes the attachments; returns their names in the order of the name tree.
   mutating func addAttachments() throws(JobFailure) -> [Attachment] {
     guard let top = file.root["/Names"]?["/EmbeddedFiles"]?.text else { return [] }
     var attachments: [Attachment] = []

@@ -1,12 +1,12 @@
 internal import JobFiles
 
-/// A document's outline as a part of another's (ISO 32000-1, 12.3.3).
+/// A document's outline as part of another document's (ISO 32000-1, 12.3.3).
 extension PageCopy {
-  /// What the entry above has to say of those below it.
+  /// What the parent entry needs to know of its children.
   struct Outline {
     let first: Int
     let last: Int
-    /// How many are seen when it is open.
+    /// How many entries are visible when the parent is open.
     let count: Int
   }
 
@@ -16,11 +16,11 @@ extension PageCopy {
     var kids: [Entry]
   }
 
-  /// More entries, or deeper ones, are a loop or for nobody to read.
+  /// More entries, or deeper ones, mean a loop or are of no use to a reader.
   private static let mostEntries = 1 << 16
   private static let deepest = 64
 
-  /// Writes the entries below one of another document; nil: there are none.
+  /// Writes the entries below an entry of another document; nil if there are none.
   mutating func addOutline(below parent: Int) throws(JobFailure) -> Outline? {
     guard let top = file.root["/Outlines"]?.id else { return nil }
     var seen: Set<PDFObject.ID> = []

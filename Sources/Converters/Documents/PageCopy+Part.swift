@@ -1,8 +1,8 @@
 internal import JobFiles
 
-/// Pages as a part of a document of several files.
+/// Copies pages into a document merged from several files.
 extension PageCopy {
-  /// What a document has to say of a file whose pages were copied into it, with the document's numbers.
+  /// The parts of a copied file that the merged document refers to, with its object numbers.
   struct Part {
     struct Form {
       let field: Int
@@ -12,7 +12,7 @@ extension PageCopy {
 
     let pages: [Int]
     let form: Form?
-    /// Places with their names, in the order of those that are strings.
+    /// Named destinations, in the order of those that are strings.
     let strings: [UInt8]
     let names: [UInt8]
     let layers: [UInt8]
@@ -22,12 +22,12 @@ extension PageCopy {
     let labels: PageLabels?
   }
 
-  /// Writes pages into a document of several files, and what they refer to.
+  /// Writes pages into a document merged from several files, and the objects they refer to.
   ///
   /// - Parameters:
-  ///   - form: the fields at the top of the file's form.
-  ///   - labels: what the file calls its pages.
-  ///   - entry: the outline's for this file.
+  ///   - form: the top-level fields of the file's form.
+  ///   - labels: the file's page labels.
+  ///   - entry: the outline entry of this file.
   mutating func add(
     _ pages: [PageTree.Page], form: Set<PDFObject.ID>, _ labels: PageLabels?, below entry: Int
   ) throws(JobFailure) -> Part {

@@ -1,24 +1,25 @@
 internal import JobFiles
 
-/// The part of a document's structure that is about the pages which are copied.
+/// Copies the part of a document's structure that belongs to the copied pages.
 extension PageCopy {
-  /// More elements are left out, with all others.
+  /// If there are more elements, the whole structure is left out.
   private static let mostElements = 1 << 16
-  /// Fewer take no less in streams of objects.
+  /// Fewer elements are not smaller in object streams.
   private static let fewestPacked = 8
 
-  /// Elements of which something is on the pages.
+  /// The structure elements with content on the pages.
   private struct Elements {
-    /// As they are met.
+    /// In the order in which they are found.
     var all: [PDFObject.ID] = []
-    /// Those among them that have content of their own there.
+    /// Those that have content of their own on the pages.
     var direct: Set<PDFObject.ID> = []
-    /// Their types and their classes, with slashes.
+    /// Their types and classes, with slashes.
     var types: Set<[UInt8]> = []
     var classes: Set<[UInt8]> = []
   }
 
-  /// Writes it; nil where there is none. Called when all else was copied: what is tagged is known by then.
+  /// Writes the structure; returns nil if there is none. Must be called after everything else was copied, when it is
+  /// known what is tagged.
   mutating func add(_ structure: DocumentStructure) throws(JobFailure) -> Int? {
     let keys = structureKeys.sorted()
     let entries = keys.compactMap { key in structure.parents.value(of: key).map { (key: key, text: ObjectText($0)) } }
@@ -57,7 +58,7 @@ extension PageCopy {
     return number
   }
 
-  /// What a map says of these types, and of those that it has for them.
+  /// The entries of a role map for these types, and for the types they map to.
   private static func roles(of types: Set<[UInt8]>, in map: ObjectText) -> ObjectText {
     let pairs = map.entries.map { (Array(map.bytes[$0.key]), Array(map.bytes[$0.value])) }
     let roles = Dictionary(pairs) { first, _ in first }
@@ -69,7 +70,8 @@ extension PageCopy {
     return map.keeping { named.contains(Array($0)) }
   }
 
-  /// The elements that these refer to, and those above them, as they are met; nil: too many, or no tree.
+  /// The elements that these entries refer to, and their ancestors, in the order found; nil if there are too many or
+  /// the tree is damaged.
   private func elements(of entries: [ObjectText], _ root: PDFObject.ID) -> Elements? {
     var found = Elements()
     var seen: Set<PDFObject.ID> = [root]
@@ -80,7 +82,7 @@ extension PageCopy {
         while seen.insert(id).inserted {
           let text = objects.object(id).text
           guard found.all.count < Self.mostElements else { return nil }
-          // What is lost leads nowhere.
+          // A missing element ends the path.
           guard text.isDictionary else { break }
           found.all.append(id)
           if let type = text.value(of: "/S") { found.types.insert(Array(type)) }
@@ -95,7 +97,7 @@ extension PageCopy {
     return found
   }
 
-  /// An entry that is an array, or the one that it refers to; an element's reference as it is.
+  /// An entry that is an array, or the array it refers to; an element's reference is returned unchanged.
   private func list(_ entry: ObjectText) -> ObjectText {
     let resolved = objects.resolved(entry.bytes[...])
     return resolved.isDictionary ? entry : resolved
@@ -115,8 +117,8 @@ extension PageCopy {
     try write(number, Array(own))
   }
 
-  /// The elements below one that has no content of its own on the pages. There may be very many: those of other pages are
-  /// not looked at.
+  /// The kids of an element without content of its own on the pages. There may be very many: those of other pages are
+  /// not read.
   private func keptElements(of element: ObjectText, among kept: Set<PDFObject.ID>) -> [UInt8] {
     guard let value = element.value(of: "/K") else { return Array("[ ]".utf8) }
     var list = element.references.filter { value.indices.contains($0.range.lowerBound) }
@@ -133,7 +135,7 @@ extension PageCopy {
     return text + [0x5D]
   }
 
-  /// What of an element's content is on the pages.
+  /// The kids of an element that are on the pages.
   private mutating func keptKids(
     of element: ObjectText, page: PDFObject.ID?, among kept: Set<PDFObject.ID>
   ) -> [UInt8] {
@@ -158,7 +160,7 @@ extension PageCopy {
     if let reference = item.references.first, reference.range == item.bytes.indices, kept.contains(reference.id) {
       return newNumber(of: reference.id).map { Array("\($0) 0 R".utf8) }
     }
-    // A part of a page's contents by its number alone.
+    // A marked-content identifier, which belongs to the element's page.
     if item.references.isEmpty, !item.isDictionary {
       return page.map { isCopied(page: $0) } ?? false ? item.bytes : nil
     }
@@ -172,7 +174,7 @@ extension PageCopy {
     return translated(resolved)
   }
 
-  /// An entry of the new tree: what was left out is null.
+  /// An entry of the new parent tree: elements left out become null.
   private func parents(_ entry: ObjectText, among kept: Set<PDFObject.ID>) -> [UInt8] {
     let list = list(entry)
     return list.replacingReferences(

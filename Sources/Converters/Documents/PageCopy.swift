@@ -1,45 +1,46 @@
 internal import JobFiles
 internal import Pixels
 
-/// Some pages of a document on their way into a new one, with all that they refer to.
+/// Copies some pages of a document into a new one, with everything they refer to.
 ///
-/// Streams are copied as they are. What is left behind: other pages, which makes links to them lead nowhere, and the names
-/// of places on them; the outline and article threads, which belong to the whole; attachments, fields of the form and parts
-/// of the structure that are not on these pages.
+/// Streams are copied unchanged. Left out are: other pages, so that links to them lead nowhere, and the names of
+/// destinations on them; the outline and article threads, which belong to the whole document; attachments, and those
+/// form fields and structure elements that are not on these pages.
 struct PageCopy {
   let file: PDFFile
   let objects: ObjectCache
   private let places: NamedPlaces
   let writer: PDFWriter
-  /// What takes objects that are no streams, once there are many; nil: `writer` takes them.
+  /// Writes the non-stream objects once there are many; nil while `writer` does.
   private var packedWriter: PackedWriter?
-  /// The new number of each object that was met; nil: not copied.
+  /// The new number of each object found; nil if it is not copied.
   private var numbers: [PDFObject.ID: Int?] = [:]
-  /// Met and not yet written.
+  /// Numbered but not yet written.
   private var waiting: [(id: PDFObject.ID, number: Int)] = []
   private(set) var fields = FormFields()
   private(set) var hasLayers = false
-  /// Whether `structureKeys` are wanted.
+  /// Whether `structureKeys` are collected.
   private var isTagged = false
-  /// What the structure knows the copied pages, their annotations and forms by.
+  /// The structure's keys of the copied pages, their annotations and forms.
   private(set) var structureKeys: Set<Int> = []
-  /// As they stand in what was copied.
+  /// As written in the copied objects.
   private var destinationNames: Set<[UInt8]> = []
 
-  /// The node of the page tree that the pages are below.
+  /// The page tree node that is the parent of the pages.
   private let tree: Int
-  /// Of the file among those that go into one document, from 1; nil: there are no others.
+  /// The number of the file in a merged document, from 1; nil if the document is not merged.
   let member: Int?
-  /// The pages that are copied.
+  /// The copied pages.
   private var copied: Set<PDFObject.ID> = []
-  /// A field above those of this file, so that those of another with the same names are others.
+  /// The parent of this file's fields, which separates them from fields of the same names in other files.
   private(set) var topField: Int?
-  /// Names of places as they stand in the file, and in a document of several files; nil: none of this file's.
+  /// The names of destinations in the file, mapped to those in a merged document; nil if not a destination of this
+  /// file.
   private var newNames: [[UInt8]: [UInt8]?] = [:]
 
   /// - Parameters:
-  ///   - tree: the node of the page tree that the pages are to be below.
-  ///   - member: the number of the file among those that go into one document, from 1; nil: there are no others.
+  ///   - tree: the page tree node that becomes the parent of the pages.
+  ///   - member: the number of the file in a merged document, from 1; nil if the document is not merged.
   init(
     from file: PDFFile, objects: ObjectCache, places: NamedPlaces, to writer: PDFWriter, below tree: Int, member: Int?
   ) {
@@ -53,7 +54,7 @@ struct PageCopy {
 
   /// Writes the whole new document.
   ///
-  /// - Parameter form: the fields at the top of the document's form.
+  /// - Parameter form: the top-level fields of the document's form.
   mutating func write(
     _ pages: [PageTree.Page], form: Set<PDFObject.ID>, _ labels: PageLabels?, _ structure: DocumentStructure?,
     catalog: Int
@@ -74,12 +75,12 @@ struct PageCopy {
 
   mutating func copy(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> [Int] {
     copied = Set(pages.map(\.id))
-    // Without a form, widgets have no fields above them.
+    // Without a form, widgets have no parent fields.
     if file.root["/AcroForm"] != nil { fields = FormFields(on: pages, objects, in: form) }
     if member != nil, !fields.top.isEmpty { topField = writer.reserve() }
     let kids = pages.map { page in
       let number = writer.reserve()
-      // A page that comes twice is linked to where it comes first.
+      // Links to a page that is copied twice lead to its first copy.
       if numbers[page.id] == nil { numbers[page.id] = number }
       return number
     }
@@ -90,13 +91,13 @@ struct PageCopy {
     return kids
   }
 
-  /// - Parameter entries: of the catalog.
+  /// - Parameter entries: additional ones of the catalog.
   private mutating func writeWhole(_ kids: [Int], _ entries: [UInt8], catalog: Int) throws(JobFailure) {
     let list = kids.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(tree, Array("<< /Type /Pages /Count \(kids.count) /Kids [ \(list) ] >>".utf8))
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
     if fields.hasWidgets, let form = file.root["/AcroForm"], form.isDictionary {
-      // What is left out is about the form as a whole.
+      // The entries left out concern the form as a whole.
       let rest = ObjectText(form.ownText).without(["/Fields", "/XFA", "/CO", "/SigFlags"])
       root += Array(" /AcroForm ".utf8) + PageCopy.open(translated(rest))
       root += Array("/Fields ".utf8) + references(to: fields.top) + Array(" >>".utf8)
@@ -110,26 +111,26 @@ struct PageCopy {
     root += try namedPlaces()
     try writer.write(catalog, root + [0x20] + entries + Array(" >>".utf8))
     let information = try writeInformation()
-    // What the last of these refer to: a number that nothing is written for is damage.
+    // Writes what the last of these refer to: a number without an object would be damage.
     try writeWaiting()
     guard let packedWriter else { return try writer.finish(catalog: catalog, information: information) }
     try packedWriter.finish(catalog: catalog, information: information, id: nil)
   }
 
-  /// Writes what comes now into compressed streams; known to readers of `PackedWriter.version`.
+  /// Writes objects from now on into compressed object streams, which need `PackedWriter.version`.
   mutating func pack() throws(JobFailure) {
-    // libdeflate's usual: 9 takes twice the time for a twentieth less.
+    // libdeflate's default: 9 takes twice the time and saves five percent.
     guard let deflate = Deflate(level: 6) else { throw JobFailure.noMemory() }
     packedWriter = PackedWriter(writer, deflate)
   }
 
-  /// Writes an object that is no stream.
+  /// Writes an object that is not a stream.
   func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
     guard let packedWriter else { return try writer.write(number, text) }
     try packedWriter.write(number, text)
   }
 
-  /// What the document says of its title, author and dates.
+  /// Writes the document's title, author and dates.
   private mutating func writeInformation() throws(JobFailure) -> Int? {
     guard let information = file.trailer["/Info"], information.isDictionary else { return nil }
     let number = writer.reserve()
@@ -150,7 +151,7 @@ struct PageCopy {
     try writer.write(number, own + Array(" >>".utf8))
   }
 
-  /// Writes what was met, and what that refers to.
+  /// Writes the queued objects, and those that they refer to.
   mutating func writeWaiting() throws(JobFailure) {
     while let (id, number) = waiting.popLast() {
       let object = objects.object(id)
@@ -169,7 +170,7 @@ struct PageCopy {
         hasLayers = true
         fallthrough
       case .plain, .boundary:
-        // Before the call: what changes this copy while it is read costs a copy of all numbers.
+        // Evaluated before the call: modifying this copy during an access would copy all numbers.
         let text = translated(object.text)
         try write(number, below(topField, id, text))
       }
@@ -183,10 +184,10 @@ struct PageCopy {
     }
   }
 
-  /// The new number of an object that is copied.
+  /// The new number of a copied object.
   func newNumber(of id: PDFObject.ID) -> Int? { numbers[id] ?? nil }
 
-  /// Gives a number to an object that is written by who asks for it.
+  /// Assigns a number to an object that the caller writes.
   mutating func assignNumber(to id: PDFObject.ID) -> Int {
     let number = writer.reserve()
     numbers[id] = number
@@ -195,7 +196,7 @@ struct PageCopy {
 
   func isCopied(page id: PDFObject.ID) -> Bool { copied.contains(id) }
 
-  /// What the catalog has to say of places that the copied links name, as far as they are on these pages.
+  /// The catalog's entries for the named destinations that the copied links use and that are on these pages.
   private mutating func namedPlaces() throws(JobFailure) -> [UInt8] {
     let (strings, names) = try placeEntries()
     let tree = strings.isEmpty ? [] : Array(" /Names << /Dests << /Names [ ".utf8) + strings + Array("] >> >>".utf8)
@@ -212,13 +213,13 @@ struct PageCopy {
     return (strings, names)
   }
 
-  /// What a place of this file is called in a document of several; nil for what is no place of this file's.
+  /// The name of a destination in a merged document; nil if this file has no such destination.
   private mutating func newName(of name: [UInt8]) -> [UInt8]? {
     guard let member else { return nil }
     if let known = newNames[name] { return known }
     var new: [UInt8]?
     if !places.places([name], on: copied).isEmpty {
-      // Names sort by their files, and by themselves.
+      // Names sort by file, then by themselves.
       let digits = String(member)
       let mark = Array((String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".").utf8)
       if name.first == 0x2F {
@@ -232,16 +233,16 @@ struct PageCopy {
     return new
   }
 
-  /// A field's dictionary; of one at the top, with the field that is above it in a document of several files.
+  /// A field's dictionary; with the parent field of its file added if it is a top-level field in a merged document.
   private func below(_ field: Int?, _ id: PDFObject.ID, _ dictionary: [UInt8]) -> [UInt8] {
     guard let field, fields.isTop(id) else { return dictionary }
     return PageCopy.open(dictionary) + Array(" /Parent \(field) 0 R >>".utf8)
   }
 
-  /// A dictionary's text without its end.
+  /// A dictionary's text without the closing brackets.
   private static func open(_ dictionary: [UInt8]) -> ArraySlice<UInt8> { dictionary[..<(dictionary.count - 2)] }
 
-  /// The text with the new numbers.
+  /// The text with the new object numbers.
   mutating func translated(_ text: ObjectText) -> [UInt8] {
     for name in text.destinations { destinationNames.insert(Array(text.bytes[name])) }
     if member != nil, !text.destinations.isEmpty { return renamed(text) }
@@ -258,7 +259,7 @@ struct PageCopy {
     return translation
   }
 
-  /// The same where names of places are to be others.
+  /// The same, with destinations renamed.
   private mutating func renamed(_ text: ObjectText) -> [UInt8] {
     let marks =
       text.references.map { (range: $0.range, id: PDFObject.ID?.some($0.id)) }

@@ -1,9 +1,9 @@
-/// What a document calls its pages (ISO 32000-1, 12.4.2): `iv`, `A-3`.
+/// A document's page labels (ISO 32000-1, 12.4.2), such as `iv` or `A-3`.
 struct PageLabels {
   private struct Range {
-    /// Counted from 0; it goes on to the next one.
+    /// The index of the first page; the range extends to the next one.
     let start: Int
-    /// In the notation of PDF.
+    /// In PDF syntax.
     let style: [UInt8]?
     let prefix: [UInt8]?
     let firstNumber: Int
@@ -11,7 +11,7 @@ struct PageLabels {
 
   private let ranges: [Range]
 
-  /// nil: pages have no names but their numbers.
+  /// nil if the document has no page labels.
   init?(_ catalog: PDFObject, _ objects: ObjectCache) {
     guard let text = catalog["/PageLabels"]?.text else { return nil }
     ranges = NumberTree(text, objects).all.map { number, value in
@@ -23,8 +23,7 @@ struct PageLabels {
     if ranges.isEmpty { return nil }
   }
 
-  /// The entries of a number tree for pages of these numbers, counted from 0, the first of which is page `start` of a new
-  /// document.
+  /// The number tree entries for pages with these indexes, the first of which becomes page `start` of a new document.
   func entries(for pages: [Int], from start: Int = 0) -> [UInt8] {
     var text: [UInt8] = []
     var last: (range: Int, page: Int)?
@@ -39,7 +38,7 @@ struct PageLabels {
   }
 
   private func entry(_ index: Int, _ page: Int, at place: Int) -> [UInt8] {
-    // Before the first one, pages have their numbers.
+    // Pages before the first range are labelled by their numbers.
     guard ranges.indices.contains(index) else { return PageLabels.plain(at: place, number: page + 1) }
     let range = ranges[index]
     var text = Array("\(place) << ".utf8)
@@ -49,6 +48,6 @@ struct PageLabels {
     return text + Array("/St \(overflow ? 1 : max(1, number)) >> ".utf8)
   }
 
-  /// Of pages that have no names.
+  /// The entry for pages without labels.
   static func plain(at place: Int, number: Int = 1) -> [UInt8] { Array("\(place) << /S /D /St \(number) >> ".utf8) }
 }

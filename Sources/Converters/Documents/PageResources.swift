@@ -1,16 +1,15 @@
-/// What a page needs of resources that it may share with others: of fonts and of images and forms, those that its contents
-/// name.
+/// Reduces the resources of a page to those that it needs: of fonts, images and forms, the ones that its contents name.
 ///
-/// Producers often give all pages of a document the same dictionary; each page alone would then carry what all of them
-/// show. Whatever is in doubt is kept.
+/// Producers often give all pages of a document the same dictionary; each single page would then carry what all of them
+/// show. In doubt, resources are kept.
 struct PageResources {
   let file: PDFFile
   let objects: ObjectCache
 
-  /// Those that the producer lists for many pages at once.
+  /// The categories that producers list for many pages at once.
   private static let kinds = ["/Font", "/XObject"]
 
-  /// The resources without what the page does not name; nil: all that there is.
+  /// The resources without those that the page does not name; nil to keep all.
   func needed(by page: PageTree.Page) -> ObjectText? {
     guard let value = page.text.value(of: "/Resources") ?? page.inherited["/Resources"]?.bytes[...] else { return nil }
     let all = objects.resolved(value)
@@ -44,8 +43,7 @@ struct PageResources {
     return ObjectText(text)
   }
 
-  /// Whether any of these has contents of its own: what those do not find in their resources, readers look for in the
-  /// page's.
+  /// Whether any of these objects has contents of its own: readers look up resources missing there in the page's.
   private func draws(_ references: [ObjectText.Reference]?) -> Bool {
     (references ?? []).contains { draws(objects.object($0.id).text) }
   }
@@ -54,14 +52,14 @@ struct PageResources {
     text.has("/Form", for: "/Subtype") || text.has("/Type3", for: "/Subtype") || text.has("1", for: "/PatternType")
   }
 
-  /// The same of patterns, and of the graphics states of those that are shadings.
+  /// The same for patterns, and for the graphics states of shading patterns.
   private func hasPatterns(_ resources: ObjectText) -> Bool {
     guard let patterns = resources.value(of: "/Pattern").map(objects.resolved) else { return false }
     return draws(patterns.references) || patterns.mentions("/ExtGState")
       || patterns.entries.contains { draws(ObjectText(Array(patterns.bytes[$0.value]))) }
   }
 
-  /// The same of the masks among the graphics states.
+  /// The same for the soft masks in graphics states.
   private func hasMasks(_ resources: ObjectText) -> Bool {
     guard let states = resources.value(of: "/ExtGState").map(objects.resolved) else { return false }
     return states.mentions("/SMask")
@@ -71,14 +69,14 @@ struct PageResources {
       }
   }
 
-  /// The same of the page's annotations.
+  /// The same for the page's annotations.
   private func hasAppearances(_ page: PageTree.Page) -> Bool {
     guard let annotations = page.text.value(of: "/Annots").map(objects.resolved) else { return false }
     return annotations.mentions("/AP")
       || annotations.references.contains { objects.object($0.id).text.value(of: "/AP") != nil }
   }
 
-  /// nil: they cannot be read.
+  /// nil if the contents cannot be read.
   private func namesInContents(of page: PageTree.Page) -> Set<[UInt8]>? {
     guard let value = page.text.value(of: "/Contents") else { return [] }
     let text = ObjectText(Array(value))
@@ -86,7 +84,7 @@ struct PageResources {
     if let only = streams.first, text.bytes.first != 0x5B, objects.object(only).kind != .stream {
       streams = objects.object(only).text.references.map(\.id)
     }
-    // A name may not go on in the next stream.
+    // A name cannot span two streams.
     var names: Set<[UInt8]> = []
     for stream in streams {
       guard objects.object(stream).kind == .stream, let data = file.object(stream).decodedData else { return nil }
@@ -95,7 +93,7 @@ struct PageResources {
     return names
   }
 
-  /// Everything that looks like a name, also in strings and images, where it is none.
+  /// Collects everything that looks like a name, even in strings and images.
   private static func collectNames(in data: [UInt8], into names: inout Set<[UInt8]>) {
     var at = 0
     while at < data.count {
@@ -110,7 +108,7 @@ struct PageResources {
     }
   }
 
-  /// Whether a name ends before a byte.
+  /// Whether a byte ends a name.
   private static func ends(_ byte: UInt8) -> Bool {
     switch byte {
     case 0...0x20, 0x25, 0x28, 0x29, 0x2F, 0x3C, 0x3E, 0x5B, 0x5D, 0x7B, 0x7D: true
@@ -118,7 +116,7 @@ struct PageResources {
     }
   }
 
-  /// A name without its `#` and two digits for a byte.
+  /// A name with `#xx` escapes decoded.
   private static func plain(_ name: ArraySlice<UInt8>) -> [UInt8] {
     guard name.contains(0x23) else { return Array(name) }
     var bytes: [UInt8] = []

@@ -3,12 +3,12 @@ internal import CQpdf
 internal import Conversion
 internal import JobFiles
 
-/// The pages of a document by their number.
+/// The pages of a document by index.
 ///
-/// A sound tree is descended by its `/Count`s, so that the first page of a long document is there before the others have
-/// been looked at. Once anything in it disagrees, libqpdf walks and mends the whole tree.
+/// A valid tree is descended by its `/Count`s, so that the first page of a long document is available without reading
+/// the others. If anything in it is inconsistent, libqpdf walks and repairs the whole tree.
 struct PageTree {
-  /// A page, and what it has from the nodes above it.
+  /// A page, and the attributes it inherits.
   struct Page {
     let id: PDFObject.ID
     /// From 0.
@@ -21,9 +21,9 @@ struct PageTree {
 
   private let file: PDFFile
   private let objects: ObjectCache
-  /// The top node of a sound tree, and how many pages it has; nil: the whole tree has to be walked.
+  /// The root of a valid tree and its number of pages; nil if the whole tree has to be walked.
   private var claimed: (top: PDFObject.ID, count: Int)?
-  /// All pages, where libqpdf makes nothing of the tree; nil for one that cannot be read.
+  /// All pages, if libqpdf cannot read the tree; nil for a page that cannot be read.
   private var walked: [Page?]?
   /// The nodes that were descended through last: the next page is mostly below the same ones.
   private var branches: [PDFObject.ID: Branch] = [:]
@@ -43,7 +43,7 @@ struct PageTree {
     if let count = count(below: top, text), branch(top, text, count: count) != nil { claimed = (top, count) }
   }
 
-  /// Looks at every page only when there is reason to.
+  /// The number of pages; reads every page only if necessary.
   mutating func count() throws(JobFailure) -> Int {
     if let claimed { return claimed.count }
     if let walked { return walked.count }
@@ -58,7 +58,7 @@ struct PageTree {
     return pages.count
   }
 
-  /// nil: there is no such page. From 0.
+  /// The page at an index from 0; nil if there is none.
   mutating func page(at index: Int) throws(JobFailure) -> Page? {
     if let claimed {
       if index >= claimed.count { return nil }
@@ -74,7 +74,7 @@ struct PageTree {
     try file.checkErrors()
     guard let id = object.id else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     let known = objects.object(id).text
-    // libqpdf makes pages of some objects that are none.
+    // libqpdf treats some objects as pages that are not.
     var page = Page(id: id, index: index, text: known.isDictionary ? known : ObjectText(object.ownText))
     guard page.text.isDictionary else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     for key in PageTree.inheritable where !page.text.hasValue(for: key) {
@@ -83,7 +83,7 @@ struct PageTree {
     return page
   }
 
-  /// All that hangs on the tree, as other readers find it: what is lost, or comes twice, is a page that cannot be read.
+  /// All leaves of the tree, as other readers find them: a missing or repeated node is a page that cannot be read.
   private func walk() -> [Page?] {
     var pages: [Page?] = []
     guard let top = file.root["/Pages"]?.id else { return [] }
@@ -110,14 +110,14 @@ struct PageTree {
   private static let mostWalked = 1 << 20
   private static let deepest = 1000
 
-  /// How many pages a node says that it has; a page is one.
+  /// How many pages a node claims to have; 1 for a page.
   private func count(below node: PDFObject.ID, _ text: ObjectText) -> Int? {
     guard objects.object(node).kind != .stream, text.isDictionary else { return nil }
     guard text.value(of: "/Kids") != nil else { return text.has("/Pages", for: "/Type") ? nil : 1 }
     return text.integer(for: "/Count").flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// The nodes below one; nil where there is anything else in its array.
+  /// The kids of a node; nil if its array contains anything else.
   private func kids(of node: ObjectText) -> [PDFObject.ID]? {
     guard let value = node.value(of: "/Kids") else { return nil }
     let array = value.first == 0x5B ? nil : objects.resolved(value)
@@ -177,7 +177,7 @@ struct PageTree {
 }
 
 extension PageTree.Page {
-  /// Takes what neither the page nor a node nearer to it has.
+  /// Takes the attributes that neither the page nor a nearer node has.
   fileprivate mutating func inherit(from node: ObjectText) {
     for key in PageTree.inheritable where !text.hasValue(for: key) && inherited[key] == nil {
       if node.hasValue(for: key) { inherited[key] = node.value(of: key).map { ObjectText(Array($0)) } }

@@ -2,18 +2,18 @@ internal import CQpdf
 public import Conversion
 public import JobFiles
 
-/// An open PDF whose pages can be counted and copied; the more of them, the faster.
+/// An open PDF whose pages can be counted and copied; the cost of opening is shared by all of them.
 public final class PagedDocument {
   private let file: PDFFile
   private var tree: PageTree
   private let objects: ObjectCache
   private let places: NamedPlaces
-  /// The fields at the top of the form.
+  /// The top-level fields of the form.
   private let form: Set<PDFObject.ID>
   private lazy var labels = PageLabels(file.root, objects)
   private lazy var structure = DocumentStructure(file.root, objects)
 
-  /// - Parameter passwords: those that may open it.
+  /// - Parameter passwords: candidates for opening the document.
   public init(_ input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
     file = try PDFFile(reading: input, passwords)
     objects = ObjectCache(of: file)
@@ -23,12 +23,13 @@ public final class PagedDocument {
     file.releaseObjects()
   }
 
+  /// The number of pages; reads every page only if necessary.
   public func countPages() throws(JobFailure) -> Int {
     defer { file.releaseObjects() }
     return try tree.count()
   }
 
-  /// Writes a document of these pages: the same bytes for the same input.
+  /// Writes a document of these pages: the same input gives the same bytes.
   public func write(_ selection: PageSelection, to output: JobOutput) throws(JobFailure) {
     defer { file.releaseObjects() }
     var pages: [PageTree.Page] = []
@@ -49,7 +50,7 @@ public final class PagedDocument {
     file.forgetErrors()
   }
 
-  /// Writes all pages into a document of several files, as the file number `member` of it, which has an entry of the outline.
+  /// Writes all pages into a merged document, as its file number `member`, with an entry in its outline.
   func copyAll(
     to writer: PDFWriter, below node: Int, _ entry: Int, member: Int
   ) throws(JobFailure) -> PageCopy.Part {

@@ -1,11 +1,11 @@
 public import JobFiles
 
-/// Pages that pictures fill, one each, below a node of the page tree.
+/// Pages that consist of one picture each, below a node of the page tree.
 public final class PicturePages {
   private let writer: PDFWriter
   private let node: Int
   private(set) var numbers: [Int] = []
-  /// What the last one's numbers mean, and where that is written.
+  /// The last picture's color profile, and the number of its object.
   private var profile: (bytes: [UInt8], number: Int)?
 
   init(to writer: PDFWriter, below node: Int) {
@@ -29,7 +29,7 @@ public final class PicturePages {
 
   /// Adds a page.
   ///
-  /// - Parameter data: the coded pixels.
+  /// - Parameter data: the encoded pixels.
   public func add(_ form: PictureForm, _ data: RawSpan) throws(JobFailure) {
     let page = writer.reserve()
     numbers.append(page)
@@ -53,7 +53,7 @@ public final class PicturePages {
       stream: data)
   }
 
-  /// Pages of one file mostly have the same profile.
+  /// Pages of one file usually have the same profile.
   private func number(of profile: [UInt8], _ components: Int, _ colours: String) throws(JobFailure) -> Int {
     if let known = self.profile, known.bytes == profile { return known.number }
     let number = writer.reserve()
@@ -65,10 +65,10 @@ public final class PicturePages {
 }
 
 extension PictureForm {
-  /// Hundredths are finer than anybody sees.
+  /// Hundredths are finer than visible.
   fileprivate func points(_ pixels: Int) -> Double { (Double(pixels) / density * 7200).rounded() / 100 }
 
-  /// From the unit square, in which an image's top is at 1, to a page of this size.
+  /// The matrix from the unit square, whose top is at 1, to a page of this size.
   fileprivate func matrix(_ w: Double, _ h: Double) -> String {
     switch orientation {
     case 2: "-\(w) 0 0 \(h) \(w) 0"

@@ -2,7 +2,7 @@ internal import CVips
 internal import Conversion
 internal import JobFiles
 
-/// The header of a netpbm file, and the numbers of one that is written in words: pbm(5), pgm(5), ppm(5).
+/// The header of a netpbm file, and the pixels of a plain one: pbm(5), pgm(5), ppm(5).
 struct AnymapFile {
   private let bytes: InputReader
   private let kind: Int
@@ -10,13 +10,13 @@ struct AnymapFile {
   private let width: Int
   private let height: Int
   private let most: Int
-  /// Behind the header.
+  /// The offset after the header.
   private let start: Int
 
   private static let mostPixels = 1 << 26
   private var bands: Int { kind % 3 == 0 ? 3 : 1 }
 
-  /// nil for what libvips reads as it is: bytes, or pairs of them, that use their whole range.
+  /// nil if libvips reads the pixels correctly: bytes or pairs of bytes that use their whole range.
   init?(_ input: JobInput) throws(JobFailure) {
     let bytes = InputReader(input)
     let kind = Int(bytes.byte(1)) - 0x30
@@ -42,13 +42,13 @@ struct AnymapFile {
 
   private var isDeep: Bool { most > 255 }
 
-  /// - Parameter loaded: the same as libvips takes it.
+  /// - Parameter loaded: the image as read by libvips.
   func picture(as loaded: VipsPicture) throws(JobFailure) -> VipsPicture {
     let picture = isPlain ? try readWords() : loaded
     let top = isDeep ? 65535 : 255
     let space = (isDeep ? ["grey16", "rgb16"] : ["b-w", "srgb"])[bands == 3 ? 1 : 0]
     guard most != top else { return try picture.applying("copy", ["interpretation": space]) }
-    // Half of a step, for what is cut off.
+    // Half a step, to round instead of truncating.
     return
       try picture
       .applying("linear", ["a": "\(Double(top) / Double(most))", "b": "0.5"])
@@ -73,7 +73,7 @@ struct AnymapFile {
 }
 
 extension InputReader {
-  /// Where the next word starts: behind blanks and comments.
+  /// The offset of the next word, after white space and comments.
   private func word(from place: Int) -> Int {
     var at = place
     while at < count {
@@ -86,7 +86,7 @@ extension InputReader {
     return at
   }
 
-  /// The next number, and `at` behind it; nil when something else is there.
+  /// The next number, advancing `at` past it; nil if something else follows.
   fileprivate func number(at: inout Int) -> Int? {
     at = word(from: at)
     let first = at
@@ -98,7 +98,7 @@ extension InputReader {
     return at > first ? number : nil
   }
 
-  /// The next pixel of a plain bitmap, 0 for black; between two there need be nothing.
+  /// The next pixel of a plain bitmap, 0 for black; pixels need no separator.
   fileprivate func bit(at: inout Int) -> Int? {
     at = word(from: at)
     guard byte(at) == 0x30 || byte(at) == 0x31, at < count else { return nil }

@@ -1,8 +1,8 @@
 internal import Conversion
 internal import JobFiles
 
-/// A Windows bitmap, which no loader that is allowed here reads: the file's header, one of its kinds of image header,
-/// a palette, and rows from the bottom up.
+/// A Windows bitmap, which none of the permitted loaders reads: the file header, one of several image headers, a
+/// palette, and rows from the bottom up.
 struct BitmapFile {
   private let bytes: InputReader
   private let width: Int
@@ -12,10 +12,10 @@ struct BitmapFile {
   private let compression: Int
   private let palette: [(red: UInt8, green: UInt8, blue: UInt8)]
   private let pixels: Int
-  /// Red, green, blue and, where there is any, opacity.
+  /// Red, green, blue and, if present, alpha.
   private let masks: [Mask]
 
-  /// A channel of a pixel that is one word.
+  /// A channel of a pixel stored as one word.
   private struct Mask {
     let shift: Int
     let most: Int
@@ -53,7 +53,7 @@ struct BitmapFile {
       throw JobFailure(.unsupported, "is a bitmap of a kind that is not known here")
     }
     if hasMasks {
-      // Headers of that length and longer ones have a fourth mask; 0: all is opaque.
+      // Headers of this length or longer have a fourth mask; 0 means that all pixels are opaque.
       let hasOpacity = header >= 56 && bytes.word(66, 4) != 0
       masks = (0..<(hasOpacity ? 4 : 3)).map { Mask(bytes.word(54 + 4 * $0, 4)) }
     } else {
@@ -117,12 +117,12 @@ struct BitmapFile {
     }
   }
 
-  /// Runs of one pixel, stretches of several, jumps, and the ends of rows. What is passed over stays black.
+  /// Decodes run-length encoding: runs of one pixel, literal pixels, jumps and ends of rows. Skipped pixels stay black.
   private func readRuns(_ image: inout [UInt8]) {
     var at = pixels
     var x = 0
     var row = 0
-    /// The pixel of a place in a stretch: a byte, or half of one.
+    /// A pixel in a literal run: a byte, or half of one.
     func index(_ start: Int, _ place: Int) -> Int {
       depth == 8 ? Int(bytes.byte(start + place)) : Int(bytes.byte(start + place / 2)) >> (place % 2 == 0 ? 4 : 0) & 15
     }

@@ -1,4 +1,4 @@
-/// What has to be known of an EXIF block: TIFF 6.0, section 2.
+/// Reads and changes the orientation of an EXIF block: TIFF 6.0, section 2.
 enum EXIF {
   /// The block with its orientation, if any, set to upright.
   static func upright(_ block: [UInt8]) -> [UInt8] {
@@ -9,7 +9,7 @@ enum EXIF {
     return block
   }
 
-  /// Where the two bytes of the first directory's orientation are.
+  /// The offset of the two bytes of the first directory's orientation.
   private static func orientation(in block: [UInt8]) -> (offset: Int, isBigEndian: Bool)? {
     let start = block.starts(with: "Exif\0\0".utf8) ? 6 : 0
     guard block.count >= start + 8 else { return nil }

@@ -4,13 +4,13 @@ internal import Conversion
 internal import Glibc
 internal import JobFiles
 
-/// An HEIC file, written by libheif itself: libvips cannot ask x265 for its fast presets.
+/// An HEIC file, written with libheif directly: libvips cannot select x265's fast presets.
 @safe struct HEICFile {
   private let image: VipsPicture
   private let quality: Int
 
   init(_ image: VipsPicture, quality: Int) throws(JobFailure) {
-    // Planes are of three or four bytes a pixel.
+    // Planes have three or four bytes per pixel.
     self.image = image.bands < 3 ? try image.applying("colourspace", ["space": "srgb"]) : image
     self.quality = quality
   }
@@ -49,7 +49,7 @@ internal import JobFiles
 
   private final class Collected { var bytes: [UInt8] = [] }
 
-  /// libheif wants a message for success, too. Safe for any thread: made once, never written again, never freed.
+  /// libheif needs a message for success, too. Safe for any thread: created once, never modified, never freed.
   nonisolated(unsafe) private static let success = unsafe UnsafePointer(strdup("Success"))
 
   private func check(_ error: heif_error) throws(JobFailure) {
@@ -58,7 +58,7 @@ internal import JobFiles
       .system, "cannot be encoded", saying: error.message.map { unsafe String(cString: $0) } ?? "")
   }
 
-  /// The pixels, row by row from libvips into libheif's memory.
+  /// The pixels, copied row by row from libvips into libheif's memory.
   private func planes() throws(JobFailure) -> OpaquePointer? {
     let (width, height) = (Int32(image.width), Int32(image.height))
     var planes: OpaquePointer?

@@ -2,7 +2,7 @@ internal import CVips
 internal import Conversion
 internal import JobFiles
 
-/// A file of a format that libvips writes.
+/// An encoder for a format that libvips writes.
 struct ImageFile {
   private let saver: String
   private let arguments: [(String, String)]
@@ -12,7 +12,7 @@ struct ImageFile {
     switch format {
     case .png: (saver, arguments) = ("pngsave_target", [])
     case .webp: (saver, arguments) = ("webpsave_target", [lossy(80)])
-    // Lossless unless a quality is asked for.
+    // Lossless unless a quality is given.
     case .tiff:
       let compression =
         quality == nil

@@ -1,7 +1,8 @@
 internal import Conversion
 internal import JobFiles
 
-/// The images of a file that are one beside the other: the pages of a TIFF, and one of every other kind.
+/// The images of a file that are independent of each other: the pages of a TIFF, or the single image of any other
+/// format.
 struct ImagePages {
   private let input: JobInput
   private let tiff: TIFFFile?
@@ -11,14 +12,14 @@ struct ImagePages {
     tiff = TIFFFile(input)
   }
 
-  /// Throws where there are more, but not to be found.
+  /// Throws if there are more pages that cannot be found.
   func count() throws(JobFailure) -> Int {
     guard let tiff, !tiff.isRawPhoto else { return 1 }
     if let damage = tiff.damage { throw damage }
     return tiff.pages.count
   }
 
-  /// What `body` makes of a page; its failure says which one that was.
+  /// The result of `body` for a page; its error names the page.
   func make<Result>(
     of index: Int, _ body: (JobInput, TIFFFile.Selection?) throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result {

@@ -3,28 +3,27 @@ internal import Conversion
 internal import Glibc
 internal import JobFiles
 
-/// An image as a file has it, before anything is done to it.
+/// An image as stored in a file, before any change.
 @safe final class ImageSource {
   private let source: InputSource
-  /// Upright only after `orientation`; its pixels come once, from the top down. It keeps what it is read from, so nothing
-  /// else has to.
+  /// Upright only after `orientation`; its pixels can be read once, from the top down. It retains what it is read from.
   let picture: VipsPicture
-  /// The loader can make it smaller while it reads.
+  /// Whether the loader can scale down while reading.
   let canShrink: Bool
 
-  /// A gigapixel, read a few lines at a time; for formats that have to be in memory as a whole, a quarter of it.
+  /// A gigapixel, read a few lines at a time; a quarter of it for formats that must be in memory as a whole.
   static let mostPixels = (streamed: 1 << 30, whole: 1 << 28)
   private static let streamed = [
     "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadTiff", "VipsForeignLoadPpm",
   ]
-  /// libvips reads no more of a GIF, and does not say so.
+  /// libvips silently reads no more frames of a GIF.
   private static let mostFrames = 4096
   private static let animated = ["VipsForeignLoadNsgif", "VipsForeignLoadWebp"]
 
   /// - Parameters:
-  ///   - page: of a TIFF file, the one to be read.
-  ///   - resolution: in pixels an inch, for what has no pixels of its own.
-  ///   - keepsFrames: reads all that moves, not the first frame alone.
+  ///   - page: of a TIFF file, the page to read.
+  ///   - resolution: in pixels per inch, for vector images.
+  ///   - keepsFrames: whether all frames of an animation are read, not only the first.
   init(
     _ input: JobInput, page: TIFFFile.Selection?, resolution: Int? = nil, keepsFrames: Bool = false
   ) throws(JobFailure) {
@@ -50,7 +49,7 @@ internal import JobFiles
     canShrink = false
   }
 
-  /// What libvips does not read, or not by what it is handed.
+  /// Formats that libvips does not read, or not from a stream.
   private static func read(_ input: JobInput, _ page: TIFFFile.Selection?) throws(JobFailure) -> VipsPicture? {
     if input.starts(with: [0x42, 0x4D]) { return try BitmapFile(input).picture() }
     if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
@@ -74,7 +73,7 @@ internal import JobFiles
       return try call.result()
     }
     let picture = try open(frames: 1)
-    // Loaders that were tried in vain have left their complaints.
+    // Clears the errors of loaders that were tried in vain.
     _ = Vips.takeError()
     let isAnimated = animated.contains(where: loader.hasPrefix)
     let isStreamed = streamed.contains(where: loader.hasPrefix)
@@ -97,15 +96,15 @@ internal import JobFiles
     }
   }
 
-  /// The image upright and no larger than a box, which is for each frame, read at the least cost.
+  /// The image upright and scaled to fit into a box, which applies to each frame; reads no more pixels than needed.
   func thumbnail(width: Int, height: Int) throws(JobFailure) -> VipsPicture {
-    // libvips would take the usual profile for that of inks, whatever the file says.
+    // libvips would take the default profile for CMYK, whatever the file contains.
     let isInked = picture.interpretation == VIPS_INTERPRETATION_CMYK
     let isRead = canShrink && !isInked
     var call = try VipsCall(isRead ? "thumbnail_source" : "thumbnail_image")
     if isRead {
       unsafe call.set("source", source: source.pointer)
-      // Its own argument of this name is not handed on to every loader.
+      // `thumbnail_source` does not pass its own `fail_on` argument to every loader.
       call.set("option-string", picture.frames > 1 ? "[fail_on=error,n=\(picture.frames)]" : "[fail_on=error]")
     } else {
       call.set("in", isInked ? try picture.inSRGB() : picture)
@@ -116,12 +115,12 @@ internal import JobFiles
     return try call.result()
   }
 
-  /// libvips reads OpenEXR by a name only.
+  /// libvips reads OpenEXR only from a named file.
   private static func openEXR(_ input: JobInput) throws(JobFailure) -> VipsPicture {
     try ScratchFile.with(input) { (path) throws(JobFailure) in
       var call = try VipsCall("openexrload")
       call.set("filename", path)
-      // Read now, before the file is empty again.
+      // Read now, before the file is emptied.
       return try call.result().inMemory()
     }
   }

@@ -2,14 +2,14 @@ internal import CVips
 public import Conversion
 public import JobFiles
 
-/// One image on its way from a file to another.
+/// The conversion of one image from one file to another.
 public struct ImageWork {
   private let format: ImageFormat
   private let changes: ImageChanges
   private var picture: VipsPicture
 
-  /// Makes an image file of another: of all pages of a TIFF where that is what is made, of all frames where what is made
-  /// can move; of the first one otherwise.
+  /// Converts an image file: all pages of a TIFF if the result is one, all frames if the result can be animated;
+  /// otherwise the first one.
   public static func convert(
     _ input: JobInput, to format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
   ) throws(JobFailure) {
@@ -28,7 +28,7 @@ public struct ImageWork {
     }
   }
 
-  /// Reads an image as far as its header, checks that it can be worked on, and says how.
+  /// Reads an image's header, checks that it can be converted, and determines how.
   init(_ input: JobInput, _ page: TIFFFile.Selection?, to format: ImageFormat, _ changes: ImageChanges)
     throws(JobFailure)
   {
@@ -55,7 +55,7 @@ public struct ImageWork {
     }
   }
 
-  /// Pixels that were painted, three bytes each.
+  /// Starts from rendered pixels, three bytes each.
   public init(
     rgb bytes: UnsafeRawBufferPointer, width: Int, height: Int, density: Double, keeping owner: AnyObject,
     to format: ImageFormat, _ changes: ImageChanges
@@ -63,7 +63,7 @@ public struct ImageWork {
     self.format = format
     self.changes = changes
     let pixels = try unsafe VipsPicture(rgb: bytes, width: width, height: height, keeping: owner)
-    // In pixels a millimetre.
+    // In pixels per millimetre.
     let resolution = "\(density / 25.4)"
     picture = try pixels.applying(
       "copy", ["interpretation": "srgb", "xres": resolution, "yres": resolution])
@@ -73,7 +73,7 @@ public struct ImageWork {
     }
   }
 
-  /// Changes what is to be changed, and writes the file; a PDF is made of a `PageImage`.
+  /// Applies the changes and writes the file; a PDF is made from a `PageImage`.
   public func write(to output: JobOutput) throws(JobFailure) {
     let ready = try prepared()
     switch format {
@@ -83,7 +83,7 @@ public struct ImageWork {
     if format == .tiff, let words = ready.blob("exif-data") { try TIFFWords.add(words, to: output) }
   }
 
-  /// Turned, in colours that the format can have, and with what is to travel along.
+  /// The image rotated, in colours that the format supports, and with the metadata to keep.
   func prepared() throws(JobFailure) -> VipsPicture {
     var image = picture
     if let turn = changes.turn {
@@ -103,7 +103,7 @@ public struct ImageWork {
 }
 
 extension ImageChanges.Size {
-  /// The box that an image of these sides is to fit into; nil where it stays or grows.
+  /// The box that an image with these sides must fit into; nil if it keeps its size or would grow.
   func box(_ width: Int, _ height: Int) -> (width: Int, height: Int)? {
     switch self {
     case .longestSide(let side): (side, side)

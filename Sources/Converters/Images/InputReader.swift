@@ -1,6 +1,6 @@
 internal import JobFiles
 
-/// Numbers of an input; 0 beyond its end, and before its start.
+/// Reads numbers from an input; 0 before its start or beyond its end.
 struct InputReader {
   private let input: JobInput
   private let isBigEndian: Bool
@@ -13,11 +13,11 @@ struct InputReader {
   }
 
   func byte(_ offset: Int) -> UInt8 {
-    // A negative one is beyond every end.
+    // A negative offset is beyond any end.
     unsafe UInt(bitPattern: offset) < UInt(bitPattern: count) ? input.bytes[offset] : 0
   }
 
-  /// Of `size` bytes; eight are taken as they are, so that a number may be negative.
+  /// A number of `size` bytes; eight bytes may yield a negative number.
   func word(_ offset: Int, _ size: Int) -> Int {
     guard offset >= 0, offset < count else { return 0 }
     return (0..<size).reduce(0) { $0 | Int(byte(offset + $1)) << (8 * (isBigEndian ? size - 1 - $1 : $1)) }

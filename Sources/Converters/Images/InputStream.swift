@@ -2,12 +2,12 @@ internal import CVips
 internal import Glibc
 internal import JobFiles
 
-/// A job's input as libvips reads it: piece by piece, because what is mapped and has been read stays in the worker's memory,
-/// where a large file counts for more than its picture.
+/// A job's input as a libvips source. It is read in pieces instead of mapped: pages of a mapping that were read count
+/// towards the worker's memory, where a large file would outweigh its picture.
 ///
-/// For one thread at a time, which libvips sees to.
+/// Must be used by one thread at a time, which libvips ensures.
 @safe final class InputStream {
-  /// Bytes that are read instead of those that the input has at a place.
+  /// Bytes that replace those of the input at an offset.
   struct Patch {
     let place: Int
     let bytes: [UInt8]
@@ -23,10 +23,10 @@ internal import JobFiles
     self.patches = patches
   }
 
-  /// A source to be freed by the caller; nil when there is no memory for it.
+  /// A source, to be released by the caller; nil if memory is short.
   fileprivate static func source(of stream: InputStream) -> UnsafeMutablePointer<VipsSource>? {
     guard let source = unsafe vips_source_custom_new() else { return nil }
-    // One reference for each signal, given back with the source.
+    // One reference for each signal, released with the source.
     let read: ReadCallback = { _, buffer, count, user in
       unsafe InputStream.stream(of: user)?.read(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))) ?? -1
     }
@@ -51,12 +51,12 @@ internal import JobFiles
       GConnectFlags(rawValue: 0))
   }
 
-  /// What `user` stands for, which somebody else keeps.
+  /// The stream that `user` points to, without retaining it.
   static func stream(of user: UnsafeMutableRawPointer?) -> InputStream? {
     unsafe user.map { unsafe Unmanaged<InputStream>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// read(2).
+  /// As read(2).
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int64 {
     let count = unsafe input.read(into: buffer, at: position)
     guard count > 0 else { return Int64(count) }
@@ -68,7 +68,7 @@ internal import JobFiles
     return Int64(count)
   }
 
-  /// lseek(2).
+  /// As lseek(2).
   func seek(_ offset: Int, _ origin: Int32) -> Int64 {
     let base =
       switch origin {
@@ -87,7 +87,7 @@ extension InputStream.Patch {
   fileprivate var end: Int { place + bytes.count }
 }
 
-/// What libvips calls that: closed with its owner, also when nothing comes of opening an image.
+/// A libvips source that is closed with its owner, also if opening an image fails.
 @safe final class InputSource {
   let pointer: UnsafeMutablePointer<VipsSource>
 

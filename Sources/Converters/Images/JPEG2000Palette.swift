@@ -1,22 +1,22 @@
 internal import Conversion
 internal import JobFiles
 
-/// The palette of a JPEG 2000 file (ISO/IEC 15444-1, I.5.3.4), which stands between the pixels and their colours.
+/// The palette of a JPEG 2000 file (ISO/IEC 15444-1, I.5.3.4), which maps pixels to colours.
 ///
-/// OpenJPEG applies it once the pixels are there, when libvips has made room for one number each: so the file is shown to
-/// both without it.
+/// OpenJPEG applies it after decoding, when libvips has allocated only one component per pixel: so the palette is
+/// hidden from both, and applied here.
 struct JPEG2000Palette {
-  /// What hides it.
+  /// The patches that hide the palette.
   let patches: [InputStream.Patch]
-  /// Of each entry one byte for each channel, one entry after the other; nil when it is of an unusual kind.
+  /// The entries in sequence, one byte per channel; nil if the palette is not supported.
   private let entries: [UInt8]?
   private let channels: Int
 
-  /// nil where there is none.
+  /// nil if the file has no palette.
   init?<Bytes: RandomAccessCollection>(_ bytes: Bytes) where Bytes.Element == UInt8, Bytes.Index == Int {
     let file = Boxes(bytes)
     var patches: [InputStream.Patch] = []
-    // The last of a kind counts; there is to be one.
+    // If there are several of a kind, which is invalid, the last one is used.
     var found: [String: Range<Int>] = [:]
     for header in file.boxes(in: 0..<bytes.count) where header.name == "jp2h" {
       for box in file.boxes(in: header.content) {
@@ -31,7 +31,7 @@ struct JPEG2000Palette {
     let channels = file.number(palette.lowerBound + 2, 1)
     self.channels = channels
     let start = palette.lowerBound + 3 + channels
-    // Bytes, and each channel from the column of its number: component 0, by the palette, column n.
+    // One byte per channel, and channel n from column n: component 0, through the palette.
     let mapping = found["cmap"].map { box in (0..<(box.count / 4)).map { file.number(box.lowerBound + 4 * $0, 4) } }
     guard (1...4).contains(channels), (1...256).contains(count), start + channels * count <= palette.upperBound,
       (start - channels..<start).allSatisfy({ file.number($0, 1) == 7 }),
@@ -44,7 +44,7 @@ struct JPEG2000Palette {
     entries = (0..<count).flatMap { entry in order.map { UInt8(file.number(start + channels * entry + $0, 1)) } }
   }
 
-  /// The pixels' colours.
+  /// Maps the pixels to colours.
   func applied(to picture: VipsPicture) throws(JobFailure) -> VipsPicture {
     guard let entries, picture.bands == 1, picture.isByte else {
       throw JobFailure(.unsupported, "has a palette of an unusual kind")
@@ -75,14 +75,14 @@ private struct Boxes<Bytes: RandomAccessCollection> where Bytes.Element == UInt8
     (place..<place + size).reduce(0) { $0 << 8 | ($1 < bytes.count ? Int(bytes[bytes.startIndex + $1]) : 0) }
   }
 
-  /// Whether colours are gray, red, green and blue, or what a profile says.
+  /// Whether the colour space is gray, sRGB, or given by a profile.
   func isUsual(_ colours: Range<Int>?) -> Bool {
     guard let colours else { return false }
     let (byNumber, sRGB, gray) = (1, 16, 17)
     return number(colours.lowerBound, 1) != byNumber || [sRGB, gray].contains(number(colours.lowerBound + 3, 4))
   }
 
-  /// Which channel is the first colour, the second one and so on, then which is opacity; nil where some are missing.
+  /// The channels of the first colour, the second and so on, then alpha; nil if some are missing.
   func order(of channels: Int, _ definition: Range<Int>?) -> [Int]? {
     guard let definition else { return Array(0..<channels) }
     var places: [(rank: Int, channel: Int)] = []
@@ -100,7 +100,7 @@ private struct Boxes<Bytes: RandomAccessCollection> where Bytes.Element == UInt8
     String(decoding: (place..<place + 4).map { UInt8(number($0, 1)) }, as: UTF8.self)
   }
 
-  /// One after the other, as far as their sizes make sense.
+  /// The boxes in a range, in sequence, up to the first invalid size.
   func boxes(in range: Range<Int>) -> [Box] {
     var found: [Box] = []
     var place = range.lowerBound

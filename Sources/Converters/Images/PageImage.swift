@@ -2,16 +2,16 @@ internal import CVips
 public import Conversion
 public import JobFiles
 
-/// An image as a page of a PDF can hold it.
+/// An image in an encoding that a PDF page can contain.
 public struct PageImage {
   public let form: PictureForm
-  /// nil: the data are the input's own bytes.
+  /// nil if the data are the input's own bytes.
   public let data: [UInt8]?
 
-  /// Where a file says nothing believable, as browsers have it.
+  /// The default for files without a plausible density, as in browsers.
   private static let usualDensity = 96.0
 
-  /// Gives each image of a file that has a page of its own to `body`, one after the other.
+  /// Calls `body` with each image of a file that gets its own page.
   public static func forEach(
     of input: JobInput, _ changes: ImageChanges, _ body: (PageImage) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -21,7 +21,7 @@ public struct PageImage {
     }
   }
 
-  /// A JPEG that is not changed is taken as it is.
+  /// An unchanged JPEG is embedded as it is.
   private init(_ input: JobInput, _ page: TIFFFile.Selection?, _ changes: ImageChanges) throws(JobFailure) {
     var kept = changes
     kept.resolution = nil
@@ -32,7 +32,7 @@ public struct PageImage {
     }
     let work = try ImageWork(input, page, to: .pdf, changes)
     let image = try work.prepared()
-    // Sharp edges stay sharp; what was lossy once may be so again, and so may what was never more than light.
+    // Lossless for sharp edges; lossy if the source was lossy, or a raw photo.
     if changes.quality != nil || ["jpeg", "heif", "webp", "raw"].contains(where: image.loader.hasPrefix) {
       let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
       self.init(image, coding: PageImage.jpegCoding(image), data: data, changes, 1)
@@ -45,7 +45,7 @@ public struct PageImage {
   private init(
     _ picture: VipsPicture, coding: String, data: [UInt8]?, _ changes: ImageChanges, _ orientation: Int
   ) {
-    // libvips says one pixel a millimetre where the file says nothing.
+    // libvips reports one pixel per millimetre if the file has no density.
     let said = picture.density * 25.4
     let isTurned = orientation > 4
     form = PictureForm(
@@ -56,13 +56,13 @@ public struct PageImage {
   }
 
   private static func jpegCoding(_ picture: VipsPicture) -> String {
-    // Programs write CMYK upside down into JPEGs.
+    // Programs write CMYK inverted into JPEGs.
     let decode = picture.bands == 4 ? " /Decode [ 1 0 1 0 1 0 1 0 ]" : ""
     return "/Width \(picture.width) /Height \(picture.height) /BitsPerComponent 8 /Filter /DCTDecode\(decode)"
   }
 }
 
-/// The rows of a PNG file that is not interlaced, which a PDF codes in the same way.
+/// The rows of a non-interlaced PNG file, whose encoding a PDF shares.
 private struct PNGRows {
   let coding: String
   var data: [UInt8] = []

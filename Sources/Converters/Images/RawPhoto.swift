@@ -2,24 +2,24 @@ internal import CLibRaw
 internal import Conversion
 internal import JobFiles
 
-/// A photo as a camera's sensor saw it, to be developed: DNG, and what makers of cameras have of their own.
+/// A raw photo to be developed: DNG and camera makers' own formats.
 struct RawPhoto {
   private let input: JobInput
 
-  /// Starts of files that nothing else has: Canon's CR3, Fuji's, Olympus', Panasonic's. Others are TIFF files.
+  /// Signatures of Canon's CR3, Fuji, Olympus and Panasonic files, which are unambiguous. Other formats are TIFF files.
   private static let starts: [[UInt8]] = [
     Array("FUJIFILMCCD-RAW ".utf8), Array("IIRO".utf8), Array("IIRS".utf8), Array("MMOR".utf8), Array("IIU\0".utf8),
   ]
 
-  /// nil for what does not say that it is one.
+  /// nil if the file does not declare that it is one.
   init?(_ input: JobInput, _ tiff: TIFFFile?) {
     let isOwn = unsafe input.bytes.dropFirst(4).starts(with: "ftypcrx ".utf8)
     guard tiff?.isRawPhoto ?? false || isOwn || RawPhoto.starts.contains(where: input.starts) else { return nil }
     self.input = input
   }
 
-  /// Upright, in sRGB, with the white that the camera chose. Where that cannot be had there is a failure, never one of
-  /// the thumbnails.
+  /// The photo upright, in sRGB, with the camera's white balance. Throws if it cannot be developed; never returns a
+  /// thumbnail.
   func picture() throws(JobFailure) -> VipsPicture {
     guard let raw = unsafe libraw_init(0) else { throw JobFailure.noMemory() }
     defer { unsafe libraw_close(raw) }
@@ -34,7 +34,7 @@ struct RawPhoto {
       },
       Unmanaged.passUnretained(damage).toOpaque())
     let bytes = unsafe input.bytes
-    // It is only read, whatever the argument's type says.
+    // The buffer is only read, despite the argument's type.
     try unsafe check(libraw_open_buffer(raw, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count))
     let sizes = unsafe raw.pointee.sizes
     guard max(Int(sizes.raw_width) * Int(sizes.raw_height), Int(sizes.width) * Int(sizes.height)) <= RawPhoto.mostPixels
@@ -63,7 +63,7 @@ struct RawPhoto {
 
   private static let mostPixels = 1 << 28
 
-  /// Whether pixels are missing, which LibRaw would rather not be stopped by.
+  /// Whether pixels are missing, for which LibRaw does not stop by itself.
   private final class Damage { var isFound = false }
 
   private func check(_ code: Int32) throws(JobFailure) {

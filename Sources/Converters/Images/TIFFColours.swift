@@ -4,13 +4,13 @@ internal import Conversion
 internal import Glibc
 internal import JobFiles
 
-/// A TIFF page whose pixels are brightness and colours apart (TIFF 6.0, section 21): libvips takes them for red, green and
-/// blue, libtiff knows the page's own coefficients, and which pixels share a colour.
+/// A TIFF page in YCbCr (TIFF 6.0, section 21), which libvips takes for RGB; libtiff applies the page's own
+/// coefficients and subsampling.
 struct TIFFColours {
   private let stream: InputStream
   private let orientation: Int
 
-  /// Four bytes each, in memory as a whole.
+  /// Four bytes each, all in memory.
   private static let mostPixels = 1 << 27
 
   init(_ input: JobInput, _ patches: [InputStream.Patch], orientation: Int) {
@@ -18,7 +18,7 @@ struct TIFFColours {
     self.orientation = orientation
   }
 
-  /// The page of which `header` has all but the right pixels.
+  /// The page, with everything but the pixels taken from `header`.
   func picture(like header: VipsPicture) throws(JobFailure) -> VipsPicture {
     let (width, height) = (header.width, header.height)
     guard width <= TIFFColours.mostPixels / height else {
@@ -38,14 +38,14 @@ struct TIFFColours {
     guard let file = unsafe file else { throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError()) }
     defer { unsafe TIFFClose(file) }
     var pixels = [UInt32](repeating: 0, count: width * height)
-    // Rows as they are stored: libvips turns them.
+    // Rows as stored: libvips rotates them.
     guard unsafe TIFFReadRGBAImageOriented(file, UInt32(width), UInt32(height), &pixels, Int32(orientation), 1) != 0
     else {
       throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
     }
     let colours = try unsafe VipsPicture(copying: pixels.span.bytes, width: width, height: height, bands: 4)
       .applying("extract_band", ["band": "0", "n": "3"])
-    // All of it is covered, so nothing of its pixels is read.
+    // Covered completely, so that no pixel of `header` is read.
     var call = try VipsCall("insert")
     call.set("main", header)
     call.set("sub", colours)

@@ -1,43 +1,43 @@
 internal import Conversion
 internal import JobFiles
 
-/// The directories of a TIFF file, each of which has an image: TIFF 6.0, section 2, and BigTIFF.
+/// The directories of a TIFF file, one per image: TIFF 6.0, section 2, and BigTIFF.
 struct TIFFFile {
-  /// One directory, as far as it says which image this is.
+  /// The parts of a directory that tell which image it describes.
   struct Page {
-    /// Where it is, and where the place of the next one stands.
+    /// The directory's offset, and the offset of the field that points to the next one.
     let place: Int
     let nextPlace: Int
-    /// Its entries' values, or where they are, by tag.
+    /// The entries' values, or their offsets, by tag.
     fileprivate var values: [Int: Int] = [:]
     fileprivate var subdirectories: [Int] = []
-    /// Where those stand that are to be read otherwise.
+    /// The offsets of fields that are to be patched.
     fileprivate var fields: [Int: Int] = [:]
 
-    /// EXIF's.
+    /// EXIF orientation.
     var orientation: Int { values[274] ?? 1 }
-    /// The same picture as another one, but smaller, or what is seen of another one: no page.
+    /// A reduced version of another image, or its transparency mask: not a page.
     fileprivate var isAside: Bool { values[254, default: 0] & 5 != 0 }
-    /// What a camera's sensor saw, before it became a picture.
+    /// Sensor data of a camera.
     fileprivate var isRaw: Bool { [32803, 34892].contains(values[262]) }
-    /// In brightness and two colours that are not within JPEGs.
+    /// YCbCr outside JPEG data.
     var isYCbCr: Bool { values[262] == 6 && values[259] != 7 }
   }
 
-  /// What the file has to be shown, in order; never empty.
+  /// The pages in order; never empty.
   let pages: [Page]
-  /// Why there are no more pages, when that is no end.
+  /// Why the list of pages is incomplete; nil if it is complete.
   let damage: JobFailure?
-  /// A photo that a camera left to be developed; what else is in it are thumbnails.
+  /// Whether the file is a raw photo; its other images are thumbnails.
   let isRawPhoto: Bool
   private let isBig: Bool
   private let isBigEndian: Bool
 
   static let mostPages = 65_536
-  /// In all directories.
+  /// The total in all directories.
   private static let mostEntries = 1 << 22
 
-  /// Reads all directories; nil when it is no TIFF file, or has not one. O(entries).
+  /// Reads all directories; nil if it is not a TIFF file or has no directory. O(entries).
   init?(_ input: JobInput) {
     isBigEndian = input.starts(with: [0x4D, 0x4D])
     guard isBigEndian || input.starts(with: [0x49, 0x49]) else { return nil }
@@ -68,12 +68,12 @@ struct TIFFFile {
     self.damage = damage
   }
 
-  /// One of the pages, and how the file is read to have no other.
+  /// One of the pages, and the patches that make it the only one.
   struct Selection {
     let file: TIFFFile
     let page: Page
     var patches: [InputStream.Patch] { file.patches(for: page) }
-    /// Those under which libvips, which does not know what else there can be, reads the rest of a page with colours apart.
+    /// The patches for reading everything but the pixels of a YCbCr page with libvips, which does not support it.
     var headerPatches: [InputStream.Patch] {
       let (photometric, subsampling) = (262, 530)
       return patches
@@ -98,7 +98,7 @@ struct TIFFFile {
     return isBigEndian ? bytes.reversed() : bytes
   }
 
-  /// Goes through directories, through none twice.
+  /// Visits directories, each at most once.
   private struct Walk {
     private let bytes: InputReader
     private let isBig: Bool
@@ -139,7 +139,7 @@ struct TIFFFile {
     }
 
     private func take(_ tag: Int, _ at: Int, _ page: inout Page) {
-      // By type: SHORT, LONG and IFD, LONG8 and IFD8; others say nothing that is wanted here.
+      // By type: SHORT, LONG and IFD, LONG8 and IFD8; other types are not needed here.
       let type = bytes.word(at + 2, 2)
       let size = [3: 2, 4: 4, 13: 4, 16: 8, 18: 8][type] ?? 1
       let width = isBig ? 8 : 4

@@ -2,17 +2,17 @@ internal import Conversion
 internal import Glibc
 internal import JobFiles
 
-/// Puts the pages of more TIFF files behind those of one that is written already: all of them as libvips writes them, in
-/// little-endian order and with offsets of 32 bits (TIFF 6.0, section 2).
+/// Appends the pages of further TIFF files to one that is already written: all written by libvips, little-endian and
+/// with 32-bit offsets (TIFF 6.0, section 2).
 struct TIFFPages {
   private let output: JobOutput
-  /// Where the place of the page after the last one is to stand.
+  /// The offset of the field that points to the next page.
   private var end: Int
 
   private static let header: [UInt8] = [0x49, 0x49, 42, 0]
-  /// Where strips and tiles are.
+  /// The tags for the offsets of strips and tiles.
   private static let places: Set<Int> = [273, 324]
-  /// By type, from 1 on: how many bytes a value has.
+  /// By type, from 1 on: the size of a value in bytes.
   private static let sizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
 
   init(behind output: JobOutput) throws(JobFailure) {
@@ -27,11 +27,11 @@ struct TIFFPages {
     end = try directory + 2 + 12 * number(directory, 2)
   }
 
-  /// Adds the one page of a file.
+  /// Appends the single page of a file.
   mutating func add(_ file: [UInt8]) throws(JobFailure) {
     let size = lseek(output.descriptor, 0, SEEK_END)
     guard size >= 0 else { throw TIFFPages.failure }
-    // Directories start at even places.
+    // Directories start at even offsets.
     let start = Int(size) + Int(size) % 2
     guard start + file.count <= Job.largestOutput, file.starts(with: TIFFPages.header) else { throw TIFFPages.failure }
     var moved = file
@@ -70,7 +70,7 @@ extension [UInt8] {
     (0..<size).reduce(0) { place + $1 < count ? $0 | Int(self[place + $1]) << (8 * $1) : $0 }
   }
 
-  /// In four bytes, as far as there are any.
+  /// Stores four bytes, as far as they are within the array.
   fileprivate mutating func set(_ number: Int, at place: Int) {
     for index in 0..<4 where place + index < count {
       self[place + index] = UInt8(truncatingIfNeeded: number >> (8 * index))

@@ -2,30 +2,31 @@ internal import Conversion
 internal import Glibc
 internal import JobFiles
 
-/// An EXIF block's words in a TIFF file that is written already: libvips puts none there.
+/// Adds the text fields of an EXIF block to a TIFF file that is already written: libvips writes none.
 ///
-/// Both are directories of entries, the block's with offsets of its own (TIFF 6.0, section 2; EXIF 2.32, section 4.6). The
-/// file gets a new first directory at its end, which holds its own entries and those that tell of the picture's making.
+/// Both are directories of entries, the block's with offsets of its own (TIFF 6.0, section 2; EXIF 2.32, section 4.6).
+/// A new first directory is appended to the file, with its existing entries and those about how the picture was made.
 struct TIFFWords {
   private let block: [UInt8]
   private let start: Int
   private let isBigEndian: Bool
-  /// What comes behind the file's end.
+  /// The bytes to append to the file.
   private var tail: [UInt8] = []
   private let end: Int
 
   private struct Entry {
     let tag: Int
-    /// Type, count and value or its place, little-endian.
+    /// Type, count and value or its offset, little-endian.
     let rest: [UInt8]
   }
 
-  /// Description, maker, model, program, date, artist, copyright: all others speak of how pixels are stored.
+  /// Description, maker, model, program, date, artist, copyright: all others describe how pixels are stored.
   private static let ofFile: Set<Int> = [0x010E, 0x010F, 0x0110, 0x0131, 0x0132, 0x013B, 0x8298]
-  /// Directories of their own: EXIF's and GPS's in the first one, of interoperability in EXIF's.
+  /// The tags of nested directories: EXIF and GPS in the first one, interoperability in EXIF's.
   private static let inner: Set<Int> = [0x8769, 0x8825, 0xA005]
 
-  /// Adds what there is in an EXIF block; nothing when the file is no TIFF as libvips writes them, or the block no block.
+  /// Adds the fields of an EXIF block; does nothing if the file is not a TIFF as written by libvips, or the block is
+  /// invalid.
   static func add(_ block: [UInt8], to output: JobOutput) throws(JobFailure) {
     let size = try Int(output.size())
     var header = [UInt8](repeating: 0, count: 8)
@@ -52,12 +53,12 @@ struct TIFFWords {
     guard block.count >= start + 8 else { return nil }
     self.block = block
     isBigEndian = block[start] == 0x4D
-    // Directories start at even places.
+    // Directories start at even offsets.
     end = size
     if size % 2 == 1 { tail.append(0) }
   }
 
-  // MARK: The file's own
+  // MARK: The file's directory
 
   private static func ownEntries(_ descriptor: Int32, at place: Int) -> (entries: [Entry], next: Int)? {
     var count: [UInt8] = [0, 0]
@@ -76,7 +77,7 @@ struct TIFFWords {
     (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  // MARK: The block's
+  // MARK: The EXIF block
 
   /// 0 beyond the block.
   private func number(_ offset: Int, _ count: Int) -> Int {
@@ -90,14 +91,14 @@ struct TIFFWords {
     return block[from..<(from + count)]
   }
 
-  /// The entries of a directory; what does not lie in memory at an entry goes behind the file's end.
+  /// The entries of a directory; values that do not fit into an entry are appended to the file.
   private mutating func entries(at place: Int, depth: Int, where isWanted: (Int) -> Bool) -> [Entry] {
     var found: [Entry] = []
     var seen: Set<Int> = []
     for index in 0..<number(place, 2) {
       let at = place + 2 + 12 * index
       let tag = number(at, 2)
-      // Places may overlap, but no honest block comes to more than it has.
+      // Values may overlap, but a valid block never yields more than its own size.
       guard part(at, 12) != nil, tail.count <= 2 * block.count else { break }
       guard isWanted(tag), seen.insert(tag).inserted else { continue }
       if TIFFWords.inner.contains(tag) {
@@ -112,9 +113,9 @@ struct TIFFWords {
     return found
   }
 
-  /// Of the entry at a place, little-endian; nil when it is not there as a whole.
+  /// The value of the entry at an offset, little-endian; nil if it is not entirely inside the block.
   private func value(_ at: Int) -> [UInt8]? {
-    // By type, from 1 on: how many bytes a value has, and how many of them change places together.
+    // By type, from 1 on: the size of a value in bytes, and the unit of byte swapping.
     let sizes = [(1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (4, 4), (8, 8)]
     let type = number(at + 2, 2)
     guard (1...sizes.count).contains(type) else { return nil }
@@ -134,7 +135,7 @@ struct TIFFWords {
     return Entry(tag: tag, rest: TIFFWords.bytes(type, 2) + TIFFWords.bytes(count, 4) + field)
   }
 
-  /// Gives the place of a directory of these entries.
+  /// Appends a directory of these entries; returns its offset.
   private mutating func append(_ entries: [Entry], next: Int) -> Int {
     let place = end + tail.count
     tail += TIFFWords.bytes(entries.count, 2)

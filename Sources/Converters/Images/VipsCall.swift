@@ -2,9 +2,9 @@ internal import CVips
 internal import Conversion
 internal import JobFiles
 
-/// One libvips operation: arguments by name, then a run.
+/// A libvips operation: arguments by name, then a run.
 ///
-/// libvips offers each operation as a variadic C function, which Swift cannot call; this is what those do.
+/// libvips exports each operation as a variadic C function, which Swift cannot call; this does the same.
 @safe struct VipsCall: ~Copyable {
   private var operation: UnsafeMutablePointer<VipsOperation>
 
@@ -24,7 +24,7 @@ internal import JobFiles
     unsafe UnsafeMutableRawPointer(operation).assumingMemoryBound(to: Object.self)
   }
 
-  /// A number, a switch, or the nickname of a choice.
+  /// Sets a number, a boolean, or the nickname of an enumeration value.
   func set(_ name: String, _ value: some CustomStringConvertible) {
     _ = unsafe vips_object_set_argument_from_string(cast(), name, value.description)
   }
@@ -33,7 +33,7 @@ internal import JobFiles
 
   func set(_ name: String, _ images: [VipsPicture]) {
     var pointers: [UnsafeMutablePointer<VipsImage>?] = unsafe images.map { unsafe $0.pointer }
-    // It takes references of its own.
+    // It retains the images.
     guard let array = unsafe vips_array_image_new(&pointers, Int32(pointers.count)) else { return }
     var value = GValue()
     unsafe g_value_init(&value, vips_array_image_get_type())
@@ -65,7 +65,7 @@ internal import JobFiles
     guard status == 0 else { throw JobFailure(failure, reason, saying: Vips.takeError()) }
   }
 
-  /// Runs, and gives what comes out.
+  /// Runs the operation and returns its output.
   mutating func result(_ name: String = "out") throws(JobFailure) -> VipsPicture {
     try run()
     var value = GValue()

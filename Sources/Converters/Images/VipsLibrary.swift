@@ -4,7 +4,7 @@ internal import Glibc
 internal import JobFiles
 public import Pixels
 
-/// What libvips does for images inside of other files.
+/// The libvips implementation for images inside other files.
 public struct VipsLibrary: ImageLibrary {
   public init() {}
 
@@ -45,7 +45,7 @@ public struct VipsLibrary: ImageLibrary {
   }
 
   private func load(_ bytes: [UInt8], _ loader: String) -> Samples? {
-    // The source reads from the array for as long as it is there.
+    // The source borrows the array's memory.
     unsafe bytes.withUnsafeBytes { bytes in
       guard let source = unsafe vips_source_new_from_memory(bytes.baseAddress, bytes.count) else { return nil }
       defer { unsafe g_object_unref(source) }

@@ -5,23 +5,23 @@ internal import JobFiles
 extension VipsPicture {
   private static let profile = "icc-profile-data"
 
-  /// What its numbers mean, if it says so; nil for a profile of other colours than it has, which says nothing about it.
+  /// The colour profile, if any; nil if it is for a different colour space.
   var profile: [UInt8]? {
-    // ICC.1, 7.2: the header has 128 bytes, from 16 on the space that its device has.
+    // ICC.1, 7.2: the header has 128 bytes, with the device's colour space at offset 16.
     guard let profile = blob(VipsPicture.profile), profile.count >= 128 else { return nil }
     let space = interpretation == VIPS_INTERPRETATION_CMYK ? "CMYK" : bands < 3 ? "GRAY" : "RGB "
     return profile[16..<20].elementsEqual(space.utf8) ? profile : nil
   }
 
-  /// In colours that a format can have: a profile that it cannot carry is applied, and what is seen through is put on
-  /// white where there is no transparency.
+  /// Converts to colours that a format supports: applies a profile that it cannot store, and blends with white if it
+  /// has no transparency.
   func inColours(of format: ImageFormat, gray: Bool) throws(JobFailure) -> VipsPicture {
     var image = self
     let isGray = image.bands < 3
     let keepsProfile =
       switch format {
       case .gif, .jp2: false
-      // Both store gray as colours, which a profile for gray does not describe.
+      // These store gray as colours, which a gray profile does not describe.
       case .webp, .heic, .avif: !isGray && !gray
       default: !gray || isGray
       }
@@ -54,7 +54,7 @@ extension VipsPicture {
     try applying("colourspace", ["space": space])
   }
 
-  /// By the image's own profile, else by the usual one.
+  /// Converts with the image's own profile, or the default one.
   func inSRGB() throws(JobFailure) -> VipsPicture {
     let isCMYK = interpretation == VIPS_INTERPRETATION_CMYK
     let depth = isByte ? "8" : "16"
@@ -66,7 +66,7 @@ extension VipsPicture {
           ? ["output-profile": "srgb", "embedded": "true", "input-profile": "cmyk", "depth": depth]
           : ["output-profile": "srgb", "embedded": "true", "depth": depth])
     } catch {
-      // A profile that does not fit the image says nothing about it.
+      // The profile does not fit the image and is ignored.
       result = self
     }
     return try result.removing { $0 == VipsPicture.profile }

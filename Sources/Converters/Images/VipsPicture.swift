@@ -2,16 +2,16 @@ internal import CVips
 internal import Conversion
 internal import JobFiles
 
-/// A libvips image: what is known of it at once, and pixels that are computed when they are asked for.
+/// A libvips image: its properties are known at once, its pixels are computed on demand.
 @safe final class VipsPicture {
   let pointer: UnsafeMutablePointer<VipsImage>
-  /// What the pixels are read from.
+  /// The objects that the pixels are read from.
   private var origins: [AnyObject] = []
 
-  /// Takes the reference over.
+  /// Takes over the reference.
   init(_ pointer: UnsafeMutablePointer<VipsImage>) { unsafe self.pointer = pointer }
 
-  /// Pixels in memory, three bytes each.
+  /// Wraps pixels in memory, three bytes each.
   init(rgb bytes: UnsafeRawBufferPointer, width: Int, height: Int, keeping origin: AnyObject) throws(JobFailure) {
     guard
       let pointer = unsafe vips_image_new_from_memory(
@@ -21,7 +21,7 @@ internal import JobFiles
     origins = [origin]
   }
 
-  /// A copy of pixels without gaps; the last of two or four bands is opacity.
+  /// Copies contiguous pixels; the last of two or four bands is alpha.
   init(
     copying bytes: RawSpan, width: Int, height: Int, bands: Int,
     format: VipsBandFormat = VIPS_FORMAT_UCHAR
@@ -41,20 +41,20 @@ internal import JobFiles
   var height: Int { unsafe Int(vips_image_get_height(pointer)) }
   var bands: Int { unsafe Int(vips_image_get_bands(pointer)) }
   var hasAlpha: Bool { unsafe vips_image_hasalpha(pointer) != 0 }
-  /// EXIF's, 1 for upright.
+  /// EXIF orientation, 1 for upright.
   var orientation: Int { unsafe Int(vips_image_get_orientation(pointer)) }
   var interpretation: VipsInterpretation { unsafe vips_image_get_interpretation(pointer) }
   var isByte: Bool { unsafe vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
   var isFloat: Bool { unsafe [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains(vips_image_get_format(pointer)) }
-  /// Of the file that it is the first of; 1 where that is nothing that moves.
+  /// The number of frames in the file; 1 if it is not animated.
   var framesInFile: Int { unsafe Int(vips_image_get_n_pages(pointer)) }
-  /// How many frames it shows one after the other; in memory one below the other.
+  /// The number of frames in this image, stored one below the other.
   var frames: Int { height / frameHeight }
   var frameHeight: Int { unsafe Int(vips_image_get_page_height(pointer)) }
-  /// Pixels a millimetre.
+  /// In pixels per millimetre.
   var density: Double { unsafe vips_image_get_xres(pointer) }
 
-  /// What read it: the name of an operation, or for what libvips did not read, what was said here; empty where nothing was.
+  /// The operation that loaded the image, or the name set here if libvips did not; empty if none.
   var loader: String {
     get {
       var name: UnsafePointer<CChar>?
@@ -66,7 +66,7 @@ internal import JobFiles
 
   func has(_ field: String) -> Bool { unsafe vips_image_get_typeof(pointer, field) != 0 }
 
-  /// Bytes that travel with the image: `exif-data`, `icc-profile-data` …
+  /// Metadata of the image: `exif-data`, `icc-profile-data` …
   func blob(_ field: String) -> [UInt8]? {
     guard has(field) else { return nil }
     var data: UnsafeRawPointer?
@@ -90,11 +90,11 @@ internal import JobFiles
     return result
   }
 
-  /// Each frame by itself through `body`, which gives all of them the same size; they are put in memory for that.
+  /// Applies `body` to each frame; all results must have the same size. Reads the frames into memory.
   func mappingFrames(_ body: (VipsPicture) throws(JobFailure) -> VipsPicture) throws(JobFailure) -> VipsPicture {
     guard frames > 1 else {
       let changed = try body(self)
-      // What it says of itself is to be true of its new size as well.
+      // Updates the page height to the new size.
       if changed.has("page-height") { unsafe vips_image_set_int(changed.pointer, "page-height", Int32(changed.height)) }
       return changed
     }
@@ -117,7 +117,7 @@ internal import JobFiles
     return joined
   }
 
-  /// All pixels, in memory: for what does not go from the top down.
+  /// All pixels in memory: for operations that do not read from the top down.
   func inMemory() throws(JobFailure) -> VipsPicture {
     guard let copy = unsafe vips_image_copy_memory(pointer) else {
       throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
@@ -125,7 +125,7 @@ internal import JobFiles
     return unsafe VipsPicture(copy)
   }
 
-  /// A copy without some of what travels with it.
+  /// A copy without some metadata.
   func removing(where isRemoved: (String) -> Bool) throws(JobFailure) -> VipsPicture {
     let copy = try applying("copy")
     guard let names = unsafe vips_image_get_fields(copy.pointer) else { return copy }

@@ -1,14 +1,15 @@
-/// The adaptive binary arithmetic coder of ITU-T T.88, Annex E: each bit costs by how far it was to be expected in its
+/// The adaptive binary arithmetic coder of ITU-T T.88, Annex E: the cost of each bit depends on its probability in its
 /// context.
 struct ArithmeticCoder {
-  /// What follows for a context in a state: its state times two, and its more probable bit.
+  /// The transition of a context in a state: a state is stored times two, plus its more probable bit.
   private struct Step {
     let size: UInt32
     let afterProbable: UInt8
     let afterOther: UInt8
   }
 
-  /// By state: Qe, the next state after the more and the less probable bit, whether that changes places (table E.1).
+  /// By state: Qe, the next state after the more and the less probable bit, and whether the more probable bit switches
+  /// (table E.1).
   private static let states: [(UInt32, UInt8, UInt8, Bool)] = [
     (0x5601, 1, 1, true), (0x3401, 2, 6, false), (0x1801, 3, 9, false), (0x0AC1, 4, 12, false),
     (0x0521, 5, 29, false), (0x0221, 38, 33, false), (0x5601, 7, 6, true), (0x5401, 8, 14, false),
@@ -31,13 +32,13 @@ struct ArithmeticCoder {
     }
   }
 
-  /// Contexts start with nothing known.
+  /// Contexts start in state 0.
   private var contexts: [UInt8]
   private let steps = ArithmeticCoder.steps
   private var interval: UInt32 = 0x8000
   private var code: UInt32 = 0
   private var shifts: UInt32 = 12
-  /// The last byte may still get a carry.
+  /// The last byte may still be changed by a carry.
   private(set) var bytes: [UInt8] = []
   private var last: UInt8?
 

@@ -1,12 +1,12 @@
-/// An image of black and white, or of paint and none: a bit a pixel, the first in a byte's highest bit, rows from the top,
-/// each from a new byte on.
+/// A black-and-white image or stencil: one bit per pixel, the first in a byte's highest bit, rows from the top, each
+/// starting at a new byte.
 public struct Bilevel: Sendable {
   public let width: Int
   public let height: Int
   public let bytes: [UInt8]
   public var rowSize: Int { (width + 7) / 8 }
 
-  /// More than there are needed are passed over; nil for fewer, and for what is too large.
+  /// Excess bytes are ignored; nil if there are too few, or the image is too large.
   public init?(width: Int, height: Int, bytes: [UInt8]) {
     guard let count = Samples.count((width + 7) / 8, height, 8), bytes.count >= count / 8 else { return nil }
     self.width = width
@@ -14,7 +14,7 @@ public struct Bilevel: Sendable {
     self.bytes = bytes.count == count / 8 ? bytes : Array(bytes[..<(count / 8)])
   }
 
-  /// A bit is set where a sample is above the middle. nil for more than one band.
+  /// Sets a bit where a sample is above the middle. nil for more than one band.
   public init?(_ samples: Samples) {
     guard samples.bands == 1 else { return nil }
     var bytes: [UInt8] = []
@@ -33,21 +33,22 @@ public struct Bilevel: Sendable {
 }
 
 extension Bilevel {
-  /// A smaller image, in which a bit is set where most of those were that it stands for.
+  /// A smaller image, in which each bit is that of the majority of the bits it replaces.
   ///
-  /// nil where that would show something else: patterns of dots, which become black or white, and fine lines, which vanish.
+  /// nil if that would change what is visible: halftone patterns, which become black or white, and fine lines, which
+  /// vanish.
   ///
   /// - Parameters:
-  ///   - newWidth: no more than this has, and at least 1; so is the height.
-  ///   - inkIsSet: what the bits of ink are, which win where there are as many of either kind.
+  ///   - newWidth: from 1 to this width; the same applies to the height.
+  ///   - inkIsSet: the value of ink bits, which win a tie.
   public func reduced(to newWidth: Int, _ newHeight: Int, inkIsSet: Bool) -> Bilevel? {
     guard (1...width).contains(newWidth), (1...height).contains(newHeight) else { return nil }
-    // A word can be read from every byte on.
+    // So that a word can be read at any byte.
     let source = bytes + [UInt8](repeating: 0, count: 8)
     let words = unsafe source.span.bytes
     let newSize = (newWidth + 7) / 8
     var reduced = [UInt8](repeating: 0, count: newSize * newHeight)
-    // A word has 57 bits from any bit of its first byte on.
+    // A word contains at least 57 bits after any bit of its first byte.
     let columns = (0...newWidth).map { $0 * width / newWidth }
     var change = Change()
     for y in 0..<newHeight {
@@ -75,12 +76,12 @@ extension Bilevel {
     return Bilevel(width: newWidth, height: newHeight, bytes: reduced)
   }
 
-  /// What becomes of an image's bits when fewer stand for them.
+  /// Measures how much an image changes when it is reduced.
   private struct Change {
     private var cells = 0
-    /// Those that have a good part of either kind.
+    /// Cells with a considerable part of either value.
     private var mixed = 0
-    /// How many bits are set, before and after.
+    /// The number of set bits, before and after.
     private var (before, after, all) = (0, 0, 0)
 
     mutating func add(set: Int, of count: Int, _ isSet: Bool) {
@@ -94,13 +95,13 @@ extension Bilevel {
     /// Edges of letters are a few mixed cells, and change the letters' weight a little.
     var isLoss: Bool {
       if 100 * mixed > 15 * cells || 100 * abs(after - before) > 4 * all { return true }
-      // What there is less of is what is drawn.
+      // The less frequent value is the drawing.
       let isDrawnSet = 2 * before <= all
       let (drawn, left) = isDrawnSet ? (before, after) : (all - before, all - after)
       return 100 * abs(left - drawn) > 20 * drawn
     }
   }
 
-  /// Each bit the other way round; those beyond a row's end, too, which nobody looks at.
+  /// All bits inverted, including the padding at the ends of rows, which is ignored.
   public var inverted: Bilevel { Bilevel(width: width, height: height, bytes: bytes.map { ~$0 }) ?? self }
 }

@@ -1,10 +1,10 @@
 internal import CDeflate
 
-/// zlib's format (RFC 1950), by libdeflate: smaller than zlib makes it, in less time.
+/// The zlib format (RFC 1950), by libdeflate: smaller output than zlib's, in less time.
 @safe public final class Deflate {
   private let compressor: OpaquePointer
 
-  /// - Parameter level: 1 to 12. nil when there is no memory for it.
+  /// - Parameter level: 1 to 12. nil if memory is short.
   public init?(level: Int32) {
     guard let compressor = unsafe libdeflate_alloc_compressor(level) else { return nil }
     unsafe self.compressor = compressor
@@ -12,15 +12,16 @@ internal import CDeflate
 
   deinit { unsafe libdeflate_free_compressor(compressor) }
 
+  /// The compressed bytes.
   public func compress(_ bytes: [UInt8]) -> [UInt8] {
     let room = unsafe libdeflate_zlib_compress_bound(compressor, bytes.count)
     return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
-      // 0 is a want of room, of which there is enough.
+      // 0 would mean a lack of room, of which there is enough.
       count = unsafe libdeflate_zlib_compress(compressor, bytes, bytes.count, target.baseAddress, room)
     }
   }
 
-  /// What was compressed; nil when it is damaged or more than `limit` bytes.
+  /// The decompressed bytes; nil if damaged or more than `limit` bytes.
   public static func expand(_ bytes: [UInt8], atMost limit: Int) -> [UInt8]? {
     if case .bytes(let bytes) = expansion(of: bytes, atMost: limit) { bytes } else { nil }
   }
@@ -31,7 +32,7 @@ internal import CDeflate
     case damaged
   }
 
-  /// What was compressed, or why there is none.
+  /// The decompressed bytes, or why there are none.
   public static func expansion(of bytes: [UInt8], atMost limit: Int) -> Expansion {
     guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return .tooLarge }
     defer { unsafe libdeflate_free_decompressor(decompressor) }

@@ -1,21 +1,21 @@
-/// JBIG2 (ITU-T T.88) as a PDF holds it: a page with one generic region, arithmetically coded, to the last bit.
+/// A lossless encoder for JBIG2 (ITU-T T.88) as embedded in a PDF: a page with one arithmetically coded generic region.
 public enum JBIG2 {
-  /// Template 0 with its adaptive pixels in their usual places: 16 neighbours.
+  /// Template 0 with its adaptive pixels at their nominal locations: 16 neighbours.
   private static let template: [UInt8] = [0x08, 0x03, 0xFF, 0xFD, 0xFF, 0x02, 0xFE, 0xFE, 0xFE]
-  /// The context in which it is said whether a row is like the one above (6.2.5.7).
+  /// The context of the flag for a row equal to the one above (6.2.5.7).
   private static let repetition = 0x9B25
 
-  /// A reader of the PDF gets the image's bits back.
+  /// The encoded image, which a PDF reader decodes to the same bits.
   public static func bytes(of image: Bilevel) -> [UInt8] {
     let size = word(image.width) + word(image.height)
-    // No resolution; lossless; not in stripes.
+    // No resolution; lossless; not striped.
     let page = size + word(0) + word(0) + [0x01, 0x00, 0x00]
     let region = size + word(0) + word(0) + [0x00] + template + code(of: image)
     return segment(0, kind: 48, page) + segment(1, kind: 38, region)
   }
 
   private static func segment(_ number: Int, kind: UInt8, _ data: [UInt8]) -> [UInt8] {
-    // It refers to no other, and belongs to page 1.
+    // Refers to no other segment, and belongs to page 1.
     word(number) + [kind, 0x00, 0x01] + word(data.count) + data
   }
 
@@ -26,7 +26,7 @@ public enum JBIG2 {
   private static func code(of image: Bilevel) -> [UInt8] {
     var coder = ArithmeticCoder(contexts: 1 << 16)
     let (width, size) = (image.width, image.rowSize)
-    // Rows with a few pixels of white around them, one pixel a byte.
+    // Rows with a margin of white pixels, one byte per pixel.
     let margin = 4
     let blank = [UInt8](repeating: 0, count: width + 2 * margin)
     var (above2, above, row) = (blank, blank, blank)
@@ -42,7 +42,7 @@ public enum JBIG2 {
         row = above
         continue
       }
-      // Black is 1 here, and 0 in what the reader's filter gives.
+      // Black is 1 here, and 0 in the output of the reader's filter.
       for x in 0..<width { row[x + margin] = ~(image.bytes[start + x >> 3] >> UInt8(7 - x & 7)) & 1 }
       code(row, above, above2, width: width, margin: margin, with: &coder)
     }
@@ -50,7 +50,7 @@ public enum JBIG2 {
     return coder.bytes
   }
 
-  /// A row by the two above it: bits come into each context from the right.
+  /// Codes a row given the two above it: bits are shifted into each context from the right.
   private static func code(
     _ row: [UInt8], _ above: [UInt8], _ above2: [UInt8], width: Int, margin: Int, with coder: inout ArithmeticCoder
   ) {

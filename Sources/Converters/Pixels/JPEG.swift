@@ -1,20 +1,20 @@
 internal import CJpeg
 internal import Glibc
 
-/// A JPEG file: what its head says, its pixels, and new ones.
+/// Reads and writes JPEG files.
 public struct JPEG {
   private let bytes: [UInt8]
   public let width: Int
   public let height: Int
   public let components: Int
-  /// How much its quantisation takes away: comparable with `coarseness(ofQuality:)`.
+  /// The coarseness of the quantisation, comparable with `coarseness(ofQuality:)`.
   public let coarseness: Int
   private let isProgressive: Bool
 
-  /// Of what has to be in memory as a whole to be read or packed again: twice as many bytes.
+  /// The limit for images that must be in memory as a whole to be read or repacked: twice as many bytes.
   private static let mostCoefficients = 1 << 27
 
-  /// nil when it is none that can be read here.
+  /// nil if the file is not a supported JPEG.
   public init?(_ bytes: [UInt8]) {
     var head = ffjpeg_head()
     guard unsafe ffjpeg_read_head(bytes, bytes.count, &head) == 0 else { return nil }
@@ -26,12 +26,13 @@ public struct JPEG {
     isProgressive = head.is_progressive != 0
   }
 
+  /// The coarseness that `bytes(of:quality:isSubsampled:)` uses for a quality.
   public static func coarseness(ofQuality quality: Int) -> Int { Int(ffjpeg_coarseness(Int32(quality))) }
 
   private var isHuge: Bool { width * height * components > Self.mostCoefficients }
 
-  /// The pixels: no fewer than `width` by `height`, but at a half, a quarter or an eighth of the image's size where that is
-  /// enough. CMYK as it is stored. nil when anything is wrong with the file, and for very large ones.
+  /// The pixels: at least `width` by `height`, but at a half, a quarter or an eighth of the image's size if that is
+  /// enough. CMYK is returned as stored. nil on any error in the file, and for very large ones.
   public func samples(atLeast width: Int, _ height: Int) -> Samples? {
     if isProgressive, isHuge { return nil }
     var denominator = 1
@@ -48,13 +49,13 @@ public struct JPEG {
     return status == 0 ? Samples(width: w, height: h, bands: components, bytes: pixels) : nil
   }
 
-  /// The same image, coded better; nil where that cannot be.
+  /// The same image with a more compact lossless encoding; nil if that fails.
   public func repacked() -> [UInt8]? {
     if isHuge { return nil }
     return unsafe Self.made { unsafe ffjpeg_repack(bytes, bytes.count, $0, $1) }
   }
 
-  /// - Parameter isSubsampled: colours at half the resolution.
+  /// - Parameter isSubsampled: whether colours are stored at half the resolution.
   public static func bytes(of samples: Samples, quality: Int, isSubsampled: Bool) -> [UInt8]? {
     guard [1, 3, 4].contains(samples.bands), max(samples.width, samples.height) <= 65500 else { return nil }
     return unsafe made {

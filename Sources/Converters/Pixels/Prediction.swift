@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// PNG's filters (RFC 2083, clause 6), which PDF has as predictors 10 to 15: each row starts with its filter's number.
+/// PNG's filters (RFC 2083, clause 6), which are predictors 10 to 15 of PDF: each row starts with its filter's number.
 public enum Prediction {
-  /// Rows without their filters; nil when there are too few bytes, or a filter has no meaning.
+  /// Undoes the filters of rows; nil if there are too few bytes, or a filter is undefined.
   ///
   /// - Parameters:
-  ///   - rowSize: of a row's samples, in bytes.
-  ///   - step: how many bytes back the pixel to the left starts.
+  ///   - rowSize: the size of a row's samples, in bytes.
+  ///   - step: the distance to the pixel to the left, in bytes.
   public static func removed(from bytes: [UInt8], rowSize: Int, rows: Int, step: Int) -> [UInt8]? {
     guard rowSize > 0, rows > 0, step > 0, bytes.count / (rowSize + 1) >= rows else { return nil }
     var plain = [UInt8](repeating: 0, count: rowSize * rows)
@@ -27,7 +27,7 @@ public enum Prediction {
     return plain
   }
 
-  /// Each row with the filter that leaves the smallest numbers.
+  /// Applies to each row the filter that gives the smallest numbers.
   public static func applied(to samples: Samples) -> [UInt8] {
     let (rowSize, step) = (samples.width * samples.bands, samples.bands)
     var filtered: [UInt8] = []

@@ -1,17 +1,17 @@
-/// An image in memory: a byte a component, the components of a pixel side by side, rows from the top without gaps.
+/// An image in memory: one byte per component, interleaved, rows from the top without gaps.
 ///
-/// The numbers are the file's own; what colours they stand for is the business of who asks.
+/// The numbers are the file's own; their colour space is up to the caller.
 public struct Samples: Sendable {
   public let width: Int
   public let height: Int
-  /// Components a pixel.
+  /// The number of components per pixel.
   public let bands: Int
   public let bytes: [UInt8]
 
-  /// More is not held in memory, in bytes.
+  /// The largest size, in bytes.
   public static let limit = 1 << 28
 
-  /// nil when there are not as many bytes as the numbers say, or more than `limit`.
+  /// nil if the number of bytes does not match, or is more than `limit`.
   public init?(width: Int, height: Int, bands: Int, bytes: [UInt8]) {
     guard let count = Self.count(width, height, bands), count == bytes.count else { return nil }
     self.width = width
@@ -20,7 +20,7 @@ public struct Samples: Sendable {
     self.bytes = bytes
   }
 
-  /// How many bytes an image takes; nil where that is nothing, or more than `limit`.
+  /// The size of an image in bytes; nil if it is 0 or more than `limit`.
   static func count(_ width: Int, _ height: Int, _ bands: Int) -> Int? {
     guard width > 0, height > 0, bands > 0, width <= limit, height <= limit, bands <= 32 else { return nil }
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
@@ -30,7 +30,7 @@ public struct Samples: Sendable {
 }
 
 extension Samples {
-  /// How many different pixels there are, but no more than `limit`. O(number of pixels) at most.
+  /// The number of different pixels, up to `limit`. At most O(number of pixels).
   public func countColours(upTo limit: Int) -> Int {
     var seen: Set<UInt32> = []
     var last: UInt32?
@@ -46,8 +46,8 @@ extension Samples {
     return seen.count
   }
 
-  /// Each pixel's bytes from a table of `bands` bytes an entry; what the table has not is its last entry. nil for more than
-  /// one band, an empty table, and what would be too large.
+  /// Replaces each pixel with its entry, of `bands` bytes, in a table; indexes beyond the table give its last entry.
+  /// nil for more than one band, an empty table, or a result that is too large.
   public func looked(upIn table: [UInt8], bands count: Int) -> Samples? {
     let entries = table.count / max(1, count)
     guard bands == 1, entries > 0, let size = Self.count(width, height, count) else { return nil }

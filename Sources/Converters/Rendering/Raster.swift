@@ -3,17 +3,18 @@ internal import Conversion
 internal import Glibc
 internal import JobFiles
 
-/// An opaque picture in memory, red, green and blue in a byte each.
+/// An opaque picture in memory, with one byte each for red, green and blue.
 @safe public final class Raster {
   public let width: Int
   public let height: Int
-  /// In pixels an inch.
+  /// In pixels per inch.
   public let density: Double
-  /// Four bytes a pixel, as cairo has them; three once it is painted.
+  /// Four bytes per pixel in cairo's format; three after painting.
   private let pixels: UnsafeMutableRawPointer
 
+  /// The maximum number of pixels.
   public static let mostPixels = 100_000_000
-  /// Cairo's own.
+  /// cairo's limit.
   public static let longestSide = 32767
 
   init(width: Double, height: Double, density: Double) throws(JobFailure) {
@@ -30,7 +31,7 @@ internal import JobFiles
 
   deinit { unsafe free(pixels) }
 
-  /// Three bytes a pixel, without gaps.
+  /// Three bytes per pixel, without gaps.
   public var bytes: UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: pixels, count: 3 * width * height)
   }
@@ -50,7 +51,7 @@ internal import JobFiles
         .damaged, "has a page that cannot be painted", saying: unsafe String(cString: cairo_status_to_string(status)))
     }
     unsafe cairo_surface_flush(surface)
-    // From 0xXXRRGGBB words to bytes, in place: the new pixel never starts after the old.
+    // From 0xXXRRGGBB words to bytes, in place: the new pixel never starts after the old one.
     let words = unsafe pixels.assumingMemoryBound(to: UInt32.self)
     let bytes = unsafe pixels.assumingMemoryBound(to: UInt8.self)
     for index in 0..<(width * height) {

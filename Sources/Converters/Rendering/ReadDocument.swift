@@ -3,15 +3,15 @@ internal import Conversion
 internal import Glibc
 public import JobFiles
 
-/// An open PDF as poppler reads it: the text of its pages.
+/// An open PDF as read by poppler: the text of its pages.
 @safe public final class ReadDocument {
   private let document: OpaquePointer
   private let input: JobInput
 
-  /// Loads what reading needs from files, which a worker cannot do later. False: that failed.
+  /// Loads files that reading needs and that a worker cannot open later. Returns false on failure.
   public static func prepare() -> Bool { ffconvert_text_prepare() == 0 }
 
-  /// - Parameter password: the one that opens it; nil: it asks for none.
+  /// - Parameter password: the one that opens the document; nil if it needs none.
   public init(_ input: JobInput, _ password: [UInt8]? = nil) throws(JobFailure) {
     self.input = input
     guard let count = Int32(exactly: input.count) else { throw JobFailure(.limit, "is too large to be read") }
@@ -33,7 +33,7 @@ public import JobFiles
 
   deinit { unsafe ffconvert_text_close(document) }
 
-  /// Writes the text of all pages in reading order, each ended by a form feed.
+  /// Writes the text of all pages in reading order, each terminated by a form feed.
   public func write(to output: JobOutput) throws(JobFailure) {
     let pages = unsafe ffconvert_text_page_count(document)
     guard pages > 0 else { throw JobFailure(.damaged, "has no readable pages") }

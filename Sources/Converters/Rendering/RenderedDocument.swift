@@ -3,17 +3,17 @@ internal import Conversion
 internal import Glibc
 public import JobFiles
 
-/// An open PDF as poppler shows it.
+/// An open PDF as rendered by poppler.
 @safe public final class RenderedDocument {
   private let document: OpaquePointer
   private let input: JobInput
 
-  /// - Parameter password: the one that opens it; nil: it asks for none. Another one would crash poppler.
+  /// - Parameter password: the one that opens the document; nil if it needs none. A wrong one would crash poppler.
   public init(_ input: JobInput, _ password: [UInt8]? = nil) throws(JobFailure) {
     self.input = input
     let bytes = unsafe g_bytes_new_static(input.bytes.baseAddress, gsize(input.count))
     defer { unsafe g_bytes_unref(bytes) }
-    // It takes text, and makes of each character a byte again.
+    // poppler takes a string and converts each character back to a byte.
     let text = password.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) }
     var error: UnsafeMutablePointer<GError>?
     if let document = unsafe poppler_document_new_from_bytes(bytes, text, &error) {
@@ -40,7 +40,7 @@ public import JobFiles
 
   /// Paints the first page on white.
   ///
-  /// - Parameter resolution: decides on the pixels an inch, from the page's width and height in inches.
+  /// - Parameter resolution: returns the pixels per inch for the page's width and height in inches.
   public func paintFirstPage(resolution: (Double, Double) -> Double) throws(JobFailure) -> Raster {
     try unsafe withPage(0) { (page) throws(JobFailure) in
       var width = 0.0

@@ -3,8 +3,8 @@ internal import CSeccomp
 internal import Glibc
 
 extension Sandbox {
-  /// The system calls that computing on files that are open needs, and nothing that reaches another process or the
-  /// network: every other is refused with EPERM, which libraries live with.
+  /// The system calls needed for computing on open files, and none that reaches another process or the network: all
+  /// others fail with EPERM, which libraries tolerate.
   private static let allowed = [
     "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "dup", "ftruncate",
     "fstat", "newfstatat", "stat", "lstat", "statx", "fstatfs", "statfs", "access", "faccessat", "faccessat2",
@@ -17,14 +17,14 @@ extension Sandbox {
     "poll", "ppoll", "eventfd2",
   ]
 
-  /// What one argument of a call has to be.
+  /// A condition on one argument of a call.
   private struct Argument {
     let index: UInt32
     var test = SCMP_CMP_MASKED_EQ
     let mask: UInt64
     var value: UInt64 = 0
 
-    /// A number of 32 bits, of which the kernel looks at no more.
+    /// A 32-bit number; the kernel ignores the upper half.
     static func number(_ index: UInt32, is value: Int32) -> Argument {
       Argument(index: index, mask: 0xFFFF_FFFF, value: UInt64(UInt32(bitPattern: value)))
     }
@@ -38,23 +38,23 @@ extension Sandbox {
     }
   }
 
-  /// Calls that are allowed with some arguments only; of several lines for one call any will do.
+  /// Calls permitted only with some arguments; of several entries for a call, any one may match.
   private static var bounded: [(name: String, when: [Argument])] {
     let jobs: Int32 = 3
     let own = getpid()
-    // The clocks that have names: the others are of other processes.
+    // Only the clocks with fixed numbers: others belong to other processes.
     let clocks = ["clock_gettime", "clock_getres", "clock_nanosleep"].map { ($0, [Argument.upTo(0, 15)]) }
-    // On descriptors as such: not who is told of them, and how (F_SETOWN sends signals), nor locks, leases and seals.
+    // Descriptor operations only: not the owner of signals (F_SETOWN), nor locks, leases and seals.
     let control = [F_DUPFD, F_GETFD, F_SETFD, F_GETFL, duplicateClosing].map { ("fcntl", [Argument.number(1, is: $0)]) }
     return clocks + control + [
-      // For reading; Landlock and the root say what. glibc opens by `openat` alone.
+      // Read-only; Landlock and the root decide which files. glibc uses only `openat`.
       ("openat", [.bits(2, Int(O_ACCMODE | O_CREAT | O_TRUNC))]),
-      // Memory that is shared with a file, which has a limit, or with nobody: what is shared and anonymous is not counted.
+      // Shared mappings of files, whose size is limited, or private ones: shared anonymous memory is not counted.
       ("mmap", [.bits(3, Int(MAP_SHARED))]), ("mmap", [.bits(3, Int(MAP_ANONYMOUS))]),
-      // Threads of this process, no other process, no namespace.
+      // Threads of this process, but no process and no namespace.
       ("clone", [.bits(0, threadFlag | otherwise, are: threadFlag)]),
       ("prctl", [.bits(0, -1, are: setName)]),
-      // Of this process, and asking only.
+      // Queries about this process only.
       ("prlimit64", [.number(0, is: 0), .bits(2, -1)]),
       ("sched_getaffinity", [.number(0, is: 0)]), ("sched_getaffinity", [.number(0, is: own)]),
       ("tgkill", [.number(0, is: own)]),
@@ -73,18 +73,18 @@ extension Sandbox {
   private static let allow: UInt32 = 0x7FFF_0000
   private static func refuse(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
 
-  /// False where there is no seccomp.
+  /// Installs the filter; returns false if the kernel lacks seccomp.
   static func filterCalls() -> Bool {
     guard let filter = unsafe seccomp_init(refuse(EPERM)) else { return false }
     defer { unsafe seccomp_release(filter) }
     for name in allowed where unsafe !add(name, to: filter) { return false }
     for (name, arguments) in bounded where unsafe !add(name, to: filter, when: arguments) { return false }
-    // It has its flags in memory, where a filter cannot look: without it glibc uses `clone`.
+    // Its flags are in memory, which a filter cannot read; with ENOSYS glibc falls back to `clone`.
     guard unsafe add("clone3", to: filter, action: refuse(ENOSYS)) else { return false }
     return unsafe seccomp_load(filter) == 0
   }
 
-  /// A rule for one call. One that this architecture does not have needs none.
+  /// Adds a rule for a call; does nothing if the architecture lacks the call.
   private static func add(
     _ name: String, to filter: scmp_filter_ctx, action: UInt32 = allow, when arguments: [Argument] = []
   ) -> Bool {
@@ -94,7 +94,7 @@ extension Sandbox {
     return unsafe seccomp_rule_add_array(filter, action, call, UInt32(tests.count), tests) == 0
   }
 
-  /// Makes a system call of this name, for trying what is refused; gives its errno, or 0 when it succeeded.
+  /// Makes a system call by name, to test what is refused; returns its errno, or 0 on success.
   public static func attempt(_ name: String, _ arguments: Int...) -> Int32 { attempt(name, all: arguments) }
 
   public static func attempt(_ name: String, all arguments: [Int]) -> Int32 {

@@ -1,16 +1,16 @@
 internal import CSandbox
 internal import Glibc
 
-/// What a worker gives up before it looks at a file: the network, other programs, its user's rights, and all files but those
-/// that it is handed and what packages share with everybody.
+/// The sandbox that a worker enters before it reads a file: no network, no other programs, no rights of its user, and
+/// no files except those it is handed and shared data of packages.
 public enum Sandbox {
-  /// What a worker needs.
+  /// The resources of a worker.
   public struct Needs: Sendable {
-    /// Folders to read from.
+    /// The folders it may read.
     public var folders: [String] = []
-    /// In bytes, of the process's own.
+    /// The process's own memory, in bytes.
     public var memory: Int
-    /// In bytes, for any file.
+    /// The maximum size of any file, in bytes.
     public var largestFile: Int
 
     public init(folders: [String], memory: Int, largestFile: Int) {
@@ -26,21 +26,21 @@ public enum Sandbox {
     "/usr/lib/fontconfig", "/usr/share/poppler", "/usr/share/color",
   ]
 
-  /// For what reads by name only, in bytes.
+  /// The size of the scratch file, for libraries that read only named files, in bytes.
   public static let scratchRoom = 256 << 20
   private static let scratchPath = "/scratch"
-  /// Nobody's: the kernel's number for a user who has none here.
+  /// The overflow user ID: the kernel's number for a user without a mapping.
   private static let user: UInt32 = 65534
-  /// More threads are no use to a converter.
+  /// A converter needs fewer threads.
   private static let threads = 512
 
-  /// Shuts the process in, for good, and says what is in force. Where the kernel lacks one wall, the others stand.
+  /// Closes the sandbox, for good, and returns what is in force. If the kernel lacks one layer, the others still apply.
   ///
-  /// - Parameter walls: which to build; all but in tests of one.
+  /// - Parameter walls: the layers to apply; all, except in tests of a single one.
   public static func close(_ needs: Needs, walls: Set<Wall> = Set(Wall.allCases)) -> Enclosure {
     var enclosure = Enclosure()
     limit(needs)
-    // Of several threads the others would stay outside. A sanitizer has some of its own.
+    // Other threads would stay outside. A sanitizer has some of its own.
     guard ffconvert_is_alone() != 0 || hasShadowMemory else { return enclosure }
     let isBound = ffconvert_no_new_privileges() == 0
     if walls.contains(.namespaces) { emptyRoot(needs, &enclosure) }
@@ -61,7 +61,7 @@ public enum Sandbox {
   }
 
   private static func emptyRoot(_ needs: Needs, _ enclosure: inout Enclosure) {
-    // Who started this process gave it all other namespaces or none.
+    // PID 1 means that the parent process created all other namespaces; otherwise it created none.
     guard getpid() == 1 else { return }
     let folders = needs.folders.joined(separator: ":")
     let scratch = unsafe ffconvert_empty_root(folders, scratchPath, Int64(scratchRoom))
@@ -71,7 +71,7 @@ public enum Sandbox {
   }
 
   private static func limit(_ needs: Needs) {
-    // A write beyond the limit is to fail, not to kill.
+    // A write beyond the limit fails instead of killing the process.
     signal(SIGXFSZ, SIG_IGN)
     var limits: [(__rlimit_resource, Int)] = [
       (RLIMIT_CORE, 0), (RLIMIT_NOFILE, 256), (RLIMIT_FSIZE, needs.largestFile), (__RLIMIT_NPROC, threads),
@@ -83,7 +83,7 @@ public enum Sandbox {
     }
   }
 
-  /// Whether the program was built with a sanitizer, which lays out terabytes that nobody touches.
+  /// Whether the program was built with a sanitizer, which reserves terabytes of address space.
   private static var hasShadowMemory: Bool {
     ["__asan_init", "__tsan_init"].contains { (symbol: String) in unsafe dlsym(nil, symbol) != nil }
   }

@@ -1,26 +1,27 @@
-/// One of the things that stand between a worker and everything else.
+/// A layer of the sandbox around a worker.
 public enum Wall: String, CaseIterable, Sendable {
-  /// Namespaces of its own, of which the root is empty but for what it reads.
+  /// Namespaces of its own, with a root that contains only what it reads.
   case namespaces
-  /// No capability, and a user who is not root.
+  /// No capabilities, and a user other than root.
   case user
-  /// No file but what it reads, no TCP, no signals to others.
+  /// No files except what it reads, no TCP, no signals to other processes.
   case landlock
-  /// No system call but those that computing takes.
+  /// Only the system calls needed for computing.
   case seccomp
 }
 
-/// What stands around a process that has shut itself in.
+/// The layers in force around a sandboxed process.
 public struct Enclosure: Sendable {
-  /// In words: `landlock 7`.
+  /// Descriptions such as `landlock 7`.
   public internal(set) var walls: [String] = []
   var standing: Set<Wall> = []
-  /// A file with a name, empty, for what reads by name only, and the descriptor to write it by; nil where there is none.
+  /// An empty named file, for libraries that read only named files, and a descriptor for writing it; nil if there is
+  /// none.
   public internal(set) var scratch: (descriptor: Int32, path: String)?
 
-  /// What is missing that has to be there: then nothing that a stranger made may be looked at. nil: nothing is.
+  /// The mandatory layer that is missing; nil if none is. If there is one, no untrusted file may be read.
   ///
-  /// System calls are what everything else is refused by, and files have to be refused by one of two walls.
+  /// seccomp is mandatory because it refuses everything but files, for which one of two layers is needed.
   public var gap: String? {
     if !standing.contains(.seccomp) { return "no seccomp" }
     if standing.isDisjoint(with: [.landlock, .namespaces]) { return "neither Landlock nor namespaces" }

@@ -1,12 +1,12 @@
 #pragma once
 
-// libfuse's headers want this before they are read.
+// Must be defined before libfuse's headers.
 #define FUSE_USE_VERSION 312
 #include <stddef.h>
 #include <fuse_lowlevel.h>
 #include <fuse_log.h>
 
-// C, because a bufvec ends in an array of one that Swift sees as a tuple.
+// C, because a bufvec ends in an array of one element, which Swift imports as a tuple.
 static inline int ffmount_reply_descriptor(fuse_req_t request, int descriptor, off_t offset, size_t count) {
   struct fuse_bufvec buffers = FUSE_BUFVEC_INIT(count);
   buffers.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;

@@ -13,15 +13,15 @@ struct errors {
 
 static void leave(j_common_ptr info) { longjmp(((struct errors *)info->err)->place, 1); }
 
-// A warning says that data are missing or wrong: what would be made of them is not what others make of them.
+// A warning means missing or corrupt data, which other decoders would decode differently: treated as an error.
 static void take_warning(j_common_ptr info, int level) {
   if (level < 0) leave(info);
 }
 
 static void say_nothing(j_common_ptr info) { (void)info; }
 
-// Structures start as zeros, so that what was not created when an error comes can be destroyed. What `jpeg_mem_dest` has
-// allocated by then is lost: only a want of memory fails there, and `*made` may be stale.
+// Structures are zeroed, so that they can be destroyed if an error comes before their creation. What `jpeg_mem_dest`
+// has allocated by then is leaked: it fails only for lack of memory, and `*made` may be stale.
 static struct jpeg_error_mgr *prepare(struct errors *errors) {
   jpeg_std_error(&errors->manager);
   errors->manager.error_exit = leave;

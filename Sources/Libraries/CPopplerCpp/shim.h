@@ -1,3 +1,3 @@
 #pragma once
 
-// Empty: what poppler-cpp has is C++. The module is there for its flags.
+// Empty: poppler-cpp is C++. The module only supplies its flags.

@@ -10,14 +10,14 @@
 #include <poppler-global.h>
 #include <poppler-page.h>
 
-// No exception may reach Swift.
+// Exceptions must not reach Swift.
 
 struct ffconvert_text_document {
   std::unique_ptr<poppler::document> document;
 };
 
-// poppler-cpp's strings are UTF-16 and poppler-glib's passwords ISO-8859-1, for which glibc loads modules. They stay loaded
-// while they are in use.
+// poppler-cpp's strings are UTF-16 and poppler-glib's passwords ISO-8859-1, for which glibc loads modules. They stay
+// loaded while in use.
 int ffconvert_text_prepare(void) {
   const iconv_t failed = reinterpret_cast<iconv_t>(-1);
   return iconv_open("UTF-16", "UTF-8") == failed || iconv_open("UTF-8", "UTF-16") == failed ||
@@ -31,7 +31,7 @@ static void ignore(const std::string &, void *) {}
 ffconvert_text_document *ffconvert_text_open(
     const char *bytes, int count, const char *password, ffconvert_text_refusal *refusal) try {
   *refusal = FFCONVERT_TEXT_UNREADABLE;
-  // It would write every complaint to standard error.
+  // By default it writes errors to standard error.
   poppler::set_debug_error_function(ignore, nullptr);
   std::unique_ptr<poppler::document> document(poppler::document::load_from_raw_data(bytes, count, password, password));
   if (!document) return nullptr;

@@ -55,7 +55,7 @@ void ffmount_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
 
 void ffmount_map_from(int size) {
   mallopt(M_MMAP_THRESHOLD, size);
-  // Both are fixed by setting one; this is what malloc would have learned.
+  // Setting one disables the dynamic adjustment of both; this is the value that malloc would have chosen.
   mallopt(M_TRIM_THRESHOLD, 2 * size);
 }
 
@@ -77,7 +77,7 @@ const int ffmount_O_PATH = O_PATH, ffmount_O_NOATIME = O_NOATIME, ffmount_O_TMPF
 const uint64_t ffmount_RESOLVE_BENEATH = RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS = RESOLVE_NO_SYMLINKS,
                ffmount_RESOLVE_NO_MAGICLINKS = RESOLVE_NO_MAGICLINKS;
 
-// Room for the descriptors of one message, aligned as its header has to be.
+// A buffer for the descriptors of one message, aligned for its header.
 union rights {
   struct cmsghdr header;
   char bytes[CMSG_SPACE(FFMOUNT_MOST_DESCRIPTORS * sizeof(int))];

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What happens between clone(2) and exec(2) is C, and calls nothing that allocates: the child has its parent's memory.
+// Between clone(2) and exec(2) only C code runs that does not allocate: the child shares its parent's memory.
 
 struct beginning {
   const char *program;
@@ -23,7 +23,7 @@ struct beginning {
   uid_t user;
   gid_t group;
   int is_mapped;
-  // What the child tells its parent, which waits: an errno.
+  // The child's errno, for the parent, which waits.
   int failure;
 };
 
@@ -35,8 +35,8 @@ static int write_file(const char *path, const char *text) {
   return count < 0 ? -1 : 0;
 }
 
-// In a new user namespace: the same user and group as outside, and what setting up the other namespaces takes stays
-// through exec.
+// In a new user namespace: the same user and group as outside, and the capabilities for setting up the other namespaces
+// survive exec.
 static int settle_user(const struct beginning *beginning) {
   char map[64];
   snprintf(map, sizeof map, "%u %u 1\n", beginning->user, beginning->user);
@@ -56,7 +56,7 @@ static int settle_user(const struct beginning *beginning) {
 }
 
 static int settle_descriptors(const struct beginning *beginning) {
-  // Out of the way of the places that they go to.
+  // Moved above the descriptors that they are duplicated to.
   int errors = fcntl(beginning->errors, F_DUPFD, 10), jobs = fcntl(beginning->socket, F_DUPFD, 10);
   int nothing = open("/dev/null", O_RDWR);
   if (errors < 0 || jobs < 0 || nothing < 0) return -1;
@@ -70,7 +70,7 @@ static int settle_descriptors(const struct beginning *beginning) {
 
 static int begin(void *given) {
   struct beginning *beginning = given;
-  // A group of its own: Ctrl-C in the terminal is for the daemon, which then ends its workers.
+  // A process group of its own: Ctrl-C in the terminal is for the daemon, which then ends its workers.
   if ((!beginning->is_mapped || settle_user(beginning) == 0) && settle_descriptors(beginning) == 0 &&
       setpgid(0, 0) == 0) {
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
@@ -99,15 +99,15 @@ pid_t ffmount_spawn(
   struct beginning beginning = {
       .program = program, .arguments = arguments, .variables = variables, .socket = socket, .errors = errors,
       .user = geteuid(), .group = getegid()};
-  // No handler of the parent's may run in the child.
+  // No signal handler of the parent may run in the child.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  // Not a mount namespace: with the other mounts it would hold on to this program's own, which then could not be unmounted. A
-  // worker makes one of its own in the moment in which it lets go of them.
+  // Not a mount namespace: it would keep this program's own mount in use, which then could not be unmounted. A worker
+  // creates one at the moment in which it drops the other mounts.
   int namespaces = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
   pid_t child = -EPERM;
-  // root in a user namespace of its own would be this system's root still, to files: it gives the user up later instead.
+  // root in its own user namespace would still be the system's root for files: it changes the user later instead.
   if (beginning.user == 0) {
     child = start(&beginning, namespaces);
   } else {

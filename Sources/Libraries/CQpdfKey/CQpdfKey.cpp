@@ -6,7 +6,7 @@
 #include <qpdf/QPDF.hh>
 #include <qpdf/QPDFExc.hh>
 
-// No exception may reach Swift.
+// Exceptions must not reach Swift.
 
 static ffmount_pdf_method method(QPDF::encryption_method_e method) {
   switch (method) {
@@ -29,7 +29,7 @@ int ffmount_pdf_find_key(const char *bytes, size_t count, const char *password, 
   if (found.size() > sizeof key->key) return 3;
   memcpy(key->key, found.data(), found.size());
   key->key_size = found.size();
-  // Before version 4 there is no choice, and libqpdf does not speak of it.
+  // Before version 4 there is only RC4, and libqpdf does not report it.
   key->strings = version < 4 ? FFMOUNT_PDF_RC4 : method(strings);
   key->streams = version < 4 ? FFMOUNT_PDF_RC4 : method(streams);
   key->files = version < 4 ? FFMOUNT_PDF_RC4 : method(files);

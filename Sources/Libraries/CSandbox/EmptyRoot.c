@@ -12,13 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// As <linux/mount.h> has it, which goes ill with <sys/mount.h> in some versions.
+// As in <linux/mount.h>, which conflicts with <sys/mount.h> in some versions.
 struct attributes {
   uint64_t set, cleared, propagation, user_namespace;
 };
 enum { READ_ONLY = 1, NO_SUID = 2, NO_DEVICES = 4, NO_PROGRAMS = 8, RECURSIVE = 0x8000 };
 
-// Makes the folders that lead to `path`, and itself.
+// Creates `path` with its parent folders.
 static void make_folders(char *path) {
   for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
     *slash = 0;
@@ -28,7 +28,7 @@ static void make_folders(char *path) {
   mkdir(path, 0755);
 }
 
-// A folder of this name that is there is there in the new root, too, and cannot be written to. Some may be missing.
+// Bind-mounts a folder, if it exists, read-only into the new root.
 static int take_along(const char *root, const char *folder) {
   struct stat status;
   if (stat(folder, &status) < 0 || !S_ISDIR(status.st_mode)) return 0;
@@ -40,11 +40,11 @@ static int take_along(const char *root, const char *folder) {
   return (int)syscall(SYS_mount_setattr, AT_FDCWD, target, RECURSIVE, &attributes, sizeof attributes);
 }
 
-// Whether the root is a mount that another can be put in the place of.
+// Whether the root is a mount that pivot_root can replace.
 static int can_move_root(void) {
   struct statx status;
   if (statx(AT_FDCWD, "/", 0, 0, &status) < 0 || !(status.stx_attributes & STATX_ATTR_MOUNT_ROOT)) return 0;
-  // The kernel's first root cannot be moved.
+  // The kernel's initial root cannot be moved.
   FILE *mounts = fopen("/proc/self/mountinfo", "re");
   if (!mounts) return 0;
   char line[PATH_MAX];
@@ -55,7 +55,8 @@ static int can_move_root(void) {
 }
 
 int ffconvert_empty_root(const char *folders, const char *scratch, int64_t room) {
-  // Any folder will do that every system has, and that is none of `folders`: the new root covers it until it is the root.
+  // Any folder that every system has and that is not among `folders`: covered by the new root until that becomes the
+  // root.
   static const char *const places[] = {"/tmp", "/mnt", "/proc"};
   if (!can_move_root() || unshare(CLONE_NEWNS) < 0) return -1;
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) return -1;
@@ -74,7 +75,7 @@ int ffconvert_empty_root(const char *folders, const char *scratch, int64_t room)
   if (chdir(root) < 0) return -1;
   int file = open(scratch + 1, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
   if (file < 0) return -1;
-  // The old root is then on top of the new one, in the place where the process stands.
+  // Stacks the old root on top of the new one, at the current folder.
   if (chmod(".", 0555) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
       chdir("/") == 0)
     return file;

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// As <linux/landlock.h> of ABI 6 has it: the system's may be older than the kernel.
+// As in <linux/landlock.h> of ABI 6: the system's header may be older than the kernel.
 struct ruleset {
   uint64_t files, network, scopes;
 };
@@ -23,7 +23,7 @@ enum { VERSION_FLAG = 1, PATH_BENEATH = 1, READ_FILE = 1 << 2, READ_FOLDER = 1 <
 int ffconvert_landlock(const char *places) {
   int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
   if (version < 1) return -1;
-  // How many rights each ABI knows: refer came with 2, truncate with 3, ioctl with 5.
+  // The number of access rights of each ABI: 2 added refer, 3 truncate, 5 ioctl.
   int rights = version >= 5 ? 16 : version >= 3 ? 15 : version == 2 ? 14 : 13;
   struct ruleset all = {
       .files = (1u << rights) - 1, .network = version >= 4 ? 3 : 0, .scopes = version >= 6 ? 3 : 0};

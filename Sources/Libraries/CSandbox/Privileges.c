@@ -13,7 +13,7 @@
 
 int ffconvert_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-// It changes nothing, and is refused to one of several threads.
+// Changes nothing, and fails if there are several threads.
 int ffconvert_is_alone(void) { return unshare(CLONE_THREAD) == 0; }
 
 int ffconvert_give_up_privileges(uint32_t user) {
@@ -21,7 +21,7 @@ int ffconvert_give_up_privileges(uint32_t user) {
     prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   int is_root = geteuid() == 0;
   if (is_root) {
-    // EINVAL: the user namespace has no such user, so that its root is none.
+    // EINVAL: the user namespace has no such user, so its root is not the system's.
     if (setgroups(0, NULL) < 0 && errno != EINVAL) return -1;
     if (setresgid(user, user, user) < 0 && errno != EINVAL) return -1;
     if (setresuid(user, user, user) < 0 && errno != EINVAL) return -1;
@@ -29,7 +29,7 @@ int ffconvert_give_up_privileges(uint32_t user) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct none[2] = {{0}};
   if (syscall(SYS_capset, &header, none) < 0) return -1;
-  // Who has nobody to answer to ends. It is set here because a change of user takes it away.
+  // The process ends with its parent. Set here because changing the user clears it.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return -1;
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -1,17 +1,19 @@
 internal import CPosix
 internal import Glibc
 
-/// Standard output and error, led into memory while a helper is started that outlives its start: whoever waits for the end of
-/// what they lead to, as a shell does for `$(…)`, would wait for the helper's.
+/// Redirects standard output and error into memory while a helper is started that outlives its start.
+///
+/// A caller that waits for the end of these streams, as a shell does for `$(…)`, would otherwise wait for the helper to
+/// exit.
 struct BorrowedStreams: ~Copyable {
   private let memory: Int32
   private let output: Int32
   private let errors: Int32
 
-  /// nil where it cannot be done: then the helper has the streams.
+  /// nil if the redirection fails: then the helper inherits the streams.
   init?() {
     memory = unsafe ffmount_memfd("ffmount-helper")
-    // Not among the standard streams, and not the helper's.
+    // Neither one of the standard streams nor inherited by the helper.
     output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
     errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
     guard memory >= 0, output >= 0, errors >= 0 else {
@@ -22,7 +24,7 @@ struct BorrowedStreams: ~Copyable {
     _ = dup2(memory, STDERR_FILENO)
   }
 
-  /// Leads the streams where they led before, and gives the last line that was written meanwhile.
+  /// Restores the streams and returns the last line written meanwhile.
   consuming func giveBack() -> String? {
     for (saved, stream) in [(output, STDOUT_FILENO), (errors, STDERR_FILENO)] {
       _ = dup2(saved, stream)

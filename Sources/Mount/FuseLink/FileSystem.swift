@@ -1,28 +1,39 @@
-/// What answers the kernel. Each method is called on one of libfuse's threads, several at a time, and must not wait; the
-/// request may be kept and answered from another thread.
+/// The handler of the kernel's requests. Each method is called on one of libfuse's threads, several at a time, and must
+/// not block; the request may be kept and answered from another thread.
 public protocol FileSystem: AnyObject, Sendable {
-  /// The mount answers from now on.
+  /// Called once the mount answers requests.
   func started()
 
-  /// Whether the kernel is to ask for access control lists (`system.posix_acl_access`) and to go by them: a question more for
-  /// each node that somebody uses who is not its owner.
+  /// Whether the kernel reads and enforces access control lists (`system.posix_acl_access`): one more request for each
+  /// node used by somebody other than its owner.
   var hasAccessLists: Bool { get }
 
+  /// Answers LOOKUP: the node of a name in a folder.
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
+  /// The kernel has dropped `count` lookups of a node; there is no reply.
   func forget(_ node: UInt64, _ count: UInt64)
+  /// Answers GETATTR.
   func attributes(_ request: consuming Request, _ node: UInt64)
+  /// Answers READLINK.
   func linkTarget(_ request: consuming Request, _ node: UInt64)
 
+  /// Answers OPEN with a handle, which is released when the file is closed.
   func open(_ request: consuming Request, _ node: UInt64, flags: Int32)
+  /// Answers READ: `count` bytes at `offset`, fewer only at the end of the file.
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
-  /// Finds the next data or the next hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
+  /// Finds the next data or hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
   func seek(_ request: consuming Request, _ handle: AnyObject, offset: Int64, toHole: Bool)
 
+  /// Answers OPENDIR with a handle, which is released when the folder is closed.
   func openFolder(_ request: consuming Request, _ node: UInt64)
+  /// Answers READDIR, or READDIRPLUS if `wantsNodes`, with the entries after `cookie` that fit into `capacity` bytes.
   func readFolder(
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool)
 
+  /// Answers GETXATTR; a `capacity` of 0 asks for the size only.
   func extendedAttribute(_ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int)
+  /// Answers LISTXATTR; a `capacity` of 0 asks for the size only.
   func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int)
+  /// Answers STATFS.
   func statistics(_ request: consuming Request)
 }

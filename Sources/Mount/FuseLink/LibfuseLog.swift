@@ -3,7 +3,7 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// Takes in what libfuse logs, so that its reasons can be said in our own sentences.
+/// Captures libfuse's log, so that its reasons appear in ffmount's own error messages.
 enum LibfuseLog {
   private static let lastLine = Mutex<String?>(nil)
   private static let printsAll = Mutex(false)
@@ -35,7 +35,7 @@ enum LibfuseLog {
 }
 
 extension String {
-  /// Where `prefix` stands at the start; Foundation's range(of:) is not worth its weight for this.
+  /// The range of `prefix` if the string starts with it; avoids Foundation's range(of:).
   fileprivate func range(of prefix: String) -> Range<String.Index>? {
     hasPrefix(prefix) ? startIndex..<index(startIndex, offsetBy: prefix.count) : nil
   }

@@ -1,7 +1,7 @@
 internal import CFuse3
 internal import Glibc
 
-/// The C side of `FileSystem`: each thunk finds the file system in libfuse's user pointer and calls one method.
+/// The C callbacks of `FileSystem`: each finds the file system in libfuse's user pointer and calls one method.
 enum Operations {
   static func table() -> fuse_lowlevel_ops {
     var table = fuse_lowlevel_ops()
@@ -48,7 +48,7 @@ enum Operations {
     }
     unsafe table.lseek = { request, _, offset, whence, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      // The kernel asks for nothing else. SEEK_DATA and SEEK_HOLE are hidden behind _GNU_SOURCE.
+      // The kernel sends only SEEK_DATA and SEEK_HOLE, whose constants are hidden behind _GNU_SOURCE.
       let isHole = whence == 4
       unsafe Operations.fileSystem(request).seek(
         Request(request), Operations.handle(info), offset: Int64(offset), toHole: isHole)
@@ -102,9 +102,9 @@ enum Operations {
     ] where capable & UInt32(wanted) != 0 {
       unsafe connection.pointee.want |= UInt32(wanted)
     }
-    // The kernel's own guess, nodes with the first names of a folder only, is worse than the file system's.
+    // The kernel's own heuristic, nodes with the first entries of a folder only, is worse than the file system's.
     unsafe connection.pointee.want &= ~UInt32(FUSE_CAP_READDIRPLUS_AUTO)
-    // Readahead in flight at a time; the default of 12 leaves the wire idle, and what is in flight to a source that hangs must
+    // Readahead requests in flight; the default of 12 leaves the connection idle, and those to a source that hangs must
     // leave room for others.
     unsafe connection.pointee.max_background = 1024
   }
@@ -114,7 +114,7 @@ enum Operations {
   }
 
   private static func fileSystem(_ request: fuse_req_t) -> any FileSystem {
-    // Given to fuse_session_new, never nil.
+    // Passed to fuse_session_new, never nil.
     unsafe fileSystem(fuse_req_userdata(request)!)
   }
 
@@ -125,7 +125,7 @@ enum Operations {
   private static func release(_ info: UnsafeMutablePointer<fuse_file_info>) { unsafe reference(info).release() }
 
   private static func reference(_ info: UnsafeMutablePointer<fuse_file_info>) -> Unmanaged<AnyObject> {
-    // What Request.reply(handle:) put there.
+    // Stored by Request.reply(handle:).
     unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(info.pointee.fh))!)
   }
 }

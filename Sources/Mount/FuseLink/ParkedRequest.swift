@@ -2,11 +2,11 @@ internal import CFuse3
 internal import Glibc
 internal import Synchronization
 
-/// A request that is answered later, from another thread, unless the process that asks is interrupted before.
+/// A request that is answered later, from another thread, unless the calling process is interrupted first.
 public final class ParkedRequest: Sendable {
   private struct State: ~Copyable {
     var request: Request?
-    /// libfuse may call back from within the registration, where the request must not be answered yet.
+    /// libfuse may call back from within the registration, when the request must not be answered yet.
     var isRegistered = false
     var isInterrupted = false
     var interrupted: (@Sendable () -> Void)?
@@ -14,8 +14,9 @@ public final class ParkedRequest: Sendable {
 
   private let state: Mutex<State>
 
+  /// Parks a request and registers for its interruption.
   public init(_ request: consuming Request) {
-    // libfuse hands the request to its callback itself.
+    // libfuse passes the request to its callback itself.
     let raw = unsafe request.raw
     state = Mutex(State(request: consume request))
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -23,7 +24,7 @@ public final class ParkedRequest: Sendable {
       raw,
       { _, context in
         guard let context = unsafe context else { return }
-        // Alive: whoever takes the request waits for this callback before it lets go.
+        // Still alive: `take` waits for this callback before it releases the request.
         unsafe Unmanaged<ParkedRequest>.fromOpaque(context).takeUnretainedValue().interrupt()
       }, context)
     state.withLock { $0.isRegistered = true }
@@ -34,22 +35,22 @@ public final class ParkedRequest: Sendable {
 
   deinit { _ = take() }
 
-  /// The request, once; nil when it was taken already or its process was interrupted.
+  /// The request, once; nil if it was already taken or its process was interrupted.
   public func take() -> Request? {
     let taken: Request? = state.withLock { state in
       state.interrupted = nil
       return state.request.take()
     }
     guard let request = taken else { return nil }
-    // Waits for a callback that runs now; it finds nothing to answer.
+    // Waits for a callback that is running; it finds nothing to answer.
     unsafe fuse_req_interrupt_func(request.raw, nil, nil)
     return request
   }
 
-  /// Whether an answer is still wanted.
+  /// Whether a reply is still wanted.
   public var isWaiting: Bool { state.withLock { !$0.isInterrupted } }
 
-  /// Has `body` called when the process that asks is interrupted, at once if it is already; in the place of any other.
+  /// Calls `body` when the calling process is interrupted, at once if it already is. Replaces an earlier `body`.
   public func whenInterrupted(_ body: @escaping @Sendable () -> Void) {
     let isInterrupted = state.withLock { state in
       state.interrupted = body

@@ -3,33 +3,35 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// The threads that take the kernel's questions.
+/// The threads that receive the kernel's requests.
 ///
-/// One reads while there is one question at a time, as from `tar` or `cp`: questions that go round several sleeping threads
-/// cost a switch and cold caches each, a third of the time in all. Who finds the next question waiting already wakes a second
-/// reader, and so on; who finds none goes back to sleep, unless it is the last. That one waits awake for a moment while
-/// questions come quickly. Should all that are awake be held up, by a slow disk say, the watchman wakes another. Those that are
-/// held up do not count towards the limit: in their place others are started, which end when they are not needed.
+/// A single thread reads while requests come one at a time, as from `tar` or `cp`: passing requests around several
+/// sleeping threads costs a context switch and cold caches each, a third of the time in all. A reader that finds
+/// another request already queued wakes a second reader, and so on; one that finds none goes back to sleep, unless it
+/// is the last. The last one spins for a moment while requests come quickly. If all awake readers are blocked, by a
+/// slow disk for example, the watchman wakes another. Blocked readers do not count towards the limit: others are
+/// started in their place, which end when they are not needed.
 @safe final class Readers: @unchecked Sendable {
-  // Sendable: what changes below `mutex` is touched with it held, or is atomic; the rest is set once. libfuse's session may be
-  // read and answered by any thread.
+  // Sendable: mutable state below `mutex` is accessed with it held, or is atomic; the rest is set once. libfuse's
+  // session may be read and answered by any thread.
   private let session: OpaquePointer
   private let descriptor: Int32
   private let limit: Int
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let wake: UnsafeMutablePointer<pthread_cond_t>
   private var threads: [KernelThread: Reader] = [:]
-  /// The numbers of questions that were interrupted while a reader was about to answer them, with the rounds since.
+  /// The unique numbers of requests that were interrupted while a reader was about to answer them, with the rounds
+  /// since.
   private var interrupted: [UInt64: Int] = [:]
   private var watchman: pthread_t?
   private var sleeping = 0
   private var wakings = 0
-  /// Of those that were started, how many have not said yet who they are.
+  /// How many started threads have not registered yet.
   private var beginning = 0
   private var result: Int32 = 0
-  /// How many threads wait for a question.
+  /// How many threads wait for a request.
   private let receiving = Atomic<Int>(0)
-  /// Goes up with each question.
+  /// Incremented with each request.
   private let questions = Atomic<Int>(0)
   private let watchmanSleeps = Atomic<Bool>(false)
   private let watchmanWakes: UnsafeMutablePointer<pthread_cond_t>
@@ -37,16 +39,16 @@ internal import Threads
 
   private final class Reader: Sendable {
     let thread = pthread_self()
-    /// The number of the question that it answers; 0: none.
+    /// The unique number of the request being answered; 0 if none.
     let question = Atomic<UInt64>(0)
   }
 
   /// Tells the thread in `waitForEnd` that a reader saw the end of the mount.
   private static let endSignal = SIGUSR1
-  /// However many are held up, there are no more threads.
+  /// The upper limit of threads, however many are blocked.
   private let most: Int
 
-  /// Calls a reader out of its read.
+  /// Interrupts a reader's read.
   private static let interruptSignal = SIGUSR2
   private static let endingSignals = [SIGINT, SIGTERM, SIGHUP, endSignal]
 
@@ -69,7 +71,7 @@ internal import Threads
     unsafe watchmanWakes.deallocate()
   }
 
-  /// Blocks the signals that end a mount in this thread and those it starts from now on, so that `waitForEnd` gets them.
+  /// Blocks the signals that end a mount in this thread and those it starts afterwards, so that `waitForEnd` gets them.
   static func blockSignals() {
     var set = sigset_t()
     _ = unsafe sigemptyset(&set)
@@ -89,7 +91,7 @@ internal import Threads
     }
   }
 
-  /// Waits for a signal or the end of the mount; gives the signal, or 0.
+  /// Waits for a signal or the end of the mount; returns the signal, or 0.
   func waitForEnd() -> Int32 {
     var set = sigset_t()
     _ = unsafe sigemptyset(&set)
@@ -99,8 +101,8 @@ internal import Threads
     return signal == Self.endSignal ? 0 : signal
   }
 
-  /// Ends all readers and waits for them, but for those that are held up for longer than `seconds`; gives 0, or the errno,
-  /// negative, that the connection broke with, and whether all have ended.
+  /// Ends all readers and waits for them, except for those blocked for longer than `seconds`. Returns 0 or the negative
+  /// errno that the connection failed with, and whether all have ended.
   func stop(within seconds: Double) -> (result: Int32, isDone: Bool) {
     isEnding.store(true, ordering: .sequentiallyConsistent)
     let end = ContinuousClock.now + .seconds(seconds)
@@ -115,7 +117,7 @@ internal import Threads
         return (result, true)
       }
       if ContinuousClock.now > end { return (result, false) }
-      // Again and again: one that comes between the look at `isEnding` and the read is lost.
+      // Repeated: a signal that arrives between the check of `isEnding` and the read is lost.
       withLock { for reader in threads.values { _ = pthread_kill(reader.thread, Self.interruptSignal) } }
       _ = usleep(2000)
     }
@@ -127,7 +129,7 @@ internal import Threads
     return body()
   }
 
-  /// With the lock held.
+  /// Must be called with the lock held.
   private func spawnReader() {
     guard let thread = spawn({ $0.run() }) else { return }
     _ = pthread_detach(thread)
@@ -141,7 +143,7 @@ internal import Threads
     init(_ readers: Readers, _ body: @escaping (Readers) -> Void) { (self.readers, self.body) = (readers, body) }
   }
 
-  /// With the lock held. The thread keeps this alive.
+  /// Must be called with the lock held. The thread retains `self`.
   private func spawn(_ body: @escaping (Readers) -> Void) -> pthread_t? {
     var thread = pthread_t()
     let start = unsafe Unmanaged.passRetained(Start(self, body))
@@ -198,11 +200,11 @@ internal import Threads
 
   private func end(_ thread: KernelThread) { withLock { threads[thread] = nil } }
 
-  /// What every question starts with: struct fuse_in_header, u32 length, u32 opcode, u64 unique.
+  /// The start of each request: struct fuse_in_header, u32 length, u32 opcode, u64 unique.
   private struct Head {
     var opcode: UInt32 = 0
     var number: UInt64 = 0
-    /// Of the question that this one interrupts.
+    /// The unique number of the request that this one interrupts.
     var interrupted: UInt64?
 
     init(_ buffer: fuse_buf) {
@@ -213,7 +215,8 @@ internal import Threads
       interrupted = unsafe memory.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
     }
 
-    /// Whether answering takes longer than waking another thread: not for FORGET, RELEASE, RELEASEDIR, INTERRUPT, BATCH_FORGET.
+    /// Whether answering takes longer than waking another thread: not for FORGET, RELEASE, RELEASEDIR, INTERRUPT,
+    /// BATCH_FORGET.
     var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }
   }
 
@@ -242,7 +245,7 @@ internal import Threads
     }
   }
 
-  /// The same, where all that may be are awake: held up, they do not count.
+  /// As `wakeAnother`, but when all permitted readers are awake, those that are blocked do not count.
   private func replaceHeldUp() {
     let all = withLock { sleeping == 0 && beginning == 0 ? Array(threads.keys) : [] }
     guard all.count >= limit, all.count < most else { return wakeAnother() }
@@ -253,20 +256,22 @@ internal import Threads
 
   // MARK: The watchman
 
-  /// How long a question may wait for a reader, in microseconds, and how many rounds without any end the watch.
+  /// How long a request may wait for a reader, in microseconds, and after how many rounds without a request the watch
+  /// ends.
   private static let round: UInt32 = 1000
   private static let quietRounds = 20
 
-  /// How long the answer to a question that was interrupted may still come, in rounds.
+  /// How long the reply to an interrupted request may still come, in rounds.
   private static let grace = 50
 
-  /// Says EINTR for a reader that is held up with a question that was interrupted: who asked can then be killed. When the
-  /// reader's own answer comes, the kernel knows the question no more, and says so, as of every one that was interrupted.
+  /// Replies EINTR for a reader that is blocked on an interrupted request, so that the calling process can be killed.
+  /// When the reader's own reply comes, the kernel no longer knows the request and rejects it, as for every interrupted
+  /// request.
   private func releaseInterrupted() {
     let overdue = withLock { () -> [UInt64] in
       if interrupted.isEmpty { return [] }
       let answering = Set(threads.values.map { $0.question.load(ordering: .acquiring) })
-      // Of others there is an answer, or they are kept where libfuse finds them.
+      // Other requests have been answered, or are parked where libfuse finds them.
       interrupted = interrupted.filter { answering.contains($0.key) }.mapValues { $0 + 1 }
       let overdue = interrupted.filter { $0.value > Self.grace }.map(\.key)
       for number in overdue { interrupted[number] = nil }
@@ -279,7 +284,7 @@ internal import Threads
     }
   }
 
-  /// Wakes another reader whenever a question waits and nobody is there to read it; sleeps while there are no questions.
+  /// Wakes another reader whenever a request is queued and no reader waits for it; sleeps while there are no requests.
   private func keepWatch() {
     var seen = questions.load(ordering: .relaxed)
     var quiet = 0
@@ -294,7 +299,7 @@ internal import Threads
       quiet = 0
       withLock {
         watchmanSleeps.store(true, ordering: .sequentiallyConsistent)
-        // Who came before that could not see it.
+        // A request received before the store could not see it.
         if questions.load(ordering: .sequentiallyConsistent) != seen || !interrupted.isEmpty {
           watchmanSleeps.store(false, ordering: .relaxed)
         }
@@ -312,8 +317,8 @@ internal import Threads
     }
   }
 
-  /// Sleeps until it is needed; at once back if nobody else reads. Gives whether it is to go on: one that took the
-  /// place of another has done its part.
+  /// Sleeps until the reader is needed; returns at once if nobody else reads. Returns whether to continue: a reader
+  /// that replaced a blocked one ends.
   private func sleep() -> Bool {
     withLock {
       guard receiving.load(ordering: .relaxed) > 0 else { return true }
@@ -327,18 +332,18 @@ internal import Threads
   }
 }
 
-/// Whether to look for the next question awake, for a moment, before sleeping until it comes.
+/// Decides whether to poll for the next request for a moment before sleeping until it comes.
 ///
-/// A sleeping thread takes longer to wake than most questions take to answer, in a virtual machine several times as long. So
-/// who is asked one question after the other stays awake between them; who once waited in vain sleeps until questions
+/// Waking a sleeping thread takes longer than answering most requests, in a virtual machine several times as long. So a
+/// reader that gets one request after the other polls between them; after one poll in vain it sleeps until requests
 /// come quickly again.
 private struct Watch {
   private(set) var isWorthwhile = false
 
-  /// In nanoseconds: about what it costs to sleep and be woken.
+  /// In nanoseconds: about the cost of sleeping and being woken.
   private static let longest: UInt64 = 50_000
 
-  /// Returns when `isThere`, or when it is no use.
+  /// Returns when `isThere` is true or the time is up.
   mutating func wait(_ isThere: () -> Bool) {
     let end = Self.now + Self.longest
     while !isThere() {
@@ -346,12 +351,12 @@ private struct Watch {
         isWorthwhile = false
         return
       }
-      // Whoever else wants this core has it.
+      // Yields the core to other threads.
       _ = sched_yield()
     }
   }
 
-  /// Takes note of how long a question was in coming.
+  /// Measures how long a request took to arrive.
   mutating func timing(_ receive: () -> Int32) -> Int32 {
     if isWorthwhile { return receive() }
     let start = Self.now

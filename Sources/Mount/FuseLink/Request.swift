@@ -1,11 +1,12 @@
 public import CFuse3
 internal import Glibc
 
-/// A question of the kernel's that waits for its answer.
+/// A request of the kernel that waits for its reply.
 ///
-/// Each way to answer consumes the request; one that is dropped is answered EIO. So none is forgotten or answered twice.
+/// Each reply method consumes the request; a request that is dropped is answered with EIO. So none is forgotten or
+/// answered twice.
 @safe public struct Request: ~Copyable, @unchecked Sendable {
-  // Sendable: libfuse lets any thread answer.
+  // Sendable: libfuse allows any thread to reply.
   let raw: fuse_req_t
 
   init(_ raw: fuse_req_t) { unsafe self.raw = raw }
@@ -18,24 +19,24 @@ internal import Glibc
     return unsafe raw
   }
 
-  /// The thread that asks.
+  /// The thread that made the request.
   public var process: Int32 { unsafe fuse_req_ctx(raw).pointee.pid }
 
-  /// The user and the group that the thread acts as on files.
+  /// The user and group IDs of that thread for file access.
   public var user: UInt32 { unsafe fuse_req_ctx(raw).pointee.uid }
   public var group: UInt32 { unsafe fuse_req_ctx(raw).pointee.gid }
 
-  /// Answers with an errno; 0 is success without a value.
+  /// Replies with an errno; 0 is success without a value.
   public consuming func reply(error: Int32) { _ = unsafe fuse_reply_err(take(), error) }
 
-  /// What the kernel may remember of a node.
+  /// What the kernel may cache of a node.
   public struct Node: Sendable {
     public var id: UInt64
     public var generation: UInt64
     public var status: stat
-    /// For how long the name stays right; in seconds.
+    /// How long the name is valid, in seconds.
     public var lifetime: Double
-    /// For how long the status does.
+    /// How long the status is valid, in seconds.
     public var statusLifetime: Double
 
     public init(id: UInt64, generation: UInt64, status: stat, lifetime: Double, statusLifetime: Double) {
@@ -57,17 +58,19 @@ internal import Glibc
     }
   }
 
-  /// Answers lookup. Gives false when nobody waits any more: then the kernel has not counted the lookup.
+  /// Answers lookup. Returns false if nobody waits any more: then the kernel has not counted the lookup.
   public consuming func reply(_ node: Node) -> Bool {
     var entry = node.parameters
     return unsafe fuse_reply_entry(take(), &entry) == 0
   }
 
+  /// Answers getattr; the kernel may cache the status for `seconds`.
   public consuming func reply(_ status: stat, lifetime seconds: Double) {
     var status = status
     _ = unsafe fuse_reply_attr(take(), &status, seconds)
   }
 
+  /// Answers readlink.
   public consuming func reply(linkTarget target: [UInt8]) {
     let terminated = target.map { CChar(bitPattern: $0) } + [0]
     _ = unsafe fuse_reply_readlink(take(), terminated)
@@ -75,11 +78,11 @@ internal import Glibc
 
   /// What the kernel may do with an opened file or folder.
   public struct OpenOptions: Sendable {
-    /// Its cached pages are still right.
+    /// The cached pages are still valid.
     public var keepsCache = false
-    /// It may keep a folder's listing.
+    /// The kernel may cache the folder's listing.
     public var cachesListing = false
-    /// Reads are not to end where the size says: it is a guess, so nothing of the file is cached.
+    /// Reads do not end at the size, which is an estimate; so nothing of the file is cached.
     public var hasOpenEnd = false
 
     public init(keepsCache: Bool = false, cachesListing: Bool = false, hasOpenEnd: Bool = false) {
@@ -89,13 +92,13 @@ internal import Glibc
     }
   }
 
-  /// Answers open; `handle` comes back with each request for it until it is released.
+  /// Answers open; `handle` is passed with each request for the open file until it is released.
   public consuming func reply(handle: AnyObject, _ options: OpenOptions) {
     var info = fuse_file_info()
     info.keep_cache = options.keepsCache ? 1 : 0
     info.cache_readdir = options.cachesListing ? 1 : 0
     info.direct_io = options.hasOpenEnd ? 1 : 0
-    // A file that is only read has nothing to flush: one message less per close.
+    // A file that is only read has nothing to flush: saves one request per close.
     info.noflush = 1
     let reference = unsafe Unmanaged.passRetained(handle)
     unsafe info.fh = UInt64(UInt(bitPattern: reference.toOpaque()))
@@ -108,6 +111,7 @@ internal import Glibc
     unsafe fuse_reply_buf(take(), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count) == 0
   }
 
+  /// Replies with bytes.
   public consuming func reply(bytes: [UInt8]) {
     let raw = unsafe take()
     unsafe bytes.withUnsafeBytes {
@@ -115,20 +119,21 @@ internal import Glibc
     }
   }
 
-  /// Answers with bytes that lie in a file, moved by the kernel where it can.
+  /// Replies with bytes of a file, spliced by the kernel where possible.
   public consuming func reply(descriptor: Int32, offset: Int64, count: Int) {
     _ = unsafe ffmount_reply_descriptor(take(), descriptor, off_t(offset), count)
   }
 
-  /// Answers lseek with a place in the file.
+  /// Answers lseek with an offset in the file.
   public consuming func reply(offset: Int64) { _ = unsafe fuse_reply_lseek(take(), off_t(offset)) }
 
+  /// Answers statfs.
   public consuming func reply(_ statistics: statvfs) {
     var statistics = statistics
     _ = unsafe fuse_reply_statfs(take(), &statistics)
   }
 
-  /// Answers getxattr and listxattr: the value, or its size where the caller asks with a capacity of 0.
+  /// Answers getxattr and listxattr: the value, or its size if the caller passed a capacity of 0.
   public consuming func reply(attribute value: [UInt8], capacity: Int) {
     if capacity == 0 {
       _ = unsafe fuse_reply_xattr(take(), value.count)

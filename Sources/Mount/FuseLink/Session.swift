@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A mounted file system, from mount to unmount.
 @safe public final class Session: @unchecked Sendable {
-  // Sendable: libfuse's session may be told to end and sent notifications from any thread.
+  // Sendable: libfuse's session may be ended and sent notifications from any thread.
 
   /// Keeps the file system alive while C code holds a pointer.
   final class Anchor: Sendable {
@@ -15,12 +15,13 @@ internal import Synchronization
 
   private let raw: OpaquePointer
   private let anchor: Anchor
-  /// Whether the helper that mounts stays until the mount is gone.
+  /// Whether the mount helper runs until the mount is gone.
   private let hasLastingHelper: Bool
   private let isMounted = Mutex(false)
 
+  /// A failure of libfuse or its mount helper.
   public struct Failure: Error, Sendable {
-    /// What libfuse said, one line.
+    /// libfuse's reason, one line.
     public let reason: String
   }
 
@@ -46,7 +47,7 @@ internal import Synchronization
     hasLastingHelper = options.contains("auto_unmount")
   }
 
-  /// Mounts; the kernel's questions wait until `run`.
+  /// Mounts; the kernel's requests are queued until `run`.
   public func mount(at path: String) throws(Failure) {
     let streams = hasLastingHelper ? BorrowedStreams() : nil
     let status = unsafe fuse_session_mount(raw, path)
@@ -55,19 +56,21 @@ internal import Synchronization
     isMounted.withLock { $0 = true }
   }
 
-  /// Blocks the signals that end a mount in the calling thread and those it starts: to be called before any is.
+  /// Blocks the signals that end a mount in the calling thread and those it starts: must be called before any is
+  /// started.
   public static func blockSignals() { Readers.blockSignals() }
 
   /// How the mount ended.
   public struct Ending: Sendable {
-    /// 0, or the errno, negative, that the connection broke with.
+    /// 0, or the negative errno that the connection failed with.
     public let status: Int32
-    /// Whether no thread is left that answers: one that a hanging file system holds may be, and use the session some day.
+    /// Whether no reader thread is left: one that a hanging file system blocks may be, and may still use the session
+    /// later.
     public let isClean: Bool
   }
 
-  /// Answers the kernel until the mount is gone or a SIGINT, SIGTERM or SIGHUP comes, calls `ending`, and takes the mount away.
-  /// Blocks. `threads` is at most how many answer at a time; those that are held up do not count.
+  /// Answers the kernel until the mount is gone or SIGINT, SIGTERM or SIGHUP arrives, then calls `ending` and unmounts.
+  /// Blocks. `threads` limits how many answer at a time; those that are blocked do not count.
   public func run(threads: Int, evenHeldUp most: Int = 192, _ ending: () -> Void) -> Ending {
     greet()
     let readers = unsafe Readers(raw, limit: threads, evenHeldUp: most)
@@ -80,8 +83,8 @@ internal import Synchronization
     return Ending(status: status, isClean: isDone)
   }
 
-  /// Answers the kernel's first question, and adds what libfuse 3.14 forgets to say: that several may look into a folder at a
-  /// time, so that one that is held up there keeps no others out.
+  /// Answers the kernel's INIT request, and adds the flag that libfuse 3.14 omits: that several lookups in a folder may
+  /// run in parallel, so that one that blocks does not hold up the others.
   private func greet() {
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
@@ -91,7 +94,7 @@ internal import Synchronization
     let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
     _ = unsafe socketpair(AF_UNIX, type, 0, &ends)
     defer { for descriptor in ends + [saved] where descriptor >= 0 { close(descriptor) } }
-    // Where it cannot be done, the readers answer.
+    // If this fails, the readers answer.
     guard saved >= 0, ends[0] >= 0, unsafe fuse_session_receive_buf(raw, &buffer) > 0 else { return }
     _ = dup2(ends[0], wire)
     unsafe fuse_session_process_buf(raw, &buffer)
@@ -106,10 +109,10 @@ internal import Synchronization
     _ = unsafe write(wire, answer, count)
   }
 
-  /// How long readers that are held up keep the mount from being taken away, in seconds.
+  /// How long blocked readers delay the unmount, in seconds.
   private static let patience = 0.5
 
-  /// Takes the mount away; nothing happens when it is gone already.
+  /// Unmounts; does nothing if the mount is already gone.
   public func unmount() {
     let was = isMounted.withLock { mounted in
       defer { mounted = false }
@@ -125,16 +128,16 @@ internal import Synchronization
 
   // MARK: Notifications
 
-  /// Makes the kernel forget a name. Blocks while that folder is being looked into: not to be called from within an answer,
-  /// which may be what ends that.
+  /// Makes the kernel forget a name. Blocks while a lookup in that folder is running: must not be called while
+  /// answering a request, whose reply may be what ends that lookup.
   public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
     _ = unsafe fuse_lowlevel_notify_inval_entry(raw, folder, name, strlen(name))
   }
 
-  /// Makes the kernel ask for a node's attributes before it says them again. Does not block: the kernel takes no lock for it
-  /// that an answer could hold.
+  /// Makes the kernel ask for a node's attributes before it reports them again. Does not block: the kernel takes no
+  /// lock for it that a request could hold.
   public func invalidateAttributes(of node: UInt64) {
-    // A negative offset leaves the cached pages alone.
+    // A negative offset leaves the cached pages valid.
     _ = unsafe fuse_lowlevel_notify_inval_inode(raw, node, -1, 0)
   }
 }

@@ -4,10 +4,10 @@ internal import Logging
 internal import Synchronization
 internal import Tree
 
-/// One log line a failure: which file, where in it, what was expected.
+/// Logs one line per failure: which file, the offset in it, what was expected.
 final class FailureLog: Sendable {
   private let logger: Logger
-  /// What was said already: a program that tries again and again is not worth a line each time.
+  /// The lines already logged, so that a program that retries causes only one.
   private let said = Mutex<Set<String>>([])
   private static let remembered = 4096
 
@@ -24,8 +24,7 @@ final class FailureLog: Sendable {
 }
 
 extension Fault {
-  /// Whether the log is to tell of it: of what files contain, and of a disk that is full or fails, but not of names that
-  /// are not there.
+  /// Whether the failure is logged: damaged content, a full or failing disk, but not missing names.
   var isWorthALine: Bool {
     switch kind {
     case .system(let code): !reason.isEmpty && [ENOSPC, EDQUOT, EIO].contains(code)
@@ -33,14 +32,14 @@ extension Fault {
     }
   }
 
-  /// The one place where a failure becomes an errno.
+  /// The errno for a failure; the only such conversion.
   var errno: Int32 {
     switch kind {
     case .system(let code): code
     case .locked: EACCES
     case .damaged, .changed, .unsupported, .limit: EIO
     case .interrupted: EINTR
-    // Who is told to ask again is not the kernel.
+    // Delays are retried by a worker and never reach the kernel.
     case .later, .pending: EAGAIN
     }
   }

@@ -1,29 +1,30 @@
 internal import Synchronization
 internal import Tree
 
-/// Which processes stat what they list.
+/// Tracks which processes stat the entries they list.
 ///
-/// A name with its node costs a few microseconds here and in the kernel; a node that the kernel has to ask for afterwards
-/// costs a round trip, ten times as much. `find` wants names and the nodes of folders, `ls -l` wants all nodes, `ls` none. So
-/// a process is given its first names with nodes, but for a few, and then what it was seen to ask for.
+/// An entry with its node costs a few microseconds here and in the kernel; a node that the kernel has to look up
+/// afterwards costs a round trip, ten times as much. `find` wants names and the nodes of folders, `ls -l` wants all
+/// nodes, `ls` none. So a process gets its first entries with nodes, except for a few probes, and later ones according
+/// to what it looked up.
 final class ListingHabits: Sendable {
-  /// Which names of an answer come with nodes, and what came of that.
+  /// Which entries of a reply come with nodes, and how many did.
   struct Choice {
     fileprivate var files = false
     fileprivate var folders = false
-    /// Whether the process was seen to want attributes: who is not, a shell that expands `*` say, has others started right
-    /// behind it that would take estimates from the kernel's cache.
+    /// Whether the process was seen to look up attributes. If not, as for a shell that expands `*`, it may start other
+    /// programs that would take estimates from the kernel's cache.
     fileprivate(set) var isProven = false
-    /// How many files come without one although the others do: whoever wants nodes asks for them.
+    /// How many files come without a node although the others have one: a process that wants nodes looks these up.
     fileprivate var probes = 0
-    /// Files given without and with a node.
+    /// Files returned without and with a node.
     fileprivate(set) var bare = 0
     fileprivate(set) var nodes = 0
 
-    /// Nothing with a node.
+    /// No entry with a node.
     static let names = Choice()
 
-    /// Whether the next name comes with one.
+    /// Whether the next entry comes with its node.
     mutating func givesNode(to kind: Kind) -> Bool {
       if kind == .folder { return folders }
       guard files, probes == 0 else {
@@ -39,14 +40,14 @@ final class ListingHabits: Sendable {
   private struct Habit {
     var bare = 0
     var nodes = 0
-    /// How many nodes it asked for.
+    /// How many nodes the process looked up.
     var files = 0
     var folders = 0
     var isFirstFolder = true
-    /// It went on to another folder without having asked for what it was shown.
+    /// The process continued with another folder without looking up what it was shown.
     var wantsNamesOnly = false
 
-    /// Whether it asks for more than one of `share` files.
+    /// Whether it looks up more than one of `share` files.
     func wantsNodes(share: Int) -> Bool { files > 4 && files * share > bare }
     /// Whether it walks a tree.
     var entersFolders: Bool { folders > 4 }
@@ -56,21 +57,21 @@ final class ListingHabits: Sendable {
       nodes += given.nodes
     }
 
-    /// For one who has not been seen to want nodes.
+    /// The choice for a process that has not been seen to want nodes.
     func choice(isStart: Bool, _ cost: AttributeCost) -> Choice {
       let isUnjudged = bare < probes
       let files =
         switch cost {
         case .none: !wantsNamesOnly
         case .small:
-          // Who walks a tree will show in the next folder what it wants.
+          // A process that walks a tree shows in the next folder what it wants.
           isUnjudged ? isStart : isFirstFolder && bare >= bareLimit && nodes < stakeLimit
         case .large: false
         }
       let folders =
         switch cost {
         case .none: files || entersFolders
-        // Of a large folder the first ones: others may be forgotten again before it comes to them.
+        // In a large folder only the first ones: others may be evicted before the process gets to them.
         case .small: files || entersFolders && isStart
         case .large: false
         }
@@ -81,17 +82,18 @@ final class ListingHabits: Sendable {
   private let habits = Mutex<[Int32: Habit]>([:])
 
   private static let probes = 8
-  /// After so many files without nodes in one folder the bet is off: too much would be lost on a process that asks later.
+  /// After this many files without nodes in one folder, nodes are returned: a process that looks them up later would
+  /// lose too much.
   private static let bareLimit = 4096
-  /// Nor is more than this staked on one who has not asked for anything: nodes take memory.
+  /// At most this many nodes for a process that has not looked up any: nodes take memory.
   private static let stakeLimit = 65_536
   private static let remembered = 256
-  /// Who asks for one in eight files wants nodes, for most where they are dear.
+  /// A process that looks up one in eight files wants nodes, or one in two where they are expensive.
   private static let usualShare = 8
   private static let dearShare = 2
 
-  /// What to give with the next names. Attributes that are dear go to who asks for most: `ls -l` and `cp` want all sizes of
-  /// a message's files, `grep --include` one of them.
+  /// The choice for the next entries. Expensive attributes are returned only to processes that look up most of them:
+  /// `ls -l` and `cp` want all sizes of a message's files, `grep --include` one of them.
   func choice(for process: Int32, isStart: Bool, _ cost: AttributeCost) -> Choice {
     habits.withLock { habits in
       guard let index = habits.index(forKey: process) else { return Habit().choice(isStart: isStart, cost) }
@@ -116,7 +118,7 @@ final class ListingHabits: Sendable {
 
   func noteLookup(of kind: Kind, by process: Int32) {
     habits.withLock { habits in
-      // Only those who list: everybody else's look-ups say nothing.
+      // Only for processes that list folders: lookups of others are not evidence.
       guard let index = habits.index(forKey: process) else { return }
       if kind == .folder { habits.values[index].folders += 1 } else { habits.values[index].files += 1 }
     }

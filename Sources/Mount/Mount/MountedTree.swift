@@ -6,15 +6,15 @@ internal import Synchronization
 internal import Threads
 public import Tree
 
-/// Answers the kernel's questions from a tree: the thin layer between FuseLink and Tree.
+/// Answers the kernel's requests from a tree: the thin layer between FuseLink and Tree.
 ///
-/// A question is tried at once on libfuse's thread. If its answer takes long, the request is parked and a worker answers.
+/// A request is first tried on libfuse's thread. If it takes long, it is parked and answered by a worker thread.
 public final class MountedTree: FileSystem {
   private let tree: Tree
   private let options: Options
   let failures: FailureLog
   private let workers: Workers
-  /// Sends notifications: one thread, because each may wait for the kernel.
+  /// Sends notifications on a single thread, because each may block in the kernel.
   private let notifier = Workers(atMost: 1)
   private let session = Mutex<Session?>(nil)
   private let ending = Ending()
@@ -24,20 +24,20 @@ public final class MountedTree: FileSystem {
   private let witness: SizeWitness?
 
   public struct Options: Sendable {
-    /// How many nodes that can change the kernel may know before it is asked to forget some.
+    /// How many changeable nodes the kernel may know before it is asked to forget some.
     public var nodeLimit = 20_480
-    /// At most how many questions that take long are worked on at a time; those that wait for something, as for a disk that
-    /// does not answer, do not count.
+    /// How many long-running requests are processed at a time; those that are blocked, as by a disk that does not
+    /// respond, do not count.
     public var workers = 32
-    /// How many threads there may be when some are held up by a disk that does not answer.
+    /// The limit of threads when some are blocked by a disk that does not respond.
     public var workersEvenHeldUp = 224
-    /// Called once the kernel has been answered.
+    /// Called when the mount answers requests.
     public var started: @Sendable () -> Void = {}
-    /// Where the tree is mounted, absolute; nil: somewhere that this process cannot look at.
+    /// The absolute path of the mountpoint; nil if this process cannot access it.
     public var mountpoint: String?
-    /// Whether every stat tells the exact size, though something has to be made for it.
+    /// Whether every stat returns the exact size, even if content has to be generated for it.
     public var sizesAreExact = false
-    /// What statfs(2) says of the source.
+    /// The source's statfs(2) result.
     public var statistics: @Sendable () -> statvfs? = { nil }
 
     public init() {}
@@ -51,16 +51,16 @@ public final class MountedTree: FileSystem {
     workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, options.workersEvenHeldUp))
   }
 
-  /// Gives the session that notifications go through.
+  /// Sets the session that notifications are sent through.
   public func attach(_ session: Session) {
     self.session.withLock { $0 = session }
     tree.whenOutdated { nodes in for node in nodes { session.invalidateAttributes(of: node) } }
   }
 
-  /// Has all that is under way break off: nobody will read it.
+  /// Cancels all work in progress: nobody will read its result.
   public func end() { ending.come() }
 
-  /// Ends the threads and waits for them; must come before the session's end.
+  /// Stops the threads and waits for them; must be called before the session is released.
   public func stop() {
     end()
     tree.stop()
@@ -73,7 +73,7 @@ public final class MountedTree: FileSystem {
 
   public func started() { options.started() }
 
-  /// Whether this process was started as the helper of a mount: then it does that, and does not return.
+  /// Runs the mount helper and does not return, if this process was started as one; otherwise does nothing.
   public static func serveAsHelper(_ arguments: [String]) {
     if arguments == [SizeWitness.program] { SizeWitness.serve() }
   }
@@ -100,7 +100,7 @@ public final class MountedTree: FileSystem {
     }
   }
 
-  /// Has a worker try to answer, as often as it takes: at once, or when what keeps the answer back is there.
+  /// Has a worker retry, as often as needed: at once, or when the pending result is available.
   private func again(
     _ asker: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
   ) {
@@ -108,7 +108,7 @@ public final class MountedTree: FileSystem {
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
         asker.interest.run {
-          // Who has gone is not worked for.
+          // Does no work for a caller that no longer waits.
           if asker.interest.isLost { return asker.giveUp() }
           do throws(Fault) { try attempt() } catch {
             if error.isDelay {
@@ -116,7 +116,7 @@ public final class MountedTree: FileSystem {
             }
             if let request = asker.take() { fail(request, error, node) }
           }
-          // Until now it has held what was made.
+          // `pending` retains the result until here.
           withExtendedLifetime(pending) {}
         }
       }
@@ -131,7 +131,7 @@ public final class MountedTree: FileSystem {
     request.reply(error: fault.errno)
   }
 
-  /// Who asks, where that can matter.
+  /// The caller's identity, where access depends on it; otherwise nil.
   private func asker(_ request: borrowing Request) -> Asker? {
     tree.isShared ? Asker(user: request.user, group: request.group, thread: request.process) : nil
   }
@@ -161,7 +161,7 @@ public final class MountedTree: FileSystem {
 
   public func forget(_ node: UInt64, _ count: UInt64) { tree.forget(node, count) }
 
-  /// Has the kernel forget what it has not needed for long, when it knows too much.
+  /// Asks the kernel to forget the least recently used nodes if it knows too many.
   private func trim() {
     guard tree.hasSurplus(over: options.nodeLimit), !isTrimming.exchange(true, ordering: .relaxed) else { return }
     notifier.submit { [self] in
@@ -225,7 +225,7 @@ public final class MountedTree: FileSystem {
     request.reply(statistics)
   }
 
-  /// Whether a process is to be told an exact size; asked at most once, however often its question is tried.
+  /// Whether a process is told an exact size; decided at most once, however often the request is retried.
   private func sizeQuestion(by process: Int32) -> @Sendable () -> Bool {
     if options.sizesAreExact { return { true } }
     let answer = Mutex<Bool?>(nil)
@@ -258,7 +258,7 @@ public final class MountedTree: FileSystem {
     request.reply(handle: file, .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd))
   }
 
-  /// Answers when the kernel has the file's size.
+  /// Replies once the kernel has refreshed the file's size.
   private func replyRefreshed(_ request: consuming Request, _ file: Tree.OpenFile, _ node: UInt64) {
     guard let witness, let path = tree.pathBytes(node) else { return reply(request, file) }
     let parked = ParkedRequest(request)
@@ -268,17 +268,17 @@ public final class MountedTree: FileSystem {
     }
   }
 
-  /// Shorter reads are copied: moving pages between descriptors costs more system calls than it spares.
+  /// Shorter reads are copied: splicing pages costs more system calls than it saves.
   private static let smallestMove = 64 << 10
 
   public func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     let source = file.source
-    // Where less comes than was asked for, the kernel takes that for the file's end.
+    // The kernel takes a short reply for the end of the file.
     if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count),
       extent.count == count || offset + Int64(extent.count) == source.size
     {
-      // Before and not after: once moved, the bytes cannot be called back.
+      // Checked before the move: spliced bytes cannot be recalled.
       do throws(Fault) {
         try source.willMove(at: offset, count: extent.count, .immediate)
         try file.noteUnseen(at: offset, count: extent.count, of: source, .immediate)
@@ -298,7 +298,7 @@ public final class MountedTree: FileSystem {
       case .none: break
       case .short: source.prepare(at: offset)
       case .long:
-        // For as long as the file is open.
+        // Cancelled when the file is closed.
         let interest = Interest { [weak file] in file != nil && !ending.hasCome }
         workers.submit { interest.run { source.prepare(at: offset) } }
       }
@@ -385,14 +385,14 @@ public final class MountedTree: FileSystem {
       var named = stat()
       named.st_ino = ino_t(row.inode)
       named.st_mode = row.kind.mode
-      // `.` and `..` come without a node; a name that has just vanished is left out.
+      // `.` and `..` come without a node; a name that has just disappeared is left out.
       guard row.cookie > 2, choice.givesNode(to: row.kind) else {
         unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
         return true
       }
       if let entry = try entry() {
         if entry.attributes.isPreliminary, options.sizesAreExact || !choice.isProven {
-          // The kernel asks for it by name, if it is wanted.
+          // The kernel looks it up by name if needed.
           tree.forget(entry.node, 1)
           unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
           return true
@@ -405,9 +405,9 @@ public final class MountedTree: FileSystem {
   }
 }
 
-/// The bytes of one answer.
+/// The bytes of one reply.
 @safe private final class ReadBuffer: @unchecked Sendable {
-  // Sendable: written once, before anybody else sees it.
+  // Sendable: written once, before any other thread sees it.
   let bytes: UnsafeRawBufferPointer
 
   init(_ source: any ByteSource, at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {

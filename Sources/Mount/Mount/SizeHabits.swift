@@ -1,42 +1,42 @@
 internal import Glibc
 internal import Synchronization
 
-/// Which processes are about to read what they stat.
+/// Tracks which processes are about to read the files they stat.
 ///
-/// The size of what has not been made yet is an estimate until somebody opens it. Programs that stat a file and then read as
-/// many bytes as that said want the exact one, for which the file has to be made; who lists folders wants it of no file.
-/// Nobody says which he is, so it is seen from what he did before.
+/// The size of a file that has not been generated yet is an estimate until it is opened. Programs that stat a file and
+/// then read that many bytes need the exact size, for which the file has to be generated; programs that list folders do
+/// not. A stat does not tell which kind of program it comes from, so this is inferred from what the process did before.
 final class SizeHabits: Sendable {
   private struct Habit {
-    /// The program that listed a folder; nil: none did.
+    /// The program that listed a folder; nil if none did.
     var lister: String?
-    /// Whether it opened a file after it had asked for a size.
+    /// Whether it opened a file after asking for a size.
     var opens = false
     /// How many sizes it has asked for since.
     var asked = 0
   }
 
   private let habits = Mutex<[Int32: Habit]>([:])
-  /// Whether anybody has asked for any; for a look without the lock, at each open.
+  /// Whether any size was asked for; checked without the lock at each open.
   private let isUsed = Atomic<Bool>(false)
   private let program: @Sendable (Int32) -> String
 
   private static let remembered = 256
-  /// How many sizes one who has not listed a folder is told exactly before it opens something. More would convert a folder
-  /// for `ls -l *`.
+  /// How many exact sizes a process that has not listed a folder gets before it opens something. More would convert a
+  /// whole folder for `ls -l *`.
   private static let trust = 1
-  /// And one who was seen to open a file behind it: some ask twice before they do.
+  /// The same for a process that was seen to open a file after a stat: some stat twice before they do.
   private static let provenTrust = 2
 
-  /// `program` names what a process runs.
+  /// `program` returns the name of the program that a process runs.
   init(program: @escaping @Sendable (Int32) -> String = { SizeHabits.program(of: $0) }) { self.program = program }
 
-  /// Whether a size that `process` asks for is to be made exact.
+  /// Whether a size that `process` asks for must be exact.
   func wantsExactSize(_ process: Int32) -> Bool {
     isUsed.store(true, ordering: .relaxed)
     return habits.withLock { habits in
       var habit = habits[process] ?? Habit()
-      // A shell expands `*` and becomes the program that it is for.
+      // A shell that expanded `*` has become the program it runs.
       if let lister = habit.lister, habit.asked == 0, lister != program(process) { habit = Habit() }
       habit.asked += 1
       note(habit, of: process, in: &habits)
@@ -68,7 +68,7 @@ final class SizeHabits: Sendable {
     habits[process] = habit
   }
 
-  /// What proc(5) calls it; empty where that is not to be known.
+  /// The process's name from proc(5); empty if it cannot be read.
   static func program(of process: Int32) -> String {
     let descriptor = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

@@ -5,23 +5,24 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// A process that has the kernel ask for a file's size before anybody reads the file.
+/// A helper process that makes the kernel refresh a file's size before the file is read.
 ///
-/// The kernel keeps the size that it was told at the last stat, a guess for what has not been made yet, and some ways to
-/// read (sendfile(2), splice(2), mmap(2)) stop there without an error. Only statx(2) with AT_STATX_FORCE_SYNC on the path
-/// makes it ask again for all of them. So the answer to `open` is held back until that was done. Not by a thread of the
-/// daemon: one that waits for its own mount inside the kernel cannot be killed, and holds up the end of the mount.
+/// The kernel caches the size from the last stat, an estimate for a file that has not been generated yet, and some ways
+/// to read (sendfile(2), splice(2), mmap(2)) stop there without an error. Only statx(2) with AT_STATX_FORCE_SYNC on the
+/// path refreshes it for all of them. So the reply to `open` is delayed until that is done. A thread of the daemon
+/// cannot do it: a thread that waits for its own mount inside the kernel cannot be killed, and blocks the end of the
+/// mount.
 final class SizeWitness: Sendable {
   private let mountpoint: [UInt8]
   private let state = Mutex(State())
-  /// Hears what the helper says.
+  /// Receives the helper's replies.
   private let listener = Workers(atMost: 1)
 
   private struct State {
     var process: HelperProcess?
     var waiters: [UInt64: @Sendable () -> Void] = [:]
     var lastToken: UInt64 = 0
-    /// When it was last started, so that one which cannot run is not started again and again.
+    /// When the helper was last started: limits restarts of one that cannot run.
     var startedAt: UInt64?
     var isStopped = false
   }
@@ -30,8 +31,8 @@ final class SizeWitness: Sendable {
 
   init(mountpoint: String) { self.mountpoint = Array(mountpoint.utf8) }
 
-  /// Has the kernel learn the size of a file, named by its path below the mountpoint; `done` is called, on any thread, when
-  /// that has happened or cannot happen.
+  /// Makes the kernel refresh the size of a file, given by its path below the mountpoint; calls `done`, on any thread,
+  /// when that has happened or cannot happen.
   func look(at path: [UInt8], done: @escaping @Sendable () -> Void) {
     let message: (HelperProcess, [UInt8])? = state.withLock { state in
       guard let process = running(&state) else { return nil }
@@ -45,7 +46,7 @@ final class SizeWitness: Sendable {
     }
   }
 
-  /// Ends the helper. Does not wait for it: it may itself wait for the mount, which is still there.
+  /// Kills the helper. Does not wait for it: the helper may itself wait for the mount, which still exists.
   func stop() {
     let process = state.withLock { state in
       state.isStopped = true
@@ -56,12 +57,12 @@ final class SizeWitness: Sendable {
     _ = shutdown(process.socket.raw, Int32(SHUT_RDWR))
   }
 
-  /// With the lock held.
+  /// Must be called with the lock held.
   private func running(_ state: inout State) -> HelperProcess? {
     if let process = state.process { return process }
     let now = monotonicNanoseconds()
     guard !state.isStopped, state.startedAt.map({ now - $0 > Self.pause }) ?? true else { return nil }
-    // Stays as long as the process: its thread must not be what lets go of it last.
+    // Retained for the life of the process: the listener thread must not release the last reference.
     if state.startedAt == nil { _ = unsafe Unmanaged.passRetained(self) }
     state.startedAt = now
     guard let process = try? HelperProcess(named: SizeWitness.program) else { return nil }
@@ -92,10 +93,10 @@ final class SizeWitness: Sendable {
   private func finish(_ token: UInt64) { state.withLock { $0.waiters.removeValue(forKey: token) }?() }
 }
 
-/// A number, and behind it in a question the path.
+/// A token; in a request followed by the path.
 private enum WitnessMessage {
   static let headSize = 8
-  /// What a path may take.
+  /// The maximum size of a message with its path.
   static let longest = 128 << 10
 
   static func bytes(token: UInt64) -> [UInt8] { (0..<headSize).map { UInt8(truncatingIfNeeded: token >> (8 * $0)) } }
@@ -108,12 +109,12 @@ private enum WitnessMessage {
 // MARK: The helper's side
 
 extension SizeWitness {
-  /// What the helper is called, as the first and only word of its command line.
+  /// The helper's name: the first and only word of its command line.
   static let program = "ffmount-witness"
-  /// A path may lead through a folder that hangs.
+  /// More than one, because a path may lead through a folder that hangs.
   private static let threads = 8
 
-  /// Does what the daemon asks for until it is gone.
+  /// Processes the daemon's requests until the daemon is gone.
   static func serve() {
     let workers = Workers(atMost: threads)
     // Each receives for itself: handing a question on would cost a switch between threads.
@@ -140,7 +141,7 @@ extension SizeWitness {
   private static func look(at path: ArraySlice<UInt8>) {
     var folder: Descriptor?
     var rest = path
-    // One system call takes a path of less than PATH_MAX.
+    // A system call takes a path shorter than PATH_MAX.
     while rest.count >= Int(PATH_MAX) {
       let start = rest.prefix(Int(PATH_MAX) - 1)
       guard let end = start.lastIndex(of: UInt8(ascii: "/")), end > rest.startIndex else { return }

@@ -27,7 +27,7 @@ extension stat {
     st_gid = attributes.group
     st_rdev = dev_t(attributes.device)
     st_size = off_t(attributes.size)
-    // Of a folder it is what the C library's readdir asks for at a time: a thousand names a message, not two hundred.
+    // The C library's readdir buffer for a folder: a thousand names per request instead of two hundred.
     st_blksize = attributes.kind == .folder ? 256 << 10 : 4096
     st_blocks = blkcnt_t(attributes.allocated)
     st_atim = attributes.accessed.timespec

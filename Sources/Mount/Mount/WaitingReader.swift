@@ -4,23 +4,23 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Whether the mount is about to be gone.
+/// Whether the mount is being ended.
 final class Ending: Sendable {
   private let flag = Atomic<Bool>(false)
   var hasCome: Bool { flag.load(ordering: .relaxed) }
   func come() { flag.store(true, ordering: .relaxed) }
 }
 
-/// Somebody whose question takes long, and whether he still waits for the answer.
+/// The process behind a long-running request, and whether it still waits for the reply.
 final class WaitingReader: Sendable {
   private let parked: ParkedRequest
   private let thread: Int32
   private let ending: Ending
-  /// When to see again whether the asking thread lives; in nanoseconds of the monotonic clock.
+  /// When to check next whether the calling thread is alive, in nanoseconds of the monotonic clock.
   private let nextLook: Atomic<UInt64>
   private let hasDied = Atomic<Bool>(false)
 
-  /// The kernel tells when a question is interrupted, but not when it reads ahead for a process that is killed.
+  /// The kernel reports an interrupted request, but not readahead for a process that is killed.
   private static let round: UInt64 = 250_000_000
 
   init(_ request: consuming Request, _ ending: Ending) {
@@ -30,7 +30,7 @@ final class WaitingReader: Sendable {
     nextLook = Atomic(WaitingReader.now + WaitingReader.round)
   }
 
-  /// For whom the work on the answer is done.
+  /// The interest that the work on the reply is done for.
   var interest: Interest { Interest { [self] in waits } }
 
   private var waits: Bool {
@@ -43,13 +43,13 @@ final class WaitingReader: Sendable {
     return false
   }
 
-  /// The request, once; nil when it was taken already or its process was interrupted.
+  /// The request, once; nil if it was already taken or its process was interrupted.
   func take() -> Request? { parked.take() }
 
-  /// Answers that there is no answer.
+  /// Replies EINTR.
   func giveUp() { parked.take()?.reply(error: EINTR) }
 
-  /// Has `body` called when the process that asks is interrupted, at once if it is already; in the place of any other.
+  /// Calls `body` when the calling process is interrupted, at once if it already is. Replaces an earlier `body`.
   func whenInterrupted(_ body: @escaping @Sendable () -> Void) { parked.whenInterrupted(body) }
 
   private static var now: UInt64 {

@@ -4,17 +4,17 @@ internal import Glibc
 internal import Sandbox
 internal import Workshop
 
-/// What a worker that a hostile file has taken over might try, tried by a worker that was started and shut in as the others
-/// are.
+/// Attempts that a worker controlled by a hostile file might make, run by a worker that is started and sandboxed like
+/// the others.
 struct Escapes {
-  /// The argument behind which the walls are named that are to stand.
+  /// The argument that precedes the names of the sandbox layers to apply.
   static let argument = "--try-escapes"
 
   private let stage: Stage
-  /// A file of the worker's own, to read and write.
+  /// A file that the worker may read and write.
   private let file: Int
 
-  /// Tries everything, and tells whoever is at the other end of the socket.
+  /// Makes all attempts, and reports to the other end of the socket.
   static func run(_ walls: Set<Wall>) -> Int32 {
     var message = [UInt8](repeating: 0, count: Job.messageLimit)
     var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
@@ -23,7 +23,7 @@ struct Escapes {
     guard count > 0, came == 1, let stage = Stage(message: Array(message[..<count])) else { return 64 }
     _ = FFConvert.makeBench()
     _ = Workshop.closeSandbox(reading: Workbench.folders, walls: walls)
-    // What it is by then, the other end looks at from outside.
+    // The other end now inspects the process from outside.
     tell("ready")
     unsafe _ = ffmount_receive(socket, &message, message.count, &descriptors, &came)
     let escapes = Escapes(stage: stage, file: Int(descriptors[0]))
@@ -36,7 +36,7 @@ struct Escapes {
   }
 
   private static let socket: Int32 = 3
-  /// Whoever says that looked at the call.
+  /// The errors of a call that was permitted but got invalid arguments.
   private static let argumentErrors: Set<Int32> = [EINVAL, EFAULT, EBADF, ENOTTY, ENOTDIR, EEXIST, E2BIG]
 
   private static func tell(_ line: String) {
@@ -49,7 +49,7 @@ struct Escapes {
 
   // MARK: Attempts
 
-  /// A call with paths below the stage's folder, or elsewhere when they start with a slash, in front of other arguments.
+  /// Makes a call with paths below the stage's folder, or absolute ones, before other arguments.
   private func call(_ name: String, at folder: Int? = nil, _ paths: String..., and rest: Int...) -> Int32 {
     let strings = unsafe paths.map { unsafe strdup($0.hasPrefix("/") ? $0 : "\(stage.folder)/\($0)") }
     defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }
@@ -57,7 +57,7 @@ struct Escapes {
     return Sandbox.attempt(name, all: (folder.map { [$0] } ?? []) + addresses + rest)
   }
 
-  /// A call with room for what it tells, which starts with `words`.
+  /// Makes a call with a buffer for its output, which starts with `words`.
   private func call(_ name: String, _ before: Int..., telling words: [Int] = [], _ rest: Int...) -> Int32 {
     var room = words + [Int](repeating: 0, count: 64)
     return unsafe room.withUnsafeMutableBytes { room in
@@ -127,7 +127,7 @@ struct Escapes {
   }
 
   private func readMemory() -> Int32 {
-    // Addresses and numbers of bytes, of theirs and of this process.
+    // Pairs of address and size, remote and local.
     let theirs = [stage.address, 8]
     var room = 0
     return unsafe withUnsafeMutablePointer(to: &room) { room in
@@ -168,7 +168,7 @@ struct Escapes {
     ]
   }
 
-  /// In the end: what follows one of these that is allowed means nothing.
+  /// Made last: once one of these is permitted, later results mean nothing.
   private var leaving: [Attempt] {
     let newUser = 0x1000_0000
     let bindMount = 4096
@@ -182,7 +182,7 @@ struct Escapes {
     ]
   }
 
-  /// When it is allowed it does not return: then the list ends too early.
+  /// Does not return if permitted: then the report ends early.
   private func execute() -> Int32 {
     let name = unsafe strdup("/bin/true")
     var arguments = unsafe [name, nil]

@@ -4,7 +4,7 @@ internal import Rendering
 internal import Sandbox
 internal import Workshop
 
-/// The worker that ffmount starts: it converts what it is handed on a socket, and can do nothing else.
+/// The worker program that ffmount starts: it converts the files it receives on a socket, and can do nothing else.
 @main
 enum FFConvert {
   static func main() {
@@ -14,7 +14,7 @@ enum FFConvert {
     Workshop.run("ffconvert", makeBench)
   }
 
-  /// Loads what cannot be loaded any more when the sandbox is closed.
+  /// Loads everything that cannot be loaded once the sandbox is closed.
   static func makeBench() -> Workbench {
     if !Vips.start() { fail("libvips cannot be started.") }
     if !ReadDocument.prepare() { fail("There is no conversion from and to UTF-16.") }

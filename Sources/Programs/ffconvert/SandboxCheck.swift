@@ -4,12 +4,13 @@ internal import Glibc
 internal import Sandbox
 internal import Workshop
 
-/// `--check-sandbox [WALL…]`: starts a worker as the daemon does, has it try what a worker must not be able to do, and says how
-/// each attempt ended. With names of walls, or `none`, no others stand: so it shows what each is good for.
+/// `--check-sandbox [WALL…]`: starts a worker as the daemon does, has it attempt what a worker must not be able to do,
+/// and prints the result of each attempt. With names of layers, or `none`, only those are applied, which shows what
+/// each one prevents.
 enum SandboxCheck {
   static let argument = "--check-sandbox"
 
-  /// The exit status: 0 when everything was refused.
+  /// Returns the exit status: 0 if everything was refused.
   static func run(_ words: ArraySlice<String>) -> Int32 {
     let walls = words.isEmpty ? Wall.allCases : words.compactMap { Wall(rawValue: $0) }
     guard walls.count == words.count || words.isEmpty || words == ["none"] else {
@@ -71,7 +72,7 @@ enum SandboxCheck {
     return count > 0 ? String(decoding: message[..<count], as: UTF8.self) : nil
   }
 
-  /// What a process may do by itself, as the system has it.
+  /// The rights that a process has according to the system.
   private static func standing(of process: pid_t) -> [String] {
     guard let file = unsafe fopen("/proc/\(process)/status", "re") else { return ["see what it is: allowed"] }
     defer { unsafe fclose(file) }

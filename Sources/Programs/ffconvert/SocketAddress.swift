@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where a socket is.
+/// A socket address.
 struct SocketAddress {
   private let family: Int32
   private var bytes: [UInt8]
@@ -22,12 +22,12 @@ struct SocketAddress {
   }
 
   private static func start(_ family: Int32) -> [UInt8] {
-    // The family is a number of this machine's.
+    // The family is in native byte order.
     let words = [UInt16(family)]
     return unsafe words.withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// A descriptor, which nobody closes; nil: that failed.
+  /// A listening descriptor, which is never closed; nil on failure.
   func listen() -> Int32? {
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0, unsafe with({ unsafe bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, 1) == 0
@@ -37,7 +37,7 @@ struct SocketAddress {
     return descriptor
   }
 
-  /// 0, or why that is not possible.
+  /// Returns 0, or the errno of the failure.
   func connect() -> Int32 {
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
     if descriptor < 0 { return errno }

@@ -2,23 +2,23 @@ internal import CPosix
 internal import Conversion
 internal import Glibc
 
-/// Things outside that a worker must not reach, made so that anybody could who is not shut in: for `SandboxCheck`.
+/// Resources outside the sandbox that a worker must not reach, accessible to everybody else: for `SandboxCheck`.
 struct Stage {
-  /// Of the process that plays the daemon.
+  /// The process that acts as the daemon.
   let process: pid_t
-  /// The address of a word of its memory.
+  /// The address of a word in its memory.
   let address: Int
-  /// Everybody's: in it `secret`, which everybody may read, `open`, which everybody may write, a link `link`, a socket
-  /// `listening`.
+  /// A world-writable folder that contains `secret`, which everybody may read, `open`, which everybody may write, a
+  /// link `link`, and a socket `listening`.
   let folder: String
-  /// Of a socket that listens, without the NUL that it starts with.
+  /// The name of a listening socket, without its leading NUL.
   let abstractName: String
-  /// Of a TCP socket that listens on 127.0.0.1.
+  /// The port of a TCP socket that listens on 127.0.0.1.
   let port: Int
 
   struct Failure: Error { let reason: String }
 
-  /// Makes all that.
+  /// Creates the resources.
   init() throws(Failure) {
     var template = Array("/tmp/ffconvert-check.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Failure("mkdtemp") }
@@ -43,10 +43,10 @@ struct Stage {
     self.port = port
   }
 
-  /// Safe for any thread: written never.
+  /// Safe for any thread: never written.
   nonisolated(unsafe) private static let word = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 
-  /// As it travels to the worker.
+  /// The message to the worker.
   var message: [UInt8] { Array("\(process)\n\(address)\n\(folder)\n\(abstractName)\n\(port)".utf8) }
 
   init?(message: [UInt8]) {
@@ -61,7 +61,7 @@ struct Stage {
     self.port = port
   }
 
-  /// Takes all away again, also what a worker may have made.
+  /// Removes everything, including what a worker may have created.
   func strike() {
     unsafe umount2(folder, Int32(MNT_DETACH))
     for name in ["secret", "open", "link", "listening", "new", "moved", "linked"] { unsafe unlink("\(folder)/\(name)") }

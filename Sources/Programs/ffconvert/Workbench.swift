@@ -6,7 +6,7 @@ internal import Rendering
 internal import Sandbox
 internal import Workshop
 
-/// Does every kind of job.
+/// Runs every kind of job.
 struct Workbench: Bench {
   private var paged = OpenDocuments<PagedDocument>()
   private var rendered = OpenDocuments<RenderedDocument>()
@@ -16,7 +16,7 @@ struct Workbench: Bench {
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     if case .findPasswords(let isBundle) = order.job.work {
       var search = PasswordSearch(order.job.passwords)
-      // One that cannot be opened asks for no password.
+      // A file that cannot be opened needs no password.
       try order.forEachInput(ofBundle: isBundle) { search.add($0) }
       return search.outcome
     }
@@ -70,7 +70,7 @@ struct Workbench: Bench {
     ).write(to: output)
   }
 
-  /// Adds all images of a file that have pages of their own.
+  /// Adds all images of a file that get their own page.
   private static func add(_ input: JobInput, _ changes: ImageChanges, to pages: PicturePages) throws(JobFailure) {
     try PageImage.forEach(of: input, changes) { (image) throws(JobFailure) in
       if let data = image.data {
@@ -102,8 +102,8 @@ struct Workbench: Bench {
 }
 
 extension ImageChanges {
-  /// Pixels an inch for a page of so many inches: as asked for, so that it gets the size that is asked for, or 150; less
-  /// for a page that would be too large at that.
+  /// The pixels per inch for a page of a size in inches: as requested, so that it gets the requested size, or 150; less
+  /// for a page that would be too large.
   fileprivate func resolution(forPageOf width: Double, _ height: Double) -> Double {
     if let resolution { return Double(resolution) }
     let usual =
@@ -120,9 +120,9 @@ extension ImageChanges {
 }
 
 extension JobFailure {
-  /// The same of one of several files.
+  /// The failure with the name of one of several files.
   fileprivate func about(_ name: String) -> JobFailure {
-    // What the system refused is no fault of the file's.
+    // A system failure is not the file's fault.
     failure == .system || failure == .limit
       ? JobFailure(failure, "\(reason) (at \(name))") : JobFailure(failure, "\(name) \(reason)")
   }

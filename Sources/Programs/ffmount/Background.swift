@@ -1,16 +1,16 @@
 import CPosix
 import Glibc
 
-/// Puts the serving process in the background, with its result told to the one that waits at the prompt.
+/// Moves the serving process into the background and reports its result to the foreground process.
 enum Background {
-  /// Runs `body` in a child process; this process ends when the child calls `ready`, or fails with the child's refusal.
+  /// Runs `body` in a child process; this process exits when the child calls `ready`, or throws the child's refusal.
   ///
   /// Must be called before the process has a second thread.
   static func run(_ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void) throws {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
     let (reading, writing) = (ends[0], ends[1])
-    // The end of the pipe tells of the child's: no program that the child starts may hold it.
+    // End of file on the pipe signals the child's exit: no program started by the child may inherit it.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let child = ffmount_fork()
     if child < 0 { throw Refusal(.failure, "cannot start in the background: \(describe(errno)) (use -f)") }
@@ -32,9 +32,9 @@ enum Background {
     _exit(ExitStatus.failure.rawValue)
   }
 
-  /// Lets go of the session, the terminal and the current folder.
+  /// Detaches from the session, the terminal and the current folder.
   ///
-  /// Not before the mount is there: an automounter lets nobody but its own process group pass a mountpoint that it waits for.
+  /// Only after the mount exists: an automounter lets only its own process group pass a mountpoint that it waits for.
   private static func detach() {
     _ = setsid()
     _ = unsafe chdir("/")
@@ -44,7 +44,7 @@ enum Background {
     if null > STDERR_FILENO { close(null) }
   }
 
-  /// A status byte, then a sentence.
+  /// Writes a status byte, then a sentence.
   private static func report(_ pipe: Int32, _ status: ExitStatus, _ sentence: String) {
     let message = [UInt8(status.rawValue)] + Array(sentence.utf8)
     _ = unsafe message.withUnsafeBytes { unsafe write(pipe, $0.baseAddress, $0.count) }

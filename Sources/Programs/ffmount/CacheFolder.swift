@@ -2,20 +2,20 @@ import Bytes
 import Files
 import Glibc
 
-/// Where what may be lost is kept for the next mount (XDG Base Directory Specification).
+/// The folder of the cache, which may be lost, shared by all mounts (XDG Base Directory Specification).
 enum CacheFolder {
-  /// nil when there is no such place, or none that is this user's, or it would be below `mountpoint`, if one is given: nobody
-  /// may have to ask himself.
+  /// nil if there is no such folder, or it belongs to another user, or it would be below `mountpoint`, if given: the
+  /// daemon must not send requests to itself.
   static func path(awayFrom mountpoint: String? = nil) -> String? {
     guard let base = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map({ $0 + "/.cache" }) else { return nil }
-    // Under sudo the home may be another user's, who could not use what root puts there.
+    // Under sudo the home may belong to another user, who could not use files that root creates there.
     if geteuid() == 0, let owner = owner(of: nearest(base)), owner != 0 { return nil }
     let folder = resolved(base) + "/ffmount"
     guard let mountpoint else { return folder }
     return (folder + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") ? nil : folder
   }
 
-  /// Why a folder is not used: others could change what is kept in it. nil for one that is still to be made.
+  /// Why a folder cannot be used: others could change its contents. nil if it can, or does not exist yet.
   static func objection(to folder: String) -> String? {
     do throws(Fault) {
       try OwnFolder.check(folder)
@@ -23,14 +23,14 @@ enum CacheFolder {
     } catch { return error.kind == .system(ENOENT) ? nil : error.reason }
   }
 
-  /// A relative path counts as none.
+  /// The path in an environment variable; a relative path is ignored.
   private static func absolute(_ variable: String) -> String? {
     guard let value = unsafe getenv(variable) else { return nil }
     let path = unsafe String(cString: value)
     return path.hasPrefix("/") ? path : nil
   }
 
-  /// The deepest folder on the way there that exists.
+  /// The deepest existing ancestor of a path.
   private static func nearest(_ path: String) -> String {
     var path = path
     while path.count > 1, owner(of: path) == nil {
@@ -40,7 +40,7 @@ enum CacheFolder {
     return path
   }
 
-  /// Without links, as far as it exists.
+  /// The path with symbolic links resolved as far as it exists.
   private static func resolved(_ path: String) -> String {
     let near = nearest(path)
     guard let found = unsafe realpath(near, nil) else { return path }

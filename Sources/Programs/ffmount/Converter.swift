@@ -6,9 +6,9 @@ import Logging
 import RenditionViews
 import Tree
 
-/// The programs that convert, and how this mount uses it.
+/// Finds the worker programs and configures conversions.
 enum Converter {
-  /// Where a worker program is, beside this one or where `scripts/install` puts it; nil when it is not there.
+  /// The path of a worker program, beside this one or where `scripts/install` puts it; nil if there is none.
   private static func path(of program: String) -> String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe buffer.withUnsafeMutableBytes {
@@ -20,7 +20,7 @@ enum Converter {
     return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
   }
 
-  /// nil, and a line in the log, when there is no converter: then there are no views that need one.
+  /// nil, with a log line, if there is no converter: then the views that need one are left out.
   static func conversions(
     _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger
   ) throws -> Conversions? {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// An end that comes whatever is held up.
+/// Limits how long the process takes to exit, whatever blocks.
 enum Deadline {
-  /// Ends the process in `microseconds`, unless it has ended by then.
+  /// Exits the process after `microseconds`, unless it has exited by then.
   static func exit(after microseconds: UInt32) {
     let limit = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     unsafe limit.initialize(to: microseconds)

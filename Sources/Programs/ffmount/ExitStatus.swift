@@ -1,21 +1,21 @@
-/// What ffmount exits with; numbers of sysexits.h where one fits.
+/// ffmount's exit statuses, from sysexits.h where one fits.
 enum ExitStatus: Int32 {
   case success = 0
-  /// Something that should not happen.
+  /// An unexpected failure.
   case failure = 1
-  /// Options or arguments that make no sense; swift-argument-parser exits with it too.
+  /// Invalid options or arguments; also used by swift-argument-parser.
   case usage = 64
   /// SOURCE is a file that cannot be shown as a folder.
   case sourceUnsuitable = 65
   /// SOURCE is missing or cannot be read.
   case sourceMissing = 66
-  /// FUSE is not to be had: no /dev/fuse, no fusermount3, not allowed.
+  /// FUSE is not available: no /dev/fuse, no fusermount3, or no permission.
   case fuseUnavailable = 69
-  /// MOUNTPOINT is missing, no folder, not empty, in use, or in the source.
+  /// MOUNTPOINT is missing, not a folder, not empty, in use, or inside the source.
   case mountpointUnusable = 73
 }
 
-/// Why ffmount cannot go on: a sentence that names the thing, the cause and what to do, and the exit status.
+/// Why ffmount cannot continue: an exit status and a sentence that names the object, the cause and the remedy.
 struct Refusal: Error {
   let status: ExitStatus
   let sentence: String

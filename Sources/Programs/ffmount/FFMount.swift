@@ -20,7 +20,7 @@ struct FFMount: ParsableCommand {
   static func main() {
     MountedTree.serveAsHelper(CommandLine.arguments)
     let arguments = CommandLine.arguments.dropFirst()
-    // `-V` needs no SOURCE; argument-parser would ask for one first.
+    // `-V` needs no SOURCE, which argument-parser would require first.
     if arguments.first == "-V" {
       print(versionText)
       return
@@ -30,7 +30,7 @@ struct FFMount: ParsableCommand {
       return
     }
     do {
-      // `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
+      // Splits `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
       var command = try parseAsRoot(
         arguments.flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
       try command.run()
@@ -100,7 +100,7 @@ struct MountCommand: ParsableCommand {
 }
 
 enum Terminal {
-  /// One line to standard error.
+  /// Prints one line to standard error.
   static func complain(_ sentence: String) {
     let line = Array("ffmount: \(sentence)\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -2,7 +2,7 @@ import AllViews
 import ArgumentParser
 import Tree
 
-/// `ffmount formats`: what can be made of what, as Markdown that is a table to the eye, too.
+/// `ffmount formats`: prints the formats and their views as Markdown with aligned columns.
 struct FormatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "formats", abstract: "Shows which files have which views, and how these are called.",
@@ -34,7 +34,7 @@ struct FormatsCommand: ParsableCommand {
         + modifiers.map { ["`\($0.example)`", $0.meaning, $0.views.map { "`\($0)`" }.joined(separator: ", ")] })
   }
 
-  /// The first row has the names; the last column is not filled up.
+  /// Prints a table. The first row holds the column names; the last column is not padded.
   private static func show(_ rows: [[String]]) {
     let widths = rows[0].indices.dropLast().map { column in rows.map { $0[column].count }.max() ?? 0 }
     for (number, row) in rows.enumerated() {

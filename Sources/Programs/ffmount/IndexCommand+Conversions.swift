@@ -8,7 +8,7 @@ import Synchronization
 import Tree
 
 extension IndexCommand {
-  /// Makes what a mount of a folder would list as converted; gives how many could not be made.
+  /// Makes the conversions that a mount of a folder would list; returns how many failed.
   func convert(_ path: String, _ index: Index) throws -> Int {
     let place = try RealPlace(path)
     guard place.name == nil else {

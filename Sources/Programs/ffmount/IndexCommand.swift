@@ -6,7 +6,7 @@ import Index
 import MailViews
 import Tree
 
-/// `ffmount index PATH…`: finds the messages of mailboxes ahead of time.
+/// `ffmount index PATH…`: indexes the messages of mailboxes ahead of time.
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
@@ -42,7 +42,7 @@ struct IndexCommand: ParsableCommand {
     if failures > 0 { throw ExitCode(ExitStatus.failure.rawValue) }
   }
 
-  /// Gives how many mailboxes could not be looked through.
+  /// Indexes the mailboxes at a path; returns how many failed.
   private func look(through path: String, _ indexing: Indexing) throws -> Int {
     let place = try RealPlace(path)
     do throws(Fault) {
@@ -66,7 +66,7 @@ struct IndexCommand: ParsableCommand {
     } catch { throw Refusal(.failure, "cannot index \(path): \(describe(error))") }
   }
 
-  /// Follows the search through a mailbox, and if they are wanted, the adding of its words; gives whether all came to the end.
+  /// Follows the indexing of a mailbox and, if requested, of its words; returns whether all of it completed.
   private func follow(_ path: String, _ found: Indexing.Search, _ indexing: Indexing) -> Bool {
     guard follow(path, found) else { return false }
     guard search else { return true }
@@ -76,7 +76,7 @@ struct IndexCommand: ParsableCommand {
     }
   }
 
-  /// Shows the work's progress until it is over; gives whether it came to the end.
+  /// Shows the progress of the work until it ends; returns whether it completed.
   private func follow(_ path: String, _ work: some BackgroundWork) -> Bool {
     var line = ProgressLine(path, size: work.size)
     line.follow(work)
@@ -99,10 +99,10 @@ func describe(_ fault: Fault) -> String {
   return fault.description
 }
 
-/// A file or folder that a command is to work on.
+/// The file or folder that a command works on.
 struct RealPlace {
   let root: RealRoot
-  /// The file's name in `root`; nil for a folder.
+  /// The file's name in `root`; nil if the path is a folder.
   let name: FileName?
 
   init(_ path: String) throws {
@@ -122,7 +122,7 @@ struct RealPlace {
   }
 }
 
-/// The index that mounts share.
+/// The index shared by all mounts.
 enum IndexFolder {
   static func index() throws -> Index {
     guard let folder = CacheFolder.path() else {

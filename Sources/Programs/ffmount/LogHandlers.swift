@@ -2,7 +2,7 @@ import CPosix
 import Glibc
 import Logging
 
-/// Log lines for the terminal: the message and no more.
+/// Logs to the terminal: the message only.
 struct TerminalLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level = .info
@@ -15,13 +15,13 @@ struct TerminalLogHandler: LogHandler {
   func log(event: LogEvent) { Terminal.complain("\(event.message)") }
 }
 
-/// Log lines for syslog or the journal.
+/// Logs to syslog or the journal.
 struct SyslogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level = .info
 
   init(label: String) {
-    // openlog keeps the pointer: this one is for the life of the process.
+    // openlog keeps the pointer, so the string is never freed.
     unsafe ffmount_openlog(strdup(label))
   }
 

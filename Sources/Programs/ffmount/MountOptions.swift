@@ -5,7 +5,7 @@ import Threads
 import Tree
 import Zip
 
-/// What `-o` says, in the words that FUSE users know.
+/// The options of `-o`, with the names that FUSE users know.
 struct MountOptions {
   var allowsOthers = false
   var allowsRoot = false
@@ -17,29 +17,29 @@ struct MountOptions {
   var listing = ViewListing()
   var depth = 4
   var view: String?
-  /// Whether each stat makes what it has to, to tell the exact size.
+  /// Whether each stat returns the exact size, generating content if necessary.
   var sizesAreExact = false
   var zip = ZipOptions()
-  /// Where the passwords are from.
+  /// The source of the passwords.
   var passwordFile: PasswordFile?
-  /// nil: as many as there are processors.
+  /// The number of workers; nil for one per processor.
   var workers: Int?
-  /// nil: the one beside this program.
+  /// The converter's path; nil for the one beside this program.
   var converter: String?
-  /// Of the processors' time, for one conversion, in seconds.
+  /// The CPU time limit of one conversion, in seconds.
   var conversionTime = 60
-  /// For one worker, in bytes.
+  /// The memory limit of one worker, in bytes.
   var conversionMemory: Int64 = 1 << 30
-  /// Whether files are converted where the system lacks a wall of the converter's sandbox.
+  /// Whether files are converted even if the system lacks a layer of the converter's sandbox.
   var isSandboxWeak = false
-  /// Of what conversions made, in bytes.
+  /// The size of the conversion cache, in bytes.
   var cacheSize = Converter.usualCacheSize
-  /// For all trees and caches together, in bytes.
+  /// The memory budget of all trees and caches together, in bytes.
   var memory = Int64(MemoryBudget.usualCapacity)
-  /// Options for the kernel and libfuse as they are.
+  /// Options passed unchanged to the kernel and libfuse.
   var kernel: [String] = []
 
-  /// Words of mount(8) and fstab(5) that mean nothing here, or nothing that is not so anyway.
+  /// Options of mount(8) and fstab(5) that have no meaning here, or are always in effect.
   private static let ignored: Set<String> = [
     "rw", "ro", "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
     "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime",
@@ -53,7 +53,7 @@ struct MountOptions {
     }
   }
 
-  /// At commas; `\,` is a comma in a value.
+  /// Splits a list at commas; `\,` is a comma in a value.
   private static func split(_ list: String) -> [String] {
     var options = [""]
     var isEscaped = false
@@ -162,7 +162,7 @@ struct MountOptions {
     }
   }
 
-  /// `none`, `+docx`, `-zip`; several are joined by `:` or follow in another `views=`.
+  /// Parses `none`, `+docx`, `-zip`; several are joined by `:` or given in another `views=`.
   private mutating func take(views value: String) throws {
     for word in value.split(separator: ":") {
       if word == "none" {
@@ -185,7 +185,8 @@ struct MountOptions {
     return number
   }
 
-  /// A number of bytes, with K, M, G or T for powers of 1024. A door: what is larger than any file means the same.
+  /// Parses a number of bytes, with K, M, G or T for powers of 1024. Clamped to `Bounds.largestSize`, which is larger
+  /// than any file.
   private func size(_ name: String, _ value: String) throws -> Int64 {
     let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
     let unit = value.last.flatMap { units[Character($0.uppercased())] }
@@ -200,13 +201,13 @@ struct MountOptions {
     ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
   }
 
-  /// For archives and PDFs.
+  /// The passwords for archives and PDFs.
   var passwords: Passwords { zip.passwords }
 
-  /// Whether others than who mounts see the mount.
+  /// Whether users other than the one who mounts can access the mount.
   var isShared: Bool { allowsOthers || allowsRoot }
 
-  /// What libfuse is told.
+  /// The options passed to libfuse.
   func forSession(source: String) -> [String] {
     let name = (name ?? source).replacing(",", with: "\\,")
     var options = ["ro", "default_permissions", "fsname=\(name)", "subtype=ffmount"] + kernel

@@ -12,16 +12,16 @@ import Threads
 import Tree
 
 extension MountPlan {
-  /// Mounts and answers until the mount is gone or a signal ends it. Blocks.
+  /// Mounts and answers requests until the mount is gone or a signal ends it. Blocks.
   func serve(isDebugging: Bool, logsToTerminal: Bool, ready: @escaping @Sendable () -> Void) throws {
     var logger = Logger(label: "ffmount") { label -> any LogHandler in
       if logsToTerminal { return TerminalLogHandler() }
       return SyslogHandler(label: label)
     }
     logger.logLevel = .info
-    // Ten threads that rarely allocate at the same time need no ten heaps.
+    // Ten threads that rarely allocate at the same time do not need ten heaps.
     ffmount_limit_arenas(2)
-    // What is larger goes back to the system at once when it is let go, and is not copied when it grows.
+    // Larger allocations are mapped: returned to the system at once when freed, and not copied when they grow.
     ffmount_map_from(2 << 20)
     Session.blockSignals()
     options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
@@ -39,7 +39,7 @@ extension MountPlan {
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
     settings.statistics = { root.statistics() }
-    // Each thread that has moved bytes keeps a pipe: where descriptors are few, they are for files.
+    // Each thread that has spliced keeps a pipe: if descriptors are scarce, they are left to files.
     let hasDescriptors = DescriptorPool.processLimit >= 1024
     if !hasDescriptors { settings.workersEvenHeldUp = 0 }
     let mounted = MountedTree(tree, settings, logger: logger)
@@ -59,17 +59,18 @@ extension MountPlan {
     if ending.status < 0 {
       logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")
     }
-    // First no more questions, then no more answers, then no more session.
+    // Order: stop requests, then replies, then the session.
     mounted.stop()
     index.finish(within: .seconds(1))
-    // A thread that is held up may come back to the session at any time.
+    // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
 
-  /// How long what is held up, as by a source that does not answer, keeps the process from ending; in microseconds.
+  /// How long blocked work, for example on a source that does not respond, delays the exit of the process, in
+  /// microseconds.
   private static let patience: UInt32 = 1_800_000
 
-  /// Where large temporary files go: /tmp may be memory.
+  /// The folder for large temporary files: /tmp may be in memory.
   static var spoolFolder: String {
     let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
     return given.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
@@ -79,7 +80,7 @@ extension MountPlan {
     let views = Views(
       listing: options.listing, depth: options.depth, index: index, zip: options.zip, spools: MountPlan.spoolFolder,
       conversions: conversions, memory: MemoryBudget(capacity: Int(options.memory)))
-    // Threads' pipes and wake-ups, workers' sockets, standard streams, /dev/fuse and the log come first.
+    // Threads' pipes and wake-ups, workers' sockets, standard streams, /dev/fuse and the log are reserved first.
     let workers = conversions == nil ? 0 : options.workers ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
     let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads + 4 * workers)
     do throws(Fault) {

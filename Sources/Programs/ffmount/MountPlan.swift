@@ -1,9 +1,9 @@
 import Files
 import Glibc
 
-/// What is to be mounted where: checked, so that what can be refused is refused before anything is done.
+/// A validated source, mountpoint and options: whatever can be refused is refused before anything is done.
 struct MountPlan {
-  /// Absolute, without links.
+  /// The absolute path, with symbolic links resolved.
   let source: String
   let isFolder: Bool
   let mountpoint: String
@@ -48,9 +48,9 @@ struct MountPlan {
     throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
   }
 
-  /// Clears away the mount that a killed ffmount left behind; gives the folder's path, or nil when there is none.
+  /// Detaches the mount that a killed ffmount left behind; returns the folder's path, or nil if there is none.
   private static func detachDead(_ mountpoint: String) -> String? {
-    // Opening asks the daemon, whatever the kernel still has cached of its folder.
+    // Opening reaches the daemon, whatever the kernel has cached of its folder.
     let descriptor = unsafe open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if descriptor >= 0 {
       close(descriptor)
@@ -59,7 +59,7 @@ struct MountPlan {
     guard errno == ENOTCONN || errno == ECONNABORTED else { return nil }
     var path = mountpoint
     while path.count > 1, path.last == "/" { path.removeLast() }
-    // realpath cannot pass a dead mount: its parent can be resolved.
+    // realpath fails on a dead mount, but its parent can be resolved.
     let slash = path.lastIndex(of: "/")
     let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
@@ -128,7 +128,7 @@ struct MountPlan {
     guard unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {
       throw Refusal(.fuseUnavailable, "cannot mount: /dev/fuse: \(describe(errno)) (ask for access to it)")
     }
-    // root mounts by itself; everybody else, and auto_unmount, needs the helper.
+    // root mounts directly; other users, and auto_unmount, need the helper.
     if geteuid() != 0 || options.unmountsAutomatically, Fusermount.path == nil {
       throw Refusal(.fuseUnavailable, "cannot mount: no fusermount3 (install it with: apt install fuse3)")
     }
@@ -157,7 +157,7 @@ enum Fusermount {
     ["/usr/bin/fusermount3", "/bin/fusermount3", "/usr/local/bin/fusermount3"].first { unsafe access($0, X_OK) == 0 }
   }
 
-  /// Takes a mount away, in use or not.
+  /// Unmounts lazily, even if the mount is in use.
   static func detach(_ mountpoint: String) -> Bool {
     guard let path else { return false }
     let words: [String] = [path, "-u", "-z", "--", mountpoint]

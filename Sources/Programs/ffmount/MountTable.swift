@@ -1,6 +1,6 @@
 import Glibc
 
-/// A mount as /proc/self/mountinfo shows it.
+/// The mounts listed in /proc/self/mountinfo.
 struct MountTable {
   struct Entry {
     let mountpoint: String
@@ -33,7 +33,7 @@ struct MountTable {
     }
   }
 
-  /// `\040` and the like stand for bytes that would split the line.
+  /// Decodes `\040` and the like, which stand for bytes that would split the line.
   private static func unescaped(_ field: ArraySlice<UInt8>) -> String {
     var bytes: [UInt8] = []
     var rest = field

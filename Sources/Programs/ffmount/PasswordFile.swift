@@ -4,10 +4,10 @@ import Files
 import Glibc
 import Synchronization
 
-/// A file of passwords, one a line: bytes as they are up to LF or CRLF. It is read again when it changes.
+/// A file with one password per line, as raw bytes up to LF or CRLF. It is read again when it changes.
 ///
-/// Its folder is held open from before the daemon leaves the one that a relative path starts from, and is mounted over, maybe.
-/// A link is followed when the options are read.
+/// Its folder is kept open, because the daemon leaves the folder that a relative path starts from, and may mount over
+/// it. A link is followed when the options are read.
 final class PasswordFile: Sendable {
   private let path: String
   private let folder: Descriptor
@@ -15,9 +15,9 @@ final class PasswordFile: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// Of the file when it was last read; nil: it may change and not show it.
+    /// The file's stamp when it was last read; nil if a later change might not show in it.
     var read: Stamp?
-    /// What was wrong with it then.
+    /// Why the last read failed.
     var reason: String?
     var log: @Sendable (String) -> Void = { _ in }
   }
@@ -30,7 +30,7 @@ final class PasswordFile: Sendable {
   }
 
   private static let largest = 1 << 20
-  /// A file that was changed later than that many seconds ago is read again.
+  /// A file changed less than this many seconds before it was read is read again.
   private static let settlingTime: Int64 = 2
 
   private struct Reason: Error {
@@ -38,7 +38,7 @@ final class PasswordFile: Sendable {
     init(_ words: String) { self.words = words }
   }
 
-  /// Throws a sentence that names the file, never what is in it.
+  /// Throws an error that names the file but never quotes its contents.
   init(at path: String) throws {
     self.path = path
     guard let resolved = unsafe realpath(path, nil) else {
@@ -54,7 +54,7 @@ final class PasswordFile: Sendable {
     self.folder = folder
   }
 
-  /// The passwords, which change with the file: a file that is gone, or that others can read by then, has none.
+  /// The passwords, which follow changes of the file: a file that is removed, or becomes readable by others, has none.
   func passwords() throws -> Passwords {
     let first: [[UInt8]]
     do throws(Reason) { first = try read() } catch { throw PasswordFile.refusal(path, error.words) }
@@ -62,7 +62,7 @@ final class PasswordFile: Sendable {
     return Passwords(first) { [self] in reread() }
   }
 
-  /// Says from now on why a file that has changed is no use, once.
+  /// Logs once, from now on, why a changed file is unusable.
   func log(by log: @escaping @Sendable (String) -> Void) { state.withLock { $0.log = log } }
 
   private func reread() -> [[UInt8]]? {

@@ -2,10 +2,10 @@ import Glibc
 import MailViews
 import Tree
 
-/// How far something has come: a bar that is drawn over on a terminal, one line at the end elsewhere.
+/// Shows progress: a bar that is redrawn on a terminal, one line at the end elsewhere.
 struct ProgressLine {
   private let title: String
-  /// In bytes.
+  /// The total, in bytes.
   private let size: Int64
   private let begun = ContinuousClock.now
   private var shown: ContinuousClock.Instant?
@@ -13,12 +13,12 @@ struct ProgressLine {
   private let isTerminal: Bool
 
   private static let width = 20
-  /// What is shorter shows no bar.
+  /// Work that takes less shows no bar.
   private static let interval = Duration.milliseconds(100)
-  /// What takes longer is said to take so long, in seconds.
+  /// The longest remaining time shown, in seconds.
   private static let longest: Double = 1_000_000
 
-  /// `isShown`: whether on a terminal.
+  /// `isShown` enables the bar on a terminal.
   init(_ title: String, size: Int64, output: Int32 = STDOUT_FILENO, isShown: Bool = true) {
     self.title = title
     self.size = size
@@ -26,7 +26,7 @@ struct ProgressLine {
     isTerminal = isShown && isatty(output) == 1
   }
 
-  /// Shows how far some work has come until it is over.
+  /// Shows the progress of the work until it ends.
   mutating func follow(_ work: some BackgroundWork) {
     var pause: UInt32 = 500
     while true {
@@ -38,7 +38,7 @@ struct ProgressLine {
     }
   }
 
-  /// Takes away what is shown.
+  /// Clears the bar.
   func clear() { if shown != nil { write("\r\u{1b}[K") } }
 
   mutating func show(bytes: Int64, messages: Int) {
@@ -53,7 +53,7 @@ struct ProgressLine {
         + "\(messages) messages  \(Amount.bytes(Int64(rate)))/s  \(Amount.time(Int(left))) left  \(title)")
   }
 
-  /// Where the size is a number of files.
+  /// Shows progress in files, with `size` as their number.
   mutating func show(files: Int) {
     let now = ContinuousClock.now
     guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
@@ -86,7 +86,7 @@ struct ProgressLine {
   }
 }
 
-/// Amounts as people read them.
+/// Formats amounts for people.
 enum Amount {
   static func bytes(_ count: Int64) -> String {
     var value = Double(count)
@@ -109,7 +109,7 @@ enum Amount {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// `2024-05-03 12:00` in a zone, which is given in minutes east of Greenwich.
+  /// The time as `2024-05-03 12:00` in a time zone, given in minutes east of Greenwich.
   static func moment(_ time: Int64, zone: Int) -> String {
     let (local, isOver) = time.addingReportingOverflow(Int64(zone) * 60)
     var seconds = time_t(isOver ? time : local)
@@ -125,7 +125,7 @@ enum Amount {
     return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
   }
 
-  /// Two or three significant digits.
+  /// Formats two or three significant digits.
   private static func decimal(_ value: Double) -> String {
     if value >= 100 { return "\(Int(value.rounded()))" }
     let scale: Double = value >= 10 ? 10 : 100

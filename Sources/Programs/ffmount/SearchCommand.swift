@@ -34,7 +34,7 @@ struct SearchCommand: ParsableCommand {
   }
 
   private func search() throws {
-    // Without a folder to keep it in, the index lasts as long as this.
+    // Without a cache folder, the index lasts as long as this process.
     let index = Index(folder: CacheFolder.path())
     let indexing = Indexing(index: index)
     defer {
@@ -58,16 +58,16 @@ struct SearchCommand: ParsableCommand {
     }
   }
 
-  /// Without what says that no options follow.
+  /// The query without the `--` that ends the options.
   private var terms: ArraySlice<String> { query.first == "--" ? query.dropFirst() : query[...] }
 
-  /// Whether standard output goes to another program, which may draw on the same terminal.
+  /// Whether standard output is piped to another program, which may draw on the same terminal.
   private static var isPiped: Bool {
     var status = stat()
     return unsafe fstat(STDOUT_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
   }
 
-  /// Waits for some work. A bar shows how far it is, but not to who reads what is printed by a program.
+  /// Waits for the work to end. Shows a bar, unless the output is read by a program.
   private func follow(_ work: some BackgroundWork) throws(Fault) {
     var line = ProgressLine(archive, size: work.size, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     line.follow(work)
@@ -76,12 +76,12 @@ struct SearchCommand: ParsableCommand {
   }
 }
 
-/// Writes messages that were found to standard output.
+/// Writes search hits to standard output.
 private struct HitLines {
   let isJSON: Bool
   private var bytes: [UInt8] = []
   private var count = 0
-  /// Why no more is written, as in errno.
+  /// The errno of a failed write, after which nothing more is written.
   private(set) var error: Int32?
 
   private static let blockSize = 64 << 10
@@ -116,7 +116,7 @@ private struct HitLines {
       let written = unsafe rest.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else {
-        // Whoever reads may have seen enough.
+        // The reader of the pipe has closed it.
         error = errno == EPIPE ? nil : errno
         break
       }
@@ -125,7 +125,7 @@ private struct HitLines {
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// A JSON string (RFC 8259 §7).
+  /// Quotes a JSON string (RFC 8259 §7).
   static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

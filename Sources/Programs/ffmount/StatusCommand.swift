@@ -5,7 +5,7 @@ import Index
 import MailViews
 import Tree
 
-/// `ffmount status`: what is indexed and cached, and its size.
+/// `ffmount status`: prints what is indexed and cached, and its size.
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows what is indexed and cached, and how much room it takes.",
@@ -32,7 +32,7 @@ struct StatusCommand: ParsableCommand {
     return "\(entry.path ?? "a mailbox"): \(messages) messages\(state(entry)), \(kept)"
   }
 
-  /// What has become of the file since it was looked through.
+  /// Whether the file was removed or changed since it was indexed.
   private func state(_ entry: Indexing.Entry) -> String {
     guard let path = entry.path, let size = entry.fileSize else { return "" }
     var status = stat()
@@ -41,7 +41,7 @@ struct StatusCommand: ParsableCommand {
   }
 }
 
-/// `ffmount cache clear [PATH…]`: forgets what is kept.
+/// `ffmount cache clear [PATH…]`: removes cached data.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache", abstract: "Forgets what is kept from one mount to the next.",

@@ -6,16 +6,16 @@ internal import Mail
 internal import TestSupport
 internal import Tree
 
-/// A folder made of a fuzzer's input: archives that claim numbers nobody would write, beside every extension that has a
-/// view, mails, tables, holes as long as the file system lets them be, and rows of the index that say anything of them.
+/// A folder generated from a fuzzer's input: archives with extreme numbers, with every extension that has a view,
+/// mails, tables, the longest holes that the file system permits, and index rows with arbitrary values.
 struct HostileFolder {
   let source: SourceFolder
-  /// nil: without an index.
+  /// nil if there is no index.
   private(set) var index: Index?
   private let cache: SourceFolder?
   private(set) var names: [FileName] = []
 
-  /// What some view goes by, and a few that none does.
+  /// The extensions of views, and a few others.
   static let extensions: [String] =
     Views.possibleExtensions.map(\.text).sorted()
     + ["csv", "tsv", "tab", "json", "geojson", "ndjson", "jsonl", "jpg", "jpeg", "bin", ""]
@@ -23,7 +23,7 @@ struct HostileFolder {
   private static let mostFiles = 4
 
   init(_ choices: inout Choices) throws {
-    // Holes may be as long as a number there.
+    // Supports holes of any length.
     let base = "/dev/shm"
     let isThere = unsafe access(base, W_OK) == 0
     source = try SourceFolder(in: isThere ? base : nil)
@@ -45,7 +45,7 @@ struct HostileFolder {
     switch kind {
     case 0, 1, 2: try source.write(name, Self.archive(&choices))
     case 3:
-      // Shorter ones would be read, which takes as long as they are.
+      // Shorter ones would be read completely.
       let size = Int64(clamping: max(choices.number(), 1 << 57))
       do { try source.writeSparse(name, size: size, tail: [1]) } catch { try source.write(name, "no hole") }
     default: try source.write(name, choices.bytes(upTo: 2000))
@@ -81,7 +81,7 @@ struct HostileFolder {
 
   // MARK: The index
 
-  /// Stores, under the file's name in the index, what its users might have written had they meant harm.
+  /// Stores malicious records of every kind, under the file's key in the index.
   private func poison(_ index: Index, _ name: FileName, _ choices: inout Choices) throws {
     let status = try source.status(name)
     let size = UInt64(bitPattern: status.size)
@@ -105,7 +105,7 @@ struct HostileFolder {
         IndexRecord(key: [0], value: state + packed), IndexRecord(key: [1] + Self.bytes([0]), value: block),
         IndexRecord(key: [2], value: [0x78]),
       ], mailbox, of: file)
-    // Groups and facts, attachments: what is left of the input.
+    // Groups and facts, attachments: from the rest of the input.
     for (kind, keys) in [(UInt32(4), 3), (5, 1)] {
       let records = (0..<keys).map { key in
         IndexRecord(

@@ -5,24 +5,24 @@ internal import Files
 internal import TestSupport
 internal import Tree
 
-/// Walks a tree in process and asks of everything all that a kernel can ask, within a budget: its attributes, its names, its
-/// bytes at places nobody would read at, what xattr(7) shows, and every view by name. Notes what must not be so.
+/// Walks a tree in process and makes every request that a kernel can make, within a budget: attributes, names, reads at
+/// unusual offsets, extended attributes as in xattr(7), and every view by name. Records violated invariants.
 struct TreeReading {
   private(set) var complaints: [String] = []
   private let tree: Tree
-  /// How many more names are looked up, and bytes are read.
+  /// The remaining budget of lookups, and of bytes to read.
   private var lookupsLeft = 1200
   private var bytesLeft = 4 << 20
 
   private static let deepest = 5
-  /// Behind a file's name, and behind its name without the extension.
+  /// Suffixes of a file's name, and of its name without the extension.
   private static let views = [
     ".contents", ".messages", ".message", ".views", ".pages", ".as-html", ".as-txt", ".as-jpeg", ".as-pdf",
     ".1600px.q70.as-webp", ".99999999999999999999px.as-png", ".0%.rot90.rot90.gray.as-png", ".as-txt.as-txt",
     ".as-pdf.pages", ".compressed.pdf", ".merged.pdf",
   ]
   private static let stemViews = [".compressed.pdf", ".72dpi.q1.compressed.pdf", ".99999999dpi.compressed.pdf"]
-  /// What is asked for by name in folders that have more than they list.
+  /// Names to look up in folders that have more than they list.
   private static let names = [
     "1.pdf", "0.pdf", "2-5.pdf", "1-,1-,1-.pdf", "1000000000-1,1000000000-1.pdf", "99999999999999.pdf", "search",
     "000001 x", "999999999999999 x", "larger:999999999g OR before:9999-12-31", "-(after:0000-01-01)", "by-date",
@@ -41,7 +41,7 @@ struct TreeReading {
     check(count == before, "\(count) nodes are left of \(before)")
   }
 
-  /// Looks up a path of several names, and asks what is there for all but views of it.
+  /// Looks up a path of several names, and makes all requests on it except for its views.
   mutating func visit(_ path: [FileName]) {
     let before = tree.nodeCount
     let tree = tree
@@ -64,7 +64,7 @@ struct TreeReading {
     if !isSo, complaints.count < 20 { complaints.append(complaint()) }
   }
 
-  /// Asks at once, and again with patience when the answer is to come later; nil where it fails or takes too many rounds.
+  /// Requests at once, and again with blocking patience if delayed; nil if it fails or takes too many rounds.
   private func ask<Value>(_ question: (Patience) throws(Fault) -> Value) -> Value? {
     for round in 0..<6 {
       do throws(Fault) { return try question(round == 0 ? .immediate : .blocking) } catch {
@@ -81,7 +81,7 @@ struct TreeReading {
     return nil
   }
 
-  /// Looks a name up, asks all of it, and gives it back.
+  /// Looks up a name, makes all requests on it, and forgets it.
   private mutating func visit(_ name: FileName, in folder: UInt64, _ path: String, isMade: Bool, depth: Int) {
     guard lookupsLeft > 0, name.count > 0 else { return }
     lookupsLeft -= 1
@@ -120,12 +120,12 @@ struct TreeReading {
     guard depth < Self.deepest, lookupsLeft > 0 else { return }
     let names = list(node, path)
     for name in names {
-      // What lies beside real files may be a view of theirs.
+      // A name beside real files may be a view of one.
       let isReal = !isMade && path.isEmpty && !names.contains { $0 != name && name.bytes.starts(with: $0.bytes) }
       visit(name, in: node, path, isMade: !isReal, depth: depth + 1)
     }
     for name in Self.names where isMade { visit(FileName(name), in: node, path, isMade: true, depth: depth + 1) }
-    // Views of what is a view already are asked for as well, not too many.
+    // A few views of views are looked up as well.
     for name in names.prefix(depth == 0 ? 12 : 4) {
       for view in Self.views {
         visit(FileName(Array(name.bytes) + Array(view.utf8)), in: node, path, isMade: true, depth: depth + 1)
@@ -137,7 +137,7 @@ struct TreeReading {
     }
   }
 
-  /// Front to back with each row's attributes, then from cookies that nobody gave.
+  /// Lists front to back with each row's attributes, then from invalid cookies.
   private mutating func list(_ node: UInt64, _ path: String) -> [FileName] {
     let tree = tree
     guard let reader = ask({ (patience) throws(Fault) in try tree.openFolder(node, patience) }) else { return [] }

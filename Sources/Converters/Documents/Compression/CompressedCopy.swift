@@ -3,25 +3,25 @@ internal import Conversion
 internal import JobFiles
 internal import Pixels
 
-/// A whole document on its way into a smaller one: all that its catalogue leads to, what is the same once, images as large as
-/// they are painted.
+/// Copies a whole document into a smaller one: everything reachable from the catalog, with equal objects merged and
+/// images reduced to the size they are painted at.
 struct CompressedCopy {
   private let file: PDFFile
   private let writer: PackedWriter
   private let coder: StreamCoder
 
-  /// The new number of each object that was met; nil: it is null.
+  /// The new number of each object found; nil if the object is null.
   private var numbers: [PDFObject.ID: Int?] = [:]
-  /// Met, numbered, and not yet written; in the order in which they were met.
+  /// Objects that are numbered but not yet written, in the order in which they were found.
   private var waiting: [(id: PDFObject.ID, number: Int)] = []
-  /// What is being written, each for another.
+  /// Objects being written as part of another one.
   private var underWay: Set<PDFObject.ID> = []
-  /// The numbers of what may stand for others that are the same.
+  /// The new numbers of objects that equal objects can be replaced by.
   private var shared: [Sameness: Int] = [:]
   /// Whether the document is signed: then nothing more is written.
   private(set) var isSigned: Bool
 
-  /// Equal for two objects that are the same, in all likelihood.
+  /// A digest that is equal for equal objects, and almost certainly different for others.
   private struct Sameness: Hashable {
     let text: UInt64
     let data: UInt64
@@ -29,9 +29,9 @@ struct CompressedCopy {
     let need: StreamCoder.Need?
   }
 
-  /// What lies deeper waits, and is not compared with others.
+  /// Objects nested deeper are queued, and not merged with equal ones.
   private static let deepest = 16
-  /// Kinds of dictionaries that are nothing but what they say; others have a place in the document.
+  /// Types of dictionaries that are defined by their contents alone; others have an identity in the document.
   private static let sharableTypes = ["/Font", "/FontDescriptor", "/Encoding", "/ExtGState"]
   private static let colourSpaces = [
     "/ICCBased", "/Indexed", "/Separation", "/DeviceN", "/CalRGB", "/CalGray", "/Lab",
@@ -42,11 +42,11 @@ struct CompressedCopy {
     self.coder = coder
     let version = PackedWriter.version(file.version)
     writer = try PackedWriter(PDFWriter(to: output, version: version, file.protection.get()), coder.deflate)
-    // The second flag says that changes void a signature.
+    // The second flag says that changes invalidate a signature.
     isSigned = file.root["/Perms"] != nil || (file.root["/AcroForm"]?["/SigFlags"]?.integer ?? 0) & 2 != 0
   }
 
-  /// Writes the whole new document; stops early when it is signed.
+  /// Writes the whole new document; stops early if it is signed.
   mutating func write() throws(JobFailure) {
     guard let root = file.root.id, let catalog = try number(for: root, 0) else {
       throw JobFailure(.damaged, "is no readable PDF")
@@ -86,13 +86,13 @@ struct CompressedCopy {
       let dictionary = try translated(text.without(["/Length"]), 0)
       try write(object, id, as: number, dictionary, try object.data(), 0)
     } else {
-      // A signature's value, or a field with one.
+      // A signature value, or a field with one.
       if text.mentions("/ByteRange"), text.mentions("/Contents") { isSigned = true }
       try writer.write(number, try translated(text, 0))
     }
   }
 
-  /// - Parameter dictionary: with the new numbers.
+  /// - Parameter dictionary: with the new object numbers.
   private mutating func write(
     _ stream: PDFObject, _ id: PDFObject.ID, as number: Int, _ dictionary: [UInt8], _ data: [UInt8], _ depth: Int
   ) throws(JobFailure) {
@@ -102,7 +102,7 @@ struct CompressedCopy {
     try writer.write(number, dictionary: coded.dictionary, stream: coded.data)
   }
 
-  /// The text with the new numbers.
+  /// The text with the new object numbers.
   private mutating func translated(_ text: ObjectText, _ depth: Int) throws(JobFailure) -> [UInt8] {
     var replacements: [[UInt8]] = []
     for reference in text.references {
@@ -134,7 +134,7 @@ struct CompressedCopy {
     return Self.colourSpaces.contains { text.starts(with: $0) }
   }
 
-  /// Writes an object now, unless the same was written before.
+  /// Writes an object now, unless an equal one has been written.
   private mutating func share(_ object: PDFObject, _ id: PDFObject.ID, _ depth: Int) throws(JobFailure) -> Int {
     underWay.insert(id)
     defer { underWay.remove(id) }
@@ -145,7 +145,7 @@ struct CompressedCopy {
     let data = isStream ? try object.data() : []
     let sameness = Sameness(
       text: Self.hash(own), data: Self.hash(data), size: data.count, need: isStream ? coder.need(of: id) : nil)
-    // It refers to itself: it is like no other.
+    // An object that refers to itself was numbered meanwhile, and equals no other.
     let given = numbers[id] ?? nil
     if given == nil, let same = shared[sameness] {
       numbers[id] = same

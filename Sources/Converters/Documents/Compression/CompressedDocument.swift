@@ -2,7 +2,8 @@ internal import Conversion
 public import JobFiles
 public import Pixels
 
-/// A PDF made smaller: the same text, drawings, links, outline and forms, its images at a resolution and quality.
+/// Makes a PDF smaller: keeps its text, drawings, links, outline and forms, and reduces its images to a resolution and
+/// quality.
 public struct CompressedDocument {
   private let input: JobInput
   private let passwords: [[UInt8]]
@@ -11,9 +12,9 @@ public struct CompressedDocument {
   private let library: any ImageLibrary
 
   /// - Parameters:
-  ///   - passwords: those that may open it.
-  ///   - resolution: in pixels an inch; images that have about as many or fewer keep them.
-  ///   - quality: JPEG's, 1 to 100.
+  ///   - passwords: candidates for opening the document.
+  ///   - resolution: in pixels per inch; images with about that many or fewer keep theirs.
+  ///   - quality: the JPEG quality, 1 to 100.
   public init(
     _ input: JobInput, _ passwords: [[UInt8]], resolution: Int, quality: Int, _ library: any ImageLibrary
   ) {
@@ -24,12 +25,13 @@ public struct CompressedDocument {
     self.library = library
   }
 
-  /// libdeflate's, of 12: what is above takes several times as long for a hundredth less.
+  /// The level of libdeflate, up to 12: higher ones take several times as long and save one percent.
   private static let level: Int32 = 9
 
-  /// Writes the smaller document, or the input's own bytes.
+  /// Writes the smaller document, or the input unchanged.
   ///
-  /// - Returns: why it is the input's bytes, the end of a sentence that starts with the file's name; nil when it is not.
+  /// - Returns: Why the input is unchanged, as the end of a sentence that starts with the file's name; nil if it was
+  ///   made smaller.
   public func write(to output: JobOutput) throws(JobFailure) -> String? {
     guard let reason = try reasonToKeep(writing: output) else { return nil }
     try output.restart()

@@ -1,20 +1,20 @@
-/// A content stream's operators that say what is painted how large, in their order; the others are passed over.
+/// Reads those operators of a content stream that determine what is painted at what size, in order; skips all others.
 struct ContentScanner {
   enum Step: Equatable {
     case save
     case restore
     case transform(Matrix)
-    /// An external object's or a graphics state's name, with its slash.
+    /// The name of an external object or a graphics state, with its slash.
     case paint(String)
     case state(String)
   }
 
-  /// False when it may have taken content for an inline image's samples.
+  /// False if content may have been taken for an inline image's samples.
   private(set) var isCertain = true
 
   private let bytes: [UInt8]
   private var at = 0
-  /// The last operands: numbers, and the last name as a range of the bytes.
+  /// The last operands: numbers, and the last name as a range of `bytes`.
   private var numbers = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
   private var numberCount = 0
   private var name: Range<Int>?
@@ -29,7 +29,8 @@ struct ContentScanner {
       case 0, 9, 10, 12, 13, 32: at += 1
       case 0x25: skipComment()
       case 0x28: skipString()
-      // Dictionaries and hexadecimal strings hold nothing that counts; arrays hold numbers, which no operator here takes.
+      // Dictionaries and hexadecimal strings contain nothing relevant; arrays contain numbers, which none of these
+      // operators take.
       case 0x3C: skipHex()
       case 0x29, 0x3E, 0x5B, 0x5D, 0x7B, 0x7D: at += 1
       case 0x2F: readName()
@@ -117,7 +118,7 @@ struct ContentScanner {
     while at < bytes.count, bytes[at] != 0x3E { at += 1 }
   }
 
-  /// Past `EI` between blanks, behind which the content goes on as content does.
+  /// Skips to after an `EI` that is delimited by white space and followed by what looks like content.
   private mutating func skipInlineImage() {
     at += 1
     while at + 2 <= bytes.count {
@@ -137,8 +138,8 @@ struct ContentScanner {
     isCertain = false
   }
 
-  /// Whether what comes next looks like content: all of it like text, or at least its first word like an operator or the
-  /// beginning of a string, which may hold bytes of any kind.
+  /// Whether the bytes that follow look like content: all of them text, or at least the first word an operator or the
+  /// start of a string, which may contain any bytes.
   private func isContent(from start: Int) -> Bool {
     let next = bytes[start...].prefix(16)
     if next.allSatisfy({ $0 < 0x7F && ($0 >= 32 || (9...13).contains($0)) }) { return true }
@@ -154,14 +155,14 @@ struct ContentScanner {
     "g", "G", "rg", "RG", "k", "K", "cs", "CS", "sc", "SC", "scn", "SCN",
   ]
 
-  /// What ends a word: blanks and delimiters.
+  /// The bytes that end a word: white space and delimiters.
   private static let ends: [Bool] = (0..<256).map { byte in
     [0, 9, 10, 12, 13, 32, 0x25, 0x28, 0x29, 0x2F, 0x3C, 0x3E, 0x5B, 0x5D, 0x7B, 0x7D].contains(byte)
   }
 }
 
 enum PDFName {
-  /// A name's text with `#` and two digits for a byte resolved, as libqpdf has it.
+  /// A name with `#xx` escapes decoded, as libqpdf returns it.
   static func text(_ bytes: ArraySlice<UInt8>) -> String {
     guard bytes.contains(0x23) else { return String(decoding: bytes, as: UTF8.self) }
     var text: [UInt8] = []

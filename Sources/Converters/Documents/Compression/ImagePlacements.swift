@@ -1,16 +1,16 @@
 internal import JobFiles
 
-/// How large each image of a document is painted, at its largest, wherever that is: on pages, in forms, patterns, soft masks
-/// and the looks of annotations.
+/// The largest size at which each image of a document is painted, in any context: pages, forms, patterns, soft masks
+/// and annotation appearances.
 struct ImagePlacements {
   private struct Visit: Hashable {
     let id: PDFObject.ID
     let matrix: Matrix
-    /// What a form without resources has them from.
+    /// The object whose resources a form without its own uses.
     let lender: PDFObject.ID?
   }
 
-  /// What content has its names from, and what object that belongs to.
+  /// The resources that names in content refer to, and the object that owns them.
   private struct Scope {
     let resources: PDFObject
     let owner: PDFObject.ID
@@ -21,7 +21,7 @@ struct ImagePlacements {
     let hasResources: Bool
   }
 
-  /// What a name stands for.
+  /// What a name refers to.
   private enum Painted {
     case image(ImageSizes.Image)
     case form(PDFObject.ID)
@@ -29,7 +29,7 @@ struct ImagePlacements {
   }
 
   private(set) var sizes = ImageSizes()
-  /// False where something could not be read or would take too long: then an image may be painted larger than is known.
+  /// False if something could not be read or would take too long: then an image may be painted larger than recorded.
   var isComplete: Bool { hasSeenAll && search.isComplete }
 
   private let file: PDFFile
@@ -37,14 +37,14 @@ struct ImagePlacements {
   private var search = ResourceSearch()
   private var visits: Set<Visit> = []
   private var forms: [PDFObject.ID: Form] = [:]
-  /// Of fonts that were looked at: whether their glyphs paint what the content has that uses them.
+  /// For each font visited, whether its glyphs use the resources of the content that shows text with it.
   private var borrowers: [PDFObject.ID: Bool] = [:]
   private var budget = ImagePlacements.mostContent
-  /// Of the page, each of which takes handles that only the page's end gives back.
+  /// Per page; each visit takes handles that are only released at the end of the page.
   private var pageVisits = 0
   private var pageNames = 0
 
-  /// Of content that is looked through, in bytes; what is painted in several sizes is looked through each time.
+  /// The total content scanned, in bytes; content painted at several sizes is scanned each time.
   private static let mostContent = 1 << 28
   private static let deepest = 24
   private static let mostVisits = 1 << 18
@@ -63,7 +63,7 @@ struct ImagePlacements {
         let contents = object["/Contents"]
         var content: [UInt8] = []
         for part in contents.map({ $0.isArray ? $0.items : [$0] }) ?? [] {
-          // A part that is missing is an empty one.
+          // A missing part counts as empty.
           guard part.isStream else { continue }
           content += (take(part) ?? []) + [0x0A]
         }
@@ -75,7 +75,7 @@ struct ImagePlacements {
     }
   }
 
-  /// A stream's content, if there is still time for it.
+  /// A stream's content, if the budget permits.
   private mutating func take(_ stream: PDFObject) -> [UInt8]? {
     guard budget > 0, let content = stream.plainData(atMost: budget) else {
       hasSeenAll = false
@@ -120,7 +120,7 @@ struct ImagePlacements {
 
   // MARK: Names
 
-  /// A dictionary's value; without it, other readers may know what is painted.
+  /// A dictionary's value; if it is missing, other readers may still find something to paint.
   private mutating func value(_ name: String, in dictionary: PDFObject?) -> PDFObject? {
     pageNames += 1
     guard pageNames < Self.mostPageNames, let value = dictionary?[name] else {
@@ -142,10 +142,10 @@ struct ImagePlacements {
 
   // MARK: What is painted
 
-  /// A form or pattern, painted in a place.
+  /// Visits a form or pattern painted with a matrix.
   private mutating func enter(_ id: PDFObject.ID, _ matrix: Matrix, _ lender: Scope?, _ depth: Int) {
     let form = form(id)
-    // What differs by less is of one size to the eye.
+    // Smaller differences have no visible effect on size.
     let rough = Matrix(
       a: (matrix.a * 1024).rounded(), b: (matrix.b * 1024).rounded(), c: (matrix.c * 1024).rounded(),
       d: (matrix.d * 1024).rounded())
@@ -174,7 +174,7 @@ struct ImagePlacements {
   }
 
   private mutating func walk(_ annotation: PDFObject, on page: Matrix) {
-    // Readers may make looks of these.
+    // Readers may generate appearances from these.
     for key in ["/I", "/RI", "/IX"] { placeAnyhow(annotation["/MK"]?[key]) }
     guard let looks = annotation["/AP"] else { return }
     for key in looks.keys {
@@ -191,7 +191,7 @@ struct ImagePlacements {
     }
   }
 
-  /// Glyphs are of the text's size, which nobody follows here.
+  /// Glyphs scale with the text size, which is not tracked here.
   private mutating func lookAtGlyphs(of font: PDFObject, _ scope: Scope) {
     let known = font.id.flatMap { borrowers[$0] }
     let borrows = known ?? borrowsImages(font)
@@ -202,7 +202,7 @@ struct ImagePlacements {
     if borrows { placeImages(of: scope.resources) }
   }
 
-  /// Whether a font's glyphs paint what the content has that uses it.
+  /// Whether a font's glyphs use the resources of the content that shows text with it.
   private mutating func borrowsImages(_ font: PDFObject) -> Bool {
     guard font["/Subtype"]?.name == "/Type3", font["/Resources"] == nil else { return false }
     for glyph in search.entries("/CharProcs", of: font) where glyph.isStream {
@@ -219,7 +219,7 @@ struct ImagePlacements {
     return false
   }
 
-  // MARK: What may be of any size
+  // MARK: Images of any size
 
   private mutating func placeAnyhow(_ object: PDFObject?) {
     guard let object, object.isStream, let id = object.id else { return }

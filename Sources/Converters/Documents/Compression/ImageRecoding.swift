@@ -1,43 +1,43 @@
 internal import JobFiles
 internal import Pixels
 
-/// An image in fewer bytes.
+/// A smaller encoding of an image.
 struct ImageRecoding {
-  /// What is to be said instead of what the dictionary says; an empty text removes the key.
+  /// Dictionary entries to replace; an empty value removes the key.
   let entries: [(key: String, value: String)]
   let data: [UInt8]
 
-  /// These no longer hold.
+  /// Keys that are no longer valid.
   static let keys = ["/Width", "/Height", "/BitsPerComponent", "/Filter", "/DecodeParms", "/Length"]
 }
 
-/// Finds smaller codings for images, by how large they are painted.
+/// Finds smaller encodings for images, depending on the size at which they are painted.
 struct ImageRecoder {
-  /// In pixels an inch.
+  /// In pixels per inch.
   let resolution: Int
   /// 1 to 100.
   let quality: Int
   let deflate: Deflate
   let library: any ImageLibrary
 
-  /// An image that has no more than so many times the pixels that are needed, along a side, keeps them.
+  /// An image with at most this many times the pixels needed along a side is not scaled.
   private static let tolerance = 1.15
-  /// Black and white needs more to look as good.
+  /// Black and white needs a higher resolution to look as good.
   private static let leastBilevelResolution = 300
   private static let bilevelTolerance = 4.0 / 3
-  /// What has no more colours was most likely drawn, and shows what JPEG does to it.
+  /// An image with at most this many colours was most likely drawn, where JPEG artifacts are visible.
   private static let drawnColours = 256
 
-  /// nil where nothing better than what is there was found, or can be by the rules.
+  /// nil if no smaller encoding was found or is permitted.
   ///
   /// - Parameters:
-  ///   - raw: the stream's bytes as they are.
-  ///   - extent: nil where it is not known; then nothing may get lost.
-  ///   - base: what the colours of the image's table are, with the new document's numbers.
+  ///   - raw: the stream's bytes as stored.
+  ///   - extent: nil if unknown; then the encoding must be lossless.
+  ///   - base: the base colour space of the image's colour table, with the new document's object numbers.
   func recode(
     _ image: ImageStream, raw: [UInt8], extent: ImageSizes.Extent?, isSoftMask: Bool, base: String?
   ) -> ImageRecoding? {
-    // What they cost beside their data cannot be saved.
+    // The overhead beside the data cannot be reduced.
     guard raw.count >= 256 else { return nil }
     let work = Work(recoder: self, image: image, raw: raw, extent: extent, isSoftMask: isSoftMask, tableBase: base)
     return work.run().flatMap { $0.data.count < raw.count ? $0 : nil }
@@ -56,7 +56,7 @@ struct ImageRecoder {
       case "/DCTDecode": ofJPEG()
       case "/CCITTFaxDecode": ofFax()
       case "/JPXDecode": ofJPEG2000()
-      // Nothing that is made here is smaller.
+      // No encoding available here is smaller.
       case "/JBIG2Decode": nil
       default: image.bits == 1 && image.bands == 1 ? ofBits() : ofSamples()
       }
@@ -64,7 +64,7 @@ struct ImageRecoder {
 
     // MARK: Sizes
 
-    /// The size that an image needs; its own where that is about as much.
+    /// The size that an image needs; its own if that is about as large.
     private func size(_ resolution: Int, _ tolerance: Double) -> (width: Int, height: Int) {
       guard let extent else { return (image.width, image.height) }
       func side(_ pixels: Int, _ points: Double) -> Int {
@@ -88,7 +88,7 @@ struct ImageRecoder {
         : recoder.library.resized(samples, to: min(samples.width, size.width), min(samples.height, size.height))
     }
 
-    // MARK: By what it is
+    // MARK: By encoding
 
     private func ofJPEG() -> ImageRecoding? {
       guard let bytes = image.object.dataBeforeLastFilter(), let jpeg = JPEG(bytes), jpeg.width == image.width,
@@ -103,13 +103,13 @@ struct ImageRecoder {
         let fitted = fitted(samples, size),
         let made = jpegCoding(of: fitted, quality: quality, isSubsampled: true)
       {
-        // What loses nothing but a tenth is better than what loses something.
+        // Lossless repacking saves about a tenth: it is preferred unless re-encoding saves more than a fifth.
         if isSmaller(size) || 10 * made.data.count < 8 * raw.count { return made }
       }
       return jpeg.repacked().map { ImageRecoding(jpeg: $0, image.width, image.height) }
     }
 
-    /// Soft masks have edges that must stay sharp.
+    /// Soft masks need sharp edges.
     private var quality: Int { isSoftMask ? max(recoder.quality, 75) : recoder.quality }
 
     private func ofJPEG2000() -> ImageRecoding? {
@@ -126,7 +126,7 @@ struct ImageRecoder {
     private func ofFax() -> ImageRecoding? {
       let parameters = image.parameters
       guard image.bands == 1, image.object.filters.count == 1, parameters?["/Columns"]?.integer ?? 1728 == image.width,
-        // The rows of Group 3 end in many ways.
+        // Group 3 has several ways to end rows.
         parameters?["/K"]?.integer ?? 0 < 0, parameters?["/EncodedByteAlign"]?.isTrue != true,
         let white = recoder.library.samples(fax: raw, width: image.width, height: image.height),
         let bits = Bilevel(white)
@@ -156,11 +156,11 @@ struct ImageRecoder {
     }
 
     private func ofSamples() -> ImageRecoding? {
-      // Samples here are of a byte; the other one may be lost only where an eye decides.
+      // Samples are one byte here; the second one may only be dropped if loss is permitted.
       if image.bits == 16, extent == nil { return nil }
       guard let whole = image.plainSamples(raw) else { return nil }
       let size = size
-      // What was drawn has few colours, and keeps them.
+      // Drawings have few colours, and keep them.
       let isDrawn = whole.countColours(upTo: ImageRecoder.drawnColours + 1) <= ImageRecoder.drawnColours
       if isDrawn, case .components(1) = image.colours, let bits = Bilevel(whole),
         whole.bytes.allSatisfy({ $0 == 0 || $0 == 255 })
@@ -190,7 +190,7 @@ struct ImageRecoder {
       return lossless ?? packed(samples, isDrawn, base: base)
     }
 
-    // MARK: Codings
+    // MARK: Encodings
 
     private func jpegCoding(
       of samples: Samples, quality: Int, isSubsampled: Bool, base: String? = nil
@@ -199,7 +199,7 @@ struct ImageRecoder {
         .map { ImageRecoding(jpeg: $0, samples.width, samples.height, base: base) }
     }
 
-    /// To the last bit: what was drawn as it is, if that is smaller, else by differences.
+    /// A lossless encoding: for drawings without a predictor if that is smaller, otherwise with one.
     private func packed(_ samples: Samples, _ isDrawn: Bool, base: String? = nil) -> ImageRecoding? {
       let deflate = recoder.deflate
       let predicted = deflate.compress(Prediction.applied(to: samples))
@@ -211,7 +211,7 @@ struct ImageRecoder {
 }
 
 extension ImageRecoding {
-  /// - Parameter base: the colours that a table led to.
+  /// - Parameter base: the base colour space of a colour table.
   fileprivate init(jpeg data: [UInt8], _ width: Int, _ height: Int, base: String? = nil) {
     self.init(entries: Self.entries(width, height, 8, "/DCTDecode", base), data: data)
   }

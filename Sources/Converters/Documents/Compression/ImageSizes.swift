@@ -1,12 +1,12 @@
-/// The largest size of each image.
+/// The largest painted size of each image.
 struct ImageSizes {
-  /// In points; infinite where an image may be painted at any size.
+  /// In points; infinite if an image may be painted at any size.
   struct Extent {
     var width = 0.0
     var height = 0.0
   }
 
-  /// An image and what makes it transparent.
+  /// An image and its masks.
   struct Image {
     let id: PDFObject.ID
     let softMask: PDFObject.ID?
@@ -21,10 +21,10 @@ struct ImageSizes {
   }
 
   private(set) var extents: [PDFObject.ID: Extent] = [:]
-  /// What makes other images transparent.
+  /// Images used as soft masks of other images.
   private(set) var softMasks: Set<PDFObject.ID> = []
 
-  /// False for what is no size.
+  /// Returns false if the matrix yields no finite size.
   mutating func place(_ image: Image, _ matrix: Matrix) -> Bool {
     guard let extent = matrix.extent else { return false }
     place(image, extent)

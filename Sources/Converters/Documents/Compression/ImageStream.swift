@@ -1,40 +1,39 @@
 internal import JobFiles
 internal import Pixels
 
-/// What an image's dictionary says of its samples (PDF 32000-1, 8.9.5).
+/// The properties of an image's samples, from its dictionary (PDF 32000-1, 8.9.5).
 struct ImageStream {
   enum Colours {
-    /// As many numbers a pixel as components, each with a meaning of its own: what is nearly the same number is nearly the
-    /// same colour. 1, 3 or 4.
+    /// As many numbers per pixel as components; similar numbers mean similar colours. 1, 3 or 4.
     case components(Int)
-    /// Numbers of a table's entries of so many bytes.
+    /// Indexes into a table whose entries have this many bytes.
     case table([UInt8], components: Int)
-    /// Such that cannot be reckoned with here.
+    /// Colours that are not processed here.
     case other
   }
 
   let object: PDFObject
   let width: Int
   let height: Int
-  /// A component.
+  /// Per component.
   let bits: Int
   let colours: Colours
-  /// It is a stencil for paint.
+  /// Whether the image is a stencil mask.
   let isStencil: Bool
-  /// Whether the highest samples of one component are the darkest, or what a stencil paints.
+  /// Whether, of a single component, the highest samples are the darkest, or those that a stencil paints.
   let isInkHigh: Bool
-  /// The last filter, and what it is told.
+  /// The last filter and its parameters.
   let filter: String?
   let parameters: PDFObject?
 
-  /// nil for what is no sound image, and for what has to stay as it is to the last bit.
+  /// nil for an invalid image, and for one that must stay lossless.
   init?(_ object: PDFObject) {
     let dictionary = object.dictionary
     guard dictionary["/Subtype"]?.name == "/Image", let width = dictionary["/Width"]?.integer,
       let height = dictionary["/Height"]?.integer, width > 0, height > 0, width <= Samples.limit,
       height <= Samples.limit / width, dictionary["/F"] == nil
     else { return nil }
-    // Some colours are holes in it; its colours are mixed with its mask's; its mask is within it.
+    // Colour key masks; colours preblended with a mask; masks inside the image data.
     if dictionary["/Mask"]?.isArray == true || Self.isMixed(dictionary) || dictionary["/SMaskInData"]?.integer ?? 0 != 0
     {
       return nil
@@ -48,13 +47,13 @@ struct ImageStream {
     bits =
       isStencil
       ? 1 : dictionary["/BitsPerComponent"]?.integer ?? (filter == "/JPXDecode" || filter == "/DCTDecode" ? 8 : 1)
-    // Readers refuse other stencils.
+    // Readers reject other stencils.
     if isStencil, dictionary["/BitsPerComponent"]?.integer ?? 1 != 1 { return nil }
     guard [1, 2, 4, 8, 16].contains(bits) else { return nil }
     colours = isStencil ? .components(1) : Self.colours(dictionary["/ColorSpace"], depth: 0)
     let decoding = dictionary["/Decode"]?.items.compactMap(\.number) ?? []
     let isTurned = decoding.count >= 2 && decoding[0] > decoding[1]
-    // Of ink there is more where the number is.
+    // In Separation, a higher number means more ink.
     let space = isStencil ? nil : dictionary["/ColorSpace"]
     isInkHigh = isTurned != (space?.items.first?.name == "/Separation")
     if case .table = colours, let decode = dictionary["/Decode"],
@@ -84,13 +83,13 @@ struct ImageStream {
         let last = space[2].integer, (0..<256).contains(last),
         let table = space[3].string ?? space[3].plainData(atMost: 1 << 16), table.count >= (last + 1) * count
       else { return .other }
-      // What is above the last entry is the last entry, also where the table goes on.
+      // Indexes above the last entry mean the last entry, even if the table is longer.
       return .table(Array(table.prefix((last + 1) * count)), components: count)
     default: return .other
     }
   }
 
-  /// What an image's table leads to, as the file says it; nil: it has no table.
+  /// The base colour space of an image's colour table, as in the file; nil if it has no table.
   static func base(of object: PDFObject) -> [UInt8]? {
     guard object.isStream, let space = object.dictionary["/ColorSpace"], space.count == 4,
       space[0].name == "/Indexed"
@@ -98,7 +97,7 @@ struct ImageStream {
     return space[1].text
   }
 
-  /// How many numbers a pixel has.
+  /// The number of components per pixel.
   var bands: Int? {
     switch colours {
     case .components(let count): count
@@ -109,8 +108,8 @@ struct ImageStream {
 }
 
 extension ImageStream {
-  /// The samples of an image whose filter, if any, is for bytes of any kind: a byte each; those of fewer bits spread over the byte's
-  /// range unless they are numbers of a table's entries.
+  /// The samples of an image with at most general filters, one byte each; those with fewer bits are scaled to the range
+  /// of a byte unless they are table indexes.
   func plainSamples(_ raw: [UInt8]) -> Samples? {
     guard let bands, let plain = plainRows(raw) else { return nil }
     if bits == 8 { return Samples(width: width, height: height, bands: bands, bytes: plain) }
@@ -139,7 +138,7 @@ extension ImageStream {
     return plainRows(raw).flatMap { Bilevel(width: width, height: height, bytes: $0) }
   }
 
-  /// Rows of samples as they are packed, and no byte more; nil when there are too few.
+  /// The packed rows of samples, without excess bytes; nil if there are too few.
   private func plainRows(_ raw: [UInt8]) -> [UInt8]? {
     guard let bands, width * bands * bits <= Samples.limit else { return nil }
     let rowSize = (width * bands * bits + 7) / 8

@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// How lengths and directions are mapped; places do not matter here. PDF's `[a b c d e f]` without the last two.
+/// A linear transformation, without translation: PDF's `[a b c d e f]` without the last two.
 struct Matrix: Hashable {
   var a = 1.0
   var b = 0.0
   var c = 0.0
   var d = 1.0
 
-  /// What maps by this first, then by `next`.
+  /// The product: this matrix applied first, then `next`.
   func then(_ next: Matrix) -> Matrix {
     Matrix(
       a: a * next.a + b * next.c, b: a * next.b + b * next.d, c: c * next.a + d * next.c, d: c * next.b + d * next.d)
   }
 
-  /// How long the unit square's lower and left edges become; nil for what is no size.
+  /// The lengths of the transformed unit square's lower and left edges; nil if not finite.
   var extent: (width: Double, height: Double)? {
     let extent = (width: (a * a + b * b).squareRoot(), height: (c * c + d * d).squareRoot())
     return extent.width.isFinite && extent.height.isFinite ? extent : nil
@@ -21,14 +21,14 @@ struct Matrix: Hashable {
 }
 
 extension Matrix {
-  /// Of an array of six numbers.
+  /// From an array of six numbers.
   init?(_ array: PDFObject?) {
     let numbers = array?.items.compactMap(\.number) ?? []
     guard numbers.count == 6 else { return nil }
     self.init(a: numbers[0], b: numbers[1], c: numbers[2], d: numbers[3])
   }
 
-  /// From a form's box to the rectangle of the annotation that it is the appearance of (PDF 32000-1, algorithm 8.1).
+  /// From a form's bounding box to the rectangle of the annotation whose appearance it is (PDF 32000-1, algorithm 8.1).
   init?(from box: PDFObject?, by matrix: Matrix, to rectangle: PDFObject?) {
     let from = box?.items.compactMap(\.number) ?? []
     let to = rectangle?.items.compactMap(\.number) ?? []

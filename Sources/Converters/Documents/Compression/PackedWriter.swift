@@ -1,7 +1,7 @@
 internal import JobFiles
 internal import Pixels
 
-/// Writes a PDF whose objects, but for streams, lie together in compressed streams (PDF 32000-1, 7.5.7).
+/// Writes a PDF whose non-stream objects are packed into compressed object streams (PDF 32000-1, 7.5.7).
 final class PackedWriter {
   private let writer: PDFWriter
   private let deflate: Deflate
@@ -9,17 +9,17 @@ final class PackedWriter {
   private var waitingSize = 0
   private var packed: [Int: PDFWriter.Packing] = [:]
 
-  /// So many go into one stream: readers unpack it for any of them.
+  /// The maximum number of objects per stream: readers decompress the stream for any of them.
   private static let mostTogether = 200
   private static let largest = 1 << 18
 
-  /// - Parameter writer: of a document of such a `version`; what it has written already lies where it is.
+  /// - Parameter writer: for a document of at least `version`; what it has written so far is not packed.
   init(_ writer: PDFWriter, _ deflate: Deflate) {
     self.writer = writer
     self.deflate = deflate
   }
 
-  /// A document's version, or the first one that knows streams of objects.
+  /// The given version, or the first one with object streams if that is later.
   static func version(_ version: String) -> String {
     let parts = version.split(separator: ".").map { Int($0) ?? 0 }
     return parts.count == 2 && (parts[0], parts[1]) > (1, 5) ? version : "1.5"
@@ -27,7 +27,7 @@ final class PackedWriter {
 
   func reserve() -> Int { writer.reserve() }
 
-  /// Takes an object that is no stream.
+  /// Queues an object that is not a stream.
   func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
     guard writer.canPack else { return try writer.write(number, text) }
     waiting.append((number, text))
@@ -55,7 +55,7 @@ final class PackedWriter {
     waitingSize = 0
   }
 
-  /// - Parameter id: the document's first identifier; nil: it has none.
+  /// - Parameter id: the document's first identifier; nil if it has none.
   func finish(catalog: Int, information: Int?, id: [UInt8]?) throws(JobFailure) {
     try pack()
     try writer.finish(catalog: catalog, information: information, id: id, packed) { [deflate] table, rowSize in

@@ -1,14 +1,14 @@
-/// Finds what can be painted by way of resources: images among them, in forms, patterns, soft masks and glyphs.
+/// Finds the images reachable from resources: directly, and through forms, patterns, soft masks and glyphs.
 struct ResourceSearch {
-  /// Of resources and of forms, by those that were looked at: whether they lead to images.
+  /// For visited resources and forms, whether they lead to images.
   private var known: [PDFObject.ID: Bool] = [:]
-  /// What everything was found of.
+  /// Objects whose images have all been returned.
   private var exhausted: Set<PDFObject.ID> = []
   private var steps = 0
-  /// False when something has a name that cannot be asked for.
+  /// False if a key could not be looked up.
   private(set) var isComplete = true
 
-  /// After so many steps anything may lead to images.
+  /// After this many steps, anything is assumed to lead to images.
   private static let mostSteps = 1 << 20
 
   private struct Node {
@@ -17,20 +17,20 @@ struct ResourceSearch {
     let parent: Int?
   }
 
-  /// What a dictionary of a dictionary holds.
+  /// The values of a dictionary inside a dictionary.
   mutating func entries(_ key: String, of resources: PDFObject) -> [PDFObject] {
     guard let dictionary = resources[key] else { return [] }
     let keys = dictionary.keys
     steps += 1 + keys.count
     return keys.compactMap { key in
       let value = dictionary[key]
-      // It was not UTF-8.
+      // The key was not UTF-8.
       if value == nil, key.unicodeScalars.contains("\u{FFFD}") { isComplete = false }
       return value
     }
   }
 
-  /// Whether images may be painted by what has these resources. Resources may lead in circles.
+  /// Whether content with these resources may paint images. Resources may be cyclic.
   mutating func leadsToImages(_ resources: PDFObject) -> Bool {
     if let id = resources.id, let known = known[id] { return known }
     let ids = resources.id.map { [$0] } ?? []
@@ -39,7 +39,7 @@ struct ResourceSearch {
     var next = 0
     while next < nodes.count {
       if steps > Self.mostSteps || hasImages(next, &nodes, &seen) {
-        // So do those on the way.
+        // So do the nodes on the path to it.
         var node: Int? = next
         while let index = node {
           for id in nodes[index].ids { known[id] = true }
@@ -53,7 +53,7 @@ struct ResourceSearch {
     return false
   }
 
-  /// Whether a node has images; else it adds those that it leads to.
+  /// Whether a node has images itself; otherwise appends the nodes it leads to.
   private mutating func hasImages(_ index: Int, _ nodes: inout [Node], _ seen: inout Set<PDFObject.ID>) -> Bool {
     let resources = nodes[index].resources
     for object in painters(in: resources) {
@@ -64,7 +64,7 @@ struct ResourceSearch {
         if known { return true }
         continue
       }
-      // It has those of whatever paints it.
+      // A form without resources uses those of its caller.
       guard let own = dictionary["/Resources"] else { return true }
       if add(own, of: [id], below: index, &nodes, &seen) { return true }
     }
@@ -75,7 +75,7 @@ struct ResourceSearch {
     return false
   }
 
-  /// Whether resources are known to have images; else they are to be looked at.
+  /// Whether resources are known to have images; otherwise appends them to be visited.
   private func add(
     _ resources: PDFObject, of owner: [PDFObject.ID], below parent: Int, _ nodes: inout [Node],
     _ seen: inout Set<PDFObject.ID>
@@ -90,20 +90,20 @@ struct ResourceSearch {
     return false
   }
 
-  /// Images, forms and patterns.
+  /// Images, forms, patterns and soft masks.
   private mutating func painters(in resources: PDFObject) -> [PDFObject] {
     let masks = entries("/ExtGState", of: resources).compactMap { $0["/SMask"]?["/G"] }
     return (entries("/XObject", of: resources) + entries("/Pattern", of: resources) + masks).filter(\.isStream)
   }
 
-  /// The resources of the glyphs that are drawn by content, which may be of any size.
+  /// The resources of glyphs defined by content streams, which may be painted at any size.
   mutating func glyphResources(of font: PDFObject) -> [PDFObject] {
     guard font["/Subtype"]?.name == "/Type3" else { return [] }
     let glyphs = entries("/CharProcs", of: font).compactMap { $0.isStream ? $0.dictionary["/Resources"] : nil }
     return (font["/Resources"].map { [$0] } ?? []) + glyphs
   }
 
-  /// All images that these resources lead to; those that were found before need not be among them.
+  /// All images that these resources lead to; images returned earlier may be missing.
   mutating func images(from resources: PDFObject) -> [PDFObject] {
     var images: [PDFObject] = []
     var waiting = [resources]

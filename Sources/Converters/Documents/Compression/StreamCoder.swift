@@ -1,18 +1,18 @@
 internal import JobFiles
 internal import Pixels
 
-/// Finds smaller codings for streams.
+/// Finds smaller encodings for streams.
 struct StreamCoder {
   let deflate: Deflate
   let images: ImageRecoder
   let placements: ImagePlacements
 
-  /// More is not unpacked to be packed better, in bytes.
+  /// Larger streams are not decompressed for recompression, in bytes.
   private static let largest = 1 << 28
-  /// Filters that say nothing of what the bytes are.
+  /// Filters for any kind of data.
   private static let general = ["/FlateDecode", "/LZWDecode", "/ASCII85Decode", "/ASCIIHexDecode", "/RunLengthDecode"]
 
-  /// What two images must have in common, beside their bytes, to become the same.
+  /// What two images must have in common, apart from their bytes, to be merged.
   struct Need: Hashable {
     let width: Double
     let height: Double
@@ -25,11 +25,11 @@ struct StreamCoder {
     }
   }
 
-  /// The stream as it is to be written, unless there is nothing better with the dictionary and bytes that it has.
+  /// The stream as it is to be written: re-encoded if that is smaller, otherwise unchanged.
   ///
   /// - Parameters:
-  ///   - dictionary: the text with the new numbers, without `/Length`.
-  ///   - base: `ImageStream.base(of:)` with the new numbers.
+  ///   - dictionary: the text with the new object numbers, without `/Length`.
+  ///   - base: `ImageStream.base(of:)` with the new object numbers.
   func code(
     _ object: PDFObject, _ id: PDFObject.ID, _ dictionary: [UInt8], base: [UInt8]?, _ data: [UInt8]
   ) -> (dictionary: [UInt8], data: [UInt8]) {
@@ -40,7 +40,7 @@ struct StreamCoder {
         base: base.flatMap { String(validating: $0, as: UTF8.self) })
       if let recoding {
         var keys = ImageRecoding.keys + recoding.entries.map(\.key)
-        // It says what is so without it, of as many bits as there were.
+        // It specifies the default, for the previous number of bits.
         if case .table = image.colours { keys.append("/Decode") }
         return (ObjectText(dictionary).replacing(keys, with: recoding.entries), recoding.data)
       }
@@ -53,7 +53,7 @@ struct StreamCoder {
   ) -> (dictionary: [UInt8], data: [UInt8])? {
     let own = object.dictionary
     let filters = object.filters
-    // Bytes in another file; what is meant to be found by programs that know no PDF.
+    // Data in an external file; metadata that programs without PDF support search for in clear text.
     if own["/F"] != nil || filters.isEmpty && own["/Type"]?.name == "/Metadata" { return nil }
     guard filters.allSatisfy({ Self.general.contains($0.name) }) else { return nil }
     if filters.count == 1, filters[0].name == "/FlateDecode" {
@@ -69,7 +69,7 @@ struct StreamCoder {
 }
 
 extension ObjectText {
-  /// A dictionary's text without some keys and with some others.
+  /// A dictionary's text with some keys removed and some entries added.
   fileprivate func replacing(_ keys: [String], with entries: [(key: String, value: String)]) -> [UInt8] {
     let rest = without(keys).bytes.dropLast(2)
     return rest + Array((entries.map { "\($0.key) \($0.value)" }.joined(separator: " ") + " >>").utf8)

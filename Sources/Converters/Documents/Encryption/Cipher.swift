@@ -2,10 +2,10 @@ internal import COpenSSL
 
 /// The ciphers of PDF.
 ///
-/// What AES starts from is made of the key and the bytes, not of chance: the same source gives the same result, and the same
-/// start never comes with other bytes (as in RFC 5297).
+/// The initialization vector of AES is derived from the key and the plaintext instead of a random number: the same
+/// source gives the same result, and different plaintexts never share a vector (as in RFC 5297).
 enum Cipher {
-  /// Settings of the machine's are no matter, and a worker could not read them.
+  /// The system's configuration is not needed, and a worker could not read it.
   private static let isReady: Bool = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) == 1
 
   static func encrypt(_ bytes: UnsafeRawBufferPointer, _ method: Protection.Method, _ key: [UInt8]) -> [UInt8] {
@@ -24,7 +24,7 @@ enum Cipher {
     var count: UInt32 = 0
     guard let context = unsafe EVP_MD_CTX_new() else { return [] }
     defer { unsafe EVP_MD_CTX_free(context) }
-    // Fails only where the library lacks what PDF is read with.
+    // Fails only if the library lacks the algorithms needed for reading PDF.
     let isDone =
       unsafe EVP_DigestInit_ex(context, kind, nil) == 1 && EVP_DigestUpdate(context, lead, lead.count) == 1
       && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
@@ -33,10 +33,10 @@ enum Cipher {
     return Array(digest[..<Int(count)])
   }
 
-  /// libcrypto counts by 32 bits.
+  /// libcrypto counts in 32 bits.
   private static let piece = 1 << 28
 
-  /// In blocks that are chained, behind what they start from.
+  /// AES in CBC mode, with the initialization vector prepended.
   private static func aes(_ bytes: UnsafeRawBufferPointer, _ key: [UInt8]) -> [UInt8] {
     let start = unsafe Array(digest(key + [0x49, 0x56], bytes, EVP_sha256()).prefix(16))
     var result = start + [UInt8](repeating: 0, count: bytes.count + 16)

@@ -1,35 +1,35 @@
 internal import Conversion
 public import JobFiles
 
-/// How a document is encrypted that is made of several: as the strictest of them, so that nobody can open or do more with what
-/// is in it than before.
+/// The encryption of a document merged from several: that of the strictest, so that nobody can open or do more with the
+/// contents than before.
 public struct CommonProtection {
   private struct Member {
     let name: String
     let protection: Protection
-    /// For those who may read it; nil: only its owner's is known.
+    /// The user password; nil if only the owner password is known.
     let password: [UInt8]?
-    /// What is permitted, a bit each.
+    /// The permission bits.
     let permissions: Int
   }
 
   private var members: [Member] = []
-  /// nil: none is encrypted.
+  /// nil if no file is encrypted.
   private(set) var strictest: Protection?
   /// As in `%PDF-1.7`.
   var version: String { strictest == nil ? "1.7" : "2.0" }
 
   public init() {}
 
-  /// Adds a file. Throws where one protection cannot do for all: where readers need different passwords, or each permits what
-  /// the other does not.
+  /// Adds a file. Throws if no single protection suits all: if the files have different user passwords, or each permits
+  /// what another forbids.
   ///
-  /// - Parameter passwords: those that may open it.
+  /// - Parameter passwords: candidates for opening the file.
   public mutating func add(_ input: JobInput, _ passwords: [[UInt8]], named name: String) throws(JobFailure) {
     guard input.isPDF, input.mentionsEncryption else { return }
     let file = try PDFFile(reading: input, passwords)
     guard let protection = try file.protection.get() else { return }
-    // Who may read the pages at all may do everything with them.
+    // A reader who can open the pages at all may do anything with them.
     let permissions = protection.isForFilesOnly ? -1 : file.trailer["/Encrypt"]?["/P"]?.integer ?? 0
     members.append(
       Member(

@@ -2,18 +2,18 @@ internal import CQpdfKey
 internal import Conversion
 internal import JobFiles
 
-/// What a document is encrypted with, as libqpdf finds it by a password.
+/// A document's encryption key and methods, as libqpdf derives them from a password.
 struct EncryptionKey {
   let bytes: [UInt8]
   let strings: Protection.Method
   let streams: Protection.Method
   let files: Protection.Method
-  /// Whether the password is the owner's.
+  /// Whether the password is the owner password.
   let isOwners: Bool
-  /// Whether it is that of readers; one may be both.
+  /// Whether the password is the user password; it may be both.
   let isReaders: Bool
 
-  /// nil where it is encrypted in no way that is known here; throws when this is not the password.
+  /// nil if the document is not encrypted in a supported way; throws if the password is wrong.
   init?(of bytes: UnsafeRawBufferPointer, _ password: [UInt8]) throws(JobFailure) {
     var key = ffmount_pdf_key()
     let text = unsafe bytes.assumingMemoryBound(to: CChar.self)

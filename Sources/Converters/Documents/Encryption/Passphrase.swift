@@ -1,8 +1,8 @@
 public import JobFiles
 
-/// The ways to try a password on a PDF.
+/// The encodings of a password to try on a PDF.
 public enum Passphrase {
-  /// As it was given, and as documents of before PDF 2.0 have it, in one byte a character.
+  /// As given, and as in documents before PDF 2.0, with one byte per character.
   static func spellings(of password: [UInt8]) -> [[UInt8]] {
     guard password.contains(where: { $0 >= 0x80 }), let text = String(validating: password, as: UTF8.self) else {
       return [password]
@@ -11,11 +11,12 @@ public enum Passphrase {
     return narrow.count == text.unicodeScalars.count ? [password, narrow] : [password]
   }
 
-  /// What to open a document with, one after the other: none is last, since who knows its owner's may do more.
+  /// The candidates for opening a document, in order: the empty password comes last, because the owner password permits
+  /// more.
   static func toTry(_ passwords: [[UInt8]]) -> [[UInt8]] { passwords.flatMap(spellings(of:)) + [[]] }
 
-  /// Those bytes by which one of some passwords opens a document, its owner's if that is among them; nil: it asks for none, or
-  /// for another one.
+  /// The encoded password that opens a document, the owner password if it is among them; nil if none opens it or the
+  /// document needs none.
   public static func opening(_ input: JobInput, among passwords: [[UInt8]]) -> [UInt8]? {
     var first: [UInt8]?
     for spelling in passwords.flatMap(spellings(of:)) {

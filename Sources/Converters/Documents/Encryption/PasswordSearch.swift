@@ -6,22 +6,24 @@ public import JobFiles
 /// Finds which passwords open documents.
 public struct PasswordSearch {
   private let passwords: [[UInt8]]
-  /// The numbers of those that do.
+  /// The indexes of matching passwords.
   private var fitting: Set<Int> = []
 
   public init(_ passwords: [[UInt8]]) { self.passwords = passwords }
 
+  /// The number of matching passwords, with their indexes as the remark.
   public var outcome: JobAnswer.Outcome {
     let numbers = fitting.sorted().prefix(Self.most)
     return .done(Int64(numbers.count), remark: numbers.map { "\($0)" }.joined(separator: ","))
   }
 
-  /// More are not told of: an answer has an end.
+  /// The maximum number reported: a reply has a limited size.
   private static let most = 80
 
-  /// Tries all on a document until one is its owner's; else the first counts that opens it, if there has to be one.
+  /// Tries all passwords on a document, and records the one that is the owner password, otherwise the first that opens
+  /// it.
   public mutating func add(_ input: JobInput) {
-    // An encrypted document says so in clear.
+    // An encrypted document declares it in clear text.
     guard input.mentionsEncryption else { return }
     var first: Int?
     for (index, password) in passwords.enumerated() {
@@ -39,7 +41,7 @@ public struct PasswordSearch {
 }
 
 extension JobInput {
-  /// Whether it may be encrypted.
+  /// Whether the document may be encrypted.
   var mentionsEncryption: Bool {
     let text = unsafe bytes.assumingMemoryBound(to: CChar.self)
     return unsafe ffmount_pdf_may_be_encrypted(text.baseAddress, text.count) != 0

@@ -1,7 +1,7 @@
 internal import Bytes
 
-/// How a document is encrypted (ISO 32000-2, 7.6), so that what is made of it is encrypted in the same way: by the same key,
-/// for the same passwords, with the same permissions.
+/// A document's encryption (ISO 32000-2, 7.6), so that copies are encrypted in the same way: with the same key,
+/// passwords and permissions.
 struct Protection {
   enum Method {
     case none
@@ -13,21 +13,21 @@ struct Protection {
   let key: [UInt8]
   let strings: Method
   let streams: Method
-  /// Of the files that are attached.
+  /// For attached files.
   let files: Method
-  /// Whether the document's own metadata can be read by everybody.
+  /// Whether the document's metadata is not encrypted.
   let sparesMetadata: Bool
-  /// `/Encrypt`, in the notation of PDF.
+  /// `/Encrypt`, in PDF syntax.
   let dictionary: [UInt8]
-  /// The first of the document's identifiers, from which the key was made.
+  /// The document's first identifier, from which the key was derived.
   let id: [UInt8]
-  /// Whether it was opened with its owner's password.
+  /// Whether the document was opened with the owner password.
   let isOwners: Bool
 
-  /// Whether nothing but attached files is encrypted.
+  /// Whether only attached files are encrypted.
   var isForFilesOnly: Bool { strings == .none && streams == .none }
 
-  /// A stream's bytes as they are to be written into the object of a number.
+  /// The encrypted bytes of a stream for the object with a number; nil if the stream is not encrypted.
   ///
   /// - Parameter dictionary: the stream's.
   func encrypted(_ data: RawSpan, of number: Int, _ dictionary: ObjectText) -> [UInt8]? {
@@ -38,7 +38,7 @@ struct Protection {
     return unsafe data.withUnsafeBytes { unsafe Cipher.encrypt($0, method, key(for: number, method)) }
   }
 
-  /// An object's text with its strings as they are to be written.
+  /// An object's text with its strings encrypted.
   func encrypted(_ text: [UInt8], of number: Int) -> [UInt8] {
     if strings == .none { return text }
     let key = key(for: number, strings)
@@ -55,7 +55,7 @@ struct Protection {
     return result + text[end...]
   }
 
-  /// Algorithm 1; objects that are written here are of generation 0.
+  /// Algorithm 1; objects written here have generation 0.
   private func key(for number: Int, _ method: Method) -> [UInt8] {
     if method == .aes256 { return key }
     var bytes = key + [0, 8, 16].map { UInt8(truncatingIfNeeded: number >> $0) } + [0, 0]
@@ -65,7 +65,7 @@ struct Protection {
 }
 
 extension ObjectText {
-  /// A string in the notation of PDF.
+  /// A hexadecimal string in PDF syntax.
   static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array("0123456789abcdef".utf8)
     return [0x3C] + bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] } + [0x3E]

@@ -1,27 +1,27 @@
 internal import Pixels
 
-/// A document whose cross-references are lost, or keep it locked for no reason, with others behind its own bytes: of the
-/// objects that are found in it, from its first byte to its last.
+/// A copy of a document with rebuilt cross-references appended, for one whose cross-references are lost or make it seem
+/// locked: they list the objects found from its first byte to its last.
 ///
-/// As other readers do it: of two objects with one number the later counts, also where it lies in a stream of objects.
+/// As in other readers, the later of two objects with the same number wins, even if it is in an object stream.
 @safe final class RecoveredDocument {
-  /// Those bytes from `%PDF-` on.
+  /// The document's bytes from `%PDF-` on, with the new cross-references.
   let bytes: UnsafeRawBufferPointer
-  /// Whether attached files, and nothing else, are encrypted.
+  /// Whether only attached files are encrypted.
   let hidesFiles: Bool
 
-  /// More is not copied, in bytes.
+  /// Larger documents are not copied, in bytes.
   private static let largest = 1 << 30
   private static let largestStream = 1 << 26
 
-  /// nil: there is no catalog, or it is too large; of a document that is locked, also where it is for a reason.
+  /// nil if there is no catalog, or the document is too large; also if it is locked and really encrypted.
   init?(of source: UnsafeRawBufferPointer, isLocked: Bool) {
     guard source.count <= Self.largest else { return nil }
     let mark = Array("%PDF-".utf8)
     let start = unsafe source.prefix(1024).indices.first { unsafe source[$0...].starts(with: mark) } ?? 0
     var scan = unsafe RecoveryScan(UnsafeRawBufferPointer(rebasing: source[start...]))
     scan.run()
-    // An object stream of an encrypted document says nothing without its key.
+    // An object stream of an encrypted document cannot be read without its key.
     if scan.encryption == nil { scan.unpack(atMost: Self.largestStream) }
     guard let root = scan.root else { return nil }
     hidesFiles = scan.encryption.map(Self.isForFilesOnly) ?? false
@@ -37,7 +37,7 @@ internal import Pixels
 
   deinit { unsafe bytes.deallocate() }
 
-  /// Where neither strings nor streams say how they are encrypted, they are not (ISO 32000-1, table 20).
+  /// If neither strings nor streams name a crypt filter, they are not encrypted (ISO 32000-1, table 20).
   private static func isForFilesOnly(_ encryption: ObjectText) -> Bool {
     encryption.integer(for: "/V") ?? 0 >= 4
       && ["/StmF", "/StrF"].allSatisfy { encryption.value(of: $0)?.elementsEqual("/Identity".utf8) ?? true }

@@ -1,6 +1,6 @@
 internal import Pixels
 
-/// Looks for objects, trailers and what they say of a document, whatever its cross-references are.
+/// Searches the bytes of a document for objects and trailers, ignoring its cross-references.
 @safe struct RecoveryScan {
   enum Place {
     case byte(Int, generation: Int32)
@@ -8,19 +8,19 @@ internal import Pixels
   }
 
   private(set) var places: [Int32: Place] = [:]
-  /// How what is encrypted is.
+  /// The encryption dictionary.
   private(set) var encryption: ObjectText?
-  /// What the last trailer that is whole says.
+  /// The last complete trailer.
   private var trailer: ObjectText?
   private var catalog: PDFObject.ID?
-  /// In the order in which they lie there.
+  /// In file order.
   private var objectStreams: [(number: Int32, dictionary: ObjectText, start: Int)] = []
   private var encryptions: [PDFObject.ID: ObjectText] = [:]
   private let bytes: UnsafeRawBufferPointer
 
-  /// More are nothing that a program wrote.
+  /// More objects were not written by any program.
   private static let mostObjects = 1 << 22
-  /// A dictionary that is longer says nothing here, in bytes.
+  /// A longer dictionary is ignored, in bytes.
   private static let longestDictionary = 1 << 16
   private static let deepest = 64
 
@@ -33,7 +33,7 @@ internal import Pixels
       case 0x6F where has("obj", at: at):
         at = takeObject(at)
       case 0x73 where has("stream", at: at) && at > 0 && self[at - 1] != 0x64:
-        // What is in it is no object; `endstream` ends in the same letters.
+        // A stream's data is not searched for objects; `endstream` ends in the same letters.
         at = end(ofStream: at + 6) ?? at + 6
       case 0x74 where has("trailer", at: at):
         if let text = dictionary(from: at + 7) { take(trailer: text) }
@@ -53,7 +53,7 @@ internal import Pixels
     return catalog
   }
 
-  /// What else a trailer has to say.
+  /// The other entries of the trailer.
   func trailer(withEncryption: Bool) -> String {
     var text = ""
     for key in ["/Info", "/ID"] + (withEncryption ? ["/Encrypt"] : []) {
@@ -63,7 +63,7 @@ internal import Pixels
     return text
   }
 
-  /// Finds the objects in the streams of objects (ISO 32000-1, 7.5.7).
+  /// Finds the objects in object streams (ISO 32000-1, 7.5.7).
   mutating func unpack(atMost limit: Int) {
     for (number, dictionary, start) in objectStreams {
       guard case .byte? = places[number], let count = dictionary.integer(for: "/N"),
@@ -76,7 +76,7 @@ internal import Pixels
         guard let own = words[index].flatMap({ Int32(exactly: $0) }), own > 0, places.count < Self.mostObjects,
           index / 2 <= Int(UInt16.max), let offset = words[index + 1], offset >= 0, offset <= data.count - first
         else { continue }
-        // What stands behind the stream is newer.
+        // An object after the stream in the file is newer.
         if case .byte(let place, _)? = places[own], place > start { continue }
         places[own] = .packed(in: number, index: index / 2)
         let text = data[(first + offset)...].prefix(400)
@@ -89,7 +89,7 @@ internal import Pixels
 
   // MARK: One object
 
-  /// Takes the object whose `obj` stands at a byte; gives the byte to go on at.
+  /// Records the object whose `obj` is at an offset; returns the offset to continue at.
   private mutating func takeObject(_ word: Int) -> Int {
     var at = word
     guard let generation = number(before: &at), let number = number(before: &at), number > 0,
@@ -119,7 +119,7 @@ internal import Pixels
 
   private static func type(_ text: ObjectText, is type: String) -> Bool { text.has(type, for: "/Type") }
 
-  /// A stream's bytes without their filter.
+  /// A stream's decoded bytes.
   private func data(_ range: Range<Int>, _ dictionary: ObjectText, atMost limit: Int) -> [UInt8]? {
     guard range.count <= limit else { return nil }
     let raw = unsafe Array(bytes[range])
@@ -142,7 +142,7 @@ internal import Pixels
 
   private subscript(place: Int) -> UInt8 { unsafe bytes[place] }
 
-  /// The number that ends before a byte, but for blanks; moves to where it starts.
+  /// The number that ends before an offset, skipping white space; moves the offset to its start.
   private func number(before place: inout Int) -> Int? {
     var at = place
     while at > 0, self[at - 1] <= 0x20 { at -= 1 }
@@ -153,7 +153,7 @@ internal import Pixels
     return unsafe bytes[at..<end].reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// Where the data of a stream start whose dictionary ends near a byte.
+  /// The offset of a stream's data, after the dictionary that ends near an offset.
   private func stream(behind place: Int) -> Int? {
     var at = place
     while at < size, at < place + 64, !has("stream", at: at) { at += 1 }
@@ -163,7 +163,7 @@ internal import Pixels
     return at + 1
   }
 
-  /// Behind the `endstream` that follows.
+  /// The offset after the next `endstream`.
   private func end(ofStream start: Int) -> Int? {
     var at = start
     while at < size {
@@ -173,7 +173,7 @@ internal import Pixels
     return nil
   }
 
-  /// The dictionary that comes next, if it is whole.
+  /// The next dictionary, if it is complete.
   private func dictionary(from place: Int) -> ObjectText? {
     var start = place
     while start < size, self[start] <= 0x20 { start += 1 }

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// What Swift's Glibc module leaves out, because it is Linux only, variadic, a macro, or marked unavailable.
-// Each returns what the call returns and leaves errno alone.
+// What Swift's Glibc module lacks, because it is Linux only, variadic, a macro, or marked unavailable. Each function
+// returns what the call returns and leaves errno unchanged.
 
 /// openat2(2): glibc has no wrapper; `syscall` is variadic.
 int ffmount_openat2(int folder, const char *path, uint64_t flags, uint64_t resolve);
@@ -16,27 +16,29 @@ ssize_t ffmount_getdents64(int folder, void *buffer, size_t count);
 /// xattr(7), not following a link in the last component: <sys/xattr.h> is not in Swift's Glibc.
 ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_t count);
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
-/// statx(2) with AT_STATX_FORCE_SYNC, hidden behind _GNU_SOURCE: has the file system say the size anew.
+/// statx(2) with AT_STATX_FORCE_SYNC, hidden behind _GNU_SOURCE: makes the file system report the size anew.
 int ffmount_refresh_size(int folder, const char *path);
 /// fork(2): unavailable in Swift. Called once, before any second thread exists.
 pid_t ffmount_fork(void);
-/// clone(2) and exec(2), where the kernel allows in PID, network, IPC, UTS and (but for root) user namespaces of its own, which posix_spawn(3) cannot do: descriptor 3 is `socket`, 2 is `errors`, 0 and 1 are /dev/null, and there are no
-/// others; signals are as they are at first. Blocks until the program runs. Returns the child, or -errno.
+/// clone(2) and exec(2), if the kernel permits with new PID, network, IPC, UTS and (except for root) user namespaces,
+/// which posix_spawn(3) cannot create: descriptor 3 is `socket`, 2 is `errors`, 0 and 1 are /dev/null, and all others
+/// are closed; signals are reset to their defaults. Blocks until the program runs. Returns the child, or -errno.
 pid_t ffmount_spawn(
     const char *program, char *const *arguments, char *const *variables, int socket, int errors);
-/// clock_getcpuclockid(3) and clock_gettime(2): the time that processors have spent on a process, in nanoseconds; 0 when it
-/// is gone.
+/// clock_getcpuclockid(3) and clock_gettime(2): the CPU time of a process, in nanoseconds; 0 if it is gone.
 uint64_t ffmount_processor_time(pid_t process);
 /// posix_spawn_file_actions_addclosefrom_np(3): hidden behind _GNU_SOURCE.
 int ffmount_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
 /// memfd_create(2), closed on exec: hidden behind _GNU_SOURCE.
 int ffmount_memfd(const char *name);
-/// mallopt(3) is in no header of Swift's Glibc: at most so many malloc arenas, each of which keeps what it once had.
+/// mallopt(3), which is in no header of Swift's Glibc: limits the number of malloc arenas, each of which keeps its
+/// freed memory.
 void ffmount_limit_arenas(int count);
-/// As before: what is of so many bytes or more has a mapping of its own, always. By itself malloc learns from what is freed to
-/// keep ever larger pieces.
+/// mallopt(3): maps every allocation of at least this many bytes. By default malloc raises that threshold when such
+/// memory is freed, and keeps ever larger blocks.
 void ffmount_map_from(int size);
-/// mallinfo2(3), how many bytes are allocated, and malloc_trim(3), which gives back what is not: as before.
+/// mallinfo2(3), the number of allocated bytes, and malloc_trim(3), which returns free memory to the system: in no
+/// header of Swift's Glibc.
 size_t ffmount_heap(void);
 void ffmount_trim_heap(void);
 /// gettid(2): hidden behind _GNU_SOURCE.
@@ -44,15 +46,15 @@ pid_t ffmount_thread(void);
 /// syslog(3) is variadic.
 void ffmount_syslog(int priority, const char *line);
 void ffmount_openlog(const char *name);
-/// Calls `line` with each message that libfuse logs: a va_list cannot be read from Swift.
+/// Formats a message that libfuse logs: Swift cannot read a va_list.
 void ffmount_format(char *buffer, size_t count, const char *format, va_list arguments);
-/// sendmsg(2) with SCM_RIGHTS, whose buffer is laid out by macros: one message and at most FFMOUNT_MOST_DESCRIPTORS open
-/// descriptors. A closed socket is EPIPE, never SIGPIPE.
+/// sendmsg(2) with SCM_RIGHTS, whose buffer is laid out by macros: one message and at most FFMOUNT_MOST_DESCRIPTORS
+/// descriptors. A closed socket gives EPIPE, never SIGPIPE.
 ssize_t ffmount_send(int socket, const void *message, size_t count, const int *descriptors, size_t descriptor_count);
-/// recvmsg(2), its counterpart: `descriptors` has room for FFMOUNT_MOST_DESCRIPTORS; those that came are closed on exec.
-/// Returns 0 at the end of the socket.
+/// recvmsg(2), its counterpart: `descriptors` has room for FFMOUNT_MOST_DESCRIPTORS; received ones are closed on exec.
+/// Returns 0 at the end of the stream.
 ssize_t ffmount_receive(int socket, void *message, size_t count, int *descriptors, size_t *descriptor_count);
 enum { FFMOUNT_MOST_DESCRIPTORS = 4 };
-/// <sys/sysmacros.h> and <fcntl.h> macros and values hidden behind _GNU_SOURCE.
+/// Macros of <sys/sysmacros.h> and <fcntl.h>, and values hidden behind _GNU_SOURCE.
 extern const int ffmount_O_PATH, ffmount_O_NOATIME, ffmount_O_TMPFILE;
 extern const uint64_t ffmount_RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS, ffmount_RESOLVE_NO_MAGICLINKS;

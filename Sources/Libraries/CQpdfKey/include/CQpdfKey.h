@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-// What an encrypted document is encrypted with, which libqpdf's C interface does not tell: only its C++ does.
+// The encryption key of a document, which libqpdf exposes only in C++, not in its C interface.
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,14 +20,16 @@ typedef struct {
   unsigned char key[32];
   size_t key_size;
   ffmount_pdf_method strings, streams, files;
-  /// Whether the password is the owner's, and whether it is that of readers; one may be both.
+  /// Whether the password is the owner password, and whether it is the user password; it may be both.
   int is_owner, is_readers;
 } ffmount_pdf_key;
 
-/// 0: done; 1: the password does not open it; 2: it is not encrypted; 3: it cannot be read.
+/// Returns 0 on success; 1 if the password does not open the document; 2 if it is not encrypted; 3 if it cannot be
+/// read.
 int ffmount_pdf_find_key(const char *bytes, size_t count, const char *password, ffmount_pdf_key *key);
 
-/// Whether a document may be encrypted: then it says so in clear. By memmem(3), which is GNU's and which Swift does not see.
+/// Whether a document may be encrypted, which it declares in clear text. Uses memmem(3), a GNU extension not visible in
+/// Swift.
 int ffmount_pdf_may_be_encrypted(const char *bytes, size_t count);
 
 #ifdef __cplusplus

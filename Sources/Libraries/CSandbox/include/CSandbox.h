@@ -2,21 +2,22 @@
 
 #include <stdint.h>
 
-// System calls without a wrapper in glibc, and prctl and syscall, which are variadic. Each returns -1 with errno on failure.
+// System calls without a wrapper in glibc, and the variadic prctl and syscall. Each returns -1 with errno on failure.
 
-/// landlock(7): from now on the process, and what it starts, opens nothing but for reading at or below `places`, which
-/// a colon parts; those that do not exist are passed over. No TCP, and no abstract sockets or signals outside, where the kernel can refuse them.
-/// Returns the ABI that is in force, or -1 where the kernel has no Landlock.
+/// landlock(7): from now on the process and its children can open files only for reading at or below `places`, which
+/// are separated by colons; missing ones are skipped. No TCP, and no abstract sockets or signals outside, if the kernel
+/// can refuse them. Returns the ABI in force, or -1 if the kernel lacks Landlock.
 int ffconvert_landlock(const char *places);
 /// PR_SET_NO_NEW_PRIVS.
 int ffconvert_no_new_privileges(void);
-/// Whether the process has one thread: what follows is for the calling thread alone.
+/// Whether the process has only one thread: the functions below apply to the calling thread only.
 int ffconvert_is_alone(void);
-/// Makes a mount namespace, and leaves in it nothing but `folders`, which a colon parts, read-only, and an empty file `scratch`
-/// that holds `room` bytes at most. Returns a descriptor to write that file by.
+/// Creates a mount namespace that contains nothing but `folders`, separated by colons, read-only, and an empty file
+/// `scratch` of at most `room` bytes. Returns a descriptor for writing that file.
 int ffconvert_empty_root(const char *folders, const char *scratch, int64_t room);
-/// Gives up all groups and capabilities, and becomes `user` if it was root; nobody may look into the process any more, and it
-/// ends with the thread that started it. A root that is no other user's in its user namespace stays what it is called, without a capability.
+/// Drops all groups and capabilities, and becomes `user` if it was root; the process can no longer be inspected, and
+/// ends with the thread that started it. A root whose user namespace has no other user keeps its user ID, without
+/// capabilities.
 int ffconvert_give_up_privileges(uint32_t user);
 /// memfd_create(2).
 int ffconvert_memory_file(void);
