@@ -7,11 +7,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CommandTests {
   // MARK: Output
 
-  @Test func formatsAreWhatTheReadmeHas() async throws {
+  @Test func formatsAreWhatTheDocumentationHas() async throws {
     let said = try await shell("\"$1\" formats", MountProcess.binary)
     #expect(said.status == 0)
-    let readme = try String(contentsOfFile: MountScratch.package + "/README.md", encoding: .utf8)
-    #expect(readme.contains("compares them. -->\n" + said.text + "<!-- So far. -->"))
+    let views = try String(
+      contentsOfFile: MountScratch.package + "/Sources/Programs/ffmount/ffmount.docc/Views.md", encoding: .utf8)
+    #expect(views.contains("compares them. -->\n" + said.text + "<!-- So far. -->"))
     for word in ["`NAME.contents/`", "`NAME.pages/`", "`NAME.as-html`", "`1600px`", "`*.heic`"] {
       #expect(said.text.contains(word))
     }
