@@ -1,46 +1,60 @@
 internal import Bytes
 internal import Files
 
-/// What stands behind the bytes of a kept file, so that one that was cut, overwritten, swapped for another or made by somebody
-/// else is told.
+/// The trailer of a cached file, by which one that was truncated, overwritten, exchanged or written by somebody else is
+/// detected.
 struct KeptEnd: Equatable {
   let dataSize: Int64
-  /// Of the file's name and the bytes, by the folder's key.
-  let digest: [UInt8]
+  /// Random, so that no two tags are made with one key.
+  let nonce: [UInt8]
+  /// Of the file's bytes, with a key derived from the folder's key, the file's name, its size and the nonce.
+  let tag: [UInt8]
 
-  private static let mark: UInt64 = 0x6666_6D6F_756E_7432
-  static let size = 16 + KeyedDigest.size
+  private static let mark: UInt64 = 0x6666_6D6F_756E_7433
+  private static let nonceSize = 16
+  static let size = 16 + nonceSize + ContentTag.size
 
-  /// The end that belongs behind the first `size` bytes of `file` under that name; nil when they cannot be read. Blocks.
-  init?(for file: TemporaryFile, size: Int64, _ name: FileName, key: [UInt8]) {
+  /// The trailer for the first `size` bytes of `file` under that name; nil if they cannot be read. Blocks.
+  ///
+  /// - Parameter nonce: that of a trailer to compare with; nil for a new one.
+  init?(for file: TemporaryFile, size: Int64, _ name: FileName, key: [UInt8], nonce: [UInt8]? = nil) {
+    let nonce = nonce ?? Self.makeNonce()
     guard let digest = KeyedDigest(key: key) else { return nil }
-    digest.add(Array(name.bytes) + Self.bytes(of: UInt64(bitPattern: size)))
+    digest.add(Array(name.bytes) + Self.bytes(of: UInt64(bitPattern: size)) + nonce)
+    guard let content = ContentTag(key: digest.finish()) else { return nil }
     var buffer = [UInt8](repeating: 0, count: Int(min(size, 256 << 10)))
     var offset: Int64 = 0
     while offset < size {
       let count = Int(min(Int64(buffer.count), size - offset))
       let isRead = unsafe buffer.withUnsafeMutableBytes { bytes in
         let part = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[..<count])
-        return unsafe (try? file.read(into: part, at: offset)) != nil
+        return unsafe (try? file.read(into: part, at: offset)) != nil && content.add(UnsafeRawBufferPointer(part))
       }
       guard isRead else { return nil }
-      unsafe buffer.withUnsafeBytes { unsafe digest.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       offset += Int64(count)
     }
+    guard let tag = content.finish() else { return nil }
     dataSize = size
-    self.digest = digest.finish()
+    self.nonce = nonce
+    self.tag = tag
   }
 
-  /// The one that stands in a file; nil when there is none.
+  /// The trailer stored in a file; nil if there is none.
   init?(of file: TemporaryFile, at offset: Int64) {
     var bytes = [UInt8](repeating: 0, count: Self.size)
     let isRead = unsafe bytes.withUnsafeMutableBytes { unsafe (try? file.read(into: $0, at: offset)) != nil }
     guard isRead, Self.word(bytes, 0) == Self.mark else { return nil }
     dataSize = Int64(bitPattern: Self.word(bytes, 8))
-    digest = Array(bytes[16...])
+    nonce = Array(bytes[16..<16 + Self.nonceSize])
+    tag = Array(bytes[(16 + Self.nonceSize)...])
   }
 
-  var bytes: [UInt8] { Self.bytes(of: Self.mark) + Self.bytes(of: UInt64(bitPattern: dataSize)) + digest }
+  var bytes: [UInt8] { Self.bytes(of: Self.mark) + Self.bytes(of: UInt64(bitPattern: dataSize)) + nonce + tag }
+
+  private static func makeNonce() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return bytes(of: generator.next()) + bytes(of: generator.next())
+  }
 
   private static func bytes(of word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
 

@@ -132,7 +132,7 @@ public final class RenditionCache: Sendable {
 
   private func isWhole(_ file: TemporaryFile, size: Int64, _ name: FileName, _ key: [UInt8]) -> Bool {
     guard let end = KeptEnd(of: file, at: size), end.dataSize == size else { return false }
-    return end == KeptEnd(for: file, size: size, name, key: key)
+    return end == KeptEnd(for: file, size: size, name, key: key, nonce: end.nonce)
   }
 
   /// Keeps a file of `makeFile`, which is whole, under a name; gives its state then, nil when that did not succeed. It stays

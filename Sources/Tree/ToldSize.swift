@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// What the kernel has been told of a file's size, which is an estimate until the file has been made.
 ///
-/// A thread that was told the exact size, and opens the file then, reads with that size. For all other threads the size has
-/// to be refreshed before `open` returns: see `Tree.OpenFile.changesAttributes`.
+/// Once a thread that was told the exact size opens the file, the kernel has processed that reply, and reads with that size.
+/// Until then the size has to be refreshed before `open` returns: see `Tree.OpenFile.changesAttributes`.
 struct ToldSize: ~Copyable {
   /// Whether an estimate was told, and nothing has made the kernel ask for the exact size since.
   private let isEstimate = Atomic<Bool>(false)
@@ -34,9 +34,12 @@ struct ToldSize: ~Copyable {
     exactFor.store(0, ordering: .relaxed)
   }
 
-  /// Whether the kernel has the exact size by the time that `thread` has opened the file.
-  func isExact(for thread: Int32) -> Bool {
-    !isEstimate.load(ordering: .relaxed) || (thread > 0 && exactFor.load(ordering: .relaxed) == thread)
+  /// Whether the kernel has the exact size when `thread` opens the file. If it has, so it has for all others from then on.
+  func isSettled(byOpeningIn thread: Int32) -> Bool {
+    if !isEstimate.load(ordering: .relaxed) { return true }
+    guard thread > 0, exactFor.load(ordering: .relaxed) == thread else { return false }
+    isEstimate.store(false, ordering: .relaxed)
+    return true
   }
 
   private func replace(with thread: Int32) {

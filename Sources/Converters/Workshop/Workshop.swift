@@ -32,16 +32,25 @@ public enum Workshop {
   private static func doJobs(of socket: JobSocket, _ bench: inout some Bench) {
     let ownDescriptors = OpenDescriptors.count()
     while let answer = doJob(of: socket, &bench) {
-      if ffmount_heap() > keptMemory {
-        repeat {} while bench.closeOne() && ffmount_heap() > keptMemory
+      var keepsTooMuch = hasKeptTooMuch
+      if keepsTooMuch {
+        while keepsTooMuch, bench.closeOne() { keepsTooMuch = hasKeptTooMuch }
         ffmount_trim_heap()
       }
       // Each open document has one. What else a job has left behind, the next one is not to meet.
-      let isSpent =
-        ffmount_heap() > keptMemory || OpenDescriptors.count() > ownDescriptors + bench.openDocuments
+      let isSpent = keepsTooMuch || OpenDescriptors.count() > ownDescriptors + bench.openDocuments
       if isSpent { socket.close() }
       guard socket.send(answer), !isSpent else { return }
     }
+  }
+
+  /// Whether the heap holds more than may be kept. The heap is walked only if the process was ever that large.
+  private static var hasKeptTooMuch: Bool {
+    var usage = rusage()
+    guard unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0, usage.ru_maxrss < keptMemory >> 10 else {
+      return ffmount_heap() > keptMemory
+    }
+    return false
   }
 
   /// Does one job; its files are closed when this returns. nil when there is none any more.

@@ -61,7 +61,10 @@ void ffmount_map_from(int size) {
 
 pid_t ffmount_thread(void) { return gettid(); }
 
-size_t ffmount_heap(void) { return mallinfo2().uordblks + mallinfo2().hblkhd; }
+size_t ffmount_heap(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
 
 void ffmount_trim_heap(void) { malloc_trim(0); }
 
