@@ -93,7 +93,7 @@ let package = Package(
 
     // Formats: bytes in, values out.
     module("Zip", in: "Formats", ["Bytes", "Codecs", "Text", "Threads"]),
-    module("Mail", in: "Formats", ["Bytes", "Text"]),
+    module("Mail", in: "Formats", ["Bytes", "Text", "Codecs"]),
     module("Tables", in: "Formats", ["Bytes", "Text", "Threads"]),
 
     // Conversion: what can be made of what, and the workers that make it.

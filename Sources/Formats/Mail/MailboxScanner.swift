@@ -1,4 +1,5 @@
 public import Bytes
+internal import Codecs
 
 /// Finds the messages of a mailbox (RFC 4155, and its variants in practice), sequentially in one pass.
 ///
@@ -22,6 +23,9 @@ public struct MailboxScanner: ~Copyable {
   private let first: Int64
   private var hasStarted = false
   private var upcoming: Found?
+  /// Of the current message's bytes up to `summed`.
+  private var sum = CRC32()
+  private var summed: Int64 = 0
 
   private struct Found {
     var offset: Int64
@@ -47,9 +51,11 @@ public struct MailboxScanner: ~Copyable {
   /// Starts at `offset`: 0, or the offset of a known separator, in bytes. The rows from there on are the same as in a
   /// scan of the whole mailbox. Reads nothing yet.
   public init(_ source: any ByteSource, from offset: Int64 = 0) {
-    // Blocks of this size stay in the L2 cache while they are searched.
-    self.init(source, from: offset, readSize: 192 << 10)
+    self.init(source, from: offset, readSize: MailboxScanner.readSize)
   }
+
+  /// Blocks of this size stay in the L2 cache while they are searched.
+  private static let readSize = 192 << 10
 
   init(_ source: any ByteSource, from offset: Int64, readSize: Int) {
     self.source = source
@@ -68,9 +74,11 @@ public struct MailboxScanner: ~Copyable {
     }
     guard let found = upcoming else { return nil }
     upcoming = nil
+    (sum, summed) = (CRC32(), found.offset)
     var (row, bounds) = try head(found)
     upcoming = try nextSeparator(bounds)
     row.end = upcoming?.offset ?? window.size
+    row.sum = try checksum(upTo: row.end)
     return row
   }
 
@@ -102,6 +110,7 @@ public struct MailboxScanner: ~Copyable {
   /// without an empty line before it.
   private mutating func separator(at offset: Int64, isKnown: Bool = false) throws(Fault) -> SeparatorLine? {
     guard offset < window.size else { return nil }
+    addToSum(upTo: offset)
     try window.move(to: offset, wanted: SeparatorLine.lookAhead)
     let bytes = window.bytes
     let place = window.place(offset)
@@ -151,6 +160,34 @@ public struct MailboxScanner: ~Copyable {
     }
   }
 
+  // MARK: Checksum
+
+  /// Adds what is in memory of the message before `end`, which the window is about to leave behind.
+  private mutating func addToSum(upTo end: Int64) {
+    guard summed < end, summed >= window.base, summed < window.end else { return }
+    let end = min(end, window.end)
+    sum = MailboxScanner.sum(sum, window.bytes.extracting(window.place(summed)..<window.place(end)))
+    summed = end
+  }
+
+  private static func sum(_ sum: CRC32, _ bytes: Span<UInt8>) -> CRC32 {
+    var sum = sum
+    unsafe bytes.bytes.withUnsafeBytes { unsafe sum.update($0) }
+    return sum
+  }
+
+  /// The checksum of the message's bytes; those that were skipped are read.
+  private mutating func checksum(upTo end: Int64) throws(Fault) -> UInt32 {
+    addToSum(upTo: end)
+    while summed < end {
+      let block = try source.bytes(at: summed, count: Int(min(Int64(MailboxScanner.readSize), end - summed)))
+      guard !block.isEmpty else { throw Fault(.changed, "expected \(window.size) bytes", atByte: summed) }
+      unsafe block.withUnsafeBytes { unsafe sum.update($0) }
+      summed += Int64(block.count)
+    }
+    return sum.value
+  }
+
   // MARK: Message end
 
   /// The separator that ends a message; nil if the message extends to the end.
@@ -173,6 +210,7 @@ public struct MailboxScanner: ~Copyable {
   private mutating func nextLine(from offset: Int64) throws(Fault) -> Int64? {
     var offset = offset
     while offset < window.size {
+      addToSum(upTo: offset)
       try window.move(to: offset, wanted: 64)
       if let found = FromSearch.next(window.bytes, from: window.place(offset), isSourceStart: window.base == 0) {
         return window.base + Int64(found)

@@ -44,8 +44,9 @@ public struct ThreadFinder: Sendable {
     table = NameTable(expecting: count)
   }
 
-  /// Adds the next message of the mailbox.
-  public mutating func add(_ row: MessageRow) {
+  /// Adds the next message of the mailbox; returns its base subject, which takes a while to find.
+  @discardableResult
+  public mutating func add(_ row: MessageRow) -> BaseSubject {
     let number = row.messageID.map { self.number(of: $0) } ?? newNumber(0)
     if let thread = row.thread {
       let root = gmail[thread] ?? newNumber(0)
@@ -63,6 +64,7 @@ public struct ThreadFinder: Sendable {
     let base = BaseSubject(row.subject)
     numbers.append(number)
     subjects.append(base.key & ~Self.replyMark | (base.isReply ? Self.replyMark : 0))
+    return base
   }
 
   private func isOwn(_ link: UInt32) -> Bool { link != Self.none && link & Self.mark != 0 }

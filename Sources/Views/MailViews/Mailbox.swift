@@ -105,10 +105,9 @@ final class Mailbox: Sendable {
 
   private static func rows(of bytes: any ByteSource, from start: Int64, count: Int) throws(Fault) -> [MessageRow] {
     var scanner = MailboxScanner(bytes, from: start)
-    var found = SummedRows(of: bytes)
-    while found.rows.count < count, let row = try scanner.next() { try found.add(row) }
-    try found.finish()
-    return found.rows
+    var rows: [MessageRow] = []
+    while rows.count < count, let row = try scanner.next() { rows.append(row) }
+    return rows
   }
 
   /// The number of messages, once all have been found. Throws the fault of the search if it found none or may succeed
@@ -237,31 +236,29 @@ final class Mailbox: Sendable {
       try takeOver(earlier, from: store, bytes, to: &directory)
     }
     var scanner = MailboxScanner(bytes, from: directory.end)
-    var found = SummedRows(of: opened.bytes)
+    var rows: [MessageRow] = []
     var batch = RowBatch(opened.store, path: opened.path)
     do throws(Fault) {
       while let row = try scanner.next() {
-        try found.add(row)
-        guard found.rows.count == MailboxDirectory.blockSize else { continue }
-        try found.finish()
-        add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
+        rows.append(row)
+        guard rows.count == MailboxDirectory.blockSize else { continue }
+        add(rows, to: &directory, bytes.hash, mailboxes, &batch)
         publish(directory)
-        found.removeAll()
+        rows.removeAll(keepingCapacity: true)
         if batch.isFull { batch.flush(directory) }
       }
       // A message that declares a length may have been skipped unread.
       try bytes.reach(opened.bytes.size)
-      try found.finish()
     } catch {
       if error.kind == .changed { throw error }
       // The next mount, or the next access, continues from here.
       batch.flush(directory)
       if error.isDelay { throw error }
       // The rest is shown, but not stored: the last block stored so far is full.
-      add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
+      add(rows, to: &directory, bytes.hash, mailboxes, &batch)
       return publish(directory, endingWith: error)
     }
-    add(found.rows, to: &directory, bytes.hash, mailboxes, &batch)
+    add(rows, to: &directory, bytes.hash, mailboxes, &batch)
     // A file that changed meanwhile may have yielded a mixture.
     try opened.bytes.verify()
     if directory.count == 0, opened.bytes.size > 0 {

@@ -3,36 +3,10 @@ internal import Codecs
 internal import Mail
 internal import Tree
 
-/// Consecutive messages, each with a checksum of its bytes, by which it is recognized in another state of its file.
-struct SummedRows {
-  private let bytes: any ByteSource
-  private(set) var rows: [MessageRow] = []
-  /// The first without a checksum.
-  private var next = 0
-
-  /// Checksums are computed in batches of this size, while the bytes are still in the processor's cache.
+/// Recognizes messages in another state of their file by the checksums of their bytes.
+enum SummedRows {
+  /// Read at a time, so that the bytes are still in the processor's cache.
   private static let readSize: Int64 = 192 << 10
-
-  init(of bytes: any ByteSource) { self.bytes = bytes }
-
-  /// Appends the next message. Blocks.
-  mutating func add(_ row: MessageRow) throws(Fault) {
-    rows.append(row)
-    if row.end - rows[next].separator >= Self.readSize { try finish() }
-  }
-
-  /// Computes all missing checksums. Blocks.
-  mutating func finish() throws(Fault) {
-    for sum in try Self.sums(of: rows[next...], in: bytes) {
-      rows[next].sum = sum
-      next += 1
-    }
-  }
-
-  mutating func removeAll() {
-    rows.removeAll(keepingCapacity: true)
-    next = 0
-  }
 
   /// Whether messages found in another state of the file are unchanged in this one. Blocks.
   static func areThere(_ rows: [MessageRow], in bytes: any ByteSource) throws(Fault) -> Bool {

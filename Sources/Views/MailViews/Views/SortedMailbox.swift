@@ -58,7 +58,7 @@ final class SortedMailbox: Sendable {
       keep(groups, sorting)
       return groups
     }
-    if sorting == .thread { return try threads(of: count) }
+    if sorting == .thread, count > Self.threadedInOnePass { return try threads(of: count) }
     return try sort(for: sorting, count).groups
   }
 
@@ -125,7 +125,11 @@ final class SortedMailbox: Sendable {
     for wanted: Sorting?, _ count: Int
   ) throws(Fault) -> (groups: MessageGroups, facts: MessageFacts) {
     var builder = GroupsBuilder(expecting: count)
-    try forEachRow(of: count) { row, _ in builder.add(row) }
+    var threads = count <= Self.threadedInOnePass ? ThreadsBuilder(expecting: count) : nil
+    try forEachRow(of: count) { row, _ in
+      builder.add(row)
+      threads?.add(row)
+    }
     let facts = builder.facts
     store?.store(facts)
     var found: MessageGroups?
@@ -134,18 +138,27 @@ final class SortedMailbox: Sendable {
       if sorting == wanted { found = groups }
       keep(groups, sorting, isWanted: sorting == wanted)
     }
+    if let groups = threads.take()?.groups(dates: facts.dates) {
+      if wanted == .thread { found = groups }
+      keep(groups, .thread, isWanted: wanted == .thread)
+    }
     if store == nil { keep(facts) }
     return (found ?? MessageGroups(single: []), facts)
   }
 
-  /// Finds the threads, which takes the most memory: so the messages are iterated over twice more, for their references
-  /// and for the threads' names. Called with `turn` held.
+  /// The largest mailbox whose threads are found with all else, in messages.
+  private static let threadedInOnePass = 1 << 17
+
+  /// Finds the threads of a large mailbox, which takes the most memory: so the messages are iterated over twice more, for
+  /// their references and for the threads' names. Called with `turn` held.
   private func threads(of count: Int) throws(Fault) -> MessageGroups {
     let dates = try facts(of: count).dates
     var finder = ThreadFinder(expecting: count)
     try forEachRow(of: count) { row, _ in finder.add(row) }
     var names = ThreadNames(finder.takeThreads(dates: dates))
-    try forEachRow(of: count) { row, position in names.add(row, at: position) }
+    try forEachRow(of: count) { row, position in
+      names.add(at: position) { ThreadNames.name(of: BaseSubject(row.subject))[...] }
+    }
     let groups = names.groups()
     keep(groups, .thread, isWanted: true)
     return groups

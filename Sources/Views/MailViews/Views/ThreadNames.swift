@@ -20,13 +20,17 @@ struct ThreadNames {
     subjects = Array(repeating: 0, count: threads.count)
   }
 
-  /// Adds a message; only a thread's oldest counts.
-  mutating func add(_ row: MessageRow, at position: Int) {
+  /// Adds a message by its name; only a thread's oldest counts.
+  mutating func add(at position: Int, _ name: () -> ArraySlice<UInt8>) {
     let thread = Int(threads[position])
     guard Int(oldest[thread]) == position else { return }
-    let text = MessageRow.folderText(BaseSubject(row.subject).text)
-    let name = SafeName.safe(Array((text.isEmpty ? "no subject" : text).utf8)[...])
-    subjects[thread] = names.add(Array(name)[...]).number
+    subjects[thread] = names.add(name()).number
+  }
+
+  /// The name of a thread that starts with a message of this subject, but for a number.
+  static func name(of subject: BaseSubject) -> [UInt8] {
+    let text = MessageRow.folderText(subject.text)
+    return Array(SafeName.safe(Array((text.isEmpty ? "no subject" : text).utf8)[...]))
   }
 
   /// The groups, once all messages have been added.

@@ -1,0 +1,29 @@
+internal import Bytes
+internal import Mail
+
+/// Sorts a mailbox's messages into threads in one pass, by keeping the name of every subject.
+struct ThreadsBuilder {
+  private var finder: ThreadFinder
+  private var names = NameList()
+  /// The index of the subject's name, by message.
+  private var subjects: [UInt32] = []
+
+  /// `count` is the number of messages.
+  init(expecting count: Int) {
+    finder = ThreadFinder(expecting: count)
+    subjects.reserveCapacity(count)
+  }
+
+  /// Adds the next message of the mailbox.
+  mutating func add(_ row: MessageRow) {
+    subjects.append(names.add(ThreadNames.name(of: finder.add(row))[...]).number)
+  }
+
+  /// The groups, once all messages have been added; `dates` are theirs.
+  consuming func groups(dates: [Int64]) -> MessageGroups {
+    var threads = ThreadNames(finder.takeThreads(dates: dates))
+    for (position, subject) in subjects.enumerated() { threads.add(at: position) { names[Int(subject)] } }
+    (names, subjects) = (NameList(), [])
+    return threads.groups()
+  }
+}
