@@ -240,7 +240,8 @@ public final class Tree: Sendable {
     }
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
-      self, node, source, keepsCache: before == revision, changesAttributes: !node.toldSize.isSettled(byOpeningIn: thread))
+      self, node, source, keepsCache: before == revision,
+      changesAttributes: !node.toldSize.isSettled(byOpeningIn: thread))
   }
 
   /// Records that the kernel has requested a node's attributes since it was opened.

@@ -130,7 +130,9 @@ import Testing
     var finder = ThreadFinder()
     for row in rows { finder.add(row) }
     var names = ThreadNames(finder.takeThreads(dates: (0..<8).map(Int64.init)))
-    for (position, row) in rows.enumerated() { names.add(row, at: position) }
+    for (position, row) in rows.enumerated() {
+      names.add(at: position) { ThreadNames.name(of: BaseSubject(row.subject))[...] }
+    }
     let groups = names.groups()
     let found = (0..<groups.count).map {
       "\(Self.text(groups.name($0))): \(groups.members($0).map(String.init).joined(separator: ","))"
