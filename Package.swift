@@ -61,14 +61,15 @@ let package = Package(
     program(
       "ffmount",
       [
-        "Bytes", "Threads", "Files", "Index", "Zip", "Conversion", "Tree", "AllViews", "MailViews", "RenditionViews",
+        "Bytes", "Threads", "Files", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
+        "RenditionViews",
         "FuseLink", "Mount", "CPosix", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     program(
       "ffconvert",
-      ["Conversion", "JobFiles", "Documents", "Rendering", "Images", "Workshop", "Sandbox", "CPosix"]),
-    program("ffpages", ["Conversion", "JobFiles", "Documents", "Workshop"]),
+      ["Catalogue", "Jobs", "WorkerKit", "Documents", "Rendering", "Images", "Sandbox", "CPosix"]),
+    program("ffpages", ["Documents", "WorkerKit"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -78,36 +79,37 @@ let package = Package(
     module(
       "AllViews", in: "Views",
       [
-        "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Tree", "ArchiveViews", "MailViews", "TableViews",
-        "RenditionViews",
+        "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Catalogue", "Jobs", "Tree", "ArchiveViews", "MailViews",
+        "TableViews", "RenditionViews",
       ]),
     module("ArchiveViews", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Zip", "Index", "Tree"]),
     module(
       "MailViews", in: "Views",
-      ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Conversion", "Tree"]),
-    module("TableViews", in: "Views", ["Bytes", "Tables", "Tree"]),
-    module("RenditionViews", in: "Views", ["Bytes", "Files", "Index", "Conversion", "Tree"]),
+      ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree"]),
+    module("TableViews", in: "Views", ["Bytes", "Tables", "Jobs", "Tree"]),
+    module("RenditionViews", in: "Views", ["Bytes", "Files", "Index", "Catalogue", "Jobs", "Tree"]),
 
     // Tree: nodes, items, listings, and what a view is; no format.
-    module("Tree", ["Bytes", "Threads", "Files", "Index", "Conversion"]),
+    module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"]),
 
     // Formats: bytes in, values out.
     module("Zip", in: "Formats", ["Bytes", "Codecs", "Text", "Threads"]),
     module("Mail", in: "Formats", ["Bytes", "Text", "Codecs"]),
     module("Tables", in: "Formats", ["Bytes", "Text", "Threads"]),
 
-    // Conversion: what can be made of what, and the workers that make it.
-    module("Conversion", ["Bytes", "Threads", "Files", "COpenSSL", "CPosix"]),
+    // Conversion: what can be made of what, and the daemon's side of making it.
+    module("Catalogue", in: "Conversion", ["Bytes"]),
+    module(
+      "Jobs", in: "Conversion", ["Bytes", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"]),
 
     // Converters: what only the workers link.
     module("Sandbox", in: "Converters", ["CSandbox", "CSeccomp"]),
-    module("JobFiles", in: "Converters", ["Conversion"]),
-    module("Workshop", in: "Converters", ["Conversion", "JobFiles", "Sandbox", "CPosix"]),
+    module("WorkerKit", in: "Converters", ["Catalogue", "Sandbox", "CPosix"]),
     module("Pixels", in: "Converters", ["CJpeg", "CDeflate"]),
     module(
-      "Documents", in: "Converters", ["Bytes", "Conversion", "JobFiles", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
-    module("Rendering", in: "Converters", ["Conversion", "JobFiles", "CPoppler", "CPopplerText"]),
-    module("Images", in: "Converters", ["Conversion", "JobFiles", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
+      "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
+    module("Rendering", in: "Converters", ["Catalogue", "WorkerKit", "CPoppler", "CPopplerText"]),
+    module("Images", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),
@@ -150,21 +152,27 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Conversion", "Tree", "AllViews", "MailViews",
+        "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Catalogue", "Jobs", "Tree", "AllViews",
+        "MailViews",
         "RenditionViews", "TestSupport",
       ], path: "Tests/Fuzzing", swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
+    // A family of conversions of the tests' own, and its worker program.
+    .target(name: "Rotation", dependencies: ["Catalogue"], path: "Tests/Rotation", swiftSettings: strict),
+    .executableTarget(
+      name: "ffrotate", dependencies: ["Catalogue", "Rotation", "WorkerKit"], path: "Tests/RotateWorker",
+      swiftSettings: strict),
     tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
     tests(
       "TreeTests",
       [
-        "Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Conversion", "Tree", "AllViews", "ArchiveViews",
-        "MailViews", "TableViews", "RenditionViews", "Fuzzing",
+        "Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "ArchiveViews",
+        "MailViews", "TableViews", "RenditionViews", "Fuzzing", "Rotation", "ffrotate",
       ]),
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Zip", "Fuzzing"]),
-    tests("ConversionTests", ["Bytes", "Files", "Conversion"]),
+    tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
     tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("IndexTests", ["Bytes", "Index"]),

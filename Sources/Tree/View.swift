@@ -1,5 +1,5 @@
 public import Bytes
-package import Conversion
+package import Catalogue
 internal import Files
 internal import Glibc
 internal import Index
@@ -22,10 +22,10 @@ public protocol View: Sendable {
   var listedExtensions: Set<FileExtension> { get }
 
   /// What is told of the view: one for each kind of name that it has.
-  static var descriptions: [ViewDescription] { get }
+  var descriptions: [ViewDescription] { get }
 
   /// Those that it could be shown beside, if `-o views=` says so.
-  static var possibleExtensions: Set<FileExtension> { get }
+  var possibleExtensions: Set<FileExtension> { get }
 
   /// The extensions that names of the view have: none but those is asked after.
   var endings: Set<FileExtension> { get }

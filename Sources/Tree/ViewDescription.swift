@@ -1,5 +1,4 @@
 package import Bytes
-package import Conversion
 
 /// The documentation of a view.
 public struct ViewDescription: Sendable {
@@ -17,6 +16,11 @@ public struct ViewDescription: Sendable {
   public struct Modifier: Sendable {
     public let example: String
     public let meaning: String
+
+    package init(example: String, meaning: String) {
+      self.example = example
+      self.meaning = meaning
+    }
   }
 
   package init(
@@ -27,12 +31,5 @@ public struct ViewDescription: Sendable {
     self.sources = sources
     self.result = result
     self.modifiers = modifiers
-  }
-}
-
-extension ImageChanges {
-  /// As they are documented.
-  package static var described: [ViewDescription.Modifier] {
-    examples.map { ViewDescription.Modifier(example: $0.modifier, meaning: $0.meaning) }
   }
 }

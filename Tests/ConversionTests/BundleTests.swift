@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Conversion
+@testable import Catalogue
 
 @Suite struct BundleTests {
   @Test func listIsReadAsItWasWritten() throws {

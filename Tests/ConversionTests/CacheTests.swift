@@ -1,6 +1,6 @@
 import Bytes
-import Conversion
 import Glibc
+import Jobs
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Bytes
-import Conversion
+import Catalogue
 import Glibc
+import Jobs
 import Synchronization
 import TestSupport
 import Testing

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import Conversion
+@testable import Jobs
 
 /// The standard error of a worker.
 @Suite struct ErrorLinesTests {

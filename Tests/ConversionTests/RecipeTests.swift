@@ -1,5 +1,5 @@
 import Bytes
-import Conversion
+import Catalogue
 import Testing
 
 @Suite struct RecipeTests {

@@ -1,8 +1,9 @@
 import Bytes
-import Conversion
+import Catalogue
 import Dispatch
 import Files
 import Glibc
+import Jobs
 import Synchronization
 import TestSupport
 import Testing

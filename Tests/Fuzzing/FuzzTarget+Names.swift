@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Conversion
+internal import Catalogue
 internal import Foundation
 internal import TestSupport
 internal import Tree
@@ -41,7 +41,7 @@ extension FuzzTarget {
     let job = Job(number: 1, work: .make(.text), start: 5, size: 100, document: 3, outputLimit: 1 << 30)
     return [
       job.message, Job(number: 2, work: .countPages, start: 0, size: 1, outputLimit: 0).message,
-      Job(number: 2, work: .make(.compressed(resolution: 72, quality: 5)), start: 0, size: 1, outputLimit: 9).message,
+      Job(number: 2, work: .make(Recipe("compressed 72dpi.q5") ?? .text), start: 0, size: 1, outputLimit: 9).message,
       JobAnswer(number: 1, outcome: .done(77, remark: "is large")).message,
       JobAnswer(number: 1, outcome: .failed(.locked, reason: "needs a password")).message,
       Bundle([Bundle.Member(name: "a.png", size: 5), Bundle.Member(name: "ü", size: 0)]).list,

@@ -1,8 +1,8 @@
 internal import AllViews
 internal import Bytes
-internal import Conversion
 internal import Files
 internal import Index
+internal import Jobs
 internal import RenditionViews
 internal import TestSupport
 internal import Tree

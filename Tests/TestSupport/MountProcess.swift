@@ -11,6 +11,11 @@ public struct MountProcess: Sendable {
     unsafe getenv("FFMOUNT_BINARY").map { unsafe String(cString: $0) }
     ?? MountScratch.package + "/.build/debug/ffmount"
 
+  /// Another program of the same build.
+  public static func program(_ name: String) -> String {
+    String(binary.prefix(upTo: binary.lastIndex(of: "/") ?? binary.startIndex)) + "/" + name
+  }
+
   /// Starts ffmount with the command `prefix` before it, without waiting.
   private init(
     starting source: String, at mountpoint: String, options: [String], prefix: [String], environment: [String: String]

@@ -2,6 +2,7 @@ import AllViews
 import Bytes
 import Files
 import Glibc
+import RenditionViews
 import Synchronization
 import TestSupport
 import Threads
@@ -28,7 +29,7 @@ final class TreeInProcess: FileTree {
 
   convenience init(
     _ source: SourceFolder, file: String? = nil, options: ConformanceCase.Options = .init(), descriptors: Int = 64,
-    keepsNodes: Bool = false, memory: MemoryBudget = MemoryBudget()
+    keepsNodes: Bool = false, memory: MemoryBudget = MemoryBudget(), conversions: Conversions? = nil
   ) throws {
     var listing = ViewListing()
     listing.isOff = options.listsNothing
@@ -36,7 +37,7 @@ final class TreeInProcess: FileTree {
     listing.removed = Set(options.removed.map { FileExtension($0.utf8) })
     let root = try RealRoot(
       Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: descriptors))
-    let views = Views(listing: listing, depth: options.depth, memory: memory)
+    let views = Views(listing: listing, depth: options.depth, conversions: conversions, memory: memory)
     if let file {
       let root = try FileRoot(FileName(file), in: root, views: views, preferred: nil)
       self.init(Tree(root: root, views: views), of: source, keepsNodes: keepsNodes)

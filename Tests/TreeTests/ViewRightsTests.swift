@@ -1,6 +1,6 @@
 import AllViews
 import Bytes
-import Conversion
+import Jobs
 import Synchronization
 import TestSupport
 import Testing

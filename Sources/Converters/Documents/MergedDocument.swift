@@ -1,4 +1,5 @@
-public import JobFiles
+internal import Catalogue
+public import WorkerKit
 
 /// Merges the pages of several files into one document, each with an outline entry that has the file's own outline
 /// below it.

@@ -1,6 +1,6 @@
 internal import CQpdf
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// A PDF as libqpdf reads it: its objects, not its rendering.
 ///

@@ -1,7 +1,8 @@
 internal import CQpdf
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
 internal import Pixels
+internal import WorkerKit
 
 extension PDFObject {
   var number: Double? {

@@ -1,6 +1,7 @@
 internal import CQpdf
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// An object of a PDF, as a handle. Properties that do not apply to its type are nil or empty.
 struct PDFObject {

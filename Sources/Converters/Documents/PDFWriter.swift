@@ -1,5 +1,6 @@
 internal import Bytes
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// Writes a new PDF: objects in any order, then their cross-references.
 final class PDFWriter {

@@ -1,4 +1,5 @@
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// The files attached to a document as a whole (ISO 32000-1, 7.11.4).
 extension PageCopy {

@@ -1,4 +1,5 @@
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// A document's outline as part of another document's (ISO 32000-1, 12.3.3).
 extension PageCopy {

@@ -1,4 +1,5 @@
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// Copies pages into a document merged from several files.
 extension PageCopy {

@@ -1,4 +1,5 @@
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// Copies the part of a document's structure that belongs to the copied pages.
 extension PageCopy {

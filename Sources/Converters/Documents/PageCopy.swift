@@ -1,5 +1,6 @@
-internal import JobFiles
+internal import Catalogue
 internal import Pixels
+internal import WorkerKit
 
 /// Copies some pages of a document into a new one, with everything they refer to.
 ///

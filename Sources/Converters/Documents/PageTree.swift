@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CQpdf
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// The pages of a document by index.
 ///

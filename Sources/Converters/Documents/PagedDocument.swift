@@ -1,6 +1,6 @@
 internal import CQpdf
-public import Conversion
-public import JobFiles
+public import Catalogue
+public import WorkerKit
 
 /// An open PDF whose pages can be counted and copied; the cost of opening is shared by all of them.
 public final class PagedDocument {

@@ -1,4 +1,5 @@
-public import JobFiles
+internal import Catalogue
+public import WorkerKit
 
 /// Pages that consist of one picture each, below a node of the page tree.
 public final class PicturePages {

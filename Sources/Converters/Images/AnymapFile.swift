@@ -1,6 +1,6 @@
 internal import CVips
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// The header of a netpbm file, and the pixels of a plain one: pbm(5), pgm(5), ppm(5).
 struct AnymapFile {

@@ -1,5 +1,5 @@
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// A Windows bitmap, which none of the permitted loaders reads: the file header, one of several image headers, a
 /// palette, and rows from the bottom up.

@@ -1,8 +1,8 @@
 internal import CHeif
 internal import CVips
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// An HEIC file, written with libheif directly: libvips cannot select x265's fast presets.
 @safe struct HEICFile {

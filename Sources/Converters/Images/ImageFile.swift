@@ -1,6 +1,6 @@
 internal import CVips
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// An encoder for a format that libvips writes.
 struct ImageFile {

@@ -1,5 +1,5 @@
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// The images of a file that are independent of each other: the pages of a TIFF, or the single image of any other
 /// format.

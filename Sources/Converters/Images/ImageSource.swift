@@ -1,7 +1,7 @@
 internal import CVips
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// An image as stored in a file, before any change.
 @safe final class ImageSource {

@@ -1,6 +1,6 @@
 internal import CVips
-public import Conversion
-public import JobFiles
+public import Catalogue
+public import WorkerKit
 
 /// The conversion of one image from one file to another.
 public struct ImageWork {

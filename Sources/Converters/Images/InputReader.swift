@@ -1,4 +1,5 @@
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// Reads numbers from an input; 0 before its start or beyond its end.
 struct InputReader {

@@ -1,6 +1,7 @@
 internal import CVips
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// A job's input as a libvips source. It is read in pieces instead of mapped: pages of a mapping that were read count
 /// towards the worker's memory, where a large file would outweigh its picture.

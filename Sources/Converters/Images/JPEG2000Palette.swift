@@ -1,5 +1,5 @@
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// The palette of a JPEG 2000 file (ISO/IEC 15444-1, I.5.3.4), which maps pixels to colours.
 ///

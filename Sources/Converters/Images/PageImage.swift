@@ -1,6 +1,6 @@
 internal import CVips
-public import Conversion
-public import JobFiles
+public import Catalogue
+public import WorkerKit
 
 /// An image in an encoding that a PDF page can contain.
 public struct PageImage {

@@ -1,6 +1,6 @@
 internal import CLibRaw
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// A raw photo to be developed: DNG and camera makers' own formats.
 struct RawPhoto {

@@ -1,8 +1,8 @@
 internal import CTiff
 internal import CVips
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// A TIFF page in YCbCr (TIFF 6.0, section 21), which libvips takes for RGB; libtiff applies the page's own
 /// coefficients and subsampling.

@@ -1,5 +1,5 @@
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// The directories of a TIFF file, one per image: TIFF 6.0, section 2, and BigTIFF.
 struct TIFFFile {

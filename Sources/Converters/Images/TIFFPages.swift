@@ -1,6 +1,6 @@
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// Appends the pages of further TIFF files to one that is already written: all written by libvips, little-endian and
 /// with 32-bit offsets (TIFF 6.0, section 2).

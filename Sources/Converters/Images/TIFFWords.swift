@@ -1,6 +1,6 @@
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// Adds the text fields of an EXIF block to a TIFF file that is already written: libvips writes none.
 ///

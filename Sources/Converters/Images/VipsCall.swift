@@ -1,6 +1,6 @@
 internal import CVips
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// A libvips operation: arguments by name, then a run.
 ///

@@ -1,8 +1,8 @@
 internal import CVips
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
 public import Pixels
+internal import WorkerKit
 
 /// The libvips implementation for images inside other files.
 public struct VipsLibrary: ImageLibrary {

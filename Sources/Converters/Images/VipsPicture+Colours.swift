@@ -1,6 +1,6 @@
 internal import CVips
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 extension VipsPicture {
   private static let profile = "icc-profile-data"

@@ -1,6 +1,6 @@
 internal import CVips
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// A libvips image: its properties are known at once, its pixels are computed on demand.
 @safe final class VipsPicture {

@@ -1,7 +1,7 @@
 internal import CPoppler
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-internal import JobFiles
+internal import WorkerKit
 
 /// An opaque picture in memory, with one byte each for red, green and blue.
 @safe public final class Raster {

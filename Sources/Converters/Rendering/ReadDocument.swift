@@ -1,7 +1,7 @@
 internal import CPopplerText
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-public import JobFiles
+public import WorkerKit
 
 /// An open PDF as read by poppler: the text of its pages.
 @safe public final class ReadDocument {

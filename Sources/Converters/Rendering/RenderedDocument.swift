@@ -1,7 +1,7 @@
 internal import CPoppler
-internal import Conversion
+internal import Catalogue
 internal import Glibc
-public import JobFiles
+public import WorkerKit
 
 /// An open PDF as rendered by poppler.
 @safe public final class RenderedDocument {

@@ -1,4 +1,5 @@
 internal import Bytes
+
 extension RewrittenText {
   struct Piece: Sendable {
     struct Key: Hashable, Sendable {

@@ -1,8 +1,8 @@
 internal import CPosix
-internal import Conversion
+internal import Catalogue
 internal import Glibc
 internal import Sandbox
-internal import Workshop
+internal import WorkerKit
 
 /// Attempts that a worker controlled by a hostile file might make, run by a worker that is started and sandboxed like
 /// the others.
@@ -21,8 +21,8 @@ struct Escapes {
     var came = 0
     let count = unsafe ffmount_receive(socket, &message, message.count, &descriptors, &came)
     guard count > 0, came == 1, let stage = Stage(message: Array(message[..<count])) else { return 64 }
-    _ = FFConvert.makeBench()
-    _ = Workshop.closeSandbox(reading: Workbench.folders, walls: walls)
+    _ = FFConvert.makeHandlers()
+    _ = WorkerRuntime.closeSandbox(reading: FFConvert.folders, walls: walls)
     // The other end now inspects the process from outside.
     tell("ready")
     unsafe _ = ffmount_receive(socket, &message, message.count, &descriptors, &came)

@@ -1,8 +1,9 @@
+internal import Documents
 internal import Glibc
 internal import Images
 internal import Rendering
 internal import Sandbox
-internal import Workshop
+internal import WorkerKit
 
 /// The worker program that ffmount starts: it converts the files it receives on a socket, and can do nothing else.
 @main
@@ -11,18 +12,21 @@ enum FFConvert {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == SandboxCheck.argument { exit(SandboxCheck.run(words.dropFirst())) }
     if words.first == Escapes.argument { exit(Escapes.run(Set(words.dropFirst().compactMap { Wall(rawValue: $0) }))) }
-    Workshop.run("ffconvert", makeBench)
+    WorkerRuntime.run("ffconvert", reading: folders, makeHandlers)
   }
 
+  /// The folders that conversions read from.
+  static let folders = Sandbox.sharedFolders
+
   /// Loads everything that cannot be loaded once the sandbox is closed.
-  static func makeBench() -> Workbench {
+  static func makeHandlers() -> [any JobHandler] {
     if !Vips.start() { fail("libvips cannot be started.") }
     if !ReadDocument.prepare() { fail("There is no conversion from and to UTF-16.") }
-    return Workbench()
+    return [PagesHandler(), TextHandler(), CompressionHandler(), MergeHandler(), ImageHandler()]
   }
 
   private static func fail(_ line: String) -> Never {
-    Workshop.complain(line)
+    WorkerRuntime.logError(line)
     exit(69)
   }
 }

@@ -1,8 +1,9 @@
 internal import CPosix
-internal import Conversion
+internal import Catalogue
 internal import Glibc
+internal import Jobs
 internal import Sandbox
-internal import Workshop
+internal import WorkerKit
 
 /// `--check-sandbox [WALL…]`: starts a worker as the daemon does, has it attempt what a worker must not be able to do,
 /// and prints the result of each attempt. With names of layers, or `none`, only those are applied, which shows what
@@ -14,7 +15,7 @@ enum SandboxCheck {
   static func run(_ words: ArraySlice<String>) -> Int32 {
     let walls = words.isEmpty ? Wall.allCases : words.compactMap { Wall(rawValue: $0) }
     guard walls.count == words.count || words.isEmpty || words == ["none"] else {
-      Workshop.complain("\(argument): of \(Wall.allCases.map(\.rawValue).joined(separator: ", ")), or none")
+      WorkerRuntime.logError("\(argument): of \(Wall.allCases.map(\.rawValue).joined(separator: ", ")), or none")
       return 64
     }
     do throws(Stage.Failure) {
@@ -24,7 +25,7 @@ enum SandboxCheck {
       for line in lines { print(line) }
       return lines.last == end && !lines.contains { $0.hasSuffix(": allowed") } ? 0 : 1
     } catch {
-      Workshop.complain("\(argument): \(error.reason)")
+      WorkerRuntime.logError("\(argument): \(error.reason)")
       return 69
     }
   }

@@ -1,5 +1,4 @@
 internal import CPosix
-internal import Conversion
 internal import Glibc
 
 /// Resources outside the sandbox that a worker must not reach, accessible to everybody else: for `SandboxCheck`.

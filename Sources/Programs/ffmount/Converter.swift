@@ -1,7 +1,8 @@
-import Conversion
+import Catalogue
 import Files
 import Glibc
 import Index
+import Jobs
 import Logging
 import RenditionViews
 import Tree
@@ -20,19 +21,38 @@ enum Converter {
     return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
   }
 
-  /// nil, with a log line, if there is no converter: then the views that need one are left out.
+  private static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
+
+  /// The paths of the worker programs that there are, by their names.
+  private static var installed: [String: String] {
+    names.reduce(into: [:]) { $0[$1] = path(of: $1) }
+  }
+
+  /// The worker programs without which some conversions cannot be made.
+  static var missing: [String] {
+    let installed = installed
+    return names.filter { name in
+      installed[name] == nil
+        && Catalogue.standard.conversions.contains { conversion in
+          conversion.programs.contains(name) && !conversion.programs.contains { installed[$0] != nil }
+        }
+    }
+  }
+
+  /// nil if there is no worker program at all: then the views that need one are left out.
   static func conversions(
     _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger
   ) throws -> Conversions? {
     if let given = options.converter, unsafe access(given, X_OK) != 0 {
       throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
     }
-    guard let program = options.converter ?? path(of: "ffconvert") else {
-      logger.notice("no ffconvert beside ffmount: PDFs and images are shown as they are")
-      return nil
+    var settings = ConversionPool.Options(program: options.converter ?? "")
+    if options.converter == nil {
+      settings.programs = installed
+      for name in missing { logger.notice("no \(name) beside ffmount: what only that makes is not shown") }
+      settings.catalogue = .standard.limited { settings.programs[$0] != nil }
+      if settings.catalogue.conversions.isEmpty { return nil }
     }
-    var settings = ConversionPool.Options(program: program)
-    if options.converter == nil { settings.pageProgram = path(of: "ffpages") }
     if let workers = options.workers { settings.workers = workers }
     settings.timeLimit = .seconds(options.conversionTime)
     settings.memoryLimit = options.conversionMemory

@@ -35,7 +35,7 @@ struct FFMount: ParsableCommand {
         arguments.flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
       try command.run()
     } catch let refusal as Refusal {
-      Terminal.complain(refusal.sentence)
+      Terminal.logError(refusal.sentence)
       exit(withError: ExitCode(refusal.status.rawValue))
     } catch { exit(withError: error) }
   }
@@ -101,7 +101,7 @@ struct MountCommand: ParsableCommand {
 
 enum Terminal {
   /// Prints one line to standard error.
-  static func complain(_ sentence: String) {
+  static func logError(_ sentence: String) {
     let line = Array("ffmount: \(sentence)\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }

@@ -1,5 +1,6 @@
 import AllViews
 import ArgumentParser
+import Catalogue
 import Tree
 
 /// `ffmount formats`: prints the formats and their views as Markdown with aligned columns.
@@ -32,6 +33,10 @@ struct FormatsCommand: ParsableCommand {
     Self.show(
       [["modifier", "meaning", "of"]]
         + modifiers.map { ["`\($0.example)`", $0.meaning, $0.views.map { "`\($0)`" }.joined(separator: ", ")] })
+    for program in Converter.missing {
+      let verbs = Catalogue.standard.conversions.filter { $0.programs.contains(program) }.map(\.verb)
+      print("\nNot installed: \(program), which makes \(verbs.joined(separator: ", ")) (see scripts/install)")
+    }
   }
 
   /// Prints a table. The first row holds the column names; the last column is not padded.

@@ -43,7 +43,7 @@ extension IndexCommand {
         guard let fault else { return }
         progress.failed += 1
         progress.line.clear()
-        Terminal.complain("cannot convert \(path)/\(file.path): \(describe(fault))")
+        Terminal.logError("cannot convert \(path)/\(file.path): \(describe(fault))")
       }
     }
     return progress.withLock { progress in

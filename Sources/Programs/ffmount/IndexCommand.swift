@@ -35,7 +35,7 @@ struct IndexCommand: ParsableCommand {
         failures += try look(through: path, indexing)
         if conversions { failures += try convert(path, index) }
       } catch let refusal as Refusal {
-        Terminal.complain(refusal.sentence)
+        Terminal.logError(refusal.sentence)
         failures += 1
       }
     }
@@ -58,7 +58,7 @@ struct IndexCommand: ParsableCommand {
         switch found {
         case .success(let search): failures += follow(inner, search, indexing) ? 0 : 1
         case .failure(let fault):
-          Terminal.complain("cannot index \(inner): \(describe(fault))")
+          Terminal.logError("cannot index \(inner): \(describe(fault))")
           failures += 1
         }
       }
@@ -71,7 +71,7 @@ struct IndexCommand: ParsableCommand {
     guard follow(path, found) else { return false }
     guard search else { return true }
     do throws(Fault) { return follow("words of \(path)", try indexing.words(of: found)) } catch {
-      Terminal.complain("cannot index the words of \(path): \(describe(error))")
+      Terminal.logError("cannot index the words of \(path): \(describe(error))")
       return false
     }
   }
@@ -83,11 +83,11 @@ struct IndexCommand: ParsableCommand {
     let reach = work.reach
     line.finish(bytes: reach.bytes, messages: reach.messages)
     if let fault = work.fault {
-      Terminal.complain("cannot index \(path) to its end: \(describe(fault))")
+      Terminal.logError("cannot index \(path) to its end: \(describe(fault))")
       return false
     }
     if !work.isKept {
-      Terminal.complain("\(path) was looked through, but the index could not be written (is the disk full?)")
+      Terminal.logError("\(path) was looked through, but the index could not be written (is the disk full?)")
       return false
     }
     return true

@@ -12,7 +12,7 @@ struct TerminalLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  func log(event: LogEvent) { Terminal.complain("\(event.message)") }
+  func log(event: LogEvent) { Terminal.logError("\(event.message)") }
 }
 
 /// Logs to syslog or the journal.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Conversion
 import Glibc
 import Index
+import Jobs
 import MailViews
 import Tree
 

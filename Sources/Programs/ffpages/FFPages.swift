@@ -1,7 +1,8 @@
-internal import Workshop
+internal import Documents
+internal import WorkerKit
 
-/// The worker that takes PDFs apart: it links libqpdf alone, and so starts in a tenth of the time that ffconvert does.
+/// The worker program for pages of PDFs: it links only libqpdf, and starts in a tenth of the time of ffconvert.
 @main
 enum FFPages {
-  static func main() { Workshop.run("ffpages") { PageBench() } }
+  static func main() { WorkerRuntime.run("ffpages") { [PagesHandler()] } }
 }

@@ -1,7 +1,9 @@
 internal import ArchiveViews
 public import Bytes
+internal import Catalogue
 internal import Files
 public import Index
+internal import Jobs
 internal import MailViews
 public import RenditionViews
 internal import TableViews
@@ -11,11 +13,11 @@ public import Tree
 public import Zip
 
 extension Views {
-  /// The one place where views are registered: here and in `types`.
-  ///
-  /// `index` keeps what is dear to find out; nil: nothing outlives the mount. What can only be decoded front to back is kept in
-  /// files without names in the folder `spools`, if it is given. Without `conversions`, nothing is converted. `memory` is for
-  /// all that is kept in memory because it is dear to make.
+  /// - Parameters:
+  ///   - index: stores what is expensive to determine; nil if nothing outlives the mount.
+  ///   - spools: the folder for temporary files without names, with what can only be decoded front to back.
+  ///   - conversions: nil if nothing is converted.
+  ///   - memory: for everything that is cached in memory.
   public init(
     listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
     zip: ZipOptions = ZipOptions(), spools: String? = nil, conversions: Conversions? = nil,
@@ -23,39 +25,67 @@ extension Views {
   ) {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
-    let mailboxes = Mailboxes(index: index, memory)
-    let messages = MessagesView(listing: listing, mailboxes)
-    let known = conversions?.known ?? KnownValues(index: index)
-    let tables = RewrittenText.Memory(capacity: Self.tableMemory, memory)
-    let converting: [any View] =
-      conversions.map {
-        [
-          PagesView(listing: listing, $0), CompressedView(listing: listing, $0), RenditionView(listing: listing, $0),
-          MergedView($0),
-        ]
-      } ?? []
-    self.init(
-      [
-        ContentsView(listing: listing, decodedCache: cache, index: index, zip, memory),
-        messages, MailboxViewsView(besides: messages, mailboxes),
-        MessageView(listing: listing, mailboxes.messages),
-        TableView(.html, known, tables),
-        TableView(.text, known, tables),
-      ] + converting, depth: depth)
+    let services = ViewServices(
+      listing: listing, decodedCache: cache, index: index, zip: zip, conversions: conversions, memory: memory)
+    self.init(Self.families.flatMap { $0(services) }, depth: depth)
   }
 
-  /// For what was made of tables last, in bytes.
-  private static let tableMemory = 8 << 20
-
-  package static let types: [any View.Type] = [
-    ContentsView.self, MessagesView.self, MailboxViewsView.self, MessageView.self, TableView.self, PagesView.self,
-    CompressedView.self, RenditionView.self, MergedView.self,
+  /// The families of views, in the order in which they are asked: one line each.
+  private static let families: [@Sendable (ViewServices) -> [any View]] = [
+    { [ContentsView(listing: $0.listing, decodedCache: $0.decodedCache, index: $0.index, $0.zip, $0.memory)] },
+    { mail($0) },
+    { tables($0) },
+    { services in services.conversions.map { renditions(services.listing, $0) } ?? [] },
   ]
 
-  /// The extensions of files that some view can be listed beside: what `-o views=` may name.
-  public static let possibleExtensions: Set<FileExtension> =
-    types.reduce(into: []) { $0.formUnion($1.possibleExtensions) }
+  private static func mail(_ services: ViewServices) -> [any View] {
+    let mailboxes = Mailboxes(index: services.index, services.memory)
+    let messages = MessagesView(listing: services.listing, mailboxes)
+    return [
+      messages, MailboxViewsView(besides: messages, mailboxes),
+      MessageView(listing: services.listing, mailboxes.messages),
+    ]
+  }
 
-  /// What there is, in the order in which it is looked for.
-  public static var descriptions: [ViewDescription] { types.flatMap { $0.descriptions } }
+  private static func tables(_ services: ViewServices) -> [any View] {
+    let known = services.conversions?.known ?? KnownValues(index: services.index)
+    let tables = RewrittenText.Memory(capacity: tableMemory, services.memory)
+    return [TableView(.html, known, tables), TableView(.text, known, tables)]
+  }
+
+  /// The cache of generated tables, in bytes.
+  private static let tableMemory = 8 << 20
+
+  private static func renditions(_ listing: ViewListing, _ conversions: Conversions) -> [any View] {
+    let views: [(verb: String?, view: any View)] = [
+      ("pages", PagesView(listing: listing, conversions)),
+      ("compressed", CompressedView(listing: listing, conversions)),
+      (nil, RenditionView(listing: listing, conversions)), ("merged", MergedView(conversions)),
+    ]
+    return views.filter { view in view.verb.map { conversions.catalogue.conversion($0) != nil } ?? true }.map(\.view)
+  }
+
+  // MARK: What there is
+
+  /// All views of a full installation.
+  private static let known = Views(conversions: .withoutWorkers)
+
+  package static var types: [any View.Type] { known.all.map { type(of: $0) } }
+
+  /// The extensions of files that a view can be listed beside: what `-o views=` accepts.
+  public static let possibleExtensions: Set<FileExtension> =
+    known.all.reduce(into: []) { $0.formUnion($1.possibleExtensions) }
+
+  /// What each view is, in the order in which they are asked.
+  public static var descriptions: [ViewDescription] { known.all.flatMap(\.descriptions) }
+}
+
+/// What views are made with.
+private struct ViewServices: Sendable {
+  let listing: ViewListing
+  let decodedCache: Int
+  let index: Index?
+  let zip: ZipOptions
+  let conversions: Conversions?
+  let memory: MemoryBudget
 }

@@ -9,7 +9,7 @@ package import Zip
 package struct ContentsView: FolderView {
   package let name = "contents"
   package let listedExtensions: Set<FileExtension>
-  package static let possibleExtensions = usual.union(byName)
+  package let possibleExtensions = usual.union(byName)
   private let listsUnnamed: Bool
   private let archives: Archives
 
@@ -22,10 +22,10 @@ package struct ContentsView: FolderView {
     "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "pptx", "pptm", "potx", "odt", "ods", "odp", "odg", "ott",
   ]
 
-  package static var descriptions: [ViewDescription] {
+  package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        spelling, listed: usual, sources: "any ZIP archive, also in parts (`.zip.001`)",
+        Self.spelling, listed: Self.usual, sources: "any ZIP archive, also in parts (`.zip.001`)",
         "the tree inside the archive")
     ]
   }

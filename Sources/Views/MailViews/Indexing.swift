@@ -1,7 +1,7 @@
 package import Bytes
-package import Conversion
 internal import Files
 package import Index
+package import Jobs
 internal import Mail
 package import Tree
 

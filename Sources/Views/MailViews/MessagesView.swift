@@ -7,15 +7,15 @@ package import Tree
 package struct MessagesView: FolderView {
   package let name = "messages"
   package let listedExtensions: Set<FileExtension>
-  package static var possibleExtensions: Set<FileExtension> { usual }
+  package let possibleExtensions = usual
   private let listsUnnamed: Bool
   private let mailboxes: Mailboxes
 
   package static let suffix: StaticString = ".messages"
   private static let usual: Set<FileExtension> = ["mbox", "mbx"]
 
-  package static var descriptions: [ViewDescription] {
-    [ViewDescription(spelling, listed: usual, sources: "any mailbox", "a folder for each message")]
+  package var descriptions: [ViewDescription] {
+    [ViewDescription(Self.spelling, listed: Self.usual, sources: "any mailbox", "a folder for each message")]
   }
 
   package init(listing: ViewListing, _ mailboxes: Mailboxes) {
@@ -47,17 +47,18 @@ package struct MessagesView: FolderView {
 package struct MessageView: FolderView {
   package let name = "message"
   package let listedExtensions: Set<FileExtension>
-  package static var possibleExtensions: Set<FileExtension> { usual }
+  package let possibleExtensions = usual
   private let messages: MessageTable
   private let shown = SourceTable<ShownMessage>()
 
   package static let suffix: StaticString = ".message"
   private static let usual: Set<FileExtension> = ["eml"]
 
-  package static var descriptions: [ViewDescription] {
+  package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        spelling, listed: usual, sources: "any file that starts with a message's header", "the message's parts")
+        Self.spelling, listed: Self.usual, sources: "any file that starts with a message's header",
+        "the message's parts")
     ]
   }
 

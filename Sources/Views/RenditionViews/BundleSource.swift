@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Conversion
+internal import Catalogue
 internal import Synchronization
 internal import Tree
 

@@ -1,5 +1,5 @@
 package import Bytes
-internal import Conversion
+internal import Catalogue
 package import Tree
 
 /// `STEM[.MODIFIER…].compressed.pdf` beside `STEM.pdf`: the same document with smaller images.
@@ -7,18 +7,16 @@ package struct CompressedView: View {
   package let name = "compressed"
   package let kind = Kind.file
   package let listedExtensions: Set<FileExtension>
-  package static var possibleExtensions: Set<FileExtension> { PagesView.usual }
+  package let possibleExtensions = conversion.listed.extensions
   private let conversions: Conversions
+  private static let conversion = Conversion.compressed
 
-  package static var descriptions: [ViewDescription] {
-    let modifiers = ImageChanges.described.filter { modifier in
-      var changes = ImageChanges()
-      return changes.add(Substring(modifier.example)) && Recipe.compressed(by: changes) != nil
-    }
+  package var descriptions: [ViewDescription] {
+    let conversion = Self.conversion
     return [
       ViewDescription(
-        "STEM.compressed.pdf", listed: PagesView.usual, sources: "any `STEM.pdf`",
-        "the same document with smaller images, 150 dpi and q60", modifiers: modifiers)
+        "STEM\(Self.suffix)", listed: possibleExtensions, sources: conversion.meaning.sources,
+        conversion.meaning.result, modifiers: .init(of: conversion))
     ]
   }
 
@@ -28,7 +26,7 @@ package struct CompressedView: View {
   private static let extensions = ["pdf", "PDF", "Pdf", "pDf", "pdF", "PDf", "PdF", "pDF"].map { Array(".\($0)".utf8) }
 
   package init(listing: ViewListing, _ conversions: Conversions) {
-    listedExtensions = listing.extensions(PagesView.usual)
+    listedExtensions = listing.extensions(possibleExtensions)
     self.conversions = conversions
   }
 
@@ -37,7 +35,7 @@ package struct CompressedView: View {
   package func listedName(beside file: FileName) -> FileName { FileName(stem(of: file)).appending(Self.suffix) }
 
   package func listedRequest(beside file: FileName) -> ViewRequest {
-    ViewRequest(source: file, recipe: Recipe.compressed(by: ImageChanges()))
+    ViewRequest(source: file, recipe: Self.conversion.plainRecipe)
   }
 
   package func rivals(of file: FileName) -> [FileName] {
@@ -55,9 +53,10 @@ package struct CompressedView: View {
   package func requests(for name: FileName) -> [ViewRequest] {
     guard let whole = name.dropping(suffix: Self.suffix) else { return [] }
     var stem = whole.bytes[...]
-    var changes = ImageChanges()
+    var changes = CompressionChanges()
     var requests: [ViewRequest] = []
-    while !stem.isEmpty, let recipe = Recipe.compressed(by: changes) {
+    while !stem.isEmpty {
+      let recipe = Recipe(verb: Self.conversion.verb, changes)
       // The usual one again, as the last, which may be a view's.
       requests += (Self.extensions + [Self.extensions[0]]).map {
         ViewRequest(source: FileName(stem + $0), recipe: recipe)
@@ -73,10 +72,11 @@ package struct CompressedView: View {
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
     guard let recipe = request.recipe else { return nil }
-    if !isNamed, !source.isConcealed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
+    if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) { return nil }
     // No result is larger than its source.
     let item = RenditionFile(
-      SourceState(source), recipe, conversions, view: name, estimate: source.attributes.size)
+      SourceState(source), recipe, conversions, view: name,
+      estimate: Self.conversion.size.estimate(fromFileOf: source.attributes.size))
     return Found(item, try item.attributes(patience))
   }
 }

@@ -1,11 +1,14 @@
 public import Bytes
-public import Conversion
+package import Catalogue
 public import Index
-package import Tree
+public import Jobs
+internal import Tree
 
 /// What the views that convert share.
 public final class Conversions: Sendable {
   let renditions: Renditions
+  /// What can be made here.
+  package let catalogue: Catalogue
   package let known: KnownValues
 
   /// `cache` and `index` are nil where nothing outlives the mount; `spools` is a folder for large temporary files;
@@ -14,10 +17,15 @@ public final class Conversions: Sendable {
     _ options: ConversionPool.Options, cache: RenditionCache?, index: Index?, spools: String,
     passwords: Passwords = Passwords()
   ) {
+    catalogue = options.catalogue
     known = KnownValues(index: index)
     renditions = Renditions(
       pool: ConversionPool(options), cache: cache, spools: spools, notes: known, passwords: passwords)
   }
+
+  /// Describes what the standard catalogue can make, and makes nothing.
+  public static let withoutWorkers = Conversions(
+    ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/nonexistent")
 
   func stop() { renditions.stop() }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Catalogue
 internal import Files
 internal import Tree
 
@@ -17,7 +18,7 @@ final class FolderBundle: Item {
 
   /// More files are not merged.
   private static let mostMembers = 65_536
-  private static let extensions = PagesView.usual.union(RenditionView.images)
+  private static let extensions = Conversion.merged.sources.extensions
 
   init(_ folder: any Item, _ attributes: Attributes, _ patience: Patience) throws(Fault) {
     self.folder = folder

@@ -1,5 +1,5 @@
 package import Bytes
-internal import Conversion
+internal import Catalogue
 package import Tree
 
 /// `FOLDER.merged.pdf`, by name: the PDFs and images of a folder as one document, in the order of their names.
@@ -8,16 +8,14 @@ package struct MergedView: View {
   package let kind = Kind.file
   package let sourceKind = Kind.folder
   package let listedExtensions: Set<FileExtension> = []
-  package static var possibleExtensions: Set<FileExtension> { [] }
+  package let possibleExtensions: Set<FileExtension> = []
   private let conversions: Conversions
 
   private static let suffix: StaticString = ".merged.pdf"
 
-  package static var descriptions: [ViewDescription] {
-    [
-      ViewDescription(
-        "FOLDER\(suffix)", sources: "any folder with PDFs or images", "these as one PDF, `file2` before `file10`")
-    ]
+  package var descriptions: [ViewDescription] {
+    let meaning = Conversion.merged.meaning
+    return [ViewDescription("FOLDER\(Self.suffix)", sources: meaning.sources, meaning.result)]
   }
 
   package init(_ conversions: Conversions) { self.conversions = conversions }
@@ -49,7 +47,7 @@ package struct MergedView: View {
     let files = Source(item: bundle, attributes: attributes, name: source.name, folder: source.folder)
     let item = RenditionFile(
       SourceState(files), .merged, conversions, view: name,
-      estimate: SizeEstimate.ofMerging(filesOf: attributes.size))
+      estimate: Conversion.merged.size.estimate(fromFileOf: attributes.size))
     return Found(item, try item.attributes(patience))
   }
 }

@@ -1,5 +1,6 @@
 package import Bytes
-internal import Conversion
+internal import Catalogue
+internal import Jobs
 internal import Synchronization
 package import Tree
 
@@ -7,33 +8,30 @@ package import Tree
 package struct PagesView: FolderView {
   package let name = "pages"
   package let listedExtensions: Set<FileExtension>
-  package static var possibleExtensions: Set<FileExtension> { usual }
+  package let possibleExtensions = Conversion.pages.listed.extensions
   private let listsUnnamed: Bool
   private let conversions: Conversions
 
   package static let suffix: StaticString = ".pages"
-  static let usual: Set<FileExtension> = ["pdf"]
 
-  package static var descriptions: [ViewDescription] {
-    [
-      ViewDescription(
-        spelling, listed: usual, sources: "any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`")
-    ]
+  package var descriptions: [ViewDescription] {
+    let meaning = Conversion.pages.meaning
+    return [ViewDescription(Self.spelling, listed: possibleExtensions, sources: meaning.sources, meaning.result)]
   }
 
   package init(listing: ViewListing, _ conversions: Conversions) {
-    listedExtensions = listing.extensions(Self.usual)
+    listedExtensions = listing.extensions(possibleExtensions)
     listsUnnamed = listedExtensions.contains("pdf")
     self.conversions = conversions
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
-    listsUnnamed && FileSignature(startingWith: head) == .pdf
+    listsUnnamed && Format.pdf.isSignature(head)
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
-    if !isNamed, !source.isConcealed, FileSignature(startingWith: try source.head(patience)) != .pdf { return nil }
+    if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) { return nil }
     let folder = PageFolder(SourceState(source), conversions)
     return Found(folder, try folder.attributes(patience))
   }
@@ -85,7 +83,7 @@ final class PageFolder: MadeItem {
     let number = selection.page
     return RenditionFile(
       file, .pages(selection), conversions, view: Self.view,
-      estimate: SizeEstimate.ofPages(fromFileOf: file.attributes.size)
+      estimate: Conversion.pages.size.estimate(fromFileOf: file.attributes.size)
     ) { [self] in
       if let number { prepare(after: number, of: count) }
     }

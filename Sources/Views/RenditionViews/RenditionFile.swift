@@ -1,5 +1,6 @@
 internal import Bytes
-internal import Conversion
+internal import Catalogue
+internal import Jobs
 internal import Tree
 
 /// A file that is made of another when it is opened.
@@ -64,7 +65,7 @@ final class RenditionFile: MadeItem {
 
   func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
 
-  var knownHead: [UInt8]? { FileSignature.head(ofMade: recipe) }
+  var knownHead: [UInt8]? { conversions.catalogue.conversion(recipe.verb)?.result.head }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try conversions.known.load(patience)

@@ -1,120 +1,155 @@
 package import Bytes
-internal import Conversion
+internal import Catalogue
 package import Tree
 
-/// `NAME[.MODIFIER…].as-FORMAT`: an image as another kind of image, the first page of a PDF as one, a PDF's text.
+/// `NAME[.MODIFIER…].as-FORMAT`: a file converted to another format, by any conversion of the catalogue that is named so.
 package struct RenditionView: View {
   package let name = "rendition"
   package let kind = Kind.file
   package let listedExtensions: Set<FileExtension>
-  package static var possibleExtensions: Set<FileExtension> { otherImages }
+  package let possibleExtensions: Set<FileExtension>
   private let listsUnnamed: Bool
   private let conversions: Conversions
+  /// By the names of their results.
+  private let byResult: [String: [Conversion]]
+  /// Those that a listing shows beside files of a format.
+  private let listed: [Conversion]
 
-  /// Those that `.as-jpeg` is listed beside.
-  private static let otherImages = shownImages.union(rawPhotos)
-  private static let shownImages: Set<FileExtension> = [
-    "heic", "heif", "avif", "png", "webp", "gif", "tif", "tiff", "bmp", "jp2", "j2k", "pbm", "pgm", "ppm", "pnm", "exr",
-    "svg",
-  ]
-  private static let rawPhotos: Set<FileExtension> = [
-    "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2", "raf", "pef", "srw",
-  ]
-  private static let jpegs: Set<FileExtension> = ["jpg", "jpeg", "jpe"]
-  /// Images by their names, but for raw photos, which mostly lie beside what was made of them.
-  static let images = shownImages.union(jpegs)
   private static let marker = Array("as-".utf8)
   private static let dot = UInt8(ascii: ".")
 
-  package static var descriptions: [ViewDescription] {
-    let others = ImageFormat.allCases.filter { $0 != .jpeg && $0 != .pdf }.map(\.rawValue).joined(separator: ", ")
-    return [
-      ViewDescription(
-        "NAME.as-jpeg", listed: otherImages, sources: "any image or PDF", "the image, or the first page, as JPEG",
-        modifiers: ImageChanges.described),
-      ViewDescription(
-        "NAME.as-FORMAT", sources: "any image or PDF", "the same as another format: \(others)",
-        modifiers: ImageChanges.described),
-      ViewDescription(
-        "NAME.as-pdf", sources: "any image", "the image, or all pages of a TIFF, as a PDF",
-        modifiers: ImageChanges.described),
-      ViewDescription("NAME.as-txt", sources: "any PDF", "its text in reading order"),
-    ]
-  }
-
   package init(listing: ViewListing, _ conversions: Conversions) {
-    listedExtensions = listing.extensions(Self.otherImages)
+    let named = conversions.catalogue.conversions.filter { $0.naming == .suffix }
+    byResult = Dictionary(
+      grouping: named.flatMap { conversion in
+        ([conversion.result.name] + conversion.result.otherNames).map { (name: $0, conversion) }
+      }, by: \.name
+    ).mapValues { $0.map(\.1) }
+    listed = named.filter { !$0.listed.isEmpty }
+    possibleExtensions = listed.reduce(into: []) { $0.formUnion($1.listed.extensions) }
+    listedExtensions = listing.extensions(possibleExtensions)
     listsUnnamed = !listing.isOff
     self.conversions = conversions
   }
 
-  package var endings: Set<FileExtension> {
-    Set((ImageFormat.spellings + ["txt"]).map { FileExtension(Self.marker + Array($0.utf8)) })
+  package var descriptions: [ViewDescription] {
+    let named = conversions.catalogue.conversions.filter { $0.naming == .suffix }
+    var descriptions: [ViewDescription] = []
+    for first in named.indices {
+      let same = named[first...].prefix { $0.meaning == named[first].meaning }
+      if first > 0, named[first - 1].meaning == named[first].meaning { continue }
+      let names = same.map(\.result.name)
+      let (spelling, result) =
+        names.count == 1
+        ? ("NAME.as-\(names[0])", named[first].meaning.result)
+        : ("NAME.as-FORMAT", "\(named[first].meaning.result): \(names.joined(separator: ", "))")
+      descriptions.append(
+        ViewDescription(
+          spelling, listed: named[first].listed.extensions, sources: named[first].meaning.sources, result,
+          modifiers: .init(of: named[first])))
+    }
+    return descriptions
   }
 
-  package func listedName(beside file: FileName) -> FileName { file.appending(".as-jpeg") }
+  package var endings: Set<FileExtension> { Set(byResult.keys.map { FileExtension(Self.marker + Array($0.utf8)) }) }
+
+  /// The conversion that a listing shows beside a file; of one without an extension, the first.
+  private func listed(beside file: FileName) -> Conversion? {
+    let format = file.fileExtension.flatMap { conversions.catalogue.format(named: $0) }
+    return format.flatMap { format in listed.first { $0.listed.contains(format) } } ?? listed.first
+  }
+
+  package func listedName(beside file: FileName) -> FileName {
+    Self.name(of: file, as: listed(beside: file)?.result.name ?? "")
+  }
+
+  private static func name(of file: FileName, as result: String) -> FileName {
+    FileName(file.bytes + [dot] + marker + Array(result.utf8))
+  }
 
   package func listedRequest(beside file: FileName) -> ViewRequest {
-    ViewRequest(source: file, recipe: .image(.jpeg, ImageChanges()))
+    ViewRequest(source: file, recipe: listed(beside: file)?.plainRecipe)
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
-    listsUnnamed && FileSignature(startingWith: head) == .otherImage
+    guard listsUnnamed, let format = conversions.catalogue.format(startingWith: head) else { return false }
+    return listed.first?.listed.contains(format) ?? false
   }
 
   package func requests(for name: FileName) -> [ViewRequest] {
     let bytes = name.bytes
-    guard let end = bytes.lastIndex(of: Self.dot), bytes[(end + 1)...].starts(with: Self.marker) else { return [] }
-    let format = String(decoding: bytes[(end + 1 + Self.marker.count)...], as: UTF8.self)
+    guard let end = bytes.lastIndex(of: Self.dot), bytes[(end + 1)...].starts(with: Self.marker),
+      let known = byResult[String(decoding: bytes[(end + 1 + Self.marker.count)...], as: UTF8.self)]
+    else { return [] }
     var source = bytes[..<end]
-    guard !source.isEmpty else { return [] }
-    if format == "txt" { return [ViewRequest(source: FileName(source), recipe: .text)] }
-    guard let format = ImageFormat(spelling: format) else { return [] }
-    var changes = ImageChanges()
-    var requests = [ViewRequest(source: FileName(source), recipe: .image(format, changes))]
-    // None may be said twice, so there are few.
-    while let dot = source.lastIndex(of: Self.dot), dot > source.startIndex,
-      changes.add(Substring(String(decoding: source[(dot + 1)...], as: UTF8.self)))
-    {
+    var words = ""
+    var requests: [ViewRequest] = []
+    // None may be repeated, so there are few.
+    while !source.isEmpty, let recipe = known.lazy.compactMap({ $0.recipe(words) }).first {
+      requests.append(ViewRequest(source: FileName(source), recipe: recipe))
+      guard let dot = source.lastIndex(of: Self.dot), dot > source.startIndex else { break }
+      let word = String(decoding: source[(dot + 1)...], as: UTF8.self)
+      if word.isEmpty { break }
+      words = words.isEmpty ? word : "\(word).\(words)"
       source = source[..<dot]
-      requests.append(ViewRequest(source: FileName(source), recipe: .image(format, changes)))
     }
     return requests
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let recipe = request.recipe else { return nil }
+    guard let recipe = request.recipe, var last = conversions.catalogue.conversion(recipe.verb) else { return nil }
+    var (source, made) = (source, recipe)
     if !source.isConcealed {
-      guard let kind = try signature(of: source, patience), Self.makes(recipe, of: kind, source) else { return nil }
+      guard let format = try format(of: source, patience), let way = way(from: format, recipe) else { return nil }
+      for step in way.steps { source = try converted(source, by: step, patience) }
+      (last, made) = (way.last, way.recipe)
     }
-    let size = source.attributes.size
-    let (estimate, view) =
-      if case .image(let format, _) = recipe {
-        (SizeEstimate.ofImage(format, fromFileOf: size), "as-\(format.rawValue)")
-      } else {
-        (SizeEstimate.ofText(fromFileOf: size), "as-txt")
-      }
     let item = RenditionFile(
-      SourceState(source), recipe, conversions, view: view, estimate: estimate)
+      SourceState(source), made, conversions, view: "as-\(last.result.name)",
+      estimate: last.size.estimate(fromFileOf: source.attributes.size))
     return Found(item, try item.attributes(patience))
   }
 
-  private func signature(of source: Source, _ patience: Patience) throws(Fault) -> FileSignature? {
-    // A name that a listing shows keeps its word without a look inside.
-    if source.item.knownHead == nil {
-      if source.isNamed(among: Self.otherImages) { return .otherImage }
-      if source.isNamed(among: Self.jpegs) { return .jpeg }
-      if source.isNamed(among: PagesView.usual) { return .pdf }
+  /// How a file of a format becomes what a recipe asks for, by any conversion with that result.
+  private func way(
+    from format: Format, _ recipe: Recipe
+  ) -> (steps: ArraySlice<Conversion>, last: Conversion, recipe: Recipe)? {
+    guard let asked = conversions.catalogue.conversion(recipe.verb) else { return nil }
+    for conversion in byResult[asked.result.name] ?? [] {
+      guard let chain = conversions.catalogue.chain(from: format, to: conversion),
+        let recipe = conversion.recipe(
+          recipe.arguments ?? "", of: chain.count > 1 ? chain[chain.count - 2].result : format)
+      else { continue }
+      return (chain.dropLast(), conversion, recipe)
     }
-    return FileSignature(startingWith: try source.head(patience))
+    return nil
   }
 
-  private static func makes(_ recipe: Recipe, of kind: FileSignature, _ source: Source) -> Bool {
-    switch recipe {
-    case .pages, .merged, .compressed: false
-    case .text: kind == .pdf
-    case .image(let format, let changes):
-      kind == .pdf ? format != .pdf : changes.resolution == nil || source.isNamed(among: ["svg"])
+  /// A file as the step of a chain makes it, which is a file of its own.
+  private func converted(_ source: Source, by step: Conversion, _ patience: Patience) throws(Fault) -> Source {
+    let item = RenditionFile(
+      SourceState(source), step.plainRecipe, conversions, view: "as-\(step.result.name)",
+      estimate: step.size.estimate(fromFileOf: source.attributes.size))
+    return Source(
+      item: item, attributes: try item.attributes(patience),
+      name: Self.name(of: source.name, as: step.result.name), folder: source.folder)
+  }
+
+  private func format(of source: Source, _ patience: Patience) throws(Fault) -> Format? {
+    // A name that a listing shows is believed without reading the file.
+    if source.item.knownHead == nil, let known = source.name.fileExtension.flatMap(conversions.catalogue.format(named:))
+    {
+      return known
+    }
+    return conversions.catalogue.format(startingWith: try source.head(patience))
+  }
+}
+
+extension [ViewDescription.Modifier] {
+  /// As people are told of them.
+  init(of conversion: Conversion) {
+    self = (conversion.modifiers?.examples ?? []).map {
+      ViewDescription.Modifier(example: $0.modifier, meaning: $0.meaning)
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Jobs
 internal import Synchronization
 internal import Tables
 internal import Tree

@@ -1,4 +1,5 @@
 package import Bytes
+package import Jobs
 package import Tables
 package import Tree
 
@@ -10,7 +11,7 @@ package struct TableView: View {
   package let name: String
   package let kind = Kind.file
   package let listedExtensions: Set<FileExtension> = []
-  package static var possibleExtensions: Set<FileExtension> { [] }
+  package let possibleExtensions: Set<FileExtension> = []
   private let form: TableForm
   private let suffix: StaticString
   private let known: KnownValues
@@ -22,12 +23,17 @@ package struct TableView: View {
     "jsonl": .jsonLines,
   ]
 
-  package static var descriptions: [ViewDescription] {
-    [
-      ViewDescription("NAME.as-html", sources: names { $0.isTable }, "the table as a page whose header stays in sight"),
-      ViewDescription("NAME.as-txt", sources: names { $0.isTable }, "the table in aligned columns"),
-      ViewDescription("NAME.as-txt", sources: names { !$0.isTable }, "the JSON indented"),
-    ]
+  package var descriptions: [ViewDescription] {
+    let tables = Self.names { $0.isTable }
+    switch form {
+    case .html:
+      return [ViewDescription("NAME.as-html", sources: tables, "the table as a page whose header stays in sight")]
+    case .text:
+      return [
+        ViewDescription("NAME.as-txt", sources: tables, "the table in aligned columns"),
+        ViewDescription("NAME.as-txt", sources: Self.names { !$0.isTable }, "the JSON indented"),
+      ]
+    }
   }
 
   private static func names(_ isOf: (TableForm.Content) -> Bool) -> String {

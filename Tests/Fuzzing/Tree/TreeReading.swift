@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Conversion
 internal import Dispatch
 internal import Files
 internal import TestSupport

@@ -1,7 +1,7 @@
 internal import Bytes
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
 internal import Pixels
+internal import WorkerKit
 
 /// Copies a whole document into a smaller one: everything reachable from the catalog, with equal objects merged and
 /// images reduced to the size they are painted at.

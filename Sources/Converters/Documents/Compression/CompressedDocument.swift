@@ -1,6 +1,6 @@
-internal import Conversion
-public import JobFiles
+internal import Catalogue
 public import Pixels
+public import WorkerKit
 
 /// Makes a PDF smaller: keeps its text, drawings, links, outline and forms, and reduces its images to a resolution and
 /// quality.

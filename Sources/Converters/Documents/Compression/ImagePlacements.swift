@@ -1,4 +1,5 @@
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// The largest size at which each image of a document is painted, in any context: pages, forms, patterns, soft masks
 /// and annotation appearances.

@@ -1,5 +1,5 @@
-internal import JobFiles
 internal import Pixels
+internal import WorkerKit
 
 /// A smaller encoding of an image.
 struct ImageRecoding {

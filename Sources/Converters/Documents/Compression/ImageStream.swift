@@ -1,5 +1,5 @@
-internal import JobFiles
 internal import Pixels
+internal import WorkerKit
 
 /// The properties of an image's samples, from its dictionary (PDF 32000-1, 8.9.5).
 struct ImageStream {

@@ -1,5 +1,6 @@
-internal import JobFiles
+internal import Catalogue
 internal import Pixels
+internal import WorkerKit
 
 /// Writes a PDF whose non-stream objects are packed into compressed object streams (PDF 32000-1, 7.5.7).
 final class PackedWriter {

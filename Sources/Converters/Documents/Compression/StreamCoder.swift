@@ -1,5 +1,5 @@
-internal import JobFiles
 internal import Pixels
+internal import WorkerKit
 
 /// Finds smaller encodings for streams.
 struct StreamCoder {

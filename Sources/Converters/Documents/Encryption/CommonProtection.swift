@@ -1,5 +1,5 @@
-internal import Conversion
-public import JobFiles
+internal import Catalogue
+public import WorkerKit
 
 /// The encryption of a document merged from several: that of the strictest, so that nobody can open or do more with the
 /// contents than before.

@@ -1,6 +1,6 @@
 internal import CQpdfKey
-internal import Conversion
-internal import JobFiles
+internal import Catalogue
+internal import WorkerKit
 
 /// A document's encryption key and methods, as libqpdf derives them from a password.
 struct EncryptionKey {

@@ -1,4 +1,5 @@
-public import JobFiles
+internal import Catalogue
+public import WorkerKit
 
 /// The encodings of a password to try on a PDF.
 public enum Passphrase {

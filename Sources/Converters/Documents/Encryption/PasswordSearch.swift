@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CQpdfKey
-public import Conversion
-public import JobFiles
+public import Catalogue
+public import WorkerKit
 
 /// Finds which passwords open documents.
 public struct PasswordSearch {

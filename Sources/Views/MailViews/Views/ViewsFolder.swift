@@ -105,14 +105,13 @@ package struct MailboxViewsView: FolderView {
   private let mailboxes: Mailboxes
 
   package static let suffix: StaticString = ".views"
-  package static var possibleExtensions: Set<FileExtension> { MessagesView.possibleExtensions }
+  package var possibleExtensions: Set<FileExtension> { messages.possibleExtensions }
   package var listedExtensions: Set<FileExtension> { messages.listedExtensions }
 
-  package static var descriptions: [ViewDescription] {
-    let extensions = MessagesView.descriptions.flatMap(\.listed).map { FileExtension($0.utf8) }
-    return [
+  package var descriptions: [ViewDescription] {
+    [
       ViewDescription(
-        spelling, listed: Set(extensions), sources: "any mailbox",
+        Self.spelling, listed: messages.possibleExtensions, sources: "any mailbox",
         "the messages by date, sender, thread and label, their attachments, and `search/QUERY/`")
     ]
   }

@@ -1,0 +1,57 @@
+public import Bytes
+
+/// The formats and conversions that there are.
+public struct Catalogue: Sendable {
+  public let formats: [Format]
+  public let conversions: [Conversion]
+  private let byVerb: [String: Conversion]
+  private let byExtension: [FileExtension: Format]
+
+  /// Of two conversions with one verb, and of two formats with one extension, the first counts. `formats` are recognized in
+  /// this order.
+  public init(formats: [Format], conversions: [Conversion]) {
+    self.formats = formats
+    self.conversions = conversions
+    byVerb = Dictionary(conversions.map { ($0.verb, $0) }) { first, _ in first }
+    byExtension = Dictionary(formats.flatMap { format in format.extensions.map { ($0, format) } }) { first, _ in first }
+  }
+
+  /// What the installed programs can do.
+  public static let standard = Catalogue(
+    formats: Format.documents + Format.images, conversions: Conversion.images + Conversion.documents)
+
+  /// This one and more.
+  public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {
+    Catalogue(formats: self.formats + formats, conversions: self.conversions + conversions)
+  }
+
+  /// Only what some worker program is there for.
+  public func limited(toPrograms isThere: (String) -> Bool) -> Catalogue {
+    Catalogue(formats: formats, conversions: conversions.filter { $0.programs.contains(where: isThere) })
+  }
+
+  public func conversion(_ verb: String) -> Conversion? { byVerb[verb] }
+
+  /// The format that files of a name have, as far as that says.
+  public func format(named fileExtension: FileExtension) -> Format? { byExtension[fileExtension] }
+
+  /// The format of a file that starts with these bytes; nil if none is recognized.
+  public func format(startingWith head: ArraySlice<UInt8>) -> Format? { formats.first { $0.isSignature(head) } }
+
+  /// The shortest sequence of conversions with which `source` becomes what `last` makes, `last` included; nil if there is
+  /// none, or it would take more than three. O(conversions²).
+  public func chain(from source: Format, to last: Conversion) -> [Conversion]? {
+    var found: [[Conversion]] = [[last]]
+    var seen: Set<String> = [last.verb]
+    for _ in 0..<3 {
+      if let chain = found.first(where: { $0[0].sources.contains(source) }) { return chain }
+      found = found.flatMap { chain in
+        conversions.filter { step in
+          step.leadsOn && step.result != source && chain[0].sources.contains(step.result)
+            && seen.insert(step.verb).inserted
+        }.map { [$0] + chain }
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,38 @@
+/// What is made of PDFs.
+extension Conversion {
+  public static let documents: [Conversion] = [pages, compressed, text, merged]
+
+  /// Some of a PDF's pages. One may hold most of its document, and its parts are no longer packed together.
+  public static let pages = Conversion(
+    "pages", from: [.pdf], to: .pdf, as: .inView, arguments: PageSelection.self, listed: [.pdf], size: .guess(2),
+    programs: ["ffpages", "ffconvert"],
+    meaning: ("any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`"))
+
+  /// The same document with smaller images.
+  public static let compressed = {
+    var conversion = Conversion(
+      "compressed", from: [.pdf], to: .pdf, as: .stem, arguments: CompressionChanges.self, listed: [.pdf],
+      size: .atMostSource, programs: ["ffconvert"],
+      meaning: ("any `STEM.pdf`", "the same document with smaller images, 150 dpi and q60"))
+    conversion.keepsWhatItCannotChange = true
+    return conversion
+  }()
+
+  /// A PDF's text in reading order: a small part of most PDFs, but packed well.
+  public static let text = Conversion(
+    "text", from: [.pdf], to: .plainText, size: .guess(8), programs: ["ffconvert"],
+    meaning: ("any PDF", "its text in reading order"))
+
+  /// One PDF of several files, which are passed as a `Bundle`. Images become pages as they are, or unpacked; raw photos
+  /// mostly lie beside what was made of them.
+  public static let merged = Conversion(
+    "merged", from: [.pdf] + Format.images.filter { $0.family == .image }, to: .pdf, as: .folder, size: .guess(4),
+    programs: ["ffconvert"],
+    meaning: ("any folder with PDFs or images", "these as one PDF, `file2` before `file10`"))
+}
+
+extension Recipe {
+  public static func pages(_ selection: PageSelection) -> Recipe { Recipe(verb: Conversion.pages.verb, selection) }
+  public static let text = Recipe(verb: Conversion.text.verb)
+  public static let merged = Recipe(verb: Conversion.merged.verb)
+}

@@ -1,0 +1,12 @@
+internal import Bytes
+
+/// Formats of documents.
+extension Format {
+  /// Readers look for the signature in the first KiB.
+  public static let pdf = Format(
+    "pdf", extensions: ["pdf"], mimeType: "application/pdf", family: .pageDocument, head: Array("%PDF-".utf8)
+  ) { $0.prefix(1024).contains(run: "%PDF-") }
+  public static let plainText = Format("txt", extensions: ["txt"], mimeType: "text/plain", family: .text)
+
+  public static let documents: [Format] = [.pdf]
+}

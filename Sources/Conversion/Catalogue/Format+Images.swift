@@ -1,0 +1,71 @@
+internal import Bytes
+
+/// Formats of images, in the order in which they are recognized.
+extension Format {
+  public static let jpeg = Format(
+    "jpeg", otherNames: ["jpg"], extensions: ["jpg", "jpeg", "jpe"], mimeType: "image/jpeg", family: .image,
+    head: [0xff, 0xd8, 0xff])
+  public static let png = Format(
+    "png", extensions: ["png"], mimeType: "image/png", family: .image,
+    head: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  public static let webp = Format(
+    "webp", extensions: ["webp"], mimeType: "image/webp", family: .image, head: Array("RIFF\0\0\0\0WEBP".utf8)
+  ) { $0.has("RIFF", at: 0) && $0.has("WEBP", at: 8) }
+  /// TIFF and BigTIFF, in either byte order.
+  public static let tiff = Format(
+    "tiff", otherNames: ["tif"], extensions: ["tif", "tiff"], mimeType: "image/tiff", family: .image,
+    head: [0x49, 0x49, 0x2a, 0x00]
+  ) { head in
+    [[0x49, 0x49, 0x2a, 0x00], [0x4d, 0x4d, 0x00, 0x2a], [0x49, 0x49, 0x2b, 0x00], [0x4d, 0x4d, 0x00, 0x2b]]
+      .contains { head.starts(with: $0) }
+  }
+  public static let gif = Format(
+    "gif", extensions: ["gif"], mimeType: "image/gif", family: .image, head: Array("GIF8".utf8))
+  public static let heic = Format(
+    "heic", otherNames: ["heif"], extensions: ["heic", "heif"], mimeType: "image/heic", family: .image,
+    head: Array("\0\0\0\u{18}ftypheic".utf8)
+  ) { isBranded($0, ["heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1"]) }
+  public static let avif = Format(
+    "avif", extensions: ["avif"], mimeType: "image/avif", family: .image, head: Array("\0\0\0\u{18}ftypavif".utf8)
+  ) { isBranded($0, ["avif", "avis"]) }
+  /// JPEG 2000, as a file and as a codestream.
+  public static let jp2 = Format(
+    "jp2", extensions: ["jp2", "j2k"], mimeType: "image/jp2", family: .image,
+    head: [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]
+  ) { $0.starts(with: [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]) || $0.starts(with: [0xff, 0x4f, 0xff, 0x51]) }
+  public static let bmp = Format(
+    "bmp", extensions: ["bmp"], mimeType: "image/bmp", family: .image, head: Array("BM".utf8))
+  /// Netpbm: P1 to P6, and a blank.
+  public static let pnm = Format(
+    "pnm", extensions: ["pnm", "pbm", "pgm", "ppm"], mimeType: "image/x-portable-anymap", family: .image
+  ) { head in
+    let bytes = Array(head.prefix(3))
+    return bytes.count == 3 && bytes[0] == 0x50 && (0x31...0x36).contains(bytes[1])
+      && [9, 10, 13, 32].contains(bytes[2])
+  }
+  public static let exr = Format(
+    "exr", extensions: ["exr"], mimeType: "image/x-exr", family: .image, head: [0x76, 0x2f, 0x31, 0x01])
+  public static let svg = Format(
+    "svg", extensions: ["svg"], mimeType: "image/svg+xml", family: .image
+  ) { head in
+    (head.first == 0x3c || head.starts(with: [0xef, 0xbb, 0xbf, 0x3c])) && head.contains(run: "<svg")
+  }
+  /// Those of Fuji, Olympus, Panasonic and Canon; most others start as TIFF does.
+  public static let rawPhoto = Format(
+    "raw", extensions: ["dng", "cr2", "cr3", "nef", "arw", "orf", "rw2", "raf", "pef", "srw"],
+    mimeType: "image/x-dcraw", family: .rawPhoto
+  ) { head in
+    ["FUJIFILMCCD-RAW ", "IIRO", "IIRS", "MMOR", "IIU\0"].contains { head.starts(with: $0.utf8) }
+      || isBranded(head, ["crx "])
+  }
+
+  /// All images.
+  public static let images: [Format] = [
+    .jpeg, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif, .pnm, .svg,
+  ]
+
+  /// Whether an ISO base media file has one of these major brands.
+  private static func isBranded(_ head: ArraySlice<UInt8>, _ brands: Set<String>) -> Bool {
+    head.has("ftyp", at: 4) && brands.contains(String(decoding: head.dropFirst(8).prefix(4), as: UTF8.self))
+  }
+}

@@ -1,0 +1,80 @@
+/// A piece of work for a worker: one message on its socket, with the descriptors of the input and, but for a question, of
+/// the output.
+public struct Job: Hashable, Sendable {
+  public enum Work: Hashable, Sendable {
+    /// How many pages a PDF has: answered with a number.
+    case countPages
+    /// Which of the job's passwords open a PDF, or those of the files of a `Bundle`: answered with how many do, and
+    /// remarked with their numbers, from 0, parted by commas.
+    case findPasswords(isBundle: Bool)
+    /// Writes a file to the output.
+    case make(Recipe)
+  }
+
+  /// Told again in the answer.
+  public var number: UInt64
+  public var work: Work
+  /// Where the bytes start in the input's descriptor, and how many they are.
+  public var start: Int64
+  public var size: Int64
+  /// Equal for equal bytes only: a document stays open for the next job on it. 0: for this job alone.
+  public var document: UInt64
+  /// At most how many bytes the output may have.
+  public var outputLimit: Int64
+  /// Passwords for what is encrypted; none of them is empty or has a byte of 0.
+  public var passwords: [[UInt8]] = []
+
+  /// The argument by which a worker program carries out jobs even if its sandbox is incomplete.
+  public static let weakSandbox = "--sandbox=weak"
+
+  /// No output may have more bytes.
+  public static let largestOutput: Int64 = 2 << 30
+
+  public init(
+    number: UInt64, work: Work, start: Int64, size: Int64, document: UInt64 = 0, outputLimit: Int64
+  ) {
+    self.number = number
+    self.work = work
+    self.start = start
+    self.size = size
+    self.document = document
+    self.outputLimit = outputLimit
+  }
+}
+
+/// What a worker says of a job.
+public struct JobAnswer: Hashable, Sendable {
+  public enum Outcome: Hashable, Sendable {
+    /// How many bytes were written, or the number asked for; and what there is to be said of them, the end of a sentence that
+    /// starts with the file's name, or nothing.
+    case done(Int64, remark: String = "")
+    case failed(Failure, reason: String)
+  }
+
+  public enum Failure: UInt8, Sendable {
+    /// The bytes break their format's rules.
+    case damaged = 1
+    /// Well formed, but nothing that can be made of it here.
+    case unsupported = 2
+    /// A password is needed.
+    case locked = 3
+    /// Memory, time, or the size of the output.
+    case limit = 4
+    /// Not the bytes' fault: no room on the disk, say.
+    case system = 5
+    /// There is no such page.
+    case absent = 6
+    /// The machine had no memory for it, and may have some later.
+    case memory = 7
+    /// The worker does nothing here: of what is to shut it in something is missing.
+    case unprotected = 8
+  }
+
+  public var number: UInt64
+  public var outcome: Outcome
+
+  public init(number: UInt64, outcome: Outcome) {
+    self.number = number
+    self.outcome = outcome
+  }
+}

@@ -1,0 +1,223 @@
+internal import Bytes
+internal import CPosix
+internal import Catalogue
+internal import Files
+internal import Glibc
+internal import Synchronization
+
+/// One process of the converter program: jobs go to it, and answers come back, over a socket that is its descriptor 3.
+///
+/// It is not trusted: what it says is checked; how long it takes, its memory and its output are watched from outside. For one
+/// thread at a time, but for `kill`.
+final class ConverterProcess: Sendable {
+  private let socket: Descriptor
+  /// What it writes to standard error.
+  private let errors: ErrorLines
+  /// /proc/PID/status; reading fails where there is none.
+  private let status: Descriptor
+  private let process: pid_t
+  /// nil once it has been waited for: then the number may be another process's.
+  private let child: Mutex<pid_t?>
+
+  struct Limits: Sendable {
+    /// Of its processors, for one job; whole seconds.
+    var time: Duration
+    /// By the clock: for who has no processor, or waits for a disk.
+    var clock: Duration
+    /// Of its own, not shared with a file, in bytes.
+    var memory: Int64
+  }
+
+  /// How often it is looked at, in milliseconds.
+  private static let round: Int32 = 25
+
+  /// Starts the program; each line that it writes to standard error goes to `log`.
+  init(_ program: WorkerProgram, log: @escaping @Sendable (String) -> Void) throws(Breakdown) {
+    let jobs = try Pair(SOCK_SEQPACKET)
+    let lines = try Pair(SOCK_STREAM)
+    process = try program.start(socket: jobs.theirs.raw, errors: lines.theirs.raw)
+    socket = jobs.takeOurs()
+    errors = ErrorLines(lines.takeOurs(), log)
+    child = Mutex(process)
+    status = Descriptor(owning: unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC))
+  }
+
+  deinit { end() }
+
+  /// Two sockets that are connected.
+  private struct Pair: ~Copyable {
+    private let ours: Descriptor
+    let theirs: Descriptor
+
+    init(_ type: __socket_type) throws(Breakdown) {
+      var ends: [Int32] = [-1, -1]
+      let type = Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+      guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .absent(errno) }
+      ours = Descriptor(owning: ends[0])
+      theirs = Descriptor(owning: ends[1])
+    }
+
+    consuming func takeOurs() -> Descriptor { ours }
+  }
+
+  // MARK: A job
+
+  /// Has one job done, its output written to `output`; nil when the process had ended, or took no more jobs, before it took
+  /// this one. Blocks. After a breakdown, and after nil, the process is gone.
+  func perform(_ job: Job, input: Int32, output: Int32?, _ limits: Limits) throws(Breakdown) -> JobAnswer.Outcome? {
+    let used = ffmount_processor_time(process)
+    let message = job.message
+    let descriptors = [input] + (output.map { [$0] } ?? [])
+    while unsafe ffmount_send(socket.raw, message, message.count, descriptors, descriptors.count) < 0 {
+      if errno == EINTR { continue }
+      guard [EPIPE, ECONNRESET, ENOTCONN].contains(errno) else { throw ended(after: .absent(errno)) }
+      end()
+      return nil
+    }
+    let start = monotonicNanoseconds()
+    var looksAt = start
+    while true {
+      if wait() {
+        switch receive() {
+        case .message(let bytes):
+          guard let answer = JobAnswer(message: bytes), answer.number == job.number else {
+            end()
+            throw .senseless
+          }
+          errors.read()
+          return answer.outcome
+        case .end: throw ended(after: .senseless)
+        case .untaken:
+          end()
+          return nil
+        }
+      }
+      let now = monotonicNanoseconds()
+      guard now >= looksAt else { continue }
+      looksAt = now + UInt64(Self.round) * 1_000_000
+      if let excess = excess(limits, since: (start, used), now) {
+        end()
+        throw excess
+      }
+      if let output, let size = Self.room(of: output), size > job.outputLimit {
+        end()
+        return .failed(.limit, reason: "would be larger than \(job.outputLimit) bytes")
+      }
+    }
+  }
+
+  /// What it has taken too much of.
+  private func excess(_ limits: Limits, since start: (clock: UInt64, used: UInt64), _ now: UInt64) -> Breakdown? {
+    if ownMemory > limits.memory { return .memory(limits.memory) }
+    let seconds = limits.time.components.seconds
+    let used = ffmount_processor_time(process)
+    if used > start.used, used - start.used > UInt64(clamping: seconds) * 1_000_000_000 { return .time(Int(seconds)) }
+    let atMost = limits.clock.components.seconds
+    return now - start.clock > UInt64(clamping: atMost) * 1_000_000_000 ? .delay(Int(atMost)) : nil
+  }
+
+  /// What a file holds or takes on the disk, whichever is more, in bytes.
+  private static func room(of file: Int32) -> Int64? {
+    guard let raw = try? FileStatus(of: file).raw else { return nil }
+    return max(Int64(raw.st_size), Int64(raw.st_blocks) * 512 - 1 << 20)
+  }
+
+  /// Whether it can take a job: it lives, and has said nothing unasked.
+  var isReady: Bool {
+    var poll = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)
+    return unsafe Glibc.poll(&poll, 1, 0) == 0
+  }
+
+  /// Waits for an answer, for a moment at most; gives whether there is something to receive.
+  private func wait() -> Bool {
+    var polls = [
+      pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: errors.descriptor.raw, events: Int16(POLLIN), revents: 0),
+    ]
+    guard unsafe poll(&polls, errors.isOpen ? 2 : 1, Self.round) > 0 else { return false }
+    if polls[1].revents != 0 { errors.read() }
+    return polls[0].revents != 0
+  }
+
+  private enum Received {
+    /// Whole, or too long.
+    case message([UInt8])
+    case end
+    /// The other end was closed before it took what was sent.
+    case untaken
+  }
+
+  private func receive() -> Received {
+    var buffer = [UInt8](repeating: 0, count: JobAnswer.messageLimit + 1)
+    while true {
+      let count = unsafe recv(socket.raw, &buffer, buffer.count, 0)
+      if count > 0 { return .message(Array(buffer[..<count])) }
+      if count == 0 { return .end }
+      if errno != EINTR { return errno == ECONNRESET ? .untaken : .end }
+    }
+  }
+
+  /// In bytes, without what it shares with files; all of it, since a worker has no other memory that is shared.
+  var ownMemory: Int64 {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe pread(status.raw, &buffer, buffer.count, 0)
+    guard count > 0 else { return 0 }
+    return ["RssAnon:", "VmSwap:"].reduce(0) { $0 + Self.kibibytes($1, in: buffer[..<count]) * 1024 }
+  }
+
+  /// The number behind a name in /proc/PID/status.
+  private static func kibibytes(_ name: String, in text: ArraySlice<UInt8>) -> Int64 {
+    guard let line = text.split(separator: 0x0A).first(where: { $0.starts(with: name.utf8) }) else { return 0 }
+    return line.reduce(0) { (0x30...0x39).contains($1) ? ($0 &* 10 &+ Int64($1 &- 0x30)) & 0xFF_FFFF_FFFF : $0 }
+  }
+
+  // MARK: The end
+
+  /// Ends the process, from any thread; who waits for its answer learns of it.
+  func kill() {
+    child.withLock { child in
+      if let child { _ = Glibc.kill(child, SIGKILL) }
+    }
+  }
+
+  /// Ends the process and waits for it. Gives its status; nil when that was told before.
+  @discardableResult
+  func end() -> Int32? {
+    kill()
+    return reap()
+  }
+
+  /// What ended a process that broke off the connection; `other` if it did no more than that.
+  private func ended(after other: Breakdown) -> Breakdown {
+    // It is about to be gone, or else plays dead.
+    var isGone = false
+    for _ in 0..<200 where !isGone {
+      isGone = hasEnded
+      if !isGone { _ = usleep(5000) }
+    }
+    guard let status = end(), isGone else { return other }
+    // WIFSIGNALED, WTERMSIG and WEXITSTATUS are macros.
+    return status & 0x7f != 0 ? .signal(status & 0x7f) : .exited(status >> 8 & 0xff)
+  }
+
+  private var hasEnded: Bool {
+    guard let pid = child.withLock({ $0 }) else { return true }
+    var information = unsafe siginfo_t()
+    let status = unsafe waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | WNOHANG)
+    return unsafe status != 0 || information.si_signo != 0
+  }
+
+  private func reap() -> Int32? {
+    guard let pid = child.withLock({ $0 }) else { return nil }
+    var information = unsafe siginfo_t()
+    // Without the lock: `kill` must not wait.
+    while unsafe waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    errors.read()
+    return child.withLock { child in
+      var status: Int32 = 0
+      while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+      child = nil
+      return status
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package import Bytes
+package import Catalogue
+internal import Glibc
+package import Index
+internal import Synchronization
+internal import Threads
+
+/// The sizes of files made before and page counts, by the state of their source: from this mount and, through the
+/// index, earlier ones.
+///
+/// All records of the index are loaded at the first query, so that a listing of very many files does not query it for
+/// each.
+package final class KnownValues: RenditionNotes {
+  fileprivate struct Key: Hashable {
+    let revision: UInt64
+    /// The recipe, or what else was made, as text; empty for a page count.
+    let work: String
+  }
+
+  package struct Value {
+    package var number: Int64
+    /// Whether it was determined in this mount: a value from an earlier mount may be outdated, when a library was
+    /// updated.
+    package var isConfirmed: Bool
+    /// A remark on the result, as the end of a sentence; empty if there is none.
+    var remark = ""
+  }
+
+  private struct State {
+    var values: [Key: Value] = [:]
+    var isLoaded = false
+    /// Records queued for the index.
+    var unwritten: [IndexRecord] = []
+  }
+
+  private let state = Mutex(State())
+  private let index: Index?
+  private let turn = TurnLock()
+
+  package static let kind = IndexKind(number: 3, version: Recipe.version)
+  /// One source for all: the index identifies sources by numbers.
+  private static let source = Array("conversions".utf8)
+  /// Beyond this number of records all are discarded.
+  private static let limit = 100_000
+
+  package init(index: Index?) { self.index = index }
+
+  /// Loads the index's records, the first time; blocks then. The index may hold any number, so they are bounded here
+  /// (`Bounds`).
+  package func load(_ patience: Patience) throws(Fault) {
+    if state.withLock({ $0.isLoaded }) { return }
+    if patience == .immediate, index != nil { throw .later }
+    try turn.lock(patience)
+    defer { turn.unlock() }
+    if state.withLock({ $0.isLoaded }) { return }
+    var records = index?.records(of: Self.source, Self.kind, from: [], through: Self.last) ?? []
+    if records.count > Self.limit {
+      index?.forget(Self.source)
+      records = []
+    }
+    state.withLock { state in
+      for record in records {
+        guard let key = Key(record.key), record.value.count >= 8, state.values[key] == nil else { continue }
+        state.values[key] = Value(
+          number: Bounds.size(Int64(bitPattern: word(record.value.prefix(8)))), isConfirmed: false,
+          remark: String(decoding: record.value.dropFirst(8), as: UTF8.self))
+      }
+      state.isLoaded = true
+    }
+  }
+
+  package func value(of work: Job.Work, inState revision: UInt64) -> Int64? { known(work, inState: revision)?.number }
+
+  /// The remark on the result.
+  package func remark(of work: Job.Work, inState revision: UInt64) -> String? {
+    known(work, inState: revision).flatMap { $0.remark.isEmpty ? nil : $0.remark }
+  }
+
+  package func known(_ work: Job.Work, inState revision: UInt64) -> Value? { known(work.text, inState: revision) }
+
+  package func known(_ work: String, inState revision: UInt64) -> Value? {
+    state.withLock { $0.values[Key(revision: revision, work: work)] }
+  }
+
+  package func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
+    note(value, remark: remark, of: work.text, inState: revision, isLasting: isLasting)
+  }
+
+  package func note(
+    _ value: Int64, remark: String? = nil, of work: String, inState revision: UInt64, isLasting: Bool
+  ) {
+    let key = Key(revision: revision, work: work)
+    let isFirst = state.withLock { state in
+      if state.values.count >= 2 * Self.limit { state.values = [:] }
+      let known = state.values[key].flatMap { $0.number == value ? $0 : nil }
+      let remark = remark ?? known?.remark ?? ""
+      state.values[key] = Value(number: value, isConfirmed: true, remark: remark)
+      guard isLasting, known?.remark != remark, index != nil else { return false }
+      let bytes = IndexedFile.bytes([UInt64(bitPattern: value)]) + Array(remark.utf8)
+      state.unwritten.append(IndexRecord(key: key.bytes, value: bytes))
+      return state.unwritten.count == 1
+    }
+    guard isFirst else { return }
+    let isTaken = index?.later(cost: 4096) { [self] index in
+      // Results within this delay are batched: a transaction costs more than a page.
+      _ = usleep(Self.moment)
+      index.store(takeUnwritten(), Self.kind, of: Self.source)
+    }
+    if isTaken == false { _ = takeUnwritten() }
+  }
+
+  private static let moment: UInt32 = 20_000
+
+  private func takeUnwritten() -> [IndexRecord] {
+    state.withLock { state in
+      defer { state.unwritten = [] }
+      return state.unwritten
+    }
+  }
+
+  /// The recipes that the index has results of for a state of a file.
+  package static func recipes(ofState revision: UInt64, in index: Index) -> [Recipe] {
+    let prefix = IndexedFile.bytes([revision])
+    return index.records(of: source, kind, from: prefix, through: prefix + last).compactMap { record in
+      (Key(record.key)?.work).flatMap { Recipe($0) }
+    }
+  }
+
+  /// Removes the index's records of a state of a file.
+  package static func forget(state revision: UInt64, in index: Index) {
+    let prefix = IndexedFile.bytes([revision])
+    index.forget(source, kind, from: prefix, through: prefix + last)
+  }
+
+  /// Sorts after every key: recipes are ASCII.
+  private static let last: [UInt8] = Array(repeating: 0xff, count: 9)
+}
+
+extension KnownValues.Key {
+  /// The state's number, followed by the work.
+  package var bytes: [UInt8] { IndexedFile.bytes([revision]) + Array(work.utf8) }
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 8, let work = String(validating: bytes[8...], as: UTF8.self) else { return nil }
+    self.init(revision: word(bytes[..<8]), work: work)
+  }
+}
+
+extension Job.Work {
+  /// Equal only for equal work.
+  fileprivate var text: String {
+    if case .make(let recipe) = self { recipe.description } else { "" }
+  }
+}
+
+private func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }

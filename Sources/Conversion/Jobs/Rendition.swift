@@ -1,0 +1,80 @@
+public import Bytes
+internal import Catalogue
+internal import Files
+internal import Glibc
+
+/// The finished result of a conversion, in a file that is open as long as this is there.
+public final class Rendition: ByteSource {
+  private let file: TemporaryFile
+  public let size: Int64
+  public let identity: ByteIdentity?
+  /// The file's state if it is in the cache, where it has a name by which it could be changed.
+  private let kept: FileStatus?
+
+  init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?, kept: FileStatus?) {
+    self.file = file
+    self.size = size
+    self.identity = identity
+    self.kept = kept
+  }
+
+  /// Throws when the file was changed in the cache since it was found to be whole.
+  private func check() throws(Fault) {
+    guard let kept else { return }
+    let now = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
+    guard now.revision == kept.revision else {
+      throw Fault(.system(EIO), "its conversion was changed in the cache; open it again")
+    }
+  }
+
+  /// Whether the bytes are still those that were made.
+  var isWhole: Bool { (try? check()) != nil }
+
+  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) { try check() }
+
+  public func verify() throws(Fault) { try check() }
+
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+    -> Int
+  {
+    guard offset >= 0, offset < size else { return 0 }
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)
+    // After the read: what came before a change that shows now is whole.
+    try check()
+    return wanted
+  }
+
+  public func extent(at offset: Int64, count: Int) -> Extent? {
+    guard offset >= 0, offset < size else { return nil }
+    return Extent(holder: file, offset: offset, count: Int(min(Int64(count), size - offset)))
+  }
+}
+
+/// What names a result from one mount to the next.
+struct RenditionName: Hashable, Sendable {
+  /// Of the source and what is done with it.
+  let digest: [UInt8]
+
+  /// `seal`: of the passwords that the source was opened with; what was made by them is found by them alone.
+  init(_ source: ByteIdentity, _ recipe: Recipe, seal: [UInt8] = []) {
+    let words = [Recipe.version, UInt64(source.steps.count)] + source.file + source.steps
+    digest = SHA256.digest(
+      words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+        + Array(recipe.description.utf8) + seal)
+  }
+
+  /// 64 hexadecimal digits.
+  var fileName: FileName {
+    let digits = Array("0123456789abcdef".utf8)
+    return FileName(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  }
+}
+
+extension ByteIdentity {
+  func converted(by recipe: Recipe) -> ByteIdentity {
+    let digest = SHA256.digest(Array(recipe.description.utf8))
+    let words = [0, 8].map { start in digest[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    return adding(.convert, words[0], words[1])
+  }
+}

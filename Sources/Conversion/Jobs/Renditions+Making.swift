@@ -1,0 +1,308 @@
+internal import Bytes
+internal import Catalogue
+internal import Files
+internal import Glibc
+internal import Threads
+
+/// What happens on a worker's thread.
+extension Renditions {
+  /// Nor is one that has to lie in memory.
+  private static let memoryLimit: Int64 = 64 << 20
+  /// What lies in no file as it is and is larger is not copied to one, in bytes.
+  private static let inputLimit: Int64 = 4 << 30
+  /// More pages than that no folder shows.
+  static let pageLimit: Int64 = 1_000_000
+
+  func count(
+    in bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+  ) -> Outcome {
+    attempt { () throws(Failed) in
+      var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+      var answer = try perform(.countPages, subject, task, worker, output: nil, limit: 0)
+      if case .failed(.locked, _) = answer, try unlock(&subject, task, worker) {
+        answer = try perform(.countPages, subject, task, worker, output: nil, limit: 0)
+      }
+      switch answer {
+      case .failed(let failure, let reason): throw Failed(failure, reason)
+      case .done(let count, _):
+        guard count <= Self.pageLimit else {
+          throw Failed(Fault(.limit, "it claims to have \(count) pages, more than \(Self.pageLimit)"))
+        }
+        return .made(count, nil, remark: "", isKept: false)
+      }
+    }
+  }
+
+  func make(
+    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+  ) -> Outcome {
+    var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+    let conversion = pool.conversion(recipe)
+    subject.isBundle = conversion?.naming == .folder
+    return attempt { [subject] () throws(Failed) in
+      do throws(Failed) { return try make(recipe, subject, task, worker) } catch {
+        // What nothing can be left out of is as good as its copy.
+        guard conversion?.keepsWhatItCannotChange ?? false, error.isLasting, !error.fault.isDelay,
+          error.fault.kind != .changed
+        else {
+          throw error
+        }
+        return try copy(subject, recipe, because: error, task)
+      }
+    }
+  }
+
+  private func make(
+    _ recipe: Recipe, _ subject: InHand, _ task: ConversionTask, _ worker: Worker
+  ) throws(Failed) -> Outcome {
+    var subject = subject
+    var reason = "no room for the result"
+    var places = places[...]
+    while let place = places.first {
+      guard let output = try? place.make() else {
+        places.removeFirst()
+        continue
+      }
+      let answer = try output.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
+        try perform(.make(recipe), subject, task, worker, output: raw, limit: place.limit)
+      }
+      switch answer {
+      case .done(let size, let remark):
+        guard (try? output.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }) == size else {
+          worker.end()
+          throw Failed(Breakdown.senseless)
+        }
+        return made(recipe, subject, output, size: size, remark: Self.line(remark), isKept: place.isKept)
+      case .failed(.locked, _) where try unlock(&subject, task, worker):
+        // Now it is known under which name it may have been kept.
+        let found = try? kept(recipe, of: subject.bytes, inState: subject.revision, .blocking)
+        if let found { return .made(found.size, found, remark: "", isKept: true) }
+        continue
+      case .failed(.system, let why): reason = why
+      case .failed(.limit, _) where place.limit < Job.largestOutput: break
+      case .failed(let failure, let reason): throw Failed(failure, reason)
+      }
+      places.removeFirst()
+    }
+    throw Failed(Fault(.system(ENOSPC), reason), isLasting: false)
+  }
+
+  private func made(
+    _ recipe: Recipe, _ subject: InHand, _ output: TemporaryFile, size: Int64, remark: String, isKept: Bool
+  ) -> Outcome {
+    let name = isKept ? name(recipe, of: subject.bytes, inState: subject.revision) : nil
+    let kept = name.flatMap { cache?.keep(output, size: size, $0.fileName) }
+    let made = Rendition(output, size: size, identity: subject.bytes.identity?.converted(by: recipe), kept: kept)
+    return .made(size, made, remark: remark, isKept: kept != nil)
+  }
+
+  /// A file's own bytes, since nothing can be made of them.
+  private func copy(
+    _ subject: InHand, _ recipe: Recipe, because failed: Failed, _ task: ConversionTask
+  ) throws(Failed) -> Outcome {
+    // Another password, or another limit, and it is another result.
+    let isKept = failed.fault.kind == .damaged
+    for place in places where subject.bytes.size <= place.limit {
+      guard let output = try? place.make() else { continue }
+      do throws(Fault) {
+        try subject.bytes.copy(to: output) { task.isCancelled }
+        try subject.bytes.verify()
+      } catch {
+        if error.kind == .system(ENOSPC) { continue }
+        throw Failed(error)
+      }
+      return made(
+        recipe, subject, output, size: subject.bytes.size, remark: "is not changed: it \(failed.reason)",
+        isKept: isKept && place.isKept)
+    }
+    throw failed
+  }
+
+  /// Whether there are passwords for a file, which were not sought before. Blocks.
+  private func unlock(_ file: inout InHand, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
+    if passwords.areNone || file.passwords != nil { return false }
+    let subject = file
+    let (holder, start) = try input(subject.bytes, task)
+    let found = try passwords.find(for: subject.revision, wantsOne: !subject.isBundle) { (some) throws(Failed) in
+      var job = Job(
+        number: 0, work: .findPasswords(isBundle: subject.isBundle), start: start, size: subject.bytes.size,
+        outputLimit: 0)
+      job.passwords = some
+      let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
+        do throws(Breakdown) { return try worker.askApart(job, for: task, input: raw) } catch {
+          do throws(Fault) { try subject.bytes.verify() } catch { throw Failed(error) }
+          throw Failed(error)
+        }
+      }
+      // Why it failed is told by who has seen no password.
+      guard case .done(_, let numbers) = answer else { return [] }
+      return numbers.split(separator: ",").compactMap { Int($0) }.filter(some.indices.contains).map { some[$0] }
+    }
+    file.passwords = found
+    return !found.isEmpty
+  }
+
+  /// What is worked on.
+  private struct InHand {
+    let bytes: any ByteSource
+    let revision: UInt64
+    /// Those that open it; nil: none were sought.
+    var passwords: [[UInt8]]?
+    var isBundle = false
+  }
+
+  /// Where a result may lie; the first that has room is taken.
+  private var places: [(make: () throws(Fault) -> TemporaryFile, limit: Int64, isKept: Bool)] {
+    let spools = spools
+    var places: [(make: () throws(Fault) -> TemporaryFile, limit: Int64, isKept: Bool)] = []
+    if let cache { places.append(({ () throws(Fault) in try cache.makeFile() }, Job.largestOutput, true)) }
+    places.append(({ () throws(Fault) in try TemporaryFile(in: spools) }, Job.largestOutput, false))
+    places.append(({ () throws(Fault) in try TemporaryFile.inMemory() }, Self.memoryLimit, false))
+    return places
+  }
+
+  /// What a worker says, as one line that is not long: it may come from code that a hostile file took over.
+  private static func line(_ text: String) -> String {
+    String(text.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
+  }
+
+  private struct Failed: Error {
+    let fault: Fault
+    /// What is wrong with the file, said of it.
+    var reason: String
+    var isLasting = true
+
+    init(_ fault: Fault, isLasting: Bool) {
+      self.init(fault)
+      self.isLasting = isLasting
+    }
+
+    init(_ fault: Fault) {
+      self.fault = fault
+      reason = fault.reason.hasPrefix("it ") ? String(fault.reason.dropFirst(3)) : fault.reason
+      // What the system refused now it may grant later.
+      if case .system = fault.kind { isLasting = false }
+    }
+
+    init(_ breakdown: Breakdown) {
+      self.init(breakdown.fault, isLasting: breakdown.isLasting)
+      reason = "cannot be read (\(fault.reason))"
+    }
+
+    init(_ failure: JobAnswer.Failure, _ reason: String) {
+      let reason = Renditions.line(reason)
+      self.reason = reason
+      switch failure {
+      case .damaged: fault = Fault(.damaged, reason)
+      case .unsupported: fault = Fault(.unsupported, reason)
+      case .locked: fault = Fault(.locked, reason)
+      case .limit: fault = Fault(.limit, reason)
+      case .absent: fault = Fault(.system(ENOENT), reason)
+      case .system, .memory, .unprotected:
+        let codes: [JobAnswer.Failure: Int32] = [.memory: ENOMEM, .unprotected: EPERM]
+        fault = Fault(.system(codes[failure] ?? EIO), reason)
+        isLasting = false
+      }
+    }
+  }
+
+  private func attempt(_ body: () throws(Failed) -> Outcome) -> Outcome {
+    do throws(Failed) { return try body() } catch {
+      // Cut short, or made of what is no more: no word on the file.
+      if error.fault.isDelay || error.fault.kind == .changed || error.fault == Breakdown.cancelled.fault {
+        return .dropped
+      }
+      return .failed(error.fault, isLasting: error.isLasting)
+    }
+  }
+
+  /// Has a worker do something with a file's bytes, which are the same before and after.
+  private func perform(
+    _ work: Job.Work, _ subject: InHand, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64
+  ) throws(Failed) -> JobAnswer.Outcome {
+    let bytes = subject.bytes
+    guard bytes.size > 0 else { throw Failed(Fault(.damaged, "it is empty")) }
+    let document = task.document
+    let (holder, start) = try input(bytes, task)
+    var job = Job(
+      number: 0, work: work, start: start, size: bytes.size, document: document, outputLimit: limit)
+    job.passwords = subject.passwords ?? []
+    let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
+      do throws(Breakdown) { return try worker.perform(job, for: task, input: raw, output: output) } catch {
+        // A mapped file that is cut off kills the worker (SIGBUS), which is then no word on the bytes.
+        do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
+        throw Failed(error)
+      }
+    }
+    do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
+    return answer
+  }
+
+  /// A descriptor for a file's bytes, and where they start in it.
+  private func input(
+    _ bytes: any ByteSource, _ task: ConversionTask
+  ) throws(Failed) -> (any DescriptorHolder, start: Int64) {
+    do throws(Fault) {
+      if let extent = bytes.extent(at: 0, count: Int(bytes.size)), extent.count == bytes.size {
+        try bytes.willMove(at: 0, count: extent.count, .blocking)
+        return (extent.holder, extent.offset)
+      }
+      if task.document != 0, let copy = inputs[task.document] { return (copy, 0) }
+      guard bytes.size <= Self.inputLimit else {
+        throw Fault(.limit, "it is larger than \(Self.inputLimit >> 30) GiB, too large to be copied for the converter")
+      }
+      let copy = try TemporaryFile(in: spools)
+      try bytes.copy(to: copy) { task.isCancelled }
+      // Of these each holds a descriptor, too.
+      if task.document != 0 { inputs.insert(copy, for: task.document, cost: max(16 << 20, Int(bytes.size))) }
+      return (copy, 0)
+    } catch { throw Failed(error) }
+  }
+}
+
+extension ByteSource {
+  /// Writes all bytes to a file. Blocks.
+  fileprivate func copy(to file: TemporaryFile, unless isCancelled: () -> Bool) throws(Fault) {
+    var offset: Int64 = 0
+    while offset < size {
+      if isCancelled() { throw Breakdown.cancelled.fault }
+      let piece = try bytes(at: offset, count: Int(min(1 << 20, size - offset)))
+      var fault: Fault?
+      unsafe piece.withUnsafeBytes { bytes in
+        do throws(Fault) { unsafe try file.write(bytes, at: offset) } catch { fault = error }
+      }
+      if let fault { throw fault }
+      offset += Int64(piece.count)
+    }
+  }
+}
+
+extension DescriptorHolder {
+  /// The same with a descriptor that cannot be written by, whatever this one is for.
+  fileprivate func withReadOnlyDescriptor<Result, Failure: Error>(
+    failing: (Fault) -> Failure, _ body: (Int32) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try withDescriptor(failing: failing) { (raw) throws(Failure) in
+      if fcntl(raw, F_GETFL) & O_ACCMODE == O_RDONLY { return try body(raw) }
+      let other: Descriptor
+      do throws(Fault) { other = try Descriptor.open(path: "/proc/self/fd/\(raw)", for: .reading) } catch {
+        throw failing(error)
+      }
+      return try body(other.raw)
+    }
+  }
+
+  /// The same with failures of another type; `failing` makes one of a fault.
+  fileprivate func withDescriptor<Result, Failure: Error>(
+    failing: (Fault) -> Failure, _ body: (Int32) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var outcome: Swift.Result<Result, Failure>?
+    do throws(Fault) {
+      try withDescriptor { (raw) throws(Fault) in
+        do throws(Failure) { outcome = .success(try body(raw)) } catch { outcome = .failure(error) }
+      }
+    } catch { throw failing(error) }
+    guard let outcome else { throw failing(Fault(.system(EBADF))) }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,275 @@
+public import Bytes
+public import Catalogue
+internal import Files
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// What conversions found out, by what was done with which state of a file: sizes of results, and numbers of pages.
+public protocol RenditionNotes: Sendable {
+  func value(of work: Job.Work, inState revision: UInt64) -> Int64?
+  /// `remark` is what there is to be said of a result that is as it should be, and empty for most; nil: what was said
+  /// before. `isLasting` says whether the next mount may believe it.
+  func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool)
+}
+
+/// Makes files of files: each once for all who ask at a time, each from the cache if it is there, none again that cannot be
+/// made.
+public final class Renditions: Sendable {
+  /// A file in one state.
+  public struct Subject: Sendable {
+    let revision: UInt64
+    public let owner: UInt32?
+    let open: @Sendable (Patience) throws(Fault) -> any ByteSource
+
+    /// `revision` names the state, `owner` the user whose file it is, nil for several users'; `open` gives its bytes, of which
+    /// a change is a fault.
+    public init(
+      revision: UInt64, owner: UInt32?, open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource
+    ) {
+      self.revision = revision
+      self.owner = owner
+      self.open = open
+    }
+  }
+
+  private struct Key: Hashable, Sendable {
+    let revision: UInt64
+    let work: Job.Work
+  }
+
+  private struct State {
+    var jobs: [Key: (task: ConversionTask, pending: Pending)] = [:]
+    /// Results that somebody uses.
+    var made: [Key: Made] = [:]
+    var failures: [Key: Failure] = [:]
+
+    mutating func hold(_ rendition: Rendition, _ key: Key) {
+      if made.count.isMultiple(of: 256) { made = made.filter { $0.value.rendition != nil } }
+      made[key] = Made(rendition: rendition)
+    }
+  }
+
+  private struct Made {
+    weak var rendition: Rendition?
+  }
+
+  private struct Failure {
+    let fault: Fault
+    /// Whether the same state will always have it. If not, it is for those who waited, and for who comes before the last of
+    /// them has been told: what they have waited for is held by them alone.
+    let isLasting: Bool
+    weak var pending: Pending?
+
+    var isValid: Bool { isLasting || pending != nil }
+  }
+
+  private let state = Mutex(State())
+  let pool: ConversionPool
+  let cache: RenditionCache?
+  /// The folder for files without names.
+  let spools: String
+  private let notes: any RenditionNotes
+  let passwords: DocumentPasswords
+  /// Taken before `state`.
+  private let heeding = Mutex(())
+  /// Copies of what lies in no file as it is, by document.
+  let inputs = RecentlyUsed<UInt64, TemporaryFile>(capacity: 512 << 20)
+  /// Results that are in no cache, for those who open the same file twice.
+  private let unkept = RecentlyUsed<Key, Rendition>(capacity: 8)
+  /// Results that nobody has asked for yet.
+  private let ahead = RecentlyUsed<Key, Rendition>(capacity: 4)
+  private let documents = RecentlyUsed<UInt64, UInt64>(capacity: 4096)
+  private let lastDocument = Atomic<UInt64>(0)
+
+  private static let failuresAtMost = 16384
+
+  /// `cache` is nil where nothing can be kept. `passwords` are for PDFs that ask for one.
+  public init(
+    pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any RenditionNotes,
+    passwords: Passwords = Passwords()
+  ) {
+    self.passwords = DocumentPasswords(passwords)
+    self.pool = pool
+    self.cache = cache
+    self.spools = spools
+    self.notes = notes
+  }
+
+  /// Ends everything, also the wait of those who wait. Blocks until the workers are gone.
+  public func stop() { pool.stop() }
+
+  // MARK: Asking
+
+  /// A file made of another; throws `pending` while it is being made.
+  public func open(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Rendition {
+    try heedPasswords(patience)
+    let key = Key(revision: subject.revision, work: .make(recipe))
+    defer { ahead.removeValue(for: key) }
+    if let known = try known(key) { return known }
+    let bytes = try settled(subject, patience)
+    if let rendition = try kept(recipe, of: bytes, inState: key.revision, patience) {
+      state.withLock { $0.hold(rendition, key) }
+      notes.note(rendition.size, remark: nil, of: key.work, inState: key.revision, isLasting: isOpen(key.revision))
+      return rendition
+    }
+    throw begin(key, bytes, subject.owner) { [self] task, worker in
+      make(recipe, of: bytes, inState: key.revision, task, worker)
+    }
+  }
+
+  /// What the cache has of an earlier time. May block.
+  func kept(
+    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ patience: Patience
+  ) throws(Fault) -> Rendition? {
+    guard let name = name(recipe, of: bytes, inState: revision), let found = try cache?.find(name.fileName, patience)
+    else { return nil }
+    return Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe), kept: found.state)
+  }
+
+  /// What is made of a file's bytes is kept under; nil: nothing names it.
+  func name(_ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64) -> RenditionName? {
+    guard let identity = bytes.identity else { return nil }
+    if isOpen(revision) { return RenditionName(identity, recipe) }
+    let seal = cache?.seal(passwords.found(for: revision) ?? [])
+    return seal.map { RenditionName(identity, recipe, seal: $0) }
+  }
+
+  /// Whether no password was needed for a file.
+  private func isOpen(_ revision: UInt64) -> Bool { passwords.found(for: revision)?.isEmpty ?? true }
+
+  /// Forgets what hangs on passwords when they are others than before. May block.
+  private func heedPasswords(_ patience: Patience) throws(Fault) {
+    if passwords.areNone { return }
+    if patience == .immediate { throw .later }
+    // Who comes second must not find what the first is about to forget.
+    heeding.withLock { _ in
+      guard passwords.haveChanged() else { return }
+      state.withLock { state in
+        state.made = [:]
+        state.failures = state.failures.filter { $0.value.fault.kind != .locked }
+      }
+      // A worker that has a document open under its number has been told its password.
+      for known in [unkept, ahead] { known.removeAll() }
+      documents.removeAll()
+    }
+  }
+
+  /// Begins what will most likely be asked for next, if it was never made. Does not wait.
+  public func prepare(_ recipe: Recipe, of subject: Subject) {
+    let key = Key(revision: subject.revision, work: .make(recipe))
+    guard notes.value(of: key.work, inState: key.revision) == nil, state.withLock({ $0.jobs[key] }) == nil,
+      let bytes = try? subject.open(.immediate), bytes.identity != nil
+    else { return }
+    _ = begin(key, bytes, subject.owner, isAhead: true) { [self] task, worker in
+      make(recipe, of: bytes, inState: key.revision, task, worker)
+    }
+  }
+
+  /// How many pages a PDF has; throws `pending` while that is being found out.
+  public func countPages(of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
+    try heedPasswords(patience)
+    // An earlier mount's word, by way of the index: not beyond what this one would believe.
+    if let known = notes.value(of: .countPages, inState: subject.revision), (0...Self.pageLimit).contains(known) {
+      return known
+    }
+    let key = Key(revision: subject.revision, work: .countPages)
+    _ = try known(key)
+    let bytes = try settled(subject, patience)
+    throw begin(key, bytes, subject.owner) { [self] task, worker in
+      count(in: bytes, inState: key.revision, task, worker)
+    }
+  }
+
+  /// Why something could not be made the last time.
+  public func failure(of work: Job.Work, inState revision: UInt64) -> Fault? {
+    state.withLock { $0.failures[Key(revision: revision, work: work)]?.fault }
+  }
+
+  private func known(_ key: Key) throws(Fault) -> Rendition? {
+    let (rendition, pending, failure) = state.withLock { state in
+      (state.made[key]?.rendition, state.jobs[key]?.pending, state.failures[key])
+    }
+    if let rendition, rendition.isWhole { return rendition }
+    if let pending { throw Fault(.pending(pending)) }
+    if let failure, failure.isValid { throw failure.fault }
+    return nil
+  }
+
+  /// The bytes, with an identity if a moment's wait gives one: what was written just now may change again and not show it.
+  private func settled(_ subject: Subject, _ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try subject.open(patience)
+    if bytes.identity != nil { return bytes }
+    if patience == .immediate { throw .later }
+    _ = usleep(25_000)
+    return try subject.open(patience)
+  }
+
+  // MARK: Jobs
+
+  enum Outcome {
+    /// A number, and a file where one was made, what there is to be said of it, and whether it is in the cache.
+    case made(Int64, Rendition?, remark: String, isKept: Bool)
+    case failed(Fault, isLasting: Bool)
+    /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
+    case dropped
+  }
+
+  /// What to wait for: a job on `bytes` that is under way, or a new one.
+  private func begin(
+    _ key: Key, _ bytes: any ByteSource, _ owner: UInt32?, isAhead: Bool = false,
+    _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
+  ) -> Fault {
+    let document = bytes.identity == nil ? 0 : document(key.revision)
+    let task = ConversionTask(document: document, owner: owner, isAhead: isAhead) { [self] task, worker in
+      let outcome = work(task, worker)
+      // What takes a password is for this mount alone.
+      finish(key, task, outcome, isLasting: bytes.identity != nil && isOpen(key.revision))
+    } dropped: { [self] task in
+      finish(key, task, .dropped, isLasting: false)
+    }
+    let (answer, isNew) = state.withLock { state -> (Fault, Bool) in
+      if let present = state.jobs[key] { return (Fault(.pending(present.pending)), false) }
+      if let failure = state.failures[key], failure.isValid { return (failure.fault, false) }
+      let pending = Pending { [pool] in pool.cancel(task) }
+      state.jobs[key] = (task, pending)
+      return (Fault(.pending(pending)), true)
+    }
+    if isNew, !pool.submit(task) {
+      finish(key, task, .dropped, isLasting: false)
+      return Fault(.system(ENODEV), "the mount is ending")
+    }
+    return answer
+  }
+
+  private func document(_ revision: UInt64) -> UInt64 {
+    if let known = documents[revision] { return known }
+    let number = lastDocument.wrappingAdd(1, ordering: .relaxed).newValue
+    documents.insert(number, for: revision, cost: 1)
+    return number
+  }
+
+  private func finish(_ key: Key, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool) {
+    var product: Rendition?
+    if case .made(let value, let rendition, let remark, let isKept) = outcome {
+      product = rendition
+      if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
+      if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
+      notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
+    }
+    let pending = state.withLock { state -> Pending? in
+      let pending = state.jobs.removeValue(forKey: key)?.pending
+      switch outcome {
+      case .made(_, let rendition, _, _):
+        state.failures[key] = nil
+        if let rendition { state.hold(rendition, key) }
+      case .failed(let fault, let isLasting):
+        if state.failures.count >= Self.failuresAtMost { state.failures = [:] }
+        state.failures[key] = Failure(fault: fault, isLasting: isLasting, pending: pending)
+      case .dropped: break
+      }
+      return pending
+    }
+    pending?.finish(with: product)
+  }
+}

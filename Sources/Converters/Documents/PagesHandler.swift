@@ -1,0 +1,35 @@
+public import Catalogue
+public import WorkerKit
+
+/// Counts and copies the pages of PDFs, and finds their passwords.
+public struct PagesHandler: JobHandler {
+  public static let verbs = [Conversion.pages.verb]
+  private var open = OpenDocuments<PagedDocument>()
+  public var openDocuments: Int { open.count }
+
+  public init() {}
+
+  public mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
+    guard let selection = recipe.arguments.flatMap({ PageSelection($0[...]) }) else { throw .unknown }
+    try document(of: order).write(selection, to: output)
+    return ""
+  }
+
+  public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
+    guard case .findPasswords(let isBundle) = order.job.work else {
+      return try .done(Int64(document(of: order).countPages()), remark: "")
+    }
+    var search = PasswordSearch(order.job.passwords)
+    // A file that cannot be opened needs no password.
+    try order.forEachInput(ofBundle: isBundle) { search.add($0) }
+    return search.outcome
+  }
+
+  public mutating func closeOne() -> Bool { open.closeOne() }
+
+  private mutating func document(of order: JobOrder) throws(JobFailure) -> PagedDocument {
+    try open.document(order.job.document) { () throws(JobFailure) in
+      try PagedDocument(order.input(), order.job.passwords)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+public import Catalogue
+internal import Glibc
+
+/// Why a job came to nothing.
+public struct JobFailure: Error {
+  public let failure: JobAnswer.Failure
+  /// The end of a sentence that starts with the file's name; in brackets what a library said.
+  public let reason: String
+
+  /// `saying`: a library's own words, put into one line.
+  public init(_ failure: JobAnswer.Failure, _ reason: String, saying words: String = "") {
+    self.failure = failure
+    let line = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    self.reason = line.isEmpty ? reason : "\(reason) (\(line.prefix(200)))"
+  }
+
+  /// For want of memory. `saying`: as above.
+  public static func noMemory(saying words: String = "") -> JobFailure {
+    JobFailure(.memory, "needs more memory than there is", saying: words)
+  }
+
+  /// For want of a password.
+  public static var locked: JobFailure {
+    JobFailure(.locked, "asks for a password, and none is known that fits (-o password_file=FILE)")
+  }
+
+  /// What the system refused, with this errno.
+  public init(_ reason: String, errno code: Int32) {
+    self.init(.system, reason, saying: unsafe String(cString: strerror(code)))
+  }
+}

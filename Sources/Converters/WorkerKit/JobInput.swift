@@ -1,0 +1,73 @@
+internal import Catalogue
+internal import Glibc
+
+/// The bytes of a job's input, for as long as the object lives: to be read piece by piece, and mapped.
+///
+/// Mapped, because documents are read here and there, and one that stays open then costs no memory of the process. Where
+/// bytes are wanted once from the first to the last, `read` keeps none of them. A file that is cut off under a mapping ends
+/// the worker by SIGBUS, which costs this job alone; under `read` it ends too early.
+public final class JobInput: Sendable {
+  private let start: UInt
+  private let length: Int
+  /// How many bytes lie before the input's first: a mapping starts with a page.
+  private let lead: Int
+  private let descriptor: Int32
+  private let offset: Int64
+
+  public var count: Int { length - lead }
+  public var bytes: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: start)?.advanced(by: lead), count: count)
+  }
+
+  /// Takes `size` bytes from `offset` on; the descriptor may be closed afterwards.
+  public init(descriptor: Int32, offset: Int64, size: Int64) throws(JobFailure) {
+    guard size > 0 else { throw JobFailure(.damaged, "is empty") }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, Int64(status.st_size) >= offset,
+      Int64(status.st_size) - offset >= size
+    else {
+      throw JobFailure(.system, "is shorter than it was")
+    }
+    lead = Int(offset % Int64(sysconf(Int32(_SC_PAGESIZE))))
+    let (length, overflow) = Int(size).addingReportingOverflow(lead)
+    guard !overflow,
+      let address = unsafe mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, Int(offset) - lead),
+      unsafe address != MAP_FAILED
+    else { throw JobFailure("cannot be mapped", errno: errno) }
+    start = UInt(bitPattern: address)
+    self.length = length
+    self.offset = offset
+    self.descriptor = dup(descriptor)
+    guard self.descriptor >= 0 else { throw JobFailure("cannot be read", errno: errno) }
+  }
+
+  deinit {
+    unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), length)
+    close(descriptor)
+  }
+
+  /// Reads from a place on; gives how many bytes came, fewer than asked for only at the end, or -1 with errno set.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at place: Int) -> Int {
+    guard place >= 0, place < count else { return 0 }
+    let wanted = min(buffer.count, count - place)
+    var done = 0
+    while done < wanted {
+      let came = unsafe pread(
+        descriptor, buffer.baseAddress?.advanced(by: done), wanted - done, off_t(offset) + place + done)
+      if came < 0, errno == EINTR { continue }
+      guard came > 0 else { return came < 0 && done == 0 ? -1 : done }
+      done += came
+    }
+    return done
+  }
+
+  /// Whether the bytes start so.
+  public func starts(with prefix: [UInt8]) -> Bool { unsafe bytes.starts(with: prefix) }
+
+  /// Whether it says that it is a PDF: readers look for the mark among the first bytes.
+  public var isPDF: Bool {
+    let mark = Array("%PDF-".utf8)
+    let head = unsafe bytes.prefix(1024)
+    return unsafe head.indices.contains { unsafe head[$0...].starts(with: mark) }
+  }
+}

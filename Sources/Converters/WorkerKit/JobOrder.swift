@@ -1,0 +1,57 @@
+public import Catalogue
+internal import Glibc
+
+/// A job with its files, which are closed when the order goes.
+public final class JobOrder {
+  public let job: Job
+  private let source: Int32
+  /// nil for a question.
+  public let output: JobOutput?
+
+  /// Takes the descriptors over.
+  init(_ job: Job, input: Int32, output: Int32?) {
+    self.job = job
+    source = input
+    self.output = output.map { JobOutput(descriptor: $0, limit: job.outputLimit) }
+  }
+
+  deinit { close(source) }
+
+  public func input() throws(JobFailure) -> JobInput {
+    try JobInput(descriptor: source, offset: job.start, size: job.size)
+  }
+
+  /// Calls `body` with the file, or with each file of a bundle that can be opened.
+  public func forEachInput(ofBundle isBundle: Bool, _ body: (JobInput) -> Void) throws(JobFailure) {
+    guard isBundle else { return try body(input()) }
+    try forEachMember { (_, open) in if let input = try? open() { body(input) } }
+  }
+
+  /// Calls `body` with each file of a bundle, what it is called, and what opens it.
+  public func forEachMember(
+    _ body: (_ name: String, _ open: () throws(JobFailure) -> JobInput) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let lead = try input(from: 0, size: min(job.size, Int64(Bundle.lead))).copy
+    guard let size = Bundle.listSize(lead), let bundle = try Bundle(list: input(from: 0, size: size).copy) else {
+      throw JobFailure(.system, "is no list of files")
+    }
+    var place = size
+    for member in bundle.members {
+      try body(member.name) { () throws(JobFailure) in try input(from: place, size: member.size) }
+      guard member.size <= job.size - place else { throw JobFailure(.system, "is no list of files") }
+      place += member.size
+    }
+  }
+
+  /// A part of the input.
+  public func input(from place: Int64, size: Int64) throws(JobFailure) -> JobInput {
+    guard place >= 0, size >= 0, size <= job.size, place <= job.size - size else {
+      throw JobFailure(.system, "is shorter than it was")
+    }
+    return try JobInput(descriptor: source, offset: job.start + place, size: size)
+  }
+}
+
+extension JobInput {
+  fileprivate var copy: [UInt8] { withExtendedLifetime(self) { unsafe Array(bytes) } }
+}

@@ -1,0 +1,35 @@
+internal import Catalogue
+internal import Glibc
+internal import Synchronization
+
+/// The one file with a name that a worker has, for libraries that read by name only.
+public enum ScratchFile {
+  private struct Place {
+    let descriptor: Int32
+    let path: String
+    let room: Int
+  }
+
+  private static let place = Mutex<Place?>(nil)
+
+  /// Says where it is: an empty file, the descriptor to write it by, and how many bytes it may have.
+  public static func set(_ descriptor: Int32, path: String, room: Int) {
+    place.withLock { $0 = Place(descriptor: descriptor, path: path, room: room) }
+  }
+
+  /// Calls `body` with the path of a file that has an input's bytes as long as it runs. For one thread at a time.
+  public static func with<Result>(
+    _ input: JobInput, _ body: (String) throws(JobFailure) -> Result
+  ) throws(JobFailure) -> Result {
+    guard let place = place.withLock({ $0 }) else {
+      throw JobFailure(.unsupported, "is of a kind that cannot be read here, where workers have no files")
+    }
+    guard input.count <= place.room else {
+      throw JobFailure(.limit, "is larger than \(place.room >> 20) MiB, which is too large for its kind")
+    }
+    defer { _ = ftruncate(place.descriptor, 0) }
+    guard lseek(place.descriptor, 0, SEEK_SET) == 0 else { throw JobFailure("cannot be copied", errno: errno) }
+    try unsafe JobOutput.write(input.bytes.bytes, to: place.descriptor)
+    return try body(place.path)
+  }
+}

@@ -1,0 +1,95 @@
+internal import CPosix
+internal import Catalogue
+internal import Glibc
+public import Sandbox
+
+/// What all worker programs have in common: in a sandbox, each carries out the jobs that it receives on a socket.
+public enum WorkerRuntime {
+  /// The limit of the process's own memory, in bytes; the daemon's limit for one job is smaller.
+  private static let memory = 4 << 30
+  /// What handlers may keep between two jobs, in bytes.
+  private static let keptMemory = 256 << 20
+
+  /// Carries out jobs until the socket is closed. Exits if the program was started by hand.
+  ///
+  /// - Parameters:
+  ///   - folders: the folders that jobs read from.
+  ///   - makeHandlers: loads everything that has to be loaded from files; the sandbox closes after it.
+  public static func run(
+    _ program: String, reading folders: [String] = [], _ makeHandlers: () -> [any JobHandler]
+  ) {
+    let words = Array(CommandLine.arguments.dropFirst())
+    guard words.isEmpty || words == [Job.weakSandbox], let socket = JobSocket() else {
+      logError("\(program) converts files for ffmount, which starts it; it is not run by hand.")
+      exit(64)
+    }
+    var handlers = JobHandlers(makeHandlers())
+    if let gap = closeSandbox(reading: folders).gap, words.isEmpty {
+      logError("\(program): nothing is converted, since there is \(gap) here to shut it in (see -o sandbox=weak)")
+      return refuseJobs(of: socket, gap)
+    }
+    doJobs(of: socket, &handlers)
+  }
+
+  private static func doJobs(of socket: JobSocket, _ handlers: inout JobHandlers) {
+    let ownDescriptors = OpenDescriptors.count()
+    while let answer = doJob(of: socket, &handlers) {
+      var keepsTooMuch = hasKeptTooMuch
+      if keepsTooMuch {
+        while keepsTooMuch, handlers.closeOne() { keepsTooMuch = hasKeptTooMuch }
+        ffmount_trim_heap()
+      }
+      // Each open document has one. What else a job has left behind, the next one is not to meet.
+      let isSpent = keepsTooMuch || OpenDescriptors.count() > ownDescriptors + handlers.openDocuments
+      if isSpent { socket.close() }
+      guard socket.send(answer), !isSpent else { return }
+    }
+  }
+
+  /// Whether the heap holds more than may be kept. The heap is walked only if the process was ever that large.
+  private static var hasKeptTooMuch: Bool {
+    var usage = rusage()
+    guard unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0, usage.ru_maxrss < keptMemory >> 10 else {
+      return ffmount_heap() > keptMemory
+    }
+    return false
+  }
+
+  /// Does one job; its files are closed when this returns. nil when there is none any more.
+  private static func doJob(of socket: JobSocket, _ handlers: inout JobHandlers) -> JobAnswer? {
+    guard let order = socket.next() else { return nil }
+    let outcome: JobAnswer.Outcome
+    do throws(JobFailure) { outcome = try handlers.perform(order) } catch {
+      outcome = .failed(error.failure, reason: error.reason)
+    }
+    return JobAnswer(number: order.job.number, outcome: outcome)
+  }
+
+  /// Answers every job that it is not done, and looks at no file.
+  private static func refuseJobs(of socket: JobSocket, _ gap: String) {
+    let reason = "is not converted, since there is \(gap) here to shut the converter in (-o sandbox=weak does without)"
+    while let order = socket.next() {
+      let answer = JobAnswer(number: order.job.number, outcome: .failed(.unprotected, reason: reason))
+      guard socket.send(answer) else { return }
+    }
+  }
+
+  /// Gives up all that jobs do not need, and says so.
+  public static func closeSandbox(
+    reading folders: [String], walls: Set<Wall> = Set(Wall.allCases)
+  ) -> Enclosure {
+    let needs = Sandbox.Needs(folders: folders, memory: memory, largestFile: Int(Job.largestOutput))
+    let enclosure = Sandbox.close(needs, walls: walls)
+    if let scratch = enclosure.scratch {
+      ScratchFile.set(scratch.descriptor, path: scratch.path, room: Sandbox.scratchRoom)
+    }
+    logError("sandbox: \(enclosure.walls.isEmpty ? "none" : enclosure.walls.joined(separator: ", "))")
+    return enclosure
+  }
+
+  /// Writes a line to standard error, which the daemon logs.
+  public static func logError(_ line: String) {
+    let text = line + "\n"
+    _ = unsafe write(STDERR_FILENO, text, text.utf8.count)
+  }
+}

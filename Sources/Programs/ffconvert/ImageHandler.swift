@@ -1,0 +1,63 @@
+internal import Catalogue
+internal import Documents
+internal import Images
+internal import Rendering
+internal import WorkerKit
+
+/// Converts images to images and PDFs, and first pages of PDFs to images.
+struct ImageHandler: JobHandler {
+  static let verbs = ImageFormat.allCases.map(\.rawValue)
+  private var rendered = OpenDocuments<RenderedDocument>()
+  var openDocuments: Int { rendered.count }
+
+  mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
+    guard let format = ImageFormat(rawValue: recipe.verb),
+      let changes = recipe.arguments.flatMap({ ImageChanges($0[...]) })
+    else { throw .unknown }
+    try makeImage(of: order, format, changes, output)
+    return ""
+  }
+
+  mutating func closeOne() -> Bool { rendered.closeOne() }
+
+  private mutating func makeImage(
+    of order: JobOrder, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
+  ) throws(JobFailure) {
+    let input = try order.input()
+    guard input.isPDF else {
+      guard format == .pdf else { return try ImageWork.convert(input, to: format, changes, output) }
+      return try PicturePages.write(to: output) { (pages) throws(JobFailure) in
+        try pages.addAll(of: input, changes)
+      }
+    }
+    guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
+    let document = try rendered.document(order.job.document) { () throws(JobFailure) in
+      try RenderedDocument(input, Passphrase.opening(input, among: order.job.passwords))
+    }
+    let raster = try document.paintFirstPage { width, height in
+      changes.resolution(forPageOf: width, height)
+    }
+    try unsafe ImageWork(
+      rgb: raster.bytes, width: raster.width, height: raster.height, density: raster.density, keeping: raster,
+      to: format, changes
+    ).write(to: output)
+  }
+}
+
+extension ImageChanges {
+  /// The pixels per inch for a page of a size in inches: as requested, so that it gets the requested size, or 150; less
+  /// for a page that would be too large.
+  fileprivate func resolution(forPageOf width: Double, _ height: Double) -> Double {
+    if let resolution { return Double(resolution) }
+    let usual =
+      switch size {
+      case .longestSide(let side): Double(side) / max(width, height)
+      case .within(let most, let highest): min(Double(most) / width, Double(highest) / height)
+      case .percent, nil: 150.0
+      }
+    guard size == nil else { return usual }
+    let most = min(
+      Double(Raster.longestSide) / max(width, height), (Double(Raster.mostPixels) / width / height).squareRoot())
+    return min(usual, most * 0.99)
+  }
+}

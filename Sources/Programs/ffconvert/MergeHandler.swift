@@ -1,0 +1,42 @@
+internal import Catalogue
+internal import Documents
+internal import Images
+internal import WorkerKit
+
+/// Merges PDFs and images into one PDF.
+struct MergeHandler: JobHandler {
+  static let verbs = [Conversion.merged.verb]
+
+  mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
+    try merge(order, output)
+    return ""
+  }
+
+  private func merge(_ order: JobOrder, _ output: JobOutput) throws(JobFailure) {
+    let passwords = order.job.passwords
+    var protection = CommonProtection()
+    try order.forEachMember { (name, open) throws(JobFailure) in
+      do throws(JobFailure) { try protection.add(open(), passwords, named: name) } catch { throw error.about(name) }
+    }
+    let document = MergedDocument(to: output, protection)
+    try order.forEachMember { (name, open) throws(JobFailure) in
+      do throws(JobFailure) {
+        let input = try open()
+        if input.isPDF { return try document.add(input, passwords, named: name) }
+        try document.add(named: name) { (pages) throws(JobFailure) in
+          try pages.addAll(of: input)
+        }
+      } catch { throw error.about(name) }
+    }
+    try document.finish()
+  }
+}
+
+extension JobFailure {
+  /// The failure with the name of one of several files.
+  fileprivate func about(_ name: String) -> JobFailure {
+    // A system failure is not the file's fault.
+    failure == .system || failure == .limit
+      ? JobFailure(failure, "\(reason) (at \(name))") : JobFailure(failure, "\(name) \(reason)")
+  }
+}
