@@ -30,7 +30,7 @@ public final class ConvertingAhead: Sendable {
   public func forEach(atATime width: Int, _ made: @escaping @Sendable (File, Fault?) -> Void) throws(Fault) {
     let workers = Workers(atMost: width)
     // Back-pressure: no more jobs queued than running, as a tree may list millions of files.
-    let running = Awaited(0)
+    let running = Monitor(0)
     defer { workers.stop() }
     try walk(Tree.root) { (path, node) throws(Fault) in
       running.update { $0 += 1 }

@@ -22,7 +22,7 @@ public final class FolderReader: Sendable {
   /// The process that opened the folder.
   private let asker: Asker?
   /// Held while `state` is accessed, so that no thread blocks on the mutex of `state`.
-  private let turn = TurnLock()
+  private let turn = BlockingLock()
   private let state: Mutex<State>
   /// The folder's node id.
   public var folder: UInt64 { UInt64(node.id) }

@@ -4,7 +4,7 @@ internal import Threads
 extension Pending {
   /// Blocks until the wait is over. Throws an interrupted fault when this thread's work is no longer wanted.
   package func wait() throws(Fault) {
-    let isDone = Awaited(false)
+    let isDone = Monitor(false)
     let token = whenDone { isDone.update { $0 = true } }
     do throws(Fault) { try isDone.wait { isDone -> Void? in isDone ? () : nil } } catch {
       cancel(token)

@@ -144,7 +144,7 @@ public final class Tree: Sendable {
       shown = []
       for view in listing where view.isListed(beside: name) {
         var isOurs = true
-        for rival in view.rivals(of: name) where isOurs {
+        for rival in view.alternatives(of: name) where isOurs {
           isOurs = try folder.item.child(named: rival, patience) == nil
         }
         if isOurs { shown.append(view) }

@@ -37,7 +37,7 @@ public protocol View: Sendable {
   func listedRequest(beside file: FileName) -> ViewRequest
 
   /// Other files whose view would have the same name; theirs it is where they exist.
-  func rivals(of file: FileName) -> [FileName]
+  func alternatives(of file: FileName) -> [FileName]
 
   /// Whether a listing shows the view beside a file of this name, whose extension is among `listedExtensions`.
   func isListed(beside file: FileName) -> Bool
@@ -60,7 +60,7 @@ public protocol View: Sendable {
 extension View {
   public var sourceKind: Kind { .file }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
-  public func rivals(of file: FileName) -> [FileName] { [] }
+  public func alternatives(of file: FileName) -> [FileName] { [] }
   public func isListed(beside file: FileName) -> Bool { true }
   public func stop() {}
 }

@@ -51,7 +51,7 @@ import Threads
 
   @Test func whoWaitsForALockGivesUpWithHisReader() async throws {
     let workers = Workers(atMost: 2)
-    let lock = TurnLock()
+    let lock = BlockingLock()
     let (gone, locked, free) = (Flag(), Flag(), Flag())
     let fault = Mutex<Fault?>(nil)
     _ = elsewhere(workers) {
@@ -81,7 +81,7 @@ import Threads
 
   @Test func holderWorksForThoseWhoWait() async throws {
     let workers = Workers(atMost: 2)
-    let lock = TurnLock()
+    let lock = BlockingLock()
     let (first, second, locked, seen) = (Flag(), Flag(), Flag(), Flag())
     let kept = Mutex<[Bool]>([])
     let holder = elsewhere(workers) {
@@ -113,7 +113,7 @@ import Threads
 
   /// At any point within a second when the wait begins.
   @Test func whoWaitsWaitsAsLongAsHeSays() {
-    let never = Awaited(0)
+    let never = Monitor(0)
     for _ in 0..<5 {
       let start = ContinuousClock.now
       let taken: Int? = never.take(within: .milliseconds(230)) { _ in nil }
@@ -124,7 +124,7 @@ import Threads
   @Test func thoseWhoAreHeldUpDoNotCount() async throws {
     let workers = Workers(atMost: 2, evenHeldUp: 40)
     let free = Flag()
-    let stuck = Awaited(0)
+    let stuck = Monitor(0)
     for _ in 0..<20 {
       workers.submit {
         stuck.update { $0 += 1 }

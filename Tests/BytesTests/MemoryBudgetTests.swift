@@ -64,7 +64,7 @@ import Threads
 
   @Test func cachesGiveWayAndWorkOn() {
     let budget = MemoryBudget(capacity: 100)
-    let cache = RecentlyUsed<Int, Int>(capacity: 80, budget)
+    let cache = LRUCache<Int, Int>(capacity: 80, budget)
     for number in 0..<8 { cache.insert(number, for: number, cost: 10) }
     #expect(budget.used == 80)
     var share: MemoryShare? = MemoryShare(in: budget)

@@ -18,10 +18,10 @@ import Threads
   }
 }
 
-@Suite struct RecentlyUsedTests {
+@Suite struct LRUCacheTests {
   /// The most recently used three quarters are kept.
   @Test func fullCacheDropsWhatWasUsedLongestAgo() {
-    let cache = RecentlyUsed<Int, Int>(capacity: 100)
+    let cache = LRUCache<Int, Int>(capacity: 100)
     for key in 0..<10 { cache.insert(key, for: key, cost: 10) }
     #expect((0..<10).allSatisfy { cache[$0] == $0 })
     #expect(cache[0] == 0)

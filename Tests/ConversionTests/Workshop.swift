@@ -11,7 +11,7 @@ import Testing
 /// Renditions made by a worker that imitates `ffconvert`: see Tests/Scripts/fake_worker.py.
 final class Workshop: Sendable {
   let scratch: MountScratch
-  let renditions: Renditions
+  let renditions: ConversionService
   let notes = Notes()
   private let givesFiles: Bool
   var cacheFolder: String { scratch.path + "/cache/renditions" }
@@ -30,7 +30,7 @@ final class Workshop: Sendable {
     change(&options)
     said = lines
     let folder = scratch.path + "/cache/renditions"
-    renditions = Renditions(
+    renditions = ConversionService(
       pool: ConversionPool(options), cache: cacheSize.map { RenditionCache(folder: folder, maximumSize: $0) },
       spools: spools ?? scratch.path, notes: notes)
   }
@@ -42,7 +42,7 @@ final class Workshop: Sendable {
     let lines = Mutex<[String]>([])
   }
 
-  final class Notes: RenditionNotes {
+  final class Notes: ConversionNotes {
     private let values = Mutex<[UInt64: [Job.Work: Int64]]>([:])
     func value(of work: Job.Work, inState revision: UInt64) -> Int64? { values.withLock { $0[revision]?[work] } }
     func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
@@ -81,8 +81,8 @@ final class Workshop: Sendable {
 
   static func subject(
     _ text: String, _ revision: UInt64, owner: UInt32? = 0, isInFile: Bool = false
-  ) -> Renditions.Subject {
-    Renditions.Subject(revision: revision, owner: owner) { (_) throws(Fault) in
+  ) -> ConversionService.Subject {
+    ConversionService.Subject(revision: revision, owner: owner) { (_) throws(Fault) in
       try Given(text, revision, isInFile: isInFile)
     }
   }

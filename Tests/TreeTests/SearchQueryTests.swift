@@ -62,7 +62,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes) func saysWhatIsWrong(_ text: String, _ reason: String) {
-    let error = #expect(throws: SearchQuery.Mistake.self) { try SearchQuery(text) }
+    let error = #expect(throws: SearchQuery.ParseError.self) { try SearchQuery(text) }
     #expect(error?.reason.contains(reason) ?? false, "\(error?.reason ?? "")")
   }
 

@@ -31,7 +31,7 @@ import Threads
   private final class HeldFile: Item {
     let bytes: ByteArraySource
     /// The offset from which reads block.
-    let held = Awaited(Int64.max)
+    let held = Monitor(Int64.max)
     var inode: UInt64 { 7 }
     var kind: Kind { .file }
     var isImmutable: Bool { true }
@@ -121,7 +121,7 @@ import Threads
 
   @Test func whatNeedsNoWordsWaitsForNone() throws {
     let setup = try Setup(patience: .seconds(50))
-    let end = Awaited(false)
+    let end = Monitor(false)
     setup.mailboxes.words.submit { try? end.wait { $0 ? () : nil } }
     defer { end.update { $0 = true } }
     for (query, count) in [

@@ -162,7 +162,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     let tail = Array(fixture.bytes()[layout.directory...])
     let source = SparseSource(
       size: size, [(0, Array(layout.bytes[..<layout.directory])), (size - Int64(tail.count), tail)])
-    guard let archive = try? ZipArchive(source, modified: ZipArchive.testTime, cache: StretchCache(capacity: 1)),
+    guard let archive = try? ZipArchive(source, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1)),
       archive.count == 2
     else {
       Issue.record("the directory was not found")

@@ -12,7 +12,7 @@ struct DecoderTests {
     options.passwords = Passwords([Array("wrong".utf8), Array(made.password.utf8)])
     options.spool = spool
     return try ZipArchive(
-      ByteArraySource(made.bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 2 << 20),
+      ByteArraySource(made.bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 2 << 20),
       options: options)
   }
 
@@ -106,7 +106,7 @@ struct DecoderTests {
     var options = ZipOptions()
     options.spool = { MemorySpool() }
     let archive = try ZipArchive(
-      counting, modified: ZipArchive.testTime, cache: StretchCache(capacity: 0), options: options)
+      counting, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 0), options: options)
     let node = try #require(archive.find("long"))
     let first = try archive.open(node, .blocking)
     _ = try first.readThrough()

@@ -11,7 +11,7 @@ struct EncryptionTests {
     var options = ZipOptions()
     options.passwords = Passwords(passwords.map { Array($0.utf8) })
     return try ZipArchive(
-      ByteArraySource(bytes ?? made.bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 4 << 20),
+      ByteArraySource(bytes ?? made.bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 4 << 20),
       options: options)
   }
 
@@ -82,7 +82,7 @@ struct EncryptionTests {
     var options = ZipOptions()
     options.passwords = Passwords([Array(password.utf8)])
     let archive = try ZipArchive(
-      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 1 << 20), options: options)
+      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1 << 20), options: options)
     let node = try #require(archive.children(of: ZipArchive.root).first)
     #expect(try archive.content(of: node).count == Int(archive.node(node).size))
   }

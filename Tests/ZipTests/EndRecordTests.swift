@@ -148,7 +148,7 @@ import Zip
     let head = ZipFixture(ZipFixtureEntry("a", "")).layout()
     let header = Array(head.bytes[head.directory..<head.end])
     let source = SparseSource(size: size, [(0, header), (start, tail)])
-    let archive = try ZipArchive(source, modified: ZipArchive.testTime, cache: StretchCache(capacity: 1))
+    let archive = try ZipArchive(source, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1))
     #expect(archive.count == 2)
   }
 }
@@ -198,7 +198,7 @@ extension ZipFixture {
     let records = directory + end.bytes()
     let source = SparseSource(size: place + Int64(records.count), pieces + [(place, records)])
     let archive = try ZipArchive(
-      source, modified: ZipArchive.testTime, cache: StretchCache(capacity: 4 << 20), options: ZipOptions())
+      source, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 4 << 20), options: ZipOptions())
     for (number, size) in sizes.enumerated() {
       let node = try #require(archive.find("\(number)"))
       #expect(archive.node(node).size == size)

@@ -25,7 +25,7 @@ struct InflatedSourceTests {
   private func source(_ stream: ZipStream, cache: Int, compressed: (any ByteSource)? = nil) -> InflatedSource {
     InflatedSource(
       of: compressed ?? ByteArraySource(stream.compressed), size: Int64(stream.plain.count),
-      crc: stream.crc, cache: StretchCache(capacity: cache))
+      crc: stream.crc, cache: ChunkCache(capacity: cache))
   }
 
   private func checkRandomReads(_ source: InflatedSource, _ plain: [UInt8], seed: UInt64, count: Int) throws {
@@ -86,7 +86,7 @@ struct InflatedSourceTests {
     let outer = ZipDeflate.stored(stream.compressed)
     let middle = InflatedSource(
       of: ByteArraySource(outer), size: Int64(stream.compressed.count), crc: stream.compressedCRC,
-      cache: StretchCache(capacity: 1 << 20))
+      cache: ChunkCache(capacity: 1 << 20))
     try checkRandomReads(source(stream, cache: 1 << 20, compressed: middle), stream.plain, seed: 4, count: 60)
   }
 
@@ -159,7 +159,7 @@ struct InflatedSourceTests {
     let plain = Array(try StreamName.all[0].stream().plain[..<size])
     let source = InflatedSource(
       of: ByteArraySource(ZipDeflate.stored(plain)), size: Int64(size), crc: ZipChecksum.crc32(plain),
-      cache: StretchCache(capacity: 1 << 20))
+      cache: ChunkCache(capacity: 1 << 20))
     #expect(areSame(try source.readThrough(), plain[...]))
     #expect(areSame(try source.readThrough(step: 3 << 20), plain[...]))
     #expect(try source.partialBytes(at: Int64(size), count: 10).isEmpty)
@@ -171,7 +171,7 @@ struct InflatedSourceTests {
     // 300 MiB of zeros from 300 KiB: more restart points than are kept.
     let size = 300 << 20
     let source = InflatedSource(
-      of: ByteArraySource(ZipDeflate.zeros(size)), size: Int64(size), crc: 0, cache: StretchCache(capacity: 2 << 20))
+      of: ByteArraySource(ZipDeflate.zeros(size)), size: Int64(size), crc: 0, cache: ChunkCache(capacity: 2 << 20))
     let end = #expect(throws: Fault.self) { _ = try source.partialBytes(at: Int64(size) - 10, count: 10) }
     #expect(end?.reason.contains("CRC") == true)
     #expect(try source.partialBytes(at: 77 << 20, count: 4096) == Array(repeating: 0, count: 4096))

@@ -33,7 +33,7 @@ import Zip
   private static func open(_ shape: Shape, count: Int, _ share: MemoryShare) throws -> ZipArchive {
     let bytes = ScaleTests.archive(of: (0..<count).lazy.map(shape.names))
     return try ZipArchive(
-      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: StretchCache(capacity: 1), memory: share)
+      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1), memory: share)
   }
 
   @Test(arguments: shapes) func whatDoesNotFitIsRefusedAndSaysWhatToDo(_ shape: Shape) throws {

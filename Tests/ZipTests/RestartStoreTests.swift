@@ -129,7 +129,7 @@ struct RestartStoreTests {
     let compressed = CountingSource(bytes, inode: inode)
     let source = InflatedSource(
       of: compressed, size: Int64(try LongStream.plain().count), crc: try LongStream.crc(),
-      cache: StretchCache(capacity: 2 << 20, restarts: store))
+      cache: ChunkCache(capacity: 2 << 20, restarts: store))
     return (source, compressed)
   }
 
@@ -186,7 +186,7 @@ struct RestartStoreTests {
 
     let wrongSum = InflatedSource(
       of: CountingSource(try stream.compressed(), inode: 7), size: Int64(try LongStream.plain().count), crc: 1,
-      cache: StretchCache(capacity: 1 << 20, restarts: store))
+      cache: ChunkCache(capacity: 1 << 20, restarts: store))
     #expect(throws: Fault.self) { _ = try wrongSum.readThrough() }
     store.settle()
     // A different checksum means a different stream, and a stream that does not match its checksum stores nothing.
@@ -259,7 +259,7 @@ struct RestartStoreTests {
     store.change { _, image in
       let size = image[8..<12].reversed().reduce(0) { $0 << 8 | Int64($1) }
       let deflated = ByteArraySource(Array(image[12...]))
-      let decoded = InflatedSource(of: deflated, size: size, crc: nil, cache: StretchCache(capacity: 0))
+      let decoded = InflatedSource(of: deflated, size: size, crc: nil, cache: ChunkCache(capacity: 0))
       guard var memory = try? decoded.readThrough(), (0...64).contains(memory[place]) else { return nil }
       for byte in 0..<4 { memory[place + byte] = UInt8(truncatingIfNeeded: bits >> (8 * Int32(byte))) }
       return Array(image[..<12]) + ZipDeflate.stored(memory)
@@ -288,7 +288,7 @@ struct RestartStoreTests {
     let short = Array(try LongStream.plain().prefix(5 << 20))
     let source = InflatedSource(
       of: CountingSource(ZipDeflate.stored(short), inode: 9), size: Int64(short.count),
-      crc: ZipChecksum.crc32(short), cache: StretchCache(capacity: 1 << 20, restarts: store))
+      crc: ZipChecksum.crc32(short), cache: ChunkCache(capacity: 1 << 20, restarts: store))
     _ = try source.readThrough(step: 1 << 20)
     store.settle()
     #expect(store.places.isEmpty)

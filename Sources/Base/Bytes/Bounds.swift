@@ -9,7 +9,7 @@
 /// | files that views are made of | `Source` for what is shown, `Item.content` for the bytes |
 /// | a view's size | `Attributes.view` |
 /// | archives | `CentralHeader`, `EndOfCentralDirectory` |
-/// | the index | `IndexFile`'s rows, `TextFile.Content`; in its values `MailboxDirectory`, `MessageRow`, `KnownValues`, `RestartPoint` |
+/// | the index | `IndexFile`'s rows, `TextFile.Content`; in its values `MailboxDirectory`, `MessageRow`, `ResultSizes`, `RestartPoint` |
 /// | workers, and jobs for them | `JobAnswer`, `Job` |
 /// | the command line | `MountOptions` |
 /// | a reader | `ByteSource.read`: accepts any offset; `ByteRange` for what adds to one |

@@ -12,13 +12,13 @@ public final class InflatedSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
   private let crc: UInt32?
-  private let stretches: Stretches
+  private let stretches: Chunks
   private let log: RestartLog?
   private let frontier: Mutex<Frontier>
   /// One thread decodes a stretch, others that want the same one wait for it. Lock order: before `passTurn`.
-  private let turns = [TurnLock(), TurnLock(), TurnLock(), TurnLock()]
+  private let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
   /// Held while `frontier` is accessed, so that no thread blocks on the mutex of `frontier`.
-  private let passTurn = TurnLock()
+  private let passTurn = BlockingLock()
 
   private static let inputSize = 128 << 10
   /// Restart points of one source take at most this much memory; beyond it every other one is dropped. If they are also
@@ -49,11 +49,11 @@ public final class InflatedSource: ByteSource {
 
   /// `size` and, unless it is nil, `crc` are the expected size and checksum of the output; `compressed` may be longer
   /// than its stream.
-  public init(of compressed: any ByteSource, size: Int64, crc: UInt32?, cache: StretchCache) {
+  public init(of compressed: any ByteSource, size: Int64, crc: UInt32?, cache: ChunkCache) {
     self.compressed = compressed
     self.size = size
     self.crc = crc
-    stretches = Stretches(size: size, cache)
+    stretches = Chunks(size: size, cache)
     let identity = compressed.identity.map { InflatedSource.identity(of: $0, size, crc) }
     log =
       if size >= Self.loggedSize, let store = cache.restarts, let identity {
@@ -79,9 +79,9 @@ public final class InflatedSource: ByteSource {
   }
 
   public func workAhead(of offset: Int64) -> WorkAhead {
-    let index = offset / Int64(Stretches.length)
+    let index = offset / Int64(Chunks.length)
     // Starts once a quarter of the stretch decoded last has been read.
-    guard offset % Int64(Stretches.length) >= Int64(Stretches.length / 4), index + 1 < stretches.count,
+    guard offset % Int64(Chunks.length) >= Int64(Chunks.length / 4), index + 1 < stretches.count,
       !stretches.holds(index + 1),
       frontier.withLockIfAvailable({ $0.next == index + 1 && $0.fault == nil }) ?? false
     else { return .none }
@@ -89,13 +89,13 @@ public final class InflatedSource: ByteSource {
   }
 
   public func prepare(at offset: Int64) {
-    let index = offset / Int64(Stretches.length) + 1
+    let index = offset / Int64(Chunks.length) + 1
     guard offset >= 0, index < stretches.count else { return }
     // The reader it concerns will get the fault again.
     _ = try? stretch(index, .blocking)
   }
 
-  private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Stretch {
+  private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Chunk {
     if let found = stretches.find(index) { return found }
     if patience == .immediate { throw .later }
     let turn = turns[Int(index % Int64(turns.count))]
@@ -118,7 +118,7 @@ public final class InflatedSource: ByteSource {
     throw Fault(.changed, "the first pass went back")
   }
 
-  private func decode(_ index: Int64, from start: Start) throws(Fault) -> Stretch {
+  private func decode(_ index: Int64, from start: Start) throws(Fault) -> Chunk {
     var stream = Stream(inflater: Inflater(at: start.point), inputOffset: start.point.inputOffset)
     var current = start.index
     while true {
@@ -157,17 +157,17 @@ public final class InflatedSource: ByteSource {
     return Start(index: noted.index, point: noted.point ?? Inflater().restartPoint(inputOffset: 0))
   }
 
-  private func advanceFrontier(to index: Int64) throws(Fault) -> Stretch? {
+  private func advanceFrontier(to index: Int64) throws(Fault) -> Chunk? {
     try passTurn.lock()
     defer { passTurn.unlock() }
-    var outcome = Result<Stretch?, Fault>.success(nil)
+    var outcome = Result<Chunk?, Fault>.success(nil)
     frontier.withLock { frontier in
       do throws(Fault) { outcome = .success(try advance(&frontier, to: index)) } catch { outcome = .failure(error) }
     }
     return try outcome.get()
   }
 
-  private func advance(_ frontier: inout Frontier, to index: Int64) throws(Fault) -> Stretch? {
+  private func advance(_ frontier: inout Frontier, to index: Int64) throws(Fault) -> Chunk? {
     if let fault = frontier.fault { throw fault }
     do throws(Fault) {
       while true {
@@ -175,7 +175,7 @@ public final class InflatedSource: ByteSource {
         if current > index { return stretches.find(index) }
         // Between two stretches the state is consistent for the next caller.
         try Interest.check()
-        let stretch: Stretch
+        let stretch: Chunk
         do throws(Fault) { stretch = try decodeNext(&frontier) } catch {
           // The decoder is in an undefined position. If the data are not at fault, a retry may succeed: from the start.
           if error.kind != .damaged { frontier = Frontier() }
@@ -210,21 +210,21 @@ public final class InflatedSource: ByteSource {
     log.note(at: frontier.next) { point ?? frontier.stream?.restartPoint }
   }
 
-  private func decodeNext(_ frontier: inout Frontier) throws(Fault) -> Stretch {
+  private func decodeNext(_ frontier: inout Frontier) throws(Fault) -> Chunk {
     var stream = frontier.stream.take() ?? Stream(inflater: Inflater(), inputOffset: 0)
     let stretch = try decode(frontier.next, &stream)
     frontier.stream = consume stream
     return stretch
   }
 
-  private func decode(_ index: Int64, _ stream: inout Stream) throws(Fault) -> Stretch {
+  private func decode(_ index: Int64, _ stream: inout Stream) throws(Fault) -> Chunk {
     let wanted = stretches.length(of: index)
     let bytes = try stream.next(wanted, from: compressed, inputSize: Self.inputSize)
-    guard bytes.count == wanted else { throw endsEarly(Int(index) * Stretches.length + bytes.count) }
+    guard bytes.count == wanted else { throw endsEarly(Int(index) * Chunks.length + bytes.count) }
     if index + 1 == stretches.count, try !stream.isAtEnd(compressed) {
       throw Fault(.damaged, "expected \(size) bytes of inflated data, found more")
     }
-    return Stretch(bytes)
+    return Chunk(bytes)
   }
 
   private func endsEarly(_ produced: Int) -> Fault {

@@ -17,7 +17,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   private let passed: @Sendable () -> Void
   /// Held while the checksum is updated, which may read. Lock order: before `state`, on whose mutex no thread then
   /// blocks.
-  private let turn = TurnLock()
+  private let turn = BlockingLock()
   private let state: Mutex<State>
 
   private struct State: ~Copyable {

@@ -40,7 +40,7 @@ public final class Workers: Sendable {
   private var next = 0
   private var idle = 0
   private var isStopped = false
-  private var isWatched = false
+  private var hasWatchdog = false
   /// The threads that run a job.
   private var busy: Set<KernelThread> = []
   private var threads = 0
@@ -80,8 +80,8 @@ public final class Workers: Sendable {
       guard idle < jobs.count - next else { return }
       if threads < limit {
         if spawn({ $0.work() }) { threads += 1 }
-      } else if threads < most, !isWatched {
-        isWatched = spawn { $0.keepWatch() }
+      } else if threads < most, !hasWatchdog {
+        hasWatchdog = spawn { $0.runWatchdog() }
       }
     }
     _ = unsafe pthread_cond_signal(wake)
@@ -170,15 +170,15 @@ public final class Workers: Sendable {
   // MARK: Monitor
 
   /// Starts a thread for each blocked one, while jobs wait.
-  private func keepWatch() {
+  private func runWatchdog() {
     while true {
       _ = usleep(Self.round)
       let watched = withLock { () -> Set<KernelThread> in
-        if isStopped || jobs.count == next { isWatched = false }
-        return isWatched ? busy : []
+        if isStopped || jobs.count == next { hasWatchdog = false }
+        return hasWatchdog ? busy : []
       }
       if watched.isEmpty {
-        if withLock({ !isWatched }) { return }
+        if withLock({ !hasWatchdog }) { return }
         continue
       }
       let heldUp = watched.filter(\.isAsleep)

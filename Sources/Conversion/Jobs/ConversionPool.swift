@@ -47,7 +47,7 @@ public final class ConversionPool: Sendable {
   }
 
   private let options: Options
-  private let state = Awaited(State())
+  private let state = Monitor(State())
   private let threads: Workers
   private let said = Mutex<Set<String>>([])
 
@@ -70,7 +70,7 @@ public final class ConversionPool: Sendable {
   /// So often.
   fileprivate static let passesAtMost = 16
   /// How far down the queue a worker looks for what it has open.
-  fileprivate static let lookout = 256
+  fileprivate static let searchWindow = 256
   private static let linesAtMost = 256
 
   public init(_ options: Options) {
@@ -170,10 +170,10 @@ extension ConversionPool.State {
   }
 
   private func place(for worker: ObjectIdentifier, _ open: (document: UInt64, owner: UInt32?)) -> Int? {
-    let lookout = queue.prefix(ConversionPool.lookout)
+    let searchWindow = queue.prefix(ConversionPool.searchWindow)
     guard let first = queue.first else { return nil }
     let mayPass = first.timesPassed < ConversionPool.passesAtMost
-    if open.document != 0, mayPass, let place = lookout.firstIndex(where: { $0.task.document == open.document }) {
+    if open.document != 0, mayPass, let place = searchWindow.firstIndex(where: { $0.task.document == open.document }) {
       return place
     }
     // Opening a document takes longer than most of what is done with it: it is left to whoever has it open and nothing to do.
@@ -184,10 +184,11 @@ extension ConversionPool.State {
       return !idle.contains { $0.value == document && $0.key != worker }
     }
     // For another owner's file the worker would have to start anew.
-    if let owner = open.owner, mayPass, let place = lookout.firstIndex(where: { $0.task.owner == owner && isFree($0) })
+    if let owner = open.owner, mayPass,
+      let place = searchWindow.firstIndex(where: { $0.task.owner == owner && isFree($0) })
     {
       return place
     }
-    return lookout.firstIndex(where: isFree)
+    return searchWindow.firstIndex(where: isFree)
   }
 }

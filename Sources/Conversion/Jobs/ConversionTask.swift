@@ -47,15 +47,15 @@ final class ConversionTask: Sendable {
 
   /// Calls `body` with the process open to being killed by `cancel`.
   func attended<Result>(
-    by process: ConverterProcess, _ body: () throws(Breakdown) -> Result
-  ) throws(Breakdown) -> Result {
+    by process: ConverterProcess, _ body: () throws(WorkerFailure) -> Result
+  ) throws(WorkerFailure) -> Result {
     let isCancelled = state.withLock { state in
       state.process = process
       return state.isCancelled
     }
     defer { state.withLock { $0.process = nil } }
     if isCancelled { throw .cancelled }
-    do throws(Breakdown) { return try body() } catch {
+    do throws(WorkerFailure) { return try body() } catch {
       throw self.isCancelled ? .cancelled : error
     }
   }

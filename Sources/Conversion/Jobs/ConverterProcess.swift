@@ -32,7 +32,7 @@ final class ConverterProcess: Sendable {
   private static let round: Int32 = 25
 
   /// Starts the program; each line that it writes to standard error goes to `log`.
-  init(_ program: WorkerProgram, log: @escaping @Sendable (String) -> Void) throws(Breakdown) {
+  init(_ program: WorkerProgram, log: @escaping @Sendable (String) -> Void) throws(WorkerFailure) {
     let jobs = try Pair(SOCK_SEQPACKET)
     let lines = try Pair(SOCK_STREAM)
     process = try program.start(socket: jobs.theirs.raw, errors: lines.theirs.raw)
@@ -49,7 +49,7 @@ final class ConverterProcess: Sendable {
     private let ours: Descriptor
     let theirs: Descriptor
 
-    init(_ type: __socket_type) throws(Breakdown) {
+    init(_ type: __socket_type) throws(WorkerFailure) {
       var ends: [Int32] = [-1, -1]
       let type = Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
       guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .absent(errno) }
@@ -64,7 +64,7 @@ final class ConverterProcess: Sendable {
 
   /// Has one job done, its output written to `output`; nil when the process had ended, or took no more jobs, before it took
   /// this one. Blocks. After a breakdown, and after nil, the process is gone.
-  func perform(_ job: Job, input: Int32, output: Int32?, _ limits: Limits) throws(Breakdown) -> JobAnswer.Outcome? {
+  func perform(_ job: Job, input: Int32, output: Int32?, _ limits: Limits) throws(WorkerFailure) -> JobAnswer.Outcome? {
     let used = ffmount_processor_time(process)
     let message = job.message
     let descriptors = [input] + (output.map { [$0] } ?? [])
@@ -82,11 +82,11 @@ final class ConverterProcess: Sendable {
         case .message(let bytes):
           guard let answer = JobAnswer(message: bytes), answer.number == job.number else {
             end()
-            throw .senseless
+            throw .malformedReply
           }
           errors.read()
           return answer.outcome
-        case .end: throw ended(after: .senseless)
+        case .end: throw ended(after: .malformedReply)
         case .untaken:
           end()
           return nil
@@ -107,7 +107,7 @@ final class ConverterProcess: Sendable {
   }
 
   /// What it has taken too much of.
-  private func excess(_ limits: Limits, since start: (clock: UInt64, used: UInt64), _ now: UInt64) -> Breakdown? {
+  private func excess(_ limits: Limits, since start: (clock: UInt64, used: UInt64), _ now: UInt64) -> WorkerFailure? {
     if ownMemory > limits.memory { return .memory(limits.memory) }
     let seconds = limits.time.components.seconds
     let used = ffmount_processor_time(process)
@@ -188,7 +188,7 @@ final class ConverterProcess: Sendable {
   }
 
   /// What ended a process that broke off the connection; `other` if it did no more than that.
-  private func ended(after other: Breakdown) -> Breakdown {
+  private func ended(after other: WorkerFailure) -> WorkerFailure {
     // It is about to be gone, or else plays dead.
     var isGone = false
     for _ in 0..<200 where !isGone {

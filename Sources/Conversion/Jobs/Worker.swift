@@ -42,7 +42,7 @@ final class Worker: Sendable {
   /// Has `job` done for `task`. Blocks.
   func perform(
     _ job: Job, for task: ConversionTask, input: Int32, output: Int32?
-  ) throws(Breakdown) -> JobAnswer.Outcome {
+  ) throws(WorkerFailure) -> JobAnswer.Outcome {
     if task.owner == nil || task.owner != owner { end() }
     let program = options.program(for: job.work)
     if isOverdue(program, for: job.document) { end(program) }
@@ -53,11 +53,11 @@ final class Worker: Sendable {
       state.owner = task.owner
       return state.jobs
     }
-    do throws(Breakdown) {
+    do throws(WorkerFailure) {
       // An idle process may have been killed: the job that finds it so is the next one's.
       for _ in 0..<2 {
         let process = try ready(program)
-        let outcome = try task.attended(by: process) { () throws(Breakdown) in
+        let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
           try process.perform(job, input: input, output: output, options.limits)
         }
         guard let outcome else {
@@ -76,10 +76,10 @@ final class Worker: Sendable {
 
   /// Asks a process that is started for this question, gets no other file to see, and has no way to say more than its answer.
   /// Blocks.
-  func askApart(_ job: Job, for task: ConversionTask, input: Int32) throws(Breakdown) -> JobAnswer.Outcome {
+  func askApart(_ job: Job, for task: ConversionTask, input: Int32) throws(WorkerFailure) -> JobAnswer.Outcome {
     let process = try start(options.program(for: job.work)) { _ in }
     defer { process.end() }
-    let outcome = try task.attended(by: process) { () throws(Breakdown) in
+    let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
       try process.perform(job, input: input, output: nil, options.limits)
     }
     guard let outcome else { throw .gone }
@@ -105,7 +105,7 @@ final class Worker: Sendable {
     return jobs.isMultiple(of: Self.jobsUnseen) && process.ownMemory > Self.keptMemory
   }
 
-  private func ready(_ program: String) throws(Breakdown) -> ConverterProcess {
+  private func ready(_ program: String) throws(WorkerFailure) -> ConverterProcess {
     if let process = state.withLock({ $0.processes[program]?.process }) {
       if process.isReady { return process }
       end(program)
@@ -117,7 +117,7 @@ final class Worker: Sendable {
 
   private func start(
     _ program: String, log: @escaping @Sendable (String) -> Void
-  ) throws(Breakdown) -> ConverterProcess {
+  ) throws(WorkerFailure) -> ConverterProcess {
     let arguments = options.isSandboxWeak ? [Job.weakSandbox] : []
     return try ConverterProcess(WorkerProgram(path: program, arguments: arguments), log: log)
   }

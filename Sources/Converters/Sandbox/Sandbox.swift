@@ -37,7 +37,7 @@ public enum Sandbox {
   /// Closes the sandbox, for good, and returns what is in force. If the kernel lacks one layer, the others still apply.
   ///
   /// - Parameter walls: the layers to apply; all, except in tests of a single one.
-  public static func close(_ needs: Needs, walls: Set<Wall> = Set(Wall.allCases)) -> Enclosure {
+  public static func close(_ needs: Needs, walls: Set<SandboxLayer> = Set(SandboxLayer.allCases)) -> Enclosure {
     var enclosure = Enclosure()
     limit(needs)
     // Other threads would stay outside. A sanitizer has some of its own.
@@ -90,7 +90,7 @@ public enum Sandbox {
 }
 
 extension Enclosure {
-  fileprivate mutating func add(_ wall: Wall, _ words: String) {
+  fileprivate mutating func add(_ wall: SandboxLayer, _ words: String) {
     standing.insert(wall)
     walls.append(words)
   }

@@ -76,7 +76,7 @@ public enum WorkerRuntime {
 
   /// Gives up all that jobs do not need, and says so.
   public static func closeSandbox(
-    reading folders: [String], walls: Set<Wall> = Set(Wall.allCases)
+    reading folders: [String], walls: Set<SandboxLayer> = Set(SandboxLayer.allCases)
   ) -> Enclosure {
     let needs = Sandbox.Needs(folders: folders, memory: memory, largestFile: Int(Job.largestOutput))
     let enclosure = Sandbox.close(needs, walls: walls)

@@ -17,7 +17,7 @@ struct FieldCursor: ~Escapable {
   /// Whether the empty line that ends the section was found.
   private(set) var hasEnded = false
   /// How to recognize separator lines, which end the section, too; nil for a standalone message.
-  var separators: (isAtEnd: Bool, manner: SeparatorLine.Manner)?
+  var separators: (isAtEnd: Bool, dialect: SeparatorLine.Dialect)?
   /// Whether such a line was found, at `position`.
   private(set) var hasMetSeparator = false
 
@@ -64,7 +64,7 @@ struct FieldCursor: ~Escapable {
     while position < end, !hasEnded, !hasMetSeparator {
       let start = position
       if let separators, bytes.matches("From ", at: start),
-        SeparatorLine(bytes, at: start, isBehindEmpty: false, isAtEnd: separators.isAtEnd, separators.manner) != nil
+        SeparatorLine(bytes, at: start, isBehindEmpty: false, isAtEnd: separators.isAtEnd, separators.dialect) != nil
       {
         hasMetSeparator = true
         return nil

@@ -7,16 +7,16 @@ extension MailboxScanner {
     let bytes = first.span
     // A file that starts with a patch is a series of patches; one that starts with a dateless separator has dateless
     // ones.
-    let manner = SeparatorLine.Manner(isPatchSeries: true, isDateless: true)
+    let dialect = SeparatorLine.Dialect(isPatchSeries: true, isDateless: true)
     let mostJunk = 1 << 10
     var start = bytes.matches("\u{feff}", at: 0) ? 3 : 0
     while start < bytes.count, bytes[start].isMailSpace { start += 1 }
-    if let line = SeparatorLine(bytes, at: start, isBehindEmpty: true, isAtEnd: false, manner) {
+    if let line = SeparatorLine(bytes, at: start, isBehindEmpty: true, isAtEnd: false, dialect) {
       // A dateless `From ` line is not sufficient on its own.
       return line.date != nil || SeparatorLine.isKnownField(bytes, start + line.count)
     }
     while let found = FromSearch.next(bytes, from: start, isSourceStart: false), found < mostJunk {
-      if let line = SeparatorLine(bytes, at: found, isBehindEmpty: false, isAtEnd: false, manner), line.date != nil,
+      if let line = SeparatorLine(bytes, at: found, isBehindEmpty: false, isAtEnd: false, dialect), line.date != nil,
         SeparatorLine.isKnownField(bytes, found + line.count)
       {
         return true

@@ -19,7 +19,7 @@ public struct MailboxScanner: ~Copyable {
 
   private let source: any ByteSource
   private var window: MailWindow
-  private var manner = SeparatorLine.Manner()
+  private var dialect = SeparatorLine.Dialect()
   private let first: Int64
   private var hasStarted = false
   private var upcoming: Found?
@@ -85,7 +85,7 @@ public struct MailboxScanner: ~Copyable {
   private mutating func start() throws(Fault) {
     try window.move(to: 0, wanted: SeparatorLine.lookAhead)
     let mark: Int64
-    (manner, mark) = MailboxScanner.start(window.bytes)
+    (dialect, mark) = MailboxScanner.start(window.bytes)
     if first > 0 {
       guard let line = try separator(at: first, isKnown: true) else {
         throw Fault(.changed, "expected a message's separator", atByte: first)
@@ -99,9 +99,9 @@ public struct MailboxScanner: ~Copyable {
   }
 
   /// How to parse a mailbox that starts with `head`, and the length of its byte order mark.
-  private static func start(_ head: Span<UInt8>) -> (SeparatorLine.Manner, mark: Int64) {
+  private static func start(_ head: Span<UInt8>) -> (SeparatorLine.Dialect, mark: Int64) {
     (
-      SeparatorLine.manner(of: head.extracting(first: SeparatorLine.lookAhead)),
+      SeparatorLine.dialect(of: head.extracting(first: SeparatorLine.lookAhead)),
       head.matches("\u{feff}", at: 0) ? 3 : 0
     )
   }
@@ -116,7 +116,7 @@ public struct MailboxScanner: ~Copyable {
     let place = window.place(offset)
     return SeparatorLine(
       bytes, at: place, isBehindEmpty: isKnown || MailboxScanner.isBehindEmpty(bytes, place), isAtEnd: window.isAtEnd,
-      manner)
+      dialect)
   }
 
   /// Whether an empty line or nothing precedes `place`, the start of a line.
@@ -143,7 +143,7 @@ public struct MailboxScanner: ~Copyable {
       let place = window.place(start)
       let limit = min(bytes.count, place + Header.limit)
       let head = MessageHead(
-        bytes, place..<limit, endsAtCR: found.line.endsAtCR, isAtEnd: window.isAtEnd, manner)
+        bytes, place..<limit, endsAtCR: found.line.endsAtCR, isAtEnd: window.isAtEnd, dialect)
       // A separator line that ends the section may cross the window's end: the section is read again, with more bytes.
       if head.isCut, !window.isAtEnd, wanted < Header.limit {
         wanted = min(Header.limit, wanted * 4)
@@ -230,15 +230,15 @@ public struct MailboxScanner: ~Copyable {
     // Reading at a distant offset does not move the window.
     if end + Int64(wanted) <= window.end || window.isAtEnd {
       return MailboxScanner.declared(
-        window.bytes.extracting(window.place(start)...), start, size: window.size, manner)
+        window.bytes.extracting(window.place(start)...), start, size: window.size, dialect)
     }
     let bytes = try source.bytes(at: start, count: Int(min(Int64(wanted), window.size - start)))
-    return MailboxScanner.declared(bytes.span, start, size: window.size, manner)
+    return MailboxScanner.declared(bytes.span, start, size: window.size, dialect)
   }
 
   /// `bytes` start with the last byte that a `Content-Length` counts, at `offset`.
   private static func declared(
-    _ bytes: Span<UInt8>, _ offset: Int64, size: Int64, _ manner: SeparatorLine.Manner
+    _ bytes: Span<UInt8>, _ offset: Int64, size: Int64, _ dialect: SeparatorLine.Dialect
   ) -> DeclaredEnd? {
     let mostBreaks = 4
     var index = 1
@@ -246,7 +246,7 @@ public struct MailboxScanner: ~Copyable {
     let isAtEnd = offset + Int64(bytes.count) == size
     if index == bytes.count { return isAtEnd ? .sourceEnd : nil }
     guard index > 1 || bytes[0] == 0x0a || bytes[0] == 0x0d,
-      let line = SeparatorLine(bytes, at: index, isBehindEmpty: true, isAtEnd: isAtEnd, manner)
+      let line = SeparatorLine(bytes, at: index, isBehindEmpty: true, isAtEnd: isAtEnd, dialect)
     else { return nil }
     return .separator(Found(offset: offset + Int64(index), line: line))
   }
@@ -266,7 +266,7 @@ public struct MailboxScanner: ~Copyable {
     var end = bytes.count
     var next = from
     while let found = FromSearch.next(bytes.extracting(first: end), from: next, isSourceStart: false) {
-      if SeparatorLine(bytes, at: found, isBehindEmpty: true, isAtEnd: isAtEnd, manner) != nil { end = found }
+      if SeparatorLine(bytes, at: found, isBehindEmpty: true, isAtEnd: isAtEnd, dialect) != nil { end = found }
       next = found + 5
     }
     return from < end && Delimiter.comesFirst(bytes, from..<end, bounds.boundary)

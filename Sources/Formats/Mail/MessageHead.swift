@@ -22,10 +22,10 @@ struct MessageHead {
   ///
   /// - Parameter isAtEnd: whether the source ends where `bytes` do.
   init(
-    _ bytes: Span<UInt8>, _ range: Range<Int>, endsAtCR: Bool, isAtEnd: Bool, _ manner: SeparatorLine.Manner
+    _ bytes: Span<UInt8>, _ range: Range<Int>, endsAtCR: Bool, isAtEnd: Bool, _ dialect: SeparatorLine.Dialect
   ) {
     var cursor = FieldCursor(bytes, range, endsAtCR: endsAtCR)
-    cursor.separators = (isAtEnd, manner)
+    cursor.separators = (isAtEnd, dialect)
     section = range
     isCut = false
     while let field = cursor.next() { note(bytes.extracting(field.name), field.value) }

@@ -28,7 +28,7 @@ struct SeparatorLine: Equatable {
   static let lookAhead = 4 << 10
 
   /// The variant of the mailbox format, as inferred from the first bytes of a file.
-  struct Manner: Equatable {
+  struct Dialect: Equatable {
     /// Whether the file is a series of patches (`git format-patch --stdout`), each a message.
     var isPatchSeries = false
     /// Whether separators have no date, as Takeout sometimes writes them.
@@ -47,7 +47,7 @@ struct SeparatorLine: Equatable {
   /// - Parameter isBehindEmpty: whether an empty line precedes, or nothing.
   /// - Parameter isAtEnd: whether the source ends where `bytes` do; otherwise these contain `lookAhead` bytes from
   ///   `start` on.
-  init?(_ bytes: Span<UInt8>, at start: Int, isBehindEmpty: Bool, isAtEnd: Bool, _ manner: Manner) {
+  init?(_ bytes: Span<UInt8>, at start: Int, isBehindEmpty: Bool, isAtEnd: Bool, _ dialect: Dialect) {
     guard let line = SeparatorLine.line(bytes, at: start), let kind = SeparatorLine.kind(bytes, start, line.end) else {
       return nil
     }
@@ -55,13 +55,13 @@ struct SeparatorLine: Equatable {
     switch kind {
     case .dated(let date): self.date = date
     case .bare:
-      guard isBehindEmpty || manner.isDateless && SeparatorLine.isKnownField(bytes, line.next) else { return nil }
+      guard isBehindEmpty || dialect.isDateless && SeparatorLine.isKnownField(bytes, line.next) else { return nil }
       isBare = true
     case .sender:
-      guard manner.isDateless, SeparatorLine.isKnownField(bytes, line.next) else { return nil }
+      guard dialect.isDateless, SeparatorLine.isKnownField(bytes, line.next) else { return nil }
       isBare = true
     case .patch(let date):
-      guard manner.isPatchSeries else { return nil }
+      guard dialect.isPatchSeries else { return nil }
       self.date = date
     }
     count = line.next - start
@@ -71,16 +71,16 @@ struct SeparatorLine: Equatable {
   }
 
   /// The variant of a file that starts with `head`, at most `lookAhead` bytes.
-  static func manner(of head: Span<UInt8>) -> Manner {
+  static func dialect(of head: Span<UInt8>) -> Dialect {
     var start = head.matches("\u{feff}", at: 0) ? 3 : 0
     var isFirst = true
     while start < head.count {
       if let line = line(head, at: start), let kind = kind(head, start, line.end) {
         switch kind {
-        case .patch: return Manner(isPatchSeries: isField(head, line.next))
-        case .bare: return Manner(isDateless: isKnownField(head, line.next))
-        case .sender: if isFirst { return Manner(isDateless: isKnownField(head, line.next)) }
-        case .dated: return Manner()
+        case .patch: return Dialect(isPatchSeries: isField(head, line.next))
+        case .bare: return Dialect(isDateless: isKnownField(head, line.next))
+        case .sender: if isFirst { return Dialect(isDateless: isKnownField(head, line.next)) }
+        case .dated: return Dialect()
         }
       }
       while start < head.count, head[start] != 0x0a, head[start] != 0x0d {
@@ -89,7 +89,7 @@ struct SeparatorLine: Equatable {
       }
       start += 1
     }
-    return Manner()
+    return Dialect()
   }
 
   /// Whether a known field of mail starts at `start`.

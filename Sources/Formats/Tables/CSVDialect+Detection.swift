@@ -1,13 +1,13 @@
 extension CSVDialect {
   private static let delimiters = Array(",;\t|".utf8)
   /// How much of a text is examined, in bytes.
-  private static let lookout = 64 << 10
+  private static let searchWindow = 64 << 10
 
   /// The likeliest dialect of a text that starts with `head`: the one with the most consistent number of cells per row,
   /// more than one. On a tie the first, so `preferred`, the delimiter implied by the file's name.
   init(ofTextStartingWith head: Span<UInt8>, preferred: UInt8) {
     self.init(delimiter: preferred)
-    let head = head.extracting(0..<min(head.count, Self.lookout))
+    let head = head.extracting(0..<min(head.count, Self.searchWindow))
     var hasQuotes = false
     for index in head.indices where head[index] == 0x22 { hasQuotes = true }
     var best = Fit.none

@@ -9,12 +9,12 @@ public import Threads
 public final class RewrittenText: ByteSource {
   /// The cache of the latest pieces, shared by several texts.
   public final class Memory: Sendable {
-    let pieces: RecentlyUsed<Piece.Key, Piece>
+    let pieces: LRUCache<Piece.Key, Piece>
     let lastNumber = Atomic<UInt64>(0)
 
     /// In bytes.
     public init(capacity: Int, _ budget: MemoryBudget = MemoryBudget()) {
-      pieces = RecentlyUsed(capacity: capacity, budget)
+      pieces = LRUCache(capacity: capacity, budget)
     }
   }
 
@@ -23,7 +23,7 @@ public final class RewrittenText: ByteSource {
   private let number: UInt64
   private let state: Mutex<State>
   /// Held while a piece is made. Lock order: before the lock of `state`.
-  private let turn = TurnLock()
+  private let turn = BlockingLock()
   /// Accessed with `turn` held.
   private let converters = Mutex(TextDecoder.Converters())
   private let ended: @Sendable (Int64) -> Void

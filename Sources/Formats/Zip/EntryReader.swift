@@ -9,7 +9,7 @@ final class EntryReader: Sendable {
   /// The start of the central directory.
   private let end: Int64
   let volumes: Volumes
-  private let cache: StretchCache
+  private let cache: ChunkCache
   private let passwords: EntryPasswords
 
   private static let localSignature: UInt32 = 0x0403_4b50
@@ -19,8 +19,7 @@ final class EntryReader: Sendable {
   /// Entries up to this size need no spool.
   private static let wholeSize: Int64 = 256 << 10
 
-  init(_ source: any ByteSource, endingAt end: Int64, _ volumes: Volumes, _ cache: StretchCache, _ options: ZipOptions)
-  {
+  init(_ source: any ByteSource, endingAt end: Int64, _ volumes: Volumes, _ cache: ChunkCache, _ options: ZipOptions) {
     self.source = source
     self.end = end
     self.volumes = volumes

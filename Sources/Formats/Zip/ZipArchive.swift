@@ -25,7 +25,7 @@ public final class ZipArchive: Sendable {
   /// Throws when `source` is not a ZIP archive, or nothing of it can be read; a limit fault when the memory budget is
   /// exhausted. A folder without an entry of its own has the time of the first entry in it, the root has `modified`.
   public init(
-    _ source: any ByteSource, modified: Timestamp, cache: StretchCache, options: ZipOptions = ZipOptions(),
+    _ source: any ByteSource, modified: Timestamp, cache: ChunkCache, options: ZipOptions = ZipOptions(),
     memory: MemoryShare = MemoryShare(in: MemoryBudget())
   ) throws(Fault) {
     self.source = source

@@ -58,7 +58,7 @@ internal import Synchronization
 
   /// Blocks the signals that end a mount in the calling thread and those it starts: must be called before any is
   /// started.
-  public static func blockSignals() { Readers.blockSignals() }
+  public static func blockSignals() { RequestLoop.blockSignals() }
 
   /// How the mount ended.
   public struct Ending: Sendable {
@@ -73,7 +73,7 @@ internal import Synchronization
   /// Blocks. `threads` limits how many answer at a time; those that are blocked do not count.
   public func run(threads: Int, evenHeldUp most: Int = 192, _ ending: () -> Void) -> Ending {
     greet()
-    let readers = unsafe Readers(raw, limit: threads, evenHeldUp: most)
+    let readers = unsafe RequestLoop(raw, limit: threads, evenHeldUp: most)
     readers.start()
     _ = readers.waitForEnd()
     ending()

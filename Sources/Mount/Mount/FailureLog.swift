@@ -25,7 +25,7 @@ final class FailureLog: Sendable {
 
 extension Fault {
   /// Whether the failure is logged: damaged content, a full or failing disk, but not missing names.
-  var isWorthALine: Bool {
+  var shouldLog: Bool {
     switch kind {
     case .system(let code): !reason.isEmpty && [ENOSPC, EDQUOT, EIO].contains(code)
     default: concernsContent

@@ -19,8 +19,8 @@ public final class MountedTree: FileSystem {
   private let session = Mutex<Session?>(nil)
   private let ending = Ending()
   private let isTrimming = Atomic<Bool>(false)
-  private let habits = ListingHabits()
-  private let sizeHabits = SizeHabits()
+  private let habits = ReaddirPlusPolicy()
+  private let sizeHabits = ExactSizePolicy()
   private let witness: SizeWitness?
 
   public struct Options: Sendable {
@@ -127,7 +127,7 @@ public final class MountedTree: FileSystem {
   }
 
   private func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
-    if fault.isWorthALine { failures.log(fault, tree.path(node)) }
+    if fault.shouldLog { failures.log(fault, tree.path(node)) }
     request.reply(error: fault.errno)
   }
 
@@ -345,7 +345,7 @@ public final class MountedTree: FileSystem {
     if cookie == 0 { sizeHabits.noteListing(by: request.process) }
     let choice =
       wantsNodes
-      ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ListingHabits.Choice.names
+      ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ReaddirPlusPolicy.Choice.names
     do throws(Fault) {
       var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
       let given = try fill(&entries, from: reader, after: cookie, choice, .immediate)
@@ -367,7 +367,7 @@ public final class MountedTree: FileSystem {
   }
 
   private func reply(
-    _ request: consuming Request, _ entries: consuming EntryBuffer, _ given: ListingHabits.Choice
+    _ request: consuming Request, _ entries: consuming EntryBuffer, _ given: ReaddirPlusPolicy.Choice
   ) {
     let tree = tree
     habits.note(given, to: request.process)
@@ -376,9 +376,9 @@ public final class MountedTree: FileSystem {
   }
 
   private func fill(
-    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, _ choice: ListingHabits.Choice,
+    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, _ choice: ReaddirPlusPolicy.Choice,
     _ patience: Patience
-  ) throws(Fault) -> ListingHabits.Choice {
+  ) throws(Fault) -> ReaddirPlusPolicy.Choice {
     var choice = choice
     try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
       guard entries.hasRoom(nameCount: row.name.count) else { return false }

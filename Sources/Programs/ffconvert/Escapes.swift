@@ -15,7 +15,7 @@ struct Escapes {
   private let file: Int
 
   /// Makes all attempts, and reports to the other end of the socket.
-  static func run(_ walls: Set<Wall>) -> Int32 {
+  static func run(_ walls: Set<SandboxLayer>) -> Int32 {
     var message = [UInt8](repeating: 0, count: Job.messageLimit)
     var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
     var came = 0

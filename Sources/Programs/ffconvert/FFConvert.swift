@@ -11,7 +11,9 @@ enum FFConvert {
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == SandboxCheck.argument { exit(SandboxCheck.run(words.dropFirst())) }
-    if words.first == Escapes.argument { exit(Escapes.run(Set(words.dropFirst().compactMap { Wall(rawValue: $0) }))) }
+    if words.first == Escapes.argument {
+      exit(Escapes.run(Set(words.dropFirst().compactMap { SandboxLayer(rawValue: $0) })))
+    }
     WorkerRuntime.run("ffconvert", reading: folders, makeHandlers)
   }
 

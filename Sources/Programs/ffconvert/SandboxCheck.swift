@@ -13,9 +13,10 @@ enum SandboxCheck {
 
   /// Returns the exit status: 0 if everything was refused.
   static func run(_ words: ArraySlice<String>) -> Int32 {
-    let walls = words.isEmpty ? Wall.allCases : words.compactMap { Wall(rawValue: $0) }
+    let walls = words.isEmpty ? SandboxLayer.allCases : words.compactMap { SandboxLayer(rawValue: $0) }
     guard walls.count == words.count || words.isEmpty || words == ["none"] else {
-      WorkerRuntime.logError("\(argument): of \(Wall.allCases.map(\.rawValue).joined(separator: ", ")), or none")
+      WorkerRuntime.logError(
+        "\(argument): of \(SandboxLayer.allCases.map(\.rawValue).joined(separator: ", ")), or none")
       return 64
     }
     do throws(Stage.Failure) {
@@ -32,14 +33,14 @@ enum SandboxCheck {
 
   private static let end = "all were tried"
 
-  private static func answers(on stage: Stage, _ walls: [Wall]) throws(Stage.Failure) -> [String] {
+  private static func answers(on stage: Stage, _ walls: [SandboxLayer]) throws(Stage.Failure) -> [String] {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw Stage.Failure("socketpair") }
     let file = unsafe open("\(stage.folder)/open", O_RDWR | O_CLOEXEC)
     let program = WorkerProgram(path: ownPath, arguments: [Escapes.argument] + walls.map(\.rawValue))
     let worker: pid_t
-    do throws(Breakdown) { worker = try program.start(socket: ends[1], errors: STDERR_FILENO) } catch {
+    do throws(WorkerFailure) { worker = try program.start(socket: ends[1], errors: STDERR_FILENO) } catch {
       throw Stage.Failure("the worker could not be started")
     }
     close(ends[1])

@@ -48,7 +48,7 @@ extension Views {
   }
 
   private static func tables(_ services: ViewServices) -> [any View] {
-    let known = services.conversions?.known ?? KnownValues(index: services.index)
+    let known = services.conversions?.known ?? ResultSizes(index: services.index)
     let tables = RewrittenText.Memory(capacity: tableMemory, services.memory)
     return [TableView(.html, known, tables), TableView(.text, known, tables)]
   }

@@ -15,14 +15,14 @@ final class Archives: MemoryHolder {
   /// Those that have a tree, or a known fault, in use or not.
   private let kept = Mutex<[ObjectIdentifier: Archive]>([:])
   private let clock = Atomic<UInt64>(0)
-  let decoded: StretchCache
+  let decoded: ChunkCache
   let options: ZipOptions
   let memory: MemoryBudget
 
   /// Each keeps a file open, as far as descriptors allow, and so the disk space of a removed one in use.
   private static let keptAtMost = 64
 
-  init(decoded: StretchCache, _ options: ZipOptions, _ memory: MemoryBudget) {
+  init(decoded: ChunkCache, _ options: ZipOptions, _ memory: MemoryBudget) {
     self.decoded = decoded
     self.options = options
     self.memory = memory
@@ -87,7 +87,7 @@ final class Archive: Sendable {
   }
 
   private let state = Mutex(State())
-  private let turn = TurnLock()
+  private let turn = BlockingLock()
 
   /// In bytes.
   private static let promptSize: Int64 = 256 << 10

@@ -35,7 +35,7 @@ package struct ContentsView: FolderView {
     listsUnnamed = !listing.isOff && extensions.contains("zip")
     listedExtensions = listsUnnamed ? extensions.union([SplitFile.first]) : extensions
     let restarts = index.map { IndexedRestarts(index: $0) }
-    let decoded = StretchCache(capacity: decodedCache, restarts: restarts, memory)
+    let decoded = ChunkCache(capacity: decodedCache, restarts: restarts, memory)
     archives = Archives(decoded: decoded, options, memory)
   }
 

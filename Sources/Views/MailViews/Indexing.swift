@@ -102,7 +102,7 @@ package final class Indexing: Sendable {
   /// One entry for each file in the index.
   package func entries() -> [Entry] {
     var entries: [[UInt8]: Entry] = [:]
-    for content in index.contents() where content.kind != KnownValues.kind.number {
+    for content in index.contents() where content.kind != ResultSizes.kind.number {
       var entry =
         entries[content.source]
         ?? Entry(size: index.textSize(ofSourcesStartingWith: content.source), usedAt: content.usedAt)
@@ -122,8 +122,8 @@ package final class Indexing: Sendable {
     let status = try RealFolder(root: root).status(of: name)
     let count = index.forget(sourcesStartingWith: IndexedFile.prefix(device: status.device, inode: status.inode))
     let source = try Source(name, in: RealFolder(root: root))
-    let recipes = KnownValues.recipes(ofState: source.revision, in: index)
-    KnownValues.forget(state: source.revision, in: index)
+    let recipes = ResultSizes.recipes(ofState: source.revision, in: index)
+    ResultSizes.forget(state: source.revision, in: index)
     if let identity = try? source.open(.blocking).identity {
       for recipe in recipes { renditions?.forget(recipe, of: identity) }
     }

@@ -16,8 +16,8 @@ final class Mailbox: Sendable {
   let file: SourceState
   /// Weak, as it holds this mailbox.
   private weak let mailboxes: Mailboxes?
-  private let progress = Awaited(Progress())
-  private let turn = TurnLock()
+  private let progress = Monitor(Progress())
+  private let turn = BlockingLock()
   /// The waiters that keep the search running.
   private let audience = Audience(staying: 0.5)
   /// The offset that the search has read up to, in bytes; it may be far beyond the last message found.

@@ -23,7 +23,7 @@ package final class Mailboxes: Sendable {
   let looks = Workers(atMost: 2, evenHeldUp: 24)
   /// Adds words to text indexes, one mailbox at a time.
   let words = Workers(atMost: 1, evenHeldUp: 12)
-  let blocks: RecentlyUsed<Place, [MessageRow]>
+  let blocks: LRUCache<Place, [MessageRow]>
   package let messages: MessageTable
   /// What the views have derived, while cached.
   struct Sorted: Sendable {
@@ -32,10 +32,10 @@ package final class Mailboxes: Sendable {
   }
 
   /// By mailbox and sorting.
-  let known: RecentlyUsed<Place, Sorted>
+  let known: LRUCache<Place, Sorted>
   private let sorted = SourceTable<SortedMailbox>()
   private let keptSorted = Mutex<[SortedMailbox]>([])
-  let shown: RecentlyUsed<Place, ShownBlock>
+  let shown: LRUCache<Place, ShownBlock>
   let memory: MemoryBudget
   let searchWaiters = SearchWaiters()
   private let ending = Atomic<Bool>(false)
@@ -71,11 +71,11 @@ package final class Mailboxes: Sendable {
     self.pace = pace
     self.yieldsToReaders = yieldsToReaders
     self.memory = memory
-    blocks = RecentlyUsed(capacity: Self.roomForBlocks, memory)
+    blocks = LRUCache(capacity: Self.roomForBlocks, memory)
     messages = MessageTable(memory)
-    shown = RecentlyUsed(capacity: ShownBlock.roomForAll, memory)
+    shown = LRUCache(capacity: ShownBlock.roomForAll, memory)
     // All that is used of one mailbox of many millions fits in; and however small the budget is, some does.
-    known = RecentlyUsed(capacity: memory.capacity, memory)
+    known = LRUCache(capacity: memory.capacity, memory)
   }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
@@ -127,7 +127,7 @@ package final class Mailboxes: Sendable {
 
 /// An LRU cache of parsed messages.
 package final class MessageTable: Sendable {
-  private let messages: RecentlyUsed<Mailboxes.Place, Message>
+  private let messages: LRUCache<Mailboxes.Place, Message>
 
   /// For a hundred messages, fewer with many attachments; in bytes. The costs of a message and of each attachment are
   /// upper bounds.
@@ -135,7 +135,7 @@ package final class MessageTable: Sendable {
   private static let cost = 100 << 10
   private static let attachmentCost = 100
 
-  init(_ memory: MemoryBudget) { messages = RecentlyUsed(capacity: Self.room, memory) }
+  init(_ memory: MemoryBudget) { messages = LRUCache(capacity: Self.room, memory) }
 
   subscript(place: Mailboxes.Place) -> Message? { messages[place] }
 

@@ -6,13 +6,13 @@ internal import Tree
 final class ShownMessage: Sendable {
   /// The source of its bytes.
   enum Origin: Sendable {
-    case mailbox(Mailbox, Stretch)
+    case mailbox(Mailbox, Chunk)
     case file
   }
 
   /// The range of the mailbox, the date and the checksum of the message; not the whole row, because the kernel may know
   /// very many messages.
-  struct Stretch: Sendable {
+  struct Chunk: Sendable {
     let start: Int64
     let size: Int64
     /// In seconds since 1970.

@@ -38,7 +38,7 @@ package struct CompressedView: View {
     ViewRequest(source: file, recipe: Self.conversion.plainRecipe)
   }
 
-  package func rivals(of file: FileName) -> [FileName] {
+  package func alternatives(of file: FileName) -> [FileName] {
     let stem = stem(of: file)
     return Self.extensions.prefix { $0[...] != file.bytes[stem.endIndex...] }.map { FileName(stem + $0) }
   }

@@ -6,10 +6,10 @@ internal import Tree
 
 /// What the views that convert share.
 public final class Conversions: Sendable {
-  let renditions: Renditions
+  let renditions: ConversionService
   /// What can be made here.
   package let catalogue: Catalogue
-  package let known: KnownValues
+  package let known: ResultSizes
 
   /// `cache` and `index` are nil where nothing outlives the mount; `spools` is a folder for large temporary files;
   /// `passwords` are for PDFs that ask for one.
@@ -18,8 +18,8 @@ public final class Conversions: Sendable {
     passwords: Passwords = Passwords()
   ) {
     catalogue = options.catalogue
-    known = KnownValues(index: index)
-    renditions = Renditions(
+    known = ResultSizes(index: index)
+    renditions = ConversionService(
       pool: ConversionPool(options), cache: cache, spools: spools, notes: known, passwords: passwords)
   }
 
@@ -31,8 +31,8 @@ public final class Conversions: Sendable {
 }
 
 extension SourceState {
-  var subject: Renditions.Subject {
-    Renditions.Subject(revision: revision, owner: source.item.soleOwner(source.attributes)) {
+  var subject: ConversionService.Subject {
+    ConversionService.Subject(revision: revision, owner: source.item.soleOwner(source.attributes)) {
       [self] (patience) throws(Fault) in try open(patience)
     }
   }

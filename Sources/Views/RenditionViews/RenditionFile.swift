@@ -48,7 +48,7 @@ final class RenditionFile: MadeItem {
   }
 
   /// nil, too, for who may not know it.
-  private func knownSize(_ patience: Patience) throws(Fault) -> KnownValues.Value? {
+  private func knownSize(_ patience: Patience) throws(Fault) -> ResultSizes.Value? {
     if file.source.isConcealed { return nil }
     try conversions.known.load(patience)
     return conversions.known.known(work, inState: file.revision)

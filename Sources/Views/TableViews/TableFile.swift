@@ -11,7 +11,7 @@ final class TableFile: MadeItem {
   private let content: TableForm.Content
   /// The value of `user.ffmount.view`.
   private let view: String
-  private let known: KnownValues
+  private let known: ResultSizes
   private let memory: RewrittenText.Memory
   /// The text while it has readers.
   private let opened = Mutex(Opened())
@@ -41,7 +41,7 @@ final class TableFile: MadeItem {
   private var growth: Int64 { form == .html ? 16 : 66 }
 
   init(
-    _ file: SourceState, _ form: TableForm, _ content: TableForm.Content, view: String, _ known: KnownValues,
+    _ file: SourceState, _ form: TableForm, _ content: TableForm.Content, view: String, _ known: ResultSizes,
     _ memory: RewrittenText.Memory
   ) {
     self.file = file

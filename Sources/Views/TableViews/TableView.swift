@@ -14,7 +14,7 @@ package struct TableView: View {
   package let possibleExtensions: Set<FileExtension> = []
   private let form: TableForm
   private let suffix: StaticString
-  private let known: KnownValues
+  private let known: ResultSizes
   private let memory: RewrittenText.Memory
 
   private static let contents: [FileExtension: TableForm.Content] = [
@@ -40,7 +40,7 @@ package struct TableView: View {
     contents.filter { isOf($0.value) }.map { "`*.\($0.key.text)`" }.sorted().joined(separator: ", ")
   }
 
-  package init(_ form: TableForm, _ known: KnownValues, _ memory: RewrittenText.Memory) {
+  package init(_ form: TableForm, _ known: ResultSizes, _ memory: RewrittenText.Memory) {
     self.form = form
     self.known = known
     self.memory = memory

@@ -8,7 +8,7 @@ struct ImagePlacements {
     let id: PDFObject.ID
     let matrix: Matrix
     /// The object whose resources a form without its own uses.
-    let lender: PDFObject.ID?
+    let resourceOwner: PDFObject.ID?
   }
 
   /// The resources that names in content refer to, and the object that owns them.
@@ -144,13 +144,13 @@ struct ImagePlacements {
   // MARK: What is painted
 
   /// Visits a form or pattern painted with a matrix.
-  private mutating func enter(_ id: PDFObject.ID, _ matrix: Matrix, _ lender: Scope?, _ depth: Int) {
+  private mutating func enter(_ id: PDFObject.ID, _ matrix: Matrix, _ resourceOwner: Scope?, _ depth: Int) {
     let form = form(id)
     // Smaller differences have no visible effect on size.
     let rough = Matrix(
       a: (matrix.a * 1024).rounded(), b: (matrix.b * 1024).rounded(), c: (matrix.c * 1024).rounded(),
       d: (matrix.d * 1024).rounded())
-    let visit = Visit(id: id, matrix: rough, lender: form.hasResources ? nil : lender?.owner)
+    let visit = Visit(id: id, matrix: rough, resourceOwner: form.hasResources ? nil : resourceOwner?.owner)
     if visits.contains(visit) { return }
     guard depth < Self.deepest, visits.count < Self.mostVisits, pageVisits < Self.mostPageVisits,
       pageNames < Self.mostPageNames
@@ -162,7 +162,9 @@ struct ImagePlacements {
     pageVisits += 1
     let stream = file.object(id)
     let own = stream.dictionary["/Resources"].map { Scope(resources: $0, owner: id) }
-    guard let scope = own ?? lender, search.leadsToImages(scope.resources), let content = take(stream) else { return }
+    guard let scope = own ?? resourceOwner, search.leadsToImages(scope.resources), let content = take(stream) else {
+      return
+    }
     walk(content, scope, form.matrix.then(matrix), depth: depth + 1)
   }
 

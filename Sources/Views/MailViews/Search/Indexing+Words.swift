@@ -24,7 +24,7 @@ extension Indexing {
 
     /// Throws an unsupported fault with the mistake.
     package init(_ text: String) throws(Fault) {
-      do throws(SearchQuery.Mistake) { parsed = try SearchQuery(text) } catch {
+      do throws(SearchQuery.ParseError) { parsed = try SearchQuery(text) } catch {
         throw Fault(.unsupported, error.reason)
       }
     }

@@ -8,11 +8,11 @@ internal import Tree
 
 /// The queries of one mailbox: cached results, and the latest queries.
 final class MailboxSearch: Sendable {
-  typealias Outcome = Result<SearchResults, SearchQuery.Mistake>
+  typealias Outcome = Result<SearchResults, SearchQuery.ParseError>
 
   let words: TextSearch
   private unowned let sorted: SortedMailbox
-  private let known: RecentlyUsed<FileName, Known>
+  private let known: LRUCache<FileName, Known>
   private let noted = Mutex<[FileName]>([])
   private let waiters: SearchWaiters
   /// How long a query waits for its complete answer.
@@ -35,7 +35,7 @@ final class MailboxSearch: Sendable {
     words = TextSearch(sorted.mailbox, in: mailboxes)
     waiters = mailboxes.searchWaiters
     limit = mailboxes.pace.patience
-    known = RecentlyUsed(capacity: Self.roomForResults, mailboxes.memory)
+    known = LRUCache(capacity: Self.roomForResults, mailboxes.memory)
   }
 
   /// The latest queries, most recent first.
@@ -62,10 +62,10 @@ final class MailboxSearch: Sendable {
       }
     }
     guard let text = String(validating: query.bytes, as: UTF8.self) else {
-      return .failure(SearchQuery.Mistake(reason: "it is no text in UTF-8"))
+      return .failure(SearchQuery.ParseError(reason: "it is no text in UTF-8"))
     }
     let parsed: SearchQuery
-    do throws(SearchQuery.Mistake) { parsed = try SearchQuery(text) } catch { return .failure(error) }
+    do throws(SearchQuery.ParseError) { parsed = try SearchQuery(text) } catch { return .failure(error) }
     if patience == .immediate { throw .later }
     let results = try waiters.waits { mayWait throws(Fault) in
       try found(parsed, within: .after(mayWait ? limit : .zero))

@@ -21,14 +21,14 @@ indirect enum SearchQuery: Equatable, Sendable {
   case smaller(than: Int64)
 
   /// The mistake in a query, as the end of a sentence.
-  struct Mistake: Error, Equatable {
+  struct ParseError: Error, Equatable {
     let reason: String
   }
 
   /// Against generated queries.
   static let termsAtMost = 200
 
-  init(_ text: String) throws(Mistake) {
+  init(_ text: String) throws(ParseError) {
     var reader = try QueryReader(text)
     self = try reader.query()
   }
@@ -53,16 +53,16 @@ private struct QueryReader {
     case term(field: String?, text: String, isQuoted: Bool)
   }
 
-  init(_ text: String) throws(SearchQuery.Mistake) { tokens = try Self.tokens(of: text)[...] }
+  init(_ text: String) throws(SearchQuery.ParseError) { tokens = try Self.tokens(of: text)[...] }
 
-  mutating func query() throws(SearchQuery.Mistake) -> SearchQuery {
-    guard !tokens.isEmpty else { throw SearchQuery.Mistake(reason: "the query is empty") }
+  mutating func query() throws(SearchQuery.ParseError) -> SearchQuery {
+    guard !tokens.isEmpty else { throw SearchQuery.ParseError(reason: "the query is empty") }
     let query = try alternatives()
-    if tokens.first == .close { throw SearchQuery.Mistake(reason: "there is a ')' without its '('") }
+    if tokens.first == .close { throw SearchQuery.ParseError(reason: "there is a ')' without its '('") }
     return query
   }
 
-  private mutating func alternatives() throws(SearchQuery.Mistake) -> SearchQuery {
+  private mutating func alternatives() throws(SearchQuery.ParseError) -> SearchQuery {
     var found: [SearchQuery] = [try sequence()]
     while tokens.first == .or {
       tokens.removeFirst()
@@ -71,37 +71,37 @@ private struct QueryReader {
     return found.count == 1 ? found[0] : .any(found)
   }
 
-  private mutating func sequence() throws(SearchQuery.Mistake) -> SearchQuery {
+  private mutating func sequence() throws(SearchQuery.ParseError) -> SearchQuery {
     var found: [SearchQuery] = []
     while let token = tokens.first, token != .or, token != .close {
       if token == .and {
         tokens.removeFirst()
         if found.isEmpty || [nil, .and, .or, .close].contains(tokens.first) {
-          throw SearchQuery.Mistake(reason: "AND needs something on both sides")
+          throw SearchQuery.ParseError(reason: "AND needs something on both sides")
         }
         continue
       }
       found.append(try part())
     }
     guard !found.isEmpty else {
-      throw SearchQuery.Mistake(
+      throw SearchQuery.ParseError(
         reason: depth > 0
           ? "there is nothing in a pair of parentheses, or beside an OR" : "OR needs something on both sides")
     }
     return found.count == 1 ? found[0] : .all(found)
   }
 
-  private mutating func part() throws(SearchQuery.Mistake) -> SearchQuery {
+  private mutating func part() throws(SearchQuery.ParseError) -> SearchQuery {
     switch tokens.popFirst() {
     case .not:
       guard let next = tokens.first, next != .or, next != .close, next != .not, next != .and else {
-        throw SearchQuery.Mistake(reason: "there is nothing behind a '-' or NOT")
+        throw SearchQuery.ParseError(reason: "there is nothing behind a '-' or NOT")
       }
       return .not(try part())
     case .open:
       depth += 1
       let inner = try alternatives()
-      guard tokens.popFirst() == .close else { throw SearchQuery.Mistake(reason: "there is a '(' without its ')'") }
+      guard tokens.popFirst() == .close else { throw SearchQuery.ParseError(reason: "there is a '(' without its ')'") }
       depth -= 1
       return inner
     case .scope(let field):
@@ -111,7 +111,7 @@ private struct QueryReader {
       scope = outer
       return inner
     case .term(let field, let text, let isQuoted): return try Self.term(field ?? scope, text, isQuoted)
-    case .or, .and, .close, nil: throw SearchQuery.Mistake(reason: "something is missing at the end")
+    case .or, .and, .close, nil: throw SearchQuery.ParseError(reason: "something is missing at the end")
     }
   }
 
@@ -127,22 +127,22 @@ private struct QueryReader {
 
   private static func isField(_ name: String) -> Bool { columns[name] != nil || others.contains(name) }
 
-  private static func term(_ field: String?, _ text: String, _ isQuoted: Bool) throws(SearchQuery.Mistake)
+  private static func term(_ field: String?, _ text: String, _ isQuoted: Bool) throws(SearchQuery.ParseError)
     -> SearchQuery
   {
     guard let field else { return try words(text, nil, isQuoted) }
-    guard !text.isEmpty else { throw SearchQuery.Mistake(reason: "there is nothing behind '\(field):'") }
+    guard !text.isEmpty else { throw SearchQuery.ParseError(reason: "there is nothing behind '\(field):'") }
     if let column = columns[field] { return try words(text, column, isQuoted) }
     switch field {
     case "label": return .label(text)
     case "has":
       guard ["attachment", "attachments"].contains(text.lowercased()) else {
-        throw SearchQuery.Mistake(reason: "'has:' knows only has:attachment, not '\(text)'")
+        throw SearchQuery.ParseError(reason: "'has:' knows only has:attachment, not '\(text)'")
       }
       return .hasAttachment
     case "is":
       guard text.lowercased() == "deleted" else {
-        throw SearchQuery.Mistake(reason: "'is:' knows only is:deleted, not '\(text)'")
+        throw SearchQuery.ParseError(reason: "'is:' knows only is:deleted, not '\(text)'")
       }
       return .isDeleted
     case "date": return .all([.since(day: try day(text, field)), .before(day: try day(text, field, isEnd: true))])
@@ -153,18 +153,18 @@ private struct QueryReader {
     }
   }
 
-  private static func words(_ text: String, _ column: String?, _ isQuoted: Bool) throws(SearchQuery.Mistake)
+  private static func words(_ text: String, _ column: String?, _ isQuoted: Bool) throws(SearchQuery.ParseError)
     -> SearchQuery
   {
     let (words, isStart) = WordText.sought(text)
-    guard !words.isEmpty else { throw SearchQuery.Mistake(reason: "there is no word in '\(text)'") }
+    guard !words.isEmpty else { throw SearchQuery.ParseError(reason: "there is no word in '\(text)'") }
     if isQuoted { return .words(words, column: column, isStart: isStart) }
     if text.dropLast().contains("*") {
-      throw SearchQuery.Mistake(reason: "a '*' stands at the end of a word, which '\(text)' has elsewhere")
+      throw SearchQuery.ParseError(reason: "a '*' stands at the end of a word, which '\(text)' has elsewhere")
     }
     if text.hasPrefix("~") {
       guard words.count == 1, !isStart, !text.hasSuffix("*") else {
-        throw SearchQuery.Mistake(reason: "a '~' stands before one whole word, which '\(text.dropFirst())' is not")
+        throw SearchQuery.ParseError(reason: "a '~' stands before one whole word, which '\(text.dropFirst())' is not")
       }
       let forms = InflectedWord.forms(of: words[0])
       return forms.count == 1
@@ -175,14 +175,14 @@ private struct QueryReader {
   }
 
   /// `2024-05-03`, `2024-05` or `2024`: its first day, or the day after its last.
-  private static func day(_ text: String, _ field: String, isEnd: Bool = false) throws(SearchQuery.Mistake) -> Int {
+  private static func day(_ text: String, _ field: String, isEnd: Bool = false) throws(SearchQuery.ParseError) -> Int {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
       part.allSatisfy { $0.isASCII && $0.isNumber } && part.count <= 4 ? Int(part) : nil
     }
     let (year, month, day) = (parts.first ?? nil, parts.count > 1 ? parts[1] : 1, parts.count > 2 ? parts[2] : 1)
     guard parts.count <= 3, let year, let month, let day,
       let days = MailDate.daysSince1970(year: year, month: month, day: day)
-    else { throw SearchQuery.Mistake(reason: "'\(field):' needs a date such as 2024-05-03, not '\(text)'") }
+    else { throw SearchQuery.ParseError(reason: "'\(field):' needs a date such as 2024-05-03, not '\(text)'") }
     guard isEnd else { return days }
     if parts.count == 3 { return days + 1 }
     let (nextYear, nextMonth) = parts.count == 1 || month == 12 ? (year + 1, 1) : (year, month + 1)
@@ -190,7 +190,7 @@ private struct QueryReader {
   }
 
   /// `500`, `500k`, `5M`, `1G`; in bytes.
-  private static func size(_ text: String, _ field: String) throws(SearchQuery.Mistake) -> Int64 {
+  private static func size(_ text: String, _ field: String) throws(SearchQuery.ParseError) -> Int64 {
     let scales: [Character: Int64] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
     var digits = text.lowercased()
     if digits.hasSuffix("b") { digits.removeLast() }
@@ -198,18 +198,18 @@ private struct QueryReader {
     if scale != nil { digits.removeLast() }
     guard !digits.isEmpty, digits.count <= 9, digits.allSatisfy({ $0.isASCII && $0.isNumber }),
       let number = Int64(digits)
-    else { throw SearchQuery.Mistake(reason: "'\(field):' needs a size such as 500k or 5M, not '\(text)'") }
+    else { throw SearchQuery.ParseError(reason: "'\(field):' needs a size such as 500k or 5M, not '\(text)'") }
     return number * (scale ?? 1)
   }
 
   // MARK: Tokens
 
-  private static func tokens(of text: String) throws(SearchQuery.Mistake) -> [Token] {
+  private static func tokens(of text: String) throws(SearchQuery.ParseError) -> [Token] {
     var tokens: [Token] = []
     var rest = text[...]
     while let first = rest.first {
       if tokens.count > SearchQuery.termsAtMost {
-        throw SearchQuery.Mistake(reason: "there are more than \(SearchQuery.termsAtMost) words")
+        throw SearchQuery.ParseError(reason: "there are more than \(SearchQuery.termsAtMost) words")
       }
       if first.isWhitespace {
         rest.removeFirst()
@@ -227,16 +227,16 @@ private struct QueryReader {
   }
 
   /// Whether a term starts with a prefix: false for text such as `http://…` or `Re: …`.
-  private static func isPrefix(_ name: String, of term: Substring) throws(SearchQuery.Mistake) -> Bool {
+  private static func isPrefix(_ name: String, of term: Substring) throws(SearchQuery.ParseError) -> Bool {
     if isField(name) { return true }
     let behind = term.dropFirst(name.count + 1)
     if behind.isEmpty || behind.first?.isWhitespace ?? true || behind.hasPrefix("//") { return false }
     let known = (Array(columns.keys) + others).sorted().map { "\($0):" }.joined(separator: " ")
-    throw SearchQuery.Mistake(
+    throw SearchQuery.ParseError(
       reason: "'\(name):' is no prefix; there are \(known), and in quotation marks it is a word")
   }
 
-  private static func token(_ rest: inout Substring) throws(SearchQuery.Mistake) -> Token {
+  private static func token(_ rest: inout Substring) throws(SearchQuery.ParseError) -> Token {
     var field: String?
     let name = rest.prefix { $0.isASCII && $0.isLetter }
     if !name.isEmpty, rest.dropFirst(name.count).first == ":", try isPrefix(name.lowercased(), of: rest) {
@@ -248,7 +248,7 @@ private struct QueryReader {
       rest.removeFirst()
       let text = rest.prefix { $0 != "\"" && $0 != "”" }
       rest = rest.dropFirst(text.count)
-      guard !rest.isEmpty else { throw SearchQuery.Mistake(reason: "a quotation mark is not closed") }
+      guard !rest.isEmpty else { throw SearchQuery.ParseError(reason: "a quotation mark is not closed") }
       rest.removeFirst()
       return .term(field: field, text: String(text), isQuoted: true)
     }

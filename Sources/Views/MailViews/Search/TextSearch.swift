@@ -15,8 +15,8 @@ internal import Tree
 final class TextSearch: Sendable {
   private let mailbox: Mailbox
   private weak let mailboxes: Mailboxes?
-  private let progress = Awaited(Progress())
-  private let turn = TurnLock()
+  private let progress = Monitor(Progress())
+  private let turn = BlockingLock()
   /// The waiters that keep indexing running.
   private let audience = Audience(staying: 600)
 

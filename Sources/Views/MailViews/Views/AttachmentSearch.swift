@@ -11,7 +11,7 @@ internal import Tree
 final class AttachmentSearch: Sendable {
   private let mailbox: Mailbox
   private weak let mailboxes: Mailboxes?
-  private let progress = Awaited(Progress())
+  private let progress = Monitor(Progress())
   /// The list's memory.
   private let memory: MemoryShare
   /// The waiters that keep the search running.

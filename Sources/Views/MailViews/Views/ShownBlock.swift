@@ -7,7 +7,7 @@ struct ShownBlock: Sendable {
   /// The folders' names, concatenated, and their end offsets.
   private let names: [UInt8]
   private let ends: [UInt32]
-  private let stretches: [ShownMessage.Stretch]
+  private let stretches: [ShownMessage.Chunk]
 
   /// The cache's capacity over all mailboxes, in bytes: for some 100,000 messages.
   static let roomForAll = 12 << 20
@@ -22,13 +22,13 @@ struct ShownBlock: Sendable {
     }
     self.names = names
     self.ends = ends
-    stretches = rows.map { ShownMessage.Stretch($0) }
+    stretches = rows.map { ShownMessage.Chunk($0) }
   }
 
   var count: Int { ends.count }
   /// The approximate size in memory, in bytes.
-  var cost: Int { names.count + ends.count * (4 + MemoryLayout<ShownMessage.Stretch>.stride) }
+  var cost: Int { names.count + ends.count * (4 + MemoryLayout<ShownMessage.Chunk>.stride) }
 
   func name(_ index: Int) -> ArraySlice<UInt8> { names[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])] }
-  func stretch(_ index: Int) -> ShownMessage.Stretch { stretches[index] }
+  func stretch(_ index: Int) -> ShownMessage.Chunk { stretches[index] }
 }

@@ -9,7 +9,7 @@ final class SortedMailbox: Sendable {
   let mailbox: Mailbox
   let attachments: AttachmentSearch
   private let mailboxes: Mailboxes
-  private let turn = TurnLock()
+  private let turn = BlockingLock()
   /// nil before the first query.
   private let searches = Mutex<MailboxSearch?>(nil)
   /// The derived values that are cached.

@@ -6,7 +6,7 @@ internal import Synchronization
 internal import Threads
 
 /// What conversions found out, by what was done with which state of a file: sizes of results, and numbers of pages.
-public protocol RenditionNotes: Sendable {
+public protocol ConversionNotes: Sendable {
   func value(of work: Job.Work, inState revision: UInt64) -> Int64?
   /// `remark` is what there is to be said of a result that is as it should be, and empty for most; nil: what was said
   /// before. `isLasting` says whether the next mount may believe it.
@@ -15,7 +15,7 @@ public protocol RenditionNotes: Sendable {
 
 /// Makes files of files: each once for all who ask at a time, each from the cache if it is there, none again that cannot be
 /// made.
-public final class Renditions: Sendable {
+public final class ConversionService: Sendable {
   /// A file in one state.
   public struct Subject: Sendable {
     let revision: UInt64
@@ -69,24 +69,24 @@ public final class Renditions: Sendable {
   let cache: RenditionCache?
   /// The folder for files without names.
   let spools: String
-  private let notes: any RenditionNotes
+  private let notes: any ConversionNotes
   let passwords: DocumentPasswords
   /// Taken before `state`.
   private let heeding = Mutex(())
   /// Copies of what lies in no file as it is, by document.
-  let inputs = RecentlyUsed<UInt64, TemporaryFile>(capacity: 512 << 20)
+  let inputs = LRUCache<UInt64, TemporaryFile>(capacity: 512 << 20)
   /// Results that are in no cache, for those who open the same file twice.
-  private let unkept = RecentlyUsed<Key, Rendition>(capacity: 8)
+  private let unkept = LRUCache<Key, Rendition>(capacity: 8)
   /// Results that nobody has asked for yet.
-  private let ahead = RecentlyUsed<Key, Rendition>(capacity: 4)
-  private let documents = RecentlyUsed<UInt64, UInt64>(capacity: 4096)
+  private let ahead = LRUCache<Key, Rendition>(capacity: 4)
+  private let documents = LRUCache<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
   private static let failuresAtMost = 16384
 
   /// `cache` is nil where nothing can be kept. `passwords` are for PDFs that ask for one.
   public init(
-    pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any RenditionNotes,
+    pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any ConversionNotes,
     passwords: Passwords = Passwords()
   ) {
     self.passwords = DocumentPasswords(passwords)

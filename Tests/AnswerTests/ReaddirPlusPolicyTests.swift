@@ -5,10 +5,10 @@ import Tree
 
 /// A process that lists folders, and the entries it gets.
 private struct Lister {
-  let habits: ListingHabits
+  let habits: ReaddirPlusPolicy
   let process: Int32
 
-  init(_ habits: ListingHabits = ListingHabits(), process: Int32 = 7) {
+  init(_ habits: ReaddirPlusPolicy = ReaddirPlusPolicy(), process: Int32 = 7) {
     self.habits = habits
     self.process = process
   }
@@ -128,7 +128,7 @@ private struct Lister {
   }
 
   @Test func oneProcessSaysNothingOfAnother() {
-    let habits = ListingHabits()
+    let habits = ReaddirPlusPolicy()
     let one = Lister(habits, process: 1)
     _ = one.list(files: 40)
     one.ask(for: .file, times: 20)
@@ -140,7 +140,7 @@ private struct Lister {
   }
 
   @Test func onlySoManyProcessesAreRemembered() {
-    let habits = ListingHabits()
+    let habits = ReaddirPlusPolicy()
     let first = Lister(habits, process: 1)
     _ = first.list(files: 40)
     first.ask(for: .file, times: 20)

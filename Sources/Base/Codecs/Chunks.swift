@@ -2,14 +2,14 @@ internal import Bytes
 
 /// A decoded source divided into stretches of a mebibyte, with those that are cached. They are removed from the cache
 /// on deinit.
-final class Stretches: Sendable {
+final class Chunks: Sendable {
   /// The length of every stretch except the last, in bytes.
   static let length = 1 << 20
   /// The size of the whole source, in bytes.
   private let size: Int64
-  private let cache: StretchCache
+  private let cache: ChunkCache
 
-  init(size: Int64, _ cache: StretchCache) {
+  init(size: Int64, _ cache: ChunkCache) {
     self.size = size
     self.cache = cache
   }
@@ -21,11 +21,11 @@ final class Stretches: Sendable {
   /// The length of stretch `index`, in bytes.
   func length(of index: Int64) -> Int { Int(min(Int64(Self.length), size - index * Int64(Self.length))) }
 
-  private func key(_ index: Int64) -> StretchCache.Key { .init(source: ObjectIdentifier(self), index: index) }
+  private func key(_ index: Int64) -> ChunkCache.Key { .init(source: ObjectIdentifier(self), index: index) }
 
-  func find(_ index: Int64) -> Stretch? { cache.find(key(index)) }
+  func find(_ index: Int64) -> Chunk? { cache.find(key(index)) }
   func holds(_ index: Int64) -> Bool { cache.holds(key(index)) }
-  func insert(_ stretch: Stretch, at index: Int64) { cache.insert(stretch, for: key(index)) }
+  func insert(_ stretch: Chunk, at index: Int64) { cache.insert(stretch, for: key(index)) }
 
   /// Fills `buffer` from `offset` on as `ByteSource.read` does: calls `readPart` for each part that lies within one
   /// stretch, with that stretch and the part's offset in it.

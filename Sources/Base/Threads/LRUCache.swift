@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// An LRU cache of values that are expensive to make, bounded by total cost. Thread-safe.
-public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   fileprivate struct State {
     var held: [Key: (value: Value, cost: Int, usedAt: UInt64)] = [:]
     var clock: UInt64 = 0
@@ -66,7 +66,7 @@ public final class RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Send
   }
 }
 
-extension RecentlyUsed: MemoryHolder {
+extension LRUCache: MemoryHolder {
   public var held: Int { state.withLock { $0.cost } }
 
   public func release(_ count: Int) {
@@ -78,7 +78,7 @@ extension RecentlyUsed: MemoryHolder {
   }
 }
 
-extension RecentlyUsed.State {
+extension LRUCache.State {
   /// Evicts the least recently used until the cost is `wanted`, sparing the last `spared`.
   fileprivate mutating func shrink(to wanted: Int, sparing spared: Int) {
     for (key, value) in held.sorted(by: { $0.value.usedAt < $1.value.usedAt }).dropLast(spared) {

@@ -1,5 +1,5 @@
 /// A layer of the sandbox around a worker.
-public enum Wall: String, CaseIterable, Sendable {
+public enum SandboxLayer: String, CaseIterable, Sendable {
   /// Namespaces of its own, with a root that contains only what it reads.
   case namespaces
   /// No capabilities, and a user other than root.
@@ -14,7 +14,7 @@ public enum Wall: String, CaseIterable, Sendable {
 public struct Enclosure: Sendable {
   /// Descriptions such as `landlock 7`.
   public internal(set) var walls: [String] = []
-  var standing: Set<Wall> = []
+  var standing: Set<SandboxLayer> = []
   /// An empty named file, for libraries that read only named files, and a descriptor for writing it; nil if there is
   /// none.
   public internal(set) var scratch: (descriptor: Int32, path: String)?

@@ -5,7 +5,7 @@ internal import Glibc
 internal import Threads
 
 /// What happens on a worker's thread.
-extension Renditions {
+extension ConversionService {
   /// Nor is one that has to lie in memory.
   private static let memoryLimit: Int64 = 64 << 20
   /// What lies in no file as it is and is larger is not copied to one, in bytes.
@@ -70,7 +70,7 @@ extension Renditions {
       case .done(let size, let remark):
         guard (try? output.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }) == size else {
           worker.end()
-          throw Failed(Breakdown.senseless)
+          throw Failed(WorkerFailure.malformedReply)
         }
         return made(recipe, subject, output, size: size, remark: Self.line(remark), isKept: place.isKept)
       case .failed(.locked, _) where try unlock(&subject, task, worker):
@@ -129,7 +129,7 @@ extension Renditions {
         outputLimit: 0)
       job.passwords = some
       let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
-        do throws(Breakdown) { return try worker.askApart(job, for: task, input: raw) } catch {
+        do throws(WorkerFailure) { return try worker.askApart(job, for: task, input: raw) } catch {
           do throws(Fault) { try subject.bytes.verify() } catch { throw Failed(error) }
           throw Failed(error)
         }
@@ -184,13 +184,13 @@ extension Renditions {
       if case .system = fault.kind { isLasting = false }
     }
 
-    init(_ breakdown: Breakdown) {
+    init(_ breakdown: WorkerFailure) {
       self.init(breakdown.fault, isLasting: breakdown.isLasting)
       reason = "cannot be read (\(fault.reason))"
     }
 
     init(_ failure: JobAnswer.Failure, _ reason: String) {
-      let reason = Renditions.line(reason)
+      let reason = ConversionService.line(reason)
       self.reason = reason
       switch failure {
       case .damaged: fault = Fault(.damaged, reason)
@@ -209,7 +209,7 @@ extension Renditions {
   private func attempt(_ body: () throws(Failed) -> Outcome) -> Outcome {
     do throws(Failed) { return try body() } catch {
       // Cut short, or made of what is no more: no word on the file.
-      if error.fault.isDelay || error.fault.kind == .changed || error.fault == Breakdown.cancelled.fault {
+      if error.fault.isDelay || error.fault.kind == .changed || error.fault == WorkerFailure.cancelled.fault {
         return .dropped
       }
       return .failed(error.fault, isLasting: error.isLasting)
@@ -228,7 +228,7 @@ extension Renditions {
       number: 0, work: work, start: start, size: bytes.size, document: document, outputLimit: limit)
     job.passwords = subject.passwords ?? []
     let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
-      do throws(Breakdown) { return try worker.perform(job, for: task, input: raw, output: output) } catch {
+      do throws(WorkerFailure) { return try worker.perform(job, for: task, input: raw, output: output) } catch {
         // A mapped file that is cut off kills the worker (SIGBUS), which is then no word on the bytes.
         do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
         throw Failed(error)
@@ -265,7 +265,7 @@ extension ByteSource {
   fileprivate func copy(to file: TemporaryFile, unless isCancelled: () -> Bool) throws(Fault) {
     var offset: Int64 = 0
     while offset < size {
-      if isCancelled() { throw Breakdown.cancelled.fault }
+      if isCancelled() { throw WorkerFailure.cancelled.fault }
       let piece = try bytes(at: offset, count: Int(min(1 << 20, size - offset)))
       var fault: Fault?
       unsafe piece.withUnsafeBytes { bytes in

@@ -9,9 +9,9 @@ internal import Threads
 /// sleeping threads costs a context switch and cold caches each, a third of the time in all. A reader that finds
 /// another request already queued wakes a second reader, and so on; one that finds none goes back to sleep, unless it
 /// is the last. The last one spins for a moment while requests come quickly. If all awake readers are blocked, by a
-/// slow disk for example, the watchman wakes another. Blocked readers do not count towards the limit: others are
+/// slow disk for example, the watchdog wakes another. Blocked readers do not count towards the limit: others are
 /// started in their place, which end when they are not needed.
-@safe final class Readers: @unchecked Sendable {
+@safe final class RequestLoop: @unchecked Sendable {
   // Sendable: mutable state below `mutex` is accessed with it held, or is atomic; the rest is set once. libfuse's
   // session may be read and answered by any thread.
   private let session: OpaquePointer
@@ -23,7 +23,7 @@ internal import Threads
   /// The unique numbers of requests that were interrupted while a reader was about to answer them, with the rounds
   /// since.
   private var interrupted: [UInt64: Int] = [:]
-  private var watchman: pthread_t?
+  private var watchdog: pthread_t?
   private var sleeping = 0
   private var wakings = 0
   /// How many started threads have not registered yet.
@@ -33,8 +33,8 @@ internal import Threads
   private let receiving = Atomic<Int>(0)
   /// Incremented with each request.
   private let questions = Atomic<Int>(0)
-  private let watchmanSleeps = Atomic<Bool>(false)
-  private let watchmanWakes: UnsafeMutablePointer<pthread_cond_t>
+  private let watchdogSleeps = Atomic<Bool>(false)
+  private let watchdogWakes: UnsafeMutablePointer<pthread_cond_t>
   private let isEnding = Atomic<Bool>(false)
 
   private final class Reader: Sendable {
@@ -61,14 +61,14 @@ internal import Threads
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe wake = .allocate(capacity: 1)
     unsafe wake.initialize(to: pthread_cond_t())
-    unsafe watchmanWakes = .allocate(capacity: 1)
-    unsafe watchmanWakes.initialize(to: pthread_cond_t())
+    unsafe watchdogWakes = .allocate(capacity: 1)
+    unsafe watchdogWakes.initialize(to: pthread_cond_t())
   }
 
   deinit {
     unsafe mutex.deallocate()
     unsafe wake.deallocate()
-    unsafe watchmanWakes.deallocate()
+    unsafe watchdogWakes.deallocate()
   }
 
   /// Blocks the signals that end a mount in this thread and those it starts afterwards, so that `waitForEnd` gets them.
@@ -87,7 +87,7 @@ internal import Threads
   func start() {
     withLock {
       spawnReader()
-      if limit > 1 { watchman = spawn { $0.keepWatch() } }
+      if limit > 1 { watchdog = spawn { $0.runWatchdog() } }
     }
   }
 
@@ -109,11 +109,11 @@ internal import Threads
     while true {
       let (isDone, result) = withLock { () -> (Bool, Int32) in
         _ = unsafe pthread_cond_broadcast(wake)
-        _ = unsafe pthread_cond_broadcast(watchmanWakes)
+        _ = unsafe pthread_cond_broadcast(watchdogWakes)
         return (threads.isEmpty && beginning == 0, self.result)
       }
       if isDone {
-        if let watchman { _ = pthread_join(watchman, nil) }
+        if let watchdog { _ = pthread_join(watchdog, nil) }
         return (result, true)
       }
       if ContinuousClock.now > end { return (result, false) }
@@ -137,14 +137,16 @@ internal import Threads
   }
 
   private final class Start {
-    let readers: Readers
-    let body: (Readers) -> Void
+    let readers: RequestLoop
+    let body: (RequestLoop) -> Void
 
-    init(_ readers: Readers, _ body: @escaping (Readers) -> Void) { (self.readers, self.body) = (readers, body) }
+    init(_ readers: RequestLoop, _ body: @escaping (RequestLoop) -> Void) {
+      (self.readers, self.body) = (readers, body)
+    }
   }
 
   /// Must be called with the lock held. The thread retains `self`.
-  private func spawn(_ body: @escaping (Readers) -> Void) -> pthread_t? {
+  private func spawn(_ body: @escaping (RequestLoop) -> Void) -> pthread_t? {
     var thread = pthread_t()
     let start = unsafe Unmanaged.passRetained(Start(self, body))
     let status = unsafe pthread_create(
@@ -184,7 +186,7 @@ internal import Threads
       if status <= 0 { break }
       if limit > 1 {
         questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
-        if watchmanSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchman() }
+        if watchdogSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchdog() }
         unsafe take(Head(buffer), for: reader)
       }
       unsafe fuse_session_process_buf(session, &buffer)
@@ -224,7 +226,7 @@ internal import Threads
     reader.question.store(head.number, ordering: .releasing)
     if let number = head.interrupted {
       withLock { interrupted[number] = 0 }
-      wakeWatchman()
+      wakeWatchdog()
     }
     if head.isLong, hasQuestion() { wakeAnother() }
   }
@@ -254,7 +256,7 @@ internal import Threads
     withLock { spawnReader() }
   }
 
-  // MARK: The watchman
+  // MARK: The watchdog
 
   /// How long a request may wait for a reader, in microseconds, and after how many rounds without a request the watch
   /// ends.
@@ -285,7 +287,7 @@ internal import Threads
   }
 
   /// Wakes another reader whenever a request is queued and no reader waits for it; sleeps while there are no requests.
-  private func keepWatch() {
+  private func runWatchdog() {
     var seen = questions.load(ordering: .relaxed)
     var quiet = 0
     while !isEnding.load(ordering: .relaxed) {
@@ -298,22 +300,22 @@ internal import Threads
       if quiet < Self.quietRounds { continue }
       quiet = 0
       withLock {
-        watchmanSleeps.store(true, ordering: .sequentiallyConsistent)
+        watchdogSleeps.store(true, ordering: .sequentiallyConsistent)
         // A request received before the store could not see it.
         if questions.load(ordering: .sequentiallyConsistent) != seen || !interrupted.isEmpty {
-          watchmanSleeps.store(false, ordering: .relaxed)
+          watchdogSleeps.store(false, ordering: .relaxed)
         }
-        while watchmanSleeps.load(ordering: .relaxed), !isEnding.load(ordering: .relaxed) {
-          _ = unsafe pthread_cond_wait(watchmanWakes, mutex)
+        while watchdogSleeps.load(ordering: .relaxed), !isEnding.load(ordering: .relaxed) {
+          _ = unsafe pthread_cond_wait(watchdogWakes, mutex)
         }
       }
     }
   }
 
-  private func wakeWatchman() {
+  private func wakeWatchdog() {
     withLock {
-      watchmanSleeps.store(false, ordering: .relaxed)
-      _ = unsafe pthread_cond_signal(watchmanWakes)
+      watchdogSleeps.store(false, ordering: .relaxed)
+      _ = unsafe pthread_cond_signal(watchdogWakes)
     }
   }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The size of a file that has not been generated yet is an estimate until it is opened. Programs that stat a file and
 /// then read that many bytes need the exact size, for which the file has to be generated; programs that list folders do
 /// not. A stat does not tell which kind of program it comes from, so this is inferred from what the process did before.
-final class SizeHabits: Sendable {
+final class ExactSizePolicy: Sendable {
   private struct Habit {
     /// The program that listed a folder; nil if none did.
     var lister: String?
@@ -29,7 +29,7 @@ final class SizeHabits: Sendable {
   private static let provenTrust = 2
 
   /// `program` returns the name of the program that a process runs.
-  init(program: @escaping @Sendable (Int32) -> String = { SizeHabits.program(of: $0) }) { self.program = program }
+  init(program: @escaping @Sendable (Int32) -> String = { ExactSizePolicy.program(of: $0) }) { self.program = program }
 
   /// Whether a size that `process` asks for must be exact.
   func wantsExactSize(_ process: Int32) -> Bool {

@@ -2,7 +2,7 @@ public import Bytes
 internal import Glibc
 
 /// A value under a lock, with a condition variable for its changes.
-@safe public final class Awaited<Value: Sendable>: @unchecked Sendable {
+@safe public final class Monitor<Value: Sendable>: @unchecked Sendable {
   // Sendable: `value` is accessed with `mutex` held, and the addresses never change.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>

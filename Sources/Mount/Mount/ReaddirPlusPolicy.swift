@@ -7,7 +7,7 @@ internal import Tree
 /// afterwards costs a round trip, ten times as much. `find` wants names and the nodes of folders, `ls -l` wants all
 /// nodes, `ls` none. So a process gets its first entries with nodes, except for a few probes, and later ones according
 /// to what it looked up.
-final class ListingHabits: Sendable {
+final class ReaddirPlusPolicy: Sendable {
   /// Which entries of a reply come with nodes, and how many did.
   struct Choice {
     fileprivate var files = false

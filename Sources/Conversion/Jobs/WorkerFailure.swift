@@ -2,7 +2,7 @@ internal import Bytes
 internal import Glibc
 
 /// Why a worker gave no answer.
-public enum Breakdown: Error, Hashable, Sendable {
+public enum WorkerFailure: Error, Hashable, Sendable {
   /// It could not be started; an errno.
   case absent(Int32)
   /// A signal ended it.
@@ -10,7 +10,7 @@ public enum Breakdown: Error, Hashable, Sendable {
   /// It ended by itself.
   case exited(Int32)
   /// It said what no worker says.
-  case senseless
+  case malformedReply
   /// It had ended before it began with the job, and so had the one before it.
   case gone
   /// It was ended because it took more than so many seconds of the processors.
@@ -23,7 +23,7 @@ public enum Breakdown: Error, Hashable, Sendable {
   case cancelled
 }
 
-extension Breakdown {
+extension WorkerFailure {
   /// Whether the same bytes will have it again. What somebody else did to the worker, a machine that is short of something, or
   /// a disk that fails (SIGBUS), they need not.
   var isLasting: Bool {
@@ -31,7 +31,7 @@ extension Breakdown {
     case .absent, .cancelled, .gone, .delay: false
     case .signal(let signal): ![SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGBUS].contains(signal)
     case .exited(let status): status != Self.unavailable
-    case .senseless, .time, .memory: true
+    case .malformedReply, .time, .memory: true
     }
   }
 
@@ -48,7 +48,7 @@ extension Breakdown {
         "the converter \(isLasting || signal == SIGBUS ? "crashed" : "was killed") (\(Self.name(ofSignal: signal)))")
     case .exited(let status): Fault(.unsupported, "the converter ended without an answer (exit status \(status))")
     case .gone: Fault(.unsupported, "the converter ended before it began, twice")
-    case .senseless: Fault(.unsupported, "the converter gave an answer that makes no sense")
+    case .malformedReply: Fault(.unsupported, "the converter gave an answer that makes no sense")
     case .time(let seconds): Fault(.limit, "converting it took longer than \(seconds) s (-o convert_time)")
     case .delay(let seconds):
       Fault(.limit, "converting it was not done after \(seconds) s, three times -o convert_time")

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A waiter gives up when its own work is no longer wanted, and the holder's work counts as wanted while any waiter's
 /// is.
-public final class TurnLock: Sendable {
+public final class BlockingLock: Sendable {
   private struct State: Sendable {
     var isHeld = false
     /// The interest of the holder's thread before, and the one that includes the waiters.
@@ -16,7 +16,7 @@ public final class TurnLock: Sendable {
     var lastNumber: UInt64 = 0
   }
 
-  private let state = Awaited(State())
+  private let state = Monitor(State())
 
   public init() {}
 

@@ -10,7 +10,7 @@ internal import Threads
 ///
 /// All records of the index are loaded at the first query, so that a listing of very many files does not query it for
 /// each.
-package final class KnownValues: RenditionNotes {
+package final class ResultSizes: ConversionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
     /// The recipe, or what else was made, as text; empty for a page count.
@@ -35,7 +35,7 @@ package final class KnownValues: RenditionNotes {
 
   private let state = Mutex(State())
   private let index: Index?
-  private let turn = TurnLock()
+  private let turn = BlockingLock()
 
   package static let kind = IndexKind(number: 3, version: Recipe.version)
   /// One source for all: the index identifies sources by numbers.
@@ -136,7 +136,7 @@ package final class KnownValues: RenditionNotes {
   private static let last: [UInt8] = Array(repeating: 0xff, count: 9)
 }
 
-extension KnownValues.Key {
+extension ResultSizes.Key {
   /// The state's number, followed by the work.
   package var bytes: [UInt8] { IndexedFile.bytes([revision]) + Array(work.utf8) }
 

@@ -2,7 +2,7 @@ internal import Synchronization
 public import Threads
 
 /// A run of decoded bytes.
-final class Stretch: Sendable {
+final class Chunk: Sendable {
   let bytes: [UInt8]
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -13,14 +13,14 @@ final class Stretch: Sendable {
 }
 
 /// Shared by all decoded sources: an LRU cache of stretches, bounded in bytes, and the store of their restart points.
-public final class StretchCache: Sendable {
+public final class ChunkCache: Sendable {
   struct Key: Hashable {
     var source: ObjectIdentifier
     var index: Int64
   }
 
   fileprivate struct State {
-    var held: [Key: (stretch: Stretch, usedAt: UInt64)] = [:]
+    var held: [Key: (stretch: Chunk, usedAt: UInt64)] = [:]
     var clock: UInt64 = 0
     var size = 0
   }
@@ -42,7 +42,7 @@ public final class StretchCache: Sendable {
     budget.add(self)
   }
 
-  func find(_ key: Key) -> Stretch? {
+  func find(_ key: Key) -> Chunk? {
     state.withLock { state in
       guard let found = state.held.index(forKey: key) else { return nil }
       state.clock += 1
@@ -53,7 +53,7 @@ public final class StretchCache: Sendable {
 
   func holds(_ key: Key) -> Bool { state.withLock { $0.held[key] != nil } }
 
-  func insert(_ stretch: Stretch, for key: Key) {
+  func insert(_ stretch: Chunk, for key: Key) {
     let size = state.withLock { state in
       state.clock += 1
       if let old = state.held.updateValue((stretch, state.clock), forKey: key) { state.size -= old.stretch.bytes.count }
@@ -80,7 +80,7 @@ public final class StretchCache: Sendable {
   }
 }
 
-extension StretchCache: MemoryHolder {
+extension ChunkCache: MemoryHolder {
   public var held: Int { state.withLock { $0.size } }
 
   public func release(_ count: Int) {
@@ -92,7 +92,7 @@ extension StretchCache: MemoryHolder {
   }
 }
 
-extension StretchCache.State {
+extension ChunkCache.State {
   /// Evicts the least recently used.
   fileprivate mutating func shrink(to wanted: Int) {
     for (key, value) in held.sorted(by: { $0.value.usedAt < $1.value.usedAt }) {
@@ -102,7 +102,7 @@ extension StretchCache.State {
     }
   }
 
-  fileprivate mutating func remove(_ key: StretchCache.Key) {
+  fileprivate mutating func remove(_ key: ChunkCache.Key) {
     if let old = held.removeValue(forKey: key) { size -= old.stretch.bytes.count }
   }
 }
