@@ -1,9 +1,9 @@
 internal import CQpdf
-public import Catalogue
-public import WorkerKit
+internal import Catalogue
+internal import WorkerKit
 
 /// An open PDF whose pages can be counted and copied; the cost of opening is shared by all of them.
-public final class PagedDocument {
+final class PagedDocument {
   private let file: PDFFile
   private var tree: PageTree
   private let objects: ObjectCache
@@ -14,7 +14,7 @@ public final class PagedDocument {
   private lazy var structure = DocumentStructure(file.root, objects)
 
   /// - Parameter passwords: candidates for opening the document.
-  public init(_ input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
+  init(_ input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
     file = try PDFFile(reading: input, passwords)
     objects = ObjectCache(of: file)
     tree = PageTree(file, objects)
@@ -24,13 +24,13 @@ public final class PagedDocument {
   }
 
   /// The number of pages; reads every page only if necessary.
-  public func countPages() throws(JobFailure) -> Int {
+  func countPages() throws(JobFailure) -> Int {
     defer { file.releaseObjects() }
     return try tree.count()
   }
 
   /// Writes a document of these pages: the same input gives the same bytes.
-  public func write(_ selection: PageSelection, to output: JobOutput) throws(JobFailure) {
+  func write(_ selection: PageSelection, to output: JobOutput) throws(JobFailure) {
     defer { file.releaseObjects() }
     var pages: [PageTree.Page] = []
     for run in selection.runs {

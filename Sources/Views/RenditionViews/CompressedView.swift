@@ -69,6 +69,8 @@ package struct CompressedView: View {
     return requests
   }
 
+  package func stop() { conversions.stop() }
+
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
     guard let recipe = request.recipe else { return nil }

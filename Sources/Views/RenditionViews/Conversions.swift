@@ -27,6 +27,7 @@ public final class Conversions: Sendable {
   public static let withoutWorkers = Conversions(
     ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/nonexistent")
 
+  /// Ends the workers; called by each view that has them work, the first of which waits.
   func stop() { renditions.stop() }
 }
 

@@ -30,6 +30,8 @@ package struct MergedView: View {
     name.dropping(suffix: Self.suffix).map { [ViewRequest(source: $0)] } ?? []
   }
 
+  package func stop() { conversions.stop() }
+
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     // The pages of a PDF are one already.
     guard source.attributes.kind == .folder, source.item.listsViews else { return nil }

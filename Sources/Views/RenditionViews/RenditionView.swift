@@ -96,6 +96,8 @@ package struct RenditionView: View {
     return requests
   }
 
+  package func stop() { conversions.stop() }
+
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     guard let recipe = request.recipe, var last = conversions.catalogue.conversion(recipe.verb) else { return nil }
     var (source, made) = (source, recipe)

@@ -1,18 +1,18 @@
 internal import Bytes
 internal import CQpdfKey
-public import Catalogue
-public import WorkerKit
+internal import Catalogue
+internal import WorkerKit
 
 /// Finds which passwords open documents.
-public struct PasswordSearch {
+struct PasswordSearch {
   private let passwords: [[UInt8]]
   /// The indexes of matching passwords.
   private var fitting: Set<Int> = []
 
-  public init(_ passwords: [[UInt8]]) { self.passwords = passwords }
+  init(_ passwords: [[UInt8]]) { self.passwords = passwords }
 
   /// The number of matching passwords, with their indexes as the remark.
-  public var outcome: JobAnswer.Outcome {
+  var outcome: JobAnswer.Outcome {
     let numbers = fitting.sorted().prefix(Self.most)
     return .done(Int64(numbers.count), remark: numbers.map { "\($0)" }.joined(separator: ","))
   }
@@ -22,7 +22,7 @@ public struct PasswordSearch {
 
   /// Tries all passwords on a document, and records the one that is the owner password, otherwise the first that opens
   /// it.
-  public mutating func add(_ input: JobInput) {
+  mutating func add(_ input: JobInput) {
     // An encrypted document declares it in clear text.
     guard input.mentionsEncryption else { return }
     var first: Int?
