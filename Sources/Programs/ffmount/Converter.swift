@@ -54,8 +54,8 @@ enum Converter {
       if settings.catalogue.conversions.isEmpty { return nil }
     }
     if let workers = options.workers { settings.workers = workers }
-    settings.timeLimit = .seconds(options.conversionTime)
-    settings.memoryLimit = options.conversionMemory
+    if let time = options.conversionTime { settings.timeLimit = .seconds(time) }
+    if let memory = options.conversionMemory { settings.memoryLimit = memory }
     settings.isSandboxWeak = options.isSandboxWeak
     settings.log = { logger.notice("\($0)") }
     return Conversions(
