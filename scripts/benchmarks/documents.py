@@ -1,6 +1,7 @@
 """The PDFs that compressing is measured on: photographs, scans, slides and manuals. Made once, the same each time.
 
-Photographs come from the corpus beside the project, the pages of scans and the manuals from Debian packages.
+Photographs come from the corpus beside the project or, without one, are generated; the pages of scans and the manuals come
+from Debian packages.
 """
 
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy
 from PIL import Image, ImageDraw, ImageFilter
 
+import photos
 from pdf_writer import Document
 
 PHOTOGRAPHS = ["heic/image1.heic", "heic/image2.heic", "heic/image3.heic", "heic/example.heic",
@@ -20,7 +22,10 @@ MANUALS = {"gnuplot": "/usr/share/doc/gnuplot/gnuplot.pdf", "libtasn1": "/usr/sh
 
 def make(folder: Path, corpus: Path) -> None:
     """Writes all documents."""
-    photographs = [photograph(corpus / "image" / name, folder) for name in PHOTOGRAPHS]
+    if corpus.is_dir():
+        photographs = [photograph(corpus / "image" / name, folder) for name in PHOTOGRAPHS]
+    else:
+        photographs = [generated(folder, number) for number in range(len(PHOTOGRAPHS))]
     for name, file in MANUALS.items():
         (folder / f"manual-{name}.pdf").write_bytes(Path(file).read_bytes())
     albums(folder, photographs)
@@ -32,6 +37,15 @@ def photograph(source: Path, folder: Path) -> Image.Image:
     """By libvips, as Pillow reads no HEIC."""
     file = folder / "photograph.png"
     subprocess.run(["vips", "autorot", source, file], check=True, stderr=subprocess.DEVNULL)
+    image = Image.open(file).convert("RGB")
+    file.unlink()
+    return image
+
+
+def generated(folder: Path, number: int) -> Image.Image:
+    file = folder / "photograph.png"
+    width, height = (4032, 3024) if number < 4 else (1800, 1200)
+    photos.photograph(file, width, height, number)
     image = Image.open(file).convert("RGB")
     file.unlink()
     return image

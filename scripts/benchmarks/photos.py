@@ -16,7 +16,12 @@ def write(folder: Path, divisor: int) -> None:
     _photo(folder / "tiny.png", 32, 24, 1, "compression=6")
 
 
-def _photo(target: Path, width: int, height: int, divisor: int, options: str) -> None:
+def photograph(target: Path, width: int, height: int, variant: int) -> None:
+    """One picture, another one for each variant."""
+    _photo(target, width, height, 1, "compression=1", variant)
+
+
+def _photo(target: Path, width: int, height: int, divisor: int, options: str, variant: int = 0) -> None:
     # Reduces the number of pixels by the same divisor as the other inputs.
     width, height = (max(16, round(side / divisor**0.5)) for side in (width, height))
     made = target.with_suffix(".made")
@@ -26,13 +31,13 @@ def _photo(target: Path, width: int, height: int, divisor: int, options: str) ->
         layers = []
         for index, (cells, weight) in enumerate([(4, 60), (16, 40), (64, 24), (256, 12)]):
             layer, weighed = made / f"{band}-{index}.v", made / f"{band}-{index}w.v"
-            seed = str(1 + index + 10 * (band if index < 2 else 0))
+            seed = str(1 + index + 10 * (band if index < 2 else 0) + 1000 * variant)
             size = str(max(2, min(width, height) // cells))
             _vips("perlin", layer, width, height, "--cell-size", size, "--seed", seed)
             _vips("linear", layer, weighed, weight, 30)
             layers.append(weighed)
         noise = made / f"{band}-noise.v"
-        _vips("gaussnoise", noise, width, height, "--mean", 0, "--sigma", 2.5, "--seed", 100 + band)
+        _vips("gaussnoise", noise, width, height, "--mean", 0, "--sigma", 2.5, "--seed", 100 + band + 1000 * variant)
         total, bytes_ = made / f"{band}.v", made / f"{band}-8.v"
         _vips("sum", " ".join(map(str, [*layers, noise])), total)
         _vips("cast", total, bytes_, "uchar")
