@@ -68,7 +68,7 @@ let package = Package(
       ]),
     program(
       "ffconvert",
-      ["Catalogue", "Jobs", "WorkerKit", "Documents", "Rendering", "Images", "Sandbox", "CPosix"]),
+      ["Bytes", "Files", "Catalogue", "WorkerKit", "Documents", "Rendering", "Images", "Sandbox", "CPosix"]),
     program("ffpages", ["Documents", "WorkerKit"]),
 
     // Mount: what the kernel asks, and what the tree answers.

@@ -35,7 +35,10 @@ final class ConverterProcess: Sendable {
   init(_ program: WorkerProgram, log: @escaping @Sendable (String) -> Void) throws(WorkerFailure) {
     let jobs = try Pair(SOCK_SEQPACKET)
     let lines = try Pair(SOCK_STREAM)
-    process = try program.start(socket: jobs.theirs.raw, errors: lines.theirs.raw)
+    do throws(Fault) { process = try program.start(socket: jobs.theirs.raw, errors: lines.theirs.raw) } catch {
+      guard case .system(let code) = error.kind else { throw .absent(EIO) }
+      throw .absent(code)
+    }
     socket = jobs.takeOurs()
     errors = ErrorLines(lines.takeOurs(), log)
     child = Mutex(process)

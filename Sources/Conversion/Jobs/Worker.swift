@@ -1,4 +1,5 @@
 internal import Catalogue
+internal import Files
 internal import Synchronization
 
 /// A place in the pool: a process of each program that jobs are for, started when there is one, and replaced when it breaks

@@ -1,7 +1,8 @@
+internal import Bytes
 internal import CPosix
 internal import Catalogue
+internal import Files
 internal import Glibc
-internal import Jobs
 internal import Sandbox
 internal import WorkerKit
 
@@ -40,7 +41,7 @@ enum SandboxCheck {
     let file = unsafe open("\(stage.folder)/open", O_RDWR | O_CLOEXEC)
     let program = WorkerProgram(path: ownPath, arguments: [Escapes.argument] + walls.map(\.rawValue))
     let worker: pid_t
-    do throws(WorkerFailure) { worker = try program.start(socket: ends[1], errors: STDERR_FILENO) } catch {
+    do throws(Fault) { worker = try program.start(socket: ends[1], errors: STDERR_FILENO) } catch {
       throw Stage.Failure("the worker could not be started")
     }
     close(ends[1])

@@ -1,3 +1,4 @@
+public import Bytes
 internal import CPosix
 internal import Glibc
 
@@ -16,13 +17,13 @@ public struct WorkerProgram: Sendable {
 
   /// Starts the program with `socket` as descriptor 3, `errors` as its standard error, and no other of this process's
   /// descriptors, signals or variables; in namespaces of its own where the system allows. Blocks until it runs.
-  public func start(socket: Int32, errors: Int32) throws(WorkerFailure) -> Int32 {
+  public func start(socket: Int32, errors: Int32) throws(Fault) -> Int32 {
     let child = unsafe Self.withStrings([path] + arguments) { arguments in
       unsafe Self.withStrings(Self.environment) { variables in
         unsafe ffmount_spawn(path, arguments, variables, socket, errors)
       }
     }
-    guard child > 0 else { throw .absent(-child) }
+    guard child > 0 else { throw Fault(.system(-child), "\(path) cannot be started") }
     return child
   }
 

@@ -1,0 +1,24 @@
+internal import Bytes
+internal import Glibc
+
+extension Fault {
+  /// Whether the failure is logged: damaged content, a full or failing disk, but not missing names.
+  var shouldLog: Bool {
+    switch kind {
+    case .system(let code): !reason.isEmpty && [ENOSPC, EDQUOT, EIO].contains(code)
+    default: concernsContent
+    }
+  }
+
+  /// The errno for a failure; the only such conversion.
+  var errno: Int32 {
+    switch kind {
+    case .system(let code): code
+    case .locked: EACCES
+    case .damaged, .changed, .unsupported, .limit: EIO
+    case .interrupted: EINTR
+    // Delays are retried by a worker and never reach the kernel.
+    case .later, .pending: EAGAIN
+    }
+  }
+}
