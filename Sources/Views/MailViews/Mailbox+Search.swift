@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Files
-internal import Glibc
 internal import Threads
 internal import Tree
 
@@ -13,7 +12,7 @@ extension Mailbox {
     defer { turn.unlock() }
     if let opened = progress.read({ $0.opened }) { return opened }
     guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-    let bytes = try settled()
+    let bytes = try FileSource.settled(.blocking, file.open)
     let store = mailboxes.index.flatMap { index in bytes.identity.map { MailboxStore(index, $0) } }
     let known = store?.directory()
     let directory = known.flatMap { $0.isOfPresent ? $0.directory : nil } ?? MailboxDirectory()
@@ -64,15 +63,6 @@ extension Mailbox {
       progress.isDone = false
       progress.directory = progress.directory.withoutRest
     }
-  }
-
-  /// The file's bytes, with an identity if a short delay yields one: a file written just now may change again without
-  /// its times showing it.
-  private func settled() throws(Fault) -> any ByteSource {
-    let bytes = try file.open(.blocking)
-    if bytes.identity != nil { return bytes }
-    _ = usleep(25_000)
-    return try file.open(.blocking)
   }
 
   private func search(_ opened: Opened, _ mailboxes: Mailboxes) {
