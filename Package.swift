@@ -109,7 +109,9 @@ let package = Package(
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module("Rendering", in: "Converters", ["Catalogue", "WorkerKit", "CPoppler", "CPopplerText"]),
-    module("Images", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
+    module(
+      "Images", in: "Converters",
+      ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),

@@ -1,6 +1,5 @@
 public import Bytes
 internal import Files
-internal import Glibc
 internal import Synchronization
 
 /// The content of a mount: real files, and beside each its views.
@@ -13,7 +12,7 @@ public final class Tree: Sendable {
   /// Whether several users see the mount: then access lists and `Secrecy` apply.
   public let isShared: Bool
   let nodes: NodeTable
-  private let sniffed = SniffedFiles()
+  let sniffed = SniffedFiles()
   /// Real files that may be open, by node.
   let opened = Mutex<[UInt32: Opened]>([:])
 
@@ -63,118 +62,18 @@ public final class Tree: Sendable {
     for view in views.all.reversed() { view.stop() }
   }
 
-  // MARK: Names
-
-  /// Looks up a name in a folder and counts one lookup, which `forget` returns. Throws ENOENT when it does not exist.
-  /// `asker` is nil if nobody else sees the mount.
-  public func lookUp(
-    _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
-  ) throws(Fault) -> Entry {
-    let folder = try nodes.node(parent)
-    let found = try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
-    guard let (found, depth) = found else { throw .notFound }
-    var entry = entry(found, depth, name, in: folder)
-    // A process that looks up a single name and needs its size requests the attributes separately, which tells what
-    // for.
-    if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
-    return entry
-  }
-
-  func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
-    let (node, isRenewed) = nodes.lookUp(folder, name, found, depth: depth)
-    if isRenewed { noteRenewal(of: node) }
-    return Entry(
-      node: UInt64(node.id), generation: node.generation,
-      attributes: overrides.applied(to: node.shown(found.attributes)),
-      lifetime: found.secrecy == .none ? lifetime(node) : 0,
-      attributesLifetime: lifetime(of: found.attributes, node))
-  }
-
-  private func lifetime(of attributes: Attributes, _ node: Node) -> Double {
+  func lifetime(of attributes: Attributes, _ node: Node) -> Double {
     guard attributes.isPreliminary else { return lifetime(node) }
     node.toldSize.noteEstimate()
     return Self.estimateLifetime
   }
 
   /// Names below a folder that can change may change; a view's root depends on a real file's state.
-  private func lifetime(_ node: Node) -> Double {
+  func lifetime(_ node: Node) -> Double {
     node.item.isImmutable && (node.parent?.item.isImmutable ?? false) ? Self.endlessLifetime : Self.volatileLifetime
   }
 
   public func forget(_ node: UInt64, _ count: UInt64) { nodes.forget(node, count) }
-
-  /// The item under a name, real ones before views, with its nesting depth in archives.
-  func find(
-    _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> (Found, depth: Int)? {
-    if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
-    for view in views.named(name) {
-      guard let (request, source, depth) = try source(view.requests(for: name), in: folder, asker, patience),
-        source.attributes.kind == view.sourceKind
-      else { continue }
-      let found = try item(of: view, request, source, named: request.source, in: folder, asker, patience)
-      if let found { return (found, depth + 1) }
-    }
-    return nil
-  }
-
-  /// The first of the requests that has a source, with that source.
-  private func source(
-    _ requests: [ViewRequest], in folder: Node, _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> (ViewRequest, Found, depth: Int)? {
-    guard let last = requests.last else { return nil }
-    for request in requests.dropLast() {
-      if let found = try folder.item.child(named: request.source, patience) { return (request, found, folder.depth) }
-    }
-    // The source may be a view itself; each step shortens the name, so the recursion ends.
-    return try find(last.source, in: folder, asker, patience).map { (last, $0.0, $0.depth) }
-  }
-
-  /// The views that a listing shows beside a file of `folder`; a name that is a real file's is left out.
-  func listedViews(
-    beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> [ListedView] {
-    guard folder.depth < views.depth, folder.item.listsViews else { return [] }
-    var shown: [any View]
-    let name: FileName
-    if let fileExtension = listed.fileExtension {
-      let listing = views.listed(beside: fileExtension)
-      if listing.isEmpty { return [] }
-      name = listed.fileName
-      shown = []
-      for view in listing where view.isListed(beside: name) {
-        var isOurs = true
-        for rival in view.alternatives(of: name) where isOurs {
-          isOurs = try folder.item.child(named: rival, patience) == nil
-        }
-        if isOurs { shown.append(view) }
-      }
-    } else {
-      name = listed.fileName
-      guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
-        found.attributes.size > 0, try may(4, found.item, found.attributes, asker)
-      else { return [] }
-      let chosen = try sniffed.views(of: found, patience) { head in
-        views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
-      }
-      shown = chosen.map { views.all[$0] }
-    }
-    var free: [ListedView] = []
-    for view in shown {
-      let listed = ListedView(name: view.listedName(beside: name), view: view, file: name)
-      if listed.name.count <= 255, try folder.item.child(named: listed.name, patience) == nil { free.append(listed) }
-    }
-    return free
-  }
-
-  /// The item of a listed view, given its source; nil if there is no such view after all.
-  func find(
-    _ listed: ListedView, of source: Found, in folder: Node, _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> Found? {
-    guard source.attributes.kind == .file else { return nil }
-    let request = listed.view.listedRequest(beside: listed.file)
-    return try item(of: listed.view, request, source, named: listed.file, in: folder, asker, patience)
-  }
 
   // MARK: Nodes
 
@@ -283,75 +182,4 @@ public final class Tree: Sendable {
   public func hasSurplus(over limit: Int) -> Bool { nodes.hasSurplus(over: limit) }
 
   public var nodeCount: Int { nodes.count }
-
-  // MARK: Extended attributes
-
-  private static let prefix = "user.ffmount."
-  /// A label that the kernel sets for the whole mount.
-  private static let label: FileName = "security.selinux"
-
-  public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
-    let isList = name == AccessList.attribute
-    // In a private mount no list restricts access more than the source's own would. With EOPNOTSUPP instead of ENODATA,
-    // `ls -l` asks once per mount and not twice per file.
-    if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
-    let node = try nodes.node(id)
-    let item = try present(node, patience)
-    if isList {
-      guard let list = try shownList(of: item) else { throw .noAttribute }
-      return list.bytes
-    }
-    if name == AccessList.defaultAttribute {
-      do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
-        // If the source's file system does not support it.
-        throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
-      }
-    }
-    let text = name.text
-    guard text.hasPrefix(Self.prefix) else { return try item.extendedAttribute(name, patience) }
-    guard let provenance = try item.provenance(patience),
-      let value = provenance[String(text.dropFirst(Self.prefix.count))]
-    else { return try item.extendedAttribute(name, patience) }
-    return Array(value.utf8)
-  }
-
-  /// NUL-terminated names. The kernel returns them to every process, so for one that may not read the item they are the
-  /// same whatever its state.
-  public func extendedAttributeNames(
-    _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
-  ) throws(Fault) -> [UInt8] {
-    let node = try nodes.node(id)
-    let item = try present(node, patience)
-    if item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
-    var names = try item.extendedAttributeNames(patience)
-    if let provenance = try item.provenance(patience) {
-      for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }
-    }
-    return names
-  }
-
-  private static func listed(_ key: String) -> [UInt8] { Array("\(prefix)\(key)\0".utf8) }
-}
-
-/// A view's entry in a listing.
-struct ListedView: Sendable {
-  let name: FileName
-  let view: any View
-  /// The view's source, in the same folder.
-  let file: FileName
-}
-
-extension Provenance {
-  package static let keys = alwaysThere + ["error"]
-  static let alwaysThere = ["source", "view", "state"]
-
-  package subscript(key: String) -> String? {
-    switch key {
-    case "source": source
-    case "view": view
-    case "state": state.rawValue
-    case "error": error
-    default: nil
-    }
-  }
 }

@@ -85,7 +85,7 @@ public struct FileExtension: Hashable, Sendable {
 
   /// For display: without the dot.
   public var text: String {
-    let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: packed >> (8 * $0)) }
+    let bytes = [UInt8](bigEndian: packed)
     return String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)
   }
 }

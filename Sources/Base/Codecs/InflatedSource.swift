@@ -36,7 +36,7 @@ public final class InflatedSource: ByteSource {
   /// The first pass through the stream.
   fileprivate struct Frontier: ~Copyable {
     /// nil before the first pass has begun.
-    var stream: Stream?
+    var stream: DeflateStream?
     /// The next stretch to decode.
     var next: Int64 = 0
     var crc = CRC32()
@@ -119,7 +119,7 @@ public final class InflatedSource: ByteSource {
   }
 
   private func decode(_ index: Int64, from start: Start) throws(Fault) -> Chunk {
-    var stream = Stream(inflater: Inflater(at: start.point), inputOffset: start.point.inputOffset)
+    var stream = DeflateStream(inflater: Inflater(at: start.point), inputOffset: start.point.inputOffset)
     var current = start.index
     while true {
       try Interest.check()
@@ -211,13 +211,13 @@ public final class InflatedSource: ByteSource {
   }
 
   private func decodeNext(_ frontier: inout Frontier) throws(Fault) -> Chunk {
-    var stream = frontier.stream.take() ?? Stream(inflater: Inflater(), inputOffset: 0)
+    var stream = frontier.stream.take() ?? DeflateStream(inflater: Inflater(), inputOffset: 0)
     let stretch = try decode(frontier.next, &stream)
     frontier.stream = consume stream
     return stretch
   }
 
-  private func decode(_ index: Int64, _ stream: inout Stream) throws(Fault) -> Chunk {
+  private func decode(_ index: Int64, _ stream: inout DeflateStream) throws(Fault) -> Chunk {
     let wanted = stretches.length(of: index)
     let bytes = try stream.next(wanted, from: compressed, inputSize: Self.inputSize)
     guard bytes.count == wanted else { throw endsEarly(Int(index) * Chunks.length + bytes.count) }
@@ -247,60 +247,5 @@ extension InflatedSource.Frontier {
       }
     }
     return point
-  }
-}
-
-/// A decoder and its position in the compressed bytes.
-private struct Stream: ~Copyable, Sendable {
-  var inflater: Inflater
-  /// The offset of the next compressed byte that the decoder needs.
-  var inputOffset: Int64
-  var isFinished = false
-
-  init(inflater: consuming Inflater, inputOffset: Int64) {
-    self.inflater = inflater
-    self.inputOffset = inputOffset
-  }
-
-  var restartPoint: RestartPoint { inflater.restartPoint(inputOffset: inputOffset) }
-
-  /// The next `count` bytes of output, fewer only at the stream's end.
-  mutating func next(_ count: Int, from source: any ByteSource, inputSize: Int) throws(Fault) -> [UInt8] {
-    var fault: Fault?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      do throws(Fault) {
-        unsafe try fill(UnsafeMutableRawBufferPointer(buffer), &initialized, from: source, inputSize: inputSize)
-      } catch { fault = error }
-    }
-    if let fault { throw fault }
-    return bytes
-  }
-
-  private mutating func fill(
-    _ output: UnsafeMutableRawBufferPointer, _ done: inout Int, from source: any ByteSource, inputSize: Int
-  ) throws(Fault) {
-    let input = UnsafeMutableRawBufferPointer.allocate(byteCount: inputSize, alignment: 16)
-    defer { unsafe input.deallocate() }
-    var rounds = 0
-    while done < output.count, !isFinished {
-      // A long input may produce next to no output.
-      rounds += 1
-      if rounds.isMultiple(of: 64) { try Interest.check() }
-      let available = unsafe try source.read(into: input, at: inputOffset, .blocking)
-      let filled = unsafe UnsafeRawBufferPointer(rebasing: input[..<available])
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: output[done...])
-      let progress = unsafe try inflater.inflate(filled, into: rest)
-      inputOffset += Int64(progress.consumed)
-      done += progress.produced
-      isFinished = progress.isFinished
-      // No input left and no more output: the stream is truncated.
-      if progress.consumed == 0 && progress.produced == 0 { return }
-    }
-  }
-
-  /// Whether the stream ends here; may consume its last, empty blocks.
-  mutating func isAtEnd(_ source: any ByteSource) throws(Fault) -> Bool {
-    if isFinished { return true }
-    return try next(1, from: source, inputSize: 4096).isEmpty && isFinished
   }
 }

@@ -95,7 +95,7 @@ final class XZDecoder: StreamDecoder {
     var header = unsafe Array(input[Self.headerSize..<count])
     shrinkDictionary(&header)
     let known = endsWithMark ? Int64(-1) : size
-    for shift in 0..<8 { header.append(UInt8(truncatingIfNeeded: known >> (8 * Int64(shift)))) }
+    header.append(littleEndian: known)
     stream = unsafe try LZMAStream { unsafe lzma_alone_decoder($0, Compression.largestXZMemory) }
     var progress = StreamProgress()
     var fault: Fault?
@@ -109,10 +109,10 @@ final class XZDecoder: StreamDecoder {
 
   /// Limits the dictionary to the size of the output.
   private func shrinkDictionary(_ properties: inout [UInt8]) {
-    let asked = properties[1...4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let asked = UInt32(littleEndianBytes: properties[1...4])
     let needed = UInt32(clamping: max(4096, size))
     guard needed < asked else { return }
-    for index in 0..<4 { properties[1 + index] = UInt8(truncatingIfNeeded: needed >> (8 * UInt32(index))) }
+    properties.replaceSubrange(1...4, with: [UInt8](littleEndian: needed))
   }
 
   private func run(

@@ -15,9 +15,7 @@ extension RestartPoint {
     let bound = memory.count + memory.count / 1000 + 1024
     var status = COMP_OK
     let image = unsafe [UInt8](unsafeUninitializedCapacity: RestartPoint.headerSize + bound) { buffer, initialized in
-      let header = [UInt64(bitPattern: inputOffset), UInt64(memory.count)].flatMap { word in
-        (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
-      }
+      let header = [UInt8](littleEndian: [UInt64(bitPattern: inputOffset), UInt64(memory.count)])
       _ = unsafe buffer.update(fromContentsOf: header.prefix(RestartPoint.headerSize))
       unsafe memory.withUnsafeBytes { memory in
         // Too large for the stack.

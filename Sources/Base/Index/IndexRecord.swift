@@ -39,7 +39,7 @@ extension IndexKind {
   static func hash(of bytes: [UInt8]) -> [UInt8] {
     var hash = StableHash()
     hash.combine(bytes)
-    return (0..<8).map { UInt8(truncatingIfNeeded: hash.value >> (56 - 8 * $0)) }
+    return [UInt8](bigEndian: hash.value)
   }
 }
 

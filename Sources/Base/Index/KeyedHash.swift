@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// A keyed 64-bit hash: SipHash-2-4 (Aumasson and Bernstein, 2012).
 struct KeyedHash: Sendable {
   private var v0, v1, v2, v3: UInt64
@@ -7,15 +9,11 @@ struct KeyedHash: Sendable {
 
   /// Only the first 16 bytes of `key` are used.
   init(key: [UInt8]) {
-    let (k0, k1) = (Self.word(key, 0), Self.word(key, 8))
+    let (k0, k1) = (UInt64(littleEndianBytes: key[0..<8]), UInt64(littleEndianBytes: key[8..<16]))
     v0 = k0 ^ 0x736f_6d65_7073_6575
     v1 = k1 ^ 0x646f_7261_6e64_6f6d
     v2 = k0 ^ 0x6c79_6765_6e65_7261
     v3 = k1 ^ 0x7465_6462_7974_6573
-  }
-
-  private static func word(_ bytes: [UInt8], _ start: Int) -> UInt64 {
-    (0..<8).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * UInt64($1)) }
   }
 
   @inline(__always)
@@ -63,7 +61,7 @@ struct KeyedHash: Sendable {
   }
 
   /// Appends a number.
-  mutating func combine(_ word: UInt64) { combine((0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }) }
+  mutating func combine(_ word: UInt64) { combine([UInt8](littleEndian: word)) }
 
   /// Appends bytes with their length.
   mutating func combine(field bytes: [UInt8]) {

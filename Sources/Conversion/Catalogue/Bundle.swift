@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// Several files as one input: what a document is merged of.
 ///
 /// First the size of the list, then for each file its size, that of its name, and its name; behind the list the files' bytes,
@@ -28,9 +30,9 @@ public struct Bundle: Sendable {
     var bytes: [UInt8] = []
     for member in members {
       let name = Array(member.name.utf8)
-      bytes += Self.word(member.size) + Self.word(Int64(name.count)) + name
+      bytes += [UInt8](littleEndian: member.size) + [UInt8](littleEndian: Int64(name.count)) + name
     }
-    return Self.word(Int64(Self.lead + bytes.count)) + bytes
+    return [UInt8](littleEndian: Int64(Self.lead + bytes.count)) + bytes
   }
 
   /// How long the list is that starts so; nil when there is none.
@@ -55,12 +57,8 @@ public struct Bundle: Sendable {
     self.members = members
   }
 
-  private static func word(_ number: Int64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * Int64($0))) }
-  }
-
   private static func number(_ bytes: [UInt8], at index: Int) -> Int64 {
     guard bytes.count - index >= 8 else { return -1 }
-    return (0..<8).reduce(0) { $0 | Int64(bytes[index + $1]) << (8 * Int64($1)) }
+    return Int64(littleEndianBytes: bytes[index..<index + 8])
   }
 }

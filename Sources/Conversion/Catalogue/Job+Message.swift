@@ -82,14 +82,12 @@ extension JobAnswer {
 
 private enum Message {
   static func bytes(_ words: [UInt64], _ text: String) -> [UInt8] {
-    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } } + Array(text.utf8)
+    [UInt8](littleEndian: words) + Array(text.utf8)
   }
 
   static func parts(of bytes: [UInt8], words count: Int) -> (words: [UInt64], rest: ArraySlice<UInt8>)? {
     guard bytes.count >= 8 * count else { return nil }
-    let words = (0..<count).map { index in
-      (0..<8).reduce(into: UInt64(0)) { $0 |= UInt64(bytes[8 * index + $1]) << (8 * $1) }
-    }
+    let words = (0..<count).map { UInt64(littleEndianBytes: bytes[(8 * $0)..<(8 * $0 + 8)]) }
     return (words, bytes[(8 * count)...])
   }
 }

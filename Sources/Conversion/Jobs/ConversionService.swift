@@ -107,7 +107,7 @@ public final class ConversionService: Sendable {
     let key = Key(revision: subject.revision, work: .make(recipe))
     defer { ahead.removeValue(for: key) }
     if let known = try known(key) { return known }
-    let bytes = try settled(subject, patience)
+    let bytes = try FileSource.settled(patience, subject.open)
     if let rendition = try kept(recipe, of: bytes, inState: key.revision, patience) {
       state.withLock { $0.hold(rendition, key) }
       notes.note(rendition.size, remark: nil, of: key.work, inState: key.revision, isLasting: isOpen(key.revision))
@@ -175,7 +175,7 @@ public final class ConversionService: Sendable {
     }
     let key = Key(revision: subject.revision, work: .countPages)
     _ = try known(key)
-    let bytes = try settled(subject, patience)
+    let bytes = try FileSource.settled(patience, subject.open)
     throw begin(key, bytes, subject.owner) { [self] task, worker in
       count(in: bytes, inState: key.revision, task, worker)
     }
@@ -194,15 +194,6 @@ public final class ConversionService: Sendable {
     if let pending { throw Fault(.pending(pending)) }
     if let failure, failure.isValid { throw failure.fault }
     return nil
-  }
-
-  /// The bytes, with an identity if a moment's wait gives one: what was written just now may change again and not show it.
-  private func settled(_ subject: Subject, _ patience: Patience) throws(Fault) -> any ByteSource {
-    let bytes = try subject.open(patience)
-    if bytes.identity != nil { return bytes }
-    if patience == .immediate { throw .later }
-    _ = usleep(25_000)
-    return try subject.open(patience)
   }
 
   // MARK: Jobs

@@ -20,7 +20,7 @@ struct KeptEnd: Equatable {
   init?(for file: TemporaryFile, size: Int64, _ name: FileName, key: [UInt8], nonce: [UInt8]? = nil) {
     let nonce = nonce ?? Self.makeNonce()
     guard let digest = KeyedDigest(key: key) else { return nil }
-    digest.add(Array(name.bytes) + Self.bytes(of: UInt64(bitPattern: size)) + nonce)
+    digest.add(Array(name.bytes) + [UInt8](littleEndian: size) + nonce)
     guard let content = ContentTag(key: digest.finish()) else { return nil }
     var buffer = [UInt8](repeating: 0, count: Int(min(size, 256 << 10)))
     var offset: Int64 = 0
@@ -43,22 +43,16 @@ struct KeptEnd: Equatable {
   init?(of file: TemporaryFile, at offset: Int64) {
     var bytes = [UInt8](repeating: 0, count: Self.size)
     let isRead = unsafe bytes.withUnsafeMutableBytes { unsafe (try? file.read(into: $0, at: offset)) != nil }
-    guard isRead, Self.word(bytes, 0) == Self.mark else { return nil }
-    dataSize = Int64(bitPattern: Self.word(bytes, 8))
+    guard isRead, UInt64(littleEndianBytes: bytes) == Self.mark else { return nil }
+    dataSize = Int64(littleEndianBytes: bytes[8..<16])
     nonce = Array(bytes[16..<16 + Self.nonceSize])
     tag = Array(bytes[(16 + Self.nonceSize)...])
   }
 
-  var bytes: [UInt8] { Self.bytes(of: Self.mark) + Self.bytes(of: UInt64(bitPattern: dataSize)) + nonce + tag }
+  var bytes: [UInt8] { [UInt8](littleEndian: [Self.mark, UInt64(bitPattern: dataSize)]) + nonce + tag }
 
   private static func makeNonce() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    return bytes(of: generator.next()) + bytes(of: generator.next())
-  }
-
-  private static func bytes(of word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
-
-  private static func word(_ bytes: [UInt8], _ start: Int) -> UInt64 {
-    (0..<8).reduce(into: UInt64(0)) { $0 |= UInt64(bytes[start + $1]) << (8 * $1) }
+    return [UInt8](littleEndian: [generator.next(), generator.next()])
   }
 }

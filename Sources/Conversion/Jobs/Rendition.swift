@@ -59,9 +59,7 @@ struct RenditionName: Hashable, Sendable {
   /// `seal`: of the passwords that the source was opened with; what was made by them is found by them alone.
   init(_ source: ByteIdentity, _ recipe: Recipe, seal: [UInt8] = []) {
     let words = [Recipe.version, UInt64(source.steps.count)] + source.file + source.steps
-    digest = SHA256.digest(
-      words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
-        + Array(recipe.description.utf8) + seal)
+    digest = SHA256.digest([UInt8](littleEndian: words) + Array(recipe.description.utf8) + seal)
   }
 
   /// 64 hexadecimal digits.
@@ -74,7 +72,6 @@ struct RenditionName: Hashable, Sendable {
 extension ByteIdentity {
   func converted(by recipe: Recipe) -> ByteIdentity {
     let digest = SHA256.digest(Array(recipe.description.utf8))
-    let words = [0, 8].map { start in digest[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-    return adding(.convert, words[0], words[1])
+    return adding(.convert, UInt64(bigEndianBytes: digest[0..<8]), UInt64(bigEndianBytes: digest[8..<16]))
   }
 }

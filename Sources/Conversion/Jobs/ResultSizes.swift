@@ -62,7 +62,7 @@ package final class ResultSizes: ConversionNotes {
       for record in records {
         guard let key = Key(record.key), record.value.count >= 8, state.values[key] == nil else { continue }
         state.values[key] = Value(
-          number: Bounds.size(Int64(bitPattern: word(record.value.prefix(8)))), isConfirmed: false,
+          number: Bounds.size(Int64(bigEndianBytes: record.value)), isConfirmed: false,
           remark: String(decoding: record.value.dropFirst(8), as: UTF8.self))
       }
       state.isLoaded = true
@@ -96,7 +96,7 @@ package final class ResultSizes: ConversionNotes {
       let remark = remark ?? known?.remark ?? ""
       state.values[key] = Value(number: value, isConfirmed: true, remark: remark)
       guard isLasting, known?.remark != remark, index != nil else { return false }
-      let bytes = IndexedFile.bytes([UInt64(bitPattern: value)]) + Array(remark.utf8)
+      let bytes = [UInt8](bigEndian: value) + Array(remark.utf8)
       state.unwritten.append(IndexRecord(key: key.bytes, value: bytes))
       return state.unwritten.count == 1
     }
@@ -120,7 +120,7 @@ package final class ResultSizes: ConversionNotes {
 
   /// The recipes that the index has results of for a state of a file.
   package static func recipes(ofState revision: UInt64, in index: Index) -> [Recipe] {
-    let prefix = IndexedFile.bytes([revision])
+    let prefix = [UInt8](bigEndian: revision)
     return index.records(of: source, kind, from: prefix, through: prefix + last).compactMap { record in
       (Key(record.key)?.work).flatMap { Recipe($0) }
     }
@@ -128,7 +128,7 @@ package final class ResultSizes: ConversionNotes {
 
   /// Removes the index's records of a state of a file.
   package static func forget(state revision: UInt64, in index: Index) {
-    let prefix = IndexedFile.bytes([revision])
+    let prefix = [UInt8](bigEndian: revision)
     index.forget(source, kind, from: prefix, through: prefix + last)
   }
 
@@ -138,11 +138,11 @@ package final class ResultSizes: ConversionNotes {
 
 extension ResultSizes.Key {
   /// The state's number, followed by the work.
-  package var bytes: [UInt8] { IndexedFile.bytes([revision]) + Array(work.utf8) }
+  package var bytes: [UInt8] { [UInt8](bigEndian: revision) + Array(work.utf8) }
 
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 8, let work = String(validating: bytes[8...], as: UTF8.self) else { return nil }
-    self.init(revision: word(bytes[..<8]), work: work)
+    self.init(revision: UInt64(bigEndianBytes: bytes), work: work)
   }
 }
 
@@ -152,5 +152,3 @@ extension Job.Work {
     if case .make(let recipe) = self { recipe.description } else { "" }
   }
 }
-
-private func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }

@@ -136,7 +136,8 @@ final class PDFWriter {
     for (index, place) in places.enumerated() {
       let packing = packed[index + 1]
       table.append(packing != nil ? 2 : 1)
-      table += PDFWriter.word(packing?.stream ?? place, width) + PDFWriter.word(packing?.index ?? 0, 2)
+      table += [UInt8](bigEndian: packing?.stream ?? place, count: width)
+      table += [UInt8](bigEndian: packing?.index ?? 0, count: 2)
     }
     let second = identifier()
     let first = id.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() } ?? first(second)
@@ -150,10 +151,6 @@ final class PDFWriter {
     try unsafe writePlain(number, dictionary: dictionary + Array(" >>".utf8), stream: data.span.bytes)
     pending += Array("startxref\n\(start)\n%%EOF\n".utf8)
     try flush()
-  }
-
-  private static func word(_ value: Int, _ size: Int) -> [UInt8] {
-    (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
   /// 32 hexadecimal digits derived from what has been written.

@@ -10,14 +10,14 @@ internal import WorkerKit
 struct PageCopy {
   let file: PDFFile
   let objects: ObjectCache
-  private let places: NamedPlaces
+  let places: NamedPlaces
   let writer: PDFWriter
   /// Writes the non-stream objects once there are many; nil while `writer` does.
   private var packedWriter: PackedWriter?
   /// The new number of each object found; nil if it is not copied.
-  private var numbers: [PDFObject.ID: Int?] = [:]
+  var numbers: [PDFObject.ID: Int?] = [:]
   /// Numbered but not yet written.
-  private var waiting: [(id: PDFObject.ID, number: Int)] = []
+  var waiting: [(id: PDFObject.ID, number: Int)] = []
   private(set) var fields = FormFields()
   private(set) var hasLayers = false
   /// Whether `structureKeys` are collected.
@@ -25,19 +25,19 @@ struct PageCopy {
   /// The structure's keys of the copied pages, their annotations and forms.
   private(set) var structureKeys: Set<Int> = []
   /// As written in the copied objects.
-  private var destinationNames: Set<[UInt8]> = []
+  var destinationNames: Set<[UInt8]> = []
 
   /// The page tree node that is the parent of the pages.
   private let tree: Int
   /// The number of the file in a merged document, from 1; nil if the document is not merged.
   let member: Int?
   /// The copied pages.
-  private var copied: Set<PDFObject.ID> = []
+  var copied: Set<PDFObject.ID> = []
   /// The parent of this file's fields, which separates them from fields of the same names in other files.
   private(set) var topField: Int?
   /// The names of destinations in the file, mapped to those in a merged document; nil if not a destination of this
   /// file.
-  private var newNames: [[UInt8]: [UInt8]?] = [:]
+  var newNames: [[UInt8]: [UInt8]?] = [:]
 
   /// - Parameters:
   ///   - tree: the page tree node that becomes the parent of the pages.
@@ -197,43 +197,6 @@ struct PageCopy {
 
   func isCopied(page id: PDFObject.ID) -> Bool { copied.contains(id) }
 
-  /// The catalog's entries for the named destinations that the copied links use and that are on these pages.
-  private mutating func namedPlaces() throws(JobFailure) -> [UInt8] {
-    let (strings, names) = try placeEntries()
-    let tree = strings.isEmpty ? [] : Array(" /Names << /Dests << /Names [ ".utf8) + strings + Array("] >> >>".utf8)
-    return names.isEmpty ? tree : tree + Array(" /Dests << ".utf8) + names + Array(">>".utf8)
-  }
-
-  mutating func placeEntries() throws(JobFailure) -> (strings: [UInt8], names: [UInt8]) {
-    var (strings, names) = ([UInt8](), [UInt8]())
-    for (name, place) in places.places(destinationNames, on: copied) {
-      let entry = (newName(of: name) ?? name) + [0x20] + translated(place) + [0x20]
-      if name.first == 0x2F { names += entry } else { strings += entry }
-      try writeWaiting()
-    }
-    return (strings, names)
-  }
-
-  /// The name of a destination in a merged document; nil if this file has no such destination.
-  private mutating func newName(of name: [UInt8]) -> [UInt8]? {
-    guard let member else { return nil }
-    if let known = newNames[name] { return known }
-    var new: [UInt8]?
-    if !places.places([name], on: copied).isEmpty {
-      // Names sort by file, then by themselves.
-      let digits = String(member)
-      let mark = Array((String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".").utf8)
-      if name.first == 0x2F {
-        new = [0x2F] + mark + name.dropFirst()
-      } else if let string = ObjectText.string(name[...]) {
-        let hexadecimal = Array("0123456789abcdef".utf8)
-        new = [0x3C] + (mark + string).flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 15)]] } + [0x3E]
-      }
-    }
-    newNames[name] = .some(new)
-    return new
-  }
-
   /// A field's dictionary; with the parent field of its file added if it is a top-level field in a merged document.
   private func below(_ field: Int?, _ id: PDFObject.ID, _ dictionary: [UInt8]) -> [UInt8] {
     guard let field, fields.isTop(id) else { return dictionary }
@@ -242,74 +205,4 @@ struct PageCopy {
 
   /// A dictionary's text without the closing brackets.
   private static func open(_ dictionary: [UInt8]) -> ArraySlice<UInt8> { dictionary[..<(dictionary.count - 2)] }
-
-  /// The text with the new object numbers.
-  mutating func translated(_ text: ObjectText) -> [UInt8] {
-    for name in text.destinations { destinationNames.insert(Array(text.bytes[name])) }
-    if member != nil, !text.destinations.isEmpty { return renamed(text) }
-    if text.references.isEmpty { return text.bytes }
-    var translation: [UInt8] = []
-    translation.reserveCapacity(text.bytes.count + 16)
-    var end = 0
-    for reference in text.references {
-      translation += text.bytes[end..<reference.range.lowerBound]
-      refer(to: reference.id, in: &translation)
-      end = reference.range.upperBound
-    }
-    translation += text.bytes[end...]
-    return translation
-  }
-
-  /// The same, with destinations renamed.
-  private mutating func renamed(_ text: ObjectText) -> [UInt8] {
-    let marks =
-      text.references.map { (range: $0.range, id: PDFObject.ID?.some($0.id)) }
-      + text.destinations.map { (range: $0, id: PDFObject.ID?.none) }
-    var translation: [UInt8] = []
-    var end = 0
-    for mark in marks.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
-      translation += text.bytes[end..<mark.range.lowerBound]
-      if let id = mark.id {
-        refer(to: id, in: &translation)
-      } else {
-        let name = Array(text.bytes[mark.range])
-        translation += newName(of: name) ?? name
-      }
-      end = mark.range.upperBound
-    }
-    return translation + text.bytes[end...]
-  }
-
-  mutating func references(to ids: [PDFObject.ID]) -> [UInt8] {
-    var list = Array("[ ".utf8)
-    for id in ids {
-      refer(to: id, in: &list)
-      list.append(0x20)
-    }
-    return list + [0x5D]
-  }
-
-  private mutating func refer(to id: PDFObject.ID, in text: inout [UInt8]) {
-    guard let number = number(for: id) else {
-      text += "null".utf8
-      return
-    }
-    text.append(decimal: number)
-    text += " 0 R".utf8
-  }
-
-  private mutating func number(for id: PDFObject.ID) -> Int? {
-    if let known = numbers[id] { return known }
-    let kind = objects.object(id).kind
-    let isCopied =
-      switch kind {
-      case .boundary: false
-      case .fields: fields.kids[id] != nil
-      case .plain, .stream, .layer: true
-      }
-    let number = isCopied ? writer.reserve() : nil
-    numbers[id] = .some(number)
-    if let number { waiting.append((id, number)) }
-    return number
-  }
 }

@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// Reads and changes the orientation of an EXIF block: TIFF 6.0, section 2.
 enum EXIF {
   /// The block with its orientation, if any, set to upright.
@@ -17,7 +19,7 @@ enum EXIF {
     func word(_ offset: Int, _ count: Int) -> Int? {
       guard offset >= 0, offset + count <= block.count else { return nil }
       let bytes = block[offset..<(offset + count)]
-      return (isBigEndian ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | Int($1) }
+      return isBigEndian ? Int(bigEndianBytes: bytes) : Int(littleEndianBytes: bytes)
     }
     guard let directory = word(start + 4, 4), let entries = word(start + directory, 2) else { return nil }
     for entry in 0..<entries {

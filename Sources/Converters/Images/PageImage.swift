@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CVips
 public import Catalogue
 public import WorkerKit
@@ -68,7 +69,7 @@ private struct PNGRows {
   var data: [UInt8] = []
 
   init(_ file: [UInt8]) {
-    func number(_ offset: Int) -> Int { file[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
+    func number(_ offset: Int) -> Int { Int(bigEndianBytes: file[offset..<(offset + 4)]) }
     let width = number(16)
     let colours = file[25] == 0 ? 1 : 3
     coding = """

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Catalogue
 internal import WorkerKit
 
@@ -94,8 +95,7 @@ struct TIFFFile {
   }
 
   private func bytes(_ number: Int, _ size: Int) -> [UInt8] {
-    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    return isBigEndian ? bytes.reversed() : bytes
+    isBigEndian ? [UInt8](bigEndian: number, count: size) : [UInt8](littleEndian: number, count: size)
   }
 
   /// Visits directories, each at most once.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Catalogue
 internal import Glibc
 internal import WorkerKit
@@ -67,7 +68,7 @@ struct TIFFPages {
 extension [UInt8] {
   /// Little-endian; 0 beyond the end.
   fileprivate func number(_ place: Int, _ size: Int) -> Int {
-    (0..<size).reduce(0) { place + $1 < count ? $0 | Int(self[place + $1]) << (8 * $1) : $0 }
+    Int(littleEndianBytes: dropFirst(place).prefix(size))
   }
 
   /// Stores four bytes, as far as they are within the array.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Catalogue
 internal import Glibc
 internal import WorkerKit
@@ -33,7 +34,7 @@ struct TIFFWords {
     guard size < 1 << 31, unsafe pread(output.descriptor, &header, 8, 0) == 8,
       header.starts(with: [0x49, 0x49, 42, 0]),
       var words = TIFFWords(block, behind: size),
-      let own = ownEntries(output.descriptor, at: number(header[4...]))
+      let own = ownEntries(output.descriptor, at: Int(littleEndianBytes: header[4...]))
     else { return }
     let known = Set(own.entries.map(\.tag))
     let new = words.entries(at: words.number(4, 4), depth: 0) { ofFile.contains($0) || inner.contains($0) }
@@ -42,7 +43,7 @@ struct TIFFWords {
     let place = words.append(own.entries + new, next: own.next)
     guard lseek(output.descriptor, 0, SEEK_END) == off_t(size) else { return }
     try unsafe output.write(words.tail.span.bytes)
-    let pointer = bytes(place, 4)
+    let pointer = [UInt8](littleEndian: place, count: 4)
     guard unsafe pwrite(output.descriptor, pointer, 4, 4) == 4 else {
       throw JobFailure("cannot be written", errno: errno)
     }
@@ -63,18 +64,12 @@ struct TIFFWords {
   private static func ownEntries(_ descriptor: Int32, at place: Int) -> (entries: [Entry], next: Int)? {
     var count: [UInt8] = [0, 0]
     guard unsafe pread(descriptor, &count, 2, off_t(place)) == 2 else { return nil }
-    var table = [UInt8](repeating: 0, count: 12 * number(count[...]) + 4)
+    var table = [UInt8](repeating: 0, count: 12 * Int(littleEndianBytes: count) + 4)
     guard unsafe pread(descriptor, &table, table.count, off_t(place) + 2) == table.count else { return nil }
     let entries = stride(from: 0, to: table.count - 4, by: 12).map { at in
-      Entry(tag: number(table[at..<(at + 2)]), rest: Array(table[(at + 2)..<(at + 12)]))
+      Entry(tag: Int(littleEndianBytes: table[at..<(at + 2)]), rest: Array(table[(at + 2)..<(at + 12)]))
     }
-    return (entries, number(table[(table.count - 4)...]))
-  }
-
-  private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
-
-  private static func bytes(_ number: Int, _ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    return (entries, Int(littleEndianBytes: table[(table.count - 4)...]))
   }
 
   // MARK: The EXIF block
@@ -82,7 +77,7 @@ struct TIFFWords {
   /// 0 beyond the block.
   private func number(_ offset: Int, _ count: Int) -> Int {
     guard let part = part(offset, count) else { return 0 }
-    return isBigEndian ? part.reduce(0) { $0 << 8 | Int($1) } : TIFFWords.number(part)
+    return isBigEndian ? Int(bigEndianBytes: part) : Int(littleEndianBytes: part)
   }
 
   private func part(_ offset: Int, _ count: Int) -> ArraySlice<UInt8>? {
@@ -105,7 +100,7 @@ struct TIFFWords {
         guard depth < 2 else { continue }
         let inside = entries(at: number(at + 8, 4), depth: depth + 1) { _ in true }
         guard !inside.isEmpty else { continue }
-        found.append(entry(tag, type: 4, count: 1, TIFFWords.bytes(append(inside, next: 0), 4)))
+        found.append(entry(tag, type: 4, count: 1, [UInt8](littleEndian: append(inside, next: 0), count: 4)))
       } else if let value = value(at) {
         found.append(entry(tag, type: number(at + 2, 2), count: number(at + 4, 4), value))
       }
@@ -129,18 +124,20 @@ struct TIFFWords {
   private mutating func entry(_ tag: Int, type: Int, count: Int, _ value: [UInt8]) -> Entry {
     var field = value + Array(repeating: 0, count: max(0, 4 - value.count))
     if value.count > 4 {
-      field = TIFFWords.bytes(end + tail.count, 4)
+      field = [UInt8](littleEndian: end + tail.count, count: 4)
       tail += value + (value.count % 2 == 1 ? [0] : [])
     }
-    return Entry(tag: tag, rest: TIFFWords.bytes(type, 2) + TIFFWords.bytes(count, 4) + field)
+    return Entry(tag: tag, rest: [UInt8](littleEndian: type, count: 2) + [UInt8](littleEndian: count, count: 4) + field)
   }
 
   /// Appends a directory of these entries; returns its offset.
   private mutating func append(_ entries: [Entry], next: Int) -> Int {
     let place = end + tail.count
-    tail += TIFFWords.bytes(entries.count, 2)
-    for entry in entries.sorted(by: { $0.tag < $1.tag }) { tail += TIFFWords.bytes(entry.tag, 2) + entry.rest }
-    tail += TIFFWords.bytes(next, 4)
+    tail += [UInt8](littleEndian: entries.count, count: 2)
+    for entry in entries.sorted(by: { $0.tag < $1.tag }) {
+      tail += [UInt8](littleEndian: entry.tag, count: 2) + entry.rest
+    }
+    tail += [UInt8](littleEndian: next, count: 4)
     return place
   }
 }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CVips
 internal import Catalogue
 internal import Glibc
@@ -30,7 +31,7 @@ public struct VipsLibrary: ImageLibrary {
       (273, true, 8), (277, false, 1), (278, true, height), (279, true, bytes.count), (293, true, 0),
     ]
     func number(_ value: Int, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+      [UInt8](littleEndian: value, count: count)
     }
     var file = [0x49, 0x49, 0x2A, 0x00] + number(end, 4) + bytes
     if file.count < end { file.append(0) }

@@ -82,13 +82,9 @@ private struct RowPacker {
   /// Zigzag encoding: small numbers of either sign take few bytes.
   mutating func add(signed value: Int64) { add(UInt64(bitPattern: value << 1 ^ value >> 63)) }
 
-  mutating func add(word: UInt64) {
-    for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
-  }
+  mutating func add(word: UInt64) { bytes.append(littleEndian: word) }
 
-  mutating func add(check: UInt32) {
-    for shift in stride(from: UInt32(0), to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: check >> shift)) }
-  }
+  mutating func add(check: UInt32) { bytes.append(littleEndian: check) }
 
   mutating func add(_ text: String) {
     add(UInt64(text.utf8.count))

@@ -38,6 +38,6 @@ struct SourceCursor {
   }
 
   mutating func u8() throws(Fault) -> UInt8 { try bytes(1).first ?? 0 }
-  mutating func u16() throws(Fault) -> UInt16 { try bytes(2).reversed().reduce(0) { $0 << 8 | UInt16($1) } }
-  mutating func u32() throws(Fault) -> UInt32 { try bytes(4).reversed().reduce(0) { $0 << 8 | UInt32($1) } }
+  mutating func u16() throws(Fault) -> UInt16 { UInt16(littleEndianBytes: try bytes(2)) }
+  mutating func u32() throws(Fault) -> UInt32 { UInt32(littleEndianBytes: try bytes(4)) }
 }

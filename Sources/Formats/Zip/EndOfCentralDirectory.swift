@@ -82,7 +82,7 @@ struct EndOfCentralDirectory: Sendable {
     let tail = try source.bytes(at: start, count: Int(source.size - start))
     let (fitting, others) = candidates(in: tail)
     guard let position = fitting.first ?? others.first else { return 1 }
-    let last = UInt16(tail[position + 4]) | UInt16(tail[position + 5]) << 8
+    let last = UInt16(littleEndianBytes: tail[(position + 4)...])
     return volumeCount(endingWith: last, last == 0xffff ? try zip64(before: start + Int64(position), of: source) : nil)
   }
 
@@ -99,7 +99,7 @@ struct EndOfCentralDirectory: Sendable {
     var position = tail.count - size
     while position >= 0 {
       if tail[position] == 0x50, tail[position + 1] == 0x4b, tail[position + 2] == 5, tail[position + 3] == 6 {
-        let comment = Int(tail[position + 20]) | Int(tail[position + 21]) << 8
+        let comment = Int(littleEndianBytes: tail[(position + 20)..<(position + 22)])
         if position + size + comment == tail.count { fitting.append(position) } else { others.append(position) }
       }
       position -= 1

@@ -44,7 +44,7 @@ struct LocalHeaderScan {
   private func header() throws(Fault) -> (dataStart: Int64, count: Int)? {
     let fixed = try source.bytes(at: offset, count: Self.fixedSize)
     guard fixed.starts(with: Self.signature) else { return nil }
-    let count = Self.fixedSize + (Int(fixed[26]) | Int(fixed[27]) << 8) + (Int(fixed[28]) | Int(fixed[29]) << 8)
+    let count = Self.fixedSize + Int(littleEndianBytes: fixed[26..<28]) + Int(littleEndianBytes: fixed[28..<30])
     guard Int64(count) <= source.size - offset else { return nil }
     return (offset + Int64(count), count)
   }
@@ -84,10 +84,10 @@ struct LocalHeaderScan {
         position = found + 1
         guard block[found..<found + 4].elementsEqual(Self.descriptorSignature) else { continue }
         let distance = place + Int64(found) - start
-        if Int64(Self.u32(block, found + 8)) == distance & 0xffff_ffff {
-          header.crc = Self.u32(block, found + 4)
+        if Int64(UInt32(littleEndianBytes: block[(found + 8)...])) == distance & 0xffff_ffff {
+          header.crc = UInt32(littleEndianBytes: block[(found + 4)...])
           header.compressedSize = distance
-          header.size = Int64(Self.u32(block, found + 12))
+          header.size = Int64(UInt32(littleEndianBytes: block[(found + 12)...]))
           offset = start + distance
           return true
         }
@@ -109,9 +109,5 @@ struct LocalHeaderScan {
       }
     }
     offset = source.size
-  }
-
-  private static func u32(_ bytes: [UInt8], _ index: Int) -> UInt32 {
-    (0..<4).reduce(0) { $0 | UInt32(bytes[index + $1]) << (8 * UInt32($1)) }
   }
 }

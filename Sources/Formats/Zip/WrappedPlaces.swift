@@ -43,7 +43,7 @@ struct WrappedPlaces {
 
   private func isLocalHeader(at place: Int64, _ header: CentralHeader) throws(Fault) -> Bool {
     let bytes = try source.bytes(at: place, count: LocalHeaderScan.fixedSize)
-    return bytes.starts(with: [0x50, 0x4b, 3, 4]) && Int(bytes[26]) | Int(bytes[27]) << 8 == header.nameCount
+    return bytes.starts(with: [0x50, 0x4b, 3, 4]) && Int(littleEndianBytes: bytes[26..<28]) == header.nameCount
   }
 
   /// Extends an entry of known offset to the size that it has if the next one, or else the directory, starts at `next`.

@@ -15,14 +15,14 @@ internal import Threads
   // Sendable: mutable state below `mutex` is accessed with it held, or is atomic; the rest is set once. libfuse's
   // session may be read and answered by any thread.
   private let session: OpaquePointer
-  private let descriptor: Int32
+  let descriptor: Int32
   private let limit: Int
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let wake: UnsafeMutablePointer<pthread_cond_t>
-  private var threads: [KernelThread: Reader] = [:]
+  var threads: [KernelThread: Reader] = [:]
   /// The unique numbers of requests that were interrupted while a reader was about to answer them, with the rounds
   /// since.
-  private var interrupted: [UInt64: Int] = [:]
+  var interrupted: [UInt64: Int] = [:]
   private var watchdog: pthread_t?
   private var sleeping = 0
   private var wakings = 0
@@ -30,14 +30,14 @@ internal import Threads
   private var beginning = 0
   private var result: Int32 = 0
   /// How many threads wait for a request.
-  private let receiving = Atomic<Int>(0)
+  let receiving = Atomic<Int>(0)
   /// Incremented with each request.
-  private let questions = Atomic<Int>(0)
-  private let watchdogSleeps = Atomic<Bool>(false)
-  private let watchdogWakes: UnsafeMutablePointer<pthread_cond_t>
-  private let isEnding = Atomic<Bool>(false)
+  let questions = Atomic<Int>(0)
+  let watchdogSleeps = Atomic<Bool>(false)
+  let watchdogWakes: UnsafeMutablePointer<pthread_cond_t>
+  let isEnding = Atomic<Bool>(false)
 
-  private final class Reader: Sendable {
+  final class Reader: Sendable {
     let thread = pthread_self()
     /// The unique number of the request being answered; 0 if none.
     let question = Atomic<UInt64>(0)
@@ -123,7 +123,7 @@ internal import Threads
     }
   }
 
-  private func withLock<Result>(_ body: () -> Result) -> Result {
+  func withLock<Result>(_ body: () -> Result) -> Result {
     _ = unsafe pthread_mutex_lock(mutex)
     defer { _ = unsafe pthread_mutex_unlock(mutex) }
     return body()
@@ -176,18 +176,18 @@ internal import Threads
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
     var status: Int32 = 0
-    var watch = Watch()
+    var poll = AdaptivePoll()
     while !isEnding.load(ordering: .relaxed) {
       receiving.wrappingAdd(1, ordering: .relaxed)
-      if watch.isWorthwhile { watch.wait { hasQuestion() } }
-      status = watch.timing { unsafe fuse_session_receive_buf(session, &buffer) }
+      if poll.isWorthwhile { poll.wait { hasQuestion() } }
+      status = poll.timing { unsafe fuse_session_receive_buf(session, &buffer) }
       receiving.wrappingSubtract(1, ordering: .relaxed)
       if status == -EINTR { continue }
       if status <= 0 { break }
       if limit > 1 {
         questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
         if watchdogSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchdog() }
-        unsafe take(Head(buffer), for: reader)
+        unsafe take(RequestHead(buffer), for: reader)
       }
       unsafe fuse_session_process_buf(session, &buffer)
       reader.question.store(0, ordering: .releasing)
@@ -202,27 +202,7 @@ internal import Threads
 
   private func end(_ thread: KernelThread) { withLock { threads[thread] = nil } }
 
-  /// The start of each request: struct fuse_in_header, u32 length, u32 opcode, u64 unique.
-  private struct Head {
-    var opcode: UInt32 = 0
-    var number: UInt64 = 0
-    /// The unique number of the request that this one interrupts.
-    var interrupted: UInt64?
-
-    init(_ buffer: fuse_buf) {
-      guard unsafe buffer.size >= 40, let memory = unsafe buffer.mem else { return }
-      opcode = unsafe memory.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
-      number = unsafe memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-      guard opcode == 36, unsafe buffer.size >= 48 else { return }
-      interrupted = unsafe memory.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
-    }
-
-    /// Whether answering takes longer than waking another thread: not for FORGET, RELEASE, RELEASEDIR, INTERRUPT,
-    /// BATCH_FORGET.
-    var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }
-  }
-
-  private func take(_ head: Head, for reader: Reader) {
+  private func take(_ head: RequestHead, for reader: Reader) {
     reader.question.store(head.number, ordering: .releasing)
     if let number = head.interrupted {
       withLock { interrupted[number] = 0 }
@@ -231,7 +211,7 @@ internal import Threads
     if head.isLong, hasQuestion() { wakeAnother() }
   }
 
-  private func hasQuestion() -> Bool {
+  func hasQuestion() -> Bool {
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe Glibc.poll(&poll, 1, 0) > 0
   }
@@ -248,75 +228,12 @@ internal import Threads
   }
 
   /// As `wakeAnother`, but when all permitted readers are awake, those that are blocked do not count.
-  private func replaceHeldUp() {
+  func replaceHeldUp() {
     let all = withLock { sleeping == 0 && beginning == 0 ? Array(threads.keys) : [] }
     guard all.count >= limit, all.count < most else { return wakeAnother() }
     let heldUp = all.count(where: \.isAsleep)
     guard all.count - heldUp < limit, receiving.load(ordering: .relaxed) == 0 else { return }
     withLock { spawnReader() }
-  }
-
-  // MARK: The watchdog
-
-  /// How long a request may wait for a reader, in microseconds, and after how many rounds without a request the watch
-  /// ends.
-  private static let round: UInt32 = 1000
-  private static let quietRounds = 20
-
-  /// How long the reply to an interrupted request may still come, in rounds.
-  private static let grace = 50
-
-  /// Replies EINTR for a reader that is blocked on an interrupted request, so that the calling process can be killed.
-  /// When the reader's own reply comes, the kernel no longer knows the request and rejects it, as for every interrupted
-  /// request.
-  private func releaseInterrupted() {
-    let overdue = withLock { () -> [UInt64] in
-      if interrupted.isEmpty { return [] }
-      let answering = Set(threads.values.map { $0.question.load(ordering: .acquiring) })
-      // Other requests have been answered, or are parked where libfuse finds them.
-      interrupted = interrupted.filter { answering.contains($0.key) }.mapValues { $0 + 1 }
-      let overdue = interrupted.filter { $0.value > Self.grace }.map(\.key)
-      for number in overdue { interrupted[number] = nil }
-      return overdue
-    }
-    for number in overdue {
-      // struct fuse_out_header: u32 length, s32 error, u64 unique.
-      let answer = [16 | UInt64(UInt32(bitPattern: -EINTR)) << 32, number]
-      _ = unsafe answer.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-    }
-  }
-
-  /// Wakes another reader whenever a request is queued and no reader waits for it; sleeps while there are no requests.
-  private func runWatchdog() {
-    var seen = questions.load(ordering: .relaxed)
-    var quiet = 0
-    while !isEnding.load(ordering: .relaxed) {
-      _ = usleep(Self.round)
-      if receiving.load(ordering: .relaxed) == 0, hasQuestion() { replaceHeldUp() }
-      releaseInterrupted()
-      let now = questions.load(ordering: .relaxed)
-      quiet = now == seen && receiving.load(ordering: .relaxed) > 0 ? quiet + 1 : 0
-      seen = now
-      if quiet < Self.quietRounds { continue }
-      quiet = 0
-      withLock {
-        watchdogSleeps.store(true, ordering: .sequentiallyConsistent)
-        // A request received before the store could not see it.
-        if questions.load(ordering: .sequentiallyConsistent) != seen || !interrupted.isEmpty {
-          watchdogSleeps.store(false, ordering: .relaxed)
-        }
-        while watchdogSleeps.load(ordering: .relaxed), !isEnding.load(ordering: .relaxed) {
-          _ = unsafe pthread_cond_wait(watchdogWakes, mutex)
-        }
-      }
-    }
-  }
-
-  private func wakeWatchdog() {
-    withLock {
-      watchdogSleeps.store(false, ordering: .relaxed)
-      _ = unsafe pthread_cond_signal(watchdogWakes)
-    }
   }
 
   /// Sleeps until the reader is needed; returns at once if nobody else reads. Returns whether to continue: a reader
@@ -331,45 +248,5 @@ internal import Threads
       sleeping -= 1
       return true
     }
-  }
-}
-
-/// Decides whether to poll for the next request for a moment before sleeping until it comes.
-///
-/// Waking a sleeping thread takes longer than answering most requests, in a virtual machine several times as long. So a
-/// reader that gets one request after the other polls between them; after one poll in vain it sleeps until requests
-/// come quickly again.
-private struct Watch {
-  private(set) var isWorthwhile = false
-
-  /// In nanoseconds: about the cost of sleeping and being woken.
-  private static let longest: UInt64 = 50_000
-
-  /// Returns when `isThere` is true or the time is up.
-  mutating func wait(_ isThere: () -> Bool) {
-    let end = Self.now + Self.longest
-    while !isThere() {
-      if Self.now > end {
-        isWorthwhile = false
-        return
-      }
-      // Yields the core to other threads.
-      _ = sched_yield()
-    }
-  }
-
-  /// Measures how long a request took to arrive.
-  mutating func timing(_ receive: () -> Int32) -> Int32 {
-    if isWorthwhile { return receive() }
-    let start = Self.now
-    let status = receive()
-    isWorthwhile = Self.now - start < 2 * Self.longest
-    return status
-  }
-
-  private static var now: UInt64 {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

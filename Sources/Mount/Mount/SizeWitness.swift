@@ -99,11 +99,9 @@ private enum WitnessMessage {
   /// The maximum size of a message with its path.
   static let longest = 128 << 10
 
-  static func bytes(token: UInt64) -> [UInt8] { (0..<headSize).map { UInt8(truncatingIfNeeded: token >> (8 * $0)) } }
+  static func bytes(token: UInt64) -> [UInt8] { [UInt8](littleEndian: token) }
 
-  static func token(of bytes: [UInt8]) -> UInt64 {
-    bytes.prefix(headSize).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-  }
+  static func token(of bytes: [UInt8]) -> UInt64 { UInt64(littleEndianBytes: bytes) }
 }
 
 // MARK: The helper's side

@@ -23,28 +23,26 @@ public struct AccessList: Sendable, Equatable {
 
   package var entries: [Entry]
 
-  private static let version: UInt64 = 2
+  private static let version: UInt32 = 2
 
   /// Throws when the kernel would reject `bytes`.
   package init(_ bytes: [UInt8]) throws(Fault) {
-    func number(_ start: Int, _ count: Int) -> UInt64 {
-      (0..<count).reduce(0) { $0 | UInt64(bytes[start + $1]) << (8 * $1) }
-    }
-    guard bytes.count >= 4, (bytes.count - 4).isMultiple(of: 8), number(0, 4) == Self.version else {
+    guard bytes.count >= 4, (bytes.count - 4).isMultiple(of: 8), UInt32(littleEndianBytes: bytes) == Self.version else {
       throw Fault(.damaged, "an access control list that is none")
     }
     entries = stride(from: 4, to: bytes.count, by: 8).map { start in
-      Entry(
-        tag: UInt16(number(start, 2)), permissions: UInt16(number(start + 2, 2)), id: UInt32(number(start + 4, 4)))
+      let entry = bytes[start..<start + 8]
+      return Entry(
+        tag: UInt16(littleEndianBytes: entry), permissions: UInt16(littleEndianBytes: entry.dropFirst(2)),
+        id: UInt32(littleEndianBytes: entry.dropFirst(4)))
     }
   }
 
   package var bytes: [UInt8] {
-    func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-    }
-    return entries.reduce(into: bytes(Self.version, 4)) { result, entry in
-      result += bytes(UInt64(entry.tag), 2) + bytes(UInt64(entry.permissions), 2) + bytes(UInt64(entry.id), 4)
+    entries.reduce(into: [UInt8](littleEndian: Self.version)) { result, entry in
+      result.append(littleEndian: entry.tag)
+      result.append(littleEndian: entry.permissions)
+      result.append(littleEndian: entry.id)
     }
   }
 

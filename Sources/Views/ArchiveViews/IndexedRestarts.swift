@@ -14,29 +14,29 @@ struct IndexedRestarts: RestartStore {
 
   func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint? {
     let found = index.records(
-      of: IndexedFile.bytes(stream.file), kind, from: key(stream, places.lowerBound),
+      of: [UInt8](bigEndian: stream.file), kind, from: key(stream, places.lowerBound),
       through: key(stream, places.upperBound),
       descending: true, atMost: 1)
     guard let record = found.first else { return nil }
-    let place = Int64(bitPattern: IndexedFile.word(record.key.suffix(8)))
+    let place = Int64(bigEndianBytes: record.key.suffix(8))
     return StoredRestartPoint(place: place, image: record.value)
   }
 
   func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint]) {
     index.later(cost: cost) { index in
       let records = make().map { IndexRecord(key: key(stream, $0.place), value: $0.image) }
-      if !records.isEmpty { index.store(records, kind, of: IndexedFile.bytes(stream.file)) }
+      if !records.isEmpty { index.store(records, kind, of: [UInt8](bigEndian: stream.file)) }
     }
   }
 
   func forget(_ stream: ByteIdentity) {
     index.later(cost: 0) { index in
-      index.forget(IndexedFile.bytes(stream.file), kind, from: key(stream, 0), through: key(stream, .max))
+      index.forget([UInt8](bigEndian: stream.file), kind, from: key(stream, 0), through: key(stream, .max))
     }
   }
 
   /// As the number of steps comes first, no stream's keys lie among those of a nested stream.
   private func key(_ stream: ByteIdentity, _ place: Int64) -> [UInt8] {
-    IndexedFile.bytes([UInt64(stream.steps.count)] + stream.steps + [UInt64(bitPattern: place)])
+    [UInt8](bigEndian: [UInt64(stream.steps.count)] + stream.steps + [UInt64(bitPattern: place)])
   }
 }

@@ -40,12 +40,12 @@ struct MailboxDirectory: Sendable, Equatable {
 
 extension MailboxDirectory.Hash {
   /// Serialized for the index.
-  var packed: [UInt8] { IndexedFile.bytes([UInt64(bitPattern: size), UInt64(value)]) }
+  var packed: [UInt8] { [UInt8](bigEndian: [UInt64(bitPattern: size), UInt64(value)]) }
 
   /// nil if `bytes` are not from `packed`; checks the bounds of the size (`Bounds`).
   init?(packed bytes: [UInt8]) {
-    guard bytes.count == 16, let value = UInt32(exactly: IndexedFile.word(bytes.dropFirst(8))) else { return nil }
-    let size = Int64(bitPattern: IndexedFile.word(bytes))
+    guard bytes.count == 16, let value = UInt32(exactly: UInt64(bigEndianBytes: bytes.dropFirst(8))) else { return nil }
+    let size = Int64(bigEndianBytes: bytes)
     guard Bounds.holds(size) else { return nil }
     self.init(size: size, value: value)
   }
@@ -57,14 +57,14 @@ extension MailboxDirectory {
     var words = [UInt64(bitPattern: end), isWhole ? 1 : 0, UInt64(count)]
     words += [UInt64(bitPattern: hash.size), UInt64(hash.value)]
     words += blocks.map { UInt64(bitPattern: $0) }
-    return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+    return [UInt8](littleEndian: words)
   }
 
   /// nil if `bytes` are not from `packed`; checks all bounds (`Bounds`).
   init?(packed bytes: ArraySlice<UInt8>) {
     guard bytes.count % 8 == 0, bytes.count >= 40 else { return nil }
-    let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 8).map { start in
-      bytes[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 8).map {
+      UInt64(littleEndianBytes: bytes[$0..<$0 + 8])
     }
     end = Int64(bitPattern: words[0])
     isWhole = words[1] == 1

@@ -23,14 +23,14 @@ struct MailboxStore: Sendable {
   init(_ index: Index, _ identity: ByteIdentity) {
     self.index = index
     self.identity = identity
-    state = IndexedFile.bytes(Array(identity.file.dropFirst(2)))
+    state = [UInt8](bigEndian: Array(identity.file.dropFirst(2)))
   }
 
   var source: [UInt8] {
-    IndexedFile.bytes(identity.steps.isEmpty ? Array(identity.file.prefix(2)) : identity.file + identity.steps)
+    [UInt8](bigEndian: identity.steps.isEmpty ? Array(identity.file.prefix(2)) : identity.file + identity.steps)
   }
 
-  private static func key(_ block: Int) -> [UInt8] { [1] + IndexedFile.bytes([UInt64(block)]) }
+  private static func key(_ block: Int) -> [UInt8] { [1] + [UInt8](bigEndian: UInt64(block)) }
 
   /// The stored directory, of the file's present state or another one.
   func directory() -> (directory: MailboxDirectory, isOfPresent: Bool)? {
@@ -89,6 +89,6 @@ struct MailboxStore: Sendable {
   private static let stateSize = 40
 
   private static func size(inState state: ArraySlice<UInt8>) -> Int64 {
-    Int64(bitPattern: IndexedFile.word(state))
+    Int64(bigEndianBytes: state)
   }
 }

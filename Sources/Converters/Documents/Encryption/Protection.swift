@@ -58,7 +58,7 @@ struct Protection {
   /// Algorithm 1; objects written here have generation 0.
   private func key(for number: Int, _ method: Method) -> [UInt8] {
     if method == .aes256 { return key }
-    var bytes = key + [0, 8, 16].map { UInt8(truncatingIfNeeded: number >> $0) } + [0, 0]
+    var bytes = key + [UInt8](littleEndian: number, count: 3) + [0, 0]
     if method == .aes128 { bytes += "sAlT".utf8 }
     return Array(Cipher.md5(bytes).prefix(min(key.count + 5, 16)))
   }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Pixels
 
 /// A copy of a document with rebuilt cross-references appended, for one whose cross-references are lost or make it seem
@@ -73,6 +74,6 @@ internal import Pixels
   }
 
   private static func row(_ kind: UInt8, _ value: Int, _ other: Int) -> [UInt8] {
-    [kind] + [24, 16, 8, 0, 8, 0].enumerated().map { UInt8(truncatingIfNeeded: ($0 < 4 ? value : other) >> $1) }
+    [kind] + [UInt8](bigEndian: value, count: 4) + [UInt8](bigEndian: other, count: 2)
   }
 }

@@ -40,9 +40,9 @@ extension MessageFacts: Packable {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)
     for index in range.lowerBound / 16..<range.upperBound / 16 {
-      bytes.append(word: UInt64(bitPattern: dates[index]))
-      bytes.append(word: UInt32(bitPattern: days[index]))
-      bytes.append(word: sizes[index])
+      bytes.append(littleEndian: dates[index])
+      bytes.append(littleEndian: days[index])
+      bytes.append(littleEndian: sizes[index])
     }
     return bytes
   }

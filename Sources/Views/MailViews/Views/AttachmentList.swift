@@ -76,9 +76,8 @@ extension AttachmentList.Entry {
 
   /// Serialized for the index.
   func append(to bytes: inout [UInt8]) {
-    for word in [position, number] {
-      for shift in stride(from: UInt32(0), to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
-    }
+    bytes.append(littleEndian: position)
+    bytes.append(littleEndian: number)
     bytes.append(UInt8(truncatingIfNeeded: name.count))
     bytes += name
   }
@@ -91,12 +90,11 @@ extension AttachmentList.Entry {
       guard rest.count >= 9 else { return nil }
       let count = Int(rest[rest.startIndex + 8])
       guard rest.count >= 9 + count, count > 0 else { return nil }
-      func word(_ start: Int) -> UInt32 {
-        (0..<4).reduce(0) { $0 | UInt32(rest[rest.startIndex + start + $1]) << UInt32(8 * $1) }
-      }
       let name = Array(rest.dropFirst(9).prefix(count))
       guard !name.contains(0x2f), !name.contains(0) else { return nil }
-      entries.append(AttachmentList.Entry(position: word(0), number: word(4), name: name))
+      entries.append(
+        AttachmentList.Entry(
+          position: UInt32(littleEndianBytes: rest), number: UInt32(littleEndianBytes: rest.dropFirst(4)), name: name))
       rest = rest.dropFirst(9 + count)
     }
     return entries

@@ -19,7 +19,7 @@ struct AttachmentStore: Sendable {
     state = store.state
   }
 
-  private static func key(_ block: Int) -> [UInt8] { IndexedFile.bytes([UInt64(block)]) }
+  private static func key(_ block: Int) -> [UInt8] { [UInt8](bigEndian: UInt64(block)) }
 
   /// The results for one block of messages.
   struct Block: Sendable, Equatable {
@@ -31,8 +31,7 @@ struct AttachmentStore: Sendable {
   /// Stores consecutive blocks. Returns whether they are stored.
   func store(_ blocks: [Block], from first: Int) -> Bool {
     let records = blocks.enumerated().map { index, block in
-      let count = UInt16(truncatingIfNeeded: block.shapes.count)
-      var value = state + [UInt8(count >> 8), UInt8(count & 0xff)] + block.shapes.map(\.rawValue)
+      var value = state + [UInt8](bigEndian: block.shapes.count, count: 2) + block.shapes.map(\.rawValue)
       for entry in block.entries { entry.append(to: &value) }
       return IndexRecord(key: Self.key(first + index), value: value)
     }
@@ -45,7 +44,7 @@ struct AttachmentStore: Sendable {
     for record in index.records(of: source, Self.kind, from: Self.key(0), through: Self.key(.max)) {
       let value = record.value.dropFirst(state.count)
       guard record.key == Self.key(blocks.count), record.value.starts(with: state), value.count >= 2 else { break }
-      let count = Int(value[value.startIndex]) << 8 | Int(value[value.startIndex + 1])
+      let count = Int(bigEndianBytes: value.prefix(2))
       let shapes = value.dropFirst(2).prefix(count)
       guard shapes.count == count, count <= MailboxDirectory.blockSize,
         let entries = AttachmentList.Entry.entries(in: value.dropFirst(2 + count))

@@ -28,7 +28,7 @@ struct GroupStore: Sendable {
   private static let facts: UInt8 = 0
 
   private static func key(_ value: UInt8, _ number: Int) -> [UInt8] {
-    [value] + IndexedFile.bytes([UInt64(number)])
+    [value] + [UInt8](bigEndian: UInt64(number))
   }
 
   func store(_ groups: MessageGroups, _ sorting: Sorting) { store(groups, as: sorting.rawValue) }
@@ -41,7 +41,7 @@ struct GroupStore: Sendable {
     var records: [IndexRecord] = []
     for (number, start) in stride(from: 0, to: size, by: Self.recordSize).enumerated() {
       // The first record starts with the total size.
-      let head = number == 0 ? state + IndexedFile.bytes([UInt64(size)]) : state
+      let head = number == 0 ? state + [UInt8](bigEndian: UInt64(size)) : state
       let part = packable.packed(start..<min(size, start + Self.recordSize))
       records.append(IndexRecord(key: Self.key(value, number), value: head + part))
       if records.count == Self.recordsAtATime {
@@ -73,7 +73,7 @@ struct GroupStore: Sendable {
       var part = record[state.count...]
       if bytes.isEmpty {
         guard part.count >= 8 else { return nil }
-        guard let exact = Int(exactly: IndexedFile.word(part)) else { return nil }
+        guard let exact = Int(exactly: UInt64(bigEndianBytes: part)) else { return nil }
         size = exact
         part = part.dropFirst(8)
         bytes.reserveCapacity(min(size, Self.mostAtOnce))

@@ -149,7 +149,7 @@ extension MessageGroups: Packable {
     var start = 0
     for words in lists {
       let wanted = (range.lowerBound / 4 - start..<(range.upperBound + 3) / 4 - start).clamped(to: words.indices)
-      for word in words[wanted] { bytes.append(word: word) }
+      for word in words[wanted] { bytes.append(littleEndian: word) }
       start += words.count
     }
     let head = 4 * wordCount

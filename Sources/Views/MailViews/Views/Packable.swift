@@ -12,10 +12,3 @@ protocol Packable {
 extension Packable {
   var packed: [UInt8] { packed(0..<packedSize) }
 }
-
-extension [UInt8] {
-  /// Appends a number, little-endian.
-  mutating func append(word: some FixedWidthInteger & UnsignedInteger) {
-    for shift in stride(from: 0, to: word.bitWidth, by: 8) { append(UInt8(truncatingIfNeeded: word >> shift)) }
-  }
-}

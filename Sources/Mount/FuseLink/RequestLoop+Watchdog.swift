@@ -1,0 +1,66 @@
+internal import Glibc
+internal import Synchronization
+
+/// The thread that sees to requests whose readers are blocked.
+extension RequestLoop {
+  /// How long a request may wait for a reader, in microseconds, and after how many rounds without a request the watch
+  /// ends.
+  private static let round: UInt32 = 1000
+  private static let quietRounds = 20
+
+  /// How long the reply to an interrupted request may still come, in rounds.
+  private static let grace = 50
+
+  /// Replies EINTR for a reader that is blocked on an interrupted request, so that the calling process can be killed.
+  /// When the reader's own reply comes, the kernel no longer knows the request and rejects it, as for every interrupted
+  /// request.
+  private func releaseInterrupted() {
+    let overdue = withLock { () -> [UInt64] in
+      if interrupted.isEmpty { return [] }
+      let answering = Set(threads.values.map { $0.question.load(ordering: .acquiring) })
+      // Other requests have been answered, or are parked where libfuse finds them.
+      interrupted = interrupted.filter { answering.contains($0.key) }.mapValues { $0 + 1 }
+      let overdue = interrupted.filter { $0.value > Self.grace }.map(\.key)
+      for number in overdue { interrupted[number] = nil }
+      return overdue
+    }
+    for number in overdue {
+      // struct fuse_out_header: u32 length, s32 error, u64 unique.
+      let answer = [16 | UInt64(UInt32(bitPattern: -EINTR)) << 32, number]
+      _ = unsafe answer.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    }
+  }
+
+  /// Wakes another reader whenever a request is queued and no reader waits for it; sleeps while there are no requests.
+  func runWatchdog() {
+    var seen = questions.load(ordering: .relaxed)
+    var quiet = 0
+    while !isEnding.load(ordering: .relaxed) {
+      _ = usleep(Self.round)
+      if receiving.load(ordering: .relaxed) == 0, hasQuestion() { replaceHeldUp() }
+      releaseInterrupted()
+      let now = questions.load(ordering: .relaxed)
+      quiet = now == seen && receiving.load(ordering: .relaxed) > 0 ? quiet + 1 : 0
+      seen = now
+      if quiet < Self.quietRounds { continue }
+      quiet = 0
+      withLock {
+        watchdogSleeps.store(true, ordering: .sequentiallyConsistent)
+        // A request received before the store could not see it.
+        if questions.load(ordering: .sequentiallyConsistent) != seen || !interrupted.isEmpty {
+          watchdogSleeps.store(false, ordering: .relaxed)
+        }
+        while watchdogSleeps.load(ordering: .relaxed), !isEnding.load(ordering: .relaxed) {
+          _ = unsafe pthread_cond_wait(watchdogWakes, mutex)
+        }
+      }
+    }
+  }
+
+  func wakeWatchdog() {
+    withLock {
+      watchdogSleeps.store(false, ordering: .relaxed)
+      _ = unsafe pthread_cond_signal(watchdogWakes)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import Bytes
+internal import FuseLink
+internal import Glibc
+internal import Threads
+internal import Tree
+
+/// How requests are answered, at once or by a worker.
+extension MountedTree {
+  func answer<Value>(
+    _ request: consuming Request, _ node: UInt64,
+    _ work: @escaping @Sendable (Patience) throws(Fault) -> Value,
+    undo: @escaping @Sendable (Value) -> Void = { _ in },
+    _ reply: @escaping @Sendable (consuming Request, Value) -> Void
+  ) {
+    do throws(Fault) {
+      reply(request, try work(.immediate))
+    } catch {
+      guard error.isDelay else { return fail(request, error, node) }
+      let asker = WaitingReader(request, ending)
+      again(asker, after: error, node) { () throws(Fault) in
+        let value = try work(.blocking)
+        if let request = asker.take() { reply(request, value) } else { undo(value) }
+      }
+    }
+  }
+
+  /// Has a worker retry, as often as needed: at once, or when the pending result is available.
+  func again(
+    _ asker: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
+  ) {
+    let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
+    let submit: @Sendable () -> Void = { [self] in
+      workers.submit { [self] in
+        asker.interest.run {
+          // Does no work for a caller that no longer waits.
+          if asker.interest.isLost { return asker.giveUp() }
+          do throws(Fault) { try attempt() } catch {
+            if error.isDelay {
+              return asker.interest.isLost ? asker.giveUp() : again(asker, after: error, node, attempt)
+            }
+            if let request = asker.take() { fail(request, error, node) }
+          }
+          // `pending` retains the result until here.
+          withExtendedLifetime(pending) {}
+        }
+      }
+    }
+    guard let pending else { return submit() }
+    let token = pending.whenDone(submit)
+    asker.whenInterrupted { pending.cancel(token) }
+  }
+
+  func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
+    if fault.shouldLog { failures.log(fault, tree.path(node)) }
+    request.reply(error: fault.errno)
+  }
+
+  /// The caller's identity, where access depends on it; otherwise nil.
+  func asker(_ request: borrowing Request) -> Asker? {
+    tree.isShared ? Asker(user: request.user, group: request.group, thread: request.process) : nil
+  }
+
+  func node(_ entry: Tree.Entry) -> Request.Node {
+    Request.Node(
+      id: entry.node, generation: entry.generation, status: stat(entry.attributes), lifetime: entry.lifetime,
+      statusLifetime: entry.attributesLifetime)
+  }
+}

@@ -1,0 +1,83 @@
+internal import Bytes
+public import FuseLink
+internal import Glibc
+internal import Tree
+
+/// Opening and listing folders.
+extension MountedTree {
+  public func openFolder(_ request: consuming Request, _ node: UInt64) {
+    let tree = tree
+    let asker = asker(request)
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.openFolder(node, for: asker, patience)
+    } _: { request, reader in
+      request.reply(handle: reader, .init(keepsCache: reader.keepsCache, cachesListing: reader.isImmutable))
+    }
+  }
+
+  public func readFolder(
+    _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool
+  ) {
+    guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
+    if cookie == 0 { sizeHabits.noteListing(by: request.process) }
+    let choice =
+      wantsNodes
+      ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ReaddirPlusPolicy.Choice.names
+    do throws(Fault) {
+      var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
+      let given = try fill(&entries, from: reader, after: cookie, choice, .immediate)
+      reply(request, entries, given)
+      return reader.prepare()
+    } catch {
+      guard error.isDelay else { return fail(request, error, reader.folder) }
+      let asker = WaitingReader(request, ending)
+      again(asker, after: error, reader.folder) { [self] () throws(Fault) in
+        var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
+        let given = try fill(&entries, from: reader, after: cookie, choice, .blocking)
+        if let request = asker.take() {
+          reply(request, entries, given)
+        } else {
+          entries.drop { tree.forget($0, 1) }
+        }
+      }
+    }
+  }
+
+  private func reply(
+    _ request: consuming Request, _ entries: consuming EntryBuffer, _ given: ReaddirPlusPolicy.Choice
+  ) {
+    let tree = tree
+    habits.note(given, to: request.process)
+    request.reply(entries) { tree.forget($0, 1) }
+    trim()
+  }
+
+  private func fill(
+    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, _ choice: ReaddirPlusPolicy.Choice,
+    _ patience: Patience
+  ) throws(Fault) -> ReaddirPlusPolicy.Choice {
+    var choice = choice
+    try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
+      guard entries.hasRoom(nameCount: row.name.count) else { return false }
+      var named = stat()
+      named.st_ino = ino_t(row.inode)
+      named.st_mode = row.kind.mode
+      // `.` and `..` come without a node; a name that has just disappeared is left out.
+      guard row.cookie > 2, choice.givesNode(to: row.kind) else {
+        unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
+        return true
+      }
+      if let entry = try entry() {
+        if entry.attributes.isPreliminary, options.sizesAreExact || !choice.isProven {
+          // The kernel looks it up by name if needed.
+          tree.forget(entry.node, 1)
+          unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
+          return true
+        }
+        unsafe row.name.withCString { unsafe entries.append($0, node(entry), cookie: row.cookie) }
+      }
+      return true
+    }
+    return choice
+  }
+}

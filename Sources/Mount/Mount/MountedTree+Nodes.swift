@@ -1,0 +1,87 @@
+internal import Bytes
+public import FuseLink
+internal import Glibc
+internal import Synchronization
+internal import Tree
+
+/// Names and what they stand for.
+extension MountedTree {
+  public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
+    let name = unsafe FileName(name)
+    let tree = tree
+    let asker = asker(request)
+    answer(request, folder) { (patience) throws(Fault) in
+      try tree.lookUp(name, in: folder, for: asker, patience)
+    } undo: { entry in
+      tree.forget(entry.node, 1)
+    } _: { [self] request, entry in
+      habits.noteLookup(of: entry.attributes.kind, by: request.process)
+      if !request.reply(node(entry)) { tree.forget(entry.node, 1) }
+    }
+    trim()
+  }
+
+  public func forget(_ node: UInt64, _ count: UInt64) { tree.forget(node, count) }
+
+  public func attributes(_ request: consuming Request, _ node: UInt64) {
+    let tree = tree
+    let (wantsSize, isExact) = (sizeQuestion(by: request.process), options.sizesAreExact)
+    answer(request, node) { (patience) throws(Fault) in
+      let found = try tree.attributes(node, patience)
+      guard found.0.isPreliminary, wantsSize() else { return found }
+      try tree.findSize(of: node, atAnyCost: isExact, patience)
+      return try tree.attributes(node, patience)
+    } _: { request, found in
+      if !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }
+      request.reply(stat(found.0), lifetime: found.lifetime)
+    }
+  }
+
+  public func linkTarget(_ request: consuming Request, _ node: UInt64) {
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.linkTarget(node, patience)
+    } _: { request, target in
+      request.reply(linkTarget: target)
+    }
+  }
+
+  public func extendedAttribute(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int
+  ) {
+    let name = unsafe FileName(name)
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.extendedAttribute(name, of: node, patience)
+    } _: { request, value in
+      request.reply(attribute: value, capacity: capacity)
+    }
+  }
+
+  public func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int) {
+    let tree = tree
+    let asker = asker(request)
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.extendedAttributeNames(node, for: asker, patience)
+    } _: { request, names in
+      request.reply(attribute: names, capacity: capacity)
+    }
+  }
+
+  public func statistics(_ request: consuming Request) {
+    guard let statistics = options.statistics() else { return request.reply(error: EIO) }
+    request.reply(statistics)
+  }
+
+  /// Whether a process is told an exact size; decided at most once, however often the request is retried.
+  private func sizeQuestion(by process: Int32) -> @Sendable () -> Bool {
+    if options.sizesAreExact { return { true } }
+    let answer = Mutex<Bool?>(nil)
+    return { [sizeHabits] in
+      answer.withLock { known in
+        if known == nil { known = sizeHabits.wantsExactSize(process) }
+        return known ?? false
+      }
+    }
+  }
+}

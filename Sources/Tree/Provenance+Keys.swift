@@ -1,0 +1,14 @@
+extension Provenance {
+  package static let keys = alwaysThere + ["error"]
+  static let alwaysThere = ["source", "view", "state"]
+
+  package subscript(key: String) -> String? {
+    switch key {
+    case "source": source
+    case "view": view
+    case "state": state.rawValue
+    case "error": error
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,51 @@
+public import Bytes
+internal import Glibc
+
+/// What an item says of itself beside its bytes.
+extension Tree {
+  private static let prefix = "user.ffmount."
+  /// A label that the kernel sets for the whole mount.
+  private static let label: FileName = "security.selinux"
+
+  public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
+    let isList = name == AccessList.attribute
+    // In a private mount no list restricts access more than the source's own would. With EOPNOTSUPP instead of ENODATA,
+    // `ls -l` asks once per mount and not twice per file.
+    if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
+    let node = try nodes.node(id)
+    let item = try present(node, patience)
+    if isList {
+      guard let list = try shownList(of: item) else { throw .noAttribute }
+      return list.bytes
+    }
+    if name == AccessList.defaultAttribute {
+      do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
+        // If the source's file system does not support it.
+        throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
+      }
+    }
+    let text = name.text
+    guard text.hasPrefix(Self.prefix) else { return try item.extendedAttribute(name, patience) }
+    guard let provenance = try item.provenance(patience),
+      let value = provenance[String(text.dropFirst(Self.prefix.count))]
+    else { return try item.extendedAttribute(name, patience) }
+    return Array(value.utf8)
+  }
+
+  /// NUL-terminated names. The kernel returns them to every process, so for one that may not read the item they are the
+  /// same whatever its state.
+  public func extendedAttributeNames(
+    _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
+  ) throws(Fault) -> [UInt8] {
+    let node = try nodes.node(id)
+    let item = try present(node, patience)
+    if item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
+    var names = try item.extendedAttributeNames(patience)
+    if let provenance = try item.provenance(patience) {
+      for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }
+    }
+    return names
+  }
+
+  private static func listed(_ key: String) -> [UInt8] { Array("\(prefix)\(key)\0".utf8) }
+}

@@ -1,0 +1,102 @@
+public import Bytes
+
+/// Which names a folder has: those of its own, and those of views.
+extension Tree {
+  /// Looks up a name in a folder and counts one lookup, which `forget` returns. Throws ENOENT when it does not exist.
+  /// `asker` is nil if nobody else sees the mount.
+  public func lookUp(
+    _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
+  ) throws(Fault) -> Entry {
+    let folder = try nodes.node(parent)
+    let found = try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
+    guard let (found, depth) = found else { throw .notFound }
+    var entry = entry(found, depth, name, in: folder)
+    // A process that looks up a single name and needs its size requests the attributes separately, which tells what
+    // for.
+    if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
+    return entry
+  }
+
+  func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
+    let (node, isRenewed) = nodes.lookUp(folder, name, found, depth: depth)
+    if isRenewed { noteRenewal(of: node) }
+    return Entry(
+      node: UInt64(node.id), generation: node.generation,
+      attributes: overrides.applied(to: node.shown(found.attributes)),
+      lifetime: found.secrecy == .none ? lifetime(node) : 0,
+      attributesLifetime: lifetime(of: found.attributes, node))
+  }
+
+  /// The item under a name, real ones before views, with its nesting depth in archives.
+  func find(
+    _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
+  ) throws(Fault) -> (Found, depth: Int)? {
+    if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
+    for view in views.named(name) {
+      guard let (request, source, depth) = try source(view.requests(for: name), in: folder, asker, patience),
+        source.attributes.kind == view.sourceKind
+      else { continue }
+      let found = try item(of: view, request, source, named: request.source, in: folder, asker, patience)
+      if let found { return (found, depth + 1) }
+    }
+    return nil
+  }
+
+  /// The first of the requests that has a source, with that source.
+  private func source(
+    _ requests: [ViewRequest], in folder: Node, _ asker: Asker?, _ patience: Patience
+  ) throws(Fault) -> (ViewRequest, Found, depth: Int)? {
+    guard let last = requests.last else { return nil }
+    for request in requests.dropLast() {
+      if let found = try folder.item.child(named: request.source, patience) { return (request, found, folder.depth) }
+    }
+    // The source may be a view itself; each step shortens the name, so the recursion ends.
+    return try find(last.source, in: folder, asker, patience).map { (last, $0.0, $0.depth) }
+  }
+
+  /// The views that a listing shows beside a file of `folder`; a name that is a real file's is left out.
+  func listedViews(
+    beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience
+  ) throws(Fault) -> [ListedView] {
+    guard folder.depth < views.depth, folder.item.listsViews else { return [] }
+    var shown: [any View]
+    let name: FileName
+    if let fileExtension = listed.fileExtension {
+      let listing = views.listed(beside: fileExtension)
+      if listing.isEmpty { return [] }
+      name = listed.fileName
+      shown = []
+      for view in listing where view.isListed(beside: name) {
+        var isOurs = true
+        for rival in view.alternatives(of: name) where isOurs {
+          isOurs = try folder.item.child(named: rival, patience) == nil
+        }
+        if isOurs { shown.append(view) }
+      }
+    } else {
+      name = listed.fileName
+      guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
+        found.attributes.size > 0, try may(4, found.item, found.attributes, asker)
+      else { return [] }
+      let chosen = try sniffed.views(of: found, patience) { head in
+        views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
+      }
+      shown = chosen.map { views.all[$0] }
+    }
+    var free: [ListedView] = []
+    for view in shown {
+      let listed = ListedView(name: view.listedName(beside: name), view: view, file: name)
+      if listed.name.count <= 255, try folder.item.child(named: listed.name, patience) == nil { free.append(listed) }
+    }
+    return free
+  }
+
+  /// The item of a listed view, given its source; nil if there is no such view after all.
+  func find(
+    _ listed: ListedView, of source: Found, in folder: Node, _ asker: Asker?, _ patience: Patience
+  ) throws(Fault) -> Found? {
+    guard source.attributes.kind == .file else { return nil }
+    let request = listed.view.listedRequest(beside: listed.file)
+    return try item(of: listed.view, request, source, named: listed.file, in: folder, asker, patience)
+  }
+}

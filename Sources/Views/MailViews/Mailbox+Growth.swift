@@ -1,0 +1,30 @@
+internal import Bytes
+internal import Mail
+internal import Threads
+internal import Tree
+
+/// Whether a mailbox is another one's start, with more appended.
+extension Mailbox {
+  /// The hash of the whole file, when all messages have been found.
+  var hash: MailboxDirectory.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
+
+  /// Whether this mailbox has grown from a state with a packed hash and `count` messages, by appending only. Reads what
+  /// the file then was. Blocks.
+  func hasGrown(from packed: [UInt8], _ count: Int) throws(Fault) -> Bool {
+    let hasGrown = try unlessDelayed { () throws(Fault) in
+      // If the last message ends further back, that message itself has grown.
+      guard let hash = MailboxDirectory.Hash(packed: packed), let now = self.hash, hash.size < now.size,
+        try count < self.count(.blocking), let last = try row(at: count - 1, .blocking), last.end <= hash.size
+      else { return false }
+      return try isStart(hash, of: open().bytes)
+    }
+    return hasGrown ?? false
+  }
+
+  /// Whether the start of the file is unchanged.
+  private func isStart(_ hash: MailboxDirectory.Hash, of bytes: any ByteSource) throws(Fault) -> Bool {
+    let hashed = HashedSource(bytes)
+    try hashed.reach(hash.size)
+    return hashed.hash == hash
+  }
+}

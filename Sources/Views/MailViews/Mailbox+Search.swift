@@ -1,0 +1,98 @@
+internal import Bytes
+internal import Files
+internal import Threads
+internal import Tree
+
+/// The search in the background, and the wait for its results.
+extension Mailbox {
+  /// Opens the file and, the first time, starts the search. Blocks on the disk, but not until the search is over.
+  func open() throws(Fault) -> Opened {
+    if let opened = progress.read({ $0.opened }) { return opened }
+    try turn.lock()
+    defer { turn.unlock() }
+    if let opened = progress.read({ $0.opened }) { return opened }
+    guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+    let bytes = try FileSource.settled(.blocking, file.open)
+    let store = mailboxes.index.flatMap { index in bytes.identity.map { MailboxStore(index, $0) } }
+    let known = store?.directory()
+    let directory = known.flatMap { $0.isOfPresent ? $0.directory : nil } ?? MailboxDirectory()
+    let earlier = known.flatMap { $0.isOfPresent ? nil : $0.directory }
+    try bytes.verify()
+    let opened = Opened(bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: earlier)
+    progress.update { progress in
+      progress.opened = opened
+      progress.directory = directory
+      progress.isDone = directory.isWhole
+    }
+    mailboxes.keep(self)
+    return opened
+  }
+
+  /// Waits for a result of the search, which is resumed if it was paused.
+  func wait<Answer>(_ opened: Opened, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
+    try audience.waits { () throws(Fault) in
+      while true {
+        let isDue = progress.change { progress in
+          let rests = !progress.isDone && !progress.isSearched
+          if rests { progress.isSearched = true }
+          return rests
+        }
+        if isDue {
+          guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+          mailboxes.scans.submit { [weak self, weak mailboxes] in
+            guard let self, let mailboxes else { return }
+            mailboxes.interest(of: audience).run { search(opened, mailboxes) }
+          }
+        }
+        let found = try progress.wait { progress -> Answer?? in
+          if let found = answer(progress) { return .some(found) }
+          // It paused, because its waiters had left just before.
+          return progress.isDone || progress.isSearched ? nil : .some(nil)
+        }
+        if let found { return found }
+      }
+    }
+  }
+
+  /// Resumes a search that ended with a system error, which may be transient: called by a new listing.
+  func tryAgain() {
+    guard let mailboxes else { return }
+    progress.update { progress in
+      guard case .system = progress.fault?.kind, !mailboxes.isEnding else { return }
+      progress.fault = nil
+      progress.isDone = false
+      progress.directory = progress.directory.withoutRest
+    }
+  }
+
+  private func search(_ opened: Opened, _ mailboxes: Mailboxes) {
+    do throws(Fault) {
+      var scan = MailboxScan(self, opened, mailboxes)
+      try scan.run()
+    } catch {
+      // When interrupted, the search pauses; new waiters resume it.
+      if mailboxes.isEnding { end() } else if !error.isDelay { end(with: error) }
+    }
+    progress.update { $0.isSearched = false }
+  }
+
+  /// Publishes what was found so far. A block that is not full is published together with the end: a reader that goes
+  /// past it must see what ended the search.
+  func publish(_ directory: MailboxDirectory, endingWith fault: Fault? = nil) {
+    progress.update { progress in
+      progress.directory = directory
+      progress.fault = fault
+      progress.isDone = directory.isWhole || fault != nil
+    }
+  }
+
+  /// Ends the waits for messages.
+  func end(with fault: Fault = .ending) {
+    progress.update { progress in
+      if progress.isDone { return }
+      progress.isDone = true
+      progress.fault = fault
+    }
+  }
+
+}

@@ -1,0 +1,115 @@
+internal import Bytes
+internal import Mail
+internal import Synchronization
+internal import Threads
+internal import Tree
+
+/// One run of the search for a mailbox's messages: from where the last one ended to the end of the file.
+///
+/// Each block found is published to those who wait, and stored in the index in batches.
+struct MailboxScan {
+  private let mailbox: Mailbox
+  private let mailboxes: Mailboxes
+  private let opened: Mailbox.Opened
+  /// The file's bytes, hashed and noted as they are read.
+  private let bytes: HashedSource
+  private var directory: MailboxDirectory
+  private var batch: RowBatch
+
+  /// An upper bound on how far the scanner looks beyond a message to tell where it ends, in bytes.
+  private static let mostLookedAhead: Int64 = 128 << 10
+
+  init(_ mailbox: Mailbox, _ opened: Mailbox.Opened, _ mailboxes: Mailboxes) {
+    self.mailbox = mailbox
+    self.mailboxes = mailboxes
+    self.opened = opened
+    directory = mailbox.progress.read { $0.directory }
+    let watched = WatchedSource(opened.bytes) { [weak mailbox] offset throws(Fault) in
+      mailbox?.readUpTo.store(offset, ordering: .relaxed)
+    }
+    bytes = HashedSource(watched, from: directory.hash)
+    batch = RowBatch(opened.store, path: opened.path)
+  }
+
+  /// Blocks until all messages are found. Throws when interrupted, and when the file has changed; another fault ends the
+  /// search and is published with what was found before it.
+  mutating func run() throws(Fault) {
+    if let earlier = opened.earlier, let store = opened.store, earlier.blocks.starts(with: directory.blocks) {
+      try takeOver(earlier, from: store)
+    }
+    var scanner = MailboxScanner(bytes, from: directory.end)
+    var rows: [MessageRow] = []
+    do throws(Fault) {
+      while let row = try scanner.next() {
+        rows.append(row)
+        guard rows.count == MailboxDirectory.blockSize else { continue }
+        add(rows)
+        mailbox.publish(directory)
+        rows.removeAll(keepingCapacity: true)
+        if batch.isFull { batch.flush(directory) }
+      }
+      // A message that declares a length may have been skipped unread.
+      try bytes.reach(opened.bytes.size)
+    } catch {
+      if error.kind == .changed { throw error }
+      // The next mount, or the next access, continues from here.
+      batch.flush(directory)
+      if error.isDelay { throw error }
+      // The rest is shown, but not stored: the last block stored so far is full.
+      add(rows)
+      return mailbox.publish(directory, endingWith: error)
+    }
+    add(rows)
+    // A file that changed meanwhile may have yielded a mixture.
+    try opened.bytes.verify()
+    if directory.count == 0, opened.bytes.size > 0 {
+      throw Fault(.damaged, "expected a mailbox, found no message")
+    }
+    directory.end = opened.bytes.size
+    directory.hash = bytes.hash
+    directory.isWhole = true
+    // Flushed first, as waiters for the end may query `isKept` next.
+    batch.flush(directory)
+    mailbox.publish(directory)
+  }
+
+  /// Takes over the blocks of another state of the file, up to the first that differs in this one. Each is published to
+  /// waiters as soon as it is verified.
+  private mutating func takeOver(_ earlier: MailboxDirectory, from store: MailboxStore) throws(Fault) {
+    var known = directory.blocks.count
+    while known < earlier.blocks.count {
+      let count = min(MailboxDirectory.blockSize, earlier.count - known * MailboxDirectory.blockSize)
+      let next = known + 1 < earlier.blocks.count ? earlier.blocks[known + 1] : earlier.end
+      guard let rows = store.rows(of: known, count: count), rows.first?.separator == earlier.blocks[known],
+        rows.last?.end == next, try SummedRows.areThere(rows, in: bytes)
+      else { break }
+      known += 1
+      // The last one may have been truncated at the file's end; and the scanner looks beyond a block to tell where it
+      // ends.
+      var sure = known - 1
+      if known < earlier.blocks.count {
+        while sure > 0, next - earlier.blocks[sure] < Self.mostLookedAhead { sure -= 1 }
+      }
+      guard sure > directory.blocks.count else { continue }
+      directory.blocks = Array(earlier.blocks[..<sure])
+      directory.count = sure * MailboxDirectory.blockSize
+      directory.end = earlier.blocks[sure]
+      directory.hash = bytes.hash
+      mailbox.publish(directory)
+    }
+    if known < earlier.blocks.count { store.forgetBlocks(from: directory.blocks.count) }
+  }
+
+  /// Adds a block, which is not published yet.
+  private mutating func add(_ rows: [MessageRow]) {
+    guard let first = rows.first, let last = rows.last else { return }
+    let number = directory.blocks.count
+    directory.blocks.append(first.separator)
+    directory.count += rows.count
+    directory.end = last.end
+    directory.hash = bytes.hash
+    batch.add(number, rows)
+    mailboxes.blocks.insert(
+      rows, for: Mailboxes.Place(state: mailbox.file.state, number: number), cost: Mailboxes.blockCost)
+  }
+}
