@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Glibc
+internal import Tree
 
 extension Fault {
   /// Whether the failure is logged: damaged content, a full or failing disk, but not missing names.
