@@ -4,50 +4,7 @@ import Testing
 
 /// The mailbox data kept between mounts, and its invalidation.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MailIndexTests {
-  /// A mailbox of numbered messages, and a cache folder of its own.
-  private struct Setup {
-    let scratch: MountScratch
-    let count: Int
-    /// The approximate size of a message, in bytes.
-    let size: Int
-    var archive: String { scratch.source + "/a.mbox" }
-    var cache: String { scratch.path + "/cache" }
-    var index: String { cache + "/ffmount/index.sqlite" }
-    var environment: [String: String] { ["XDG_CACHE_HOME": cache] }
-
-    func make(_ count: Int, first: Int = 0, at path: String? = nil, size: Int? = nil) async throws {
-      try await script("many_mails.py", "make", "\(count)", "\(size ?? self.size)", path ?? archive, "\(first)")
-    }
-
-    /// Checks that a mount shows the first `count` messages.
-    func check(_ mount: MountProcess, _ count: Int? = nil, size: Int? = nil) async throws {
-      try await script(
-        "many_mails.py", "check", "\(count ?? self.count)", "\(size ?? self.size)",
-        mount.mountpoint + "/a.mbox.messages")
-    }
-
-    /// Mounts and checks; returns how many bytes the daemon has read.
-    @discardableResult
-    func mountAndCheck(_ count: Int? = nil, size: Int? = nil) async throws -> Int {
-      try await withMount(scratch, environment: environment) { mount in
-        let listed = try await shell("ls -U \"$1/a.mbox.messages\" | wc -l", mount.mountpoint)
-        #expect(listed.text == "\(count ?? self.count)\n", "\(listed.errors)")
-        let bytes = try await bytesRead(by: mount)
-        try await check(mount, count, size: size)
-        return bytes
-      }
-    }
-
-    func bytesRead(by mount: MountProcess) async throws -> Int {
-      let said = try await shell("sed -n 's/^rchar: //p' /proc/$1/io", "\(mount.daemon.pid)")
-      return Int(said.text.filter(\.isNumber)) ?? 0
-    }
-
-    /// Waits until a change of a file must be visible in its time.
-    func settle() async throws { try await Task.sleep(for: .milliseconds(60)) }
-  }
-
-  private func withMailbox(_ count: Int, size: Int = 700, _ body: (Setup) async throws -> Void) async throws {
+  func withMailbox(_ count: Int, size: Int = 700, _ body: (Setup) async throws -> Void) async throws {
     try await withScratch { scratch in
       let setup = Setup(scratch: scratch, count: count, size: size)
       try await setup.make(count)
@@ -301,65 +258,6 @@ import Testing
         }
       }
       #expect(try await setup.mountAndCheck() < 4000 * 700 / 2 + 1_500_000)
-    }
-  }
-
-  // MARK: During a search
-
-  /// A mailbox whose search takes long: three messages, and a hole before the last one.
-  private func withSlowMailbox(_ body: (Setup, MountProcess) async throws -> Void) async throws {
-    try await withMailbox(3) { setup in
-      _ = try await shell("truncate -s +2G \"$1\"; echo >>\"$1\"", setup.archive)
-      try await setup.make(1, first: 3)
-      try setup.scratch.write("other/file", "x")
-      try await script("make_mail.py", "rd", "lf", "20", "1", setup.scratch.source + "/other/b.mbox")
-      try await setup.settle()
-      try await withMount(setup.scratch, environment: setup.environment) { mount in try await body(setup, mount) }
-    }
-  }
-
-  @Test func waitingListIsInterruptedAtOnceWhileTheSearchGoesOn() async throws {
-    try await withSlowMailbox { setup, mount in
-      let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
-      try await Task.sleep(for: .milliseconds(250))
-      try #require(waiting.isRunning, "the search must take longer than this")
-      let start = ContinuousClock.now
-      waiting.send(SIGINT)
-      #expect(try await waiting.wait(atMost: 5).status == -SIGINT)
-      #expect(ContinuousClock.now - start < .milliseconds(300))
-      let before = try await setup.bytesRead(by: mount)
-      try await Task.sleep(for: .milliseconds(50))
-      #expect(try await setup.bytesRead(by: mount) > before, "the search goes on")
-    }
-  }
-
-  @Test func otherFoldersStayQuickWhileAMailboxIsSearched() async throws {
-    try await withSlowMailbox { setup, mount in
-      let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
-      let name = try MountChild(["stat", mount.mountpoint + "/a.mbox.messages/000004 x"])
-      try await Task.sleep(for: .milliseconds(100))
-      let start = ContinuousClock.now
-      for _ in 0..<10 {
-        let quick = try await shell(
-          "ls \"$1\" \"$1/other\" && cat \"$1/other/file\"; ls \"$1/other/b.mbox.messages\" | wc -l", mount.mountpoint)
-        #expect(quick.lines.last == "x20", "\(quick.text)\(quick.errors)")
-      }
-      let took = ContinuousClock.now - start
-      #expect(took < .seconds(2), "\(took)")
-      #expect(waiting.isRunning && name.isRunning, "or nothing was searched meanwhile")
-    }
-  }
-
-  /// The end of the mount waits neither for the end of the search nor for those who wait for it.
-  @Test func mountEndsAtOnceWhileAMailboxIsSearched() async throws {
-    try await withSlowMailbox { setup, mount in
-      let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
-      try await Task.sleep(for: .milliseconds(100))
-      let start = ContinuousClock.now
-      mount.daemon.send(SIGTERM)
-      #expect(try await mount.daemon.wait(atMost: 10).status == 0)
-      #expect(ContinuousClock.now - start < .seconds(Sanitizer.slowness))
-      #expect(try await waiting.wait(atMost: 5).status != 0)
     }
   }
 }
