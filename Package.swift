@@ -155,7 +155,7 @@ let package = Package(
       name: "Fuzzing",
       dependencies: [
         "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Catalogue", "Jobs", "Tree", "AllViews",
-        "MailViews",
+        "ArchiveViews", "MailViews",
         "RenditionViews", "TestSupport",
       ], path: "Tests/Fuzzing", swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),

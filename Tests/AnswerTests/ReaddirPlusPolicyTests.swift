@@ -33,7 +33,7 @@ private struct Lister {
   func ask(for kind: Kind, times: Int) { for _ in 0..<times { habits.noteLookup(of: kind, by: process) } }
 }
 
-@Suite struct ListingHabitsTests {
+@Suite struct ReaddirPlusPolicyTests {
   /// The number of files that first come without a node: a process that wants nodes looks them up.
   private static let probes = 8
 
@@ -137,6 +137,50 @@ private struct Lister {
     other.ask(for: .file, times: 20)
     #expect(other.list(files: 40) == 40 - Self.probes)
     #expect(one.list(files: 40) == 40)
+  }
+
+  /// Only a process that was seen to look up attributes may fill the kernel's cache with estimates.
+  @Test func whoHasNotAskedIsNotProven() {
+    let lister = Lister()
+    func choice(isStart: Bool) -> ReaddirPlusPolicy.Choice {
+      lister.habits.choice(for: lister.process, isStart: isStart, .small)
+    }
+    var first = choice(isStart: true)
+    for _ in 0..<20 { _ = first.givesNode(to: .file) }
+    #expect(!first.isProven && first.nodes == 12 && first.bare == Self.probes)
+    lister.habits.note(first, to: lister.process)
+    #expect(!choice(isStart: false).isProven)
+    lister.ask(for: .file, times: 5)
+    #expect(choice(isStart: false).isProven && choice(isStart: true).isProven)
+  }
+
+  @Test func namesAreWithoutNodes() {
+    var choice = ReaddirPlusPolicy.Choice.names
+    #expect(![Kind.file, .folder, .link].contains { choice.givesNode(to: $0) })
+    #expect(!choice.isProven && choice.nodes == 0 && choice.bare == 2)
+  }
+
+  /// Folders are neither probes nor evidence of what is wanted of files.
+  @Test func foldersAreNotCountedAsFiles() {
+    let lister = Lister()
+    let kinds = Array(repeating: Kind.folder, count: 20) + Array(repeating: .file, count: 20)
+    let given = lister.list(kinds)
+    #expect(given[..<20].allSatisfy { $0 } && given[20...].count { !$0 } == Self.probes)
+    lister.ask(for: .folder, times: 4)
+    lister.ask(for: .file, times: 4)
+    #expect(lister.list(files: 10) == 0)
+  }
+
+  /// Entries of a process are judged together, whichever folders they are in.
+  @Test func shareIsOfAllThatWasListed() {
+    let lister = Lister()
+    #expect(lister.list(files: 40, .large) == 0)
+    lister.ask(for: .file, times: 6)
+    #expect(lister.list(files: 10) == 10)
+    // What came with a node is not looked up, and so does not count as unwanted.
+    #expect(lister.list(files: 1000) == 1000)
+    #expect(lister.list(files: 10, .large) == 0)
+    #expect(lister.list(files: 10) == 0)
   }
 
   @Test func onlySoManyProcessesAreRemembered() {

@@ -34,7 +34,7 @@ import Testing
   }
 
   /// Without a sandbox all attempts succeed: so a refusal is due to a layer of it.
-  @Test(.enabled("it takes root") { MountScratch.isRoot }) func escapesSucceedWhereThereIsNoWall() async throws {
+  @Test(.enabled("needs root") { MountScratch.isRoot }) func escapesSucceedWhereThereIsNoWall() async throws {
     let found = try await attempts(["none"], by: Self.without + ["namespaces", "--"])
     let refused = found.outcomes.filter { $0.value != "allowed" }.keys.sorted()
     // These are limits beside the layers; `without` itself refuses namespaces.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Runs ffconvert as a subprocess on the corpus beside the project.
-@Suite(.serialized, .enabled("the corpus is beside the project") { sharedCorpus != nil })
+@Suite(.serialized, .enabled("needs the corpus beside the project") { sharedCorpus != nil })
 struct WorkerTests {
   private static let program =
     URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
@@ -47,7 +47,8 @@ struct WorkerTests {
   }
 
   /// PDFs with hundreds of pages, in the folder `FFMOUNT_TEST_MANUALS`: some pages of each.
-  @Test(.enabled("there are manuals") { manuals != nil }) func pagesOfManualsAreThoseOfTheSource() async throws {
+  @Test(.enabled("needs a folder of manuals") { manuals != nil })
+  func pagesOfManualsAreThoseOfTheSource() async throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.manuals ?? "").sorted()
     let files = names.filter { $0.hasSuffix(".pdf") }.map { "\(Self.manuals ?? "")/\($0)" }
     print(try await Self.script("compare_pages.py", [TestExtent.isFull ? "100" : "5"] + files))

@@ -12,7 +12,7 @@ extension FuzzTarget {
   public static let tree = FuzzTarget(name: "tree") {
     (0..<24).map { (seed: UInt64) in
       var numbers = SeededNumbers(seed: seed)
-      return numbers.bytes(120 + numbers.below(120))
+      return numbers.bytes(120 + numbers.below(400))
     }
   } complaints: { bytes in
     var choices = Choices(bytes)

@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.isRoot)) func fullDiskIsDoneWithout() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func fullDiskIsDoneWithout() async throws {
     for size in ["8k", "40k", "100k", "600k"] {
       try await onSmallDisk(size) { path in
         let index = Index(folder: path)
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.isRoot)) func readOnlyFolderIsDoneWithout() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func readOnlyFolderIsDoneWithout() async throws {
     try await onSmallDisk("4m") { path in
       let filled = Index(folder: path)
       #expect(filled.keeps())

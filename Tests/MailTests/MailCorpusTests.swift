@@ -6,7 +6,7 @@ import Testing
 @testable import Mail
 
 /// The messages of other parsers' test suites, as files and in mailboxes.
-@Suite(.enabled("the corpus is beside the project") { sharedCorpus != nil }) struct MailCorpusTests {
+@Suite(.enabled("needs the corpus beside the project") { sharedCorpus != nil }) struct MailCorpusTests {
   private static let folder = sharedCorpus?.appendingPathComponent("mail").path ?? ""
 
   /// Paths in the corpus, by the naming of each suite.

@@ -68,7 +68,8 @@ import Testing
     #expect(made.status == 0)
   }
 
-  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("unshare"))) func withoutFuseItSaysSo() async throws {
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("unshare"), "needs root and unshare"))
+  func withoutFuseItSaysSo() async throws {
     try await withScratch { scratch in
       // An empty /dev, for this process only.
       let lines = "mount -t tmpfs none /dev || exit 127; exec \"$@\""
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.has("zip"))) func passwordFileOpensWhatIsLocked() async throws {
+  @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func passwordFileOpensWhatIsLocked() async throws {
     try await withScratch { scratch in
       let made = try await shell(
         """
@@ -118,8 +119,8 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"))) func unreadableSourceIsRefused() async throws
-  {
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
+  func unreadableSourceIsRefused() async throws {
     try await withScratch { scratch in
       let made = try await shell(
         "cd \"$1\"; chmod 755 .; mkdir locked; chmod 700 locked; cp \"$2\" ffmount; chmod 755 ffmount", scratch.path,
@@ -229,7 +230,9 @@ import Testing
   /// The use from /etc/fstab. mount(8) searches only the system's folders for programs, so this test puts ffmount there
   /// in a mount namespace of its own.
   @Test(
-    .enabled(if: MountScratch.isRoot && MountScratch.has("mount.fuse3") && MountScratch.has("unshare")),
+    .enabled(
+      if: MountScratch.isRoot && MountScratch.has("mount.fuse3") && MountScratch.has("unshare"),
+      "needs root, mount.fuse3 and unshare"),
     arguments: [false, true]) func mountCommandAndFstabWork(fromTable: Bool) async throws
   {
     try await withScratch { scratch in

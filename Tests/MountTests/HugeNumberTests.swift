@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(.enabled("there is a tmpfs") { MountScratch.isWritable("/dev/shm") })
+  @Test(.enabled("needs a tmpfs, /dev/shm") { MountScratch.isWritable("/dev/shm") })
   func fileAsLongAsAFileCanBeIsMirroredAndItsViewsSayWhyNot() async throws {
     try await withScratch { scratch in
       let made = try await shell(

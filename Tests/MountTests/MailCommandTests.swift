@@ -94,7 +94,7 @@ import Testing
   }
 
   /// On a terminal: bytes, messages, rate, remaining time; redrawn, and cleared at the end.
-  @Test(.enabled(if: MountScratch.has("script"))) func barIsDrawnOnATerminal() async throws {
+  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func barIsDrawnOnATerminal() async throws {
     try await withMailboxes { setup in
       // Takes some seconds.
       #if DEBUG
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// The bar of a search is on standard error, and not shown if a program reads the output.
-  @Test(.enabled(if: MountScratch.has("script"))) func barOfASearchKeepsOutOfTheWay() async throws {
+  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func barOfASearchKeepsOutOfTheWay() async throws {
     try await withMailboxes { setup in
       #if DEBUG
         let added = "100M"

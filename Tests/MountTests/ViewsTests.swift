@@ -9,7 +9,7 @@ import Testing
 
   /// From the generator that reports what it has written.
   @Test(
-    .enabled("the generator is beside the project") {
+    .enabled("needs the generator beside the project") {
       generator.map { FileManager.default.isReadableFile(atPath: $0) } ?? false
     },
     arguments: ["classic", "takeout", "thunderbird"])

@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: packers) func treeIsWhatOthersRead(_ packer: String) async throws {
     try await withScratch { scratch in
       guard try await script("make_zips.py", packer, scratch.source).text != "\n" else {
-        try Test.cancel("there is no \(packer) here")
+        try Test.cancel("\(skipped("needs \(packer)"))")
       }
       let archive = "\(scratch.source)/\(packer).zip"
       try await withMount(scratch) { mount in
@@ -120,7 +120,7 @@ import Testing
     try await withScratch { scratch in
       guard try await shell("test -d \"$1\" -a -r \"$1\"", source).status == 0, source != "/",
         !scratch.path.hasPrefix(source + "/")
-      else { try Test.cancel("\(source) cannot be mounted here") }
+      else { try Test.cancel("\(skipped("\(source) cannot be mounted here"))") }
       try await withMount(source, at: scratch.mountpoint, options: ["-o", "views=none"]) { mount in
         let seconds = TestExtent.isFull ? "60" : "3"
         try await script("compare_zip.py", "machine", source, mount.mountpoint, seconds)

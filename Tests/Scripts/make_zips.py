@@ -96,9 +96,10 @@ if kind == "zip":
 elif kind == "zip-stored":
     run("zip", "-qry0", target, ".")
 elif kind == "zip-stream":
-    with open(target, "wb") as out:
-        # When writing to a pipe, zip stores no links and folders.
-        subprocess.run("zip -qrD - . | cat", shell=True, check=True, cwd=tree, stdout=out)
+    if shutil.which("zip"):
+        with open(target, "wb") as out:
+            # When writing to a pipe, zip stores no links and folders.
+            subprocess.run("zip -qrD - . | cat", shell=True, check=True, cwd=tree, stdout=out)
 elif kind == "zip-no-folders":
     run("zip", "-qryDX", target, ".")
 elif kind == "python-stored":

@@ -1,7 +1,9 @@
 import AllViews
+import ArchiveViews
 import Bytes
 import Files
 import Index
+import Jobs
 import Mail
 import TestSupport
 import Testing
@@ -57,6 +59,48 @@ import Testing
     // Holes of any length exist only on a tmpfs.
     #expect(holes > 0 || !MountScratch.isWritable("/dev/shm"))
     #expect(Set(HostileFolder.extensions).isSuperset(of: ["zip", "mbox", "eml", "pdf", "heic", "csv", "json", ""]))
+  }
+
+  /// Checks that the records in the index are found and parsed, of every kind: their keys and versions are the present
+  /// ones.
+  @Test func seedsHoldRecordsThatAreRead() throws {
+    var found: Set<String> = []
+    for seed in FuzzTarget.tree.seeds() {
+      var choices = Choices(seed)
+      let folder = try HostileFolder(&choices)
+      guard let index = folder.index else { continue }
+      defer { index.finish(within: .seconds(2)) }
+      let sizes = ResultSizes(index: index)
+      try sizes.load(.blocking)
+      let root = try RealRoot(
+        Descriptor.open(path: folder.source.path, for: .place), pool: DescriptorPool(capacity: 32))
+      for name in folder.names {
+        let source = try Source(name, in: RealFolder(root: root))
+        if sizes.known("text", inState: source.revision) != nil { found.insert("size") }
+        guard let bytes = try? source.open(.blocking), let identity = bytes.identity else { continue }
+        let store = MailboxStore(index, identity)
+        if let (directory, isOfPresent) = store.directory(), isOfPresent {
+          found.insert("directory")
+          let count = directory.count
+          if store.rows(of: 0, count: count) != nil { found.insert("rows") }
+          let content = MailboxContentStore(store, of: directory.hash)
+          if GroupStore(content).facts(messages: count) != nil { found.insert("facts") }
+          let groups = Sorting.allCases.compactMap { GroupStore(content).groups($0, messages: count) }
+          if groups.contains(where: { $0.count > 0 }) { found.insert("groups") }
+          if AttachmentStore(content).blocks().contains(where: { !$0.entries.isEmpty }) { found.insert("attachments") }
+        }
+      }
+      let tree = try Tree(mirroring: folder.source.path, index, cache: folder.source.path)
+      defer { tree.stop() }
+      for name in folder.names where name.fileExtension == "zip" {
+        guard let contents = try? tree.lookUp(FileName(name.bytes + Array(".contents".utf8)), in: Tree.root, .blocking),
+          let long = try? tree.lookUp("long.bin", in: contents.node, .blocking),
+          let stream = try? tree.open(long.node, .blocking).source.identity
+        else { continue }
+        if IndexedRestarts(index: index).last(of: stream, in: 0...8) != nil { found.insert("restart points") }
+      }
+    }
+    #expect(found == ["size", "directory", "rows", "facts", "groups", "attachments", "restart points"])
   }
 
   @Test func directoryOfAMailboxIsBounded() {

@@ -52,7 +52,7 @@ import Testing
     entry.append(to: &bytes)
     let read = AttachmentList.Entry.entries(in: bytes[...])
     #expect(read?.map(\.name) == [entry.name] && read?.first?.position == 3 && read?.first?.number == 4)
-    for name in ["a\0b", "\0", "a/b", "/", ""] {
+    for name in ["a\0b", "\0", "a/b", "/", "", ".", ".."] {
       var bytes: [UInt8] = []
       AttachmentList.Entry(position: 3, number: 4, name: Array(name.utf8)).append(to: &bytes)
       #expect(AttachmentList.Entry.entries(in: bytes[...]) == nil, "\(name)")
@@ -81,6 +81,60 @@ import Testing
       // Whatever it contains then, accessing it stays within bounds.
       guard let odd = MessageGroups(packed: broken, messages: 14) else { continue }
       for group in 0..<odd.count { _ = (Array(odd.name(group)), Array(odd.members(group))) }
+    }
+  }
+
+  /// A folder has the name of each component.
+  @Test func groupsOfTheIndexHaveNamesThatFoldersCanHave() {
+    func isRead(_ names: [String], _ components: ClosedRange<Int> = 0...(.max)) -> Bool {
+      MessageGroups(packed: Self.groups(names).packed, messages: 20, components: components) != nil
+    }
+    let long = String(repeating: "x", count: 255)
+    #expect(isRead(["a", ".a", "...", "a/b/c", "\(long)/\(long)", "ü ?"]))
+    for name in [".", "..", "a/..", "./a", "/a", "a/", "a//b", "/", "a\0b", "a\n", long + "x", "a/\(long)x"] {
+      #expect(!isRead(["a", name]), "\(name)")
+    }
+    #expect(isRead([""]) && isRead([""], 0...0) && !isRead([""], 1...1))
+    #expect(isRead(["a/b", "a"], 1...2) && !isRead(["a/b"], 1...1) && !isRead(["a"], 0...0))
+  }
+
+  /// Of each sorting, what is made of messages is what is read back.
+  @Test func groupsOfEverySortingAreReadBack() {
+    var row = MessageRow(separator: 0, start: 0, end: 0)
+    row.address = "a/b@example.com"
+    row.labels = ["Work/A/B", ".a", "../x\n"]
+    row.date = 1_714_804_200
+    row.subject = "a/b\n.."
+    row.isDeleted = true
+    var builder = GroupsBuilder()
+    var threads = ThreadsBuilder(expecting: 3)
+    for labels in [row.labels, [], ["\0", "/"]] {
+      row.labels = labels
+      builder.add(row)
+      threads.add(row)
+      (row.address, row.date, row.subject) = ("", nil, "")
+    }
+    let byThread = threads.groups(dates: builder.facts.dates)
+    for sorting in Sorting.ofRows + [.thread] {
+      let groups = sorting == .thread ? byThread : builder.take(sorting)
+      #expect(groups.count > 0)
+      let read = MessageGroups(packed: groups.packed, messages: 3, components: sorting.components)
+      #expect(read == groups, "\(sorting)")
+    }
+  }
+
+  /// The index may hold attachments of messages that it has no senders of.
+  @Test func attachmentsWithoutASenderAreOfAnUnknownOne() throws {
+    var list = AttachmentList()
+    let places: [UInt32] = [0, 1, 9]
+    list.add(
+      AttachmentStore.Block(
+        shapes: [.attachments, .attachments],
+        entries: places.map { AttachmentList.Entry(position: $0, number: 0, name: Array("\($0).pdf".utf8)) }))
+    for (senders, names) in [([], ["unknown sender"]), (["b"], ["b", "unknown sender"])] {
+      let known = MessageGroups(Self.list(senders), senders.indices.map { (group: UInt32($0), position: UInt32($0)) })
+      let groups = try AttachmentSorting.sender.groups(list) { () throws(Fault) in known }
+      #expect((0..<groups.count).map { Self.text(groups.name($0)) } == names)
     }
   }
 

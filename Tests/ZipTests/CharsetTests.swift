@@ -116,7 +116,7 @@ struct CharsetSample: CustomTestStringConvertible, Sendable {
   }
 }
 
-@Suite(.enabled("python3 is there") { StreamName.isPythonThere })
+@Suite(.enabled("needs python3") { StreamName.isPythonThere })
 struct CharsetTests {
   private func fixture(_ names: [[UInt8]]) -> ZipFixture { ZipFixture(names.map { ZipFixtureEntry($0) }) }
 

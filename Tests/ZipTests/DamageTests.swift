@@ -32,9 +32,14 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     if let known = try archive.fault(of: 1, .blocking) { #expect(known.kind == bad.kind) }
   }
 
-  @Test(arguments: entries) func badEntryNeverGivesShortData(_ bad: BadEntry) throws {
+  /// Those that are not refused when they are opened, but when they are read.
+  private static let opened = entries.filter { bad in
+    (try? ZipArchive(ZipFixture(bad.entry)).open(1, .blocking)) != nil
+  }
+
+  @Test(arguments: opened) func badEntryNeverGivesShortData(_ bad: BadEntry) throws {
     let archive = try ZipArchive(ZipFixture(bad.entry))
-    guard let source = try? archive.open(1, .blocking) else { try Test.cancel("it is refused when it is opened") }
+    let source = try archive.open(1, .blocking)
     let size = archive.node(1).size
     for offset in [0, 1, size / 2, size - 1] where offset >= 0 && offset < size {
       for count in [1, 4096, 200_000] {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Zip
 
-@Suite(.enabled("python3 and 7z are there") { !MadeArchive.all.isEmpty })
+@Suite(.enabled("needs python3 and 7z") { !MadeArchive.all.isEmpty })
 struct DecoderTests {
   private func archive(_ made: MadeArchive, spool: @escaping SpoolMaker = { MemorySpool() }) throws -> ZipArchive {
     var options = ZipOptions()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Zip
 
-@Suite(.enabled("python3 and 7z are there") { !MadeArchive.locked.isEmpty })
+@Suite(.enabled("needs python3 and 7z") { !MadeArchive.locked.isEmpty })
 struct EncryptionTests {
   private func archive(_ made: MadeArchive, passwords: [String], bytes: [UInt8]? = nil) throws -> ZipArchive {
     var options = ZipOptions()
@@ -71,7 +71,7 @@ struct EncryptionTests {
   }
 
   @Test(
-    .enabled("the corpus is beside the project") { sharedCorpus != nil },
+    .enabled("needs the corpus beside the project") { sharedCorpus != nil },
     arguments: [
       ("encrypt-aes128.zip", "foofoofoo"), ("encrypt-aes192.zip", "foofoofoo"), ("encrypt-aes256.zip", "foofoofoo"),
       ("encrypt-1234.zip", "1234"),

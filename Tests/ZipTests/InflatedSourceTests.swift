@@ -20,7 +20,7 @@ struct StreamName: CustomTestStringConvertible, Sendable {
   func stream() throws -> ZipStream { try #require(Self.streams[testDescription]) }
 }
 
-@Suite(.enabled("python3 is there") { StreamName.isPythonThere })
+@Suite(.enabled("needs python3") { StreamName.isPythonThere })
 struct InflatedSourceTests {
   private func source(_ stream: ZipStream, cache: Int, compressed: (any ByteSource)? = nil) -> InflatedSource {
     InflatedSource(

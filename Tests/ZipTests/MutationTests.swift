@@ -22,7 +22,7 @@ import Zip
     #expect(opened > 200)
   }
 
-  @Test(.enabled("the corpus is beside the project") { sharedCorpus != nil }, arguments: 0..<4)
+  @Test(.enabled("needs the corpus beside the project") { sharedCorpus != nil }, arguments: 0..<4)
   func mutatedRealArchivesNeverCrash(batch: Int) throws {
     var numbers = SeededNumbers(seed: 100 + UInt64(batch))
     let archives = CorpusArchive.all.compactMap { try? $0.bytes() }.filter { $0.count < 8192 }

@@ -87,7 +87,7 @@ private final class CountingSource: ByteSource {
   }
 }
 
-@Suite(.enabled("python3 is there") { LongStream.isPythonThere }, .serialized)
+@Suite(.enabled("needs python3") { LongStream.isPythonThere }, .serialized)
 struct RestartStoreTests {
   /// A source as after a mount, with nothing in memory.
   private func mounted(

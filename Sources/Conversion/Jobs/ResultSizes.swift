@@ -39,7 +39,7 @@ package final class ResultSizes: ConversionNotes {
 
   package static let kind = IndexKind(number: 3, version: Recipe.version)
   /// One source for all: the index identifies sources by numbers.
-  private static let source = Array("conversions".utf8)
+  package static let source = Array("conversions".utf8)
   /// Beyond this number of records all are discarded.
   private static let limit = 100_000
 

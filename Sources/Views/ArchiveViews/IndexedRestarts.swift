@@ -1,18 +1,20 @@
-internal import Bytes
-internal import Codecs
-internal import Index
+package import Bytes
+package import Codecs
+package import Index
 internal import Tree
 
 /// Restart points in the index: the file is the source, and a key is the steps from there to the stream, followed by
 /// the position.
-struct IndexedRestarts: RestartStore {
-  let index: Index
+package struct IndexedRestarts: RestartStore {
+  private let index: Index
 
   private static let number: UInt32 = 1
   /// Computed on use, as determining the version is work.
   private var kind: IndexKind { IndexKind(number: Self.number, version: StoredRestartPoint.version) }
 
-  func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint? {
+  package init(index: Index) { self.index = index }
+
+  package func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint? {
     let found = index.records(
       of: [UInt8](bigEndian: stream.file), kind, from: key(stream, places.lowerBound),
       through: key(stream, places.upperBound),
@@ -22,14 +24,14 @@ struct IndexedRestarts: RestartStore {
     return StoredRestartPoint(place: place, image: record.value)
   }
 
-  func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint]) {
+  package func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint]) {
     index.later(cost: cost) { index in
       let records = make().map { IndexRecord(key: key(stream, $0.place), value: $0.image) }
       if !records.isEmpty { index.store(records, kind, of: [UInt8](bigEndian: stream.file)) }
     }
   }
 
-  func forget(_ stream: ByteIdentity) {
+  package func forget(_ stream: ByteIdentity) {
     index.later(cost: 0) { index in
       index.forget([UInt8](bigEndian: stream.file), kind, from: key(stream, 0), through: key(stream, .max))
     }

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Index
+package import Index
 internal import Mail
 internal import Tree
 
@@ -8,14 +8,14 @@ internal import Tree
 /// The source is the file, by device and inode only: results for an earlier state have to be found, as they apply as
 /// far as the bytes are the same. The directory's record names its state; it is always stored together with the blocks
 /// that it adds, so that after a crash the directory is valid as far as it goes.
-struct MailboxStore: Sendable {
+package struct MailboxStore: Sendable {
   let index: Index
   private let identity: ByteIdentity
   /// Identifies the state of the file: size and times of the last change.
   let state: [UInt8]
 
   /// Incremented whenever the format of rows or directories changes.
-  private static let kind = IndexKind(number: 2, version: 3)
+  package static let kind = IndexKind(number: 2, version: 3)
   private static let directoryKey: [UInt8] = [0]
   /// For display: the file's path.
   private static let pathKey: [UInt8] = [2]

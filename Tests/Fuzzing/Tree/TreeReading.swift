@@ -156,6 +156,9 @@ struct TreeReading {
       }
       guard let rows, let last = rows.last else { break }
       for row in rows { if let node = row.node { tree.forget(node, 1) } }
+      for row in rows where row.cookie > 2 {
+        check(Self.isName(row.name), "\(path) lists \(Array(row.name.bytes.prefix(300)))")
+      }
       check(last.cookie > cookie, "\(path) goes back in its listing")
       cookie = last.cookie
       names += rows.filter { $0.cookie > 2 }.map(\.name)
@@ -167,6 +170,11 @@ struct TreeReading {
       }
     }
     return names
+  }
+
+  /// Whether the kernel and programs take it as the name of an entry.
+  private static func isName(_ name: FileName) -> Bool {
+    (1...255).contains(name.count) && name != "." && name != ".." && !name.bytes.contains { $0 == 0 || $0 == 0x2f }
   }
 
   // MARK: Files

@@ -91,7 +91,7 @@ extension AttachmentList.Entry {
       let count = Int(rest[rest.startIndex + 8])
       guard rest.count >= 9 + count, count > 0 else { return nil }
       let name = Array(rest.dropFirst(9).prefix(count))
-      guard !name.contains(0x2f), !name.contains(0) else { return nil }
+      guard !name.contains(0x2f), !name.contains(0), name != [0x2e], name != [0x2e, 0x2e] else { return nil }
       entries.append(
         AttachmentList.Entry(
           position: UInt32(littleEndianBytes: rest), number: UInt32(littleEndianBytes: rest.dropFirst(4)), name: name))

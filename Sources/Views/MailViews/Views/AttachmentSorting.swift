@@ -17,8 +17,8 @@ enum AttachmentSorting: UInt8, CaseIterable, Sendable {
     case .year: for number in 0..<list.count { groups.append(names.add(Self.year(list.name(number))).number) }
     case .sender:
       let senders = try senders()
-      // The sender of each message.
-      var sent = [UInt32](repeating: 0, count: list.shapes.count)
+      // The sender of each message. In the index, attachments and senders may be of different messages.
+      var sent = [UInt32](repeating: UInt32(senders.count), count: list.shapes.count)
       for sender in 0..<senders.count {
         for position in senders.members(sender) where Int(position) < sent.count {
           sent[Int(position)] = UInt32(sender)
@@ -26,12 +26,15 @@ enum AttachmentSorting: UInt8, CaseIterable, Sendable {
       }
       for number in 0..<list.count {
         let position = list.place(number).position
-        groups.append(names.add(position < sent.count ? senders.name(Int(sent[position])) : []).number)
+        let sender = position < sent.count ? Int(sent[position]) : senders.count
+        groups.append(names.add(sender < senders.count ? senders.name(sender) : Self.unknown).number)
       }
     }
     names.finish()
     return MessageGroups(names, of: groups)
   }
+
+  private static let unknown = Array("unknown sender".utf8)[...]
 
   private static let spellings: [[UInt8]: String] = [
     Array("jpeg".utf8): "jpg", Array("tiff".utf8): "tif", Array("htm".utf8): "html", Array("mpeg".utf8): "mpg",

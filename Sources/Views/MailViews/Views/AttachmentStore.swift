@@ -1,15 +1,15 @@
 internal import Bytes
-internal import Index
+package import Index
 internal import Tree
 
 /// The attachments of a mailbox's messages in the index, block by block. Each value belongs to one content of the file.
-struct AttachmentStore: Sendable {
+package struct AttachmentStore: Sendable {
   private let index: Index
   private let source: [UInt8]
   private let state: [UInt8]
 
   /// Incremented whenever the search or the naming of attachments changes.
-  static let kind = IndexKind(number: 5, version: 2)
+  package static let kind = IndexKind(number: 5, version: 2)
   /// The number of blocks per batch.
   static let batchSize = 16
 

@@ -1,17 +1,17 @@
 internal import Bytes
-internal import Index
+package import Index
 internal import Tree
 
 /// What a mailbox's views have derived, in the index.
 ///
 /// Each value starts with the identity of the file's content; one of other content is not found.
-struct GroupStore: Sendable {
+package struct GroupStore: Sendable {
   private let index: Index
   private let source: [UInt8]
   private let state: [UInt8]
 
   /// Incremented whenever the format or the derivation changes.
-  static let kind = IndexKind(number: 4, version: 3)
+  package static let kind = IndexKind(number: 4, version: 3)
   /// The size of one record, in bytes.
   private static let recordSize = 256 << 10
   private static let recordsAtATime = 4
@@ -54,7 +54,9 @@ struct GroupStore: Sendable {
 
   /// The groups stored for this content, if of `messages` messages; nil if there are no valid ones.
   func groups(_ sorting: Sorting, messages: Int) -> MessageGroups? {
-    value(sorting.rawValue).flatMap { MessageGroups(packed: $0, messages: messages) }
+    value(sorting.rawValue).flatMap {
+      MessageGroups(packed: $0, messages: messages, components: sorting.components)
+    }
   }
 
   /// The same for the facts.

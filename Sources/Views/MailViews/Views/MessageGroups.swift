@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Text
 internal import Tree
 
 /// Message positions in named groups, in a few flat arrays: four bytes per message, plus the names.
@@ -157,8 +158,9 @@ extension MessageGroups: Packable {
     return bytes
   }
 
-  /// nil if `bytes` are not from `packed`.
-  init?(packed bytes: [UInt8], messages: Int) {
+  /// nil if `bytes` are not from `packed`, or if a name is not a path of so many safe names (`SafeName`); the empty name
+  /// has none.
+  init?(packed bytes: [UInt8], messages: Int, components: ClosedRange<Int> = 0...(.max)) {
     let span = bytes.span
     func word(_ place: Int) -> UInt32 {
       let start = 4 * place
@@ -177,7 +179,21 @@ extension MessageGroups: Packable {
     names = Array(bytes[(4 * head)...])
     guard zip(nameEnds, nameEnds.dropFirst()).allSatisfy({ $0 <= $1 }), Int(nameEnds.last ?? 0) == names.count,
       zip(ends, ends.dropFirst()).allSatisfy({ $0 <= $1 }), Int(ends.last ?? 0) == members,
-      positions.allSatisfy({ $0 < messages }), order.allSatisfy({ $0 < groups })
+      positions.allSatisfy({ $0 < messages }), order.allSatisfy({ $0 < groups }),
+      (0..<groups).allSatisfy({ Self.components(of: name($0)).map(components.contains) ?? false })
     else { return nil }
+  }
+
+  /// The number of names in a path; nil if one is not safe.
+  private static func components(of path: ArraySlice<UInt8>) -> Int? {
+    if path.isEmpty { return 0 }
+    var (count, start) = (1, path.startIndex)
+    while true {
+      let end = path[start...].firstIndex(of: 0x2f) ?? path.endIndex
+      guard SafeName.safe(path[start..<end]) == path[start..<end] else { return nil }
+      if end == path.endIndex { return count }
+      start = end + 1
+      count += 1
+    }
   }
 }

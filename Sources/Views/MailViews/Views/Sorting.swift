@@ -11,4 +11,14 @@ enum Sorting: UInt8, CaseIterable, Sendable {
 
   /// Those that one pass over the messages' rows suffices for.
   static let ofRows: [Sorting] = [.date, .sender, .label, .deleted]
+
+  /// How many names there are in the path of a group; it has none if there is only one group.
+  var components: ClosedRange<Int> {
+    switch self {
+    case .date: 1...2
+    case .sender, .thread: 1...1
+    case .label: 1...(.max)
+    case .deleted, .attachments: 0...0
+    }
+  }
 }
