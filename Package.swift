@@ -92,10 +92,10 @@ let package = Package(
     // Tree: nodes, items, listings, and what a view is; no format.
     module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"]),
 
-    // Formats: bytes in, values out.
-    module("Zip", in: "Formats", ["Bytes", "Codecs", "Text", "Threads"]),
-    module("Mail", in: "Formats", ["Bytes", "Text", "Codecs"]),
-    module("Tables", in: "Formats", ["Bytes", "Text", "Threads"]),
+    // Parsers: bytes in, values out.
+    module("Zip", in: "Parsers", ["Bytes", "Codecs", "Text", "Threads"]),
+    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"]),
+    module("Tables", in: "Parsers", ["Bytes", "Text", "Threads"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
     module("Catalogue", in: "Conversion", ["Bytes"]),
