@@ -14,6 +14,8 @@ struct ToldSize: ~Copyable {
   /// until a refresh has.
   private static let invalidated: Int32 = -1
 
+  var hasEstimate: Bool { isEstimate.load(ordering: .relaxed) }
+
   /// Before an estimate is replied.
   func noteEstimate() {
     isEstimate.store(true, ordering: .relaxed)

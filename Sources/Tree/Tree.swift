@@ -77,16 +77,18 @@ public final class Tree: Sendable {
 
   // MARK: Nodes
 
-  public func attributes(_ id: UInt64, _ patience: Patience) throws(Fault) -> (Attributes, lifetime: Double) {
+  public func attributes(
+    _ id: UInt64, _ patience: Patience
+  ) throws(Fault) -> (Attributes, lifetime: Double, followsEstimate: Bool) {
     let node = try nodes.node(id)
     do throws(Fault) {
       let attributes = try present(node, patience) { (item) throws(Fault) in try item.attributes(patience) }
       let lifetime = attributes.isPreliminary ? 0 : lifetime(of: attributes, node)
-      return (overrides.applied(to: node.shown(attributes)), lifetime)
+      return (overrides.applied(to: node.shown(attributes)), lifetime, node.toldSize.hasEstimate)
     } catch {
       // The name is gone, or another file's by now, but the file may still be open.
       guard error.isAboutName, let attributes = try attributesOfOpen(node, patience) else { throw error }
-      return (overrides.applied(to: node.shown(attributes)), 0)
+      return (overrides.applied(to: node.shown(attributes)), 0, false)
     }
   }
 

@@ -32,7 +32,7 @@ extension MountedTree {
       try tree.findSize(of: node, atAnyCost: isExact, patience)
       return try tree.attributes(node, patience)
     } _: { request, found in
-      if !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }
+      if found.followsEstimate, !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }
       request.reply(stat(found.0), lifetime: found.lifetime)
     }
   }
@@ -69,7 +69,7 @@ extension MountedTree {
   }
 
   public func statistics(_ request: consuming Request) {
-    guard let statistics = options.statistics() else { return request.reply(error: EIO) }
+    guard let statistics = options.root?.statistics() else { return request.reply(error: EIO) }
     request.reply(statistics)
   }
 

@@ -1,6 +1,5 @@
 internal import Bytes
 public import FuseLink
-public import Glibc
 public import Logging
 internal import Synchronization
 internal import Threads
@@ -37,8 +36,8 @@ public final class MountedTree: FileSystem {
     public var mountpoint: String?
     /// Whether every stat returns the exact size, even if content has to be generated for it.
     public var sizesAreExact = false
-    /// The source's statfs(2) result.
-    public var statistics: @Sendable () -> statvfs? = { nil }
+    /// The root of the source, whose file system statfs(2) is about.
+    public var root: RealRoot?
 
     public init() {}
   }

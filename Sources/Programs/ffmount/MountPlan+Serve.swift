@@ -38,7 +38,7 @@ extension MountPlan {
     settings.started = ready
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
-    settings.statistics = { root.statistics() }
+    settings.root = root
     // Each thread that has spliced keeps a pipe: if descriptors are scarce, they are left to files.
     let hasDescriptors = DescriptorPool.processLimit >= 1024
     if !hasDescriptors { settings.workersEvenHeldUp = 0 }
