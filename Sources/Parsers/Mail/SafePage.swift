@@ -2,14 +2,14 @@ internal import Bytes
 internal import Synchronization
 
 /// A safe page made from a message's HTML, at any offset: made chunk by chunk, with the last chunk cached.
-final class SafePage: ByteSource {
+final class SafePage: ChunkedSource {
   /// A part's text, and its links.
   struct Piece: Sendable {
     let text: any ByteSource
     let links: ContentLinks
   }
 
-  private struct Chunk: Sendable {
+  struct Chunk: Sendable {
     let piece: Int
     /// In the piece's text.
     let range: Range<Int64>
@@ -19,7 +19,7 @@ final class SafePage: ByteSource {
   }
 
   private let pieces: [Piece]
-  private let chunks: [Chunk]
+  let chunks: [Chunk]
   let size: Int64
   private let latest: Mutex<(number: Int, bytes: [UInt8])>
   private let chunkSize: Int
@@ -61,24 +61,10 @@ final class SafePage: ByteSource {
 
   func verify() throws(Fault) { for piece in pieces { try piece.text.verify() } }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    guard offset >= 0, offset < size else { return 0 }
-    var index = max(0, chunks.partitionIndex { $0.start <= offset } - 1)
-    let wanted = Int(min(Int64(buffer.count), size - offset))
-    var written = 0
-    while written < wanted, index < chunks.count {
-      let bytes = try bytes(of: index, patience)
-      let from = Int(offset - chunks[index].start) + written
-      let count = min(bytes.count - from, wanted - written)
-      guard from >= 0, count >= 0 else { throw Fault(.changed, "is a page of another size now") }
-      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: bytes[from..<from + count])
-      written += count
-      index += 1
-    }
-    return written
-  }
+  static func start(of chunk: Chunk) -> Int64 { chunk.start }
+  static var changed: Fault { Fault(.changed, "is a page of another size now") }
 
-  private func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
+  func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
     if let known = latest.withLock({ $0.number == number ? $0.bytes : nil }) { return known }
     guard patience == .blocking else { throw .later }
     let chunk = chunks[number]
@@ -86,7 +72,7 @@ final class SafePage: ByteSource {
     let (made, used) = try Self.made(pieces[chunk.piece], chunk.range.lowerBound, chunkSize, &state)
     let end = number + 1 < chunks.count ? chunks[number + 1].start : size
     guard Int64(made.count) == end - chunk.start, used == chunk.range.upperBound - chunk.range.lowerBound else {
-      throw Fault(.changed, "is a page of another size now")
+      throw Self.changed
     }
     latest.withLock { $0 = (number, made) }
     return made

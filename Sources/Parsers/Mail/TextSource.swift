@@ -3,7 +3,7 @@ internal import Synchronization
 internal import Text
 
 /// Text made from a message's parts, at any offset: made chunk by chunk, with the last chunk cached.
-final class TextSource: ByteSource {
+final class TextSource: ChunkedSource {
   /// A part's decoded bytes, and their conversion.
   struct Piece: Sendable {
     let source: any ByteSource
@@ -16,7 +16,7 @@ final class TextSource: ByteSource {
     }
   }
 
-  private struct Chunk: Sendable {
+  struct Chunk: Sendable {
     let piece: Int
     /// In the piece's decoded bytes.
     let range: Range<Int64>
@@ -29,7 +29,7 @@ final class TextSource: ByteSource {
   }
 
   private let pieces: [Piece]
-  private let chunks: [Chunk]
+  let chunks: [Chunk]
   let size: Int64
   private let latest: Mutex<(number: Int, bytes: [UInt8])>
 
@@ -78,24 +78,10 @@ final class TextSource: ByteSource {
 
   func verify() throws(Fault) { for piece in pieces { try piece.source.verify() } }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    guard offset >= 0, offset < size else { return 0 }
-    var index = max(0, chunks.partitionIndex { $0.start <= offset } - 1)
-    let wanted = Int(min(Int64(buffer.count), size - offset))
-    var written = 0
-    while written < wanted, index < chunks.count {
-      let bytes = try bytes(of: index, patience)
-      let from = Int(offset - chunks[index].start) + written
-      let count = min(bytes.count - from, wanted - written)
-      guard from >= 0, count >= 0 else { throw Fault(.changed, "is text of another size now") }
-      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: bytes[from..<from + count])
-      written += count
-      index += 1
-    }
-    return written
-  }
+  static func start(of chunk: Chunk) -> Int64 { chunk.start }
+  static var changed: Fault { Fault(.changed, "is text of another size now") }
 
-  private func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
+  func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
     let chunk = chunks[number]
     guard chunk.piece >= 0 else { return Self.mark }
     if let known = latest.withLock({ $0.number == number ? $0.bytes : nil }) { return known }
@@ -107,7 +93,7 @@ final class TextSource: ByteSource {
       bytes, chunk.charset.flatMap { CharsetConverter($0) }, isFirst: chunk.range.lowerBound == 0)
     if chunk.needsBreak { made.append(0x0a) }
     let end = number + 1 < chunks.count ? chunks[number + 1].start : size
-    guard Int64(made.count) == end - chunk.start else { throw Fault(.changed, "is text of another size now") }
+    guard Int64(made.count) == end - chunk.start else { throw Self.changed }
     let kept = made
     latest.withLock { $0 = (number, kept) }
     return made

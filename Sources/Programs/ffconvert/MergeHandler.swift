@@ -8,11 +8,6 @@ struct MergeHandler: JobHandler {
   static let verbs = [Conversion.merged.verb]
 
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
-    try merge(order, output)
-    return ""
-  }
-
-  private func merge(_ order: JobOrder, _ output: JobOutput) throws(JobFailure) {
     let passwords = order.job.passwords
     var protection = CommonProtection()
     try order.forEachMember { (name, open) throws(JobFailure) in
@@ -29,6 +24,7 @@ struct MergeHandler: JobHandler {
       } catch { throw error.about(name) }
     }
     try document.finish()
+    return ""
   }
 }
 

@@ -58,9 +58,9 @@ extension Views {
 
   private static func renditions(_ listing: ViewListing, _ conversions: Conversions) -> [any View] {
     let views: [(verb: String?, view: any View)] = [
-      ("pages", PagesView(listing: listing, conversions)),
-      ("compressed", CompressedView(listing: listing, conversions)),
-      (nil, RenditionView(listing: listing, conversions)), ("merged", MergedView(conversions)),
+      (Conversion.pages.verb, PagesView(listing: listing, conversions)),
+      (Conversion.compressed.verb, CompressedView(listing: listing, conversions)),
+      (nil, RenditionView(listing: listing, conversions)), (Conversion.merged.verb, MergedView(conversions)),
     ]
     return views.filter { view in view.verb.map { conversions.catalogue.conversion($0) != nil } ?? true }.map(\.view)
   }

@@ -10,6 +10,8 @@ package struct RenditionView: View {
   package let possibleExtensions: Set<FileExtension>
   private let listsUnnamed: Bool
   private let conversions: Conversions
+  /// In the catalogue's order.
+  private let named: [Conversion]
   /// By the names of their results.
   private let byResult: [String: [Conversion]]
   /// Those that a listing shows beside files of a format.
@@ -20,6 +22,7 @@ package struct RenditionView: View {
 
   package init(listing: ViewListing, _ conversions: Conversions) {
     let named = conversions.catalogue.conversions.filter { $0.naming == .suffix }
+    self.named = named
     byResult = Dictionary(
       grouping: named.flatMap { conversion in
         ([conversion.result.name] + conversion.result.otherNames).map { (name: $0, conversion) }
@@ -33,7 +36,6 @@ package struct RenditionView: View {
   }
 
   package var descriptions: [ViewDescription] {
-    let named = conversions.catalogue.conversions.filter { $0.naming == .suffix }
     var descriptions: [ViewDescription] = []
     for first in named.indices {
       let same = named[first...].prefix { $0.meaning == named[first].meaning }
@@ -99,25 +101,36 @@ package struct RenditionView: View {
   package func stop() { conversions.stop() }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let recipe = request.recipe, var last = conversions.catalogue.conversion(recipe.verb) else { return nil }
-    var (source, made) = (source, recipe)
-    if !source.isConcealed {
-      guard let format = try format(of: source, patience), let way = way(from: format, recipe) else { return nil }
-      for step in way.steps { source = try converted(source, by: step, patience) }
-      (last, made) = (way.last, way.recipe)
+    guard let recipe = request.recipe, let asked = conversions.catalogue.conversion(recipe.verb) else { return nil }
+    if source.isConcealed { return try made(of: source, by: asked, recipe, patience) }
+    guard let format = try format(of: source, patience), let way = way(from: format, to: asked.result, recipe) else {
+      return nil
     }
+    var source = source
+    for step in way.steps {
+      // What a step makes is a file of its own.
+      let found = try made(of: source, by: step, step.plainRecipe, patience)
+      source = Source(
+        item: found.item, attributes: found.attributes, name: Self.name(of: source.name, as: step.result.name),
+        folder: source.folder)
+    }
+    return try made(of: source, by: way.last, way.recipe, patience)
+  }
+
+  private func made(
+    of source: Source, by conversion: Conversion, _ recipe: Recipe, _ patience: Patience
+  ) throws(Fault) -> Found {
     let item = RenditionFile(
-      SourceState(source), made, conversions, view: "as-\(last.result.name)",
-      estimate: last.size.estimate(fromFileOf: source.attributes.size))
+      SourceState(source), recipe, conversions, view: "as-\(conversion.result.name)",
+      estimate: conversion.size.estimate(fromFileOf: source.attributes.size))
     return Found(item, try item.attributes(patience))
   }
 
   /// How a file of a format becomes what a recipe asks for, by any conversion with that result.
   private func way(
-    from format: Format, _ recipe: Recipe
+    from format: Format, to result: Format, _ recipe: Recipe
   ) -> (steps: ArraySlice<Conversion>, last: Conversion, recipe: Recipe)? {
-    guard let asked = conversions.catalogue.conversion(recipe.verb) else { return nil }
-    for conversion in byResult[asked.result.name] ?? [] {
+    for conversion in byResult[result.name] ?? [] {
       guard let chain = conversions.catalogue.chain(from: format, to: conversion),
         let recipe = conversion.recipe(
           recipe.arguments ?? "", of: chain.count > 1 ? chain[chain.count - 2].result : format)
@@ -125,16 +138,6 @@ package struct RenditionView: View {
       return (chain.dropLast(), conversion, recipe)
     }
     return nil
-  }
-
-  /// A file as the step of a chain makes it, which is a file of its own.
-  private func converted(_ source: Source, by step: Conversion, _ patience: Patience) throws(Fault) -> Source {
-    let item = RenditionFile(
-      SourceState(source), step.plainRecipe, conversions, view: "as-\(step.result.name)",
-      estimate: step.size.estimate(fromFileOf: source.attributes.size))
-    return Source(
-      item: item, attributes: try item.attributes(patience),
-      name: Self.name(of: source.name, as: step.result.name), folder: source.folder)
   }
 
   private func format(of source: Source, _ patience: Patience) throws(Fault) -> Format? {

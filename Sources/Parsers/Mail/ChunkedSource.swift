@@ -1,0 +1,32 @@
+internal import Bytes
+
+/// Text that is generated a chunk at a time, each of which starts at a known offset.
+protocol ChunkedSource: ByteSource {
+  associatedtype Chunk
+  var chunks: [Chunk] { get }
+  /// The offset of a chunk's first byte.
+  static func start(of chunk: Chunk) -> Int64
+  /// Generates a chunk, or throws `later`.
+  func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8]
+  /// For chunks that no longer have the size that they had.
+  static var changed: Fault { get }
+}
+
+extension ChunkedSource {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    var index = max(0, chunks.partitionIndex { Self.start(of: $0) <= offset } - 1)
+    let wanted = Int(min(Int64(buffer.count), size - offset))
+    var written = 0
+    while written < wanted, index < chunks.count {
+      let bytes = try bytes(of: index, patience)
+      let from = Int(offset - Self.start(of: chunks[index])) + written
+      let count = min(bytes.count - from, wanted - written)
+      guard from >= 0, count >= 0 else { throw Self.changed }
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: bytes[from..<from + count])
+      written += count
+      index += 1
+    }
+    return written
+  }
+}
