@@ -114,10 +114,11 @@ public final class FolderReader: Sendable {
         try renew(&state, isDoubted: isDoubted, patience)
         try seek(&state, cookie, patience)
         while let row = try next(&state, patience) {
-          // Kept until it is taken.
-          state.refused = row
-          guard try take(row, { () throws(Fault) in try entry(row, &state, patience) }) else { return }
-          state.refused = nil
+          var isTaken = false
+          // Offered again if it is refused or fails.
+          defer { if !isTaken { state.refused = row } }
+          isTaken = try take(row) { () throws(Fault) in try entry(row, &state, patience) }
+          guard isTaken else { return }
           taken = true
           state.cookie = row.cookie
         }
