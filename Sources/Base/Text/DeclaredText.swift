@@ -16,7 +16,7 @@ public enum DeclaredText {
       if byte >= 0xc0, back < length(startingWith: byte) { whole = whole.dropLast(back) }
       break
     }
-    guard String(validating: whole, as: UTF8.self) != nil else { return false }
+    guard whole.span.isUTF8 else { return false }
     var pairs = 0
     var longer = 0
     for byte in whole where byte >= 0xc0 { if byte >= 0xe0 { longer += 1 } else { pairs += 1 } }

@@ -13,14 +13,14 @@ public enum Charset {
       // Most sets are supersets of ASCII; the others use ESC, `+` or `~` among ASCII bytes.
       if let converted = Converters.shared.utf8(bytes, from: name) { return converted }
     }
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    if let text = bytes.span.validText { return text }
     return Converters.shared.utf8(bytes, from: guess(bytes), isRepaired: true)
       ?? String(decoding: bytes, as: UTF8.self)
   }
 
   /// Decodes unencoded text of a header field, whose set only other parts of the message may declare.
   static func raw(_ bytes: ArraySlice<UInt8>, declared: ArraySlice<UInt8>?) -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    if let text = bytes.span.validText { return text }
     if let name = declared.flatMap({ CharsetLabel.converterName(of: $0) }), name != CharsetLabel.utf8,
       let text = Converters.shared.utf8(bytes, from: name)
     {

@@ -86,6 +86,7 @@ extension MessageRow {
   /// Text for a file name, where `/` becomes `-`, or for a line: spaces are collapsed, and invisible characters
   /// removed.
   private static func clean(_ text: String, isName: Bool = true) -> String {
+    if isClean(text, isName) { return text }
     var result: [UInt8] = []
     result.reserveCapacity(text.utf8.count)
     var isBehindSpace = true
@@ -104,6 +105,16 @@ extension MessageRow {
     }
     if result.last == 0x20 { result.removeLast() }
     return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Whether ASCII text is clean as it is, which most is.
+  private static func isClean(_ text: String, _ isName: Bool) -> Bool {
+    var last: UInt8 = 0x20
+    for byte in text.utf8 {
+      guard (0x20...0x7e).contains(byte), byte != 0x20 || last != 0x20, byte != 0x2f || !isName else { return false }
+      last = byte
+    }
+    return last != 0x20 || text.isEmpty
   }
 
   /// The property White_Space, for most text without the standard library's tables.

@@ -1,4 +1,5 @@
 public import Bytes
+internal import Text
 
 /// The serialized form of rows in an index: varints of seven bits per byte, length-prefixed strings, a checksum at the
 /// end.
@@ -133,8 +134,7 @@ extension ByteReader {
 
   @_lifetime(self: copy self)
   fileprivate mutating func packedText() throws(Fault) -> String {
-    guard let count = Int(exactly: try packed()), count <= MessageRow.textLimit,
-      let text = String(validating: try slice(count).array, as: UTF8.self)
+    guard let count = Int(exactly: try packed()), count <= MessageRow.textLimit, let text = try slice(count).validText
     else { throw damaged("a text") }
     return text
   }

@@ -39,7 +39,7 @@ struct TextForm: Sendable {
     var isUTF8 = true
     while from < source.size, isUTF8 {
       let bytes = try TextChunk.bytes(source, from, 1 << 20, unitWidth: 1)
-      isUTF8 = String(validating: bytes, as: UTF8.self) != nil
+      isUTF8 = bytes.span.isUTF8
       from += Int64(bytes.count)
     }
     if isUTF8 { return nil }
@@ -80,7 +80,7 @@ struct TextForm: Sendable {
     var text = bytes
     if let converter {
       text = converter.repaired(bytes[...])
-    } else if String(validating: bytes, as: UTF8.self) == nil {
+    } else if !bytes.span.isUTF8 {
       text = Array(String(decoding: bytes, as: UTF8.self).utf8)
     }
     if isFirst, text.starts(with: [0xef, 0xbb, 0xbf]) { text.removeFirst(3) }

@@ -66,7 +66,7 @@ struct TextDecoder: Sendable {
 
   private func utf8(_ bytes: [UInt8], _ converters: inout Converters) -> [UInt8] {
     guard let name = encoding.iconvName else {
-      if (try? UTF8Span(validating: bytes.span)) != nil { return bytes }
+      if bytes.span.isUTF8 { return bytes }
       return Array(String(decoding: bytes, as: UTF8.self).utf8)
     }
     if converters.converter?.name != name { converters.converter = CharsetConverter(name) }

@@ -41,7 +41,7 @@ final class NameDecoder {
 
   /// `name` itself if it is UTF-8, flagged or not, as current programs write it.
   func utf8(_ name: ArraySlice<UInt8>, isUTF8: Bool) -> ArraySlice<UInt8> {
-    if name.allSatisfy({ $0 < 0x80 }) || String(validating: name, as: UTF8.self) != nil { return name }
+    if name.allSatisfy({ $0 < 0x80 }) || name.span.isUTF8 { return name }
     if order.count < Self.largestSample { take(name) }
     if let converted = converter?.utf8(name) ?? fallback?.utf8(name) { return converted[...] }
     // Without iconv, bytes are mapped reversibly, though not to the right characters.
