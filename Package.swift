@@ -86,7 +86,7 @@ let package = Package(
     module(
       "MailViews", in: "Views",
       ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree"]),
-    module("TableViews", in: "Views", ["Bytes", "Tables", "Jobs", "Tree"]),
+    module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"]),
     module("RenditionViews", in: "Views", ["Bytes", "Files", "Index", "Catalogue", "Jobs", "Tree"]),
 
     // Tree: nodes, items, listings, and what a view is; no format.
@@ -122,7 +122,7 @@ let package = Package(
     module(
       "Index", in: "Base",
       [
-        "Bytes", "Files",
+        "Bytes", "Threads", "Files",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),

@@ -31,26 +31,11 @@ extension Mailbox {
   /// Waits for a result of the search, which is resumed if it was paused.
   func wait<Answer>(_ opened: Opened, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
     try audience.waits { () throws(Fault) in
-      while true {
-        let isDue = progress.change { progress in
-          let rests = !progress.isDone && !progress.isSearched
-          if rests { progress.isSearched = true }
-          return rests
-        }
-        if isDue {
+      try progress.wait(
+        starting: { () throws(Fault) in
           guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-          mailboxes.scans.submit { [weak self, weak mailboxes] in
-            guard let self, let mailboxes else { return }
-            mailboxes.interest(of: audience).run { search(opened, mailboxes) }
-          }
-        }
-        let found = try progress.wait { progress -> Answer?? in
-          if let found = answer(progress) { return .some(found) }
-          // It paused, because its waiters had left just before.
-          return progress.isDone || progress.isSearched ? nil : .some(nil)
-        }
-        if let found { return found }
-      }
+          mailboxes.start(on: mailboxes.scans, self, for: audience) { $0.search(opened, $1) }
+        }, answer)
     }
   }
 
@@ -73,7 +58,7 @@ extension Mailbox {
       // When interrupted, the search pauses; new waiters resume it.
       if mailboxes.isEnding { end() } else if !error.isDelay { end(with: error) }
     }
-    progress.update { $0.isSearched = false }
+    progress.update { $0.isRunning = false }
   }
 
   /// Publishes what was found so far. A block that is not full is published together with the end: a reader that goes

@@ -21,13 +21,13 @@ final class Mailbox: Sendable {
   let readUpTo = Atomic<Int64>(0)
 
   /// The progress of the search.
-  struct Progress: Sendable {
+  struct Progress: PausableProgress {
     /// nil before the first access.
     var opened: Opened?
     var directory = MailboxDirectory()
     var isDone = false
-    /// Whether the search is running.
-    var isSearched = false
+    var isRunning = false
+    var isOver: Bool { isDone }
     /// The fault that ended the search early.
     var fault: Fault?
   }

@@ -156,11 +156,10 @@ final class TextSearch: Sendable {
       return true
     }
     guard isDue else { return }
-    mailboxes.words.submit { [weak self, weak mailboxes] in
-      guard let self, let mailboxes else { return }
+    mailboxes.start(on: mailboxes.words, self, for: audience) { search, mailboxes in
       // The thread is not shared.
       if mailboxes.yieldsToReaders { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
-      mailboxes.interest(of: audience).run { run(mailboxes) }
+      search.run(mailboxes)
     }
   }
 

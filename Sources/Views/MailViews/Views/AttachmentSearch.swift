@@ -31,15 +31,15 @@ final class AttachmentSearch: Sendable {
     var isKept = true
   }
 
-  private struct Progress: Sendable {
-    /// Whether the search is running.
-    var isSearched = false
+  private struct Progress: PausableProgress {
+    var isRunning = false
     var hasAny = false
     /// Set once all are found.
     var list: AttachmentList?
     /// Until then, how many messages have been searched, and those with attachments.
     var part: (looked: Int, messages: [UInt32]) = (0, [])
     var fault: Fault?
+    var isOver: Bool { list != nil || fault != nil }
   }
 
   init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
@@ -66,29 +66,14 @@ final class AttachmentSearch: Sendable {
     if let known = progress.read(answer) { return known }
     if patience == .immediate { throw .later }
     // A retry may succeed.
-    progress.change { if !$0.isSearched { $0.fault = nil } }
+    progress.change { if !$0.isRunning { $0.fault = nil } }
     return try audience.waits { () throws(Fault) in
-      while true {
-        let isDue = progress.change { progress in
-          let rests = !progress.isSearched && progress.fault == nil && progress.list == nil
-          if rests { progress.isSearched = true }
-          return rests
-        }
-        if isDue {
+      let found = try progress.wait(
+        starting: { () throws(Fault) in
           guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-          mailboxes.looks.submit { [weak self, weak mailboxes] in
-            guard let self, let mailboxes else { return }
-            mailboxes.interest(of: audience).run { run(mailboxes) }
-          }
-        }
-        let found = try progress.wait { progress -> Result<Answer, Fault>?? in
-          if let fault = progress.fault { return .some(.failure(fault)) }
-          if let found = answer(progress) { return .some(.success(found)) }
-          // It paused, because its waiters had left just before, or the list has been evicted.
-          return progress.isSearched ? nil : .some(nil)
-        }
-        if let found { return try found.get() }
-      }
+          mailboxes.start(on: mailboxes.looks, self, for: audience) { $0.run($1) }
+        }, { progress in progress.fault.map { .failure($0) } ?? answer(progress).map { Result.success($0) } })
+      return try found.get()
     }
   }
 
@@ -96,7 +81,7 @@ final class AttachmentSearch: Sendable {
     do throws(Fault) { try find(mailboxes) } catch {
       if mailboxes.isEnding { end() } else if !error.isDelay { progress.update { $0.fault = error } }
     }
-    progress.update { $0.isSearched = false }
+    progress.update { $0.isRunning = false }
   }
 
   private func find(_ mailboxes: Mailboxes) throws(Fault) {
