@@ -79,9 +79,9 @@ extension Tree {
         found.attributes.size > 0, try may(4, found.item, found.attributes, asker)
       else { return [] }
       let chosen = try sniffed.views(of: found, patience) { head in
-        views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
+        views.shown.indices.filter { views.shown[$0].isListed(besideFileStartingWith: head) }
       }
-      shown = chosen.map { views.all[$0] }
+      shown = chosen.map { views.shown[$0] }
     }
     var free: [ListedView] = []
     for view in shown {

@@ -1,5 +1,5 @@
 public import Bytes
-package import Catalogue
+public import Catalogue
 internal import Files
 internal import Glibc
 internal import Index
@@ -30,6 +30,9 @@ public protocol View: Sendable {
   /// The extensions that names of the view have: none but those is asked after.
   var endings: Set<FileExtension> { get }
 
+  /// The formats in which a file can be had by a name that ends in one of them.
+  var formats: [Format] { get }
+
   /// The view's name beside a file.
   func listedName(beside file: FileName) -> FileName
 
@@ -59,6 +62,7 @@ public protocol View: Sendable {
 
 extension View {
   public var sourceKind: Kind { .file }
+  public var formats: [Format] { [] }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func alternatives(of file: FileName) -> [FileName] { [] }
   public func isListed(beside file: FileName) -> Bool { true }
@@ -189,16 +193,19 @@ extension Attributes {
 /// Which views there are and which of them a listing shows.
 public struct Views: Sendable {
   public let all: [any View]
+  /// Those that a listing may show.
+  let shown: [any View]
   /// How many archives deep a listing shows views.
   public let depth: Int
   private let listed: ExtensionTable<any View>
   private let named: ExtensionTable<any View>
 
-  /// In the order in which they are looked for.
-  package init(_ all: [any View], depth: Int) {
+  /// In the order in which they are looked for. A listing does not show those with the `hidden` names.
+  package init(_ all: [any View], depth: Int, hidden: Set<String> = []) {
     self.all = all
     self.depth = depth
-    listed = ExtensionTable(all.flatMap { view in view.listedExtensions.map { ($0, view) } })
+    shown = all.filter { !hidden.contains($0.name) }
+    listed = ExtensionTable(shown.flatMap { view in view.listedExtensions.map { ($0, view) } })
     named = ExtensionTable(all.flatMap { view in view.endings.map { ($0, view) } })
   }
 
@@ -214,6 +221,10 @@ public struct ViewListing: Sendable {
   public var isOff = false
   public var added: Set<FileExtension> = []
   public var removed: Set<FileExtension> = []
+  /// The names of views that no listing shows.
+  public var hidden: Set<String> = []
+  /// How names of files in another format are listed.
+  public var spelling = FormatSuffix.name
 
   public init() {}
 

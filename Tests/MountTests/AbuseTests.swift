@@ -73,7 +73,7 @@ import Testing
           said == """
             cat: noise.ppm.as-avif: Input/output error
             noise.ppm: the converter was killed (SIGKILL)
-            4
+            3
             cat: noise.ppm.q30.as-avif: Input/output error
             noise.ppm: converting it was not done after 6 s, three times -o convert_time
             JPEG image data

@@ -32,7 +32,7 @@ import Testing
       try await Self.fill(scratch)
       for (name, reader) in Self.readers.sorted(by: { $0.key < $1.key }) {
         _ = try await shell("rm -rf \"$1\"/cache", scratch.path)
-        try await withConverter(scratch) { mount in
+        try await withConverter(scratch, "views=+png:+webp:+gif:+avif:+bmp:+svg") { mount in
           let complaints = try await mount.shell(reader, scratch)
           #expect(complaints == "", "\(name)")
           let check = """
@@ -63,7 +63,7 @@ import Testing
         for number in range(1000): os.link("report.pdf", f"pdf/{number}.pdf")
         """
       _ = try await shell("python3 -c \"$1\" \"$2\"", make, scratch.source)
-      try await withConverter(scratch) { mount in
+      try await withConverter(scratch, "views=+png") { mount in
         let lines = """
           ls -l | grep -c as-jpeg; ls -l pdf | grep -c 'pages$'; find . -maxdepth 1 | wc -l
           workers; ls $O/../cache/ffmount/renditions 2>&1 | grep -o 'No such'

@@ -55,6 +55,24 @@ extension RenditionTests {
     }
   }
 
+  @Test func listingsShowWhatIsChosen() async throws {
+    try await withScratch { scratch in
+      for name in ["a.heic", "b.png", "c.pdf", "d.zip"] { try scratch.write(name, "echo") }
+      for (options, shown) in [
+        ("workers=1", "a.heic.as-jpeg b.png.as-jpeg c.compressed.pdf c.pdf.pages d.zip.contents"),
+        ("views=-png,names=extension", "a.heic.as.jpg c.compressed.pdf c.pdf.pages d.zip.contents"),
+        ("views=-as-jpeg:-pages,names=extension", "c.compressed.pdf d.zip.contents"),
+        ("views=-compressed:-contents:-png,names=format", "a.heic.as-jpeg c.pdf.pages"),
+      ] {
+        try await withMount(scratch, options) { mount in
+          try await expect(
+            "ls -I '?.???' -I '?.heic' | xargs; stat -c %n b.png.as.gif", mount, scratch,
+            says: shown + "\nb.png.as.gif\n")
+        }
+      }
+    }
+  }
+
   @Test func viewsCompose() async throws {
     try await withScratch { scratch in
       let make = """

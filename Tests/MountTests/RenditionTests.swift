@@ -10,7 +10,7 @@ import Testing
     _ scratch: MountScratch, _ options: String = "workers=2", _ body: (MountProcess) async throws -> Void
   ) async throws {
     try await TestSupport.withMount(
-      scratch, options: ["-o", "converter=\(Self.worker),\(options)"],
+      scratch, options: ["-o", "converter=\(Self.worker),views=+png,\(options)"],
       environment: ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path], body)
   }
 

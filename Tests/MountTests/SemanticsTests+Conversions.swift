@@ -125,8 +125,25 @@ extension SemanticsTests {
       """,
       "report.compressed.pdf\nreport.pdf\nreport.pdf.pages\nsmaller\n", build: documents),
     SemanticsExample(
-      "an image has its JPEG beside it", "ls -d photo*; file -b photo.png.as-jpeg | cut -d, -f1",
-      "photo.png\nphoto.png.as-jpeg\nJPEG image data\n", build: documents),
+      "an image has its JPEG beside it",
+      "cp $S/photo.png $S/scan.tif; ls -d photo* scan*; file -b photo.png.as-jpeg scan.tif.as-jpeg | cut -d, -f1",
+      "photo.png\nscan.tif\nscan.tif.as-jpeg\nJPEG image data\nJPEG image data\n", build: documents),
+    SemanticsExample(
+      "every .as-FORMAT is there as .as.EXTENSION",
+      """
+      cmp photo.png.as-jpeg photo.png.as.jpg && cmp photo.png.50px.as-tiff photo.png.50px.as.TIF && echo same
+      cmp report.pdf.as-txt report.pdf.as.txt && file -b report.pdf.pages/003.pdf.as.jpeg | cut -d, -f1
+      printf 'a,b\\n1,2\\n' > $S/x.csv; echo own > $S/photo.png.as.gif; cmp x.csv.as-html x.csv.as.htm && cat photo.png.as.gif
+      ls photo.png.as.xyz photo.png.jpg
+      """,
+      """
+      same
+      JPEG image data
+      own
+      ls: cannot access 'photo.png.as.xyz': No such file or directory
+      ls: cannot access 'photo.png.jpg': No such file or directory
+
+      """, build: documents),
     SemanticsExample(
       "modifiers stand in front of the format",
       "file -b photo.png.100px.q70.as-png photo.png.rot90.50%.as-png | cut -d, -f2; ls photo.png.purple.as-png",
@@ -194,7 +211,7 @@ extension SemanticsTests {
       failed
       bad.png
       ls: cannot open directory 'bad.pdf.pages': Input/output error
-      5
+      4
 
       """
     ) {

@@ -40,6 +40,8 @@ public struct Conversion: Sendable {
   public let arguments: (any Arguments.Type)?
   /// The formats that a listing shows it beside.
   public let listed: Set<Format>
+  /// Those and the formats that it may be shown beside if `-o views=` says so.
+  public let listable: Set<Format>
   public let size: Size
   /// The worker programs that can do it, the best first.
   public let programs: [String]
@@ -53,7 +55,8 @@ public struct Conversion: Sendable {
   /// `verb`: nil for the result's name.
   public init(
     _ verb: String? = nil, from sources: [Format], to result: Format, as naming: Naming = .suffix,
-    arguments: (any Arguments.Type)? = nil, listed: [Format] = [], size: Size, programs: [String],
+    arguments: (any Arguments.Type)? = nil, listed: [Format] = [], listable: [Format] = [], size: Size,
+    programs: [String],
     meaning: (sources: String, result: String)
   ) {
     self.verb = verb ?? result.name
@@ -62,6 +65,7 @@ public struct Conversion: Sendable {
     self.naming = naming
     self.arguments = arguments
     self.listed = Set(listed)
+    self.listable = Set(listed + listable)
     self.size = size
     self.programs = programs
     self.meaning = meaning

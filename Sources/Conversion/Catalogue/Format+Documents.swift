@@ -7,6 +7,7 @@ extension Format {
     "pdf", extensions: ["pdf"], mimeType: "application/pdf", family: .pageDocument, head: Array("%PDF-".utf8)
   ) { $0.prefix(1024).contains(run: "%PDF-") }
   public static let plainText = Format("txt", extensions: ["txt"], mimeType: "text/plain", family: .text)
+  public static let html = Format("html", extensions: ["html", "htm"], mimeType: "text/html", family: .text)
 
   public static let documents: [Format] = [.pdf]
 }

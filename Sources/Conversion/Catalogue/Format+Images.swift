@@ -64,6 +64,9 @@ extension Format {
     .jpeg, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif, .pnm, .svg,
   ]
 
+  /// Those that browsers and common viewers do not show.
+  public static let seldomShown: [Format] = [.heic, .tiff, .jp2, .exr, .pnm, .rawPhoto]
+
   /// Whether an ISO base media file has one of these major brands.
   private static func isBranded(_ head: ArraySlice<UInt8>, _ brands: Set<String>) -> Bool {
     head.has("ftyp", at: 4) && brands.contains(String(decoding: head.dropFirst(8).prefix(4), as: UTF8.self))

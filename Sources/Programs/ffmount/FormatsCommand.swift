@@ -7,9 +7,12 @@ import Tree
 struct FormatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "formats", abstract: "Shows which files have which views, and how these are called.",
-    usage: "ffmount formats")
+    usage: "ffmount formats [--mime]")
+
+  @Flag(help: "Print what desktops need to know the names of views: XML for shared-mime-info.") var mime = false
 
   func run() throws {
+    if mime { return print(MimePackage.text) }
     let views = Views.descriptions
     Self.show(
       [["view", "what it is", "by name beside", "listed beside"]]

@@ -26,6 +26,7 @@ extension MountOptions {
     "depth": number(0...64) { $0.depth = $1 },
     "view": text { $0.view = $1 },
     "views": { options, _, value in try options.take(views: value) },
+    "names": choice("format", "extension") { $0.listing.spelling = $1 == "format" ? .name : .fileExtension },
     "charset": { options, name, value in
       guard ZipOptions.knows(charset: value) else {
         throw ValidationError("-o \(name)=\(value): no such character set (see those there are with: iconv -l)")

@@ -82,7 +82,7 @@ struct MountOptions {
     throw ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
   }
 
-  /// Parses `none`, `+docx`, `-zip`; several are joined by `:` or given in another `views=`.
+  /// Parses `none`, `+docx`, `-zip`, `-messages`; several are joined by `:` or given in another `views=`.
   mutating func take(views value: String) throws {
     for word in value.split(separator: ":") {
       if word == "none" {
@@ -90,11 +90,17 @@ struct MountOptions {
         continue
       }
       guard let sign = word.first, sign == "+" || sign == "-", word.count > 1 else {
-        throw ValidationError("-o views=\(value): expected none, or extensions to add and leave out such as +docx:-pdf")
+        throw ValidationError(
+          "-o views=\(value): expected none, or extensions and views to add and leave out such as +docx:-pdf:-views")
+      }
+      let name = String(word.dropFirst())
+      if sign == "-", Views.listedNames.contains(name) {
+        listing.hidden.insert(name)
+        continue
       }
       let kind = FileExtension(word.dropFirst().utf8)
       guard Views.possibleExtensions.contains(kind) else {
-        throw ValidationError("-o views=\(value): no view for files that end in .\(word.dropFirst())")
+        throw ValidationError("-o views=\(value): no view for files that end in .\(name), and no view of that name")
       }
       if sign == "+" { listing.added.insert(kind) } else { listing.removed.insert(kind) }
     }

@@ -27,7 +27,7 @@ extension Views {
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let services = ViewServices(
       listing: listing, decodedCache: cache, index: index, zip: zip, conversions: conversions, memory: memory)
-    self.init(Self.families.flatMap { $0(services) }, depth: depth)
+    self.init(Self.families.flatMap { $0(services) }, depth: depth, hidden: listing.hidden)
   }
 
   /// The families of views, in the order in which they are asked: one line each.
@@ -75,6 +75,17 @@ extension Views {
   /// The extensions of files that a view can be listed beside: what `-o views=` accepts.
   public static let possibleExtensions: Set<FileExtension> =
     known.all.reduce(into: []) { $0.formUnion($1.possibleExtensions) }
+
+  /// The names of the views that a listing can show: what `-o views=-` accepts besides.
+  public static let listedNames: Set<String> = Set(known.all.filter { !$0.possibleExtensions.isEmpty }.map(\.name))
+
+  /// The MIME types of files by the ends of their names: `as-jpeg` is `image/jpeg`.
+  public static var mimeTypes: [(ending: String, type: String)] {
+    var seen: Set<String> = []
+    return known.all.flatMap(\.formats).flatMap { format in
+      FormatSuffix.wordEndings(of: format).map { ($0, format.mimeType) }
+    }.filter { seen.insert($0.0).inserted }
+  }
 
   /// What each view is, in the order in which they are asked.
   public static var descriptions: [ViewDescription] { known.all.flatMap(\.descriptions) }

@@ -1,10 +1,12 @@
 package import Bytes
-internal import Catalogue
+package import Catalogue
 package import Tree
 
-/// `NAME[.MODIFIER…].as-FORMAT`: a file converted to another format, by any conversion of the catalogue that is named so.
+/// `NAME[.MODIFIER…].as-FORMAT`, or `….as.EXTENSION`: a file converted to another format, by any conversion of the
+/// catalogue that is named so.
 package struct RenditionView: View {
-  package let name = "rendition"
+  /// Of those that are listed.
+  package var name: String { "as-\(listed.first?.result.name ?? "format")" }
   package let kind = Kind.file
   package let listedExtensions: Set<FileExtension>
   package let possibleExtensions: Set<FileExtension>
@@ -12,26 +14,21 @@ package struct RenditionView: View {
   private let conversions: Conversions
   /// In the catalogue's order.
   private let named: [Conversion]
-  /// By the names of their results.
-  private let byResult: [String: [Conversion]]
   /// Those that a listing shows beside files of a format.
   private let listed: [Conversion]
+  private let spelling: FormatSuffix
 
-  private static let marker = Array("as-".utf8)
   private static let dot = UInt8(ascii: ".")
 
   package init(listing: ViewListing, _ conversions: Conversions) {
     let named = conversions.catalogue.conversions.filter { $0.naming == .suffix }
     self.named = named
-    byResult = Dictionary(
-      grouping: named.flatMap { conversion in
-        ([conversion.result.name] + conversion.result.otherNames).map { (name: $0, conversion) }
-      }, by: \.name
-    ).mapValues { $0.map(\.1) }
-    listed = named.filter { !$0.listed.isEmpty }
-    possibleExtensions = listed.reduce(into: []) { $0.formUnion($1.listed.extensions) }
-    listedExtensions = listing.extensions(possibleExtensions)
+    listed = named.filter { !$0.listable.isEmpty }
+    possibleExtensions = listed.reduce(into: []) { $0.formUnion($1.listable.extensions) }
+    listedExtensions = listing.extensions(
+      listed.reduce(into: []) { $0.formUnion($1.listed.extensions) }, byName: possibleExtensions)
     listsUnnamed = !listing.isOff
+    spelling = listing.spelling
     self.conversions = conversions
   }
 
@@ -53,20 +50,17 @@ package struct RenditionView: View {
     return descriptions
   }
 
-  package var endings: Set<FileExtension> { Set(byResult.keys.map { FileExtension(Self.marker + Array($0.utf8)) }) }
+  package var formats: [Format] { named.map(\.result) }
+  package var endings: Set<FileExtension> { formats.reduce(into: []) { $0.formUnion(FormatSuffix.endings(of: $1)) } }
 
   /// The conversion that a listing shows beside a file; of one without an extension, the first.
   private func listed(beside file: FileName) -> Conversion? {
     let format = file.fileExtension.flatMap { conversions.catalogue.format(named: $0) }
-    return format.flatMap { format in listed.first { $0.listed.contains(format) } } ?? listed.first
+    return format.flatMap { format in listed.first { $0.listable.contains(format) } } ?? listed.first
   }
 
   package func listedName(beside file: FileName) -> FileName {
-    Self.name(of: file, as: listed(beside: file)?.result.name ?? "")
-  }
-
-  private static func name(of file: FileName, as result: String) -> FileName {
-    FileName(file.bytes + [dot] + marker + Array(result.utf8))
+    listed(beside: file).map { spelling.name(of: file, as: $0.result) } ?? file
   }
 
   package func listedRequest(beside file: FileName) -> ViewRequest {
@@ -75,15 +69,13 @@ package struct RenditionView: View {
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
     guard listsUnnamed, let format = conversions.catalogue.format(startingWith: head) else { return false }
-    return listed.first?.listed.contains(format) ?? false
+    return !listedExtensions.isDisjoint(with: format.extensions)
   }
 
   package func requests(for name: FileName) -> [ViewRequest] {
-    let bytes = name.bytes
-    guard let end = bytes.lastIndex(of: Self.dot), bytes[(end + 1)...].starts(with: Self.marker),
-      let known = byResult[String(decoding: bytes[(end + 1 + Self.marker.count)...], as: UTF8.self)]
-    else { return [] }
-    var source = bytes[..<end]
+    guard let (start, asksFor) = FormatSuffix.split(name) else { return [] }
+    let known = named.filter { asksFor($0.result) }
+    var source = start
     var words = ""
     var requests: [ViewRequest] = []
     // None may be repeated, so there are few.
@@ -111,7 +103,7 @@ package struct RenditionView: View {
       // What a step makes is a file of its own.
       let found = try made(of: source, by: step, step.plainRecipe, patience)
       source = Source(
-        item: found.item, attributes: found.attributes, name: Self.name(of: source.name, as: step.result.name),
+        item: found.item, attributes: found.attributes, name: FormatSuffix.name.name(of: source.name, as: step.result),
         folder: source.folder)
     }
     return try made(of: source, by: way.last, way.recipe, patience)
@@ -130,7 +122,7 @@ package struct RenditionView: View {
   private func way(
     from format: Format, to result: Format, _ recipe: Recipe
   ) -> (steps: ArraySlice<Conversion>, last: Conversion, recipe: Recipe)? {
-    for conversion in byResult[result.name] ?? [] {
+    for conversion in named where conversion.result == result {
       guard let chain = conversions.catalogue.chain(from: format, to: conversion),
         let recipe = conversion.recipe(
           recipe.arguments ?? "", of: chain.count > 1 ? chain[chain.count - 2].result : format)

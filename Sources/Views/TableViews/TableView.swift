@@ -1,19 +1,19 @@
 package import Bytes
+package import Catalogue
 package import Jobs
 package import Tables
 package import Tree
 
-/// `NAME.csv.as-html`, `NAME.csv.as-txt` and `NAME.json.as-txt`, by name: readable forms of tables and JSON, generated
+/// `NAME.csv.as-html`, `NAME.csv.as-txt` and `NAME.json.as-txt`, by name, or as `NAME.csv.as.html`: readable forms of tables and JSON, generated
 /// while they are read.
 ///
 /// A table is recognized by its name only, as nothing in its bytes identifies it.
 package struct TableView: View {
-  package let name: String
+  private let format: Format
   package let kind = Kind.file
   package let listedExtensions: Set<FileExtension> = []
   package let possibleExtensions: Set<FileExtension> = []
   private let form: TableForm
-  private let suffix: StaticString
   private let known: ResultSizes
   private let memory: RewrittenText.Memory
 
@@ -44,21 +44,24 @@ package struct TableView: View {
     self.form = form
     self.known = known
     self.memory = memory
-    (name, suffix) =
+    format =
       switch form {
-      case .html: ("as-html", ".as-html")
-      case .text: ("as-txt", ".as-txt")
+      case .html: .html
+      case .text: .plainText
       }
   }
 
-  package var endings: Set<FileExtension> { [FileExtension(name.utf8)] }
+  package var name: String { "as-\(format.name)" }
+  package var formats: [Format] { [format] }
+  package var endings: Set<FileExtension> { FormatSuffix.endings(of: format) }
 
-  package func listedName(beside file: FileName) -> FileName { file.appending(suffix) }
+  package func listedName(beside file: FileName) -> FileName { FormatSuffix.name.name(of: file, as: format) }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   package func requests(for name: FileName) -> [ViewRequest] {
-    name.dropping(suffix: suffix).map { [ViewRequest(source: $0)] } ?? []
+    guard let (source, asksFor) = FormatSuffix.split(name), asksFor(format) else { return [] }
+    return [ViewRequest(source: FileName(source))]
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
