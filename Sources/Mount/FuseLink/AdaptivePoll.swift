@@ -10,17 +10,31 @@ struct AdaptivePoll {
 
   /// In nanoseconds: about the cost of sleeping and being woken.
   private static let longest: UInt64 = 50_000
+  /// A thread that does not run again after this time has yielded to another program.
+  private static let longestYield: UInt64 = 200_000
+  private static let rest: UInt64 = 100_000_000
+
+  /// When the rest ends.
+  private var resumesAt: UInt64 = 0
 
   /// Returns when `isThere` is true or the time is up.
   mutating func wait(_ isThere: () -> Bool) {
-    let end = Self.now + Self.longest
+    var now = Self.now
+    let end = now + Self.longest
     while !isThere() {
-      if Self.now > end {
+      if now > end {
         isWorthwhile = false
         return
       }
+      let before = now
       // Yields the core to other threads.
       _ = sched_yield()
+      now = Self.now
+      if now - before > Self.longestYield {
+        isWorthwhile = false
+        resumesAt = now + Self.rest
+        return
+      }
     }
   }
 
@@ -29,7 +43,8 @@ struct AdaptivePoll {
     if isWorthwhile { return receive() }
     let start = Self.now
     let status = receive()
-    isWorthwhile = Self.now - start < 2 * Self.longest
+    let now = Self.now
+    isWorthwhile = now - start < 2 * Self.longest && now > resumesAt
     return status
   }
 
