@@ -74,6 +74,37 @@ import Testing
     }
   }
 
+  @Test func thumbnailsAreOfThePictureBehindAView() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      try scratch.write("x.csv", "a,b\n")
+      try await withConverter(scratch) { mount in
+        let lines = """
+          thumb() { XDG_CACHE_HOME=$O/../cache "$B" thumbnail "$@"; }
+          thumb photo.png $O/1.png --size 100; thumb photo.png.as-webp $O/2.png -s 100; thumb $S/photo.png.as.jpg $O/3.png -s 100
+          cmp $O/1.png $O/2.png && cmp $O/1.png $O/3.png; thumb report.pdf $O/4.png -s 64; thumb report.pdf.pages/002.pdf $O/5.png
+          file -b $O/[145].png | cut -d, -f1,2; thumb x.csv $O/6.png; thumb . $O/6.png; thumb photo.png $O/no/6.png; ls $O
+          """
+        let said = try await mount.shell("B='\(MountProcess.binary)'\n" + lines, scratch)
+        #expect(
+          said == """
+            PNG image data, 100 x 75
+            PNG image data, 64 x 64
+            PNG image data, 256 x 256
+            ffmount: cannot make a thumbnail of x.csv: it is neither an image nor a PDF
+            ffmount: cannot make a thumbnail of .: it is a folder
+            ffmount: cannot make a thumbnail of photo.png: No such file or directory
+            1.png
+            2.png
+            3.png
+            4.png
+            5.png
+
+            """)
+      }
+    }
+  }
+
   @Test func conversionsComposeWithArchivesAndMail() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)

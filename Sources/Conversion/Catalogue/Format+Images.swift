@@ -22,7 +22,8 @@ extension Format {
   public static let gif = Format(
     "gif", extensions: ["gif"], mimeType: "image/gif", family: .image, head: Array("GIF8".utf8))
   public static let heic = Format(
-    "heic", otherNames: ["heif"], extensions: ["heic", "heif"], mimeType: "image/heic", family: .image,
+    "heic", otherNames: ["heif"], extensions: ["heic", "heif"], mimeType: "image/heic", otherMimeTypes: ["image/heif"],
+    family: .image,
     head: Array("\0\0\0\u{18}ftypheic".utf8)
   ) { isBranded($0, ["heic", "heix", "hevc", "hevx", "heim", "heis", "mif1", "msf1"]) }
   public static let avif = Format(
@@ -30,14 +31,16 @@ extension Format {
   ) { isBranded($0, ["avif", "avis"]) }
   /// JPEG 2000, as a file and as a codestream.
   public static let jp2 = Format(
-    "jp2", extensions: ["jp2", "j2k"], mimeType: "image/jp2", family: .image,
+    "jp2", extensions: ["jp2", "j2k"], mimeType: "image/jp2", otherMimeTypes: ["image/x-jp2-codestream"],
+    family: .image,
     head: [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]
   ) { $0.starts(with: [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]) || $0.starts(with: [0xff, 0x4f, 0xff, 0x51]) }
   public static let bmp = Format(
     "bmp", extensions: ["bmp"], mimeType: "image/bmp", family: .image, head: Array("BM".utf8))
   /// Netpbm: P1 to P6, and a blank.
   public static let pnm = Format(
-    "pnm", extensions: ["pnm", "pbm", "pgm", "ppm"], mimeType: "image/x-portable-anymap", family: .image
+    "pnm", extensions: ["pnm", "pbm", "pgm", "ppm"], mimeType: "image/x-portable-anymap",
+    otherMimeTypes: ["image/x-portable-bitmap", "image/x-portable-graymap", "image/x-portable-pixmap"], family: .image
   ) { head in
     let bytes = Array(head.prefix(3))
     return bytes.count == 3 && bytes[0] == 0x50 && (0x31...0x36).contains(bytes[1])
@@ -53,7 +56,11 @@ extension Format {
   /// Those of Fuji, Olympus, Panasonic and Canon; most others start as TIFF does.
   public static let rawPhoto = Format(
     "raw", extensions: ["dng", "cr2", "cr3", "nef", "arw", "orf", "rw2", "raf", "pef", "srw"],
-    mimeType: "image/x-dcraw", family: .rawPhoto
+    mimeType: "image/x-dcraw",
+    otherMimeTypes: [
+      "image/x-adobe-dng", "image/x-canon-cr2", "image/x-canon-cr3", "image/x-nikon-nef", "image/x-sony-arw",
+      "image/x-olympus-orf", "image/x-panasonic-rw2", "image/x-fuji-raf", "image/x-pentax-pef", "image/x-samsung-srw",
+    ], family: .rawPhoto
   ) { head in
     ["FUJIFILMCCD-RAW ", "IIRO", "IIRS", "MMOR", "IIU\0"].contains { head.starts(with: $0.utf8) }
       || isBranded(head, ["crx "])

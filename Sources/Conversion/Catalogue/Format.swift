@@ -15,6 +15,8 @@ public struct Format: Sendable {
   /// Lower case, the usual one first.
   public let extensions: [FileExtension]
   public let mimeType: String
+  /// Other names of its MIME type, and those of its kinds.
+  public let otherMimeTypes: [String]
   public let family: Family
   /// Whether a file that starts with these bytes, 4 KiB of it if it has as many, is of the format.
   public let isSignature: @Sendable (ArraySlice<UInt8>) -> Bool
@@ -23,13 +25,15 @@ public struct Format: Sendable {
 
   /// - Parameter signature: nil if its bytes do not identify the format.
   public init(
-    _ name: String, otherNames: [String] = [], extensions: [FileExtension], mimeType: String, family: Family,
-    head: [UInt8] = [], signature: (@Sendable (ArraySlice<UInt8>) -> Bool)? = nil
+    _ name: String, otherNames: [String] = [], extensions: [FileExtension], mimeType: String,
+    otherMimeTypes: [String] = [],
+    family: Family, head: [UInt8] = [], signature: (@Sendable (ArraySlice<UInt8>) -> Bool)? = nil
   ) {
     self.name = name
     self.otherNames = otherNames
     self.extensions = extensions
     self.mimeType = mimeType
+    self.otherMimeTypes = otherMimeTypes
     self.family = family
     self.head = head
     isSignature = signature ?? { bytes in !head.isEmpty && bytes.starts(with: head) }

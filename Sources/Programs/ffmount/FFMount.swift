@@ -13,7 +13,7 @@ struct FFMount: ParsableCommand {
     version: versionText,
     subcommands: [
       MountCommand.self, IndexCommand.self, SearchCommand.self, StatusCommand.self, CacheCommand.self,
-      FormatsCommand.self,
+      FormatsCommand.self, ThumbnailCommand.self,
     ],
     defaultSubcommand: MountCommand.self)
 

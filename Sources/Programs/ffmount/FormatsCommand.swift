@@ -7,12 +7,15 @@ import Tree
 struct FormatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "formats", abstract: "Shows which files have which views, and how these are called.",
-    usage: "ffmount formats [--mime]")
+    usage: "ffmount formats [--mime | --thumbnailer]")
 
   @Flag(help: "Print what desktops need to know the names of views: XML for shared-mime-info.") var mime = false
 
+  @Flag(help: "Print the file by which file managers find ffmount thumbnail.") var thumbnailer = false
+
   func run() throws {
     if mime { return print(MimePackage.text) }
+    if thumbnailer { return print(ThumbnailerEntry.text) }
     let views = Views.descriptions
     Self.show(
       [["view", "what it is", "by name beside", "listed beside"]]

@@ -1,9 +1,6 @@
-import AllViews
 import Bytes
-import Files
 import Glibc
 import Index
-import Logging
 import Synchronization
 import Tree
 
@@ -14,18 +11,9 @@ extension IndexCommand {
     guard place.name == nil else {
       throw Refusal(.usage, "cannot make the conversions of \(path): not a folder (give the folder it is in)")
     }
-    var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
-    logger.logLevel = .warning
-    let options = try MountOptions([])
-    let spools = MountPlan.spoolFolder
-    guard
-      let conversions = try Converter.conversions(
-        options, index: index, cacheFolder: CacheFolder.path(), spools: spools, logger)
-    else { throw Refusal(.failure, "cannot make the conversions of \(path): there is no ffconvert beside ffmount") }
-    let views = Views(index: index, spools: spools, conversions: conversions)
     let tree: Tree
-    do throws(Fault) { tree = try Tree(mirroring: place.root, views: views) } catch {
-      throw Refusal(.sourceMissing, "cannot read \(path): \(describe(error)) (check its permissions)")
+    do { tree = try place.tree(index) } catch let refusal as Refusal {
+      throw Refusal(refusal.status, "cannot make the conversions of \(path): \(refusal.sentence)")
     }
     defer { tree.stop() }
     let work = ConvertingAhead(tree)

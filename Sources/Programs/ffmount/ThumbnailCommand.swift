@@ -1,0 +1,97 @@
+import ArgumentParser
+import Bytes
+import Catalogue
+import Files
+import Glibc
+import Index
+import Tree
+
+/// `ffmount thumbnail INPUT OUTPUT`: what file managers call for a picture of a file.
+struct ThumbnailCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "thumbnail", abstract: "Makes a small PNG of an image or of a PDF's first page, for file managers.",
+    usage: "ffmount thumbnail INPUT OUTPUT [--size PIXELS]")
+
+  @Argument(help: "An image or a PDF, also one inside a mount.", completion: .file())
+  var input: String
+
+  @Argument(help: "Where to write the PNG.", completion: .file())
+  var output: String
+
+  @Option(name: [.short, .long], help: "The most pixels that the longest side may have.")
+  var size = 256
+
+  func validate() throws {
+    guard (1...4096).contains(size) else { throw ValidationError("--size \(size): expected 1 to 4096 pixels") }
+  }
+
+  func run() throws {
+    let problem = "cannot make a thumbnail of \(input)"
+    do { try save(made()) } catch let refusal as Refusal {
+      throw Refusal(refusal.status, "\(problem): \(refusal.sentence)")
+    } catch let fault as Fault { throw Refusal(.failure, "\(problem): \(describe(fault))") }
+  }
+
+  /// The PNG. What a mount shows of a picture has the picture's own thumbnail, which the cache keeps once.
+  private func made() throws -> [UInt8] {
+    var path = input
+    while let source = Self.source(of: path), unsafe access(source, R_OK) == 0 { path = source }
+    let place = try RealPlace(path)
+    guard let name = place.name else { throw Refusal(.usage, "it is a folder") }
+    let index = Index(folder: CacheFolder.path())
+    defer { index.finish(within: .seconds(1)) }
+    let tree = try place.tree(index)
+    defer { tree.stop() }
+    let wanted = FileName(name.bytes + Array(".\(size)px.as-png".utf8))
+    return try waiting { () throws(Fault) in
+      let entry: Tree.Entry
+      do throws(Fault) { entry = try tree.lookUp(wanted, in: Tree.root, .blocking) } catch {
+        throw error.kind == .system(ENOENT) ? Fault(.unsupported, "it is neither an image nor a PDF") : error
+      }
+      defer { tree.forget(entry.node, 1) }
+      return try tree.open(entry.node, .blocking).reading(.blocking) { (bytes) throws(Fault) in
+        guard bytes.size <= Self.largest else { throw Fault(.limit, "its thumbnail is too large") }
+        return try bytes.bytes(at: 0, count: Int(bytes.size))
+      }
+    }
+  }
+
+  /// In bytes; of 4096 by 4096 pixels.
+  private static let largest: Int64 = 128 << 20
+
+  /// The path of the picture that a name such as `x.heic.as-jpeg` is a view of; nil if it is none.
+  private static func source(of path: String) -> String? {
+    let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+    guard let (source, asksFor) = FormatSuffix.split(FileName(path[slash...].utf8)),
+      Format.images.contains(where: asksFor), !source.isEmpty
+    else { return nil }
+    return path[..<slash] + String(decoding: source, as: UTF8.self)
+  }
+
+  private func save(_ bytes: [UInt8]) throws(Fault) {
+    let file = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o600)
+    guard file >= 0 else { throw Fault(.system(errno), "\(output) cannot be written") }
+    defer { close(file) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw Fault(.system(errno), "\(output) cannot be written") }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+/// The file by which file managers find `ffmount thumbnail`.
+enum ThumbnailerEntry {
+  /// The contents of a file for the folder `thumbnailers`: what desktops make no thumbnails of by themselves, and PDFs.
+  static var text: String {
+    let types = (Format.seldomShown + [.avif, .pdf]).flatMap { [$0.mimeType] + $0.otherMimeTypes }
+    return """
+      [Thumbnailer Entry]
+      TryExec=ffmount
+      Exec=ffmount thumbnail --size %s %i %o
+      MimeType=\(types.joined(separator: ";"));
+      """
+  }
+}
