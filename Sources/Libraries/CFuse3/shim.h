@@ -15,3 +15,8 @@ static inline int ffmount_reply_descriptor(fuse_req_t request, int descriptor, o
   return fuse_reply_data(request, &buffers, 0);
 }
 
+// C, because it is a macro since libfuse 3.17.
+static inline struct fuse_session *ffmount_session_new(
+    struct fuse_args *arguments, const struct fuse_lowlevel_ops *operations, size_t size, void *user) {
+  return fuse_session_new(arguments, operations, size, user);
+}

@@ -39,7 +39,7 @@ internal import Synchronization
       var arguments = unsafe fuse_args(argc: Int32(pointers.count), argv: pointers.baseAddress, allocated: 0)
       defer { unsafe fuse_opt_free_args(&arguments) }
       var table = Operations.table()
-      return unsafe fuse_session_new(&arguments, &table, MemoryLayout<fuse_lowlevel_ops>.size, user)
+      return unsafe ffmount_session_new(&arguments, &table, MemoryLayout<fuse_lowlevel_ops>.size, user)
     }
     guard let session = unsafe session else { throw Failure(reason: LibfuseLog.last ?? "libfuse refused the options") }
     unsafe raw = session
