@@ -3,7 +3,7 @@
 
 _ffmount() {
     local cur prev words cword
-    # `=` and `:` stay in the word. The second is of versions before 2.12.
+    # `=` and `:` stay in the word. The second is of versions of bash-completion before 2.12.
     if declare -F _comp_initialize >/dev/null; then
         _comp_initialize -n =: -- "$@" || return
     else

@@ -18,7 +18,8 @@ files) _files && result=0 ;;
 folders) _files -/ && result=0 ;;
 esac
 if (( $#open + $#closed )); then
+    # In the program's order.
     compset -P '*[,=:]'
-    _describe -t values value open -S '' -- closed && result=0
+    _describe -V -t values value open -S '' -- closed && result=0
 fi
 return result
