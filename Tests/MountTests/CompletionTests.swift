@@ -26,7 +26,7 @@ import Testing
     "ffmount -o ro,sandbox=w": "ffmount -o ro,sandbox=weak ",
     "ffmount -o view=mess": "ffmount -o view=message",
     "ffmount -o views=+docx:-pd": "ffmount -o views=+docx:-pdf ",
-    "ffmount -o views=+docx:-messag": "ffmount -o views=+docx:-messages ",
+    "ffmount -o views=+docx:-compr": "ffmount -o views=+docx:-compressed ",
     "ffmount -o names=e": "ffmount -o names=extension ",
     "ffmount -o charset=CP86": "ffmount -o charset=CP86",
     "ffmount -o password_file=folder/sec": "ffmount -o password_file=folder/secrets ",
