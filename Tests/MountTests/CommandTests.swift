@@ -7,12 +7,11 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1))) struct CommandTests {
   // MARK: Output
 
-  @Test func formatsAreWhatTheDocumentationHas() async throws {
-    let said = try await shell("\"$1\" formats", MountProcess.binary)
-    #expect(said.status == 0)
-    let views = try String(
-      contentsOfFile: MountScratch.package + "/Sources/Programs/ffmount/ffmount.docc/Views.md", encoding: .utf8)
-    #expect(views.contains("compares them. -->\n" + said.text + "<!-- So far. -->"))
+  @Test(.enabled(if: MountScratch.has("mandoc"), "needs mandoc"))
+  func manualIsCompleteAndWhatTheProgramSays() async throws {
+    let checked = try await run(MountScratch.package + "/scripts/manual", "--check", MountProcess.binary)
+    #expect(checked.text == "" && checked.status == 0, "\(checked.errors)")
+    let said = try await run(MountProcess.binary, "formats")
     for word in ["`NAME.contents/`", "`NAME.pages/`", "`NAME.as-html`", "`1600px`", "`*.heic`"] {
       #expect(said.text.contains(word))
     }

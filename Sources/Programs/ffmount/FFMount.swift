@@ -29,6 +29,11 @@ struct FFMount: ParsableCommand {
       print(helpMessage(for: MountCommand.self))
       return
     }
+    // What scripts/completions ask.
+    if arguments.first == "--complete" {
+      print(Completion(of: Array(arguments.dropFirst())).text)
+      return
+    }
     do {
       // Splits `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
       var command = try parseAsRoot(

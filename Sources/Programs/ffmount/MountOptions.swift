@@ -40,12 +40,13 @@ struct MountOptions {
   var kernel: [String] = []
 
   /// Options of mount(8) and fstab(5) that have no meaning here, or are always in effect.
-  private static let ignored: Set<String> = [
+  static let ignored: Set<String> = [
     "rw", "ro", "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
     "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime",
     "lazytime", "nolazytime", "mand", "nomand", "silent", "loud", "default_permissions",
   ]
-  private static let kernelFlags: Set<String> = ["suid", "nosuid", "dev", "nodev", "exec", "noexec"]
+  /// Options passed on to the kernel.
+  static let kernelFlags: Set<String> = ["suid", "nosuid", "dev", "nodev", "exec", "noexec"]
 
   init(_ words: [String]) throws {
     for list in words {
@@ -54,7 +55,7 @@ struct MountOptions {
   }
 
   /// Splits a list at commas; `\,` is a comma in a value.
-  private static func split(_ list: String) -> [String] {
+  static func split(_ list: String) -> [String] {
     var options = [""]
     var isEscaped = false
     for character in list {
@@ -77,8 +78,9 @@ struct MountOptions {
     let name = parts[0]
     if name.hasPrefix("x-") || name.hasPrefix("X-") || Self.ignored.contains(option) { return }
     if Self.kernelFlags.contains(option) { return kernel.append(option) }
-    if parts.count == 2, let set = Self.values[name] { return try set(&self, name, parts[1]) }
-    if parts.count == 1, let set = Self.flags[name] { return set(&self) }
+    if let known = Self.table[name], (known.value != nil) == (parts.count == 2) {
+      return try known.set(&self, name, parts.count == 2 ? parts[1] : "")
+    }
     throw ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
   }
 

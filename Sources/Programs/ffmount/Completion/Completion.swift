@@ -1,0 +1,88 @@
+import Glibc
+
+/// What a shell offers for the last word of an unfinished command line.
+///
+/// The scripts in `scripts/completions` ask for it with `ffmount --complete WORD…`: they know no name themselves.
+struct Completion {
+  struct Candidate {
+    /// What the word may become. One that ends in `=` or `/` goes on.
+    let text: String
+    var meaning = ""
+  }
+
+  /// The file names that the shell adds by itself, with its own rules for quotes and `~`.
+  enum Names: String { case none, files, folders }
+
+  private(set) var names = Names.none
+  private(set) var candidates: [Candidate] = []
+
+  /// - Parameter words: those after the program's name; the last one, which may be empty, is to be completed.
+  init(of words: [String]) {
+    guard let program = CommandShape.program(), let word = words.last else { return }
+    var place = CommandPlace(program)
+    for word in words.dropLast() { place.pass(word) }
+    if let option = place.pending {
+      complete(word, valueOf: option)
+    } else if place.isPastOptions || !word.hasPrefix("-") {
+      if place.isFirst { candidates = (place.command.subcommands ?? []).compactMap(Candidate.init) }
+      names = place.argument?.fileNames ?? .none
+    } else if word.hasPrefix("-o"), let option = place.effective.option("-o") {
+      complete(word, valueOf: option, after: "-o")
+    } else {
+      candidates = (place.effective.arguments ?? []).flatMap(\.spellings)
+    }
+    candidates.removeAll { !$0.text.hasPrefix(word) }
+  }
+
+  private mutating func complete(_ word: String, valueOf option: CommandShape.Argument, after head: String = "") {
+    guard option.spellings.contains(where: { $0.text == "-o" }) else {
+      names = option.fileNames
+      return
+    }
+    candidates = MountOptions.candidates(completing: String(word.dropFirst(head.count)))
+    if !head.isEmpty { candidates = candidates.map { Candidate(text: head + $0.text, meaning: $0.meaning) } }
+  }
+
+  /// The answer: which file names to add on the first line, then the candidates, each with a tab and its meaning.
+  var text: String {
+    ([names.rawValue] + candidates.map { "\($0.text)\t\($0.meaning)" }).joined(separator: "\n")
+  }
+
+  /// The files whose path starts with `path`, folders with a slash at the end. Blocks while the folder is read.
+  static func paths(continuing path: String) -> [String] {
+    let folder = path.prefix(upTo: path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)
+    let start = path.dropFirst(folder.count)
+    guard let opened = unsafe opendir(folder.isEmpty ? "." : String(folder)) else { return [] }
+    defer { unsafe closedir(opened) }
+    var paths: [String] = []
+    while let entry = unsafe readdir(opened) {
+      let bytes = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      guard let name = String(validating: bytes, as: UTF8.self), name.hasPrefix(start), name != ".", name != "..",
+        !name.hasPrefix(".") || !start.isEmpty
+      else { continue }
+      var status = stat()
+      let isFolder = unsafe stat(folder + name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      paths.append(folder + name + (isFolder ? "/" : ""))
+    }
+    return paths.sorted()
+  }
+}
+
+extension Completion.Candidate {
+  /// nil for a command that is not shown.
+  fileprivate init?(_ command: CommandShape) {
+    guard command.shouldDisplay else { return nil }
+    self.init(text: command.commandName, meaning: command.abstract ?? "")
+  }
+}
+
+extension CommandShape.Argument {
+  /// The ways to write an option that is shown.
+  fileprivate var spellings: [Completion.Candidate] {
+    shouldDisplay ? (names ?? []).map { Completion.Candidate(text: $0.text, meaning: abstract ?? "") } : []
+  }
+
+  fileprivate var fileNames: Completion.Names {
+    completionKind?.file != nil ? .files : completionKind?.directory != nil ? .folders : .none
+  }
+}

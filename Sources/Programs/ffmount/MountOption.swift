@@ -1,0 +1,90 @@
+import ArgumentParser
+import Bytes
+
+/// An option of `-o`.
+struct MountOption: Sendable {
+  /// Sets the option from its name and the text of its value, which is empty if it has none; throws a
+  /// `ValidationError`.
+  typealias Setter = @Sendable (inout MountOptions, _ name: String, _ value: String) throws -> Void
+
+  /// What a value may be.
+  enum Value {
+    /// What cannot be listed: a number, a text.
+    case free
+    /// These words, or others if they are only the usual ones.
+    case words([String])
+    case file
+    /// A list for `views=`, joined by colons.
+    case listing
+  }
+
+  /// A few words for completion; the manual page has the rest.
+  let meaning: String
+  /// nil if it has none.
+  let value: Value?
+  let set: Setter
+
+  init(_ meaning: String, _ value: Value?, _ set: @escaping Setter) {
+    self.meaning = meaning
+    self.value = value
+    self.set = set
+  }
+
+  // MARK: Kinds of options
+
+  static func flag(_ meaning: String, _ set: @escaping @Sendable (inout MountOptions) -> Void) -> MountOption {
+    MountOption(meaning, nil) { options, _, _ in set(&options) }
+  }
+
+  static func text(
+    _ meaning: String, _ value: Value = .free, _ set: @escaping @Sendable (inout MountOptions, String) -> Void
+  ) -> MountOption {
+    MountOption(meaning, value) { options, _, value in set(&options, value) }
+  }
+
+  static func number<Number: FixedWidthInteger & Sendable>(
+    _ meaning: String, _ range: ClosedRange<Number> = .min ... .max, _ expected: String? = nil,
+    _ set: @escaping @Sendable (inout MountOptions, Number) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .free) { options, name, value in
+      guard let number = Number(value) else { throw refusal(name, value, "a number") }
+      guard range.contains(number) else {
+        throw refusal(name, value, expected ?? "\(range.lowerBound) to \(range.upperBound)")
+      }
+      set(&options, number)
+    }
+  }
+
+  /// A number of bytes, with K, M, G or T for powers of 1024. Clamped to `Bounds.largestSize`, which is larger than any
+  /// file.
+  static func size(
+    _ meaning: String, _ range: ClosedRange<Int64> = 0...Int64.max, _ expected: String = "",
+    _ set: @escaping @Sendable (inout MountOptions, Int64) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .free) { options, name, value in
+      let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+      let unit = value.last.flatMap { units[Character($0.uppercased())] }
+      let number = Int64(unit == nil ? value[...] : value.dropLast())
+      guard let number, number >= 0, number <= Int64.max / (unit ?? 1) else {
+        throw refusal(name, value, "a number of bytes such as 500M or 10G")
+      }
+      let size = Bounds.size(number * (unit ?? 1))
+      guard range.contains(size) else { throw refusal(name, value, expected) }
+      set(&options, size)
+    }
+  }
+
+  static func choice(
+    _ meaning: String, _ one: String, _ other: String,
+    _ set: @escaping @Sendable (inout MountOptions, String) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .words([one, other])) { options, name, value in
+      guard value == one || value == other else { throw refusal(name, value, "\(one) or \(other)") }
+      set(&options, value)
+    }
+  }
+
+  static func refusal(_ name: String, _ value: String, _ expected: String) -> ValidationError {
+    ValidationError("-o \(name)=\(value): expected \(expected)")
+  }
+}
