@@ -74,6 +74,29 @@ import Testing
     }
   }
 
+  /// What file managers do with a folder, by GIO.
+  @Test func desktopKnowsNamesWithoutReadingFiles() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      _ = try await shell("cd \"$1\"; for n in $(seq 50); do ln photo.png $n.tiff; done", scratch.source)
+      try await withConverter(scratch) { mount in
+        let lines = """
+          mkdir -p $O/mime/packages; "$B" formats --mime > $O/mime/packages/ffmount.xml
+          update-mime-database $O/mime > /dev/null 2>&1
+          list() { XDG_DATA_HOME=$O gio list -a standard::content-type,standard::icon,standard::size .; }
+          list | grep -c 'as-jpeg.*content-type=image/jpeg'
+          workers; ls $O/../cache/ffmount/renditions 2>&1 | grep -o 'No such'
+          # Who asks after one file is told its size, so this one is made.
+          for f in photo.png.as-webp report.pdf.as-txt photo.png.as.gif; do
+            XDG_DATA_HOME=$O gio info -a standard::content-type $f | grep -o 'type: [a-z].*/.*'
+          done
+          """
+        let said = try await mount.shell("B='\(MountProcess.binary)'\n" + lines, scratch)
+        #expect(said == "50\nNo such\ntype: image/webp\ntype: text/plain\ntype: image/gif\n")
+      }
+    }
+  }
+
   @Test func thumbnailsAreOfThePictureBehindAView() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
