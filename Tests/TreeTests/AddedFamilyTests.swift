@@ -52,6 +52,15 @@ import Tree
     #expect(texts == ["mark:rot:Uryyb, Jbeyq", "mark:rot:Ifmmp, Xpsme", "nothing"])
   }
 
+  /// What the catalogue says of a worker program is what that can do, and no more.
+  @Test(arguments: Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted())
+  func programsHaveWhatTheCatalogueSays(_ program: String) async throws {
+    let folder = MountProcess.binary.prefix(upTo: MountProcess.binary.lastIndex(of: "/")!)
+    let said = try await run(folder + "/" + program, "--verbs")
+    let declared = Catalogue.standard.conversions.filter { $0.programs.contains(program) }.map(\.verb)
+    #expect(said.lines.map { String($0) } == declared.sorted(), "\(said.errors)")
+  }
+
   @Test func onlyStepsThatLeadOnAreChained() throws {
     let catalogue = Catalogue.standard.adding(formats: Rotation.formats, conversions: Rotation.conversions)
     #expect(catalogue.chain(from: .plainText, to: Rotation.marked)?.map(\.verb) == ["rot", "mark"])

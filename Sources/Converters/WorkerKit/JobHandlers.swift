@@ -12,6 +12,8 @@ struct JobHandlers {
     }
   }
 
+  var verbs: [String] { byVerb.keys.sorted() }
+
   var openDocuments: Int { handlers.reduce(0) { $0 + $1.openDocuments } }
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {

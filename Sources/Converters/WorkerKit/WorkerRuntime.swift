@@ -10,7 +10,8 @@ public enum WorkerRuntime {
   /// What handlers may keep between two jobs, in bytes.
   private static let keptMemory = 256 << 20
 
-  /// Carries out jobs until the socket is closed. Exits if the program was started by hand.
+  /// Carries out jobs until the socket is closed. Exits if the program was started by hand; with `--verbs` it prints
+  /// those of its handlers.
   ///
   /// - Parameters:
   ///   - folders: the folders that jobs read from.
@@ -19,6 +20,7 @@ public enum WorkerRuntime {
     _ program: String, reading folders: [String] = [], _ makeHandlers: () -> [any JobHandler]
   ) {
     let words = Array(CommandLine.arguments.dropFirst())
+    if words == ["--verbs"] { return print(JobHandlers(makeHandlers()).verbs.joined(separator: "\n")) }
     guard words.isEmpty || words == [Job.weakSandbox], let socket = JobSocket() else {
       logError("\(program) converts files for ffmount, which starts it; it is not run by hand.")
       exit(64)
