@@ -61,7 +61,7 @@ let package = Package(
     program(
       "ffmount",
       [
-        "Bytes", "Threads", "Files", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
+        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
         "RenditionViews",
         "FuseLink", "Mount", "CPosix", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -56,6 +56,9 @@ public protocol View: Sendable {
   /// attributes alone, and never nil because of what the source holds.
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found?
 
+  /// What goes on in the background. Does not wait for it.
+  var work: WorkReport { get }
+
   /// Ends what goes on in the background.
   func stop()
 }
@@ -66,6 +69,7 @@ extension View {
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func alternatives(of file: FileName) -> [FileName] { [] }
   public func isListed(beside file: FileName) -> Bool { true }
+  public var work: WorkReport { WorkReport() }
   public func stop() {}
 }
 

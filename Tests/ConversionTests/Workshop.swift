@@ -82,9 +82,9 @@ final class Workshop: Sendable {
   static func subject(
     _ text: String, _ revision: UInt64, owner: UInt32? = 0, isInFile: Bool = false
   ) -> ConversionService.Subject {
-    ConversionService.Subject(revision: revision, owner: owner) { (_) throws(Fault) in
-      try Given(text, revision, isInFile: isInFile)
-    }
+    ConversionService.Subject(
+      revision: revision, owner: owner, path: { "file" },
+      open: { (_) throws(Fault) in try Given(text, revision, isInFile: isInFile) })
   }
 
   /// Requests once; returns nil and a pending result if it is not made yet.

@@ -108,7 +108,8 @@ import Testing
       #expect(made.status == 0)
       try await Task.sleep(for: .milliseconds(60))
       let result = try await MountChild(
-        ["script", "-qec", "\(MountProcess.binary) index \(slow)", "/dev/null"], environment: setup.environment
+        ["script", "-qec", "stty cols 160; \(MountProcess.binary) index \(slow)", "/dev/null"],
+        environment: setup.environment
       ).wait(atMost: 120)
       #expect(result.status == 0, "\(result.text)")
       let drawn = result.text.split(separator: "\r\u{1b}[K")
@@ -143,6 +144,29 @@ import Testing
     }
   }
 
+  /// A bar that is wider than the terminal would leave a line behind each time.
+  @Test(.enabled(if: MountScratch.has("script"), "needs script"), arguments: [80, 40, 20])
+  func barFitsTheTerminal(_ columns: Int) async throws {
+    try await withMailboxes { setup in
+      let slow = setup.scratch.source + "/a name that is long, 邮箱.mbox"
+      let made = try await shell(
+        "cp \"$1/a.mbox\" \"$2\"; truncate -s +100M \"$2\"", setup.scratch.source, slow)
+      #expect(made.status == 0)
+      try await Task.sleep(for: .milliseconds(60))
+      let line = "stty cols \(columns); \(MountProcess.binary) index '\(slow)'"
+      let result = try await MountChild(["script", "-qec", line, "/dev/null"], environment: setup.environment)
+        .wait(atMost: 60)
+      let bars = result.text.split(separator: "\r\u{1b}[K").dropLast()
+      #expect(!bars.isEmpty && bars.allSatisfy { $0.hasPrefix("[") }, "\(result.text)")
+      for bar in bars {
+        // Those two take two columns each.
+        let width = bar.count + bar.count(where: { "邮箱".contains($0) })
+        #expect(width < columns, "\(bar)")
+        #expect(columns < 80 || bar.hasSuffix("邮箱.mbox") && bar.contains("%") && bar.contains(" left"), "\(bar)")
+      }
+    }
+  }
+
   /// The bar of a search is on standard error, and not shown if a program reads the output.
   @Test(.enabled(if: MountScratch.has("script"), "needs script")) func barOfASearchKeepsOutOfTheWay() async throws {
     try await withMailboxes { setup in
@@ -162,7 +186,7 @@ import Testing
         let found = try await MountChild(
           ["script", "-qec", line, "/dev/null"], environment: ["XDG_CACHE_HOME": "\(setup.cache)\(number)"]
         ).wait(atMost: 60)
-        #expect(found.text.contains(" messages  ") == isDrawn, "\(line): \(found.text)")
+        #expect(found.text.contains(" left  ") == isDrawn, "\(line): \(found.text)")
       }
     }
   }
@@ -199,7 +223,7 @@ import Testing
         let parts = said.split { $0 == " " || $0 == "\n" }
         #expect(parts.count == 3 && parts[0] == "exact" && parts[1] == parts[2], "\(said)")
       }
-      let help = try await run(MountProcess.binary, "--help")
+      let help = try await run(MountProcess.binary, "help", "index")
       #expect(help.text.contains("ffmount index [--search] [--conversions] PATH"), "\(help.text)")
     }
   }

@@ -20,15 +20,19 @@ public final class ConversionService: Sendable {
   public struct Subject: Sendable {
     let revision: UInt64
     public let owner: UInt32?
+    /// The path, for display.
+    let path: @Sendable () -> String
     let open: @Sendable (Patience) throws(Fault) -> any ByteSource
 
-    /// `revision` names the state, `owner` the user whose file it is, nil for several users'; `open` gives its bytes, of which
-    /// a change is a fault.
+    /// `revision` names the state, `owner` the user whose file it is, nil for several users'; `path` is for display; `open`
+    /// returns its bytes, of which a change is a fault.
     public init(
-      revision: UInt64, owner: UInt32?, open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource
+      revision: UInt64, owner: UInt32?, path: @escaping @Sendable () -> String,
+      open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource
     ) {
       self.revision = revision
       self.owner = owner
+      self.path = path
       self.open = open
     }
   }
@@ -39,10 +43,13 @@ public final class ConversionService: Sendable {
   }
 
   private struct State {
-    var jobs: [Key: (task: ConversionTask, pending: Pending)] = [:]
+    var jobs: [Key: (task: ConversionTask, pending: Pending, subject: Subject)] = [:]
     /// Results that somebody uses.
     var made: [Key: Made] = [:]
     var failures: [Key: Failure] = [:]
+    /// The same for people, by file whatever its state is.
+    var failed = FailedConversions()
+    var madeCount = 0
 
     mutating func hold(_ rendition: Rendition, _ key: Key) {
       if made.count.isMultiple(of: 256) { made = made.filter { $0.value.rendition != nil } }
@@ -113,7 +120,7 @@ public final class ConversionService: Sendable {
       notes.note(rendition.size, remark: nil, of: key.work, inState: key.revision, isLasting: isOpen(key.revision))
       return rendition
     }
-    throw begin(key, bytes, subject.owner) { [self] task, worker in
+    throw begin(key, bytes, subject) { [self] task, worker in
       make(recipe, of: bytes, inState: key.revision, task, worker)
     }
   }
@@ -161,7 +168,7 @@ public final class ConversionService: Sendable {
     guard notes.value(of: key.work, inState: key.revision) == nil, state.withLock({ $0.jobs[key] }) == nil,
       let bytes = try? subject.open(.immediate), bytes.identity != nil
     else { return }
-    _ = begin(key, bytes, subject.owner, isAhead: true) { [self] task, worker in
+    _ = begin(key, bytes, subject, isAhead: true) { [self] task, worker in
       make(recipe, of: bytes, inState: key.revision, task, worker)
     }
   }
@@ -176,7 +183,7 @@ public final class ConversionService: Sendable {
     let key = Key(revision: subject.revision, work: .countPages)
     _ = try known(key)
     let bytes = try FileSource.settled(patience, subject.open)
-    throw begin(key, bytes, subject.owner) { [self] task, worker in
+    throw begin(key, bytes, subject) { [self] task, worker in
       count(in: bytes, inState: key.revision, task, worker)
     }
   }
@@ -208,26 +215,26 @@ public final class ConversionService: Sendable {
 
   /// What to wait for: a job on `bytes` that is under way, or a new one.
   private func begin(
-    _ key: Key, _ bytes: any ByteSource, _ owner: UInt32?, isAhead: Bool = false,
+    _ key: Key, _ bytes: any ByteSource, _ subject: Subject, isAhead: Bool = false,
     _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
   ) -> Fault {
     let document = bytes.identity == nil ? 0 : document(key.revision)
-    let task = ConversionTask(document: document, owner: owner, isAhead: isAhead) { [self] task, worker in
+    let task = ConversionTask(document: document, owner: subject.owner, isAhead: isAhead) { [self] task, worker in
       let outcome = work(task, worker)
       // What takes a password is for this mount alone.
-      finish(key, task, outcome, isLasting: bytes.identity != nil && isOpen(key.revision))
+      finish(key, subject, task, outcome, isLasting: bytes.identity != nil && isOpen(key.revision))
     } dropped: { [self] task in
-      finish(key, task, .dropped, isLasting: false)
+      finish(key, subject, task, .dropped, isLasting: false)
     }
     let (answer, isNew) = state.withLock { state -> (Fault, Bool) in
       if let present = state.jobs[key] { return (Fault(.pending(present.pending)), false) }
       if let failure = state.failures[key], failure.isValid { return (failure.fault, false) }
       let pending = Pending { [pool] in pool.cancel(task) }
-      state.jobs[key] = (task, pending)
+      state.jobs[key] = (task, pending, subject)
       return (Fault(.pending(pending)), true)
     }
     if isNew, !pool.submit(task) {
-      finish(key, task, .dropped, isLasting: false)
+      finish(key, subject, task, .dropped, isLasting: false)
       return Fault(.system(ENODEV), "the mount is ending")
     }
     return answer
@@ -240,7 +247,9 @@ public final class ConversionService: Sendable {
     return number
   }
 
-  private func finish(_ key: Key, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool) {
+  private func finish(
+    _ key: Key, _ subject: Subject, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool
+  ) {
     var product: Rendition?
     if case .made(let value, let rendition, let remark, let isKept) = outcome {
       product = rendition
@@ -248,19 +257,38 @@ public final class ConversionService: Sendable {
       if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
       notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
     }
+    // Made outside of the lock, and only when it is needed.
+    let isNoted = if case .failed = outcome { true } else { state.withLock { !$0.failed.isEmpty } }
+    let path = isNoted ? subject.path() : ""
     let pending = state.withLock { state -> Pending? in
       let pending = state.jobs.removeValue(forKey: key)?.pending
       switch outcome {
       case .made(_, let rendition, _, _):
         state.failures[key] = nil
+        state.failed.remove(path, recipe: key.work.name)
+        if rendition != nil { state.madeCount += 1 }
         if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):
         if state.failures.count >= Self.failuresAtMost { state.failures = [:] }
         state.failures[key] = Failure(fault: fault, isLasting: isLasting, pending: pending)
+        state.failed.add(path, recipe: key.work.name, reason: fault.description)
       case .dropped: break
       }
       return pending
     }
     pending?.finish(with: product)
+  }
+
+  // MARK: Reporting
+
+  /// Does not wait for any of it.
+  public var report: ConversionReport {
+    let (jobs, made, failed) = state.withLock { ($0.jobs, $0.madeCount, $0.failed) }
+    let running = jobs.compactMap { key, job in
+      job.task.runningTime.map { ConversionReport.Job(path: job.subject.path(), recipe: key.work.name, seconds: $0) }
+    }
+    return ConversionReport(
+      running: running.sorted { $0.seconds > $1.seconds }, waiting: jobs.count - running.count, made: made,
+      failures: failed.all)
   }
 }

@@ -14,6 +14,8 @@ final class ConversionTask: Sendable {
 
   private struct State {
     var isCancelled = false
+    /// When a worker began with it.
+    var begunAt: ContinuousClock.Instant?
     /// What works on it now.
     var process: ConverterProcess?
   }
@@ -31,7 +33,16 @@ final class ConversionTask: Sendable {
     self.dropped = dropped
   }
 
-  func run(_ worker: Worker) { body(self, worker) }
+  func run(_ worker: Worker) {
+    state.withLock { $0.begunAt = .now }
+    body(self, worker)
+  }
+
+  /// For how long a worker has been at it, in seconds; nil while it waits for one.
+  var runningTime: Int? {
+    state.withLock { $0.begunAt }.map { Int((ContinuousClock.now - $0).components.seconds) }
+  }
+
   func drop() { dropped(self) }
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }

@@ -1,9 +1,9 @@
 internal import CPosix
 internal import Glibc
 
-/// Redirects standard output and error into memory while a helper is started that outlives its start.
+/// Redirects standard output and error into memory while a helper is started.
 ///
-/// A caller that waits for the end of these streams, as a shell does for `$(…)`, would otherwise wait for the helper to
+/// What it says becomes the reason of a failure. And it may outlive its start: a caller that waits for the end of these streams, as a shell does for `$(…)`, would otherwise wait for the helper to
 /// exit.
 struct BorrowedStreams: ~Copyable {
   private let memory: Int32

@@ -91,14 +91,27 @@ internal import Threads
     }
   }
 
-  /// Waits for a signal or the end of the mount; returns the signal, or 0.
-  func waitForEnd() -> Int32 {
+  /// Waits for a signal or the end of the mount; returns the signal, or 0. Meanwhile calls `idleness.unmount` when there
+  /// is no request for long.
+  func waitForEnd(_ idleness: Session.Idleness?) -> Int32 {
     var set = sigset_t()
     _ = unsafe sigemptyset(&set)
     for signal in Self.endingSignals { _ = unsafe sigaddset(&set, signal) }
-    var signal: Int32 = 0
-    while unsafe sigwait(&set, &signal) != 0 {}
-    return signal == Self.endSignal ? 0 : signal
+    var asked = questions.load(ordering: .relaxed)
+    var quietSince = ContinuousClock.now
+    while true {
+      var pause = timespec(tv_sec: Int(idleness?.time.components.seconds ?? 3600), tv_nsec: 0)
+      let signal = unsafe sigtimedwait(&set, nil, &pause)
+      if signal > 0 { return signal == Self.endSignal ? 0 : signal }
+      let now = questions.load(ordering: .relaxed)
+      if now != asked {
+        asked = now
+        quietSince = .now
+      } else if let idleness, ContinuousClock.now - quietSince >= idleness.time {
+        idleness.unmount()
+        quietSince = .now
+      }
+    }
   }
 
   /// Ends all readers and waits for them, except for those blocked for longer than `seconds`. Returns 0 or the negative
@@ -184,8 +197,8 @@ internal import Threads
       receiving.wrappingSubtract(1, ordering: .relaxed)
       if status == -EINTR { continue }
       if status <= 0 { break }
+      questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
       if limit > 1 {
-        questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
         if watchdogSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchdog() }
         unsafe take(RequestHead(buffer), for: reader)
       }

@@ -15,8 +15,6 @@ internal import Synchronization
 
   private let raw: OpaquePointer
   private let anchor: Anchor
-  /// Whether the mount helper runs until the mount is gone.
-  private let hasLastingHelper: Bool
   private let isMounted = Mutex(false)
 
   /// A failure of libfuse or its mount helper.
@@ -44,12 +42,12 @@ internal import Synchronization
     guard let session = unsafe session else { throw Failure(reason: LibfuseLog.last ?? "libfuse refused the options") }
     unsafe raw = session
     self.anchor = anchor
-    hasLastingHelper = options.contains("auto_unmount")
   }
 
   /// Mounts; the kernel's requests are queued until `run`.
   public func mount(at path: String) throws(Failure) {
-    let streams = hasLastingHelper ? BorrowedStreams() : nil
+    // A helper tells on them why it refuses.
+    let streams = BorrowedStreams()
     let status = unsafe fuse_session_mount(raw, path)
     let said = streams?.giveBack()
     guard status == 0 else { throw Failure(reason: said ?? LibfuseLog.last ?? "mount failed") }
@@ -69,13 +67,31 @@ internal import Synchronization
     public let isClean: Bool
   }
 
+  /// What happens to a mount that nobody uses.
+  public struct Idleness: Sendable {
+    /// How long there must have been no request; whole seconds.
+    let time: Duration
+    /// Called then, and again after as long: unmounts, unless the mount is in use. Blocks until it has.
+    let unmount: @Sendable () -> Void
+
+    public init(time: Duration, unmount: @escaping @Sendable () -> Void) {
+      self.time = time
+      self.unmount = unmount
+    }
+  }
+
+  /// libfuse's version.
+  public static var libraryVersion: String { unsafe String(cString: fuse_pkgversion()) }
+
   /// Answers the kernel until the mount is gone or SIGINT, SIGTERM or SIGHUP arrives, then calls `ending` and unmounts.
   /// Blocks. `threads` limits how many answer at a time; those that are blocked do not count.
-  public func run(threads: Int, evenHeldUp most: Int = 192, _ ending: () -> Void) -> Ending {
+  public func run(
+    threads: Int, evenHeldUp most: Int = 192, idleness: Idleness? = nil, _ ending: () -> Void
+  ) -> Ending {
     greet()
     let readers = unsafe RequestLoop(raw, limit: threads, evenHeldUp: most)
     readers.start()
-    _ = readers.waitForEnd()
+    _ = readers.waitForEnd(idleness)
     ending()
     unsafe fuse_session_exit(raw)
     let (status, isDone) = readers.stop(within: Self.patience)

@@ -50,6 +50,9 @@ extension MountedTree {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int
   ) {
     let name = unsafe FileName(name)
+    if node == Tree.root, [0, geteuid()].contains(request.user), let value = options.ownAttribute(name) {
+      return request.reply(attribute: value, capacity: capacity)
+    }
     let tree = tree
     answer(request, node) { (patience) throws(Fault) in
       try tree.extendedAttribute(name, of: node, patience)

@@ -1,4 +1,4 @@
-internal import Bytes
+public import Bytes
 public import FuseLink
 public import Logging
 internal import Synchronization
@@ -38,6 +38,9 @@ public final class MountedTree: FileSystem {
     public var sizesAreExact = false
     /// The root of the source, whose file system statfs(2) is about.
     public var root: RealRoot?
+    /// Attributes of the mount itself, by name: only its user and root get them, and listings of names omit them. Must
+    /// not wait.
+    public var ownAttribute: @Sendable (FileName) -> [UInt8]? = { _ in nil }
 
     public init() {}
   }

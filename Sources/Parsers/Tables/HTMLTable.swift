@@ -1,3 +1,5 @@
+internal import Text
+
 /// Writes a table as a self-contained HTML page, without scripts.
 ///
 /// The first row stays visible while the others scroll.

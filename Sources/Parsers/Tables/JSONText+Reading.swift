@@ -1,3 +1,5 @@
+internal import Text
+
 extension JSONText {
   /// Continues from `index`, by at least one byte, as far as the current state extends.
   mutating func step(_ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput) {

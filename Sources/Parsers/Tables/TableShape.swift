@@ -1,3 +1,5 @@
+internal import Text
+
 /// The columns of a table, as inferred from its first rows.
 ///
 /// The first row names the columns. Later rows that differ are shown anyway: a longer cell, a longer row.

@@ -1,3 +1,5 @@
+internal import Text
+
 /// Writes a table as plain text with aligned columns.
 ///
 /// Columns are as wide as in the first rows. A wider cell shifts those after it, until there is space again.

@@ -21,10 +21,10 @@ enum Converter {
     return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
   }
 
-  private static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
+  static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
 
   /// The paths of the worker programs that there are, by their names.
-  private static var installed: [String: String] {
+  static var installed: [String: String] {
     names.reduce(into: [:]) { $0[$1] = path(of: $1) }
   }
 
@@ -39,6 +39,17 @@ enum Converter {
     }
   }
 
+  /// What is missing for all conversions to be made, and what to do about it, in one sentence; nil if nothing is.
+  static func lack(_ options: MountOptions) -> String? {
+    let missing = options.converter == nil ? missing : []
+    guard !missing.isEmpty else { return nil }
+    return "there is no \(missing.joined(separator: " and no ")) beside ffmount or in ../libexec/ffmount: "
+      + "views that it makes, of PDFs and images, are not shown (\(remedy))"
+  }
+
+  /// How to get the worker programs.
+  static let remedy = "install the package ffmount-converters, or run scripts/install"
+
   /// nil if there is no worker program at all: then the views that need one are left out.
   static func conversions(
     _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger
@@ -49,7 +60,7 @@ enum Converter {
     var settings = ConversionPool.Options(program: options.converter ?? "")
     if options.converter == nil {
       settings.programs = installed
-      for name in missing { logger.notice("no \(name) beside ffmount: what only that makes is not shown") }
+      if let lack = lack(options) { logger.notice("\(lack)") }
       settings.catalogue = .standard.limited { settings.programs[$0] != nil }
       if settings.catalogue.conversions.isEmpty { return nil }
     }

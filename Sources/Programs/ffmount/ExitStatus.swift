@@ -24,4 +24,12 @@ struct Refusal: Error {
     self.status = status
     self.sentence = sentence
   }
+
+  /// Runs a command; the refusal that it ends with is printed as an object with the key `error`, too, if `asJSON`.
+  static func reporting(asJSON: Bool, _ body: () throws -> Void) throws {
+    do { try body() } catch let refusal as Refusal {
+      if asJSON { print((["error": .string(refusal.sentence)] as JSON).text) }
+      throw refusal
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bytes
+import Glibc
 
 /// An option of `-o`.
 struct MountOption: Sendable {
@@ -82,6 +83,50 @@ struct MountOption: Sendable {
       guard value == one || value == other else { throw refusal(name, value, "\(one) or \(other)") }
       set(&options, value)
     }
+  }
+
+  enum Identity {
+    case user
+    case group
+
+    /// The number that has a name; nil if there is none.
+    func number(named name: String) -> UInt32? {
+      switch self {
+      case .user:
+        guard let entry = unsafe getpwnam(name) else { return nil }
+        return unsafe entry.pointee.pw_uid
+      case .group:
+        guard let entry = unsafe getgrnam(name) else { return nil }
+        return unsafe entry.pointee.gr_gid
+      }
+    }
+  }
+
+  /// The number of a user or group, or the name of one.
+  static func identity(
+    _ meaning: String, _ kind: Identity, _ set: @escaping @Sendable (inout MountOptions, UInt32) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .free) { options, name, value in
+      guard let number = UInt32(value) ?? kind.number(named: value) else {
+        throw refusal(name, value, "a number, or the name of a \(kind) that there is")
+      }
+      set(&options, number)
+    }
+  }
+
+  /// The refusal of an option that came without its `=` and value.
+  func missingValue(_ name: String) -> ValidationError {
+    // What an empty value is refused with says what is expected.
+    var expected = "a value"
+    do {
+      var options = try MountOptions([])
+      try set(&options, name, "")
+    } catch let error as ValidationError {
+      if let reason = error.message.firstRange(of: "expected ") {
+        expected = String(error.message[reason.upperBound...])
+      }
+    } catch {}
+    return ValidationError("-o \(name): =N is missing (N is \(expected))")
   }
 
   static func refusal(_ name: String, _ value: String, _ expected: String) -> ValidationError {

@@ -47,8 +47,8 @@ extension MountOptions {
     "cache_size": .size("disk space for converted files") { $0.cacheSize = $1 },
 
     // Owners and permissions.
-    "uid": .number("show everything as this user's") { $0.overrides.owner = $1 },
-    "gid": .number("show everything as this group's") { $0.overrides.group = $1 },
+    "uid": .identity("show everything as this user's", .user) { $0.overrides.owner = $1 },
+    "gid": .identity("show everything as this group's", .group) { $0.overrides.group = $1 },
     "umask": MountOption("permissions to take away, in octal", .free) { options, name, value in
       guard let bits = UInt16(value, radix: 8), bits <= 0o777 else {
         throw MountOption.refusal(name, value, "octal permission bits such as 022")
@@ -62,6 +62,9 @@ extension MountOptions {
     "auto_unmount": .flag("unmount even if the program is killed") { $0.unmountsAutomatically = true },
     "nonempty": .flag("mount over a folder with files in it") { $0.permitsNonempty = true },
     "fsname": .text("the first column of mount and df") { $0.name = $1 },
+    "idle": .number("unmount after so many seconds without use", 1...86400 * 365, "a number of seconds, 1 or more") {
+      $0.idleTime = $1
+    },
     "max_threads": .number("threads that answer the kernel", 1...1024) { $0.threads = $1 },
     "subtype": .text("ignored") { _, _ in },
     "comment": .text("ignored") { _, _ in },

@@ -22,6 +22,8 @@ struct MountOptions {
   var zip = ZipOptions()
   /// The source of the passwords.
   var passwordFile: PasswordFile?
+  /// After how many seconds without use the mount is unmounted; nil for never.
+  var idleTime: Int?
   /// The number of workers; nil for one per processor.
   var workers: Int?
   /// The converter's path; nil for the one beside this program.
@@ -81,6 +83,12 @@ struct MountOptions {
     if let known = Self.table[name], (known.value != nil) == (parts.count == 2) {
       return try known.set(&self, name, parts.count == 2 ? parts[1] : "")
     }
+    if Self.ignored.contains(name) || Self.kernelFlags.contains(name)
+      || Self.table[name].map({ $0.value == nil }) ?? false
+    {
+      throw ValidationError("-o \(option): \(name) takes no value (write -o \(name))")
+    }
+    if let known = Self.table[name] { throw known.missingValue(name) }
     throw ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
   }
 

@@ -12,6 +12,18 @@ import Threads
 import Tree
 
 extension MountPlan {
+  /// Mounts: returns when the mount answers and goes on in the background, where `ended` is called when it is gone; or
+  /// blocks until then, in the foreground.
+  func run(inForeground: Bool, isDebugging: Bool = false, ended: () -> Void = {}) throws {
+    if inForeground { return try serve(isDebugging: isDebugging, logsToTerminal: true) {} }
+    // The daemon's log is not before the user's eyes.
+    if let lack = Converter.lack(options) { Terminal.logError(lack) }
+    try Background.run { ready in
+      try serve(isDebugging: false, logsToTerminal: false, ready: ready)
+      ended()
+    }
+  }
+
   /// Mounts and answers requests until the mount is gone or a signal ends it. Blocks.
   func serve(isDebugging: Bool, logsToTerminal: Bool, ready: @escaping @Sendable () -> Void) throws {
     var logger = Logger(label: "ffmount") { label -> any LogHandler in
@@ -39,6 +51,10 @@ extension MountPlan {
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
     settings.root = root
+    let start = ContinuousClock.now
+    settings.ownAttribute = { [source, tree] name in
+      MountReport.value(of: name, source: source, since: start) { tree.work }
+    }
     // Each thread that has spliced keeps a pipe: if descriptors are scarce, they are left to files.
     let hasDescriptors = DescriptorPool.processLimit >= 1024
     if !hasDescriptors { settings.workersEvenHeldUp = 0 }
@@ -52,7 +68,12 @@ extension MountPlan {
       throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)")
     }
     mounted.attach(session)
-    let ending = session.run(threads: options.threads, evenHeldUp: hasDescriptors ? 192 : 0) {
+    let idleness = options.idleTime.map { seconds in
+      Session.Idleness(time: .seconds(seconds)) { [mountpoint] in
+        try? Fusermount.unmount(mountpoint, lazily: false)
+      }
+    }
+    let ending = session.run(threads: options.threads, evenHeldUp: hasDescriptors ? 192 : 0, idleness: idleness) {
       Deadline.exit(after: Self.patience)
       mounted.end()
     }

@@ -57,17 +57,9 @@ struct MountPlan {
       return nil
     }
     guard errno == ENOTCONN || errno == ECONNABORTED else { return nil }
-    var path = mountpoint
-    while path.count > 1, path.last == "/" { path.removeLast() }
-    // realpath fails on a dead mount, but its parent can be resolved.
-    let slash = path.lastIndex(of: "/")
-    let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-    guard let resolved = unsafe realpath(parent, nil) else { return nil }
-    defer { unsafe free(resolved) }
-    let folder = unsafe String(cString: resolved)
-    let full = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-    guard MountTable().topmost(on: full)?.type == "fuse.ffmount", Fusermount.detach(full) else { return nil }
+    guard let full = MountTable.absolute(mountpoint), MountTable().topmost(on: full)?.isOurs ?? false,
+      Fusermount.detach(full)
+    else { return nil }
     var status = stat()
     return unsafe stat(full, &status) == 0 ? full : nil
   }
@@ -101,7 +93,8 @@ struct MountPlan {
     if let mount = MountTable().topmost(on: mountpoint), mount.type.hasPrefix("fuse") {
       throw Refusal(
         .mountpointUnusable,
-        "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: fusermount3 -u \(given))")
+        "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: \(mount.isOurs ? "ffmount" : "fusermount3") -u \(given))"
+      )
     }
     if !options.permitsNonempty, !MountPlan.isEmpty(mountpoint) {
       throw Refusal(
@@ -139,7 +132,8 @@ struct MountPlan {
     }
   }
 
-  private static var permitsOthers: Bool {
+  /// Whether users other than root may let others see their mounts.
+  static var permitsOthers: Bool {
     guard let file = unsafe fopen("/etc/fuse.conf", "r") else { return false }
     defer { unsafe fclose(file) }
     var buffer = [CChar](repeating: 0, count: 512)
@@ -148,25 +142,5 @@ struct MountPlan {
       if line.starts(with: "user_allow_other".utf8) { return true }
     }
     return false
-  }
-}
-
-/// The set-uid helper that mounts and unmounts for users.
-enum Fusermount {
-  static var path: String? {
-    ["/usr/bin/fusermount3", "/bin/fusermount3", "/usr/local/bin/fusermount3"].first { unsafe access($0, X_OK) == 0 }
-  }
-
-  /// Unmounts lazily, even if the mount is in use.
-  static func detach(_ mountpoint: String) -> Bool {
-    guard let path else { return false }
-    let words: [String] = [path, "-u", "-z", "--", mountpoint]
-    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-    var child = pid_t()
-    guard unsafe posix_spawn(&child, path, nil, nil, &arguments, environ) == 0 else { return false }
-    var status: Int32 = 0
-    while unsafe waitpid(child, &status, 0) < 0 { if errno != EINTR { return false } }
-    return status == 0
   }
 }

@@ -146,6 +146,9 @@ final class Mailbox: Sendable {
 
   // MARK: Progress
 
+  /// Whether its messages are being looked for.
+  var isSearched: Bool { progress.read { $0.isRunning } }
+
   /// Whether the index has all messages.
   var isKept: Bool {
     progress.read { $0.opened }?.store?.isWhole ?? false

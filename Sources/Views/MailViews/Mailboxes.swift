@@ -111,6 +111,17 @@ package final class Mailboxes: Sendable {
     }
   }
 
+  /// The searches under way.
+  var work: WorkReport {
+    var report = WorkReport()
+    report.activities = table.values.filter(\.isSearched).map { mailbox in
+      WorkReport.Activity(
+        .messages, path: mailbox.file.path, progress: (mailbox.reach.bytes, mailbox.file.attributes.size))
+    }
+    report.activities += sorted.values.compactMap(\.wordsBeingAdded)
+    return report
+  }
+
   func stop() {
     ending.store(true, ordering: .relaxed)
     // Threads wait for mailboxes, and others for those threads; waits that begin meanwhile are ended afterwards.

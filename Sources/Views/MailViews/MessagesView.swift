@@ -40,6 +40,8 @@ package struct MessagesView: FolderView {
     return Found(folder, try folder.attributes(patience))
   }
 
+  package var work: WorkReport { mailboxes.work }
+
   package func stop() { mailboxes.stop() }
 }
 

@@ -27,14 +27,26 @@ public final class Conversions: Sendable {
   public static let withoutWorkers = Conversions(
     ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/nonexistent")
 
+  /// What is being converted, and what could not be.
+  var work: WorkReport {
+    let report = renditions.report
+    var work = WorkReport()
+    work.activities = report.running.map { job in
+      WorkReport.Activity(.converting, path: job.path, recipe: job.recipe, seconds: job.seconds)
+    }
+    (work.waiting, work.made) = (report.waiting, report.made)
+    work.failures = report.failures.map { WorkReport.Failure(path: $0.path, recipe: $0.recipe, reason: $0.reason) }
+    return work
+  }
+
   /// Ends the workers; called by each view that has them work, the first of which waits.
   func stop() { renditions.stop() }
 }
 
 extension SourceState {
   var subject: ConversionService.Subject {
-    ConversionService.Subject(revision: revision, owner: source.item.soleOwner(source.attributes)) {
-      [self] (patience) throws(Fault) in try open(patience)
-    }
+    ConversionService.Subject(
+      revision: revision, owner: source.item.soleOwner(source.attributes), path: { [self] in path },
+      open: { [self] (patience) throws(Fault) in try open(patience) })
   }
 }

@@ -53,6 +53,9 @@ package struct RenditionView: View {
   package var formats: [Format] { named.map(\.result) }
   package var endings: Set<FileExtension> { formats.reduce(into: []) { $0.formUnion(FormatSuffix.endings(of: $1)) } }
 
+  /// That of all views that convert.
+  package var work: WorkReport { conversions.work }
+
   /// The conversion that a listing shows beside a file; of one without an extension, the first.
   private func listed(beside file: FileName) -> Conversion? {
     let format = file.fileExtension.flatMap { conversions.catalogue.format(named: $0) }

@@ -22,6 +22,9 @@ extension Indexing {
   package struct Query: Sendable {
     fileprivate let parsed: SearchQuery
 
+    /// What can be written, as the end of a sentence that starts with `A query is`.
+    package static let syntax = SearchQuery.syntax
+
     /// Throws an unsupported fault with the mistake.
     package init(_ text: String) throws(Fault) {
       do throws(SearchQuery.ParseError) { parsed = try SearchQuery(text) } catch {

@@ -25,6 +25,16 @@ indirect enum SearchQuery: Equatable, Sendable {
     let reason: String
   }
 
+  /// What can be written, for the help of the command and the manual page: every prefix and operator that there is, as
+  /// the end of a sentence.
+  static let syntax = """
+    words, "phrases", pre*, ~stem, AND, OR, -not, NOT, ( ), from: to: cc: bcc: subject: filename: body: label: \
+    has:attachment is:deleted date:2024-05 after:2024-01-01 since: before: larger:5M smaller:10k.
+    """
+
+  /// The prefixes.
+  static var fields: Set<String> { QueryReader.fields }
+
   /// Against generated queries.
   static let termsAtMost = 200
 
@@ -124,6 +134,8 @@ private struct QueryReader {
   private static let others: Set<String> = [
     "label", "has", "is", "date", "after", "since", "before", "larger", "smaller",
   ]
+
+  static var fields: Set<String> { others.union(columns.keys) }
 
   private static func isField(_ name: String) -> Bool { columns[name] != nil || others.contains(name) }
 

@@ -22,7 +22,7 @@ final class TextSearch: Sendable {
 
   struct Progress: Sendable {
     /// Whether words are being added.
-    fileprivate var isAdding = false
+    fileprivate(set) var isAdding = false
     fileprivate var texts: TextIndex?
     /// The number of messages indexed, and of all messages.
     var count = 0

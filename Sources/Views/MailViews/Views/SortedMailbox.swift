@@ -38,6 +38,12 @@ final class SortedMailbox: Sendable {
     searches.withLock { $0 }?.words.end()
   }
 
+  /// The indexing of words that is under way, if any.
+  var wordsBeingAdded: WorkReport.Activity? {
+    guard let reach = searches.withLock({ $0 })?.words.reach, reach.isAdding else { return nil }
+    return WorkReport.Activity(.words, path: file.path, progress: (reach.bytes, file.attributes.size))
+  }
+
   // MARK: Groups
 
   /// The messages grouped by one sorting. Waits until all messages have been found; the result is stored in the index.

@@ -1,16 +1,16 @@
 /// Text made safe for a terminal.
-enum ShownText {
+public enum ShownText {
   /// A control character's picture, such as `␛` for Escape.
-  static func picture(of control: UInt8) -> [UInt8] {
+  public static func picture(of control: UInt8) -> [UInt8] {
     [0xe2, 0x90, control == 0x7f ? 0xa1 : 0x80 + (control & 0x1f)]
   }
 
   private static let lineEnd: [UInt8] = Array("↵".utf8)
   /// Replaces C1 control characters, which some terminals interpret.
-  static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
+  public static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
 
   /// Text in one line: line ends become `↵`, tabs blanks, other control characters their pictures.
-  static func line(_ text: [UInt8]) -> [UInt8] {
+  public static func line(_ text: [UInt8]) -> [UInt8] {
     if text.allSatisfy({ $0 >= 0x20 && $0 != 0x7f && $0 != 0xc2 }) { return text }
     var shown: [UInt8] = []
     shown.reserveCapacity(text.count + 16)

@@ -10,8 +10,9 @@ import Tree
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
-    abstract: "Looks through mailboxes ahead of time, so that the first visit is as quick as the second.",
-    usage: "ffmount index [--search] [--conversions] PATH…")
+    abstract: "Looks through mailboxes, or converts files, ahead of time.",
+    usage: "ffmount index [--search] [--conversions] PATH…",
+    discussion: "So the first visit is as quick as the second.")
 
   @Argument(help: "Mailboxes, or folders to look for them in.", completion: .file())
   var paths: [String]

@@ -1,8 +1,8 @@
 /// The width of text in terminal columns.
-enum DisplayWidth {
+public enum DisplayWidth {
   /// The width of UTF-8 in which each character takes one column, as in nearly all Western text; nil for any other
   /// text, and if there are control characters.
-  static func ofPlain(_ text: Span<UInt8>) -> Int? {
+  public static func ofPlain(_ text: Span<UInt8>) -> Int? {
     var width = 0
     for index in text.indices {
       let byte = text[index]
@@ -14,7 +14,7 @@ enum DisplayWidth {
   }
 
   /// The width of UTF-8 without control characters. O(n).
-  static func of(_ text: [UInt8]) -> Int {
+  public static func of(_ text: [UInt8]) -> Int {
     if let width = ofPlain(text.span) { return width }
     return String(decoding: text, as: UTF8.self).reduce(0) { $0 + width($1) }
   }

@@ -7,9 +7,14 @@ import Tree
 struct FormatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "formats", abstract: "Shows which files have which views, and how these are called.",
-    usage: "ffmount formats [--mime | --thumbnailer]")
+    usage: "ffmount formats [--json | --mime | --thumbnailer]",
+    discussion: "On a terminal as a list that fits it, elsewhere as Markdown.")
 
-  @Flag(help: "Print what desktops need to know the names of views: XML for shared-mime-info.") var mime = false
+  @Flag(help: "Print a JSON object.")
+  var json = false
+
+  @Flag(help: "Print what desktops need to know the names of views: XML for shared-mime-info.")
+  var mime = false
 
   @Flag(help: "Print the file by which file managers find ffmount thumbnail.") var thumbnailer = false
 
@@ -17,6 +22,41 @@ struct FormatsCommand: ParsableCommand {
     if mime { return print(MimePackage.text) }
     if thumbnailer { return print(ThumbnailerEntry.text) }
     let views = Views.descriptions
+    if json { return print(Self.document(views).document) }
+    if Terminal.isOne() { FormatsList.show(views) } else { Self.showTables(views) }
+    let missing = Self.missing
+    if !missing.isEmpty { print() }
+    for (program, verbs) in missing {
+      print(
+        Terminal.wrapped(
+          "Not installed: \(program), which makes \(verbs.joined(separator: ", ")) (\(Converter.remedy))",
+          columns: Terminal.isOne() ? Terminal.columns() : .max))
+    }
+  }
+
+  /// The programs that are not installed, and what they would make.
+  private static var missing: [(program: String, verbs: [String])] {
+    Converter.missing.map { program in
+      (program, Catalogue.standard.conversions.filter { $0.programs.contains(program) }.map(\.verb))
+    }
+  }
+
+  private static func document(_ views: [ViewDescription]) -> JSON {
+    let shown = views.map { view -> JSON in
+      [
+        "view": .string(view.spelling), "result": .string(view.result), "sources": .string(view.sources),
+        "listed": .array(view.listed.map { .string($0) }),
+        "modifiers": .array(
+          view.modifiers.map { ["example": .string($0.example), "meaning": .string($0.meaning)] }),
+      ]
+    }
+    let missing = missing.map { program, verbs -> JSON in
+      ["program": .string(program), "makes": .array(verbs.map { .string($0) })]
+    }
+    return ["views": .array(shown), "missing": .array(missing)]
+  }
+
+  private static func showTables(_ views: [ViewDescription]) {
     Self.show(
       [["view", "what it is", "by name beside", "listed beside"]]
         + views.map { view in
@@ -39,10 +79,6 @@ struct FormatsCommand: ParsableCommand {
     Self.show(
       [["modifier", "meaning", "of"]]
         + modifiers.map { ["`\($0.example)`", $0.meaning, $0.views.map { "`\($0)`" }.joined(separator: ", ")] })
-    for program in Converter.missing {
-      let verbs = Catalogue.standard.conversions.filter { $0.programs.contains(program) }.map(\.verb)
-      print("\nNot installed: \(program), which makes \(verbs.joined(separator: ", ")) (see scripts/install)")
-    }
   }
 
   /// Prints a table. The first row holds the column names; the last column is not padded.

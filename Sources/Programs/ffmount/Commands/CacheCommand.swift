@@ -1,0 +1,44 @@
+import ArgumentParser
+import Bytes
+import Files
+import Glibc
+import Index
+import Jobs
+import MailViews
+import Tree
+
+/// `ffmount cache clear [PATH…]`: removes cached data.
+struct CacheCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache", abstract: "Forgets what is kept from one mount to the next.",
+    usage: "ffmount cache clear [PATH…]", subcommands: [Clear.self])
+
+  struct Clear: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "clear", abstract: "Forgets what is kept: of some files, or of all.",
+      usage: "ffmount cache clear [PATH…]")
+
+    @Argument(help: "Files to forget; all if none is named.", completion: .file())
+    var paths: [String] = []
+
+    func run() throws {
+      let index = try IndexFolder.index()
+      defer { index.finish(within: .seconds(10)) }
+      if paths.isEmpty {
+        let count = index.forget(sourcesStartingWith: []) + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
+        print("Forgot \(count) \(count == 1 ? "file" : "files").")
+        return
+      }
+      let indexing = Indexing(index: index)
+      let renditions = Converter.cache(in: CacheFolder.path())
+      for path in paths {
+        let place = try RealPlace(path)
+        guard let name = place.name else {
+          throw Refusal(.usage, "\(path) is a folder (name the files to forget)")
+        }
+        let wasKept = try indexing.forget(name, in: place.root, renditions: renditions)
+        print(wasKept ? "Forgot \(path)." : "Nothing was kept of \(path).")
+      }
+    }
+  }
+}

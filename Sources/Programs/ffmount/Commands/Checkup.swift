@@ -1,0 +1,162 @@
+import FuseLink
+import Glibc
+import Jobs
+
+/// The checks of `ffmount doctor`, in the order in which they are told.
+enum Checkup {
+  /// Blocks for a few seconds at most.
+  static func findings() -> [Finding] {
+    // Mounts are asked before there is a second thread.
+    let mounts = RunningMount.all()
+    return [versions, device, helper, others] + workers + [cache, space("cache space", CacheFolder.path())]
+      + [temporary] + deadMounts(mounts)
+  }
+
+  private static var versions: Finding {
+    var system = utsname()
+    _ = unsafe uname(&system)
+    let kernel = unsafe withUnsafeBytes(of: &system.release) { unsafe Array($0.prefix { $0 != 0 }) }
+    return Finding(
+      "versions", .good,
+      "\(FFMount.versionText), libfuse \(Session.libraryVersion), Linux \(String(decoding: kernel, as: UTF8.self))")
+  }
+
+  // MARK: FUSE
+
+  private static var device: Finding {
+    guard unsafe access("/dev/fuse", F_OK) == 0 else {
+      return Finding(
+        "fuse", .bad, "no /dev/fuse: nothing can be mounted (a container needs the device passed in)",
+        mend: "sudo modprobe fuse")
+    }
+    guard unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {
+      return Finding(
+        "fuse", .bad, "/dev/fuse cannot be opened: \(describe(errno))", mend: "sudo chmod 666 /dev/fuse")
+    }
+    return Finding("fuse", .good, "/dev/fuse can be opened")
+  }
+
+  private static var helper: Finding {
+    let isNeeded = geteuid() != 0
+    guard let path = Fusermount.path else {
+      return Finding(
+        "fusermount3", isNeeded ? .bad : .note, "missing: users other than root, and -o auto_unmount, need it",
+        mend: "sudo apt install fuse3")
+    }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_uid == 0, status.st_mode & S_ISUID != 0 else {
+      return Finding(
+        "fusermount3", isNeeded ? .bad : .note, "\(path) is not set-uid root: users cannot mount",
+        mend: "sudo chown root \(path) && sudo chmod u+s \(path)")
+    }
+    let version = Subprocess.run(path, ["--version"])?.text.split(separator: " ").last
+    return Finding("fusermount3", .good, "\(path), \(version.map { $0.filter { $0 != "\n" } } ?? "unknown version")")
+  }
+
+  private static var others: Finding {
+    guard geteuid() != 0, !MountPlan.permitsOthers else {
+      return Finding("allow_other", .good, "other users may be let see a mount (-o allow_other)")
+    }
+    return Finding(
+      "allow_other", .note, "-o allow_other is root's alone: there is no user_allow_other in /etc/fuse.conf",
+      mend: "echo user_allow_other | sudo tee -a /etc/fuse.conf")
+  }
+
+  private static func deadMounts(_ mounts: [RunningMount]) -> [Finding] {
+    mounts.compactMap { mount in
+      let path = mount.entry.mountpoint
+      let mend = "ffmount -u \(path)"
+      switch mount.state {
+      case .dead: return Finding("mount", .bad, "\(path): its daemon has ended", mend: mend)
+      case .silent: return Finding("mount", .bad, "\(path): it does not answer; its source may hang", mend: mend)
+      case .running, .closed: return nil
+      }
+    }
+  }
+
+  // MARK: Conversion
+
+  private static var workers: [Finding] {
+    let installed = Converter.installed
+    let missing = Converter.missing
+    var findings = Converter.names.map { name -> Finding in
+      if let path = installed[name] { return Finding(name, .good, path) }
+      guard missing.contains(name) else { return Finding(name, .note, "missing: another converter does its work") }
+      return Finding(
+        name, .bad, "missing: views of PDFs and images are not shown", mend: "sudo apt install ffmount-converters")
+    }
+    if let path = installed[sandboxed] { findings.append(sandbox(path)) }
+    return findings
+  }
+
+  private static let sandboxed = "ffconvert"
+
+  /// What the converter is shut in by: it attempts what a hostile file might have it do.
+  private static func sandbox(_ path: String) -> Finding {
+    guard let check = Subprocess.run(path, ["--check-sandbox"]) else {
+      return Finding("sandbox", .bad, "\(path) cannot be started: \(describe(errno))")
+    }
+    let lines = check.text.split(separator: "\n")
+    let start = "sandbox: "
+    let layers = lines.first { $0.hasPrefix(start) }.map { String($0.dropFirst(start.count)) }
+    if check.status == 0 { return Finding("sandbox", .good, layers ?? "closed") }
+    let allowed = lines.filter { $0.hasSuffix(": allowed") }.map { $0.dropLast(": allowed".count) }
+    let reason =
+      allowed.isEmpty
+      ? lines.last.map(String.init) ?? "it ended with status \(check.status)"
+      : "a converter could \(allowed.prefix(3).joined(separator: ", "))"
+    return Finding(
+      "sandbox", .bad, "\(layers.map { "\($0); " } ?? "")\(reason)",
+      mend: "sudo sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0")
+  }
+
+  // MARK: Room
+
+  private static var cache: Finding {
+    guard let folder = CacheFolder.path() else {
+      return Finding(
+        "cache", .bad, "there is no folder of yours to keep anything in from one mount to the next",
+        mend: "export XDG_CACHE_HOME=\"$HOME/.cache\"")
+    }
+    if let objection = CacheFolder.objection(to: folder) {
+      // An advice in parentheses is the command.
+      let advice = objection.split(separator: "(").last.map { $0.filter { $0 != ")" } }
+      return Finding(
+        "cache", .bad, "nothing is kept for the next mount: \(objection)",
+        mend: advice.flatMap { $0.hasPrefix("chmod") ? $0 : nil } ?? "export XDG_CACHE_HOME=FOLDER")
+    }
+    let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
+    let size = FolderSize.of(folder)
+    return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), \(renditions.count) converted files among it")
+  }
+
+  private static var temporary: Finding {
+    let folder = MountPlan.spoolFolder
+    guard unsafe access(folder, W_OK | X_OK) == 0 else {
+      return Finding(
+        "temp space", .bad, "no file can be made in \(folder): \(describe(errno))", mend: "export TMPDIR=/var/tmp")
+    }
+    return space("temp space", folder)
+  }
+
+  /// Less free than that is told.
+  private static let scarce: Int64 = 1 << 30
+  private static let tooLittle: Int64 = 64 << 20
+
+  private static func space(_ name: String, _ folder: String?) -> Finding {
+    guard var path = folder else { return Finding(name, .note, "there is no such folder") }
+    // It need not be there yet.
+    while path.count > 1, unsafe access(path, F_OK) != 0 {
+      path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
+      if path.isEmpty { path = "/" }
+    }
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return Finding(name, .bad, "\(path): \(describe(errno))") }
+    let (bytes, isOver) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
+      by: Int64(clamping: status.f_frsize))
+    let free = isOver ? Int64.max : bytes
+    let grade: Finding.Grade = free < tooLittle ? .bad : free < scarce ? .note : .good
+    return Finding(
+      name, grade, "\(Amount.bytes(free)) free in \(path)", mend: grade == .good ? nil : "ffmount cache clear")
+  }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+
+/// `ffmount doctor`: whether this machine has what ffmount needs.
+struct DoctorCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor", abstract: "Checks what ffmount needs of the system, and tells what mends it.",
+    usage: "ffmount doctor [--json]",
+    discussion: "Ends with status 1 if something is bad.")
+
+  @Flag(help: "Print a JSON object.")
+  var json = false
+
+  func run() throws {
+    let findings = Checkup.findings()
+    let isWell = !findings.contains { $0.grade == .bad }
+    if json {
+      let checks = findings.map { finding -> JSON in
+        [
+          "name": .string(finding.name), "grade": .string(finding.grade.rawValue), "says": .string(finding.says),
+          "mend": JSON(finding.mend),
+        ]
+      }
+      print((["ok": .bool(isWell), "checks": .array(checks)] as JSON).document)
+    } else {
+      for finding in findings { show(finding) }
+    }
+    if !isWell { throw ExitCode(ExitStatus.failure.rawValue) }
+  }
+
+  private func show(_ finding: Finding) {
+    let grade =
+      switch finding.grade {
+      case .good: Terminal.painted("ok  ", .green)
+      case .note: Terminal.painted("note", .yellow)
+      case .bad: Terminal.painted("bad ", .red)
+      }
+    let label = finding.name + String(repeating: " ", count: max(1, 14 - finding.name.count))
+    // Commands are not broken: they are to be copied.
+    let columns = Terminal.isOne() ? Terminal.columns() - 20 : .max
+    let says = Terminal.wrapped(Terminal.shown(finding.says), columns: columns)
+    print(
+      "\(grade)  \(label)\(says.split(separator: "\n").joined(separator: "\n" + String(repeating: " ", count: 20)))")
+    if let mend = finding.mend { print("      mend it with: \(Terminal.shown(mend))") }
+  }
+}

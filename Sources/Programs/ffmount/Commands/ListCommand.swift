@@ -1,0 +1,105 @@
+import ArgumentParser
+import Glibc
+import Tree
+
+/// `ffmount list`: the mounts of ffmount, and what each is doing.
+struct ListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Shows what is mounted, and what is being done there.",
+    usage: "ffmount list [--json]",
+    discussion: """
+      Of other users' mounts it shows what the system tells everybody: where they are and what is mounted there.
+      """)
+
+  @Flag(help: "Print a JSON array of objects.")
+  var json = false
+
+  func run() throws {
+    let mounts = RunningMount.all()
+    if json { return print(JSON.array(mounts.map(Self.value)).document) }
+    if mounts.isEmpty { print("Nothing is mounted by ffmount.") }
+    for mount in mounts {
+      print(Terminal.painted(Terminal.shown(mount.entry.mountpoint), .bold))
+      print("  of \(Terminal.shown(mount.source))")
+      for line in Self.lines(mount) { print("  " + line) }
+    }
+  }
+
+  // MARK: For people
+
+  private static func lines(_ mount: RunningMount) -> [String] {
+    let path = Terminal.shown(mount.entry.mountpoint)
+    switch mount.state {
+    case .running(let report):
+      let age = Amount.time(report.seconds)
+      let work = report.work
+      var lines = ["\(Terminal.painted("running", .green)) for \(age), process \(report.process)\(counts(work))"]
+      lines += work.activities.map { activity in
+        Terminal.wrapped(describe(activity), columns: Terminal.columns() - 2, indent: 4)
+      }
+      if work.waiting > 0 { lines.append("waiting for a converter: \(work.waiting)") }
+      return lines
+    case .dead: return [Terminal.painted("dead", .red) + ": its daemon has ended (type: ffmount -u \(path))"]
+    case .silent:
+      return [Terminal.painted("silent", .yellow) + ": it does not answer; its source may hang (ffmount -u \(path))"]
+    case .closed: return ["mounted by \(user(mount.entry.owner))"]
+    }
+  }
+
+  private static func counts(_ work: WorkReport) -> String {
+    (work.made > 0 ? ", \(work.made) converted" : "")
+      + (work.failures.isEmpty ? "" : ", \(work.failures.count) failed (ffmount status says why)")
+  }
+
+  private static func describe(_ activity: WorkReport.Activity) -> String {
+    let path = Terminal.shown(activity.path)
+    var progress = ""
+    if let (done, size) = activity.progress {
+      let percent = size > 0 ? Int(max(0, min(1, Double(done) / Double(size))) * 100) : 100
+      progress = ": \(percent) %, \(Amount.bytes(done)) of \(Amount.bytes(size))"
+    }
+    switch activity.kind {
+    case .converting: return "converting \(path) (\(activity.recipe)) for \(activity.seconds ?? 0) s"
+    case .messages: return "looking for the messages of \(path)\(progress)"
+    case .words: return "indexing the words of \(path)\(progress)"
+    }
+  }
+
+  private static func user(_ number: uid_t?) -> String {
+    guard let number else { return "somebody" }
+    guard let entry = unsafe getpwuid(number), let name = unsafe entry.pointee.pw_name else { return "user \(number)" }
+    return unsafe String(cString: name)
+  }
+
+  // MARK: For programs
+
+  private static func value(_ mount: RunningMount) -> JSON {
+    let report = mount.report
+    let state =
+      switch mount.state {
+      case .running: "running"
+      case .dead: "dead"
+      case .silent: "silent"
+      case .closed: "closed"
+      }
+    let activities = report?.work.activities ?? []
+    return [
+      "mountpoint": .string(mount.entry.mountpoint), "source": .string(mount.source), "state": .string(state),
+      "user": JSON(mount.entry.owner.map { Int($0) }), "process": JSON(report.map { Int($0.process) }),
+      "seconds": JSON(report?.seconds), "version": JSON(report?.version),
+      "converting": .array(
+        activities.filter { $0.kind == .converting }.map { activity in
+          ["path": .string(activity.path), "recipe": .string(activity.recipe), "seconds": JSON(activity.seconds)]
+        }),
+      "waiting": JSON(report?.work.waiting), "converted": JSON(report?.work.made),
+      "failed": JSON(report?.work.failures.count),
+      "indexing": .array(
+        activities.filter { $0.kind != .converting }.map { activity in
+          [
+            "path": .string(activity.path), "what": .string(activity.kind.rawValue),
+            "done": JSON(activity.progress?.done), "size": JSON(activity.progress?.size),
+          ]
+        }),
+    ]
+  }
+}

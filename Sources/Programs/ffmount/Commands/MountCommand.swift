@@ -1,0 +1,65 @@
+import ArgumentParser
+
+/// `ffmount SOURCE MOUNTPOINT`.
+struct MountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mount",
+    abstract: "Shows a folder with what is locked inside its files: archives as trees, mailboxes as messages.",
+    usage: """
+      ffmount [options] SOURCE MOUNTPOINT
+      ffmount -u MOUNTPOINT
+      ffmount COMMAND …
+      """,
+    discussion: """
+      Everything of SOURCE is at MOUNTPOINT as it is, read-only; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
+      NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf NAME.pdf.pages/ and \
+      NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. SOURCE may be one such \
+      file: then its folder is what is mounted. What there is by name, ffmount formats tells. Unmount with: \
+      ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
+
+      COMMANDS (ffmount help COMMAND tells more of each):
+      \(commands)
+
+      A SOURCE that is called like a command is written with its folder: ./list.
+      """)
+
+  /// A line for each command.
+  private static var commands: String {
+    FFMount.configuration.subcommands.filter { $0 != MountCommand.self }.map { command in
+      let name = command.configuration.commandName ?? ""
+      return "  \(name)\(String(repeating: " ", count: max(1, 10 - name.count)))\(command.configuration.abstract)"
+    }.joined(separator: "\n")
+  }
+
+  @Argument(help: "The folder or file to show.", completion: .file())
+  var source: String
+
+  @Argument(help: "An empty folder to show it on.", completion: .directory)
+  var mountpoint: String
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp("Mount options, separated by commas (see man ffmount).", valueName: "options"))
+  var options: [String] = []
+
+  @Option(
+    name: .customLong("cache-size"),
+    help: ArgumentHelp("Room for what conversions made, such as 500M or 10G (2G).", valueName: "size"))
+  var cacheSize: String?
+
+  @Flag(name: .customShort("f"), help: "Stay in the foreground and log to standard error.")
+  var foreground = false
+
+  @Flag(name: .customShort("d"), help: "Like -f, and show the FUSE protocol.")
+  var debug = false
+
+  @Flag(name: .customShort("s"), help: "Answer with a single thread.")
+  var singleThreaded = false
+
+  func run() throws {
+    var options = try MountOptions(options + (cacheSize.map { ["cache_size=\($0)"] } ?? []))
+    if singleThreaded { options.threads = 1 }
+    let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
+    try plan.run(inForeground: foreground || debug, isDebugging: debug)
+  }
+}

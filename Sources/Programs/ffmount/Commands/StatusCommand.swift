@@ -1,0 +1,101 @@
+import ArgumentParser
+import Glibc
+import Index
+import Jobs
+import MailViews
+import Tree
+
+/// `ffmount status`: prints what is indexed and cached, and its size, and what mounts have converted.
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Shows what is indexed, cached and converted, and what failed.",
+    usage: "ffmount status [--json]")
+
+  @Flag(help: "Print a JSON object.")
+  var json = false
+
+  func run() throws {
+    // Before there is a second thread.
+    let mounts = RunningMount.all().filter { mount in
+      mount.report.map { $0.work.made > 0 || !$0.work.failures.isEmpty } ?? false
+    }
+    try Refusal.reporting(asJSON: json) {
+      if json { return print(try document(mounts).document) }
+      try showKept()
+      for mount in mounts { show(mount) }
+    }
+  }
+
+  // MARK: For people
+
+  private func showKept() throws {
+    guard let folder = CacheFolder.path() else {
+      return print("Nothing is kept: there is no folder for it (set XDG_CACHE_HOME to an absolute path).")
+    }
+    let index = try IndexFolder.index()
+    defer { index.finish(within: .seconds(2)) }
+    print("\(folder): \(Amount.bytes(index.size))")
+    for entry in Indexing(index: index).entries() { print("  " + Terminal.shown(describe(entry))) }
+    if let made = Converter.cache(in: folder)?.contents, made.count > 0 {
+      print("  \(made.count) converted \(made.count == 1 ? "file" : "files"): \(Amount.bytes(made.size)) kept")
+    }
+  }
+
+  private func describe(_ entry: Indexing.Entry) -> String {
+    let kept = "\(Amount.bytes(entry.size)) kept, used \(Amount.day(entry.usedAt))"
+    guard let messages = entry.messages else { return "an archive's restart points: \(kept)" }
+    let state = state(entry).map { " (\($0))" } ?? ""
+    return "\(entry.path ?? "a mailbox"): \(messages) messages\(state), \(kept)"
+  }
+
+  /// Whether the file was removed or changed since it was indexed.
+  private func state(_ entry: Indexing.Entry) -> String? {
+    guard let path = entry.path, let size = entry.fileSize else { return nil }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return "not there any more" }
+    return Int64(status.st_size) == size ? nil : "changed since"
+  }
+
+  private func show(_ mount: RunningMount) {
+    guard let work = mount.report?.work else { return }
+    let failed = work.failures.isEmpty ? "" : Terminal.painted(", \(work.failures.count) failed", .red)
+    print("\(Terminal.shown(mount.entry.mountpoint)): \(work.made) converted since it was mounted\(failed)")
+    for failure in work.failures {
+      print("  \(Terminal.shown("\(failure.path) (\(failure.recipe)): \(failure.reason)"))")
+    }
+  }
+
+  // MARK: For programs
+
+  private func document(_ mounts: [RunningMount]) throws -> JSON {
+    let folder = CacheFolder.path()
+    let index = Index(folder: folder)
+    defer { index.finish(within: .seconds(2)) }
+    let files = Indexing(index: index).entries().map { entry -> JSON in
+      [
+        "path": JSON(entry.path), "messages": JSON(entry.messages), "state": JSON(state(entry) ?? "unchanged"),
+        "size": .number(entry.size), "used": .number(entry.usedAt),
+      ]
+    }
+    let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
+    return [
+      "folder": JSON(folder), "size": .number(index.size), "files": .array(files),
+      "renditions": ["count": JSON(renditions.count), "size": .number(renditions.size)],
+      "mounts": .array(
+        mounts.map { mount in
+          let work = mount.report?.work
+          return [
+            "mountpoint": .string(mount.entry.mountpoint), "converted": JSON(work?.made),
+            "failures": .array(
+              (work?.failures ?? []).map { failure in
+                [
+                  "path": .string(failure.path), "recipe": .string(failure.recipe),
+                  "reason": .string(failure.reason),
+                ]
+              }),
+          ]
+        }),
+    ]
+  }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Glibc
+
+/// `ffmount why PATH`: what something in a mount is, and why it cannot be read.
+struct WhyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "why", abstract: "Tells what a file in a mount is, and why it cannot be read.",
+    usage: "ffmount why PATH [--json]")
+
+  @Argument(help: "A file or folder in a mount.", completion: .file())
+  var path: String
+
+  @Flag(help: "Print a JSON object.")
+  var json = false
+
+  func run() throws { try Refusal.reporting(asJSON: json) { try tell() } }
+
+  private func tell() throws {
+    guard let full = MountTable.absolute(path), let mount = MountTable().mount(of: full) else {
+      throw cannotTell("\(describe(ENOENT)) (check the path)")
+    }
+    guard mount.isOurs else {
+      throw cannotTell("it is in no mount of ffmount (ffmount list shows those there are)")
+    }
+    var status = stat()
+    guard unsafe lstat(full, &status) == 0 else { throw missing(full, in: mount, because: errno) }
+    let running = RunningMount.ask([mount]).first
+    let attributes = OwnAttributes(of: full)
+    let below = full.dropFirst(mount.mountpoint == "/" ? 0 : mount.mountpoint.utf8.count).drop { $0 == "/" }
+    let source = running?.source ?? mount.source
+    let real = attributes.view == nil ? (below.isEmpty ? source : "\(source)/\(below)") : nil
+    let error = attributes.error ?? Self.unreadable(full, status)
+    let advice = attributes.error.map(Advice.on) ?? error.map { _ in Self.permissionAdvice }
+    if json {
+      let answer: JSON = [
+        "path": .string(full), "mountpoint": .string(mount.mountpoint), "kind": .string(Self.kind(status)),
+        "real": JSON(real), "view": JSON(attributes.view), "source": JSON(attributes.source ?? real),
+        "state": JSON(attributes.state ?? "exact"), "error": JSON(error), "advice": JSON(advice),
+      ]
+      return print(answer.document)
+    }
+    let kind = Self.kind(status)
+    row("path", full)
+    row("mount", "\(mount.mountpoint), of \(source)")
+    if let view = attributes.view {
+      row("is", "a \(kind) that ffmount makes, of \(attributes.source ?? "?"), as its view \(view)")
+    } else {
+      row("is", below.isEmpty ? "the mount itself" : "a \(kind) that is there, \(real ?? source)")
+    }
+    row("state", Self.meaning(of: attributes.state))
+    if let error { row("error", error, .red) }
+    if let advice { row("do", advice) }
+  }
+
+  private func row(_ name: String, _ text: String, _ colour: Terminal.Colour? = nil) {
+    let columns = Terminal.isOne() ? Terminal.columns() - 8 : .max
+    let wrapped = Terminal.wrapped(Terminal.shown(text), columns: columns)
+    let lines = wrapped.split(separator: "\n").joined(separator: "\n        ")
+    let label = name + String(repeating: " ", count: 8 - name.count)
+    print(label + (colour.map { Terminal.painted(lines, $0) } ?? lines))
+  }
+
+  // MARK: Words
+
+  private static func kind(_ status: stat) -> String {
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: "folder"
+    case S_IFREG: "file"
+    case S_IFLNK: "link"
+    case S_IFIFO: "fifo"
+    case S_IFSOCK: "socket"
+    default: "device"
+    }
+  }
+
+  private static func meaning(of state: String?) -> String {
+    switch state {
+    case "estimate": "estimate: its size is not exact before it has been opened"
+    case "failed": "failed: some of it cannot be read"
+    default: "exact: all is well as far as is known"
+    }
+  }
+
+  private static let permissionAdvice =
+    "change its permissions in the source; for other users than the one who mounted, mount with -o allow_other"
+
+  /// Why this user may not read it; nil if he may.
+  private static func unreadable(_ path: String, _ status: stat) -> String? {
+    guard status.st_mode & S_IFMT != S_IFLNK, unsafe access(path, R_OK) != 0, errno == EACCES else { return nil }
+    return "you may not read it: it belongs to user \(status.st_uid), and its mode is "
+      + "0" + String(status.st_mode & 0o7777, radix: 8)
+  }
+
+  // MARK: Refusals
+
+  private func cannotTell(_ reason: String) -> Refusal { Refusal(.sourceMissing, "cannot tell of \(path): \(reason)") }
+
+  /// Nothing of this name is in the mount.
+  private func missing(_ full: String, in mount: MountTable.Entry, because code: Int32) -> Refusal {
+    if code == ENOTCONN || code == ECONNABORTED {
+      return cannotTell(
+        "the daemon of the mount on \(mount.mountpoint) has ended (type: ffmount -u \(mount.mountpoint))")
+    }
+    if code == EACCES, let owner = mount.owner, owner != geteuid() {
+      return cannotTell(
+        "user \(owner) has mounted it and alone may look into it (mounted with -o allow_other, others may)")
+    }
+    guard code == ENOENT, let slash = full.lastIndex(of: "/") else { return cannotTell(describe(code)) }
+    // The longest part of the name that there is a file of may be what a view is asked of.
+    var name = full[full.index(after: slash)...]
+    while let dot = name.lastIndex(of: "."), dot != name.startIndex {
+      name = name[..<dot]
+      if unsafe access("\(full[..<slash])/\(name)", F_OK) == 0 {
+        return cannotTell(
+          "\(name) is there and has no such view: its content is of another kind, or no view is called so "
+            + "(ffmount formats shows them)")
+      }
+    }
+    return cannotTell("\(describe(code)) (check the path; ffmount formats shows how views are called)")
+  }
+}

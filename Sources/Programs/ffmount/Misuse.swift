@@ -1,0 +1,40 @@
+import Glibc
+
+/// Wrong uses that people try, and what to type instead.
+enum Misuse {
+  /// Words that other programs have for what a command here does.
+  private static let others = ["umount": "unmount", "ls": "list", "mounts": "list", "check": "doctor"]
+
+  /// Refuses what would be taken for an option or a SOURCE and is meant as a command.
+  static func check(_ arguments: [String]) throws {
+    guard let first = arguments.first else { return }
+    if first.hasPrefix("--") {
+      let word = String(first.dropFirst(2))
+      guard let name = others[word] ?? (isCommand(word) ? word : nil), name != "help" else { return }
+      throw Refusal(.usage, "there is no option \(first) (type: \(example(name, arguments)))")
+    }
+    if let name = others[first], !exists(first) {
+      throw Refusal(.usage, "there is no command \(first), and no folder or file (type: \(example(name, arguments)))")
+    }
+  }
+
+  /// The sentence for a command line that is wrong.
+  static func sentence(_ message: String, _ arguments: [String]) -> String {
+    let message = message.split(separator: "\n").joined(separator: " ")
+    // Its own advice is enough.
+    if message.hasSuffix(")") { return message }
+    guard let first = arguments.first, isCommand(first) else { return "\(message) (type ffmount --help for the usage)" }
+    let hint = exists(first) ? "; if \(first) is to be mounted, write it ./\(first)" : ""
+    return "\(message) (type ffmount help \(first) for the usage\(hint))"
+  }
+
+  private static func isCommand(_ word: String) -> Bool { FFMount.commandNames.contains(word) }
+
+  private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  private static func example(_ command: String, _ arguments: [String]) -> String {
+    let operands = ["unmount": "MOUNTPOINT", "why": "PATH", "open": "FILE", "mount": "SOURCE MOUNTPOINT"]
+    guard let operand = operands[command] else { return "ffmount \(command)" }
+    return "ffmount \(command) " + (arguments.count > 1 ? arguments.dropFirst().joined(separator: " ") : operand)
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+
+/// The mounts listed in /proc/self/mountinfo.
+struct MountTable {
+  struct Entry {
+    let mountpoint: String
+    let type: String
+    /// The first column of mount(8).
+    let source: String
+    /// The user who mounted, of a FUSE mount.
+    let owner: uid_t?
+
+    var isOurs: Bool { type == "fuse.ffmount" }
+  }
+
+  let entries: [Entry]
+
+  init() {
+    var text: [UInt8] = []
+    let file = unsafe open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      entries = []
+      return
+    }
+    defer { close(file) }
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = unsafe read(file, &buffer, buffer.count)
+      guard count > 0 else { break }
+      text += buffer[..<count]
+    }
+    entries = text.split(separator: UInt8(ascii: "\n")).compactMap(MountTable.entry)
+  }
+
+  private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
+    let fields = line.split(separator: UInt8(ascii: " "))
+    guard fields.count > 6, let dash = fields.firstIndex(where: { $0.elementsEqual([UInt8(ascii: "-")]) }),
+      dash + 1 < fields.count
+    else { return nil }
+    let options = dash + 3 < fields.count ? String(decoding: fields[dash + 3], as: UTF8.self) : ""
+    let owner = options.split(separator: ",").first { $0.hasPrefix("user_id=") }
+    return Entry(
+      mountpoint: OctalEscapes.decoded(fields[4]), type: String(decoding: fields[dash + 1], as: UTF8.self),
+      source: dash + 2 < fields.count ? OctalEscapes.decoded(fields[dash + 2]) : "",
+      owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) })
+  }
+
+  /// The topmost mount on a folder.
+  func topmost(on path: String) -> Entry? { entries.last { $0.mountpoint == path } }
+
+  /// The mounts of ffmount that are not covered by another one.
+  var ours: [Entry] {
+    entries.indices.filter { number in
+      entries[number].isOurs && !entries[(number + 1)...].contains { $0.mountpoint == entries[number].mountpoint }
+    }.map { entries[$0] }
+  }
+
+  /// The mount that an absolute path without links is in.
+  func mount(of path: String) -> Entry? {
+    let inside = entries.filter { entry in
+      let folder = entry.mountpoint
+      return path == folder || path.hasPrefix(folder == "/" ? "/" : folder + "/")
+    }
+    let deepest = inside.map(\.mountpoint.utf8.count).max()
+    return inside.last { $0.mountpoint.utf8.count == deepest }
+  }
+
+  /// The absolute path of what may be a mountpoint, without asking a mount for it: that may be dead.
+  ///
+  /// Links on the way to its folder are resolved; nil if that is missing.
+  static func absolute(_ path: String) -> String? {
+    var path = path
+    while path.count > 1, path.last == "/" { path.removeLast() }
+    let slash = path.lastIndex(of: "/")
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    if ["", ".", ".."].contains(name) { return resolved(path) }
+    guard let folder = resolved(parent) else { return nil }
+    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+  }
+
+  /// The absolute path without links; nil if there is nothing of that name.
+  static func resolved(_ path: String) -> String? {
+    guard let found = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
+}

@@ -1,0 +1,49 @@
+import Glibc
+
+/// The programs that keep a mount from being unmounted.
+enum MountUsers {
+  private static let most = 3
+
+  /// Some of those that have a file or their working folder in it, as `bash (process 123)`: those of this user, or of all for
+  /// root. Asks the mount nothing.
+  static func of(_ mountpoint: String) -> [String] {
+    var users: [String] = []
+    for process in entries(of: "/proc").compactMap({ pid_t($0) }).sorted() where process != getpid() {
+      let links = ["cwd", "root"] + entries(of: "/proc/\(process)/fd").map { "fd/\($0)" }
+      guard links.contains(where: { isInside("/proc/\(process)/\($0)", mountpoint) }) else { continue }
+      if users.count == most { return users + ["and others"] }
+      users.append("\(name(of: process)) (process \(process))")
+    }
+    return users
+  }
+
+  private static func isInside(_ link: String, _ folder: String) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe buffer.withUnsafeMutableBytes { buffer in
+      unsafe buffer.baseAddress.map { unsafe readlink(link, $0.assumingMemoryBound(to: CChar.self), buffer.count) }
+        ?? -1
+    }
+    guard count > 0 else { return false }
+    let target = String(decoding: buffer[..<count], as: UTF8.self)
+    return target == folder || target.hasPrefix(folder + "/")
+  }
+
+  private static func name(of process: pid_t) -> String {
+    guard let file = unsafe fopen("/proc/\(process)/comm", "re") else { return "a program" }
+    defer { unsafe fclose(file) }
+    var line = [CChar](repeating: 0, count: 64)
+    guard unsafe fgets(&line, Int32(line.count), file) != nil else { return "a program" }
+    return String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func entries(of path: String) -> [String] {
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
+    var names: [String] = []
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      names.append(String(decoding: name, as: UTF8.self))
+    }
+    return names.filter { $0 != "." && $0 != ".." }
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+/// The folder that something is opened on.
+struct OpenedPlace: Sendable {
+  let folder: String
+  /// Whether it is open already.
+  let isMounted: Bool
+
+  /// The one that `source`, an absolute path without links, is mounted on; else a new one.
+  init(for source: String) throws {
+    let parent = try OpenedPlace.parent()
+    let table = MountTable()
+    let mounts = RunningMount.ask(table.ours.filter { $0.mountpoint.hasPrefix(parent + "/") })
+    if let present = mounts.first(where: { $0.report?.source == source }) {
+      (folder, isMounted) = (present.entry.mountpoint, true)
+      return
+    }
+    let name = source.split(separator: "/").last ?? "root"
+    var number = 0
+    while true {
+      let path = "\(parent)/\(name)\(number == 0 ? "" : " (\(number))")"
+      number += 1
+      if table.topmost(on: path) != nil { continue }
+      // One that was left behind is used again.
+      if unsafe mkdir(path, 0o700) == 0 || (errno == EEXIST && rmdir(path) == 0 && mkdir(path, 0o700) == 0) {
+        (folder, isMounted) = (path, false)
+        return
+      }
+      guard errno == ENOTEMPTY || errno == ENOTDIR || errno == EBUSY else {
+        throw Refusal(.mountpointUnusable, "cannot make \(path): \(describe(errno)) (check the folder it is in)")
+      }
+    }
+  }
+
+  /// Removes the folder when nothing is mounted on it.
+  func remove() { _ = unsafe rmdir(folder) }
+
+  /// `$XDG_RUNTIME_DIR/ffmount`, made if it is missing.
+  private static func parent() throws -> String {
+    let usual = "/run/user/\(getuid())"
+    let given = Terminal.variable("XDG_RUNTIME_DIR") ?? (unsafe access(usual, W_OK) == 0 ? usual : nil)
+    guard let given, given.hasPrefix("/"), let base = MountTable.resolved(given) else {
+      throw Refusal(
+        .mountpointUnusable,
+        "there is no folder for what is open (set XDG_RUNTIME_DIR, or mount it yourself: ffmount FILE MOUNTPOINT)")
+    }
+    let folder = base + "/ffmount"
+    if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
+      throw Refusal(.mountpointUnusable, "cannot make \(folder): \(describe(errno)) (check XDG_RUNTIME_DIR)")
+    }
+    // Others could put links where folders are expected.
+    var status = stat()
+    guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+      status.st_mode & 0o022 == 0
+    else {
+      throw Refusal(.mountpointUnusable, "cannot use \(folder): others can change it (type: chmod 700 \(folder))")
+    }
+    return folder
+  }
+}

@@ -1,0 +1,82 @@
+import Bytes
+import CPosix
+import Glibc
+
+/// A mount of ffmount, and what it says of itself.
+struct RunningMount {
+  enum State {
+    case running(MountReport)
+    /// Its daemon is gone, and the mount is still there.
+    case dead
+    /// Its daemon does not answer.
+    case silent
+    /// It tells its user and root alone.
+    case closed
+  }
+
+  let entry: MountTable.Entry
+  let state: State
+
+  var report: MountReport? { if case .running(let report) = state { report } else { nil } }
+
+  /// What is mounted.
+  var source: String { report?.source ?? entry.source }
+
+  /// All that there are on this machine. Blocks for two seconds at most.
+  ///
+  /// Must be called before the process has a second thread: a mount that hangs holds up only a child process.
+  static func all() -> [RunningMount] { ask(MountTable().ours) }
+
+  /// The same of some.
+  static func ask(_ entries: [MountTable.Entry]) -> [RunningMount] {
+    let end = ContinuousClock.now + .seconds(2)
+    let asked = entries.map { (entry: $0, answer: ask($0.mountpoint)) }
+    return asked.map { entry, answer in RunningMount(entry: entry, state: state(answer, until: end)) }
+  }
+
+  /// What a child process is told by the mount, as a pipe: an errno of four bytes, 0 if there is none, and its report.
+  private static func ask(_ mountpoint: String) -> Int32? {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return nil }
+    let child = ffmount_fork()
+    if child == 0 {
+      // A grandchild, which nobody has to wait for however long it hangs.
+      if ffmount_fork() != 0 { _exit(0) }
+      // Whoever reads what this command prints is not to wait for it either.
+      for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { close(stream) }
+      var answer: [UInt8]
+      do throws(SystemError) {
+        answer = [UInt8](repeating: 0, count: 4)
+        answer += try MountReport.pages(of: mountpoint)
+      } catch { answer = [UInt8](bigEndian: error.code) }
+      try? Output.write(answer, to: ends[1])
+      _exit(0)
+    }
+    close(ends[1])
+    if child > 0 { _ = waitpid(child, nil, 0) }
+    return ends[0]
+  }
+
+  private static func state(_ answer: Int32?, until end: ContinuousClock.Instant) -> State {
+    guard let answer else { return .silent }
+    defer { close(answer) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let left = max(.zero, end - .now)
+      var wait = pollfd(fd: answer, events: Int16(POLLIN), revents: 0)
+      let ready = unsafe poll(&wait, 1, Int32(left / .milliseconds(1)))
+      if ready < 0, errno == EINTR { continue }
+      guard ready > 0 else { return .silent }
+      let count = unsafe read(answer, &buffer, buffer.count)
+      guard count > 0 else { break }
+      bytes += buffer[..<count]
+    }
+    guard bytes.count >= 4 else { return .silent }
+    switch Int32(bigEndianBytes: bytes) {
+    case 0: return MountReport(Array(bytes[4...])).map { .running($0) } ?? .closed
+    case ENOTCONN, ECONNABORTED: return .dead
+    default: return .closed
+    }
+  }
+}

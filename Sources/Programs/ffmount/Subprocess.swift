@@ -1,0 +1,76 @@
+import CPosix
+import Glibc
+
+/// Another program that is run to its end.
+enum Subprocess {
+  struct Ended {
+    /// The exit status; 128 and a signal's number if that ended it.
+    let status: Int32
+    /// What it wrote to standard output and standard error.
+    let text: String
+  }
+
+  private static let largestText = 1 << 20
+
+  /// Runs a program, given by its path, with no input. Blocks until it has ended; nil if it cannot be started.
+  static func run(_ path: String, _ arguments: [String]) -> Ended? {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe(&ends) == 0 else { return nil }
+    let child = start(path, arguments, output: ends[1])
+    close(ends[1])
+    defer { close(ends[0]) }
+    guard let child else { return nil }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe read(ends[0], &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      if bytes.count < largestText { bytes += buffer[..<count] }
+    }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0 { if errno != EINTR { return nil } }
+    let signal = status & 0x7f
+    return Ended(
+      status: signal == 0 ? status >> 8 & 0xff : 128 + signal, text: String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// Starts a program that goes on by itself, in a session of its own and without input and output; returns its process.
+  static func detach(_ path: String, _ arguments: [String]) -> pid_t? {
+    start(path, arguments, output: nil)
+  }
+
+  /// Finds a program in PATH.
+  static func path(of program: String) -> String? {
+    (Terminal.variable("PATH") ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(program)" }
+      .first { unsafe access($0, X_OK) == 0 }
+  }
+
+  private static func start(_ path: String, _ arguments: [String], output: Int32?) -> pid_t? {
+    var actions = unsafe posix_spawn_file_actions_t()
+    _ = unsafe posix_spawn_file_actions_init(&actions)
+    defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
+    _ = unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0)
+    for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
+      _ = unsafe posix_spawn_file_actions_adddup2(&actions, output ?? STDIN_FILENO, descriptor)
+    }
+    _ = unsafe ffmount_spawn_close_from(&actions, STDERR_FILENO + 1)
+    var attributes = posix_spawnattr_t()
+    _ = unsafe posix_spawnattr_init(&attributes)
+    defer { _ = unsafe posix_spawnattr_destroy(&attributes) }
+    // The daemon blocks signals.
+    var signals = sigset_t()
+    _ = unsafe sigemptyset(&signals)
+    _ = unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+    _ = unsafe sigfillset(&signals)
+    _ = unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    // POSIX_SPAWN_SETSID is hidden behind _GNU_SOURCE.
+    let newSession: Int32 = output == nil ? 0x80 : 0
+    let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | newSession
+    _ = unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
+    var child = pid_t()
+    return unsafe posix_spawn(&child, path, &actions, &attributes, &words, environ) == 0 ? child : nil
+  }
+}

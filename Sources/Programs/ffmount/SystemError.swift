@@ -1,0 +1,4 @@
+/// A system call that failed.
+struct SystemError: Error {
+  let code: Int32
+}

@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+/// Wrong command lines, and what is said of them.
+@Suite(.timeLimit(.minutes(1))) struct MisuseTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    let line: String
+    let says: String
+    var testDescription: String { line }
+  }
+
+  static let cases = [
+    Case(line: "umount mnt", says: "type: ffmount unmount mnt"),
+    Case(line: "umount", says: "type: ffmount unmount MOUNTPOINT"),
+    Case(line: "--unmount mnt", says: "type: ffmount unmount mnt"),
+    Case(line: "--umount mnt", says: "type: ffmount unmount mnt"),
+    Case(line: "--list", says: "type: ffmount list"),
+    Case(line: "--frobnicate a b", says: "--frobnicate"),
+    Case(line: "list mnt", says: "write it ./list"),
+    Case(line: "status --json more", says: "ffmount help status"),
+    Case(line: "search", says: "Missing"),
+    Case(line: "", says: "<source>"),
+  ]
+
+  @Test(arguments: cases) func wrongUseLeadsOn(_ one: Case) async throws {
+    try await withScratch { scratch in
+      // A folder that is called like a command.
+      let said = try await shell(
+        "cd \"$1\"; mkdir list; \"$2\" \(one.line)", scratch.path, MountProcess.binary, limit: 10)
+      #expect(said.status == 64 && said.text == "", "\(said.text)")
+      let lines = said.errors.split(separator: "\n")
+      #expect(lines.count == 1 && lines.allSatisfy { $0.hasPrefix("ffmount: ") }, "\(said.errors)")
+      #expect(said.errors.contains(one.says), "\(said.errors)")
+    }
+  }
+
+  /// ffmount without its converters.
+  @Test func missingConverterIsSaidOnce() async throws {
+    try await withScratch { scratch in
+      let said = try await shell(
+        """
+        cd "$1" && cp "$2" . && export XDG_CACHE_HOME=$PWD/cache
+        ./ffmount source mnt; ls mnt; ./ffmount -u mnt; ./ffmount doctor; echo "ended $?"; ./ffmount formats | tail -2
+        """, scratch.path, MountProcess.binary)
+      // By the mount, and nowhere else.
+      #expect(
+        said.errors.split(separator: "\n").count == 1
+          && said.errors.hasPrefix("ffmount: there is no ffconvert and no ffpages"),
+        "\(said.errors)")
+      #expect(said.errors.contains("ffmount-converters") && said.errors.contains("scripts/install"))
+      let doctor = try #require(said.lines.firstIndex { $0.hasPrefix("bad   ffconvert") }, "\(said.text)")
+      #expect(said.lines[doctor + 1].contains("mend it with: sudo apt install ffmount-converters"))
+      #expect(said.lines.contains("ended 1"))
+      #expect(said.lines.contains { $0.hasPrefix("Not installed: ffconvert, which makes ") }, "\(said.text)")
+    }
+  }
+
+  // MARK: What is documented
+
+  private static func text(_ path: String) async throws -> String {
+    try await run("cat", MountScratch.package + "/" + path).text
+  }
+
+  private static let manual = "scripts/man/ffmount.1"
+
+  @Test func everyCommandIsDocumented() async throws {
+    let help = try await run(MountProcess.binary, "--help").lines
+    let start = try #require(help.firstIndex { $0.hasPrefix("COMMANDS") })
+    let commands = help[(start + 1)...].prefix { $0.hasPrefix("  ") }.compactMap { line in
+      // Those that go on in another line would be taken for commands.
+      line.split(separator: " ").first.map(String.init)
+    }
+    #expect(Set(["open", "list", "unmount", "why", "index", "doctor"]).isSubset(of: commands), "\(commands)")
+    let manual = try await Self.text(Self.manual)
+    let troubles = try await Self.text("Sources/Programs/ffmount/ffmount.docc/Troubleshooting.md")
+    let described = manual.split(separator: "\n").compactMap { line -> Substring? in
+      let words = line.split { $0 == " " || $0 == "\"" }
+      return words.count > 1 && [".B", ".BI", ".BR"].contains(words[0]) ? words[1] : nil
+    }
+    for command in commands + ["mount", "help"] {
+      #expect(described.contains(Substring(command)), "\(command)")
+      // As a word that a SOURCE cannot have.
+      #expect(troubles.contains("`\(command)`"), "\(command)")
+      let own = try await run(MountProcess.binary, "help", command)
+      #expect(own.status == 0 && own.text.contains("USAGE"), "\(command)")
+    }
+  }
+
+  /// The help, the manual page and Semantics.md have the same syntax of queries.
+  @Test func queriesAreDescribedAlikeEverywhere() async throws {
+    func plain(_ text: String) -> Substring? {
+      let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing("\\-", with: "-")
+      guard let start = words.firstRange(of: "A query is "),
+        let end = words[start.upperBound...].firstRange(of: "smaller:10k.")
+      else { return nil }
+      return words[start.upperBound..<end.upperBound]
+    }
+    let help = try await run(MountProcess.binary, "help", "search").text
+    let syntax = try #require(plain(help), "\(help)")
+    let manual = try await Self.text(Self.manual)
+    #expect(syntax == plain(manual), "\(syntax)")
+    let semantics = try await Self.text("Sources/Programs/ffmount/ffmount.docc/Semantics.md")
+    // A query with an unknown prefix is told those that there are.
+    let refused = try await run(MountProcess.binary, "search", MountProcess.binary, "nothing:x")
+    let known = refused.errors.replacing(",", with: "").split(separator: " ").filter {
+      $0.wholeMatch(of: /[a-z]+:/) != nil && $0 != "ffmount:"
+    }
+    #expect(known.count >= 16, "\(refused.errors)")
+    for prefix in known {
+      #expect(syntax.contains(prefix), "\(prefix)")
+      #expect(semantics.contains("`\(prefix)"), "\(prefix)")
+    }
+  }
+}

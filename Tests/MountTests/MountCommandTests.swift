@@ -1,0 +1,308 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands about mounts: `list`, `status`, `why`, `unmount`, `open`, `doctor`.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct MountCommandTests {
+  private static let worker = MountScratch.package + "/Tests/Scripts/fake_worker.py"
+
+  private func ffmount(_ words: String..., environment: [String: String] = [:]) async throws -> MountChild.Result {
+    try await MountChild([MountProcess.binary] + words, environment: environment).wait(atMost: 20)
+  }
+
+  /// What a command prints with `--json`.
+  private func json(_ words: String..., environment: [String: String] = [:]) async throws -> Any {
+    let said = try await MountChild([MountProcess.binary] + words + ["--json"], environment: environment)
+      .wait(atMost: 20)
+    return try JSONSerialization.jsonObject(with: Data(said.bytes))
+  }
+
+  /// The entry of an array of objects that has a value.
+  private func entry(_ json: Any, _ key: String, _ value: String) -> [String: Any]? {
+    (json as? [[String: Any]])?.first { $0[key] as? String == value }
+  }
+
+  @Test func mountTellsWhatItDoesAndWhatFailed() async throws {
+    try await withScratch { scratch in
+      try scratch.write("made.png", "echo\n")
+      try scratch.write("slow.png", "hang\n")
+      try scratch.write("bad\tname.png", "fail 1 is broken at its heart\n")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
+      let options = ["-o", "converter=\(Self.worker),workers=1"]
+      try await withMount(scratch, options: options, environment: environment) { mount in
+        let read = """
+          cat made.png.as-jpeg > /dev/null; cat $'bad\\tname.png.as-jpeg'
+          for n in slow.png.as-jpeg slow.png.as-webp; do cat $n & done; sleep 60 & wait $!
+          """
+        // It reads until the mount is gone.
+        let reader = try MountChild([
+          "/bin/bash", "-c", "cd \"$1\" && { \(read); } 2>/dev/null", "bash", mount.mountpoint,
+        ])
+        var own: [String: Any] = [:]
+        var list: Any = []
+        for _ in 0..<500 {
+          list = try await json("list")
+          own = entry(list, "mountpoint", mount.mountpoint) ?? [:]
+          if own["waiting"] as? Int == 1 { break }
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(
+          Set(own.keys) == [
+            "mountpoint", "source", "state", "user", "process", "seconds", "version", "converting", "waiting",
+            "converted", "failed", "indexing",
+          ])
+        #expect(own["source"] as? String == scratch.source && own["state"] as? String == "running", "\(own)")
+        #expect(own["process"] as? Int32 == mount.daemon.pid)
+        #expect(own["converted"] as? Int == 1 && own["failed"] as? Int == 1 && own["waiting"] as? Int == 1, "\(own)")
+        let converting = own["converting"] as? [[String: Any]]
+        #expect(converting?.count == 1 && converting?[0]["path"] as? String == "slow.png", "\(own)")
+        let shown = try await ffmount("list")
+        #expect(
+          shown.text.contains(mount.mountpoint + "\n  of " + scratch.source)
+            && shown.text.contains("converting slow.png (")
+            && shown.text.contains("1 converted, 1 failed"), "\(shown.text)")
+
+        let status = try await ffmount("status", environment: environment)
+        #expect(
+          status.text.contains("\(mount.mountpoint): 1 converted since it was mounted, 1 failed"), "\(status.text)")
+        // A tab of a name is not a tab of the terminal's.
+        #expect(status.text.contains("  bad name.png (jpeg): is broken at its heart"), "\(status.text)")
+        let document = try await json("status", environment: environment) as? [String: Any]
+        let failures = entry(document?["mounts"] ?? [], "mountpoint", mount.mountpoint)?["failures"]
+        #expect(entry(failures ?? [], "path", "bad\tname.png")?["reason"] as? String == "is broken at its heart")
+        #expect(Set(document?.keys ?? [:].keys) == ["folder", "size", "files", "renditions", "mounts"])
+
+        let why = try await json("why", mount.mountpoint + "/bad\tname.png.as-jpeg") as? [String: Any]
+        #expect(
+          Set(why?.keys ?? [:].keys) == [
+            "path", "mountpoint", "kind", "real", "view", "source", "state", "error", "advice",
+          ])
+        #expect(why?["view"] as? String == "as-jpeg" && why?["state"] as? String == "failed", "\(why ?? [:])")
+        #expect((why?["error"] as? String)?.hasSuffix("is broken at its heart") ?? false, "\(why ?? [:])")
+        reader.killNow()
+      }
+      let list = try await json("list")
+      #expect(entry(list, "mountpoint", scratch.mountpoint) == nil)
+    }
+  }
+
+  @Test func mailboxesBeingIndexedAreListed() async throws {
+    try await withScratch { scratch in
+      try await script("many_mails.py", "make", "700", "300", scratch.source + "/slow.mbox")
+      _ = try await shell("truncate -s +4G \"$1/slow.mbox\"", scratch.source)
+      try await Task.sleep(for: .milliseconds(60))
+      try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]) { mount in
+        let reader = try MountChild(["ls", mount.mountpoint + "/slow.mbox.views/by-sender"])
+        var indexing: [String: Any]?
+        for _ in 0..<500 where indexing == nil {
+          let own = entry(try await json("list"), "mountpoint", mount.mountpoint)
+          indexing = (own?["indexing"] as? [[String: Any]])?.first
+          try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(indexing?["path"] as? String == "slow.mbox" && indexing?["what"] as? String == "messages")
+        #expect(indexing?["size"] as? Int64 ?? 0 > 4 << 30 && indexing?["done"] as? Int64 ?? -1 >= 0)
+        reader.killNow()
+      }
+    }
+  }
+
+  @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func whyTellsKindStateAndWhatToDo() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        "cd \"$1\"; echo inside > in.txt; zip -q -P secret source/a.zip in.txt; cp a.zip source/x.txt; rm -f in.txt",
+        scratch.path)
+      #expect(made.errors.contains("a.zip"), "\(made.errors)")
+      try scratch.write("plain.txt", "text")
+      try await withMount(scratch) { mount in
+        func why(_ name: String) async throws -> MountChild.Result { try await ffmount("why", mount.mountpoint + name) }
+        let inner = "/a.zip.contents/in.txt"
+        _ = try await run("cat", mount.mountpoint + inner)
+        let locked = try await why(inner)
+        #expect(locked.status == 0)
+        for word in ["of a.zip, as its view contents", "password", "-o password_file=FILE", "chmod 600"] {
+          #expect(locked.text.contains(word), "\(locked.text)")
+        }
+        let real = try await why("/plain.txt")
+        #expect(real.text.contains("a file that is there, \(scratch.source)/plain.txt"), "\(real.text)")
+        #expect(try await why("").text.contains("the mount itself"))
+        let view = try await why("/plain.txt.contents")
+        #expect(view.status == 66 && view.errors.contains("plain.txt is there and has no such view"), "\(view.errors)")
+        let nothing = try await why("/nothing")
+        #expect(nothing.status == 66 && nothing.errors.contains("No such file"), "\(nothing.errors)")
+        let outside = try await json("why", scratch.source + "/plain.txt") as? [String: Any]
+        #expect((outside?["error"] as? String)?.contains("it is in no mount of ffmount") ?? false)
+      }
+    }
+  }
+
+  @Test func unmountingSaysWhatIsInTheWay() async throws {
+    try await withScratch { scratch in
+      let mount = scratch.mountpoint
+      #expect(try await ffmount(scratch.source, mount).status == 0)
+      let user = try MountChild(["/bin/bash", "-c", "cd \"$1\" && exec sleep 60", "bash", mount])
+      var busy = try await ffmount("why", mount)
+      for _ in 0..<500 {
+        busy = try await shell("readlink /proc/$1/cwd", "\(user.pid)")
+        if busy.lines == [mount] { break }
+      }
+      busy = try await ffmount("unmount", mount)
+      #expect(busy.status == 73 && busy.errors.contains("sleep (process \(user.pid))"), "\(busy.errors)")
+      #expect(busy.errors.contains("ffmount -u -z \(mount)"), "\(busy.errors)")
+      user.killNow()
+      let inside = try await ffmount("unmount", mount + "/.")
+      #expect(inside.status == 0, "\(inside.errors)")
+      for (path, says) in [
+        (mount, "nothing is mounted on it"), ("/proc", "as proc (type: umount /proc)"), (mount + "x", "No such file"),
+      ] {
+        let said = try await ffmount("-u", path)
+        #expect(said.status == 73 && said.errors.contains(says), "\(said.errors)")
+        #expect(said.errors.hasPrefix("ffmount: cannot unmount \(path): ") && said.text == "", "\(said.errors)")
+      }
+      // A mount whose daemon was killed, and a folder in a mount.
+      try scratch.write("folder/file", "x")
+      #expect(try await ffmount(scratch.source, mount).status == 0)
+      let folder = try await ffmount("-u", mount + "/folder")
+      #expect(folder.status == 73 && folder.errors.contains("type: ffmount -u \(mount))"), "\(folder.errors)")
+      let process = entry(try await json("list"), "mountpoint", mount)?["process"] as? Int32
+      _ = try await shell("kill -9 \"$1\"; while [ -e /proc/$1 ]; do sleep .01; done", "\(try #require(process))")
+      #expect(entry(try await json("list"), "mountpoint", mount)?["state"] as? String == "dead")
+      #expect(try await ffmount("doctor").text.contains("mend it with: ffmount -u \(mount)\n"))
+      #expect(try await ffmount("-u", mount).status == 0)
+      #expect(!MountProcess.isMounted(mount))
+    }
+  }
+
+  @Test func openShowsAFileForAWhile() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+      let environment = [
+        "XDG_RUNTIME_DIR": scratch.path + "/run", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+        "XDG_CACHE_HOME": scratch.path + "/cache",
+      ]
+      let without = try await ffmount("open", scratch.source + "/a.zip", environment: environment)
+      #expect(without.status == 73 && without.errors.contains("set XDG_RUNTIME_DIR"), "\(without.errors)")
+      _ = try await shell("mkdir -m 700 \"$1/run\"", scratch.path)
+      // What the file manager is given, and one that there is not.
+      _ = try await shell(
+        """
+        cd "$1"; mkdir bin; cat > bin/xdg-open <<'END'
+        #!/bin/sh
+        cd "${0%/*}/.."; echo "$1" >> shown; [ ! -e fails ]
+        END
+        chmod +x bin/xdg-open
+        """, scratch.path)
+      let desktop = ["DISPLAY": ":99", "PATH": scratch.path + "/bin:/usr/bin:/bin"]
+        .merging(environment) { given, _ in given }
+      for fails in [false, true] {
+        if fails { _ = try await shell("touch \"$1/fails\"", scratch.path) }
+        let shown = try await ffmount("open", "--idle", "1", scratch.source + "/a.zip", environment: desktop)
+        #expect(shown.status == (fails ? 1 : 0) && shown.text == scratch.path + "/run/ffmount/a.zip\n")
+        #expect(shown.errors.contains("xdg-open found no file manager") == fails, "\(shown.errors)")
+      }
+      #expect(try await shell("sort -u \"$1/shown\"", scratch.path).text == scratch.path + "/run/ffmount/a.zip\n")
+      // It stays while it is in use, and is the same for who opens it again.
+      let folder = scratch.path + "/run/ffmount/a.zip"
+      for words in [["--idle", "1"], ["--print"]] {
+        let said = try await MountChild(
+          [MountProcess.binary, "open", scratch.source + "/a.zip"] + words, environment: environment
+        ).wait(atMost: 20)
+        #expect(said.text == folder + "\n" && said.status == 0, "\(said.errors)")
+      }
+      #expect(try await run("cat", folder + "/in.txt").text == "inside")
+      let user = try MountChild(["/bin/bash", "-c", "cd \"$1\" && exec sleep 2.5", "bash", folder])
+      while user.isRunning {
+        #expect(!user.isRunning || MountProcess.isMounted(folder))
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      // To look at the folder would be to use it.
+      for _ in 0..<500 where MountProcess.isMounted(folder) { try await Task.sleep(for: .milliseconds(20)) }
+      for _ in 0..<500 where MountScratch.exists(folder) { try await Task.sleep(for: .milliseconds(20)) }
+      #expect(!MountProcess.isMounted(folder) && !MountScratch.exists(folder))
+      await offThread { MountProcess.unmount(folder) }
+      let text = try await ffmount("open", MountProcess.binary, environment: environment)
+      #expect(text.status == 65 && text.text == "", "\(text.errors)")
+      #expect(try await run("ls", scratch.path + "/run/ffmount").text == "")
+    }
+  }
+
+  @Test func doctorEndsWithOneWhereSomethingIsBad() async throws {
+    let said = try await MountChild([MountProcess.binary, "doctor", "--json"]).wait(atMost: 30)
+    let found = try JSONSerialization.jsonObject(with: Data(said.bytes)) as? [String: Any]
+    let checks = try #require(found?["checks"] as? [[String: Any]])
+    #expect(checks.allSatisfy { Set($0.keys) == ["name", "grade", "says", "mend"] })
+    let names = checks.compactMap { $0["name"] as? String }
+    for name in ["versions", "fuse", "fusermount3", "allow_other", "ffconvert", "ffpages", "sandbox", "cache"] {
+      #expect(names.contains(name), "\(names)")
+    }
+    let bad = checks.filter { $0["grade"] as? String == "bad" }
+    #expect(bad.allSatisfy { $0["mend"] is String }, "\(bad)")
+    #expect(said.status == (bad.isEmpty ? 0 : 1) && found?["ok"] as? Bool == bad.isEmpty)
+    // A cache that others can change.
+    try await withScratch { scratch in
+      _ = try await shell("mkdir -p -m 777 \"$1/open/ffmount\"; chmod 777 \"$1/open\"", scratch.path)
+      let other = try await ffmount("doctor", environment: ["XDG_CACHE_HOME": scratch.path + "/open"])
+      #expect(
+        other.status == 1 && other.text.contains("mend it with: chmod go-w \(scratch.path)/open\n"), "\(other.text)")
+    }
+  }
+
+  /// Two users: one sees of the other's mount where it is, and cannot unmount it.
+  @Test(
+    .enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
+  func anotherUserMountsListsAndUnmounts() async throws {
+    try await withScratch { scratch in
+      let lines = """
+        cd "$1"; chmod 755 . source; chown 65534:65534 mnt; mkdir -m 700 cache; chown 65534 cache; mkdir mine theirs
+        cp "$2" ffmount; chmod 755 ffmount; export XDG_CACHE_HOME=$1/cache HOME=$1
+        as() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@" 2>&1; }
+        as ./ffmount --version || exit 90
+        ./ffmount -o allow_other source mine 2>/dev/null || exit 91
+        as ./ffmount source theirs; echo "refused $?"
+        as ./ffmount -f source mnt & pid=$!
+        for n in $(seq 500); do grep -q " $1/mnt " /proc/self/mountinfo && break; kill -0 $pid || exit 92; sleep .02; done
+        echo "user:"; as ./ffmount list; as ./ffmount -u mine; echo "status $?"
+        echo "root:"; ./ffmount list; ./ffmount why mnt/file 2>&1
+        as ./ffmount -u mnt; echo "unmounted $?"; wait $pid; ./ffmount -u mine
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary)
+      await offThread { for name in ["mine", "mnt"] { MountProcess.unmount("\(scratch.path)/\(name)") } }
+      if [90, 92].contains(said.status) {
+        try Test.cancel("another user may not run or mount here: \(said.text)\(said.errors)")
+      }
+      #expect(said.status == 0, "\(said.text)\(said.errors)")
+      // The helper's reason, in ffmount's words.
+      #expect(said.text.contains("/theirs: fusermount3: user has no write access"), "\(said.text)")
+      #expect(said.text.contains("refused 69") && !said.text.contains("\nfusermount3"), "\(said.text)")
+      let parts = said.text.split(separator: "root:\n")
+      try #require(parts.count == 2, "\(said.text)")
+      #expect(parts[0].contains("\(scratch.mountpoint)\n  of \(scratch.source)\n  running for "), "\(said.text)")
+      #expect(parts[0].contains("\(scratch.path)/mine\n  of \(scratch.source)\n  mounted by root"), "\(said.text)")
+      #expect(parts[0].contains("cannot unmount mine: another user has mounted it"), "\(said.text)")
+      #expect(parts[0].contains("status 73") && parts[1].contains("unmounted 0"), "\(said.text)")
+      #expect(parts[1].contains("\(scratch.mountpoint)\n  of \(scratch.source)\n  mounted by nobody"), "\(said.text)")
+      #expect(parts[1].contains("user 65534 has mounted it and alone may look into it"), "\(said.text)")
+    }
+  }
+
+  /// Colours on a terminal alone, and none with NO_COLOR; lists as wide as the terminal.
+  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func terminalsGetColoursThatFit() async throws {
+    func on(_ line: String, _ environment: [String: String]) async throws -> String {
+      let base = ["TERM": "xterm", "NO_COLOR": ""]
+      return try await MountChild(
+        ["script", "-qec", line, "/dev/null"], environment: base.merging(environment) { _, given in given }
+      ).wait(atMost: 30).text
+    }
+    let doctor = "\(MountProcess.binary) doctor"
+    #expect(try await on(doctor, [:]).contains("\u{1b}[32mok"))
+    for (line, environment) in [(doctor, ["NO_COLOR": "1"]), (doctor, ["TERM": "dumb"]), (doctor + " | cat", [:])] {
+      let said = try await on(line, environment)
+      #expect(said.contains("versions") && !said.contains("\u{1b}"), "\(said)")
+    }
+    for columns in [80, 44] {
+      let said = try await on("stty cols \(columns); \(MountProcess.binary) formats; \(doctor)", ["NO_COLOR": "1"])
+      let long = said.split(whereSeparator: \.isNewline).filter { $0.count > columns && $0.contains(" ") }
+      // A path is one word.
+      #expect(long.allSatisfy { $0.split(separator: " ").contains { $0.count > columns - 20 } }, "\(long)")
+    }
+  }
+}
