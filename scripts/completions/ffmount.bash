@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 
 _ffmount() {
+    # bash-completion sets all four.
+    # shellcheck disable=SC2034
     local cur prev words cword
     # `=` and `:` stay in the word. The second is of versions of bash-completion before 2.12.
     if declare -F _comp_initialize >/dev/null; then
