@@ -9,6 +9,8 @@ import Testing
   private static let lines = [
     // Commands, options, files.
     "ffmount ind": "ffmount index ",
+    "ffmount doctor --js": "ffmount doctor --json ",
+    "ffmount open --pr": "ffmount open --print ",
     "ffmount cache cl": "ffmount cache clear ",
     "ffmount index --conv": "ffmount index --conversions ",
     "ffmount --cache-s": "ffmount --cache-size ",
@@ -28,6 +30,8 @@ import Testing
     "ffmount -o views=+docx:-pd": "ffmount -o views=+docx:-pdf ",
     "ffmount -o views=+docx:-compr": "ffmount -o views=+docx:-compressed ",
     "ffmount -o names=e": "ffmount -o names=extension ",
+    "ffmount -o uid=nob": "ffmount -o uid=nobody ",
+    "ffmount -o gid=nogr": "ffmount -o gid=nogroup ",
     "ffmount -o charset=CP86": "ffmount -o charset=CP86",
     "ffmount -o password_file=folder/sec": "ffmount -o password_file=folder/secrets ",
     #"ffmount -o ro,password_file=my\ o"#: #"ffmount -o ro,password_file=my\ own\ secrets "#,
@@ -43,15 +47,22 @@ import Testing
     try await withScratch { scratch in
       for name in ["archive one.zip", "mnt.txt", "folder/secrets", "my own secrets"] { try scratch.write(name, "x") }
       try scratch.write("mnt/below", "x")
-      let typed = Self.lines.keys.sorted()
+      let mounted = "\(scratch.path)/"
+      let lines = Self.lines.merging([
+        "ffmount unmount \(mounted)": "ffmount unmount \(scratch.mountpoint) ",
+        "ffmount -u \(mounted)": "ffmount -u \(scratch.mountpoint) ",
+      ]) { $1 }
+      let typed = lines.keys.sorted()
       let package = MountScratch.package
       let words = [MountScratch.python, package + "/Tests/Scripts/complete.py", shell, MountProcess.binary]
       let script = package + "/scripts/completions/ffmount." + shell
-      let result = try await MountChild(words + [script, scratch.source] + typed).wait(atMost: 50)
+      let result = try await withMount(scratch) { _ in
+        try await MountChild(words + [script, scratch.source] + typed).wait(atMost: 50)
+      }
       #expect(result.errors == "")
       let found = result.lines.map { $0.dropFirst().dropLast() }
       #expect(found.count == typed.count, "\(result.text)")
-      for (typed, found) in zip(typed, found) { #expect(found == Self.lines[typed] ?? "", "of \(typed)") }
+      for (typed, found) in zip(typed, found) { #expect(found == lines[typed] ?? "", "of \(typed)") }
     }
   }
 }

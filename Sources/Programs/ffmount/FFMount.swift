@@ -21,6 +21,11 @@ struct FFMount: ParsableCommand {
   /// The words that are commands where a SOURCE might stand; argument-parser adds `help`.
   static let commandNames: [String] = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
 
+  /// The arguments with `unmount` for `-u`, as fusermount3 has it.
+  static func withCommand(_ arguments: [String]) -> [String] {
+    arguments.first == "-u" ? ["unmount"] + arguments.dropFirst() : arguments
+  }
+
   static func main() {
     MountedTree.serveAsHelper(CommandLine.arguments)
     let arguments = Array(CommandLine.arguments.dropFirst())
@@ -42,8 +47,7 @@ struct FFMount: ParsableCommand {
       try Misuse.check(arguments)
       // Splits `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
       var command = try parseAsRoot(
-        (arguments.first == "-u" ? ["unmount"] + arguments.dropFirst() : arguments)
-          .flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
+        withCommand(arguments).flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
       try command.run()
     } catch let refusal as Refusal {
       Terminal.logError(refusal.sentence)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Bytes
-import Glibc
 
 /// An option of `-o`.
 struct MountOption: Sendable {
@@ -15,6 +14,8 @@ struct MountOption: Sendable {
     /// These words, or others if they are only the usual ones.
     case words([String])
     case file
+    /// A number, or the name of a user or group.
+    case identity(Identity)
     /// A list for `views=`, joined by colons.
     case listing
   }
@@ -85,28 +86,11 @@ struct MountOption: Sendable {
     }
   }
 
-  enum Identity {
-    case user
-    case group
-
-    /// The number that has a name; nil if there is none.
-    func number(named name: String) -> UInt32? {
-      switch self {
-      case .user:
-        guard let entry = unsafe getpwnam(name) else { return nil }
-        return unsafe entry.pointee.pw_uid
-      case .group:
-        guard let entry = unsafe getgrnam(name) else { return nil }
-        return unsafe entry.pointee.gr_gid
-      }
-    }
-  }
-
   /// The number of a user or group, or the name of one.
   static func identity(
     _ meaning: String, _ kind: Identity, _ set: @escaping @Sendable (inout MountOptions, UInt32) -> Void
   ) -> MountOption {
-    MountOption(meaning, .free) { options, name, value in
+    MountOption(meaning, .identity(kind)) { options, name, value in
       guard let number = UInt32(value) ?? kind.number(named: value) else {
         throw refusal(name, value, "a number, or the name of a \(kind) that there is")
       }

@@ -35,6 +35,7 @@ extension MountOptions {
     case nil, .free: []
     case .words(let words): words.map { Completion.Candidate(text: $0) }
     case .file: Completion.paths(continuing: value).map { Completion.Candidate(text: $0) }
+    case .identity(let kind): kind.names.map { Completion.Candidate(text: $0) }
     case .listing: listings(completing: value)
     }
   }

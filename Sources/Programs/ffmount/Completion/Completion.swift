@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 
 /// What a shell offers for the last word of an unfinished command line.
@@ -20,18 +21,25 @@ struct Completion {
   init(of words: [String]) {
     guard let program = CommandShape.program(), let word = words.last else { return }
     var place = CommandPlace(program)
-    for word in words.dropLast() { place.pass(word) }
+    for word in FFMount.withCommand(words.dropLast()) { place.pass(word) }
     if let option = place.pending {
       complete(word, valueOf: option)
     } else if place.isPastOptions || !word.hasPrefix("-") {
       if place.isFirst { candidates = (place.command.subcommands ?? []).compactMap(Candidate.init) }
       names = place.argument?.fileNames ?? .none
+      if place.command.commandName == UnmountCommand.configuration.commandName { completeMountpoint(word) }
     } else if word.hasPrefix("-o"), let option = place.effective.option("-o") {
       complete(word, valueOf: option, after: "-o")
     } else {
       candidates = (place.effective.arguments ?? []).flatMap(\.spellings)
     }
     candidates.removeAll { !$0.text.hasPrefix(word) }
+  }
+
+  private mutating func completeMountpoint(_ word: String) {
+    candidates = MountTable().ours.map { Candidate(text: $0.mountpoint, meaning: $0.source) }
+    // Other folders only where none of these can be meant, as by a path from here.
+    if candidates.contains(where: { $0.text.hasPrefix(word) }) { names = .none }
   }
 
   private mutating func complete(_ word: String, valueOf option: CommandShape.Argument, after head: String = "") {

@@ -5,7 +5,13 @@ enum JSON: Sendable {
   case number(Int64)
   case string(String)
   case array([JSON])
-  case object([(key: String, value: JSON)])
+  case object([Member])
+
+  // No tuple: where another file is compiled before this one, the compiler finds a circle in it.
+  struct Member {
+    let key: String
+    let value: JSON
+  }
 
   init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   init(_ number: Int64?) { self = number.map { .number($0) } ?? .null }
@@ -30,8 +36,8 @@ enum JSON: Sendable {
     case .array(let elements) where !elements.isEmpty: "[\n  \(elements.map(\.text).joined(separator: ",\n  "))\n]"
     case .object(let members) where !members.isEmpty:
       "{\n  "
-        + members.map { key, value in
-          "\(Self.quoted(key)): " + value.document.split(separator: "\n").joined(separator: "\n  ")
+        + members.map { member in
+          "\(Self.quoted(member.key)): " + member.value.document.split(separator: "\n").joined(separator: "\n  ")
         }.joined(separator: ",\n  ") + "\n}"
     default: text
     }
@@ -62,5 +68,5 @@ extension JSON: ExpressibleByArrayLiteral {
 }
 
 extension JSON: ExpressibleByDictionaryLiteral {
-  init(dictionaryLiteral members: (String, JSON)...) { self = .object(members.map { (key: $0.0, value: $0.1) }) }
+  init(dictionaryLiteral members: (String, JSON)...) { self = .object(members.map { Member(key: $0.0, value: $0.1) }) }
 }
