@@ -18,7 +18,7 @@ struct OpenCommand: ParsableCommand {
   @Flag(help: "Print the folder, and start no file manager.")
   var print = false
 
-  @Option(help: ArgumentHelp("Unmount after so many seconds without use (600).", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Unmount after so many seconds without use.", valueName: "seconds"))
   var idle = 600
 
   @Option(
