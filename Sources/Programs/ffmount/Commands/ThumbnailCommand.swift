@@ -9,7 +9,7 @@ import Tree
 /// `ffmount thumbnail INPUT OUTPUT`: what file managers call for a picture of a file.
 struct ThumbnailCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "thumbnail", abstract: "Makes a small PNG of an image or of a PDF's first page, for file managers.",
+    commandName: "thumbnail", abstract: "Makes a small PNG of an image or a PDF, for file managers.",
     usage: "ffmount thumbnail INPUT OUTPUT [--size PIXELS]")
 
   @Argument(help: "An image or a PDF, also one inside a mount.", completion: .file())
