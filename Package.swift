@@ -54,7 +54,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // Programs: options, exit codes, and what is linked together. ffconvert and ffpages alone link what parses PDFs and images.
@@ -119,13 +118,7 @@ let package = Package(
     module("Files", in: "Base", ["Bytes", "CPosix"]),
     module("Text", in: "Base"),
     module("Codecs", in: "Base", ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL"]),
-    module(
-      "Index", in: "Base",
-      [
-        "Bytes", "Threads", "Files",
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ]),
+    module("Index", in: "Base", ["Bytes", "Threads", "Files", "CSQLite"]),
 
     // Libraries: doors to C.
     library("CFuse3", "fuse3", apt: "libfuse3-dev"),
@@ -134,6 +127,7 @@ let package = Package(
     library("CLzma", "liblzma", apt: "liblzma-dev"),
     library("CZstd", "libzstd", apt: "libzstd-dev"),
     library("COpenSSL", "libcrypto", apt: "libssl-dev"),
+    library("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     library("CQpdf", "libqpdf", apt: "libqpdf-dev"),
     library("CPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
     library("CPopplerCpp", "poppler-cpp", apt: "libpoppler-cpp-dev"),

@@ -1,5 +1,4 @@
-internal import GRDB
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 internal import Synchronization
 
@@ -9,8 +8,10 @@ internal import Synchronization
 /// The file has exactly the tables of our schema, so it contains no foreign views, triggers or virtual tables. No value
 /// is larger than the largest we write. A statement that takes more steps than the file has bytes to go through, as one
 /// does in a cycle of pages, is aborted; that is damage.
-final class BoundedConnection: Sendable {
-  private let queue: DatabaseQueue
+@safe final class BoundedConnection: @unchecked Sendable {
+  /// Used while `lock` is held, for at most the steps of `limit`.
+  private let database: Database
+  private let lock = Mutex(())
   private let limit: StepLimit
 
   /// In bytes; the longest values are packed directories and mailbox groups.
@@ -22,29 +23,23 @@ final class BoundedConnection: Sendable {
   ///   - cache: the cache size, in KiB.
   ///   - hasChecksums: whether each page has a checksum, verified when it is read.
   init(_ path: String, patience: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
-    let limit = StepLimit(path)
-    var configuration = Configuration()
-    configuration.foreignKeysEnabled = false
-    configuration.busyMode = .timeout(patience)
-    configuration.prepareDatabase { database in
-      BoundedConnection.bound(database, limit)
-      if hasChecksums { try PageChecksums.attach(to: database) }
-      // Not mapped: truncating a mapped file would raise a signal.
-      try database.execute(
-        sql: """
-          PRAGMA trusted_schema = OFF;
-          PRAGMA cell_size_check = ON;
-          PRAGMA synchronous = NORMAL;
-          PRAGMA mmap_size = 0;
-          PRAGMA cache_size = -\(cache);
-          PRAGMA journal_size_limit = 4194304;
-          PRAGMA temp_store = MEMORY;
-          """)
-      try BoundedConnection.persistLog(of: database)
-      guard try Tables(of: database) == Tables.made(by: schema) else { throw IndexFailure.damage }
-    }
-    self.limit = limit
-    queue = try DatabaseQueue(path: path, configuration: configuration)
+    limit = StepLimit(path)
+    database = try Database(path, patience: patience)
+    bound()
+    if hasChecksums { try PageChecksums.attach(to: database) }
+    // Not mapped: truncating a mapped file would raise a signal.
+    try database.run(
+      """
+      PRAGMA trusted_schema = OFF;
+      PRAGMA cell_size_check = ON;
+      PRAGMA synchronous = NORMAL;
+      PRAGMA mmap_size = 0;
+      PRAGMA cache_size = -\(cache);
+      PRAGMA journal_size_limit = 4194304;
+      PRAGMA temp_store = MEMORY;
+      """)
+    try persistLog()
+    guard try Tables(of: database) == Tables.made(by: schema) else { throw IndexFailure.damage }
   }
 
   /// A private database with the tables of `schema`, in an unnamed file that is gone with the connection or the
@@ -52,33 +47,30 @@ final class BoundedConnection: Sendable {
   init(temporary schema: String, cache: Int) throws {
     limit = StepLimit(nil)
     // SQLite takes an empty path for a private temporary file.
-    queue = try DatabaseQueue(path: "")
-    try queue.writeWithoutTransaction { database in
-      try database.execute(
-        sql: "PRAGMA page_size = 8192; PRAGMA synchronous = OFF; PRAGMA cache_size = -\(cache); \(schema)")
-    }
+    database = try Database("")
+    try database.run("PRAGMA page_size = 8192; PRAGMA synchronous = OFF; PRAGMA cache_size = -\(cache); \(schema)")
   }
 
   /// Calls `body` with a fresh step limit, which depends on the file's size. Blocks.
   func inDatabase<Value>(_ body: (Database) throws -> Value) throws -> Value {
-    try queue.inDatabase { database in
+    try lock.withLock { _ in
       limit.begin()
       return try body(database)
     }
   }
 
-  func close() throws { try queue.close() }
+  func close() { lock.withLock { _ in database.close() } }
 
-  private static func bound(_ database: Database, _ limit: StepLimit) {
-    let connection = unsafe database.sqliteConnection
+  private func bound() {
+    let connection = unsafe database.connection
     for (what, most) in [
-      (SQLITE_LIMIT_LENGTH, longestValue), (SQLITE_LIMIT_SQL_LENGTH, 64 << 10), (SQLITE_LIMIT_COLUMN, 64),
+      (SQLITE_LIMIT_LENGTH, Self.longestValue), (SQLITE_LIMIT_SQL_LENGTH, 64 << 10), (SQLITE_LIMIT_COLUMN, 64),
       (SQLITE_LIMIT_EXPR_DEPTH, 64), (SQLITE_LIMIT_COMPOUND_SELECT, 4), (SQLITE_LIMIT_ATTACHED, 0),
       (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 256),
     ] {
       _ = unsafe sqlite3_limit(connection, what, most)
     }
-    // Called by the connection only, which the queue closes before it releases its configuration and so `limit`.
+    // Called by the connection only, in `inDatabase`.
     unsafe sqlite3_progress_handler(
       connection, StepLimit.stride,
       { context in
@@ -90,9 +82,9 @@ final class BoundedConnection: Sendable {
   /// Keeps the write-ahead log when the last connection closes.
   ///
   /// SQLite would delete it by name, even if another file has replaced this one: then the log in use is lost.
-  private static func persistLog(of database: Database) throws {
+  private func persistLog() throws {
     var flag: CInt = 1
-    let status = unsafe sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
+    let status = unsafe sqlite3_file_control(database.connection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
     guard status == SQLITE_OK else { throw IndexFailure.passing }
   }
 }
@@ -141,9 +133,8 @@ private struct Tables: Equatable {
 
   init(of database: Database) throws {
     var rows: [[String?]] = []
-    let found = try Row.fetchCursor(
-      database, sql: "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT \(Self.most)")
-    while let row = try found.next() { rows.append((0..<4).map { String.fromDatabaseValue(row[$0]) }) }
+    let found = try database.rows("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT \(Self.most)")
+    while try found.next() { rows.append([found.text(0), found.text(1), found.text(2), found.text(3)]) }
     self.rows = rows.sorted { ($0[1] ?? "") < ($1[1] ?? "") }
   }
 
@@ -152,10 +143,9 @@ private struct Tables: Equatable {
   /// The tables that the statements of `schema` create.
   static func made(by schema: String) throws -> Tables {
     if let tables = known.withLock({ $0[schema] }) { return tables }
-    let tables = try DatabaseQueue().inDatabase { database in
-      try database.execute(sql: schema)
-      return try Tables(of: database)
-    }
+    let database = try Database(":memory:")
+    try database.run(schema)
+    let tables = try Tables(of: database)
     known.withLock { $0[schema] = tables }
     return tables
   }

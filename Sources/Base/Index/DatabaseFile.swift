@@ -1,5 +1,4 @@
 internal import Files
-internal import GRDB
 internal import Glibc
 
 /// An SQLite file shared by several processes: it exists complete, or not at all.
@@ -48,18 +47,12 @@ enum DatabaseFile {
     let descriptor = unsafe Glibc.open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw IndexFailure.passing }
     _ = Glibc.close(descriptor)
-    var configuration = Configuration()
-    if hasChecksums { configuration.prepareDatabase { try PageChecksums.attach(to: $0) } }
-    let queue = try DatabaseQueue(path: fresh, configuration: configuration)
-    try queue.writeWithoutTransaction { database in
-      try database.execute(sql: settings)
-      try database.inTransaction {
-        try fill(database)
-        return .commit
-      }
-    }
+    let database = try Database(fresh)
+    if hasChecksums { try PageChecksums.attach(to: database) }
+    try database.run(settings)
+    try database.inTransaction { try fill(database) }
     // Not persistent here: the log is checkpointed and deleted.
-    try queue.close()
+    database.close()
     // A process that has the old file open keeps it, unlinked. Its log must not be taken for the new file's.
     for suffix in ["-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
     guard unsafe rename(fresh, path) == 0 else { throw IndexFailure.passing }

@@ -1,4 +1,4 @@
-internal import GRDB
+internal import CSQLite
 
 /// The classification of a failed call.
 enum IndexFailure: Error {
@@ -7,21 +7,16 @@ enum IndexFailure: Error {
   /// Not a database, not an intact one, or one with other tables.
   case damage
 
-  init(_ error: any Error) {
-    if let failure = error as? IndexFailure {
-      self = failure
-      return
-    }
-    guard let error = error as? DatabaseError else {
-      // GRDB found a value of another type than the schema's.
-      self = .damage
-      return
-    }
-    switch error.resultCode {
+  init(_ error: any Error) { self = error as? IndexFailure ?? .passing }
+
+  /// Of an SQLite result code that is no success.
+  init(_ status: CInt) {
+    // The lower byte is the kind of error.
+    switch status & 0xff {
     // A missing table is reported as an error of the query.
-    case .SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT, .SQLITE_FORMAT,
+    case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_FORMAT,
       // Beyond the limits of a `BoundedConnection`.
-      .SQLITE_TOOBIG, .SQLITE_INTERRUPT:
+      SQLITE_TOOBIG, SQLITE_INTERRUPT:
       self = .damage
     default: self = .passing
     }

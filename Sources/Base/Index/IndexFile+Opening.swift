@@ -1,13 +1,12 @@
 internal import Files
-internal import GRDB
 
 /// Opening and creating the file.
 extension IndexFile {
   static let name = "index.sqlite"
   /// The application id in the file's header: `ffmt`.
-  private static let applicationID: Int32 = 0x6666_6d74
+  private static let applicationID: Int64 = 0x6666_6d74
   /// Of the tables and of the meaning of their columns.
-  private static let schemaVersion: Int32 = 2
+  private static let schemaVersion: Int64 = 2
 
   private static let schema = """
     CREATE TABLE source(
@@ -30,8 +29,8 @@ extension IndexFile {
       try DatabaseFile.make(
         path, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL"
       ) { database in
-        try database.execute(
-          sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(schemaVersion); \(schema)")
+        try database.run(
+          "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(schemaVersion); \(schema)")
       }
     }
   }
@@ -44,12 +43,12 @@ extension IndexFile {
   private static func open(_ path: String, _ inode: UInt64, _ key: [UInt8]) throws -> IndexFile {
     let writer = try BoundedConnection(path, patience: patience.writing, cache: cache, schema: schema)
     let isOurs = try writer.inDatabase { database in
-      try Int32.fetchOne(database, sql: "PRAGMA application_id") == applicationID
-        && Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion
-        && String.fetchOne(database, sql: "PRAGMA journal_mode") == "wal"
+      try database.integer("PRAGMA application_id") == applicationID
+        && database.integer("PRAGMA user_version") == schemaVersion
+        && database.text("PRAGMA journal_mode") == "wal"
     }
     guard isOurs else {
-      try? writer.close()
+      writer.close()
       throw IndexFailure.damage
     }
     let reader = try BoundedConnection(path, patience: patience.reading, cache: cache, schema: schema)

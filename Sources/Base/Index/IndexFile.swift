@@ -1,10 +1,8 @@
 internal import Bytes
-internal import Foundation
-internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// The open file. Throws GRDB's errors, which `IndexFailure` classifies.
+/// The open file. Throws `IndexFailure`.
 ///
 /// Two connections, so that a reader does not wait while a batch is written.
 final class IndexFile: Sendable {
@@ -47,26 +45,26 @@ final class IndexFile: Sendable {
     var before: [UInt8]?
     let seed = kind.seed(of: source, key: key)
     try reader.inDatabase { database in
-      let statement = try database.cachedStatement(
-        sql: """
-          SELECT source.id, source.usedAt, record.key, record.checksum, record.value
-          FROM record JOIN source ON source.id = record.source
-          WHERE source.identity = ? AND kind = ? AND key BETWEEN ? AND ? AND version = ?
-          ORDER BY key \(descending ? "DESC" : "ASC")
-          """)
-      let arguments: StatementArguments = [
-        source.blob, kind.number, first.blob, last.blob, Int64(bitPattern: kind.version),
-      ]
-      let rows = try Row.fetchCursor(statement, arguments: arguments)
-      while records.count < limit, let row = try rows.next() {
-        if records.isEmpty { touch(try row.number(0), usedAt: try row.time(1)) }
-        let record = try IndexRecord(key: row.bytes(2), value: row.bytes(4))
+      let rows = try database.rows(
+        """
+        SELECT source.id, source.usedAt, record.key, record.checksum, record.value
+        FROM record JOIN source ON source.id = record.source
+        WHERE source.identity = ? AND kind = ? AND key BETWEEN ? AND ? AND version = ?
+        ORDER BY key \(descending ? "DESC" : "ASC")
+        """,
+        [
+          .blob(source), .integer(Int64(kind.number)), .blob(first), .blob(last),
+          .integer(Int64(bitPattern: kind.version)),
+        ])
+      while records.count < limit, try rows.next() {
+        if records.isEmpty { touch(try rows.integer(0), usedAt: try rows.time(1)) }
+        let record = try IndexRecord(key: rows.bytes(2), value: rows.bytes(4))
         // A cycle of pages returns the same records again and again.
         if let before, !(descending ? [record.key, before] : [before, record.key]).isAscending {
           throw IndexFailure.damage
         }
         before = record.key
-        if try record.checksum(from: seed) == row.number(3) {
+        if try record.checksum(from: seed) == rows.integer(3) {
           records.append(record)
         } else {
           damaged.append(record.key)
@@ -92,18 +90,16 @@ final class IndexFile: Sendable {
     let seed = kind.seed(of: source, key: key)
     return try writer.inDatabase { database in
       guard try makeRoom(in: database, for: size, atMost: maximumSize, sparing: source) else { return false }
-      try database.inTransaction(.immediate) {
+      try database.inTransaction {
         let row = try IndexFile.row(of: source, in: database)
-        let statement = try database.cachedStatement(
-          sql: "INSERT OR REPLACE INTO record(source, kind, key, version, checksum, value) VALUES(?, ?, ?, ?, ?, ?)")
+        let statement = try database.statement(
+          "INSERT OR REPLACE INTO record(source, kind, key, version, checksum, value) VALUES(?, ?, ?, ?, ?, ?)")
         for record in records {
-          statement.setUncheckedArguments([
-            row, kind.number, record.key.blob, Int64(bitPattern: kind.version), record.checksum(from: seed),
-            record.value.blob,
+          try statement.execute([
+            .integer(row), .integer(Int64(kind.number)), .blob(record.key), .integer(Int64(bitPattern: kind.version)),
+            .integer(record.checksum(from: seed)), .blob(record.value),
           ])
-          try statement.execute()
         }
-        return .commit
       }
       return true
     }
@@ -111,20 +107,18 @@ final class IndexFile: Sendable {
 
   /// The source's row id; sets its time of use to now.
   private static func row(of source: [UInt8], in database: Database) throws -> Int64 {
-    let row = try Int64.fetchOne(
-      database,
-      sql: """
-        INSERT INTO source(identity, usedAt) VALUES(?, ?)
-        ON CONFLICT(identity) DO UPDATE SET usedAt = excluded.usedAt RETURNING id
-        """, arguments: [source.blob, now])
+    let row = try database.integer(
+      """
+      INSERT INTO source(identity, usedAt) VALUES(?, ?)
+      ON CONFLICT(identity) DO UPDATE SET usedAt = excluded.usedAt RETURNING id
+      """, [.blob(source), .integer(now)])
     guard let row else { throw IndexFailure.damage }
     return row
   }
 
   func forget(_ source: [UInt8]) throws {
     try writer.inDatabase { database in
-      let row = try Int64.fetchOne(
-        database, sql: "SELECT id FROM source WHERE identity = ?", arguments: [source.blob])
+      let row = try database.integer("SELECT id FROM source WHERE identity = ?", [.blob(source)])
       if let row { try IndexFile.remove(row, from: database) }
     }
   }
@@ -132,10 +126,10 @@ final class IndexFile: Sendable {
   func forget(_ source: [UInt8], _ kind: IndexKind, from first: [UInt8], through last: [UInt8]) throws {
     try writer.inDatabase { database in
       try database.execute(
-        sql: """
-          DELETE FROM record WHERE source = (SELECT id FROM source WHERE identity = ?) AND kind = ?
-          AND key BETWEEN ? AND ?
-          """, arguments: [source.blob, kind.number, first.blob, last.blob])
+        """
+        DELETE FROM record WHERE source = (SELECT id FROM source WHERE identity = ?) AND kind = ?
+        AND key BETWEEN ? AND ?
+        """, [.blob(source), .integer(Int64(kind.number)), .blob(first), .blob(last)])
     }
   }
 
@@ -154,25 +148,23 @@ final class IndexFile: Sendable {
     // Somewhat more than needed, so that not every batch has to evict.
     let goal = maximumSize / 10 * 9 - size
     while try IndexFile.size(of: database) > goal {
-      let oldest = try Int64.fetchOne(
-        database, sql: "SELECT id FROM source WHERE identity <> ? ORDER BY usedAt, id LIMIT 1",
-        arguments: [source.blob])
+      let oldest = try database.integer(
+        "SELECT id FROM source WHERE identity <> ? ORDER BY usedAt, id LIMIT 1", [.blob(source)])
       guard let oldest else { break }
       try IndexFile.remove(oldest, from: database)
     }
     // Freed pages are returned to the file system, a bounded number at a time.
-    try database.execute(sql: "PRAGMA incremental_vacuum(4096)")
+    try database.run("PRAGMA incremental_vacuum(4096)")
     return try IndexFile.size(of: database) + size <= maximumSize
   }
 
   /// In bytes, of the pages in use.
   private static func size(of database: Database) throws -> Int64 {
-    let size = try Int64.fetchOne(
-      database,
-      sql: """
-        SELECT (page_count - freelist_count) * page_size
-        FROM pragma_page_count, pragma_freelist_count, pragma_page_size
-        """)
+    let size = try database.integer(
+      """
+      SELECT (page_count - freelist_count) * page_size
+      FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+      """)
     guard let size else { throw IndexFailure.damage }
     return Bounds.size(size)
   }
@@ -183,22 +175,21 @@ final class IndexFile: Sendable {
   private static func remove(_ source: Int64, from database: Database) throws {
     repeat {
       try database.execute(
-        sql: """
-          DELETE FROM record WHERE (source, kind, key) IN
-          (SELECT source, kind, key FROM record WHERE source = ? LIMIT \(removedAtOnce))
-          """, arguments: [source])
+        """
+        DELETE FROM record WHERE (source, kind, key) IN
+        (SELECT source, kind, key FROM record WHERE source = ? LIMIT \(removedAtOnce))
+        """, [.integer(source)])
     } while database.changesCount == removedAtOnce
     // Including what another process has added meanwhile.
-    try database.inTransaction(.immediate) {
-      try database.execute(sql: "DELETE FROM record WHERE source = ?", arguments: [source])
-      try database.execute(sql: "DELETE FROM source WHERE id = ?", arguments: [source])
-      return .commit
+    try database.inTransaction {
+      try database.execute("DELETE FROM record WHERE source = ?", [.integer(source)])
+      try database.execute("DELETE FROM source WHERE id = ?", [.integer(source)])
     }
   }
 
   private func writeUse(in database: Database) throws {
     for source in touched.withLock({ $0 }) {
-      try database.execute(sql: "UPDATE source SET usedAt = ? WHERE id = ?", arguments: [IndexFile.now, source])
+      try database.execute("UPDATE source SET usedAt = ? WHERE id = ?", [.integer(IndexFile.now), .integer(source)])
     }
     touched.withLock { $0.removeAll() }
   }
@@ -207,18 +198,17 @@ final class IndexFile: Sendable {
 
   func contents() throws -> [IndexedSource] {
     try reader.inDatabase { database in
-      let rows = try Row.fetchCursor(
-        database,
-        sql: """
-          SELECT source.identity, source.usedAt, record.kind, count(*), sum(length(record.key) + length(record.value))
-          FROM record JOIN source ON source.id = record.source GROUP BY source.id, record.kind ORDER BY source.id
-          """)
+      let rows = try database.rows(
+        """
+        SELECT source.identity, source.usedAt, record.kind, count(*), sum(length(record.key) + length(record.value))
+        FROM record JOIN source ON source.id = record.source GROUP BY source.id, record.kind ORDER BY source.id
+        """)
       var contents: [IndexedSource] = []
-      while let row = try rows.next() {
+      while try rows.next() {
         contents.append(
           IndexedSource(
-            source: try row.bytes(0), kind: UInt32(truncatingIfNeeded: try row.number(2)),
-            records: Int(try row.size(3)), size: try row.size(4), usedAt: try row.time(1)))
+            source: try rows.bytes(0), kind: UInt32(truncatingIfNeeded: try rows.integer(2)),
+            records: Int(try rows.size(3)), size: try rows.size(4), usedAt: try rows.time(1)))
       }
       return contents
     }
@@ -227,11 +217,13 @@ final class IndexFile: Sendable {
   /// Returns how many sources it removed.
   func forget(sourcesStartingWith prefix: [UInt8]) throws -> Int {
     try writer.inDatabase { database in
-      let sources = try Int64.fetchAll(
-        database, sql: "SELECT id FROM source WHERE substr(identity, 1, ?) = ?", arguments: [prefix.count, prefix.blob])
+      let rows = try database.rows(
+        "SELECT id FROM source WHERE substr(identity, 1, ?) = ?", [.integer(Int64(prefix.count)), .blob(prefix)])
+      var sources: [Int64] = []
+      while try rows.next() { sources.append(try rows.integer(0)) }
       for source in sources { try IndexFile.remove(source, from: database) }
-      try database.execute(sql: "PRAGMA incremental_vacuum")
-      try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      try database.run("PRAGMA incremental_vacuum")
+      try database.run("PRAGMA wal_checkpoint(TRUNCATE)")
       return sources.count
     }
   }
@@ -248,14 +240,14 @@ final class IndexFile: Sendable {
 
   func close() {
     try? writer.inDatabase { database in try writeUse(in: database) }
-    try? reader.close()
-    try? writer.close()
+    reader.close()
+    writer.close()
   }
 
   /// Removes the file, so that the next process to open it recreates it.
   func condemn() {
-    try? reader.close()
-    try? writer.close()
+    reader.close()
+    writer.close()
     DatabaseFile.condemn(path, inode)
   }
 }
@@ -265,25 +257,10 @@ extension [[UInt8]] {
   fileprivate var isAscending: Bool { self[0].lexicographicallyPrecedes(self[1]) }
 }
 
-extension [UInt8] {
-  /// As an SQLite value.
-  fileprivate var blob: Data { Data(self) }
-}
-
-extension Row {
-  fileprivate func bytes(_ index: Int) throws -> [UInt8] {
-    try withUnsafeData(atIndex: index) { data in data.map { [UInt8]($0) } ?? [] }
-  }
-
+extension Rows {
   /// A size or a count; bounded (`Bounds`), as the next is.
-  fileprivate func size(_ index: Int) throws -> Int64 { Bounds.size(try number(index)) }
+  fileprivate func size(_ column: CInt) throws -> Int64 { Bounds.size(try integer(column)) }
 
   /// In seconds since 1970.
-  fileprivate func time(_ index: Int) throws -> Int64 { Bounds.time(try number(index)) }
-
-  /// Any number: a checksum, a row id. GRDB's own subscript traps on a value of another type in a damaged file.
-  fileprivate func number(_ index: Int) throws -> Int64 {
-    guard let number = Int64.fromDatabaseValue(self[index]) else { throw IndexFailure.damage }
-    return number
-  }
+  fileprivate func time(_ column: CInt) throws -> Int64 { Bounds.time(try integer(column)) }
 }

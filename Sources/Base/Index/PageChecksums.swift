@@ -1,6 +1,5 @@
 internal import Bytes
-internal import GRDB
-internal import GRDBSQLite
+internal import CSQLite
 internal import Glibc
 internal import Synchronization
 
@@ -16,7 +15,7 @@ enum PageChecksums {
 
   /// Has a connection that has not yet read or written anything write and verify page checksums.
   static func attach(to database: Database) throws {
-    let connection = unsafe database.sqliteConnection
+    let connection = unsafe database.connection
     var reserved = CInt(size)
     var file: UnsafeMutablePointer<sqlite3_file>?
     guard unsafe sqlite3_file_control(connection, nil, SQLITE_FCNTL_RESERVE_BYTES, &reserved) == SQLITE_OK,

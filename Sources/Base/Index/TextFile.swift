@@ -1,12 +1,10 @@
 internal import Bytes
 internal import Files
-internal import Foundation
-internal import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// An open text index file: a named one shared by several processes, or an unnamed one of this process. Throws GRDB's
-/// errors, which `IndexFailure` classifies.
+/// An open text index file: a named one shared by several processes, or an unnamed one of this process. Throws
+/// `IndexFailure`.
 final class TextFile: Sendable {
   /// What the texts were made from.
   struct Meaning: Sendable, Equatable {
@@ -33,7 +31,7 @@ final class TextFile: Sendable {
   private let reader: BoundedConnection
 
   /// Incremented when the tables change.
-  private static let schemaVersion: Int32 = 4
+  private static let schemaVersion: Int64 = 4
 
   private static var schema: String {
     """
@@ -74,7 +72,7 @@ final class TextFile: Sendable {
     } orMake: {
       try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL", hasChecksums: true) {
         database in
-        try database.execute(sql: "PRAGMA user_version = \(schemaVersion); \(schema)")
+        try database.run("PRAGMA user_version = \(schemaVersion); \(schema)")
         try write(Content(meaning: meaning, count: 0, isWhole: false), of: path, key, to: database)
       }
     }.file
@@ -109,7 +107,7 @@ final class TextFile: Sendable {
       return true
     }
     guard isRight else {
-      try? writer.close()
+      writer.close()
       throw IndexFailure.damage
     }
     let reader = try connection(path, cache: 2048)
@@ -120,33 +118,31 @@ final class TextFile: Sendable {
   static func content(of path: String, _ key: [UInt8]) throws -> Content {
     guard OwnFolder.isOwn(file: path) else { throw IndexFailure.passing }
     let connection = try connection(path, cache: 64)
-    defer { try? connection.close() }
+    defer { connection.close() }
     return try connection.inDatabase { database in try content(database, of: path, key) }
   }
 
   /// Bounds the count: rows are numbered in 32 bits, whatever the file says.
   private static func content(_ database: Database, of path: String, _ key: [UInt8]) throws -> Content {
-    guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == schemaVersion,
-      let row = try Row.fetchOne(database, sql: "SELECT state, version, proof, count, isWhole, checksum FROM meaning"),
-      let state = Data.fromDatabaseValue(row[0]), let version = Int64.fromDatabaseValue(row[1]),
-      let proof = Data.fromDatabaseValue(row[2]),
-      let count = Int64.fromDatabaseValue(row[3]).flatMap({ UInt32(exactly: $0) }),
-      let isWhole = Int64.fromDatabaseValue(row[4]), let checksum = Int64.fromDatabaseValue(row[5])
-    else { throw IndexFailure.damage }
-    let meaning = Meaning(state: Array(state), version: UInt64(bitPattern: version), proof: Array(proof))
-    let content = Content(meaning: meaning, count: Int(count), isWhole: isWhole == 1)
-    guard content.checksum(of: path, key) == checksum else { throw IndexFailure.damage }
+    guard try database.integer("PRAGMA user_version") == schemaVersion else { throw IndexFailure.damage }
+    let row = try database.rows("SELECT state, version, proof, count, isWhole, checksum FROM meaning")
+    guard try row.next(), let count = UInt32(exactly: try row.integer(3)) else { throw IndexFailure.damage }
+    let meaning = Meaning(
+      state: try row.bytes(0), version: UInt64(bitPattern: try row.integer(1)), proof: try row.bytes(2))
+    let content = Content(meaning: meaning, count: Int(count), isWhole: try row.integer(4) == 1)
+    guard try content.checksum(of: path, key) == row.integer(5) else { throw IndexFailure.damage }
     return content
   }
 
   /// Replaces the recorded content.
   private static func write(_ content: Content, of path: String, _ key: [UInt8], to database: Database) throws {
-    try database.execute(sql: "DELETE FROM meaning")
+    try database.execute("DELETE FROM meaning")
     try database.execute(
-      sql: "INSERT INTO meaning VALUES(?, ?, ?, ?, ?, ?)",
-      arguments: [
-        Data(content.meaning.state), Int64(bitPattern: content.meaning.version), Data(content.meaning.proof),
-        content.count, content.isWhole ? 1 : 0, content.checksum(of: path, key),
+      "INSERT INTO meaning VALUES(?, ?, ?, ?, ?, ?)",
+      [
+        .blob(content.meaning.state), .integer(Int64(bitPattern: content.meaning.version)),
+        .blob(content.meaning.proof), .integer(Int64(content.count)), .integer(content.isWhole ? 1 : 0),
+        .integer(content.checksum(of: path, key)),
       ])
   }
 
@@ -157,8 +153,8 @@ final class TextFile: Sendable {
   }
 
   func close() {
-    try? reader.close()
-    try? writer.close()
+    reader.close()
+    writer.close()
   }
 
   /// In bytes, including the log.
@@ -179,25 +175,22 @@ final class TextFile: Sendable {
   /// Throws unless exactly `present` texts are in the file.
   func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) throws {
     try writer.inDatabase { database in
-      try database.inTransaction(.immediate) {
+      try database.inTransaction {
         let content = try Self.content(database, of: path, key)
         let count = Int64(content.count)
         guard count == present else { throw IndexFailure.passing }
-        let statement = try database.cachedStatement(
-          sql: """
-            INSERT INTO text(rowid, \(IndexedText.columns.joined(separator: ", ")))
-            VALUES(?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))
-            """)
+        let statement = try database.statement(
+          """
+          INSERT INTO text(rowid, \(IndexedText.columns.joined(separator: ", ")))
+          VALUES(?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))
+          """)
         for (number, text) in texts.enumerated() {
-          statement.setUncheckedArguments(
-            StatementArguments([count + Int64(number)]) + StatementArguments(text.fields.map { Data($0) }))
-          try statement.execute()
+          try statement.execute([.integer(count + Int64(number))] + text.fields.map { .blob($0) })
         }
         let more = Content(meaning: content.meaning, count: content.count + texts.count, isWhole: isLast)
         try Self.write(more, of: path, key, to: database)
-        return .commit
       }
-      if isLast { try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+      if isLast { try database.run("PRAGMA wal_checkpoint(TRUNCATE)") }
     }
   }
 
@@ -205,15 +198,14 @@ final class TextFile: Sendable {
   func numbers(matching expression: String, among count: Int) throws -> [UInt32] {
     try reader.inDatabase { database in
       guard try Self.content(database, of: path, key).count >= count else { throw IndexFailure.passing }
-      let statement = try database.cachedStatement(sql: "SELECT rowid FROM text WHERE text MATCH ? ORDER BY rowid")
+      let rows = try database.rows(
+        "SELECT rowid FROM text WHERE text MATCH CAST(? AS TEXT) ORDER BY rowid", [.blob(Array(expression.utf8))])
       var numbers: [UInt32] = []
       var next: Int64 = 0
-      let rows = try Row.fetchCursor(statement, arguments: [expression])
-      while let row = try rows.next() {
+      while try rows.next() {
         // Ascending, each once: otherwise the file is not ours.
-        guard let number = Int64.fromDatabaseValue(row[0]), number >= next, let exact = UInt32(exactly: number) else {
-          throw IndexFailure.damage
-        }
+        let number = try rows.integer(0)
+        guard number >= next, let exact = UInt32(exactly: number) else { throw IndexFailure.damage }
         next = number + 1
         numbers.append(exact)
       }

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import GRDB
 internal import Glibc
 internal import Synchronization
 

@@ -1,4 +1,5 @@
-internal import Foundation
+// The normalization by which strings are compared. Foundation's is the same, and comes with 34 MB of other data.
+@_spi(_Unicode) internal import Swift
 
 /// Unicode normalization (UAX #15).
 extension WordText {
@@ -11,7 +12,7 @@ extension WordText {
 
   static func composed(_ text: String) -> String {
     var result = String.UnicodeScalarView()
-    for scalar in text.precomposedStringWithCanonicalMapping.unicodeScalars {
+    for scalar in text._nfc {
       result.append(plainGreek[scalar] ?? scalar)
     }
     return String(result)
@@ -33,7 +34,7 @@ extension WordText {
     var plain: [Unicode.Scalar: Unicode.Scalar] = [:]
     for value in Array(UInt32(0x0386)...0x03ce) + Array(0x1f00...0x1fff) {
       guard let scalar = Unicode.Scalar(value),
-        let letter = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars.first, letter != scalar,
+        let letter = String(scalar)._nfd.first(where: { _ in true }), letter != scalar,
         letter.properties.isAlphabetic
       else { continue }
       plain[scalar] = letter
