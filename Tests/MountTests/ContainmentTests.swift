@@ -132,7 +132,7 @@ import Testing
                 file.write((b"\\x89PNG\\r\\n\\x1a\\n" if index % 2 else b"") + numbers.randbytes(200))
         """
       _ = try await shell("python3 -c \"$1\" \"$2\"", make, scratch.source)
-      try await withMount(scratch, without: [], "workers=1") { mount in
+      try await withMount(scratch, without: [], "workers=1,views=+png") { mount in
         let lines = """
           cat ._*.png.as-jpeg 2>&1 | grep -c 'Input/output error'; cat a.png.as-jpeg | file -b - | cut -d, -f1
           ls /proc/$(workers)/fd | wc -l
