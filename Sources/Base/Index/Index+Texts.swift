@@ -41,13 +41,14 @@ extension Index {
     textFiles(ofSourcesStartingWith: prefix).reduce(0) { Bounds.sum($0, TextFile.size($1)) }
   }
 
-  /// Removes the text indexes of the sources that start with `prefix`. Returns their number.
-  func forgetTexts(ofSourcesStartingWith prefix: [UInt8]) -> Int {
+  /// Removes the text indexes of the sources that start with `prefix`. Returns their number; nil if some are left.
+  func forgetTexts(ofSourcesStartingWith prefix: [UInt8]) -> Int? {
     let files = textFiles(ofSourcesStartingWith: prefix)
     for path in files {
       DatabaseFile.remove(path)
       TextIndexLock.remove(path)
     }
+    guard textFiles(ofSourcesStartingWith: prefix).isEmpty else { return nil }
     return files.count
   }
 

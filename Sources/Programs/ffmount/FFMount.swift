@@ -49,6 +49,7 @@ struct FFMount: ParsableCommand {
       var command = try parseAsRoot(
         withCommand(arguments).flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
       try command.run()
+      if fflush(nil) != 0, errno != EPIPE { throw Refusal(.failure, "cannot print: \(describe(errno))") }
     } catch let refusal as Refusal {
       Terminal.logError(refusal.sentence)
       exit(withError: ExitCode(refusal.status.rawValue))

@@ -120,7 +120,8 @@ package final class Indexing: Sendable {
     _ name: FileName, in root: RealRoot, renditions: RenditionCache? = nil
   ) throws(Fault) -> Bool {
     let status = try RealFolder(root: root).status(of: name)
-    let count = index.forget(sourcesStartingWith: IndexedFile.prefix(device: status.device, inode: status.inode))
+    let prefix = IndexedFile.prefix(device: status.device, inode: status.inode)
+    guard let count = index.forget(sourcesStartingWith: prefix) else { throw .stuckIndex }
     let source = try Source(name, in: RealFolder(root: root))
     let recipes = ResultSizes.recipes(ofState: source.revision, in: index)
     ResultSizes.forget(state: source.revision, in: index)
@@ -129,4 +130,10 @@ package final class Indexing: Sendable {
     }
     return count > 0 || !recipes.isEmpty
   }
+}
+
+extension Fault {
+  /// What is indexed is still there.
+  package static let stuckIndex = Fault(
+    .unsupported, "the index cannot be changed: its file is read-only, or another program holds it")
 }

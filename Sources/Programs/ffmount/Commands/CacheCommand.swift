@@ -25,7 +25,10 @@ struct CacheCommand: ParsableCommand {
       let index = try IndexFolder.index()
       defer { index.finish(within: .seconds(10)) }
       if paths.isEmpty {
-        let count = index.forget(sourcesStartingWith: []) + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
+        guard let indexed = index.forget(sourcesStartingWith: []) else {
+          throw Refusal(.failure, "cannot forget everything: \(describe(Fault.stuckIndex))")
+        }
+        let count = indexed + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
         print("Forgot \(count) \(count == 1 ? "file" : "files").")
         return
       }
@@ -36,7 +39,10 @@ struct CacheCommand: ParsableCommand {
         guard let name = place.name else {
           throw Refusal(.usage, "\(path) is a folder (name the files to forget)")
         }
-        let wasKept = try indexing.forget(name, in: place.root, renditions: renditions)
+        let wasKept: Bool
+        do throws(Fault) { wasKept = try indexing.forget(name, in: place.root, renditions: renditions) } catch {
+          throw Refusal(.failure, "cannot forget \(path): \(describe(error))")
+        }
         print(wasKept ? "Forgot \(path)." : "Nothing was kept of \(path).")
       }
     }

@@ -65,7 +65,7 @@ enum Checkup {
   private static func deadMounts(_ mounts: [RunningMount]) -> [Finding] {
     mounts.compactMap { mount in
       let path = mount.entry.mountpoint
-      let mend = "ffmount -u \(path)"
+      let mend = "ffmount -u \(Terminal.word(path))"
       switch mount.state {
       case .dead: return Finding("mount", .bad, "\(path): its daemon has ended", mend: mend)
       case .silent: return Finding("mount", .bad, "\(path): it does not answer; its source may hang", mend: mend)

@@ -18,6 +18,12 @@ struct FormatsCommand: ParsableCommand {
 
   @Flag(help: "Print the file by which file managers find ffmount thumbnail.") var thumbnailer = false
 
+  func validate() throws {
+    guard [json, mime, thumbnailer].count(where: { $0 }) < 2 else {
+      throw ValidationError("only one of --json, --mime and --thumbnailer can be printed")
+    }
+  }
+
   func run() throws {
     if mime { return print(MimePackage.text) }
     if thumbnailer { return print(ThumbnailerEntry.text) }

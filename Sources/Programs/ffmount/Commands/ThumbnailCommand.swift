@@ -68,16 +68,22 @@ struct ThumbnailCommand: ParsableCommand {
     return path[..<slash] + String(decoding: source, as: UTF8.self)
   }
 
+  /// Replaces the output, or leaves what is there as it is.
   private func save(_ bytes: [UInt8]) throws(Fault) {
-    let file = unsafe open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0o600)
+    var status = stat()
+    let isSpecial = unsafe stat(output, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    let path = isSpecial ? output : "\(output).\(getpid()).part"
+    // A fifo that nobody reads is not waited for.
+    let flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (isSpecial ? 0 : O_CREAT | O_EXCL | O_NOFOLLOW)
+    let file = unsafe open(path, flags, 0o600)
     guard file >= 0 else { throw Fault(.system(errno), "\(output) cannot be written") }
     defer { close(file) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw Fault(.system(errno), "\(output) cannot be written") }
-      rest = rest.dropFirst(count)
+    do throws(SystemError) {
+      try Output.write(bytes, to: file)
+      guard unsafe isSpecial || rename(path, output) == 0 else { throw SystemError(code: errno) }
+    } catch {
+      if !isSpecial { _ = unsafe unlink(path) }
+      throw Fault(.system(error.code), "\(output) cannot be written")
     }
   }
 }

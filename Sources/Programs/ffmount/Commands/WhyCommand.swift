@@ -16,6 +16,14 @@ struct WhyCommand: ParsableCommand {
   func run() throws { try Refusal.reporting(asJSON: json) { try tell() } }
 
   private func tell() throws {
+    // Before the mount is asked for anything: its daemon may not answer.
+    if let mount = MountTable().mount(of: MountTable.spelled(path)), mount.isOurs,
+      case .silent? = RunningMount.ask([mount]).first?.state
+    {
+      throw cannotTell(
+        "the mount on \(mount.mountpoint) does not answer; its source may hang (to unmount it, type: "
+          + "ffmount -u -z \(Terminal.word(mount.mountpoint)))")
+    }
     guard let full = MountTable.absolute(path), let mount = MountTable().mount(of: full) else {
       throw cannotTell("\(describe(ENOENT)) (check the path)")
     }
@@ -99,7 +107,7 @@ struct WhyCommand: ParsableCommand {
   private func missing(_ full: String, in mount: MountTable.Entry, because code: Int32) -> Refusal {
     if code == ENOTCONN || code == ECONNABORTED {
       return cannotTell(
-        "the daemon of the mount on \(mount.mountpoint) has ended (type: ffmount -u \(mount.mountpoint))")
+        "the daemon of the mount on \(mount.mountpoint) has ended (type: ffmount -u \(Terminal.word(mount.mountpoint)))")
     }
     if code == EACCES, let owner = mount.owner, owner != geteuid() {
       return cannotTell(

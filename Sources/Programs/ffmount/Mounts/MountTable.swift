@@ -79,6 +79,21 @@ struct MountTable {
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
   }
 
+  /// The absolute path as it is spelled, links and all, without a look at any file.
+  static func spelled(_ path: String) -> String {
+    var words = path.hasPrefix("/") ? [] : workingFolder.split(separator: "/")
+    for word in path.split(separator: "/") where word != "." {
+      if word == ".." { _ = words.popLast() } else { words.append(word) }
+    }
+    return "/" + words.joined(separator: "/")
+  }
+
+  private static var workingFolder: String {
+    guard let found = unsafe getcwd(nil, 0) else { return "" }
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
+
   /// The absolute path without links; nil if there is nothing of that name.
   static func resolved(_ path: String) -> String? {
     guard let found = unsafe realpath(path, nil) else { return nil }
