@@ -44,7 +44,8 @@ struct MountPlan {
       defer { unsafe free(resolved) }
       return unsafe String(cString: resolved)
     }
-    let advice = code == ENOENT ? "make it with: mkdir -p \(Terminal.word(mountpoint))" : "check the path and its permissions"
+    let advice =
+      code == ENOENT ? "make it with: mkdir -p \(Terminal.word(mountpoint))" : "check the path and its permissions"
     throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
   }
 

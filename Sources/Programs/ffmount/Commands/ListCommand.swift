@@ -39,9 +39,13 @@ struct ListCommand: ParsableCommand {
       }
       if work.waiting > 0 { lines.append("waiting for a converter: \(work.waiting)") }
       return lines
-    case .dead: return [Terminal.painted("dead", .red) + ": its daemon has ended (type: ffmount -u \(Terminal.word(path)))"]
+    case .dead:
+      return [Terminal.painted("dead", .red) + ": its daemon has ended (type: ffmount -u \(Terminal.word(path)))"]
     case .silent:
-      return [Terminal.painted("silent", .yellow) + ": it does not answer; its source may hang (ffmount -u \(Terminal.word(path)))"]
+      return [
+        Terminal.painted("silent", .yellow)
+          + ": it does not answer; its source may hang (ffmount -u \(Terminal.word(path)))"
+      ]
     case .closed: return ["mounted by \(user(mount.entry.owner))"]
     }
   }

@@ -34,7 +34,8 @@ struct UnmountCommand: ParsableCommand {
         let who = users.isEmpty ? "a program" : users.joined(separator: ", ")
         let end = users.count > 1 ? "them" : "it"
         throw refusal(
-          given, "\(who) has a file or its working folder in it (end \(end), or type: ffmount -u -z \(Terminal.word(given)))")
+          given,
+          "\(who) has a file or its working folder in it (end \(end), or type: ffmount -u -z \(Terminal.word(given)))")
       case .other(let reason): throw refusal(given, reason)
       }
     }
@@ -55,7 +56,8 @@ struct UnmountCommand: ParsableCommand {
         throw refusal(given, "\(describe(errno)) (ffmount list shows what is mounted)")
       }
       if let around = table.mount(of: target), around.isOurs {
-        throw refusal(given, "it is in the mount on \(around.mountpoint) (type: ffmount -u \(Terminal.word(around.mountpoint)))")
+        throw refusal(
+          given, "it is in the mount on \(around.mountpoint) (type: ffmount -u \(Terminal.word(around.mountpoint)))")
       }
       throw refusal(given, "nothing is mounted on it (ffmount list shows what is mounted)")
     }

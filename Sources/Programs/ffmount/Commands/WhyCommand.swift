@@ -107,7 +107,8 @@ struct WhyCommand: ParsableCommand {
   private func missing(_ full: String, in mount: MountTable.Entry, because code: Int32) -> Refusal {
     if code == ENOTCONN || code == ECONNABORTED {
       return cannotTell(
-        "the daemon of the mount on \(mount.mountpoint) has ended (type: ffmount -u \(Terminal.word(mount.mountpoint)))")
+        "the daemon of the mount on \(mount.mountpoint) has ended (type: ffmount -u \(Terminal.word(mount.mountpoint)))"
+      )
     }
     if code == EACCES, let owner = mount.owner, owner != geteuid() {
       return cannotTell(
