@@ -31,24 +31,14 @@ public final class HelperProcess: Sendable {
     _ = unsafe posix_spawn_file_actions_adddup2(&actions, theirs.raw, Self.socket)
     _ = unsafe ffmount_spawn_close_from(&actions, Self.socket + 1)
 
-    var attributes = posix_spawnattr_t()
-    _ = unsafe posix_spawnattr_init(&attributes)
-    defer { _ = unsafe posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    _ = unsafe sigemptyset(&signals)
-    _ = unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-    _ = unsafe sigfillset(&signals)
-    _ = unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-    // A process group of its own: Ctrl-C in the terminal is for the parent.
-    _ = unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
-    _ = unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-
     var pid = pid_t()
     var arguments = unsafe [strdup(name), nil]
     defer { unsafe free(arguments[0]) }
     var variables = unsafe [UnsafeMutablePointer<CChar>?.none]
-    let status = unsafe posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, &arguments, &variables)
+    // A process group of its own, the default one of the flag: Ctrl-C in the terminal is for the parent.
+    let status = unsafe withSpawnAttributes(Int32(POSIX_SPAWN_SETPGROUP)) {
+      unsafe posix_spawn(&pid, "/proc/self/exe", &actions, $0, &arguments, &variables)
+    }
     guard status == 0 else { throw Fault(.system(status), "posix_spawn") }
     child = pid
     socket = ours

@@ -1,4 +1,5 @@
 import CPosix
+import Files
 import Glibc
 
 /// Another program that is run to its end.
@@ -55,22 +56,14 @@ enum Subprocess {
       _ = unsafe posix_spawn_file_actions_adddup2(&actions, output ?? STDIN_FILENO, descriptor)
     }
     _ = unsafe ffmount_spawn_close_from(&actions, STDERR_FILENO + 1)
-    var attributes = posix_spawnattr_t()
-    _ = unsafe posix_spawnattr_init(&attributes)
-    defer { _ = unsafe posix_spawnattr_destroy(&attributes) }
-    // The daemon blocks signals.
-    var signals = sigset_t()
-    _ = unsafe sigemptyset(&signals)
-    _ = unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-    _ = unsafe sigfillset(&signals)
-    _ = unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-    // POSIX_SPAWN_SETSID is hidden behind _GNU_SOURCE.
-    let newSession: Int32 = output == nil ? 0x80 : 0
-    let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | newSession
-    _ = unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
     var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe words.indices { unsafe free(words[index]) } }
+    // POSIX_SPAWN_SETSID is hidden behind _GNU_SOURCE.
+    let newSession: Int32 = output == nil ? 0x80 : 0
     var child = pid_t()
-    return unsafe posix_spawn(&child, path, &actions, &attributes, &words, environ) == 0 ? child : nil
+    let status = unsafe withSpawnAttributes(newSession) {
+      unsafe posix_spawn(&child, path, &actions, $0, &words, environ)
+    }
+    return status == 0 ? child : nil
   }
 }

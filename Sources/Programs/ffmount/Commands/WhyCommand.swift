@@ -16,15 +16,16 @@ struct WhyCommand: ParsableCommand {
   func run() throws { try Refusal.reporting(asJSON: json) { try tell() } }
 
   private func tell() throws {
-    // Before the mount is asked for anything: its daemon may not answer.
-    if let mount = MountTable().mount(of: MountTable.spelled(path)), mount.isOurs,
-      case .silent? = RunningMount.ask([mount]).first?.state
-    {
+    let table = MountTable()
+    let spelled = table.mount(of: MountTable.spelled(path)).flatMap { $0.isOurs ? RunningMount.ask([$0]).first : nil }
+    // Before the mount is asked for a file: its daemon may not answer.
+    if let spelled, case .silent = spelled.state {
+      let mountpoint = spelled.entry.mountpoint
       throw cannotTell(
-        "the mount on \(mount.mountpoint) does not answer; its source may hang (to unmount it, type: "
-          + "ffmount -u -z \(Terminal.word(mount.mountpoint)))")
+        "the mount on \(mountpoint) does not answer; its source may hang (to unmount it, type: "
+          + "ffmount -u -z \(Terminal.word(mountpoint)))")
     }
-    guard let full = MountTable.absolute(path), let mount = MountTable().mount(of: full) else {
+    guard let full = MountTable.absolute(path), let mount = table.mount(of: full) else {
       throw cannotTell("\(describe(ENOENT)) (check the path)")
     }
     guard mount.isOurs else {
@@ -32,7 +33,8 @@ struct WhyCommand: ParsableCommand {
     }
     var status = stat()
     guard unsafe lstat(full, &status) == 0 else { throw missing(full, in: mount, because: errno) }
-    let running = RunningMount.ask([mount]).first
+    // A link may lead to another mount.
+    let running = spelled?.entry.mountpoint == mount.mountpoint ? spelled : RunningMount.ask([mount]).first
     let attributes = OwnAttributes(of: full)
     let below = full.dropFirst(mount.mountpoint == "/" ? 0 : mount.mountpoint.utf8.count).drop { $0 == "/" }
     let source = running?.source ?? mount.source
