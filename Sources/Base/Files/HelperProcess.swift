@@ -1,5 +1,4 @@
 public import Bytes
-internal import CPosix
 internal import Glibc
 
 /// A child process running this same program for one task, and the socket to it.
@@ -22,25 +21,10 @@ public final class HelperProcess: Sendable {
     let ours = Descriptor(owning: ends[0])
     let theirs = Descriptor(owning: ends[1])
 
-    var actions = unsafe posix_spawn_file_actions_t()
-    _ = unsafe posix_spawn_file_actions_init(&actions)
-    defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
-    for descriptor: Int32 in [STDIN_FILENO, STDOUT_FILENO] {
-      _ = unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
-    }
-    _ = unsafe posix_spawn_file_actions_adddup2(&actions, theirs.raw, Self.socket)
-    _ = unsafe ffmount_spawn_close_from(&actions, Self.socket + 1)
-
-    var pid = pid_t()
-    var arguments = unsafe [strdup(name), nil]
-    defer { unsafe free(arguments[0]) }
-    var variables = unsafe [UnsafeMutablePointer<CChar>?.none]
     // A process group of its own, the default one of the flag: Ctrl-C in the terminal is for the parent.
-    let status = unsafe withSpawnAttributes(Int32(POSIX_SPAWN_SETPGROUP)) {
-      unsafe posix_spawn(&pid, "/proc/self/exe", &actions, $0, &arguments, &variables)
-    }
-    guard status == 0 else { throw Fault(.system(status), "posix_spawn") }
-    child = pid
+    child = try spawn(
+      "/proc/self/exe", [name], inheritsVariables: false,
+      descriptors: [STDIN_FILENO: nil, STDOUT_FILENO: nil, Self.socket: theirs.raw], flags: Int32(POSIX_SPAWN_SETPGROUP))
     socket = ours
   }
 }

@@ -48,22 +48,10 @@ enum Subprocess {
   }
 
   private static func start(_ path: String, _ arguments: [String], output: Int32?) -> pid_t? {
-    var actions = unsafe posix_spawn_file_actions_t()
-    _ = unsafe posix_spawn_file_actions_init(&actions)
-    defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
-    _ = unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0)
-    for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
-      _ = unsafe posix_spawn_file_actions_adddup2(&actions, output ?? STDIN_FILENO, descriptor)
-    }
-    _ = unsafe ffmount_spawn_close_from(&actions, STDERR_FILENO + 1)
-    var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
     // POSIX_SPAWN_SETSID is hidden behind _GNU_SOURCE.
     let newSession: Int32 = output == nil ? 0x80 : 0
-    var child = pid_t()
-    let status = unsafe withSpawnAttributes(newSession) {
-      unsafe posix_spawn(&child, path, &actions, $0, &words, environ)
-    }
-    return status == 0 ? child : nil
+    return try? spawn(
+      path, [path] + arguments, inheritsVariables: true,
+      descriptors: [STDIN_FILENO: nil, STDOUT_FILENO: output, STDERR_FILENO: output], flags: newSession)
   }
 }
