@@ -24,7 +24,8 @@ public final class HelperProcess: Sendable {
     // A process group of its own, the default one of the flag: Ctrl-C in the terminal is for the parent.
     child = try spawn(
       "/proc/self/exe", [name], inheritsVariables: false,
-      descriptors: [STDIN_FILENO: nil, STDOUT_FILENO: nil, Self.socket: theirs.raw], flags: Int32(POSIX_SPAWN_SETPGROUP))
+      descriptors: [STDIN_FILENO: nil, STDOUT_FILENO: nil, Self.socket: theirs.raw], flags: Int32(POSIX_SPAWN_SETPGROUP)
+    )
     socket = ours
   }
 }
