@@ -50,6 +50,7 @@ let package = Package(
     .executable(name: "ffmount", targets: ["ffmount"]),
     .executable(name: "ffconvert", targets: ["ffconvert"]),
     .executable(name: "ffpages", targets: ["ffpages"]),
+    .executable(name: "ffscan", targets: ["ffscan"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -69,6 +70,9 @@ let package = Package(
       "ffconvert",
       ["Bytes", "Files", "Catalogue", "WorkerKit", "Documents", "Rendering", "Images", "Sandbox", "CPosix"]),
     program("ffpages", ["Documents", "WorkerKit"]),
+    program(
+      "ffscan",
+      ["Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Sandbox"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -133,6 +137,8 @@ let package = Package(
     library("CPopplerCpp", "poppler-cpp", apt: "libpoppler-cpp-dev"),
     library("CVips", "vips", apt: "libvips-dev"),
     library("CHeif", "libheif", apt: "libheif-dev"),
+    library("CLeptonica", "lept", apt: "libleptonica-dev"),
+    library("CTesseract", apt: "libtesseract-dev"),
     library("CTiff", "libtiff-4", apt: "libtiff-dev"),
     // Its own pkgConfig file asks for a compiler with OpenMP.
     library("CLibRaw", apt: "libraw-dev"),

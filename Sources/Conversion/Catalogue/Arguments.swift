@@ -12,6 +12,9 @@ public protocol Modifiers: Arguments {
   /// Applies one word. Returns false, and changes nothing, if it has no meaning or repeats what another set.
   mutating func add(_ word: Substring) -> Bool
 
+  /// Whether the words so far are a name's; otherwise it takes the word that `examples` has first.
+  var isComplete: Bool { get }
+
   /// Whether the words have a meaning for a source of this format.
   func apply(to source: Format) -> Bool
 
@@ -25,5 +28,6 @@ extension Modifiers {
     for word in text.split(separator: ".") where !add(word) { return nil }
   }
 
+  public var isComplete: Bool { true }
   public func apply(to source: Format) -> Bool { true }
 }

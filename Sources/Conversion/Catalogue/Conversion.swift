@@ -9,6 +9,8 @@ public struct Conversion: Sendable {
     case suffix
     /// `STEM[.MODIFIER…].VERB.EXTENSION` beside `STEM.EXTENSION`.
     case stem
+    /// `NAME[.MODIFIER…].VERB.EXTENSION`.
+    case whole
     /// `FOLDER.VERB.EXTENSION`, made of the files in a folder.
     case folder
     /// By names that a view of its own gives them.
@@ -31,8 +33,10 @@ public struct Conversion: Sendable {
     }
   }
 
-  /// Unique in a catalogue; in recipes, and in names that have it.
+  /// Unique in a catalogue; in recipes.
   public let verb: String
+  /// The verb as names have it.
+  public let word: String
   public let sources: Set<Format>
   public let result: Format
   public let naming: Naming
@@ -49,17 +53,21 @@ public struct Conversion: Sendable {
   public let meaning: (sources: String, result: String)
   /// Whether a file that it can make nothing of is its own result.
   public var keepsWhatItCannotChange = false
+  /// What is said by names without modifiers; nil if there are no modifiers.
+  public var usual: (any Modifiers)?
   /// Whether another conversion may go on from its result without being asked to: see `Catalogue.chain`.
   public var leadsOn = false
 
-  /// `verb`: nil for the result's name.
+  /// `verb`: nil for the result's name. `word`: nil for the verb.
   public init(
-    _ verb: String? = nil, from sources: [Format], to result: Format, as naming: Naming = .suffix,
+    _ verb: String? = nil, named word: String? = nil, from sources: [Format], to result: Format,
+    as naming: Naming = .suffix,
     arguments: (any Arguments.Type)? = nil, listed: [Format] = [], listable: [Format] = [], size: Size,
     programs: [String],
     meaning: (sources: String, result: String)
   ) {
     self.verb = verb ?? result.name
+    self.word = word ?? self.verb
     self.sources = Set(sources)
     self.result = result
     self.naming = naming
@@ -69,18 +77,17 @@ public struct Conversion: Sendable {
     self.size = size
     self.programs = programs
     self.meaning = meaning
+    usual = (arguments as? any Modifiers.Type).map { $0.init() }
   }
 
-  /// The words that its names may have; nil if there are none.
-  public var modifiers: (any Modifiers.Type)? { arguments as? any Modifiers.Type }
-
   /// The recipe without any modifier.
-  public var plainRecipe: Recipe { Recipe(verb: verb, modifiers.map { $0.init() }) }
+  public var plainRecipe: Recipe { Recipe(verb: verb, usual) }
 
   /// The recipe by modifiers with dots between them, for a source of a format, or of any; nil if one has no meaning.
   public func recipe(_ words: String, of source: Format? = nil) -> Recipe? {
-    guard let type = modifiers else { return words.isEmpty ? plainRecipe : nil }
-    guard let modifiers = type.init(words[...]), source.map({ modifiers.apply(to: $0) }) ?? true else { return nil }
+    guard var modifiers = usual else { return words.isEmpty ? plainRecipe : nil }
+    for word in words.split(separator: ".") where !modifiers.add(word) { return nil }
+    guard modifiers.isComplete, source.map({ modifiers.apply(to: $0) }) ?? true else { return nil }
     return Recipe(verb: verb, modifiers)
   }
 }

@@ -38,11 +38,16 @@ public import WorkerKit
     return try unsafe body(page)
   }
 
-  /// Paints the first page on white.
+  /// The number of its pages; 0 if they cannot be found.
+  public var pageCount: Int { unsafe max(0, Int(poppler_document_get_n_pages(document))) }
+
+  /// Paints a page on white.
   ///
-  /// - Parameter resolution: returns the pixels per inch for the page's width and height in inches.
-  public func paintFirstPage(resolution: (Double, Double) -> Double) throws(JobFailure) -> Raster {
-    try unsafe withPage(0) { (page) throws(JobFailure) in
+  /// - Parameters:
+  ///   - index: from 0.
+  ///   - resolution: returns the pixels per inch for the page's width and height in inches.
+  public func paint(page index: Int = 0, resolution: (Double, Double) -> Double) throws(JobFailure) -> Raster {
+    try unsafe withPage(Int32(clamping: index)) { (page) throws(JobFailure) in
       var width = 0.0
       var height = 0.0
       unsafe poppler_page_get_size(page, &width, &height)

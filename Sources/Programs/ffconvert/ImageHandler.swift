@@ -34,7 +34,7 @@ struct ImageHandler: JobHandler {
     let document = try rendered.document(order.job.document) { () throws(JobFailure) in
       try RenderedDocument(input, Passphrase.opening(input, among: order.job.passwords))
     }
-    let raster = try document.paintFirstPage { width, height in
+    let raster = try document.paint { width, height in
       changes.resolution(forPageOf: width, height)
     }
     try unsafe ImageWork(

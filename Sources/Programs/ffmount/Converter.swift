@@ -64,6 +64,7 @@ enum Converter {
       settings.catalogue = .standard.limited { settings.programs[$0] != nil }
       if settings.catalogue.conversions.isEmpty { return nil }
     }
+    settings.catalogue = settings.catalogue.recognizing(options.languages ?? LocalLanguages.usual)
     if let workers = options.workers { settings.workers = workers }
     if let time = options.conversionTime { settings.timeLimit = .seconds(time) }
     if let memory = options.conversionMemory { settings.memoryLimit = memory }

@@ -18,6 +18,8 @@ struct MountOption: Sendable {
     case identity(Identity)
     /// A list for `views=`, joined by colons.
     case listing
+    /// A list for `ocr=`, joined by `+`.
+    case languages
   }
 
   /// A few words for completion; the manual page has the rest.

@@ -1,5 +1,6 @@
 import AllViews
 import Bytes
+import Catalogue
 import Tree
 
 extension MountOptions {
@@ -37,6 +38,15 @@ extension MountOptions {
     case .file: Completion.paths(continuing: value).map { Completion.Candidate(text: $0) }
     case .identity(let kind): kind.names.map { Completion.Candidate(text: $0) }
     case .listing: listings(completing: value)
+    case .languages: languages(completing: value)
+    }
+  }
+
+  private static func languages(completing value: String) -> [Completion.Candidate] {
+    let head = value.prefix(upTo: value.lastIndex(of: "+").map { value.index(after: $0) } ?? value.startIndex)
+    let given = Set(head.split(separator: "+").map(String.init))
+    return LocalLanguages.installed.filter { !given.contains($0) }.map { code in
+      Completion.Candidate(text: head + code, meaning: ReadingLanguages.names[code] ?? "")
     }
   }
 

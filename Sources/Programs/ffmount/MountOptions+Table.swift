@@ -1,5 +1,6 @@
 import AllViews
 import ArgumentParser
+import Catalogue
 import Tree
 import Zip
 
@@ -42,6 +43,12 @@ extension MountOptions {
     "convert_time": .number("seconds for a conversion", 1...86400, "1 to 86400 seconds") { $0.conversionTime = $1 },
     "convert_memory": .size("memory for a conversion", 64 << 20...Int64.max, "64M or more") {
       $0.conversionMemory = $1
+    },
+    "ocr": MountOption("languages of recognised text", .languages) { options, name, value in
+      guard let languages = ReadingLanguages(value[...]) else {
+        throw MountOption.refusal(name, value, "languages as tesseract calls them, such as deu+eng")
+      }
+      options.languages = languages
     },
     "sandbox": .choice("how far the converter must be shut in", "strict", "weak") { $0.isSandboxWeak = $1 == "weak" },
     "cache_size": .size("disk space for converted files") { $0.cacheSize = $1 },

@@ -1,6 +1,7 @@
 import AllViews
 import ArgumentParser
 import Bytes
+import Catalogue
 import Threads
 import Tree
 import Zip
@@ -32,6 +33,8 @@ struct MountOptions {
   var conversionTime: Int?
   /// The memory limit of one worker, in bytes; nil for the usual one.
   var conversionMemory: Int64?
+  /// Of recognised text; nil for the locale's, or English.
+  var languages: ReadingLanguages?
   /// Whether files are converted even if the system lacks a layer of the converter's sandbox.
   var isSandboxWeak = false
   /// The size of the conversion cache, in bytes.

@@ -62,7 +62,9 @@ extension Views {
       (Conversion.compressed.verb, CompressedView(listing: listing, conversions)),
       (nil, RenditionView(listing: listing, conversions)), (Conversion.merged.verb, MergedView(conversions)),
     ]
+    let whole = conversions.catalogue.conversions.filter { $0.naming == .whole }.map { WholeView($0, conversions) }
     return views.filter { view in view.verb.map { conversions.catalogue.conversion($0) != nil } ?? true }.map(\.view)
+      + whole
   }
 
   // MARK: What there is

@@ -52,21 +52,12 @@ package struct CompressedView: View {
 
   package func requests(for name: FileName) -> [ViewRequest] {
     guard let whole = name.dropping(suffix: Self.suffix) else { return [] }
-    var stem = whole.bytes[...]
-    var changes = CompressionChanges()
-    var requests: [ViewRequest] = []
-    while !stem.isEmpty {
-      let recipe = Recipe(verb: Self.conversion.verb, changes)
+    return ViewRequest.all(whole.bytes[...], [Self.conversion]).flatMap { stem in
       // The usual one again, as the last, which may be a view's.
-      requests += (Self.extensions + [Self.extensions[0]]).map {
-        ViewRequest(source: FileName(stem + $0), recipe: recipe)
+      (Self.extensions + [Self.extensions[0]]).map {
+        ViewRequest(source: FileName(stem.source.bytes + $0), recipe: stem.recipe)
       }
-      guard let dot = stem.lastIndex(of: Self.dot),
-        changes.add(Substring(String(decoding: stem[(dot + 1)...], as: UTF8.self)))
-      else { break }
-      stem = stem[..<dot]
     }
-    return requests
   }
 
   package func stop() { conversions.stop() }

@@ -27,6 +27,14 @@ public final class Conversions: Sendable {
   public static let withoutWorkers = Conversions(
     ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/nonexistent")
 
+  /// A file's format: by its name, which is believed without reading the file, or else by its first bytes.
+  func format(of source: Source, _ patience: Patience) throws(Fault) -> Format? {
+    if source.item.knownHead == nil, let known = source.name.fileExtension.flatMap(catalogue.format(named:)) {
+      return known
+    }
+    return catalogue.format(startingWith: try source.head(patience))
+  }
+
   /// What is being converted, and what could not be.
   var work: WorkReport {
     let report = renditions.report

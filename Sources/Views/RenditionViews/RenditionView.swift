@@ -18,8 +18,6 @@ package struct RenditionView: View {
   private let listed: [Conversion]
   private let spelling: FormatSuffix
 
-  private static let dot = UInt8(ascii: ".")
-
   package init(listing: ViewListing, _ conversions: Conversions) {
     let named = conversions.catalogue.conversions.filter { $0.naming == .suffix }
     self.named = named
@@ -38,13 +36,14 @@ package struct RenditionView: View {
       let same = named[first...].prefix { $0.meaning == named[first].meaning }
       if first > 0, named[first - 1].meaning == named[first].meaning { continue }
       let names = same.map(\.result.name)
-      let (spelling, result) =
+      let (format, result) =
         names.count == 1
-        ? ("NAME.as-\(names[0])", named[first].meaning.result)
-        : ("NAME.as-FORMAT", "\(named[first].meaning.result): \(names.joined(separator: ", "))")
+        ? (names[0], named[first].meaning.result)
+        : ("FORMAT", "\(named[first].meaning.result): \(names.joined(separator: ", "))")
       descriptions.append(
         ViewDescription(
-          spelling, listed: named[first].listed.extensions, sources: named[first].meaning.sources, result,
+          "NAME\(named[first].neededWord).as-\(format)", listed: named[first].listed.extensions,
+          sources: named[first].meaning.sources, result,
           modifiers: .init(of: named[first])))
     }
     return descriptions
@@ -77,20 +76,7 @@ package struct RenditionView: View {
 
   package func requests(for name: FileName) -> [ViewRequest] {
     guard let (start, asksFor) = FormatSuffix.split(name) else { return [] }
-    let known = named.filter { asksFor($0.result) }
-    var source = start
-    var words = ""
-    var requests: [ViewRequest] = []
-    // None may be repeated, so there are few.
-    while !source.isEmpty, let recipe = known.lazy.compactMap({ $0.recipe(words) }).first {
-      requests.append(ViewRequest(source: FileName(source), recipe: recipe))
-      guard let dot = source.lastIndex(of: Self.dot), dot > source.startIndex else { break }
-      let word = String(decoding: source[(dot + 1)...], as: UTF8.self)
-      if word.isEmpty { break }
-      words = words.isEmpty ? word : "\(word).\(words)"
-      source = source[..<dot]
-    }
-    return requests
+    return ViewRequest.all(start, named.filter { asksFor($0.result) })
   }
 
   package func stop() { conversions.stop() }
@@ -98,7 +84,9 @@ package struct RenditionView: View {
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     guard let recipe = request.recipe, let asked = conversions.catalogue.conversion(recipe.verb) else { return nil }
     if source.isConcealed { return try made(of: source, by: asked, recipe, patience) }
-    guard let format = try format(of: source, patience), let way = way(from: format, to: asked.result, recipe) else {
+    guard let format = try conversions.format(of: source, patience),
+      let way = way(from: format, to: asked.result, recipe)
+    else {
       return nil
     }
     var source = source
@@ -134,21 +122,20 @@ package struct RenditionView: View {
     }
     return nil
   }
+}
 
-  private func format(of source: Source, _ patience: Patience) throws(Fault) -> Format? {
-    // A name that a listing shows is believed without reading the file.
-    if source.item.knownHead == nil, let known = source.name.fileExtension.flatMap(conversions.catalogue.format(named:))
-    {
-      return known
-    }
-    return conversions.catalogue.format(startingWith: try source.head(patience))
+extension Conversion {
+  /// With a dot, the modifier that its names have to have; empty if there is none.
+  fileprivate var neededWord: String {
+    guard let usual, !usual.isComplete, let word = type(of: usual).examples.first?.modifier else { return "" }
+    return ".\(word)"
   }
 }
 
 extension [ViewDescription.Modifier] {
   /// As people are told of them.
   init(of conversion: Conversion) {
-    self = (conversion.modifiers?.examples ?? []).map {
+    self = (conversion.usual.map { type(of: $0).examples } ?? []).map {
       ViewDescription.Modifier(example: $0.modifier, meaning: $0.meaning)
     }
   }

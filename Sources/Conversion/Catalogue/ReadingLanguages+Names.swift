@@ -1,0 +1,29 @@
+extension ReadingLanguages {
+  /// All that Tesseract has data for, by the codes of these, which are ISO 639-2's where that has one.
+  public static let names: [String: String] = [
+    "afr": "Afrikaans", "amh": "Amharic", "ara": "Arabic", "asm": "Assamese", "aze": "Azerbaijani",
+    "aze_cyrl": "Azerbaijani in Cyrillic", "bel": "Belarusian", "ben": "Bengali", "bod": "Tibetan", "bos": "Bosnian",
+    "bre": "Breton", "bul": "Bulgarian", "cat": "Catalan", "ceb": "Cebuano", "ces": "Czech",
+    "chi_sim": "Simplified Chinese", "chi_sim_vert": "vertical Simplified Chinese", "chi_tra": "Traditional Chinese",
+    "chi_tra_vert": "vertical Traditional Chinese", "chr": "Cherokee", "cos": "Corsican", "cym": "Welsh",
+    "dan": "Danish", "deu": "German", "div": "Divehi", "dzo": "Dzongkha", "ell": "Greek", "eng": "English",
+    "enm": "Middle English", "epo": "Esperanto", "est": "Estonian", "eus": "Basque", "fao": "Faroese",
+    "fas": "Persian", "fil": "Filipino", "fin": "Finnish", "fra": "French", "frk": "German in Fraktur",
+    "frm": "Middle French", "fry": "West Frisian", "gla": "Scottish Gaelic", "gle": "Irish", "glg": "Galician",
+    "grc": "Ancient Greek", "guj": "Gujarati", "hat": "Haitian", "heb": "Hebrew", "hin": "Hindi", "hrv": "Croatian",
+    "hun": "Hungarian", "hye": "Armenian", "iku": "Inuktitut", "ind": "Indonesian", "isl": "Icelandic",
+    "ita": "Italian", "ita_old": "old Italian", "jav": "Javanese", "jpn": "Japanese", "jpn_vert": "vertical Japanese",
+    "kan": "Kannada", "kat": "Georgian", "kat_old": "old Georgian", "kaz": "Kazakh", "khm": "Khmer", "kir": "Kyrgyz",
+    "kmr": "Kurmanji", "kor": "Korean", "kor_vert": "vertical Korean", "lao": "Lao", "lat": "Latin", "lav": "Latvian",
+    "lit": "Lithuanian", "ltz": "Luxembourgish", "mal": "Malayalam", "mar": "Marathi", "mkd": "Macedonian",
+    "mlt": "Maltese", "mon": "Mongolian", "mri": "Maori", "msa": "Malay", "mya": "Burmese", "nep": "Nepali",
+    "nld": "Dutch", "nor": "Norwegian", "oci": "Occitan", "ori": "Oriya", "pan": "Punjabi", "pol": "Polish",
+    "por": "Portuguese", "pus": "Pashto", "que": "Quechua", "ron": "Romanian", "rus": "Russian", "san": "Sanskrit",
+    "sin": "Sinhala", "slk": "Slovak", "slv": "Slovenian", "snd": "Sindhi", "spa": "Spanish",
+    "spa_old": "old Spanish", "sqi": "Albanian", "srp": "Serbian", "srp_latn": "Serbian in Latin letters",
+    "sun": "Sundanese", "swa": "Swahili", "swe": "Swedish", "syr": "Syriac", "tam": "Tamil", "tat": "Tatar",
+    "tel": "Telugu", "tgk": "Tajik", "tha": "Thai", "tir": "Tigrinya", "ton": "Tonga", "tur": "Turkish",
+    "uig": "Uyghur", "ukr": "Ukrainian", "urd": "Urdu", "uzb": "Uzbek", "uzb_cyrl": "Uzbek in Cyrillic",
+    "vie": "Vietnamese", "yid": "Yiddish", "yor": "Yoruba",
+  ]
+}

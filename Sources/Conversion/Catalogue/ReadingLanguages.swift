@@ -1,0 +1,33 @@
+/// The languages in which text is recognised, the likeliest first: `deu+eng`.
+public struct ReadingLanguages: Arguments {
+  /// As Tesseract calls them; at least one, none twice.
+  public let codes: [String]
+
+  public static let english = ReadingLanguages(codes: ["eng"])
+  /// Each takes time and memory.
+  private static let most = 8
+
+  private init(codes: [String]) { self.codes = codes }
+
+  /// nil if one is not known, or is there twice.
+  public init?(_ text: Substring) {
+    let codes = text.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+    guard codes.count <= Self.most, Set(codes).count == codes.count, codes.allSatisfy({ Self.names[$0] != nil }) else {
+      return nil
+    }
+    self.codes = codes
+  }
+
+  public var description: String { codes.joined(separator: "+") }
+
+  /// Where Debian, Ubuntu, Fedora and Arch keep `CODE.traineddata`; the first folder that has one counts.
+  public static let folders = [
+    "/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata", "/usr/share/tesseract/tessdata",
+    "/usr/share/tessdata",
+  ]
+
+  /// The Debian package with a language's data.
+  public static func package(of code: String) -> String {
+    "tesseract-ocr-\(String(code.map { $0 == "_" ? "-" : $0 }))"
+  }
+}

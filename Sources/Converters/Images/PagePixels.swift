@@ -1,0 +1,48 @@
+internal import CVips
+internal import Catalogue
+public import Pixels
+public import WorkerKit
+
+/// The pixels of an image that is a page, as eyes see them: upright, in sRGB or gray, without transparency.
+public struct PagePixels: Sendable {
+  /// One or three bands.
+  public let samples: Samples
+  /// Pixels an inch, where the file says so.
+  public let density: Double?
+
+  public init(samples: Samples, density: Double?) {
+    self.samples = samples
+    self.density = density
+  }
+
+  /// Calls `body` with each image of a file that is a page of its own, one at a time in memory.
+  ///
+  /// - Throws: what `body` throws, and a failure if one is damaged or has more than `Samples.limit` bytes.
+  public static func forEach(
+    of input: JobInput, _ body: (PagePixels) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let pages = ImagePages(input)
+    for index in 0..<(try pages.count()) {
+      let pixels = try pages.make(of: index) { (input, page) throws(JobFailure) in try PagePixels(input, page) }
+      try body(pixels)
+    }
+  }
+
+  private init(_ input: JobInput, _ page: TIFFFile.Selection?) throws(JobFailure) {
+    var image = try ImageWork(input, page, to: .jpeg, ImageChanges()).prepared()
+    if image.profile != nil { image = try image.inSRGB() }
+    let said = image.density * 25.4
+    density = (30...5000).contains(said) ? said : nil
+    let (width, height, bands) = (image.width, image.height, image.bands)
+    guard [1, 3].contains(bands), image.isByte, width <= Samples.limit / bands / height else {
+      throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much for a page")
+    }
+    let pixels = try image.inMemory()
+    let bytes = unsafe vips_image_get_data(pixels.pointer)
+    let copy = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: width * height * bands))
+    guard let samples = Samples(width: width, height: height, bands: bands, bytes: copy) else {
+      throw JobFailure.noMemory()
+    }
+    self.samples = samples
+  }
+}

@@ -1,0 +1,20 @@
+internal import Glibc
+internal import Images
+internal import Rendering
+internal import Sandbox
+internal import WorkerKit
+
+/// The worker program for scans: it recognises text, and makes clean pages of photos.
+@main
+enum FFScan {
+  static func main() { WorkerRuntime.run("ffscan", reading: Sandbox.sharedFolders, makeHandlers) }
+
+  /// Loads everything that cannot be loaded once the sandbox is closed.
+  static func makeHandlers() -> [any JobHandler] {
+    if !Vips.start() || !ReadDocument.prepare() {
+      WorkerRuntime.logError("ffscan: libvips or poppler cannot be started.")
+      exit(69)
+    }
+    return []
+  }
+}

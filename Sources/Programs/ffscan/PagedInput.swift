@@ -1,0 +1,40 @@
+internal import Catalogue
+internal import Documents
+internal import Images
+internal import Pixels
+internal import Rendering
+internal import WorkerKit
+
+/// An image file or a PDF, page by page as pixels.
+struct PagedInput {
+  private let input: JobInput
+  private let passwords: [[UInt8]]
+
+  /// A PDF's pages are painted with so many pixels an inch, or fewer if they are very large.
+  private static let density = 300.0
+  private static let mostPixels = 40_000_000.0
+
+  init(_ order: JobOrder) throws(JobFailure) {
+    input = try order.input()
+    passwords = order.job.passwords
+  }
+
+  /// Calls `body` with each page, one at a time in memory.
+  func forEachPage(_ body: (PagePixels) throws(JobFailure) -> Void) throws(JobFailure) {
+    guard input.isPDF else { return try PagePixels.forEach(of: input, body) }
+    let document = try RenderedDocument(input, Passphrase.opening(input, among: passwords))
+    for index in 0..<document.pageCount { try body(PagedInput.page(index, of: document)) }
+  }
+
+  /// A page of a PDF as it is shown.
+  static func page(_ index: Int, of document: RenderedDocument) throws(JobFailure) -> PagePixels {
+    let raster = try document.paint(page: index) { width, height in
+      min(density, (mostPixels / (width * height)).squareRoot())
+    }
+    let samples = withExtendedLifetime(raster) {
+      unsafe Samples(width: raster.width, height: raster.height, bands: 3, bytes: Array(raster.bytes))
+    }
+    guard let samples else { throw JobFailure.noMemory() }
+    return PagePixels(samples: samples, density: raster.density)
+  }
+}
