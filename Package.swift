@@ -156,9 +156,10 @@ let package = Package(
       dependencies: [
         "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Catalogue", "Jobs", "Tree", "AllViews",
         "ArchiveViews", "MailViews",
-        "RenditionViews", "TestSupport",
+        "RenditionViews", "Pixels", "CJbig2Dec", "TestSupport",
       ], path: "Tests/Fuzzing", swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
+    .systemLibrary(name: "CJbig2Dec", path: "Tests/CJbig2Dec", providers: [.apt(["libjbig2dec0-dev"])]),
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
     // A family of conversions of the tests' own, and its worker program.
@@ -176,6 +177,7 @@ let package = Package(
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Zip", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
     tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
+    tests("PixelsTests", ["Pixels", "Fuzzing"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
