@@ -186,7 +186,7 @@ extension ConversionTests {
         func count(_ text: String, _ revision: UInt64) throws -> Int64 {
           while true {
             do throws(Fault) {
-              return try workshop.renditions.countPages(of: Workshop.subject(text, revision), .blocking)
+              return try workshop.renditions.count("pages", of: Workshop.subject(text, revision), .blocking)
             } catch {
               guard case .pending(let pending) = error.kind else { throw error }
               try workshop.wait(pending)

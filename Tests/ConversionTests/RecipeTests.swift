@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func jobsAndAnswersTravel() {
-    let question = Job(number: 7, work: .countPages, start: 1, size: 2, document: 3, outputLimit: 0)
+    let question = Job(number: 7, work: .count(verb: "pages"), start: 1, size: 2, document: 3, outputLimit: 0)
     #expect(Job(message: question.message) == question)
     let job = Job(number: .max, work: .make(.text), start: 0, size: Bounds.largestSize, outputLimit: 9)
     #expect(Job(message: job.message) == job)
@@ -53,7 +53,7 @@ import Testing
     for (start, size) in [
       (Int64.max, Int64(1)), (0, .max), (.max, .max), (-1, 5), (5, -1), (0, Bounds.largestSize + 1),
     ] {
-      let job = Job(number: 1, work: .countPages, start: start, size: size, outputLimit: 9)
+      let job = Job(number: 1, work: .count(verb: "pages"), start: start, size: size, outputLimit: 9)
       #expect(Job(message: job.message) == nil, "\(start) \(size)")
     }
     for number in [-1, Int64.min] {

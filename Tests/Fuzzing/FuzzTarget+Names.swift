@@ -23,6 +23,9 @@ extension FuzzTarget {
       ".72dpi.q40.compressed.pdf", ".pages/2-5.pdf", ".pages/1,3,9-.pdf", ".pages/1-,1-,1-,5-1.pdf", ".contents/x",
       ".messages/000001 x", ".views/by-date/2024/05", ".as-html", ".merged.pdf", "merged", "pages 1-2", "jpeg 50%",
       "compressed 150dpi.q60", ".50%.as-png.as-jpeg.as-txt", ".999999px.q101.rot45.as-gif",
+      ".scan.bw.q5.as-jpeg", ".bw.page2.scan.pages/001.jpg", ".deu+eng.searchable.pdf", ".deu.bw.scan.pdf",
+      ".eng.as-hocr",
+      "scan-jpeg scan.bw.page2", "scan colour.eng", "recognized deu+eng", "hocr eng+eng",
     ]
     return rests.enumerated().map { [UInt8($0.offset)] + Array($0.element.utf8) }
   } complaints: { bytes in
@@ -40,7 +43,7 @@ extension FuzzTarget {
   public static let jobs = FuzzTarget(name: "jobs") {
     let job = Job(number: 1, work: .make(.text), start: 5, size: 100, document: 3, outputLimit: 1 << 30)
     return [
-      job.message, Job(number: 2, work: .countPages, start: 0, size: 1, outputLimit: 0).message,
+      job.message, Job(number: 2, work: .count(verb: "pages"), start: 0, size: 1, outputLimit: 0).message,
       Job(number: 2, work: .make(Recipe("compressed 72dpi.q5") ?? .text), start: 0, size: 1, outputLimit: 9).message,
       JobAnswer(number: 1, outcome: .done(77, remark: "is large")).message,
       JobAnswer(number: 1, outcome: .failed(.locked, reason: "needs a password")).message,

@@ -19,9 +19,9 @@ class Worker:
             pass_fds=(theirs.fileno(),), stderr=self.errors)
         theirs.close()
 
-    def ask(self, path, recipe="", document=0, limit=1 << 32, start=0, size=None, timeout=60, passwords=()):
+    def ask(self, path, recipe="count pages", document=0, limit=1 << 32, start=0, size=None, timeout=60, passwords=()):
         """(failure, value, reason, bytes); failure 0 is success. Raises EOFError when the worker ends."""
-        is_question = not recipe or recipe.startswith("passwords")
+        is_question = recipe.startswith(("count ", "passwords"))
         self.count += 1
         source = os.open(path, os.O_RDONLY)
         if size is None:

@@ -4,22 +4,49 @@ extension Conversion {
     recognized("recognized", .plainText, 8, "the text of its pages, recognised where they have none"),
     recognized("hocr", .hocr, 100, "its recognised text as hOCR or as a table, each word with its place"),
     recognized("tsv", .tsv, 100, "its recognised text as hOCR or as a table, each word with its place"),
-    searchable, scan(.jpeg, 8), scan(.png, 100), scan(.pdf, 8),
+    searchable, scannedPage, scan(.png, 100), scan(.pdf, 8), scannedDocument, scannedFolder,
   ]
 
   /// The same pages with text that can be found.
-  public static let searchable = Conversion(
-    "searchable", from: readable, to: .pdf, as: .whole, arguments: RecognitionChanges.self, size: .guess(8),
-    programs: ["ffscan"],
-    meaning: ("any image or PDF", "the same pages with recognised text behind them, to be searched and copied"))
+  public static let searchable = {
+    var conversion = Conversion(
+      "searchable", from: readable, to: .pdf, as: .whole, arguments: RecognitionChanges.self, size: .guess(8),
+      programs: ["ffscan"],
+      meaning: ("any image or PDF", "the same pages with recognised text behind them, to be searched and copied"))
+    conversion.slowness = pagesSlow
+    return conversion
+  }()
+
+  /// Of one file, or of a photo for each page.
+  public static let scannedDocument = document("scan", from: readable, as: .whole, "any photo of a page, or scan")
+  public static let scannedFolder = document(
+    "scanfolder", from: readable.filter { $0 != .pdf }, as: .folder, "any folder with photos of pages")
+
+  private static func document(
+    _ verb: String, from sources: [Format], as naming: Naming, _ meaning: String
+  ) -> Conversion {
+    var conversion = Conversion(
+      verb, named: "scan", from: sources, to: .pdf, as: naming, arguments: DocumentScanChanges.self, size: .guess(8),
+      programs: ["ffscan"], meaning: (meaning, "its pages, straightened and cleaned, with recognised text behind them"))
+    conversion.slowness = pagesSlow
+    return conversion
+  }
+
+  /// For hundreds of pages, each of some seconds.
+  private static let pagesSlow = 30
+
+  /// The page in a photo as a file of its own.
+  public static let scannedPage = scan(.jpeg, 8)
 
   /// Raw photos are of other things.
   private static let readable = Format.images.filter { $0.family == .image } + [.pdf]
 
   private static func recognized(_ verb: String, _ result: Format, _ factor: Int64, _ meaning: String) -> Conversion {
-    Conversion(
+    var conversion = Conversion(
       verb, from: readable, to: result, arguments: RecognitionChanges.self, size: .guess(factor), programs: ["ffscan"],
       meaning: ("any image or PDF", meaning))
+    conversion.slowness = pagesSlow
+    return conversion
   }
 
   private static func scan(_ result: Format, _ factor: Int64) -> Conversion {

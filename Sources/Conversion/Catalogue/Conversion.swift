@@ -53,6 +53,8 @@ public struct Conversion: Sendable {
   public let meaning: (sources: String, result: String)
   /// Whether a file that it can make nothing of is its own result.
   public var keepsWhatItCannotChange = false
+  /// How many times the usual time it may take: recognition takes seconds a page.
+  public var slowness = 1
   /// What is said by names without modifiers; nil if there are no modifiers.
   public var usual: (any Modifiers)?
   /// Whether another conversion may go on from its result without being asked to: see `Catalogue.chain`.

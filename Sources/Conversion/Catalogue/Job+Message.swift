@@ -14,7 +14,7 @@ extension Job {
   public var message: [UInt8] {
     let text =
       switch work {
-      case .countPages: ""
+      case .count(let verb): Self.count + verb
       case .findPasswords(let isBundle): isBundle ? Self.several : Self.one
       case .make(let recipe): recipe.description
       }
@@ -23,6 +23,7 @@ extension Job {
     return passwords.reduce(bytes) { $0 + [0] + $1 }
   }
 
+  private static let count = "count "
   private static let one = "passwords"
   private static let several = "passwords of several"
 
@@ -36,12 +37,12 @@ extension Job {
     guard Bounds.holds(start), Bounds.holds(size) else { return nil }
     let work: Work
     switch text {
-    case "": work = .countPages
     case Self.one, Self.several: work = .findPasswords(isBundle: text == Self.several)
     default:
       // What it means, its worker knows.
-      guard let text = String(validating: texts[0], as: UTF8.self) else { return nil }
-      work = .make(Recipe(unchecked: text))
+      guard let text = String(validating: texts[0], as: UTF8.self), !text.isEmpty else { return nil }
+      let verb = text.hasPrefix(Self.count) ? String(text.dropFirst(Self.count.count)) : nil
+      work = verb.map { .count(verb: $0) } ?? .make(Recipe(unchecked: text))
     }
     self.init(
       number: words[0], work: work, start: start, size: size, document: words[3],

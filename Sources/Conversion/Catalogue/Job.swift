@@ -2,8 +2,8 @@
 /// the output.
 public struct Job: Hashable, Sendable {
   public enum Work: Hashable, Sendable {
-    /// How many pages a PDF has: answered with a number.
-    case countPages
+    /// How many files a conversion, of this verb, makes of one, which its view shows in a folder: answered with a number.
+    case count(verb: String)
     /// Which of the job's passwords open a PDF, or those of the files of a `Bundle`: answered with how many do, and
     /// remarked with their numbers, from 0, parted by commas.
     case findPasswords(isBundle: Bool)
@@ -39,6 +39,18 @@ public struct Job: Hashable, Sendable {
     self.size = size
     self.document = document
     self.outputLimit = outputLimit
+  }
+}
+
+extension Job.Work {
+  /// Of the conversion whose worker program does it.
+  public var verb: String {
+    switch self {
+    case .count(let verb): verb
+    // They are PDFs'.
+    case .findPasswords: Conversion.pages.verb
+    case .make(let recipe): recipe.verb
+    }
   }
 }
 

@@ -32,17 +32,13 @@ public final class ConversionPool: Sendable {
 
     public init(program: String) { self.program = program }
 
-    var limits: ConverterProcess.Limits {
-      ConverterProcess.Limits(time: timeLimit, clock: clockLimit ?? timeLimit * 3, memory: memoryLimit)
+    func limits(for work: Job.Work) -> ConverterProcess.Limits {
+      let time = timeLimit * (catalogue.conversion(work.verb)?.slowness ?? 1)
+      return ConverterProcess.Limits(time: time, clock: clockLimit ?? time * 3, memory: memoryLimit)
     }
 
     func program(for work: Job.Work) -> String {
-      let verb =
-        switch work {
-        case .countPages, .findPasswords: Conversion.pages.verb
-        case .make(let recipe): recipe.verb
-        }
-      return catalogue.conversion(verb)?.programs.lazy.compactMap { programs[$0] }.first ?? program
+      catalogue.conversion(work.verb)?.programs.lazy.compactMap { programs[$0] }.first ?? program
     }
   }
 

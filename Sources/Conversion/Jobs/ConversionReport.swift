@@ -25,7 +25,7 @@ extension Job.Work {
   var name: String {
     switch self {
     case .make(let recipe): [recipe.verb, recipe.arguments ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
-    case .countPages: "pages"
+    case .count(let verb): verb
     case .findPasswords: "passwords"
     }
   }

@@ -14,13 +14,13 @@ extension ConversionService {
   static let pageLimit: Int64 = 1_000_000
 
   func count(
-    in bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+    _ verb: String, in bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
   ) -> Outcome {
     attempt { () throws(Failed) in
       var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
-      var answer = try perform(.countPages, subject, task, worker, output: nil, limit: 0)
+      var answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
       if case .failed(.locked, _) = answer, try unlock(&subject, task, worker) {
-        answer = try perform(.countPages, subject, task, worker, output: nil, limit: 0)
+        answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
       }
       switch answer {
       case .failed(let failure, let reason): throw Failed(failure, reason)

@@ -173,18 +173,19 @@ public final class ConversionService: Sendable {
     }
   }
 
-  /// How many pages a PDF has; throws `pending` while that is being found out.
-  public func countPages(of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
+  /// How many files a conversion makes of one; throws `pending` while that is being found out.
+  public func count(_ verb: String, of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
     try heedPasswords(patience)
+    let work = Job.Work.count(verb: verb)
     // An earlier mount's word, by way of the index: not beyond what this one would believe.
-    if let known = notes.value(of: .countPages, inState: subject.revision), (0...Self.pageLimit).contains(known) {
+    if let known = notes.value(of: work, inState: subject.revision), (0...Self.pageLimit).contains(known) {
       return known
     }
-    let key = Key(revision: subject.revision, work: .countPages)
+    let key = Key(revision: subject.revision, work: work)
     _ = try known(key)
     let bytes = try FileSource.settled(patience, subject.open)
     throw begin(key, bytes, subject) { [self] task, worker in
-      count(in: bytes, inState: key.revision, task, worker)
+      count(verb, in: bytes, inState: key.revision, task, worker)
     }
   }
 

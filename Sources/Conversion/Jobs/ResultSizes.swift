@@ -13,7 +13,7 @@ internal import Threads
 package final class ResultSizes: ConversionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
-    /// The recipe, or what else was made, as text; empty for a page count.
+    /// The recipe, or what else was made, as text.
     let work: String
   }
 
@@ -149,6 +149,10 @@ extension ResultSizes.Key {
 extension Job.Work {
   /// Equal only for equal work.
   fileprivate var text: String {
-    if case .make(let recipe) = self { recipe.description } else { "" }
+    switch self {
+    case .make(let recipe): recipe.description
+    case .count(let verb): "count \(verb)"
+    case .findPasswords: ""
+    }
   }
 }

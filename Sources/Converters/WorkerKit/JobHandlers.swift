@@ -17,12 +17,10 @@ struct JobHandlers {
   var openDocuments: Int { handlers.reduce(0) { $0 + $1.openDocuments } }
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
+    guard let index = byVerb[order.job.work.verb] else { throw .unknown }
     guard case .make(let recipe) = order.job.work, let output = order.output else {
-      // Both questions are about PDFs.
-      guard let index = byVerb[Conversion.pages.verb] else { throw .unknown }
       return try handlers[index].answer(order)
     }
-    guard let index = byVerb[recipe.verb] else { throw .unknown }
     let remark = try handlers[index].perform(recipe, order, to: output)
     return try .done(output.size(), remark: remark)
   }

@@ -26,7 +26,7 @@ struct JobSocket {
     } while count < 0 && errno == EINTR
     guard count > 0, let job = Job(message: Array(message[..<count])) else { return nil }
     switch (job.work, came) {
-    case (.countPages, 1), (.findPasswords, 1): return JobOrder(job, input: descriptors[0], output: nil)
+    case (.count, 1), (.findPasswords, 1): return JobOrder(job, input: descriptors[0], output: nil)
     case (.make, 2): return JobOrder(job, input: descriptors[0], output: descriptors[1])
     default: return nil
     }

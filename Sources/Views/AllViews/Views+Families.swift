@@ -60,11 +60,17 @@ extension Views {
     let views: [(verb: String?, view: any View)] = [
       (Conversion.pages.verb, PagesView(listing: listing, conversions)),
       (Conversion.compressed.verb, CompressedView(listing: listing, conversions)),
-      (nil, RenditionView(listing: listing, conversions)), (Conversion.merged.verb, MergedView(conversions)),
+      (nil, RenditionView(listing: listing, conversions)),
     ]
-    let whole = conversions.catalogue.conversions.filter { $0.naming == .whole }.map { WholeView($0, conversions) }
+    let named = conversions.catalogue.conversions.compactMap { conversion -> (any View)? in
+      switch conversion.naming {
+      case .whole: WholeView(conversion, conversions)
+      case .folder: FolderDocumentView(conversion, conversions)
+      case .suffix, .stem, .inView: nil
+      }
+    }
     return views.filter { view in view.verb.map { conversions.catalogue.conversion($0) != nil } ?? true }.map(\.view)
-      + whole
+      + named
   }
 
   // MARK: What there is

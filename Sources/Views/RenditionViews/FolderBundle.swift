@@ -3,13 +3,14 @@ internal import Catalogue
 internal import Files
 internal import Tree
 
-/// The files of a folder that go into one document, in the order of their names: what a merged file is made of.
+/// The files of a folder that go into one document, in the order of their names.
 ///
-/// Not the folders in it, nor what is neither a PDF nor an image by its name, nor raw photos. A link that stays in the folder
-/// is the file that it leads to.
+/// Not the folders in it, nor what is nothing for the document by its extension. A link that stays in the folder is the file
+/// that it leads to.
 final class FolderBundle: Item {
   private let folder: any Item
   private let described: Attributes
+  private let extensions: Set<FileExtension>
   private let files: FileGroup
   var inode: UInt64 { folder.inode }
   var kind: Kind { .file }
@@ -18,11 +19,14 @@ final class FolderBundle: Item {
 
   /// More files are not merged.
   private static let mostMembers = 65_536
-  private static let extensions = Conversion.merged.sources.extensions
 
-  init(_ folder: any Item, _ attributes: Attributes, _ patience: Patience) throws(Fault) {
+  /// - Parameter extensions: of the files.
+  init(
+    _ folder: any Item, _ attributes: Attributes, _ extensions: Set<FileExtension>, _ patience: Patience
+  ) throws(Fault) {
     self.folder = folder
-    files = try Self.files(of: folder, patience)
+    self.extensions = extensions
+    files = try Self.files(of: folder, extensions, patience)
     // Who may not list the folder, or reach what is in it, may not read it all at once either.
     let rights = CommonRights(attributes, try folder.accessList(), wanted: 5)
     described = try files.narrowing(rights).applied(
@@ -31,7 +35,9 @@ final class FolderBundle: Item {
 
   var isEmpty: Bool { files.members.isEmpty }
 
-  private static func files(of folder: any Item, _ patience: Patience) throws(Fault) -> FileGroup {
+  private static func files(
+    of folder: any Item, _ extensions: Set<FileExtension>, _ patience: Patience
+  ) throws(Fault) -> FileGroup {
     let listing = try folder.listing(patience)
     var members: [FileGroup.Member] = []
     var place: Int64 = 0
@@ -72,6 +78,6 @@ final class FolderBundle: Item {
     // What cannot change is as it was.
     if folder.isImmutable { return }
     if patience == .immediate { throw .later }
-    guard try Self.files(of: folder, patience).state == files.state else { throw .stale }
+    guard try Self.files(of: folder, extensions, patience).state == files.state else { throw .stale }
   }
 }

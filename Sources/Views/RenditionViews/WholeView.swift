@@ -10,32 +10,27 @@ package struct WholeView: View {
   package let possibleExtensions: Set<FileExtension> = []
   private let conversion: Conversion
   private let conversions: Conversions
-  private let suffix: String
 
   package init(_ conversion: Conversion, _ conversions: Conversions) {
     self.conversion = conversion
     self.conversions = conversions
-    suffix = ".\(conversion.word).\(conversion.result.extensions.first?.text ?? conversion.result.name)"
   }
 
   package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        "NAME\(suffix)", sources: conversion.meaning.sources, conversion.meaning.result,
+        "NAME\(conversion.suffix)", sources: conversion.meaning.sources, conversion.meaning.result,
         modifiers: .init(of: conversion))
     ]
   }
 
-  package var endings: Set<FileExtension> { Set(conversion.result.extensions.prefix(1)) }
+  package var endings: Set<FileExtension> { conversion.endings }
 
-  package func listedName(beside file: FileName) -> FileName { FileName(file.bytes + Array(suffix.utf8)) }
+  package func listedName(beside file: FileName) -> FileName { conversion.name(beside: file) }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
-  package func requests(for name: FileName) -> [ViewRequest] {
-    guard name.bytes.reversed().starts(with: suffix.utf8.reversed()) else { return [] }
-    return ViewRequest.all(name.bytes.dropLast(suffix.utf8.count), [conversion])
-  }
+  package func requests(for name: FileName) -> [ViewRequest] { conversion.requests(for: name) }
 
   package func stop() { conversions.stop() }
 
