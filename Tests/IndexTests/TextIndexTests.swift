@@ -196,7 +196,7 @@ import Testing
       index.trimTexts(to: 0, sparing: sources[1])
       #expect(index.textSize(ofSourcesStartingWith: sources[0]) == 0)
       #expect(index.textSize(ofSourcesStartingWith: sources[1]) > 0)
-      #expect(index.forget(sourcesStartingWith: sources[1]) == 1)
+      #expect(try index.forget(sourcesStartingWith: sources[1]) == 1)
       #expect(index.textSize() == 0)
     }
   }

@@ -40,6 +40,16 @@ import Testing
     "ffmount -o frob": "ffmount -o frob",
   ]
 
+  @Test func aDashOffersWhatStandsForACommandToo() async throws {
+    let offered = try await run(MountProcess.binary, "--complete", "-").lines.dropFirst()
+    let options = offered.map { $0.prefix { $0 != "\t" } }
+    for option in ["-u", "-V", "-o", "-f", "-h", "--help"] {
+      #expect(options.count { $0 == option } == 1, "\(offered)")
+    }
+    #expect(offered.allSatisfy { !$0.hasSuffix("\t") }, "\(offered)")
+    #expect(try await run(MountProcess.binary, "--complete", "list", "-").text.contains("-u") == false)
+  }
+
   @Test(
     .enabled(if: MountScratch.has("bash") && MountScratch.has("zsh") && MountScratch.has("fish"), "needs the shells"),
     arguments: shells)

@@ -153,7 +153,7 @@ import Testing
       let inside = try await ffmount("unmount", mount + "/.")
       #expect(inside.status == 0, "\(inside.errors)")
       for (path, says) in [
-        (mount, "nothing is mounted on it"), ("/proc", "as proc (type: umount /proc)"), (mount + "x", "No such file"),
+        (mount, "nothing is mounted on it"), ("/proc", "as proc: it is not ffmount's"), (mount + "x", "No such file"),
       ] {
         let said = try await ffmount("-u", path)
         #expect(said.status == 73 && said.errors.contains(says), "\(said.errors)")

@@ -32,7 +32,7 @@ public enum OwnFolder {
     let isOthersToo = status.st_mode & 0o022 != 0
     // In a sticky directory nobody removes or replaces another user's files.
     guard !isOthersToo || (status.st_mode & S_ISVTX != 0 && !isLast) else {
-      throw Fault(.system(EPERM), "\(folder) can be written to by others (chmod go-w \(folder))")
+      throw Fault(.system(EPERM), "\(folder) can be written to by others (chmod go-w \(ShellWord.quoted(folder)))")
     }
   }
 

@@ -1,3 +1,5 @@
+public import Bytes
+
 /// What the index holds of one kind for one source.
 public struct IndexedSource: Hashable, Sendable {
   public var source: [UInt8]
@@ -14,15 +16,15 @@ extension Index {
   /// Everything in the index, by source and kind. Reads every record.
   public func contents() -> [IndexedSource] { attempt { file in try file.contents() } ?? [] }
 
-  /// Removes the sources whose identity starts with `prefix`; all of them if it is empty. Returns their number; nil
-  /// if they could not be removed.
-  public func forget(sourcesStartingWith prefix: [UInt8]) -> Int? {
-    guard let texts = forgetTexts(ofSourcesStartingWith: prefix) else { return nil }
+  /// Removes the sources whose identity starts with `prefix`; all of them if it is empty. Returns their number; throws
+  /// if some are left.
+  public func forget(sourcesStartingWith prefix: [UInt8]) throws(Fault) -> Int {
+    guard let texts = forgetTexts(ofSourcesStartingWith: prefix) else { throw unchanged }
     // A damaged file has been replaced by an empty one when it is asked again.
     for _ in 0..<2 {
       if let count = attempt({ file in try file.forget(sourcesStartingWith: prefix) }) { return max(texts, count) }
     }
-    return nil
+    throw unchanged
   }
 
   /// The index's size on disk, in bytes, including the text indexes.

@@ -53,10 +53,13 @@ public final class RenditionCache: Sendable {
     return (files.count, files.reduce(0) { Bounds.sum($0, $1.size) })
   }
 
-  /// Forgets everything, whoever has it open; gives how many files that were.
-  public func clear() -> Int {
+  /// Forgets everything, whoever has it open; gives how many files that were. Throws if some of them are left.
+  public func clear() throws(Fault) -> Int {
     let files = files()
     for file in files { remove(file.name) }
+    for file in files where unsafe access(path(file.name), F_OK) == 0 {
+      throw Fault(.unsupported, "\(path(file.name)) cannot be removed (check the permissions of its folder)")
+    }
     return files.count
   }
 

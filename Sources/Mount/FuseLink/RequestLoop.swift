@@ -97,20 +97,15 @@ internal import Threads
     var set = sigset_t()
     _ = unsafe sigemptyset(&set)
     for signal in Self.endingSignals { _ = unsafe sigaddset(&set, signal) }
-    var asked = questions.load(ordering: .relaxed)
-    var quietSince = ContinuousClock.now
+    var watch = idleness.map { idleness in
+      IdleWatch(time: idleness.time, requests: questions.load(ordering: .relaxed), now: .now)
+    }
     while true {
-      var pause = timespec(tv_sec: Int(idleness?.time.components.seconds ?? 3600), tv_nsec: 0)
+      let (seconds, attoseconds) = (watch?.pause(now: .now) ?? .seconds(3600)).components
+      var pause = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
       let signal = unsafe sigtimedwait(&set, nil, &pause)
       if signal > 0 { return signal == Self.endSignal ? 0 : signal }
-      let now = questions.load(ordering: .relaxed)
-      if now != asked {
-        asked = now
-        quietSince = .now
-      } else if let idleness, ContinuousClock.now - quietSince >= idleness.time {
-        idleness.unmount()
-        quietSince = .now
-      }
+      if watch?.isDue(requests: questions.load(ordering: .relaxed), now: .now) ?? false { idleness?.unmount() }
     }
   }
 

@@ -11,12 +11,7 @@ import Tree
 enum Converter {
   /// The path of a worker program, beside this one or where `scripts/install` puts it; nil if there is none.
   private static func path(of program: String) -> String? {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe buffer.withUnsafeMutableBytes {
-      unsafe readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-    }
-    guard count > 0 else { return nil }
-    let own = String(decoding: buffer[..<count], as: UTF8.self)
+    guard let own = MountTable.target(ofLink: "/proc/self/exe") else { return nil }
     let folder = own[..<(own.lastIndex(of: "/") ?? own.startIndex)]
     return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
   }

@@ -21,6 +21,11 @@ struct FFMount: ParsableCommand {
   /// The words that are commands where a SOURCE might stand; argument-parser adds `help`.
   static let commandNames: [String] = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
 
+  /// The options that stand for a command, with what they mean; argument-parser knows none of them.
+  static let shortcuts: KeyValuePairs = [
+    "-u": UnmountCommand.configuration.abstract, "-V": "Show the version.",
+  ]
+
   /// The arguments with `unmount` for `-u`, as fusermount3 has it.
   static func withCommand(_ arguments: [String]) -> [String] {
     arguments.first == "-u" ? ["unmount"] + arguments.dropFirst() : arguments
@@ -29,36 +34,43 @@ struct FFMount: ParsableCommand {
   static func main() {
     MountedTree.serveAsHelper(CommandLine.arguments)
     let arguments = Array(CommandLine.arguments.dropFirst())
-    // `-V` needs no SOURCE, which argument-parser would require first.
-    if arguments.first == "-V" {
-      print(versionText)
-      return
-    }
-    if ["-h", "--help"].contains(arguments.first) || arguments == ["help"] {
-      print(helpMessage(for: MountCommand.self))
-      return
-    }
-    // What scripts/completions ask.
-    if arguments.first == "--complete" {
-      print(Completion(of: Array(arguments.dropFirst())).text)
-      return
-    }
     do {
-      try Misuse.check(arguments)
-      // Splits `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
-      var command = try parseAsRoot(
-        withCommand(arguments).flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] })
-      try command.run()
-      if fflush(nil) != 0, errno != EPIPE { throw Refusal(.failure, "cannot print: \(describe(errno))") }
+      do { try run(arguments) } catch let status as ExitCode {
+        try Output.finish()
+        throw status
+      }
+      try Output.finish()
     } catch let refusal as Refusal {
       Terminal.logError(refusal.sentence)
       exit(withError: ExitCode(refusal.status.rawValue))
     } catch {
-      let code = exitCode(for: error)
-      // Help, and what has told its failures already.
-      if code.isSuccess || error is ExitCode { exit(withError: error) }
+      // What has told its failures already.
+      if error is ExitCode { exit(withError: error) }
       Terminal.logError(Misuse.sentence(message(for: error), arguments))
-      exit(withError: code)
+      exit(withError: exitCode(for: error))
+    }
+  }
+
+  private static func run(_ arguments: [String]) throws {
+    switch arguments.first {
+    // It needs no SOURCE, which argument-parser would require first.
+    case "-V": return print(versionText)
+    case "-h", "--help": return print(helpMessage(for: MountCommand.self))
+    case "help" where arguments.count == 1: return print(helpMessage(for: MountCommand.self))
+    // What scripts/completions ask.
+    case "--complete": return print(Completion(of: Array(arguments.dropFirst())).text)
+    default: break
+    }
+    try Misuse.check(arguments)
+    // Splits `-oro,fsname=x` as FUSE users write it: argument-parser would look for its `=` first.
+    let words = withCommand(arguments)
+      .flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] }
+    do {
+      var command = try parseAsRoot(words)
+      try command.run()
+    } catch  where exitCode(for: error).isSuccess && !(error is ExitCode) {
+      // Help, or the version.
+      print(fullMessage(for: error))
     }
   }
 }

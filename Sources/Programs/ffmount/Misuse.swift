@@ -1,3 +1,4 @@
+import Bytes
 import Glibc
 
 /// Wrong uses that people try, and what to type instead.
@@ -35,6 +36,7 @@ enum Misuse {
   private static func example(_ command: String, _ arguments: [String]) -> String {
     let operands = ["unmount": "MOUNTPOINT", "why": "PATH", "open": "FILE", "mount": "SOURCE MOUNTPOINT"]
     guard let operand = operands[command] else { return "ffmount \(command)" }
-    return "ffmount \(command) " + (arguments.count > 1 ? arguments.dropFirst().joined(separator: " ") : operand)
+    return "ffmount \(command) "
+      + (arguments.count > 1 ? arguments.dropFirst().map(ShellWord.quoted).joined(separator: " ") : operand)
   }
 }

@@ -83,7 +83,7 @@ struct MountOptions {
     let name = parts[0]
     if name.hasPrefix("x-") || name.hasPrefix("X-") || Self.ignored.contains(option) { return }
     if Self.kernelFlags.contains(option) { return kernel.append(option) }
-    if let known = Self.table[name], (known.value != nil) == (parts.count == 2) {
+    if let known = Self.table[name], (known.value != nil) == (parts.count == 2), parts.last != "" {
       return try known.set(&self, name, parts.count == 2 ? parts[1] : "")
     }
     if Self.ignored.contains(name) || Self.kernelFlags.contains(name)
@@ -97,7 +97,7 @@ struct MountOptions {
 
   /// Parses `none`, `+docx`, `-zip`, `-messages`; several are joined by `:` or given in another `views=`.
   mutating func take(views value: String) throws {
-    for word in value.split(separator: ":") {
+    for word in value.split(separator: ":", omittingEmptySubsequences: false) {
       if word == "none" {
         listing.isOff = true
         continue

@@ -1,3 +1,4 @@
+import Bytes
 import Files
 import Glibc
 
@@ -29,6 +30,7 @@ struct MountPlan {
   }
 
   private static func resolve(source: String) throws -> String {
+    try RunningMount.expectAnswers(onTheWayTo: [source], toDo: "show")
     guard let resolved = unsafe realpath(source, nil) else {
       throw Refusal(.sourceMissing, "cannot show \(source): \(describe(errno)) (check the path)")
     }
@@ -37,6 +39,10 @@ struct MountPlan {
   }
 
   private static func resolve(mountpoint: String) throws -> String {
+    // A dead mount is detached below.
+    if let mount = RunningMount.hindering(onTheWayTo: mountpoint), case .silent = mount.state {
+      throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(mount.hindrance ?? "")")
+    }
     let resolved = unsafe realpath(mountpoint, nil)
     let code = errno
     if let path = detachDead(mountpoint) { return path }
@@ -45,7 +51,7 @@ struct MountPlan {
       return unsafe String(cString: resolved)
     }
     let advice =
-      code == ENOENT ? "make it with: mkdir -p \(Terminal.word(mountpoint))" : "check the path and its permissions"
+      code == ENOENT ? "make it with: mkdir -p \(ShellWord.quoted(mountpoint))" : "check the path and its permissions"
     throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
   }
 
@@ -94,7 +100,7 @@ struct MountPlan {
     if let mount = MountTable().topmost(on: mountpoint), mount.type.hasPrefix("fuse") {
       throw Refusal(
         .mountpointUnusable,
-        "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: \(mount.isOurs ? "ffmount" : "fusermount3") -u \(given))"
+        "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: \(mount.unmountCommand))"
       )
     }
     if !options.permitsNonempty, !MountPlan.isEmpty(mountpoint) {

@@ -90,7 +90,7 @@ final class PasswordFile: Sendable {
     guard let status = try? file.status() else { throw Reason(describe(errno)) }
     guard status.type == S_IFREG else { throw Reason("not a file") }
     guard status.raw.st_mode & 0o077 == 0 else {
-      throw Reason("others than its owner can read it (make it private with: chmod 600 \(path))")
+      throw Reason("others than its owner can read it (make it private with: chmod 600 \(ShellWord.quoted(path)))")
     }
     guard status.size <= Self.largest else { throw Reason("larger than 1 MiB") }
     var bytes = [UInt8](repeating: 0, count: Int(status.size))

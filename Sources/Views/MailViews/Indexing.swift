@@ -7,7 +7,7 @@ package import Tree
 
 /// Indexes mailboxes ahead of their first use, and reports what is indexed.
 package final class Indexing: Sendable {
-  private let index: Index
+  package let index: Index
   let mailboxes: Mailboxes
   private let view: MessagesView
 
@@ -121,7 +121,7 @@ package final class Indexing: Sendable {
   ) throws(Fault) -> Bool {
     let status = try RealFolder(root: root).status(of: name)
     let prefix = IndexedFile.prefix(device: status.device, inode: status.inode)
-    guard let count = index.forget(sourcesStartingWith: prefix) else { throw .stuckIndex }
+    let count = try index.forget(sourcesStartingWith: prefix)
     let source = try Source(name, in: RealFolder(root: root))
     let recipes = ResultSizes.recipes(ofState: source.revision, in: index)
     ResultSizes.forget(state: source.revision, in: index)
@@ -130,10 +130,4 @@ package final class Indexing: Sendable {
     }
     return count > 0 || !recipes.isEmpty
   }
-}
-
-extension Fault {
-  /// What is indexed is still there.
-  package static let stuckIndex = Fault(
-    .unsupported, "the index cannot be changed: its file is read-only, or another program holds it")
 }

@@ -22,13 +22,14 @@ struct CacheCommand: ParsableCommand {
     var paths: [String] = []
 
     func run() throws {
+      try RunningMount.expectAnswers(onTheWayTo: paths, toDo: "forget")
       let index = try IndexFolder.index()
       defer { index.finish(within: .seconds(10)) }
       if paths.isEmpty {
-        guard let indexed = index.forget(sourcesStartingWith: []) else {
-          throw Refusal(.failure, "cannot forget everything: \(describe(Fault.stuckIndex))")
-        }
-        let count = indexed + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
+        let count: Int
+        do throws(Fault) {
+          count = try index.forget(sourcesStartingWith: []) + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
+        } catch { throw Refusal(.failure, "cannot forget everything: \(describe(error))") }
         print("Forgot \(count) \(count == 1 ? "file" : "files").")
         return
       }
@@ -43,7 +44,7 @@ struct CacheCommand: ParsableCommand {
         do throws(Fault) { wasKept = try indexing.forget(name, in: place.root, renditions: renditions) } catch {
           throw Refusal(.failure, "cannot forget \(path): \(describe(error))")
         }
-        print(wasKept ? "Forgot \(path)." : "Nothing was kept of \(path).")
+        print(wasKept ? "Forgot \(Terminal.shown(path))." : "Nothing was kept of \(Terminal.shown(path)).")
       }
     }
   }

@@ -1,5 +1,7 @@
+import Bytes
 import FuseLink
 import Glibc
+import Index
 import Jobs
 
 /// The checks of `ffmount doctor`, in the order in which they are told.
@@ -65,7 +67,7 @@ enum Checkup {
   private static func deadMounts(_ mounts: [RunningMount]) -> [Finding] {
     mounts.compactMap { mount in
       let path = mount.entry.mountpoint
-      let mend = "ffmount -u \(Terminal.word(path))"
+      let mend = "ffmount -u \(ShellWord.quoted(path))"
       switch mount.state {
       case .dead: return Finding("mount", .bad, "\(path): its daemon has ended", mend: mend)
       case .silent: return Finding("mount", .bad, "\(path): it does not answer; its source may hang", mend: mend)
@@ -118,16 +120,20 @@ enum Checkup {
         "cache", .bad, "there is no folder of yours to keep anything in from one mount to the next",
         mend: "export XDG_CACHE_HOME=\"$HOME/.cache\"")
     }
-    if let objection = CacheFolder.objection(to: folder) {
-      // An advice in parentheses is the command.
-      let advice = objection.split(separator: "(").last.map { $0.filter { $0 != ")" } }
+    if let objection = CacheFolder.objection(to: folder) ?? Index(folder: folder).obstacle {
       return Finding(
         "cache", .bad, "nothing is kept for the next mount: \(objection)",
-        mend: advice.flatMap { $0.hasPrefix("chmod") ? $0 : nil } ?? "export XDG_CACHE_HOME=FOLDER")
+        mend: command(in: objection) ?? "export XDG_CACHE_HOME=FOLDER")
     }
     let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
     let size = FolderSize.of(folder)
     return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), \(renditions.count) converted files among it")
+  }
+
+  /// The command that a reason ends with, in parentheses.
+  private static func command(in reason: String) -> String? {
+    let start = [" (chmod ", " (rm "].compactMap { reason.firstRange(of: $0)?.lowerBound }.first
+    return start.map { String(reason[$0...].dropFirst(2).dropLast()) }
   }
 
   private static var temporary: Finding {

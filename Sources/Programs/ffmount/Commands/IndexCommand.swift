@@ -24,6 +24,7 @@ struct IndexCommand: ParsableCommand {
   var conversions = false
 
   func run() throws {
+    try RunningMount.expectAnswers(onTheWayTo: paths, toDo: "index")
     let index = try IndexFolder.index()
     let indexing = Indexing(index: index)
     defer {
@@ -69,16 +70,16 @@ struct IndexCommand: ParsableCommand {
 
   /// Follows the indexing of a mailbox and, if requested, of its words; returns whether all of it completed.
   private func follow(_ path: String, _ found: Indexing.Search, _ indexing: Indexing) -> Bool {
-    guard follow(path, found) else { return false }
+    guard complete(path, found, indexing) else { return false }
     guard search else { return true }
-    do throws(Fault) { return follow("words of \(path)", try indexing.words(of: found)) } catch {
+    do throws(Fault) { return complete("words of \(path)", try indexing.words(of: found), indexing) } catch {
       Terminal.logError("cannot index the words of \(path): \(describe(error))")
       return false
     }
   }
 
   /// Shows the progress of the work until it ends; returns whether it completed.
-  private func follow(_ path: String, _ work: some BackgroundWork) -> Bool {
+  private func complete(_ path: String, _ work: some BackgroundWork, _ indexing: Indexing) -> Bool {
     var line = ProgressLine(path, size: work.size)
     line.follow(work)
     let reach = work.reach
@@ -88,7 +89,8 @@ struct IndexCommand: ParsableCommand {
       return false
     }
     if !work.isKept {
-      Terminal.logError("\(path) was looked through, but the index could not be written (is the disk full?)")
+      let obstacle = indexing.index.obstacle ?? "the index could not be written (is the disk full?)"
+      Terminal.logError("\(path) was looked through, but nothing of that is kept: \(obstacle)")
       return false
     }
     return true

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import Glibc
 import Tree
 
@@ -28,7 +29,7 @@ struct ListCommand: ParsableCommand {
   // MARK: For people
 
   private static func lines(_ mount: RunningMount) -> [String] {
-    let path = Terminal.shown(mount.entry.mountpoint)
+    let unmount = "ffmount -u \(ShellWord.quoted(mount.entry.mountpoint))"
     switch mount.state {
     case .running(let report):
       let age = Amount.time(report.seconds)
@@ -40,11 +41,11 @@ struct ListCommand: ParsableCommand {
       if work.waiting > 0 { lines.append("waiting for a converter: \(work.waiting)") }
       return lines
     case .dead:
-      return [Terminal.painted("dead", .red) + ": its daemon has ended (type: ffmount -u \(Terminal.word(path)))"]
+      return [Terminal.painted("dead", .red) + ": its daemon has ended (type: \(unmount))"]
     case .silent:
       return [
         Terminal.painted("silent", .yellow)
-          + ": it does not answer; its source may hang (ffmount -u \(Terminal.word(path)))"
+          + ": it does not answer; its source may hang (type: \(unmount))"
       ]
     case .closed: return ["mounted by \(user(mount.entry.owner))"]
     }

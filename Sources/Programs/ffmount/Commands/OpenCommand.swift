@@ -27,6 +27,7 @@ struct OpenCommand: ParsableCommand {
   var options: [String] = []
 
   func run() throws {
+    try RunningMount.expectAnswers(onTheWayTo: [file], toDo: "open")
     guard let source = MountTable.resolved(file) else {
       throw Refusal(.sourceMissing, "cannot open \(file): \(describe(errno)) (check the path)")
     }

@@ -28,6 +28,7 @@ struct SearchCommand: ParsableCommand {
   func run() throws { try Refusal.reporting(asJSON: json) { try search() } }
 
   private func search() throws {
+    try RunningMount.expectAnswers(onTheWayTo: [archive], toDo: "search")
     // Without a cache folder, the index lasts as long as this process.
     let index = Index(folder: CacheFolder.path())
     let indexing = Indexing(index: index)

@@ -17,41 +17,44 @@ struct StatusCommand: ParsableCommand {
 
   func run() throws {
     // Before there is a second thread.
-    let mounts = RunningMount.all().filter { mount in
+    let all = RunningMount.all()
+    let mounts = all.filter { mount in
       mount.report.map { $0.work.made > 0 || !$0.work.failures.isEmpty } ?? false
     }
+    let stuck = all.filter { $0.hindrance != nil }.map(\.entry.mountpoint)
     try Refusal.reporting(asJSON: json) {
-      if json { return print(try document(mounts).document) }
-      try showKept()
+      if json { return print(try document(mounts, stuck).document) }
+      try showKept(stuck)
       for mount in mounts { show(mount) }
     }
   }
 
   // MARK: For people
 
-  private func showKept() throws {
+  private func showKept(_ stuck: [String]) throws {
     guard let folder = CacheFolder.path() else {
       return print("Nothing is kept: there is no folder for it (set XDG_CACHE_HOME to an absolute path).")
     }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(2)) }
     print("\(folder): \(Amount.bytes(index.size))")
-    for entry in Indexing(index: index).entries() { print("  " + Terminal.shown(describe(entry))) }
+    for entry in Indexing(index: index).entries() { print("  " + Terminal.shown(describe(entry, stuck))) }
     if let made = Converter.cache(in: folder)?.contents, made.count > 0 {
       print("  \(made.count) converted \(made.count == 1 ? "file" : "files"): \(Amount.bytes(made.size)) kept")
     }
   }
 
-  private func describe(_ entry: Indexing.Entry) -> String {
+  private func describe(_ entry: Indexing.Entry, _ stuck: [String]) -> String {
     let kept = "\(Amount.bytes(entry.size)) kept, used \(Amount.day(entry.usedAt))"
     guard let messages = entry.messages else { return "an archive's restart points: \(kept)" }
-    let state = state(entry).map { " (\($0))" } ?? ""
+    let state = state(entry, stuck).map { " (\($0))" } ?? ""
     return "\(entry.path ?? "a mailbox"): \(messages) messages\(state), \(kept)"
   }
 
-  /// Whether the file was removed or changed since it was indexed.
-  private func state(_ entry: Indexing.Entry) -> String? {
+  /// Whether the file was removed or changed since it was indexed. What is in a mount that is `stuck` is not looked at.
+  private func state(_ entry: Indexing.Entry, _ stuck: [String]) -> String? {
     guard let path = entry.path, let size = entry.fileSize else { return nil }
+    if stuck.contains(where: { path.hasPrefix($0 + "/") }) { return "in a mount that does not answer" }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return "not there any more" }
     return Int64(status.st_size) == size ? nil : "changed since"
@@ -68,13 +71,13 @@ struct StatusCommand: ParsableCommand {
 
   // MARK: For programs
 
-  private func document(_ mounts: [RunningMount]) throws -> JSON {
+  private func document(_ mounts: [RunningMount], _ stuck: [String]) throws -> JSON {
     let folder = CacheFolder.path()
     let index = Index(folder: folder)
     defer { index.finish(within: .seconds(2)) }
     let files = Indexing(index: index).entries().map { entry -> JSON in
       [
-        "path": JSON(entry.path), "messages": JSON(entry.messages), "state": JSON(state(entry) ?? "unchanged"),
+        "path": JSON(entry.path), "messages": JSON(entry.messages), "state": JSON(state(entry, stuck) ?? "unchanged"),
         "size": .number(entry.size), "used": .number(entry.usedAt),
       ]
     }

@@ -26,10 +26,17 @@ struct ThumbnailCommand: ParsableCommand {
   }
 
   func run() throws {
+    try RunningMount.expectAnswers(onTheWayTo: [input], toDo: "make a thumbnail of")
+    try RunningMount.expectAnswers(onTheWayTo: [output], toDo: "write")
     let problem = "cannot make a thumbnail of \(input)"
-    do { try save(made()) } catch let refusal as Refusal {
+    let bytes: [UInt8]
+    do { bytes = try made() } catch let refusal as Refusal {
       throw Refusal(refusal.status, "\(problem): \(refusal.sentence)")
     } catch let fault as Fault { throw Refusal(.failure, "\(problem): \(describe(fault))") }
+    do throws(SystemError) { try save(bytes) } catch {
+      let reason = error.code == ENXIO ? "nobody reads it" : describe(error.code)
+      throw Refusal(.failure, "cannot write the thumbnail to \(output): \(reason)")
+    }
   }
 
   /// The PNG. What a mount shows of a picture has the picture's own thumbnail, which the cache keeps once.
@@ -69,21 +76,23 @@ struct ThumbnailCommand: ParsableCommand {
   }
 
   /// Replaces the output, or leaves what is there as it is.
-  private func save(_ bytes: [UInt8]) throws(Fault) {
+  private func save(_ bytes: [UInt8]) throws(SystemError) {
     var status = stat()
     let isSpecial = unsafe stat(output, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     let path = isSpecial ? output : "\(output).\(getpid()).part"
     // A fifo that nobody reads is not waited for.
     let flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (isSpecial ? 0 : O_CREAT | O_EXCL | O_NOFOLLOW)
     let file = unsafe open(path, flags, 0o600)
-    guard file >= 0 else { throw Fault(.system(errno), "\(output) cannot be written") }
+    guard file >= 0 else { throw SystemError(code: errno) }
     defer { close(file) }
+    // One that is read is written to at its reader's pace.
+    _ = fcntl(file, F_SETFL, O_WRONLY)
     do throws(SystemError) {
       try Output.write(bytes, to: file)
       guard unsafe isSpecial || rename(path, output) == 0 else { throw SystemError(code: errno) }
     } catch {
       if !isSpecial { _ = unsafe unlink(path) }
-      throw Fault(.system(error.code), "\(output) cannot be written")
+      throw error
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import Glibc
 
 /// `ffmount unmount MOUNTPOINT`, `ffmount -u MOUNTPOINT`.
@@ -23,48 +24,45 @@ struct UnmountCommand: ParsableCommand {
   }
 
   private func unmount(_ given: String) throws {
-    let (path, entry) = try find(given)
+    let entry = try find(given)
     if let owner = entry.owner, geteuid() != 0, owner != geteuid() {
       throw refusal(given, "another user has mounted it, who alone can unmount it, and root")
     }
-    do throws(Fusermount.Failure) { try Fusermount.unmount(path, lazily: lazy) } catch {
+    do throws(Fusermount.Failure) { try Fusermount.unmount(entry.mountpoint, lazily: lazy) } catch {
       switch error {
       case .busy:
-        let users = MountUsers.of(path)
+        let users = MountUsers.of(entry.mountpoint)
         let who = users.isEmpty ? "a program" : users.joined(separator: ", ")
         let end = users.count > 1 ? "them" : "it"
         throw refusal(
           given,
-          "\(who) has a file or its working folder in it (end \(end), or type: ffmount -u -z \(Terminal.word(given)))")
+          "\(who) has a file or its working folder in it (end \(end), or type: ffmount -u -z \(ShellWord.quoted(given)))"
+        )
       case .other(let reason): throw refusal(given, reason)
       }
     }
   }
 
-  /// The mount that is meant, and its absolute path.
-  private func find(_ given: String) throws -> (path: String, MountTable.Entry) {
+  /// The mount that is meant. What is mounted itself is not asked where it leads: it may be dead, or not answer.
+  private func find(_ given: String) throws -> MountTable.Entry {
     let table = MountTable()
-    guard let path = MountTable.absolute(given) else {
+    var isMeant = false
+    let passed = table.mount(onTheWayTo: given) { entry, isEnd in
+      isMeant = isEnd
+      return isEnd || RunningMount.ask([entry]).first?.hindrance != nil
+    }
+    if let passed, isMeant { return passed }
+    guard let path = passed.map({ $0.mountpoint + "/" }) ?? MountTable.resolved(given) else {
       throw refusal(given, "\(describe(errno)) (ffmount list shows what is mounted)")
     }
-    // A link to a mountpoint is meant as that; what is mounted itself is not asked where it leads, as it may be dead.
-    let entry = table.topmost(on: path)
-    let target = entry == nil ? MountTable.resolved(path) ?? path : path
-    guard let entry = entry ?? table.topmost(on: target) else {
-      var status = stat()
-      guard unsafe lstat(path, &status) == 0 else {
-        throw refusal(given, "\(describe(errno)) (ffmount list shows what is mounted)")
-      }
-      if let around = table.mount(of: target), around.isOurs {
-        throw refusal(
-          given, "it is in the mount on \(around.mountpoint) (type: ffmount -u \(Terminal.word(around.mountpoint)))")
-      }
-      throw refusal(given, "nothing is mounted on it (ffmount list shows what is mounted)")
+    if let entry = table.topmost(on: path) {
+      if entry.isOurs { return entry }
+      throw refusal(given, "another program has mounted it, as \(entry.type): it is not ffmount's to unmount")
     }
-    guard entry.isOurs else {
-      throw refusal(given, "another program has mounted it, as \(entry.type) (type: umount \(Terminal.word(given)))")
+    if let around = table.mount(of: path), around.isOurs {
+      throw refusal(given, "it is in the mount on \(around.mountpoint) (type: \(around.unmountCommand))")
     }
-    return (target, entry)
+    throw refusal(given, "nothing is mounted on it (ffmount list shows what is mounted)")
   }
 
   private func refusal(_ given: String, _ reason: String) -> Refusal {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import Glibc
 
 /// `ffmount why PATH`: what something in a mount is, and why it cannot be read.
@@ -17,14 +18,12 @@ struct WhyCommand: ParsableCommand {
 
   private func tell() throws {
     let table = MountTable()
-    let spelled = table.mount(of: MountTable.spelled(path)).flatMap { $0.isOurs ? RunningMount.ask([$0]).first : nil }
-    // Before the mount is asked for a file: its daemon may not answer.
-    if let spelled, case .silent = spelled.state {
-      let mountpoint = spelled.entry.mountpoint
-      throw cannotTell(
-        "the mount on \(mountpoint) does not answer; its source may hang (to unmount it, type: "
-          + "ffmount -u -z \(Terminal.word(mountpoint)))")
+    var passed: RunningMount?
+    _ = table.mount(onTheWayTo: path) { entry, _ in
+      passed = RunningMount.ask([entry]).first
+      return passed?.hindrance != nil
     }
+    if let hindrance = passed?.hindrance { throw cannotTell(hindrance) }
     guard let full = MountTable.absolute(path), let mount = table.mount(of: full) else {
       throw cannotTell("\(describe(ENOENT)) (check the path)")
     }
@@ -33,8 +32,8 @@ struct WhyCommand: ParsableCommand {
     }
     var status = stat()
     guard unsafe lstat(full, &status) == 0 else { throw missing(full, in: mount, because: errno) }
-    // A link may lead to another mount.
-    let running = spelled?.entry.mountpoint == mount.mountpoint ? spelled : RunningMount.ask([mount]).first
+    // The last one on the way is the one that it is in, unless the path leaves that again.
+    let running = passed?.entry.mountpoint == mount.mountpoint ? passed : RunningMount.ask([mount]).first
     let attributes = OwnAttributes(of: full)
     let below = full.dropFirst(mount.mountpoint == "/" ? 0 : mount.mountpoint.utf8.count).drop { $0 == "/" }
     let source = running?.source ?? mount.source
@@ -107,11 +106,6 @@ struct WhyCommand: ParsableCommand {
 
   /// Nothing of this name is in the mount.
   private func missing(_ full: String, in mount: MountTable.Entry, because code: Int32) -> Refusal {
-    if code == ENOTCONN || code == ECONNABORTED {
-      return cannotTell(
-        "the daemon of the mount on \(mount.mountpoint) has ended (type: ffmount -u \(Terminal.word(mount.mountpoint)))"
-      )
-    }
     if code == EACCES, let owner = mount.owner, owner != geteuid() {
       return cannotTell(
         "user \(owner) has mounted it and alone may look into it (mounted with -o allow_other, others may)")

@@ -32,6 +32,9 @@ struct Completion {
       complete(word, valueOf: option, after: "-o")
     } else {
       candidates = (place.effective.arguments ?? []).flatMap(\.spellings)
+      if place.isFirst, place.command.usual != nil {
+        candidates += FFMount.shortcuts.map { Candidate(text: $0.key, meaning: $0.value) }
+      }
     }
     candidates.removeAll { !$0.text.hasPrefix(word) }
   }

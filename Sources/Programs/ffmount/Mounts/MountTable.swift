@@ -1,3 +1,4 @@
+import Bytes
 import Glibc
 
 /// The mounts listed in /proc/self/mountinfo.
@@ -11,6 +12,9 @@ struct MountTable {
     let owner: uid_t?
 
     var isOurs: Bool { type == "fuse.ffmount" }
+
+    /// What a user types to unmount it, if it is one of FUSE.
+    var unmountCommand: String { "\(isOurs ? "ffmount" : "fusermount3") -u \(ShellWord.quoted(mountpoint))" }
   }
 
   let entries: [Entry]
@@ -77,21 +81,6 @@ struct MountTable {
     if ["", ".", ".."].contains(name) { return resolved(path) }
     guard let folder = resolved(parent) else { return nil }
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-  }
-
-  /// The absolute path as it is spelled, links and all, without a look at any file.
-  static func spelled(_ path: String) -> String {
-    var words = path.hasPrefix("/") ? [] : workingFolder.split(separator: "/")
-    for word in path.split(separator: "/") where word != "." {
-      if word == ".." { _ = words.popLast() } else { words.append(word) }
-    }
-    return "/" + words.joined(separator: "/")
-  }
-
-  private static var workingFolder: String {
-    guard let found = unsafe getcwd(nil, 0) else { return "" }
-    defer { unsafe free(found) }
-    return unsafe String(cString: found)
   }
 
   /// The absolute path without links; nil if there is nothing of that name.

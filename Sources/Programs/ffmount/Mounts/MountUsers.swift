@@ -18,13 +18,7 @@ enum MountUsers {
   }
 
   private static func isInside(_ link: String, _ folder: String) -> Bool {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe buffer.withUnsafeMutableBytes { buffer in
-      unsafe buffer.baseAddress.map { unsafe readlink(link, $0.assumingMemoryBound(to: CChar.self), buffer.count) }
-        ?? -1
-    }
-    guard count > 0 else { return false }
-    let target = String(decoding: buffer[..<count], as: UTF8.self)
+    guard let target = MountTable.target(ofLink: link) else { return false }
     return target == folder || target.hasPrefix(folder + "/")
   }
 

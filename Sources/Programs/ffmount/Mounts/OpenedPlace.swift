@@ -1,3 +1,4 @@
+import Bytes
 import Glibc
 
 /// The folder that something is opened on.
@@ -53,7 +54,8 @@ struct OpenedPlace: Sendable {
     guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
       status.st_mode & 0o022 == 0
     else {
-      throw Refusal(.mountpointUnusable, "cannot use \(folder): others can change it (type: chmod 700 \(folder))")
+      throw Refusal(
+        .mountpointUnusable, "cannot use \(folder): others can change it (type: chmod 700 \(ShellWord.quoted(folder)))")
     }
     return folder
   }

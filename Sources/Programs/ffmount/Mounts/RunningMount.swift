@@ -34,7 +34,8 @@ struct RunningMount {
     return asked.map { entry, answer in RunningMount(entry: entry, state: state(answer, until: end)) }
   }
 
-  /// What a child process is told by the mount, as a pipe: an errno of four bytes, 0 if there is none, and its report.
+  /// What a child process is told by the mount, as a pipe: the number of that process; an errno, 0 if there is none; and
+  /// the mount's report. The numbers have four bytes each.
   private static func ask(_ mountpoint: String) -> Int32? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
@@ -44,6 +45,7 @@ struct RunningMount {
       if ffmount_fork() != 0 { _exit(0) }
       // Whoever reads what this command prints is not to wait for it either.
       for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { close(stream) }
+      try? Output.write([UInt8](bigEndian: getpid()), to: ends[1])
       var answer: [UInt8]
       do throws(SystemError) {
         answer = [UInt8](repeating: 0, count: 4)
@@ -67,16 +69,31 @@ struct RunningMount {
       var wait = pollfd(fd: answer, events: Int16(POLLIN), revents: 0)
       let ready = unsafe poll(&wait, 1, Int32(left / .milliseconds(1)))
       if ready < 0, errno == EINTR { continue }
-      guard ready > 0 else { return .silent }
+      guard ready > 0 else {
+        release(bytes, answer)
+        return .silent
+      }
       let count = unsafe read(answer, &buffer, buffer.count)
       guard count > 0 else { break }
       bytes += buffer[..<count]
     }
-    guard bytes.count >= 4 else { return .silent }
-    switch Int32(bigEndianBytes: bytes) {
-    case 0: return MountReport(Array(bytes[4...])).map { .running($0) } ?? .closed
+    guard bytes.count >= 8 else { return .silent }
+    switch Int32(bigEndianBytes: bytes[4...]) {
+    case 0: return MountReport(Array(bytes[8...])).map { .running($0) } ?? .closed
     case ENOTCONN, ECONNABORTED: return .dead
     default: return .closed
     }
   }
+
+  /// Ends the child process that still waits: it would keep the mount in use.
+  private static func release(_ said: [UInt8], _ answer: Int32) {
+    guard said.count >= 4 else { return }
+    // It holds its end of the pipe, so the number is still its own.
+    _ = kill(Int32(bigEndianBytes: said), SIGKILL)
+    var wait = pollfd(fd: answer, events: 0, revents: 0)
+    _ = unsafe poll(&wait, 1, endingPatience)
+  }
+
+  /// In milliseconds.
+  private static let endingPatience: Int32 = 200
 }

@@ -3,20 +3,9 @@ import Text
 
 /// What is written for people: on a terminal fitted to its width and coloured, elsewhere plain.
 enum Terminal {
-  /// A path as one word of a shell, to be typed or pasted.
-  static func word(_ path: String) -> String {
-    let plain = path.utf8.allSatisfy { byte in
-      UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "/._-+,:@%=".utf8.contains(byte)
-    }
-    if plain, !path.isEmpty { return path }
-    return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
-  }
-
-  /// Prints lines to standard error, each of which begins with `ffmount: `.
-  static func logError(_ text: String) {
-    let lines = text.split(separator: "\n").map { "ffmount: \(shown(String($0)))\n" }
-    try? Output.write(Array(lines.joined().utf8), to: STDERR_FILENO)
+  /// Prints a line to standard error, which begins with `ffmount: `.
+  static func logError(_ sentence: String) {
+    try? Output.write(Array("ffmount: \(shown(sentence))\n".utf8), to: STDERR_FILENO)
   }
 
   static func isOne(_ descriptor: Int32 = STDOUT_FILENO) -> Bool { isatty(descriptor) == 1 }

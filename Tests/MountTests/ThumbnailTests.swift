@@ -1,0 +1,63 @@
+import TestSupport
+import Testing
+
+/// `ffmount thumbnail`.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
+struct ThumbnailTests {
+  /// The output is replaced by a whole thumbnail, or stays as it is.
+  @Test func outputIsReplacedOrLeftAsItIs() async throws {
+    try await withScratch { scratch in
+      let lines = """
+        cd "$1"; export XDG_CACHE_HOME=$1/cache
+        thumb() { timeout 20 "$B" thumbnail "$@" 2>&1; echo "status $?"; }
+        "$2" -c 'import os, sys; from PIL import Image
+        Image.frombytes("RGB", (900, 900), os.urandom(900 * 900 * 3)).save("noise.png")'
+        B=$3
+        echo old > out.png; echo no picture > bad.png
+        thumb bad.png out.png | tail -n 1; cat out.png
+        # Writing breaks off: the largest file that may be written is smaller than the thumbnail, which is made already.
+        thumb noise.png made.png --size 900; (ulimit -f 16; trap '' XFSZ; thumb noise.png out.png --size 900); cat out.png
+        mkdir folder; thumb noise.png folder; thumb noise.png no/out.png
+        thumb noise.png out.png --size 900; head -c 4 out.png | od -An -c; ln -s out.png link; thumb noise.png link -s 8
+        ls; mkfifo fifo; thumb noise.png fifo
+        # It has more to read than a pipe holds, and begins late.
+        { sleep .3; cat; } < fifo > read.png & thumb noise.png fifo -s 900; wait; cmp read.png out.png
+        thumb noise.png /dev/null; thumb noise.png /dev/full
+        """
+      let said = try await shell(lines, scratch.path, MountScratch.python, MountProcess.binary)
+      let problem = "ffmount: cannot write the thumbnail to"
+      #expect(
+        said.text == """
+          status 1
+          old
+          status 0
+          \(problem) out.png: File too large
+          status 1
+          old
+          \(problem) folder: Is a directory
+          status 1
+          \(problem) no/out.png: No such file or directory
+          status 1
+          status 0
+           211   P   N   G
+          status 0
+          bad.png
+          cache
+          folder
+          link
+          made.png
+          mnt
+          noise.png
+          out.png
+          source
+          \(problem) fifo: nobody reads it
+          status 1
+          status 0
+          status 0
+          \(problem) /dev/full: No space left on device
+          status 1
+
+          """, "\(said.errors)")
+    }
+  }
+}
