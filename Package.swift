@@ -72,7 +72,7 @@ let package = Package(
     program("ffpages", ["Documents", "WorkerKit"]),
     program(
       "ffscan",
-      ["Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Sandbox"]),
+      ["Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Recognition", "Sandbox"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -116,6 +116,8 @@ let package = Package(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
 
+    module("Recognition", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
+
     // Base: what all build on.
     module("Bytes", in: "Base"),
     module("Threads", in: "Base", ["Bytes", "CPosix"]),
@@ -149,6 +151,7 @@ let package = Package(
     shim("CSandbox"),
     shim("CPopplerText", ["CPopplerCpp"]),
     shim("CQpdfKey", ["CQpdf"]),
+    shim("CRecognition", ["CTesseract"]),
 
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
     .target(

@@ -30,7 +30,7 @@ public struct WorkerProgram: Sendable {
   private static var environment: [String] {
     // A crash is told by its signal; finding out more takes seconds, in a process that may be a stranger's by now.
     // There is a worker for each core, so none needs more threads.
-    var result = ["LC_ALL=C.UTF-8", "TZ=UTC0", "OMP_NUM_THREADS=1", "SWIFT_BACKTRACE=enable=no"]
+    var result = ["LC_ALL=C.UTF-8", "TZ=UTC0", "OMP_NUM_THREADS=1", "OMP_THREAD_LIMIT=1", "SWIFT_BACKTRACE=enable=no"]
     var next = unsafe environ
     while let entry = unsafe next.pointee {
       let text = unsafe String(cString: entry)

@@ -35,7 +35,7 @@ struct CrossReferences {
   }
 
   /// The `startxref` offset at the end of the document.
-  private static func start(_ file: PDFFile) -> Int? {
+  static func start(_ file: PDFFile) -> Int? {
     let end = unsafe Array(file.bytes.suffix(1024))
     let mark = Array("startxref".utf8)
     guard let place = end.indices.last(where: { end[$0...].starts(with: mark) }) else { return nil }

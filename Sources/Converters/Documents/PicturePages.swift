@@ -6,6 +6,8 @@ public final class PicturePages {
   private let writer: PDFWriter
   private let node: Int
   private(set) var numbers: [Int] = []
+  /// The text over the pictures, if a page has any.
+  private var layer: TextLayer?
   /// The last picture's color profile, and the number of its object.
   private var profile: (bytes: [UInt8], number: Int)?
 
@@ -22,6 +24,7 @@ public final class PicturePages {
     let (catalog, node) = (writer.reserve(), writer.reserve())
     let pages = PicturePages(to: writer, below: node)
     try body(pages)
+    try pages.layer?.finish()
     try writer.write(catalog, Array("<< /Type /Catalog /Pages \(node) 0 R >>".utf8))
     let kids = pages.numbers.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(node, Array("<< /Type /Pages /Count \(pages.numbers.count) /Kids [ \(kids) ] >>".utf8))
@@ -30,18 +33,24 @@ public final class PicturePages {
 
   /// Adds a page.
   ///
-  /// - Parameter data: the encoded pixels.
-  public func add(_ form: PictureForm, _ data: RawSpan) throws(JobFailure) {
+  /// - Parameters:
+  ///   - data: the encoded pixels.
+  ///   - text: invisible, over the picture.
+  public func add(_ form: PictureForm, _ data: RawSpan, text: [LayerLine] = []) throws(JobFailure) {
     let page = writer.reserve()
     numbers.append(page)
     let (w, h) = (form.points(form.width), form.points(form.height))
     let (contents, image) = (writer.reserve(), writer.reserve())
+    var (streams, fonts) = ("\(contents) 0 R", "")
+    if let (layer, content) = try write(text, PageFrame(width: w, height: h)) {
+      (streams, fonts) = ("[ \(content) 0 R \(streams) ]", " /Font << /Scan \(layer.font) 0 R >>")
+    }
     try writer.write(
       page,
       Array(
         """
-        << /Type /Page /Parent \(node) 0 R /MediaBox [ 0 0 \(w) \(h) ] /Contents \(contents) 0 R \
-        /Resources << /XObject << /Image \(image) 0 R >> >> >>
+        << /Type /Page /Parent \(node) 0 R /MediaBox [ 0 0 \(w) \(h) ] /Contents \(streams) \
+        /Resources << /XObject << /Image \(image) 0 R >>\(fonts) >> >>
         """.utf8))
     let drawing = Array("q \(form.matrix(w, h)) cm /Image Do Q".utf8)
     try unsafe writer.write(contents, dictionary: Array("<< >>".utf8), stream: drawing.span.bytes)
@@ -52,6 +61,15 @@ public final class PicturePages {
     try writer.write(
       image, dictionary: Array("<< /Type /XObject /Subtype /Image \(form.coding) /ColorSpace \(colours) >>".utf8),
       stream: data)
+  }
+
+  private func write(
+    _ text: [LayerLine], _ frame: PageFrame
+  ) throws(JobFailure) -> (layer: TextLayer, content: Int)? {
+    if text.isEmpty { return nil }
+    if layer == nil { layer = try TextLayer(to: writer) }
+    guard let layer, let content = try layer.write(text, in: frame, font: "/Scan") else { return nil }
+    return (layer, content)
   }
 
   /// Pages of one file usually have the same profile.

@@ -33,17 +33,29 @@ public import WorkerKit
 
   deinit { unsafe ffconvert_text_close(document) }
 
-  /// Writes the text of all pages in reading order, each terminated by a form feed.
+  /// The number of its pages; 0 if they cannot be found.
+  public var pageCount: Int { unsafe max(0, Int(ffconvert_text_page_count(document))) }
+
+  /// Calls `body` with the text of a page in reading order, in UTF-8, terminated by a form feed.
+  ///
+  /// - Parameter index: from 0.
+  public func withText(
+    ofPage index: Int, _ body: (UnsafeRawBufferPointer) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    var count = 0
+    guard let text = unsafe ffconvert_text_of_page(document, Int32(clamping: index), &count) else {
+      throw JobFailure(.damaged, "has no readable page \(index + 1)")
+    }
+    defer { unsafe free(text) }
+    try unsafe body(UnsafeRawBufferPointer(start: text, count: count))
+  }
+
+  /// Writes the text of all pages.
   public func write(to output: JobOutput) throws(JobFailure) {
-    let pages = unsafe ffconvert_text_page_count(document)
-    guard pages > 0 else { throw JobFailure(.damaged, "has no readable pages") }
-    for index in 0..<pages {
-      var count = 0
-      guard let text = unsafe ffconvert_text_of_page(document, index, &count) else {
-        throw JobFailure(.damaged, "has no readable page \(index + 1)")
-      }
-      defer { unsafe free(text) }
-      try unsafe output.write(UnsafeRawBufferPointer(start: text, count: count).bytes)
+    let count = pageCount
+    guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
+    for index in 0..<count {
+      try unsafe withText(ofPage: index) { (text) throws(JobFailure) in try unsafe output.write(text.bytes) }
     }
   }
 }

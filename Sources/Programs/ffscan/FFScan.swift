@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Images
+internal import Recognition
 internal import Rendering
 internal import Sandbox
 internal import WorkerKit
@@ -15,6 +16,7 @@ enum FFScan {
       WorkerRuntime.logError("ffscan: libvips or poppler cannot be started.")
       exit(69)
     }
-    return []
+    let recognizer = Recognizer()
+    return [ReadingHandler(recognizer), SearchableHandler(recognizer)]
   }
 }

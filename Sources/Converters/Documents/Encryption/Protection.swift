@@ -39,9 +39,9 @@ struct Protection {
   }
 
   /// An object's text with its strings encrypted.
-  func encrypted(_ text: [UInt8], of number: Int) -> [UInt8] {
+  func encrypted(_ text: [UInt8], of number: Int, generation: Int = 0) -> [UInt8] {
     if strings == .none { return text }
-    let key = key(for: number, strings)
+    let key = key(for: number, generation: generation, strings)
     var result: [UInt8] = []
     result.reserveCapacity(text.count * 2)
     var end = 0
@@ -55,10 +55,10 @@ struct Protection {
     return result + text[end...]
   }
 
-  /// Algorithm 1; objects written here have generation 0.
-  private func key(for number: Int, _ method: Method) -> [UInt8] {
+  /// Algorithm 1.
+  private func key(for number: Int, generation: Int = 0, _ method: Method) -> [UInt8] {
     if method == .aes256 { return key }
-    var bytes = key + [UInt8](littleEndian: number, count: 3) + [0, 0]
+    var bytes = key + [UInt8](littleEndian: number, count: 3) + [UInt8](littleEndian: generation, count: 2)
     if method == .aes128 { bytes += "sAlT".utf8 }
     return Array(Cipher.md5(bytes).prefix(min(key.count + 5, 16)))
   }

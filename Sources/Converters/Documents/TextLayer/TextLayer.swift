@@ -1,0 +1,192 @@
+internal import Catalogue
+internal import Glibc
+internal import Pixels
+internal import WorkerKit
+
+/// Invisible text over the pictures of text, in one font for all pages of a document.
+///
+/// The font has one glyph without a shape for all characters. Its codes are given to characters as they appear, and say by
+/// `/ToUnicode` which those are.
+final class TextLayer {
+  /// The number of the font's object.
+  let font: Int
+  private let sink: any ObjectSink
+  private let deflate: Deflate
+  private var codes: [Unicode.Scalar: UInt16] = [:]
+  private var scalars: [(code: UInt16, scalar: Unicode.Scalar)] = []
+  private var next: UInt16 = 1
+
+  init(to sink: any ObjectSink) throws(JobFailure) {
+    // libdeflate's best: what there is is small.
+    guard let deflate = Deflate(level: 12) else { throw JobFailure.noMemory() }
+    self.deflate = deflate
+    self.sink = sink
+    font = sink.reserve()
+  }
+
+  /// Whether there is any text.
+  var isEmpty: Bool { scalars.isEmpty }
+
+  /// Writes a page's text as a content stream that leaves the graphics state as it was. Gives its number; nil if there is no
+  /// text.
+  ///
+  /// - Parameter name: the font's in the page's resources, with its slash.
+  func write(_ lines: [LayerLine], in frame: PageFrame, font name: String) throws(JobFailure) -> Int? {
+    var content = Array("q BT 3 Tr".utf8)
+    let empty = content.count
+    for line in lines { add(line, in: frame, name, to: &content) }
+    guard content.count > empty else { return nil }
+    content += "\nET Q\n".utf8
+    let number = sink.reserve()
+    try write(number, "", content)
+    return number
+  }
+
+  private func add(_ line: LayerLine, in frame: PageFrame, _ name: String, to content: inout [UInt8]) {
+    var matrix: (x: Double, y: Double, along: (x: Double, y: Double))?
+    var (size, place, lastStretch) = (0.0, 0.0, 0.0)
+    for (index, word) in line.words.enumerated() {
+      let (start, end) = (frame.place(word.start), frame.place(word.end))
+      let length = hypot(end.x - start.x, end.y - start.y)
+      let text = encoded(word.text)
+      guard length > 0.01, length < 1e5, text.count > 0 else { continue }
+      if matrix == nil {
+        let along = ((end.x - start.x) / length, (end.y - start.y) / length)
+        let rise = frame.way(word.rise)
+        size = max(1, min(hypot(rise.x, rise.y), 1e4))
+        // Mirrored pages are not shown.
+        content += "\n\(name) \(Self.text(size)) Tf ".utf8
+        content += [along.0, along.1, -along.1, along.0].map { Self.text($0, 5) }.joined(separator: " ").utf8
+        content += " \(Self.text(start.x)) \(Self.text(start.y)) Tm".utf8
+        matrix = (start.x, start.y, along)
+        place = 0
+      }
+      guard let matrix else { continue }
+      let way = (start.x - matrix.x) * matrix.along.x + (start.y - matrix.y) * matrix.along.y
+      let step = ((way - place) * 100).rounded() / 100
+      if step != 0 { content += "\n\(Self.text(step)) 0 Td".utf8 }
+      place += step
+      let stretch = (length / (size * GlyphlessFont.width * Double(text.count / 2)) * 1000).rounded() / 10
+      if stretch != lastStretch { content += " \(Self.text(stretch)) Tz".utf8 }
+      lastStretch = stretch
+      content += " (".utf8 + text + (index < line.words.count - 1 ? encoded(" ") : []) + Array(")Tj".utf8)
+    }
+  }
+
+  /// The codes of a text, from left to right.
+  private func encoded(_ text: String) -> [UInt8] {
+    let isReversed = text.unicodeScalars.contains { $0.isFromTheRight }
+    let letters = isReversed ? String(text.reversed()) : text
+    return letters.unicodeScalars.flatMap { scalar -> [UInt8] in
+      let code = code(of: scalar)
+      return [UInt8(code >> 8), UInt8(code & 0xFF)]
+    }
+  }
+
+  private func code(of scalar: Unicode.Scalar) -> UInt16 {
+    if let known = codes[scalar] { return known }
+    // Bytes that a string would have to escape are left out.
+    let special: Set<UInt16> = [0x28, 0x29, 0x5C, 0x0D]
+    while special.contains(next & 0xFF) || special.contains(next >> 8) { next += 1 }
+    guard next < 0xFFF0 else { return codes[" "] ?? 1 }
+    codes[scalar] = next
+    scalars.append((next, scalar))
+    next += 1
+    return next - 1
+  }
+
+  /// Writes the font, when all pages are written.
+  func finish() throws(JobFailure) {
+    let (descendant, descriptor) = (sink.reserve(), sink.reserve())
+    let (file, map, unicode) = (sink.reserve(), sink.reserve(), sink.reserve())
+    try sink.write(
+      font,
+      Array(
+        """
+        << /Type /Font /Subtype /Type0 /BaseFont /\(GlyphlessFont.name) /Encoding /Identity-H \
+        /DescendantFonts [ \(descendant) 0 R ] /ToUnicode \(unicode) 0 R >>
+        """.utf8))
+    try sink.write(
+      descendant,
+      Array(
+        """
+        << /Type /Font /Subtype /CIDFontType2 /BaseFont /\(GlyphlessFont.name) /CIDToGIDMap \(map) 0 R \
+        /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> \
+        /FontDescriptor \(descriptor) 0 R /DW \(Int(1000 * GlyphlessFont.width)) >>
+        """.utf8))
+    try sink.write(
+      descriptor,
+      Array(
+        """
+        << /Type /FontDescriptor /FontName /\(GlyphlessFont.name) /Flags 4 /FontBBox [ 0 -\(GlyphlessFont.descent) \
+        \(Int(1000 * GlyphlessFont.width)) \(GlyphlessFont.ascent) ] /ItalicAngle 0 /Ascent \(GlyphlessFont.ascent) \
+        /Descent -\(GlyphlessFont.descent) /CapHeight \(GlyphlessFont.ascent) /StemV 80 /FontFile2 \(file) 0 R >>
+        """.utf8))
+    let program = GlyphlessFont.program
+    try write(file, "/Length1 \(program.count) ", program)
+    // Every code is glyph 1; glyph 0 stands for what a font has not.
+    try write(map, "", [0, 0] + (0..<Int(next)).flatMap { _ in [UInt8(0), 1] })
+    try write(unicode, "", unicodes)
+  }
+
+  private func write(_ number: Int, _ entries: String, _ bytes: [UInt8]) throws(JobFailure) {
+    let packed = deflate.compress(bytes)
+    let dictionary = Array("<< \(entries)/Filter /FlateDecode >>".utf8)
+    try unsafe sink.write(number, dictionary: dictionary, stream: packed.span.bytes)
+  }
+
+  /// The characters of all codes, as a CMap.
+  private var unicodes: [UInt8] {
+    var text = """
+      /CIDInit /ProcSet findresource begin
+      12 dict begin
+      begincmap
+      /CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def
+      /CMapName /Adobe-Identity-UCS def
+      /CMapType 2 def
+      1 begincodespacerange
+      <0000> <FFFF>
+      endcodespacerange
+
+      """
+    // A hundred at a time, which is what readers are promised.
+    for start in stride(from: 0, to: scalars.count, by: 100) {
+      let part = scalars[start..<min(start + 100, scalars.count)]
+      text += "\(part.count) beginbfchar\n"
+      for (code, scalar) in part {
+        text += "<\(Self.digits(code))> <\(String(scalar).utf16.map(Self.digits).joined())>\n"
+      }
+      text += "endbfchar\n"
+    }
+    text += "endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n"
+    return Array(text.utf8)
+  }
+
+  private static func digits(_ code: UInt16) -> String {
+    let digits = String(code, radix: 16, uppercase: true)
+    return String(repeating: "0", count: 4 - digits.count) + digits
+  }
+
+  /// A number with as few digits as it needs.
+  private static func text(_ number: Double, _ places: Int = 2) -> String {
+    let scale = pow(10, Double(places))
+    let whole = Int((number * scale).rounded())
+    let (integer, fraction) = abs(whole).quotientAndRemainder(dividingBy: Int(scale))
+    let sign = whole < 0 ? "-" : ""
+    if fraction == 0 { return "\(sign)\(integer)" }
+    var digits = "\(fraction)"
+    digits = String(repeating: "0", count: places - digits.count) + digits
+    while digits.last == "0" { digits.removeLast() }
+    return "\(sign)\(integer == 0 ? "" : "\(integer)").\(digits)"
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it belongs to a script that is written from right to left.
+  fileprivate var isFromTheRight: Bool {
+    switch value {
+    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,57 @@
+internal import CLeptonica
+internal import Glibc
+internal import Pixels
+internal import WorkerKit
+
+/// A picture of Leptonica's with a byte a pixel, black to white.
+@safe final class GrayPicture {
+  let pix: UnsafeMutablePointer<Pix>
+
+  var width: Int { unsafe Int(pixGetWidth(pix)) }
+  var height: Int { unsafe Int(pixGetHeight(pix)) }
+
+  /// Takes over what a function of Leptonica's returned; nil stands for a want of memory.
+  init(_ pix: UnsafeMutablePointer<Pix>?) throws(JobFailure) {
+    guard let pix = unsafe pix else { throw JobFailure.noMemory() }
+    unsafe self.pix = pix
+  }
+
+  deinit {
+    var pix: UnsafeMutablePointer<Pix>? = unsafe self.pix
+    unsafe pixDestroy(&pix)
+  }
+
+  /// Samples of one band, or of red, green and blue.
+  convenience init(_ samples: Samples) throws(JobFailure) {
+    try unsafe self.init(pixCreate(Int32(samples.width), Int32(samples.height), 8))
+    let rowSize = unsafe 4 * Int(pixGetWpl(pix))
+    guard let data = unsafe pixGetData(pix).map(UnsafeMutableRawPointer.init) else { throw JobFailure.noMemory() }
+    let bands = samples.bands
+    unsafe samples.bytes.withUnsafeBytes { source in
+      for row in 0..<samples.height {
+        let target = unsafe data + row * rowSize
+        var at = row * samples.width * bands
+        for column in 0..<samples.width {
+          // The first pixel is in a word's highest byte.
+          unsafe target.advanced(by: column ^ 3).storeBytes(of: GrayPicture.gray(source, at, bands), as: UInt8.self)
+          at += bands
+        }
+      }
+    }
+  }
+
+  /// As bright as eyes see it.
+  @inline(__always)
+  private static func gray(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ bands: Int) -> UInt8 {
+    if bands < 3 { return unsafe bytes[at] }
+    let (red, green, blue) = unsafe (UInt32(bytes[at]), UInt32(bytes[at + 1]), UInt32(bytes[at + 2]))
+    return UInt8(truncatingIfNeeded: (77 * red + 150 * green + 29 * blue) >> 8)
+  }
+
+  /// What a function of Leptonica's makes of it.
+  func making(
+    _ make: (UnsafeMutablePointer<Pix>) -> UnsafeMutablePointer<Pix>?
+  ) throws(JobFailure) -> GrayPicture {
+    try unsafe GrayPicture(make(pix))
+  }
+}

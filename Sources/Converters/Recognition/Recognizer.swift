@@ -1,0 +1,119 @@
+internal import CRecognition
+internal import CTesseract
+public import Catalogue
+internal import Glibc
+public import Pixels
+public import WorkerKit
+
+/// Recognises the text of pages by Tesseract. For one thread at a time; what one page was does not matter to the next.
+@safe public final class Recognizer {
+  private let data: TrainedData
+  /// Those that were asked for last, and what reads them.
+  private var languages: [String] = []
+  private var reader: OpaquePointer?
+  /// What tells which way is up.
+  private var compass: OpaquePointer?
+
+  /// Must be called before the sandbox closes.
+  public init(_ data: TrainedData = TrainedData()) {
+    self.data = data
+    ffscan_recognition_prepare()
+  }
+
+  deinit {
+    unsafe TessBaseAPIDelete(reader)
+    unsafe TessBaseAPIDelete(compass)
+  }
+
+  /// Below it, in percent, the page may lie on its side, or be no text.
+  private static let sure = 70.0
+  /// Below it words are what lines and stains look like.
+  private static let leastConfidence: Float = 10
+
+  /// The text of a page. Takes about a second of a processor for 2,000 letters.
+  ///
+  /// - Parameter density: in pixels an inch; nil if it is not known.
+  public func recognize(
+    _ samples: Samples, density: Double?, in languages: ReadingLanguages
+  ) throws(JobFailure) -> RecognizedPage {
+    try open(languages)
+    let density = Self.plausible(density, samples)
+    let clean = try CleanPage(samples, density: density)
+    func read(_ page: CleanPage) throws(JobFailure) -> RecognizedPage {
+      RecognizedPage(
+        width: samples.width, height: samples.height, density: density,
+        blocks: try blocks(of: page.straightened(), (samples.width, samples.height)))
+    }
+    let upright = try read(clean)
+    guard upright.confidence < Self.sure, let quarters = try turn(of: clean) else { return upright }
+    let turned = try read(clean.turned(quarters))
+    return turned.confidence > upright.confidence ? turned : upright
+  }
+
+  /// What a file says if a page of that density would have a size that pages have, else that of a sheet of A4.
+  private static func plausible(_ density: Double?, _ samples: Samples) -> Double {
+    let longest = Double(max(samples.width, samples.height))
+    if let density, (2...50).contains(longest / density) { return density }
+    return max(longest / 11.7, 30)
+  }
+
+  private func open(_ languages: ReadingLanguages) throws(JobFailure) {
+    if unsafe reader != nil, self.languages == languages.codes { return }
+    let missing = languages.codes.filter { !data.has($0) }
+    if let first = missing.first {
+      let names = missing.map { ReadingLanguages.names[$0] ?? $0 }.joined(separator: " and ")
+      throw JobFailure(
+        .unsupported,
+        "needs the recognition of \(names), which is not installed (apt install \(ReadingLanguages.package(of: first)))")
+    }
+    unsafe TessBaseAPIDelete(reader)
+    unsafe reader = start(languages.codes)
+    guard unsafe reader != nil else {
+      throw JobFailure(
+        .system, "cannot be read: the data of \(languages) are damaged (install \(languages.codes.map(ReadingLanguages.package).joined(separator: ", ")) again)")
+    }
+    self.languages = languages.codes
+  }
+
+  private func start(_ names: [String]) -> OpaquePointer? {
+    // A language's data may ask for those of others, which come by the same way.
+    unsafe data.with(data.names) { data in
+      unsafe OpaquePointer(ffscan_recognition_open(data, data.count, names.joined(separator: "+")))
+    }
+  }
+
+  /// By how many quarters the page has to be turned clockwise to be upright; nil where that cannot be known, or by none.
+  private func turn(of page: CleanPage) throws(JobFailure) -> Int? {
+    guard data.has(TrainedData.orientation) else { return nil }
+    if unsafe compass == nil { unsafe compass = start([TrainedData.orientation]) }
+    guard let compass = unsafe compass else { return nil }
+    unsafe TessBaseAPISetImage2(compass, page.picture.pix)
+    unsafe TessBaseAPISetSourceResolution(compass, Int32(CleanPage.density))
+    defer { unsafe TessBaseAPIClear(compass) }
+    var degrees: Int32 = 0
+    var (certainty, scriptCertainty): (Float, Float) = (0, 0)
+    var script: UnsafePointer<CChar>?
+    guard
+      unsafe TessBaseAPIDetectOrientationScript(compass, &degrees, &certainty, &script, &scriptCertainty) != 0,
+      degrees != 0
+    else { return nil }
+    return (4 - Int(degrees) / 90) & 3
+  }
+
+  private func blocks(
+    of page: CleanPage, _ size: (width: Int, height: Int)
+  ) throws(JobFailure) -> [RecognizedPage.Block] {
+    unsafe TessBaseAPIClearAdaptiveClassifier(reader)
+    unsafe TessBaseAPISetPageSegMode(reader, PSM_AUTO)
+    unsafe TessBaseAPISetImage2(reader, page.picture.pix)
+    unsafe TessBaseAPISetSourceResolution(reader, Int32(CleanPage.density))
+    defer { unsafe TessBaseAPIClear(reader) }
+    guard unsafe TessBaseAPIRecognize(reader, nil) == 0 else {
+      throw JobFailure(.system, "cannot be read by Tesseract")
+    }
+    guard let words = unsafe TessBaseAPIGetIterator(reader) else { return [] }
+    defer { unsafe TessResultIteratorDelete(words) }
+    var walk = unsafe WordWalk(words, page.map, size, leastConfidence: Self.leastConfidence)
+    return walk.blocks()
+  }
+}

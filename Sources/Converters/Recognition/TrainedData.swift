@@ -1,0 +1,78 @@
+internal import CRecognition
+public import Catalogue
+internal import Glibc
+
+/// The languages' data that are installed, `CODE.traineddata`: mapped, so that what no job asks for takes no memory, and
+/// that a worker without files has them. Data stay mapped as long as the process lives.
+public struct TrainedData {
+  private struct Mapped {
+    let address: UInt
+    let count: Int
+  }
+
+  private var files: [String: Mapped] = [:]
+
+  /// The name of the data by which scripts and orientations are recognised.
+  static let orientation = "osd"
+  private static let suffix = ".traineddata"
+  /// More are not made.
+  private static let largest = 1 << 28
+
+  /// Maps all that the folders have; of two with one name the first counts. What cannot be read is not there.
+  public init(folders: [String] = ReadingLanguages.folders) {
+    for folder in folders {
+      for name in Self.names(in: folder) where files[name] == nil {
+        files[name] = Self.map("\(folder)/\(name)\(Self.suffix)")
+      }
+    }
+  }
+
+  var names: [String] { files.keys.sorted() }
+
+  func has(_ name: String) -> Bool { files[name] != nil }
+
+  /// Calls `body` with the data of some names that there are data of.
+  func with<Result>(_ names: [String], _ body: ([ffscan_data]) -> Result) -> Result {
+    let names = names.filter(has)
+    return unsafe withStrings(names[...], []) { strings in
+      unsafe body(
+        zip(names, strings).map { name, string in
+          let file = files[name] ?? Mapped(address: 0, count: 0)
+          return unsafe ffscan_data(
+            name: string, bytes: UnsafeRawPointer(bitPattern: file.address), count: file.count)
+        })
+    }
+  }
+
+  private func withStrings<Result>(
+    _ names: ArraySlice<String>, _ strings: [UnsafePointer<CChar>], _ body: ([UnsafePointer<CChar>]) -> Result
+  ) -> Result {
+    guard let first = names.first else { return unsafe body(strings) }
+    return unsafe first.withCString { unsafe withStrings(names.dropFirst(), strings + [$0], body) }
+  }
+
+  private static func names(in folder: String) -> [String] {
+    guard let stream = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name.hasSuffix(suffix) { names.append(String(name.dropLast(suffix.count))) }
+    }
+    return names
+  }
+
+  private static func map(_ path: String) -> Mapped? {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0, (1...largest).contains(Int(status.st_size)),
+      let address = unsafe mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, file, 0),
+      unsafe address != MAP_FAILED
+    else { return nil }
+    return Mapped(address: UInt(bitPattern: address), count: Int(status.st_size))
+  }
+}

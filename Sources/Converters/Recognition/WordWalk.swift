@@ -1,0 +1,100 @@
+internal import CRecognition
+internal import CTesseract
+
+/// Takes what Tesseract found on a page, word by word, and says where that is on the page as it was given.
+@safe struct WordWalk {
+  private let iterator: OpaquePointer
+  private let place: OpaquePointer
+  private let map: PixelMap
+  private let size: (width: Int, height: Int)
+  private let leastConfidence: Float
+
+  /// Borrows the iterator.
+  init(
+    _ iterator: OpaquePointer, _ map: PixelMap, _ size: (width: Int, height: Int), leastConfidence: Float
+  ) {
+    unsafe self.iterator = iterator
+    unsafe place = TessResultIteratorGetPageIterator(iterator)
+    self.map = map
+    self.size = size
+    self.leastConfidence = leastConfidence
+  }
+
+  mutating func blocks() -> [RecognizedPage.Block] {
+    var blocks: [RecognizedPage.Block] = []
+    var line = (text: "", words: [RecognizedPage.Word]())
+    repeat {
+      if isFirst(of: RIL_BLOCK) { blocks.append(RecognizedPage.Block(paragraphs: [])) }
+      if isFirst(of: RIL_PARA), let last = blocks.indices.last {
+        blocks[last].paragraphs.append(RecognizedPage.Paragraph(lines: []))
+      }
+      if isFirst(of: RIL_TEXTLINE) { line = (text(of: RIL_TEXTLINE), []) }
+      if let word { line.words.append(word) }
+      let isLast = unsafe TessPageIteratorIsAtFinalElement(place, RIL_TEXTLINE, RIL_WORD) != 0
+      if isLast, !line.words.isEmpty, let block = blocks.indices.last,
+        let paragraph = blocks[block].paragraphs.indices.last
+      {
+        blocks[block].paragraphs[paragraph].lines.append(RecognizedPage.Line(text: line.text, words: line.words))
+        line.words = []
+      }
+    } while unsafe TessPageIteratorNext(place, RIL_WORD) != 0
+    for index in blocks.indices { blocks[index].paragraphs.removeAll { $0.lines.isEmpty } }
+    return blocks.filter { !$0.paragraphs.isEmpty }
+  }
+
+  private func isFirst(of level: TessPageIteratorLevel) -> Bool {
+    unsafe TessPageIteratorIsAtBeginningOf(place, level) != 0
+  }
+
+  /// In reading order, without the line's end.
+  private func text(of level: TessPageIteratorLevel) -> String {
+    guard let bytes = unsafe TessResultIteratorGetUTF8Text(iterator, level) else { return "" }
+    defer { unsafe TessDeleteText(bytes) }
+    let text = unsafe String(cString: bytes)
+    return String(text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.startIndex)])
+  }
+
+  /// nil for what is no word.
+  private var word: RecognizedPage.Word? {
+    let text = text(of: RIL_WORD)
+    let confidence = unsafe TessResultIteratorConfidence(iterator, RIL_WORD)
+    guard !text.isEmpty, confidence >= leastConfidence, let box = box(of: RIL_WORD) else { return nil }
+    let (start, end) = baseline(box)
+    let along = end - start
+    let height = Double(unsafe ffscan_recognition_line_height(UnsafeRawPointer(place)))
+    let length = max(along.length, 1)
+    // Across the line, to the left of who reads along it.
+    let rise = Point(x: along.y / length, y: -along.x / length) * max(height, 1)
+    let language = unsafe TessResultIteratorWordRecognitionLanguage(iterator).map { unsafe String(cString: $0) }
+    return RecognizedPage.Word(
+      text: text, box: map.edges(around: box, within: size), start: map(start), end: map(end),
+      rise: map(start + rise) - map(start), confidence: confidence, language: language ?? "")
+  }
+
+  private func box(of level: TessPageIteratorLevel) -> Box? {
+    var (left, top, right, bottom): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+    guard unsafe TessPageIteratorBoundingBox(place, level, &left, &top, &right, &bottom) != 0 else { return nil }
+    return Box(left: Int(left), top: Int(top), right: Int(right), bottom: Int(bottom))
+  }
+
+  /// The word's part of the line that the letters of all words stand on, in the page that was read.
+  private func baseline(_ box: Box) -> (start: Point, end: Point) {
+    guard let word = ends(of: RIL_WORD) else {
+      return (Point(x: Double(box.left), y: Double(box.bottom)), Point(x: Double(box.right), y: Double(box.bottom)))
+    }
+    guard let line = ends(of: RIL_TEXTLINE), case let along = line.end - line.start, along.length > 1 else { return word }
+    func onLine(_ point: Point) -> Point {
+      let way = point - line.start
+      return line.start + along * ((way.x * along.x + way.y * along.y) / (along.length * along.length))
+    }
+    return (onLine(word.start), onLine(word.end))
+  }
+
+  private func ends(of level: TessPageIteratorLevel) -> (start: Point, end: Point)? {
+    var (x1, y1, x2, y2): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+    guard unsafe TessPageIteratorBaseline(place, level, &x1, &y1, &x2, &y2) != 0, (x1, y1) != (x2, y2) else {
+      return nil
+    }
+    return (Point(x: Double(x1), y: Double(y1)), Point(x: Double(x2), y: Double(y2)))
+  }
+}

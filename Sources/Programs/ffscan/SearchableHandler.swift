@@ -1,0 +1,64 @@
+internal import Catalogue
+internal import Documents
+internal import Images
+internal import Recognition
+internal import WorkerKit
+
+/// Puts recognised text behind the pages of PDFs and images.
+struct SearchableHandler: JobHandler {
+  static let verbs = [Conversion.searchable.verb]
+  private let recognizer: Recognizer
+
+  init(_ recognizer: Recognizer) { self.recognizer = recognizer }
+
+  mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
+    guard let languages = recipe.arguments.flatMap({ ReadingLanguages($0[...]) }) else { throw .unknown }
+    let input = try order.input()
+    guard input.isPDF else {
+      try write(input, languages, to: output)
+      return ""
+    }
+    let document = try ScannedDocument(input, order.job.passwords)
+    return try SearchableDocument(input, order.job.passwords).write(to: output) { (index) throws(JobFailure) in
+      if try document.hasText(index) { return [] }
+      return try document.recognize(index, languages, recognizer).layer
+    }
+  }
+
+  /// A page for each image of a file, in its own coding where a PDF has that.
+  private func write(
+    _ input: JobInput, _ languages: ReadingLanguages, to output: JobOutput
+  ) throws(JobFailure) {
+    var texts: [[LayerLine]] = []
+    try PagePixels.forEach(of: input) { (page) throws(JobFailure) in
+      texts.append(try recognizer.recognize(page.samples, density: page.density, in: languages).layer)
+    }
+    texts.reverse()
+    try PicturePages.write(to: output) { (pages) throws(JobFailure) in
+      try PageImage.forEach(of: input, ImageChanges()) { (image) throws(JobFailure) in
+        let text = texts.popLast() ?? []
+        if let data = image.data {
+          try unsafe pages.add(image.form, data.span.bytes, text: text)
+        } else {
+          try unsafe pages.add(image.form, input.bytes.bytes, text: text)
+        }
+      }
+    }
+  }
+}
+
+extension RecognizedPage {
+  /// Its lines in the unit square.
+  fileprivate var layer: [LayerLine] {
+    lines.map { line in
+      LayerLine(
+        words: line.words.map { word in
+          LayerLine.Word(text: word.text, start: share(word.start), end: share(word.end), rise: share(word.rise))
+        })
+    }
+  }
+
+  private func share(_ point: Point) -> LayerLine.Place {
+    LayerLine.Place(x: point.x / Double(width), y: point.y / Double(height))
+  }
+}
