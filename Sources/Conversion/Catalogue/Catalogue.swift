@@ -18,7 +18,9 @@ public struct Catalogue: Sendable {
 
   /// What the installed programs can do.
   public static let standard = Catalogue(
-    formats: Format.documents + Format.images, conversions: Conversion.images + Conversion.documents)
+    formats: Format.documents + Format.images,
+    // Recognition before the text that PDFs have of themselves, which it includes.
+    conversions: Conversion.images + Conversion.texts + Conversion.documents)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

@@ -1,10 +1,15 @@
 /// What is made of scans and of photos of pages, by recognition and by straightening.
 extension Conversion {
   public static let scans: [Conversion] = [
+    scannedPage, scan(.png, 100), scan(.pdf, 8), scannedDocument, scannedFolder,
+  ]
+
+  /// By recognition.
+  public static let texts: [Conversion] = [
     recognized("recognized", .plainText, 8, "the text of its pages, recognised where they have none"),
     recognized("hocr", .hocr, 100, "its recognised text as hOCR or as a table, each word with its place"),
     recognized("tsv", .tsv, 100, "its recognised text as hOCR or as a table, each word with its place"),
-    searchable, scannedPage, scan(.png, 100), scan(.pdf, 8), scannedDocument, scannedFolder,
+    searchable,
   ]
 
   /// The same pages with text that can be found.

@@ -15,7 +15,7 @@ public final class ConversionPool: Sendable {
     public var program: String
     /// At most how many jobs go on at a time.
     public var workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    /// Of the processors' time, for one job; whole seconds.
+    /// Of the processors' time, for one job, if its conversion takes no longer than most; whole seconds.
     public var timeLimit = Duration.seconds(60)
     /// By the clock, for one job; whole seconds. nil: three times as long.
     public var clockLimit: Duration?

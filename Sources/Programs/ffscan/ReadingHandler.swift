@@ -25,7 +25,7 @@ struct ReadingHandler: JobHandler {
       var table = WordTable()
       try output.write(table.head)
       try forEachPage(of: order, languages) { (page) throws(JobFailure) in try output.write(table.page(page)) }
-    default: try writeText(of: order, languages, to: output)
+    default: return try writeText(of: order, languages, to: output)
     }
     return ""
   }
@@ -38,22 +38,36 @@ struct ReadingHandler: JobHandler {
     }
   }
 
-  /// Each page's own text, or what is recognised of one that has none; each is ended by a form feed.
+  /// Writes each page's own text, or what is recognised of one that has none; each is ended by a form feed. Returns the
+  /// job's remark.
   private func writeText(
     of order: JobOrder, _ languages: ReadingLanguages, to output: JobOutput
-  ) throws(JobFailure) {
+  ) throws(JobFailure) -> String {
     let input = try order.input()
     guard input.isPDF else {
-      return try forEachPage(of: order, languages) { (page) throws(JobFailure) in
-        try output.write(page.text + "\u{C}")
-      }
+      try forEachPage(of: order, languages) { (page) throws(JobFailure) in try output.write(page.text + "\u{C}") }
+      return ""
     }
     let document = try ScannedDocument(input, order.job.passwords)
     guard document.pageCount > 0 else { throw JobFailure(.damaged, "has no readable pages") }
+    var remark = ""
+    var hasText = false
     for index in 0..<document.pageCount {
-      if try document.writeText(ofPage: index, to: output) { continue }
-      try output.write(document.recognize(index, languages, recognizer).text + "\u{C}")
+      if try document.writeText(ofPage: index, to: output) {
+        hasText = true
+        continue
+      }
+      do throws(JobFailure) {
+        try output.write(document.recognize(index, languages, recognizer).text + "\u{C}")
+      } catch {
+        // Without a language's data there is still the text that some pages have.
+        guard error.failure == .unsupported else { throw error }
+        remark = "has pages without text: it \(error.reason)"
+        try output.write("\u{C}")
+      }
     }
+    guard hasText || remark.isEmpty else { throw JobFailure(.unsupported, remark) }
+    return remark
   }
 }
 
