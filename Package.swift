@@ -116,7 +116,8 @@ let package = Package(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
 
-    module("Recognition", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
+    module(
+      "Recognition", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),

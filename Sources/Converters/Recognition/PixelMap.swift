@@ -23,7 +23,8 @@ struct PixelMap {
     let corners = [(box.left, box.top), (box.right, box.top), (box.left, box.bottom), (box.right, box.bottom)]
       .map { self(Point(x: Double($0.0), y: Double($0.1))) }
     func span(_ values: [Double], _ most: Int) -> (Int, Int) {
-      let low = Int((values.min() ?? 0).rounded()), high = Int((values.max() ?? 0).rounded())
+      let low = Int((values.min() ?? 0).rounded())
+      let high = Int((values.max() ?? 0).rounded())
       return (max(0, min(low, most)), max(0, min(high, most)))
     }
     let (left, right) = span(corners.map(\.x), size.width)

@@ -64,13 +64,14 @@ public import WorkerKit
       let names = missing.map { ReadingLanguages.names[$0] ?? $0 }.joined(separator: " and ")
       throw JobFailure(
         .unsupported,
-        "needs the recognition of \(names), which is not installed (apt install \(ReadingLanguages.package(of: first)))")
+        "needs the recognition of \(names), which is not installed (apt install \(ReadingLanguages.package(of: first)))"
+      )
     }
     unsafe TessBaseAPIDelete(reader)
     unsafe reader = start(languages.codes)
     guard unsafe reader != nil else {
-      throw JobFailure(
-        .system, "cannot be read: the data of \(languages) are damaged (install \(languages.codes.map(ReadingLanguages.package).joined(separator: ", ")) again)")
+      let packages = languages.codes.map(ReadingLanguages.package).joined(separator: ", ")
+      throw JobFailure(.system, "cannot be read: the data of \(languages) are damaged (install \(packages) again)")
     }
     self.languages = languages.codes
   }

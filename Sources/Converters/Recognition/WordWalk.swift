@@ -82,7 +82,9 @@ internal import CTesseract
     guard let word = ends(of: RIL_WORD) else {
       return (Point(x: Double(box.left), y: Double(box.bottom)), Point(x: Double(box.right), y: Double(box.bottom)))
     }
-    guard let line = ends(of: RIL_TEXTLINE), case let along = line.end - line.start, along.length > 1 else { return word }
+    guard let line = ends(of: RIL_TEXTLINE), case let along = line.end - line.start, along.length > 1 else {
+      return word
+    }
     func onLine(_ point: Point) -> Point {
       let way = point - line.start
       return line.start + along * ((way.x * along.x + way.y * along.y) / (along.length * along.length))

@@ -22,7 +22,8 @@ struct ScannedDocument {
   /// Whether a page has text of its own, even if that is not to be seen.
   func hasText(_ index: Int) throws(JobFailure) -> Bool {
     var isThere = false
-    try unsafe read.withText(ofPage: index) { (text) throws(JobFailure) in isThere = unsafe text.contains { $0 > 0x20 } }
+    try unsafe read.withText(ofPage: index) { (text) throws(JobFailure) in isThere = unsafe text.contains { $0 > 0x20 }
+    }
     return isThere
   }
 
