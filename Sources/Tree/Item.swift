@@ -169,6 +169,8 @@ public struct Provenance: Sendable {
   public var state: State
   /// One sentence; nil if there is no error.
   public var error: String?
+  /// One sentence on what is as it should be, and perhaps not as it was expected; nil for most.
+  package var remark: String?
 
   /// Takes over the failure of the source, unless the item itself has failed.
   package mutating func adopt(_ source: Provenance?) {

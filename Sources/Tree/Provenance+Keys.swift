@@ -1,5 +1,5 @@
 extension Provenance {
-  package static let keys = alwaysThere + ["error"]
+  package static let keys = alwaysThere + ["error", "remark"]
   static let alwaysThere = ["source", "view", "state"]
 
   package subscript(key: String) -> String? {
@@ -8,6 +8,7 @@ extension Provenance {
     case "view": view
     case "state": state.rawValue
     case "error": error
+    case "remark": remark
     default: nil
     }
   }

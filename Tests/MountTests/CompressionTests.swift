@@ -118,9 +118,9 @@ import Testing
         head -c 20000 form.pdf > cut.pdf; echo no PDF > none.pdf; : > empty.pdf; cd $OLDPWD
         sleep .6
         for f in signed bound locked cut; do
-          say state $f.compressed.pdf; cmp $f.compressed.pdf $S/$f.pdf; say state $f.compressed.pdf; say error $f.compressed.pdf
+          say state $f.compressed.pdf; cmp $f.compressed.pdf $S/$f.pdf; say state $f.compressed.pdf; say remark $f.compressed.pdf
         done
-        cat none.compressed.pdf; say error none.compressed.pdf; cat empty.compressed.pdf; say error empty.compressed.pdf; say error form.compressed.pdf
+        cat none.compressed.pdf; say remark none.compressed.pdf; cat empty.compressed.pdf; say remark empty.compressed.pdf; say remark form.compressed.pdf
         """
       try await expect(
         lines, mount, scratch,
@@ -140,7 +140,7 @@ import Testing
           no PDF
           none.pdf is not changed: it is no readable PDF (unable to find trailer dictionary while recovering damaged file)
           empty.pdf is not changed: it is empty
-          form.compressed.pdf: user.ffmount.error: No such attribute
+          form.compressed.pdf: user.ffmount.remark: No such attribute
 
 
           """)
@@ -172,7 +172,7 @@ import Testing
         """
       try await expect(looks, mount, scratch, says: "")
       let rest = """
-        images deep.compressed.pdf | tail -n 1; cmp initialled.compressed.pdf $S/initialled.pdf; say error initialled.compressed.pdf
+        images deep.compressed.pdf | tail -n 1; cmp initialled.compressed.pdf $S/initialled.pdf; say remark initialled.compressed.pdf
         pdfinfo titled.compressed.pdf | grep Title; timeout 10 head -c 5 circle.pdf.pages/001.pdf; echo
         pdffonts glyphs.pdf.pages/001.pdf 2> /dev/null | grep -c Courier; timeout 20 head -c 5 large.compressed.pdf
         """
@@ -198,7 +198,7 @@ import Testing
           let lines = """
             md5sum < colours.compressed.pdf > $O/sum; [ -e $O/first ] || cp $O/sum $O/first; cmp $O/first $O/sum
             [ -e $O/seen ] || cat signed.compressed.pdf > $O/seen
-            case \(cache) in one) say error signed.compressed.pdf; say state signed.compressed.pdf;; esac
+            case \(cache) in one) say remark signed.compressed.pdf; say state signed.compressed.pdf;; esac
             """
           let said = "signed.pdf is not changed: it is signed, and the signature is for these bytes\nexact\n"
           try await expect(lines, mount, scratch, says: cache == "one" ? said : "")

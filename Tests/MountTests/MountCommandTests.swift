@@ -76,7 +76,7 @@ import Testing
         let why = try await json("why", mount.mountpoint + "/bad\tname.png.as-jpeg") as? [String: Any]
         #expect(
           Set(why?.keys ?? [:].keys) == [
-            "path", "mountpoint", "kind", "real", "view", "source", "state", "error", "advice",
+            "path", "mountpoint", "kind", "real", "view", "source", "state", "error", "remark", "advice",
           ])
         #expect(why?["view"] as? String == "as-jpeg" && why?["state"] as? String == "failed", "\(why ?? [:])")
         #expect((why?["error"] as? String)?.hasSuffix("is broken at its heart") ?? false, "\(why ?? [:])")

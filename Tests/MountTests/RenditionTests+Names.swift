@@ -16,7 +16,7 @@ extension RenditionTests {
           say b.q70.as-jpeg; say b.q70.q60.as-jpeg; say b.q60.as-jpeg; say r.pdf.as-txt; say r.pdf.150dpi.as-png
           say a.png.as-jpg; say a.png.1600px.as-tif; say a.png.as-heif; say r.pdf.as-jpg; stat -c %n a.png.as-heif.as-jpg
           say r.pdf.pages/2-5.pdf; say r.pdf.pages/7.pdf; say r.pdf.pages/1,3,9-.pdf; say r.pdf.pages/012.pdf.as-jpeg
-          ls a.png.purple.as-jpeg a.png.q70.q60.as-jpeg a.png.as-txt a.png.as-xyz r.pdf.pages/13.pdf r.pdf.pages/0.pdf
+          ls a.png.purple.as-jpeg a.png.q70.q60.as-jpeg a.png.xxx.as-txt a.png.as-xyz r.pdf.pages/13.pdf r.pdf.pages/0.pdf
           """
         try await expect(
           lines, mount, scratch,
@@ -28,7 +28,7 @@ extension RenditionTests {
             jpeg 
             jpeg q60
             jpeg q60
-            text
+            recognized eng
             png 150dpi
             jpeg 
             tiff 1600px
@@ -41,7 +41,7 @@ extension RenditionTests {
             jpeg 
             ls: cannot access 'a.png.purple.as-jpeg': No such file or directory
             ls: cannot access 'a.png.q70.q60.as-jpeg': No such file or directory
-            ls: cannot access 'a.png.as-txt': No such file or directory
+            ls: cannot access 'a.png.xxx.as-txt': No such file or directory
             ls: cannot access 'a.png.as-xyz': No such file or directory
             ls: cannot access 'r.pdf.pages/13.pdf': No such file or directory
             ls: cannot access 'r.pdf.pages/0.pdf': No such file or directory

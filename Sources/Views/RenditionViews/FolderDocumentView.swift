@@ -29,6 +29,10 @@ package struct FolderDocumentView: View {
 
   package func listedName(beside file: FileName) -> FileName { conversion.name(beside: file) }
 
+  package func listedRequest(beside file: FileName) -> ViewRequest {
+    ViewRequest(source: file, recipe: conversion.plainRecipe)
+  }
+
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   package func requests(for name: FileName) -> [ViewRequest] { conversion.requests(for: name) }

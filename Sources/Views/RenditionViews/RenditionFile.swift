@@ -75,8 +75,8 @@ final class RenditionFile: MadeItem {
     if provenance.state == .exact, conversions.known.value(of: work, inState: file.revision) == nil {
       provenance.state = .estimate
     }
-    if provenance.error == nil, let remark = conversions.known.remark(of: work, inState: file.revision) {
-      provenance.error = "\(file.path) \(remark)"
+    if provenance.error == nil {
+      provenance.remark = conversions.known.remark(of: work, inState: file.revision).map { "\(file.path) \($0)" }
     }
     return provenance
   }

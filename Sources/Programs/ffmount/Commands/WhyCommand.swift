@@ -44,7 +44,8 @@ struct WhyCommand: ParsableCommand {
       let answer: JSON = [
         "path": .string(full), "mountpoint": .string(mount.mountpoint), "kind": .string(Self.kind(status)),
         "real": JSON(real), "view": JSON(attributes.view), "source": JSON(attributes.source ?? real),
-        "state": JSON(attributes.state ?? "exact"), "error": JSON(error), "advice": JSON(advice),
+        "state": JSON(attributes.state ?? "exact"), "error": JSON(error), "remark": JSON(attributes.remark),
+        "advice": JSON(advice),
       ]
       return print(answer.document)
     }
@@ -58,6 +59,7 @@ struct WhyCommand: ParsableCommand {
     }
     row("state", Self.meaning(of: attributes.state))
     if let error { row("error", error, .red) }
+    if let remark = attributes.remark { row("remark", remark) }
     if let advice { row("do", advice) }
   }
 

@@ -8,6 +8,7 @@ struct OwnAttributes {
   let view: String?
   let state: String?
   let error: String?
+  let remark: String?
 
   /// Does not follow a link. Blocks until the mount answers.
   init(of path: String) {
@@ -20,5 +21,6 @@ struct OwnAttributes {
     view = value("view")
     state = value("state")
     error = value("error")
+    remark = value("remark")
   }
 }
