@@ -21,7 +21,7 @@ import Testing
   private static let table: [String: Sources] = [
     "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
-    "MergedView": .manyFiles,
+    "WholeView": .oneFile, "FolderDocumentView": .manyFiles,
   ]
 
   private static func views() -> [any View] {
@@ -85,7 +85,7 @@ import Testing
   private static func names(_ view: any View) -> [FileName] {
     switch "\(type(of: view))" {
     case "TableView": ["x.csv", "y.tsv"]
-    case "CompressedView": ["x.pdf"]
+    case "CompressedView", "WholeView": ["x.pdf"]
     default:
       [view.listedExtensions.map { FileName("x.\($0.text)") }.first { view.isListed(beside: $0) } ?? "x", "x.dat", "x"]
     }
@@ -163,7 +163,8 @@ import Testing
   @Test(arguments: merges.indices) func whatIsMadeOfSeveralIsForWhoMayReadEach(row: Int) throws {
     let (folder, owner, group, permissions) = Self.merges[row]
     let view = try #require(Self.views().first { $0.name == "merged" })
-    let found = try #require(try view.item(of: Self.source(folder, "f"), ViewRequest(source: "f"), .blocking))
+    let request = view.listedRequest(beside: "f")
+    let found = try #require(try view.item(of: Self.source(folder, "f"), request, .blocking))
     #expect(found.attributes.owner == owner ?? CommonRights.nobody)
     #expect(found.attributes.group == group ?? CommonRights.nobody)
     #expect(String(found.attributes.permissions, radix: 8) == String(permissions, radix: 8))
@@ -199,7 +200,7 @@ import Testing
       .folder, 0o755,
       members: [("1.png", Thing(.file, 0o644, list: list, inode: 10)), ("2.png", Thing(.file, 0o644, inode: 11))])
     let view = try #require(Self.views().first { $0.name == "merged" })
-    let found = try #require(try view.item(of: Self.source(folder, "f"), ViewRequest(source: "f"), .blocking))
+    let found = try #require(try view.item(of: Self.source(folder, "f"), view.listedRequest(beside: "f"), .blocking))
     #expect(found.attributes.permissions == 0o400)
     #expect(throws: Fault.self) { try AccessList([1, 0, 0, 0]) }
     #expect(throws: Fault.self) { try AccessList(Array(bytes.dropLast())) }
