@@ -72,7 +72,7 @@ let package = Package(
     program("ffpages", ["Documents", "WorkerKit"]),
     program(
       "ffscan",
-      ["Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Recognition", "Sandbox"]),
+      ["Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Recognition", "Scanning", "Sandbox"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -116,6 +116,7 @@ let package = Package(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
 
+    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"]),
     module(
       "Recognition", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
 

@@ -20,7 +20,7 @@ public struct Catalogue: Sendable {
   public static let standard = Catalogue(
     formats: Format.documents + Format.images,
     // Recognition before the text that PDFs have of themselves, which it includes.
-    conversions: Conversion.images + Conversion.texts + Conversion.documents)
+    conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

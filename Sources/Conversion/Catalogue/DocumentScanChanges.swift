@@ -6,8 +6,7 @@ public struct DocumentScanChanges: Modifiers, RecognizesText {
   public init() {}
 
   public var filter: ScanFilter { scan.filter }
-  public var quality: Int? { scan.quality }
-  public var largest: ImageChanges.Size? { scan.largest }
+  public var rest: ImageChanges { scan.rest }
   public var languages: ReadingLanguages { recognition.languages }
   public var usualLanguages: ReadingLanguages {
     get { recognition.usualLanguages }

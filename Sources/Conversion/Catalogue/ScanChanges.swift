@@ -1,7 +1,7 @@
 /// How a page in a photo becomes a clean one: the modifiers of a name like `photo.jpg.scan.bw.as-pdf`.
 public struct ScanChanges: Modifiers {
   private var named: ScanFilter?
-  private var size = ImageChanges()
+  private var others = ImageChanges()
   /// Of several pages in a photo, as `.scan.pages/` counts them; nil: the one that it is a photo of.
   public private(set) var page: Int?
   /// Whether the word itself is there, without which nothing is scanned.
@@ -17,10 +17,8 @@ public struct ScanChanges: Modifiers {
   }()
 
   public var filter: ScanFilter { named ?? .colour }
-  /// 1 to 100; nil: the format's usual one.
-  public var quality: Int? { size.quality }
-  /// nil: as the paper's size and the photo have it.
-  public var largest: ImageChanges.Size? { size.size }
+  /// What else is done with the page: quality and size, as far as they are named.
+  public var rest: ImageChanges { others }
 
   public var isComplete: Bool { isScan }
 
@@ -40,12 +38,12 @@ public struct ScanChanges: Modifiers {
       named = filter
       return true
     }
-    var changed = size
+    var changed = others
     guard changed.add(word) else { return false }
     var rest = changed
     (rest.quality, rest.size) = (nil, nil)
     guard rest == ImageChanges() else { return false }
-    size = changed
+    others = changed
     return true
   }
 
@@ -72,6 +70,6 @@ public struct ScanChanges: Modifiers {
   /// With the usual filter written out, so that a name that says it has the same result.
   public var description: String {
     (["scan", filter.rawValue] + (page.map { ["\(Self.pageMark)\($0)"] } ?? [])
-      + (size == ImageChanges() ? [] : [size.description])).joined(separator: ".")
+      + (others == ImageChanges() ? [] : [others.description])).joined(separator: ".")
   }
 }

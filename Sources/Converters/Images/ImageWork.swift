@@ -1,5 +1,6 @@
 internal import CVips
 public import Catalogue
+public import Pixels
 public import WorkerKit
 
 /// The conversion of one image from one file to another.
@@ -60,17 +61,35 @@ public struct ImageWork {
     rgb bytes: UnsafeRawBufferPointer, width: Int, height: Int, density: Double, keeping owner: AnyObject,
     to format: ImageFormat, _ changes: ImageChanges
   ) throws(JobFailure) {
+    let pixels = try unsafe VipsPicture(rgb: bytes, width: width, height: height, keeping: owner)
+    try self.init(pixels, "srgb", density: density, to: format, changes)
+  }
+
+  /// Starts from gray or sRGB pixels.
+  public init(
+    _ samples: Samples, density: Double, to format: ImageFormat, _ changes: ImageChanges
+  ) throws(JobFailure) {
+    let pixels = try unsafe VipsPicture(
+      copying: samples.bytes.span.bytes, width: samples.width, height: samples.height, bands: samples.bands)
+    try self.init(pixels, samples.bands == 1 ? "b-w" : "srgb", density: density, to: format, changes)
+  }
+
+  /// - Parameter density: in pixels an inch, before the size is changed.
+  private init(
+    _ pixels: VipsPicture, _ space: String, density: Double, to format: ImageFormat, _ changes: ImageChanges
+  ) throws(JobFailure) {
     self.format = format
     self.changes = changes
-    let pixels = try unsafe VipsPicture(rgb: bytes, width: width, height: height, keeping: owner)
-    // In pixels per millimetre.
-    let resolution = "\(density / 25.4)"
-    picture = try pixels.applying(
-      "copy", ["interpretation": "srgb", "xres": resolution, "yres": resolution])
-    if let size = changes.size, let box = size.box(width, height), box.width < width || box.height < height {
-      picture = try picture.applying(
+    var shown = pixels
+    if let size = changes.size, let box = size.box(pixels.width, pixels.height),
+      box.width < pixels.width || box.height < pixels.height
+    {
+      shown = try pixels.applying(
         "thumbnail_image", ["width": "\(box.width)", "height": "\(box.height)", "size": "down"])
     }
+    // In pixels per millimetre; the paper keeps its size.
+    let resolution = "\(density / 25.4 * Double(shown.width) / Double(pixels.width))"
+    picture = try shown.applying("copy", ["interpretation": space, "xres": resolution, "yres": resolution])
   }
 
   /// Applies the changes and writes the file; a PDF is made from a `PageImage`.

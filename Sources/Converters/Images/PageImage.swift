@@ -1,6 +1,7 @@
 internal import Bytes
 internal import CVips
 public import Catalogue
+public import Pixels
 public import WorkerKit
 
 /// An image in an encoding that a PDF page can contain.
@@ -41,6 +42,22 @@ public struct PageImage {
       let rows = try PNGRows(ImageFile(.png, quality: nil).bytes(of: image))
       self.init(image, coding: rows.coding, data: rows.data, changes, 1)
     }
+  }
+
+  /// A page in JPEG's coding.
+  public init(_ samples: Samples, density: Double, _ changes: ImageChanges) throws(JobFailure) {
+    let image = try ImageWork(samples, density: density, to: .pdf, changes).prepared()
+    let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
+    self.init(image, coding: PageImage.jpegCoding(image), data: data, changes, 1)
+  }
+
+  /// A page in black and white.
+  public init(_ bits: Bilevel, density: Double) {
+    form = PictureForm(
+      width: bits.width, height: bits.height, density: density, orientation: 1,
+      coding: "/Width \(bits.width) /Height \(bits.height) /BitsPerComponent 1 /Filter /JBIG2Decode", components: 1,
+      profile: nil)
+    data = JBIG2.bytes(of: bits)
   }
 
   private init(

@@ -15,6 +15,11 @@ public struct PagePixels: Sendable {
     self.density = density
   }
 
+  /// The first image of a file.
+  public init(firstOf input: JobInput) throws(JobFailure) {
+    self = try ImagePages(input).make(of: 0) { (input, page) throws(JobFailure) in try PagePixels(input, page) }
+  }
+
   /// Calls `body` with each image of a file that is a page of its own, one at a time in memory.
   ///
   /// - Throws: what `body` throws, and a failure if one is damaged or has more than `Samples.limit` bytes.

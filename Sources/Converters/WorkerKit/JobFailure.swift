@@ -28,4 +28,11 @@ public struct JobFailure: Error {
   public init(_ reason: String, errno code: Int32) {
     self.init(.system, reason, saying: unsafe String(cString: strerror(code)))
   }
+
+  /// The failure with the name of one of several files.
+  public func about(_ name: String) -> JobFailure {
+    // A system failure is not the file's fault.
+    failure == .system || failure == .limit
+      ? JobFailure(failure, "\(reason) (at \(name))") : JobFailure(failure, "\(name) \(reason)")
+  }
 }

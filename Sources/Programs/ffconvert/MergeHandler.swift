@@ -27,12 +27,3 @@ struct MergeHandler: JobHandler {
     return ""
   }
 }
-
-extension JobFailure {
-  /// The failure with the name of one of several files.
-  fileprivate func about(_ name: String) -> JobFailure {
-    // A system failure is not the file's fault.
-    failure == .system || failure == .limit
-      ? JobFailure(failure, "\(reason) (at \(name))") : JobFailure(failure, "\(name) \(reason)")
-  }
-}

@@ -17,6 +17,8 @@ enum FFScan {
       exit(69)
     }
     let recognizer = Recognizer()
-    return [ReadingHandler(recognizer), SearchableHandler(recognizer)]
+    return [
+      ReadingHandler(recognizer), SearchableHandler(recognizer), ScanHandler(), DocumentScanHandler(recognizer),
+    ]
   }
 }

@@ -49,7 +49,7 @@ struct SearchableHandler: JobHandler {
 
 extension RecognizedPage {
   /// Its lines in the unit square.
-  fileprivate var layer: [LayerLine] {
+  var layer: [LayerLine] {
     lines.map { line in
       LayerLine(
         words: line.words.map { word in
