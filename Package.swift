@@ -15,10 +15,15 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
+/// Loops over millions of pixels, which take minutes without the optimiser.
+let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 /// A module on one of the floors, the folders of `Sources`, or a floor by itself. Imports go downwards only: `scripts/check-imports`
 /// says which floor may import which.
-func module(_ name: String, in floor: String = "", _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: strict)
+func module(
+  _ name: String, in floor: String = "", _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: strict + more)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -112,6 +117,7 @@ let package = Package(
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module("Rendering", in: "Converters", ["Catalogue", "WorkerKit", "CPoppler", "CPopplerText"]),
+    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
     module(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
@@ -172,6 +178,10 @@ let package = Package(
     .executableTarget(
       name: "ffrotate", dependencies: ["Catalogue", "Rotation", "WorkerKit"], path: "Tests/RotateWorker",
       swiftSettings: strict),
+    // For `scripts/bench pages`.
+    .executableTarget(
+      name: "findpages", dependencies: ["Catalogue", "WorkerKit", "Pixels", "Scanning"], path: "Tests/FindPages",
+      swiftSettings: strict),
     tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
     tests(
       "TreeTests",
@@ -183,6 +193,7 @@ let package = Package(
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
     tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
+    tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),

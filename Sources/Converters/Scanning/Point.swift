@@ -1,0 +1,20 @@
+/// A place in an image, or a vector.
+public struct Point: Sendable, Equatable {
+  public let x: Double
+  public let y: Double
+
+  public init(_ x: Double, _ y: Double) {
+    self.x = x
+    self.y = y
+  }
+
+  var length: Double { (x * x + y * y).squareRoot() }
+
+  /// Positive if `other` is clockwise from this vector, as rows count downwards.
+  func cross(_ other: Point) -> Double { x * other.y - y * other.x }
+  func dot(_ other: Point) -> Double { x * other.x + y * other.y }
+
+  static func + (a: Point, b: Point) -> Point { Point(a.x + b.x, a.y + b.y) }
+  static func - (a: Point, b: Point) -> Point { Point(a.x - b.x, a.y - b.y) }
+  static func * (a: Point, factor: Double) -> Point { Point(a.x * factor, a.y * factor) }
+}

@@ -1,0 +1,44 @@
+internal import CLeptonica
+internal import Glibc
+internal import Pixels
+
+/// By how much lines of text are turned in a scan.
+enum Skew {
+  /// The longer side of what is searched, in pixels.
+  private static let searched = 1400
+  /// The largest angle that is looked for, in degrees.
+  private static let most: Float = 12
+  /// By how much the best angle has to be better than the worst.
+  private static let confidence: Float = 2.5
+
+  /// In degrees, clockwise; nil if there is too little text to tell.
+  static func degrees(of page: Samples) -> Double? {
+    let picture = Picture(page, atMost: searched)
+    guard picture.width >= 64, picture.height >= 64 else { return nil }
+    var pix = unsafe ink(of: picture)
+    defer { unsafe pixDestroy(&pix) }
+    // A blank page is no error to print.
+    _ = setMsgSeverity(Int32(L_SEVERITY_NONE))
+    var (angle, trust): (Float, Float) = (0, 0)
+    let status = unsafe pix == nil ? 1 : pixFindSkewSweepAndSearch(pix, &angle, &trust, 2, 1, most, 1, 0.01)
+    // Leptonica's is the turn that straightens, clockwise.
+    return status == 0 && trust >= confidence && angle.isFinite ? -Double(angle) : nil
+  }
+
+  /// What is clearly darker than its surroundings, as a bitmap of Leptonica's.
+  private static func ink(of picture: Picture) -> UnsafeMutablePointer<PIX>? {
+    let (width, height) = (picture.width, picture.height)
+    guard let pix = unsafe pixCreate(Int32(width), Int32(height), 1), let words = unsafe pixGetData(pix) else {
+      return nil
+    }
+    let rowSize = Int(unsafe pixGetWpl(pix))
+    let levels = picture.pixels.map(\.x)
+    let sums = IntegralImage(levels, width: width, height: height)
+    for y in 0..<height {
+      for x in 0..<width where levels[y * width + x] < sums.mean(around: x, y, radius: 15) * 0.85 {
+        unsafe words[y * rowSize + x >> 5] |= 0x8000_0000 >> UInt32(x & 31)
+      }
+    }
+    return unsafe pix
+  }
+}
