@@ -1,5 +1,6 @@
 """Makes scanned pages whose text is known: rendered, then spoiled the way scanners, lamps and JPEG do."""
 
+import math
 import random
 import sys
 from dataclasses import dataclass
@@ -196,7 +197,6 @@ def spoil(page: Page, image: Image.Image) -> Image.Image:
 
 def words_where_they_are(page: Page, words: list[dict]) -> list[dict]:
     """The words' centres after the turn, as shares of the page's width and height."""
-    import math
     width, height = (round(side * page.dpi) for side in PAPER)
     angle = math.radians(-page.skew)
     placed = []
@@ -210,13 +210,15 @@ def words_where_they_are(page: Page, words: list[dict]) -> list[dict]:
 
 
 def write(folder: Path, pages: list[Page]) -> None:
-    """`NAME.jpg` and `NAME.txt`, one word a line with its centre, for each page."""
+    """`NAME.jpg` and `NAME.txt`, one word a line with its centre, for each page; and what they are, `pages.tsv`."""
     folder.mkdir(parents=True, exist_ok=True)
     for page in pages:
         image, words = render(page)
         spoil(page, image).save(folder / f"{page.name}.jpg", quality=page.quality, dpi=(page.dpi, page.dpi))
         lines = [f"{word['text']}\t{word['centre'][0]:.6f}\t{word['centre'][1]:.6f}" for word in words_where_they_are(page, words)]
         (folder / f"{page.name}.txt").write_text("\n".join(lines) + "\n")
+    kinds = [f"{page.name}\t{page.language}\t{'clean' if page.is_clean else 'degraded'}\n" for page in pages]
+    (folder / "pages.tsv").write_text("".join(kinds))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ final class PDFUpdate: ObjectSink {
   /// By number.
   private var places: [Int: (place: Int, generation: Int32)] = [:]
   private var size: Int
+  /// Of the document and of what was added.
+  private var hash = StableHash()
 
   /// The highest number that readers are promised to know, and what it leaves.
   private static let mostObjects = 8_000_000
@@ -33,7 +35,9 @@ final class PDFUpdate: ObjectSink {
     protection = try file.protection.get()
     isTable = unsafe file.bytes.dropFirst(previous).prefix(4).elementsEqual("xref".utf8)
     written = unsafe file.bytes.count
-    try unsafe output.write(file.bytes.bytes)
+    let whole = unsafe file.bytes
+    unsafe hash.combine(long: whole.bytes)
+    try unsafe output.write(whole.bytes)
   }
 
   func reserve() -> Int {
@@ -81,12 +85,14 @@ final class PDFUpdate: ObjectSink {
   private func flush() throws(JobFailure) {
     let bytes = pending
     pending = []
+    unsafe hash.combine(long: bytes.span.bytes)
     try unsafe output.write(bytes.span.bytes)
     written += bytes.count
   }
 
   /// Writes the cross-references of what was added, of the kind that the document has.
   func finish() throws(JobFailure) {
+    try flush()
     let trailer = trailerEntries
     var text: [UInt8]
     let start: Int
@@ -145,11 +151,7 @@ final class PDFUpdate: ObjectSink {
     let kept = ObjectText(file.trailer.ownText).without(own)
     var text = kept.bytes.dropFirst(2).dropLast(2) + Array(" /Prev \(previous)".utf8)
     if let first = file.trailer["/ID"]?.items.first?.string {
-      var hash = StableHash()
-      let added = pending
-      unsafe hash.combine(long: file.bytes.bytes)
-      unsafe hash.combine(long: added.span.bytes)
-      let second = [UInt8](bigEndian: Int(bitPattern: UInt(truncatingIfNeeded: hash.value)), count: 8)
+      let second = [UInt8](bigEndian: Int(truncatingIfNeeded: hash.value), count: 8)
       text += " /ID [".utf8 + ObjectText.hexadecimal(first) + ObjectText.hexadecimal(second + second) + Array("]".utf8)
     }
     return Array(text)
