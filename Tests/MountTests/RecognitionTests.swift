@@ -4,10 +4,12 @@ import Testing
 /// Recognised text through a mount, made by ffscan from the pages of Tests/Scripts/make_scans.py.
 @Suite(
   .serialized, .timeLimit(.minutes(3)),
-  .enabled(
-    if: ["eng", "deu", "osd"].allSatisfy { MountScratch.exists("/usr/share/tesseract-ocr/5/tessdata/\($0).traineddata") },
-    "needs tesseract-ocr-eng, -deu and -osd"))
+  .enabled(if: RecognitionTests.hasLanguages, "needs tesseract-ocr-eng, -deu and -osd"))
 struct RecognitionTests {
+  private static let hasLanguages = ["eng", "deu", "osd"].allSatisfy {
+    MountScratch.exists("/usr/share/tesseract-ocr/5/tessdata/\($0).traineddata")
+  }
+
   private func withScans(_ body: (MountProcess, MountScratch) async throws -> Void) async throws {
     try await withScratch { scratch in
       try await script("make_scans.py", scratch.source)

@@ -42,34 +42,42 @@ final class TextLayer {
     return number
   }
 
+  /// Each word lies level over its own part of a line that may be askew: readers take level letters for words.
   private func add(_ line: LayerLine, in frame: PageFrame, _ name: String, to content: inout [UInt8]) {
-    var matrix: (x: Double, y: Double, along: (x: Double, y: Double))?
-    var (size, place, lastStretch) = (0.0, 0.0, 0.0)
-    for (index, word) in line.words.enumerated() {
-      let (start, end) = (frame.place(word.start), frame.place(word.end))
-      let length = hypot(end.x - start.x, end.y - start.y)
-      let text = encoded(word.text)
-      guard length > 0.01, length < 1e5, text.count > 0 else { continue }
-      if matrix == nil {
-        let along = ((end.x - start.x) / length, (end.y - start.y) / length)
-        let rise = frame.way(word.rise)
-        size = max(1, min(hypot(rise.x, rise.y), 1e4))
-        // Mirrored pages are not shown.
+    let words = line.words.map { word in
+      (text: encoded(word.text), start: frame.place(word.start), end: frame.place(word.end), rise: frame.way(word.rise))
+    }
+    let way = words.reduce((x: 0.0, y: 0.0)) { ($0.x + $1.end.x - $1.start.x, $0.y + $1.end.y - $1.start.y) }
+    let isLevel = abs(way.x) >= abs(way.y)
+    let along = isLevel ? (x: way.x < 0 ? -1.0 : 1, y: 0.0) : (x: 0, y: way.y < 0 ? -1 : 1)
+    /// Where a place is along the line and across it.
+    func place(_ point: (x: Double, y: Double)) -> (along: Double, across: Double) {
+      (point.x * along.x + point.y * along.y, point.y * along.x - point.x * along.y)
+    }
+    let size = max(1, min(words.first.map { hypot($0.rise.x, $0.rise.y) } ?? 1, 1e4))
+    var last: (along: Double, across: Double, stretch: Double)?
+    for (index, word) in words.enumerated() {
+      let (start, end) = (place(word.start), place(word.end))
+      let length = end.along - start.along
+      guard length > 0.01, length < 1e5, !word.text.isEmpty else { continue }
+      let across = (start.across + end.across) / 2
+      let stretch = (length / (size * GlyphlessFont.width * Double(word.text.count / 2)) * 1000).rounded() / 10
+      if last == nil {
         content += "\n\(name) \(Self.text(size)) Tf ".utf8
-        content += [along.0, along.1, -along.1, along.0].map { Self.text($0, 5) }.joined(separator: " ").utf8
-        content += " \(Self.text(start.x)) \(Self.text(start.y)) Tm".utf8
-        matrix = (start.x, start.y, along)
-        place = 0
+        content += [along.x, along.y, -along.y, along.x].map { Self.text($0) }.joined(separator: " ").utf8
+        let origin = (x: start.along * along.x - across * along.y, y: start.along * along.y + across * along.x)
+        content += " \(Self.text(origin.x)) \(Self.text(origin.y)) Tm".utf8
       }
-      guard let matrix else { continue }
-      let way = (start.x - matrix.x) * matrix.along.x + (start.y - matrix.y) * matrix.along.y
-      let step = ((way - place) * 100).rounded() / 100
-      if step != 0 { content += "\n\(Self.text(step)) 0 Td".utf8 }
-      place += step
-      let stretch = (length / (size * GlyphlessFont.width * Double(text.count / 2)) * 1000).rounded() / 10
-      if stretch != lastStretch { content += " \(Self.text(stretch)) Tz".utf8 }
-      lastStretch = stretch
-      content += " (".utf8 + text + (index < line.words.count - 1 ? encoded(" ") : []) + Array(")Tj".utf8)
+      let before = last ?? (start.along, across, 0)
+      // What is rounded away is made up for by the next step.
+      let step = (
+        along: ((start.along - before.along) * 100).rounded() / 100,
+        across: ((across - before.across) * 20).rounded() / 20
+      )
+      if step != (0, 0) { content += "\n\(Self.text(step.along)) \(Self.text(step.across)) Td".utf8 }
+      if stretch != before.stretch { content += " \(Self.text(stretch)) Tz".utf8 }
+      last = (before.along + step.along, before.across + step.across, stretch)
+      content += " (".utf8 + word.text + (index < words.count - 1 ? encoded(" ") : []) + Array(")Tj".utf8)
     }
   }
 
@@ -167,16 +175,13 @@ final class TextLayer {
     return String(repeating: "0", count: 4 - digits.count) + digits
   }
 
-  /// A number with as few digits as it needs.
-  private static func text(_ number: Double, _ places: Int = 2) -> String {
-    let scale = pow(10, Double(places))
-    let whole = Int((number * scale).rounded())
-    let (integer, fraction) = abs(whole).quotientAndRemainder(dividingBy: Int(scale))
+  /// A number by hundredths.
+  private static func text(_ number: Double) -> String {
+    let whole = Int((number * 100).rounded())
+    let (integer, fraction) = abs(whole).quotientAndRemainder(dividingBy: 100)
     let sign = whole < 0 ? "-" : ""
     if fraction == 0 { return "\(sign)\(integer)" }
-    var digits = "\(fraction)"
-    digits = String(repeating: "0", count: places - digits.count) + digits
-    while digits.last == "0" { digits.removeLast() }
+    let digits = fraction % 10 == 0 ? "\(fraction / 10)" : fraction < 10 ? "0\(fraction)" : "\(fraction)"
     return "\(sign)\(integer == 0 ? "" : "\(integer)").\(digits)"
   }
 }
