@@ -18,16 +18,14 @@ from pdf_writer import Document
 
 folder = Path(sys.argv[1])
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSerif.ttf"
-SIZE = (1200, 720)
+SIZE = (1200, 560)
 DPI = 200
 TEXT = """The library of the harbour town was open only on
 Tuesdays. On every other day its keeper walked along the
-quay with a heavy bunch of keys: nobody asks for books
-when the herring are running, she used to say."""
+quay with a heavy bunch of keys to the nearest inn."""
 GERMAN = """Die Bücherei öffnete nur dienstags. An allen übrigen
 Tagen ging die Hüterin mit einem schweren Bund am Kai
-spazieren: Wer fragt schon nach Büchern, sagte sie gern,
-wenn draußen die Heringe vorüberziehen?"""
+spazieren, wenn draußen die Heringe vorüberziehen."""
 
 
 def page(text):
