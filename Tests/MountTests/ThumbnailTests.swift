@@ -17,6 +17,9 @@ struct ThumbnailTests {
         thumb bad.png out.png | tail -n 1; cat out.png
         # Writing breaks off: the largest file that may be written is smaller than the thumbnail, which is made already.
         thumb noise.png made.png --size 900; (ulimit -f 16; trap '' XFSZ; thumb noise.png out.png --size 900); cat out.png
+        : > made.png; (ulimit -f 16; trap '' XFSZ; thumb noise.png made.png --size 900); stat -c %s made.png
+        # Whoever made an empty file for it reads what is in it by its descriptor.
+        exec 3<made.png; thumb noise.png made.png -s 900; head -c 4 <&3 | od -An -c
         mkdir folder; thumb noise.png folder; thumb noise.png no/out.png
         thumb noise.png out.png --size 900; head -c 4 out.png | od -An -c; ln -s out.png link; thumb noise.png link -s 8
         ls; mkfifo fifo; thumb noise.png fifo
@@ -34,6 +37,11 @@ struct ThumbnailTests {
           \(problem) out.png: File too large
           status 1
           old
+          \(problem) made.png: File too large
+          status 1
+          0
+          status 0
+           211   P   N   G
           \(problem) folder: Is a directory
           status 1
           \(problem) no/out.png: No such file or directory

@@ -76,12 +76,17 @@ struct ThumbnailCommand: ParsableCommand {
   }
 
   /// Replaces the output, or leaves what is there as it is.
+  ///
+  /// An empty file is filled, not replaced: it was made for this, and whoever made it may read it by its descriptor, as
+  /// tumbler does.
   private func save(_ bytes: [UInt8]) throws(SystemError) {
     var status = stat()
-    let isSpecial = unsafe stat(output, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-    let path = isSpecial ? output : "\(output).\(getpid()).part"
+    let isThere = unsafe stat(output, &status) == 0
+    let isFile = status.st_mode & S_IFMT == S_IFREG
+    let isFilled = isThere && (!isFile || status.st_size == 0)
+    let path = isFilled ? output : "\(output).\(getpid()).part"
     // A fifo that nobody reads is not waited for.
-    let flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (isSpecial ? 0 : O_CREAT | O_EXCL | O_NOFOLLOW)
+    let flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (isFilled ? 0 : O_CREAT | O_EXCL | O_NOFOLLOW)
     let file = unsafe open(path, flags, 0o600)
     guard file >= 0 else { throw SystemError(code: errno) }
     defer { close(file) }
@@ -89,9 +94,10 @@ struct ThumbnailCommand: ParsableCommand {
     _ = fcntl(file, F_SETFL, O_WRONLY)
     do throws(SystemError) {
       try Output.write(bytes, to: file)
-      guard unsafe isSpecial || rename(path, output) == 0 else { throw SystemError(code: errno) }
+      guard unsafe isFilled || rename(path, output) == 0 else { throw SystemError(code: errno) }
     } catch {
-      if !isSpecial { _ = unsafe unlink(path) }
+      if !isFilled { _ = unsafe unlink(path) }
+      if isFile { _ = ftruncate(file, 0) }
       throw error
     }
   }
