@@ -97,6 +97,46 @@ import Testing
     }
   }
 
+  /// What a double click does, by GIO and by xdg-open.
+  @Test(.enabled(if: MountScratch.has("xdg-open"), "needs xdg-open")) func resultsAreOpenedByTheirPrograms()
+    async throws
+  {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      try scratch.write("x.csv", "a,b\n1,2\n")
+      _ = try await shell("ln \"$1/photo.png\" \"$1/scan.tiff\"", scratch.source)
+      try await withConverter(scratch) { mount in
+        let lines = """
+          export XDG_DATA_HOME=$O XDG_CONFIG_HOME=$O/config XDG_CURRENT_DESKTOP= DESKTOP_SESSION= DISPLAY=:0 BROWSER=false
+          mkdir -p $O/mime/packages $O/applications $O/config; "$B" formats --mime > $O/mime/packages/ffmount.xml
+          update-mime-database $O/mime > /dev/null 2>&1; echo '[Default Applications]' > $O/config/mimeapps.list
+          printf '#!/bin/sh\\necho "$1: ${2##*/}" >> %s' "$O/log" > $O/run; chmod +x $O/run
+          for app in viewer:image/jpeg reader:application/pdf browser:text/html editor:text/plain; do
+            printf '[Desktop Entry]\\nType=Application\\nName=%s\\nExec=%s %s %%f\\n' ${app%:*} $O/run ${app%:*} > $O/applications/${app%:*}.desktop
+            echo "${app#*:}=${app%:*}.desktop" >> $O/config/mimeapps.list
+          done
+          for open in 'gio open' xdg-open; do
+            : > $O/log
+            for f in scan.tiff.as-jpeg scan.tiff.as.jpg report.pdf.pages/002.pdf x.csv.as-html report.pdf.as-txt; do
+              $open $f 2>&1
+            done
+            for n in $(seq 200); do [ $(wc -l < $O/log) = 5 ] && break; sleep .02; done; sort $O/log
+          done
+          """
+        let said = try await mount.shell("B='\(MountProcess.binary)'\n" + lines, scratch)
+        let opened = """
+          browser: x.csv.as-html
+          editor: report.pdf.as-txt
+          reader: 002.pdf
+          viewer: scan.tiff.as-jpeg
+          viewer: scan.tiff.as.jpg
+
+          """
+        #expect(said == opened + opened)
+      }
+    }
+  }
+
   @Test func thumbnailsAreOfThePictureBehindAView() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
