@@ -122,7 +122,6 @@ let package = Package(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
 
-    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"]),
     module(
       "Recognition", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
 
