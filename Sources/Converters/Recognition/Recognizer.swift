@@ -83,8 +83,19 @@ public import WorkerKit
     }
   }
 
+  /// By how many quarters a page has to be turned clockwise to be upright, as far as its letters tell; 0 where they do not.
+  ///
+  /// - Parameter density: as for `recognize`.
+  public func quartersToTurn(_ samples: Samples, density: Double?) throws(JobFailure) -> Int {
+    let page = try CleanPage(samples, density: Self.plausible(density, samples))
+    return try turn(of: page, leastCertainty: Self.certain) ?? 0
+  }
+
+  /// Below it a page with few letters is turned wrongly as often as not.
+  private static let certain: Float = 2
+
   /// By how many quarters the page has to be turned clockwise to be upright; nil where that cannot be known, or by none.
-  private func turn(of page: CleanPage) throws(JobFailure) -> Int? {
+  private func turn(of page: CleanPage, leastCertainty: Float = 0) throws(JobFailure) -> Int? {
     guard data.has(TrainedData.orientation) else { return nil }
     if unsafe compass == nil { unsafe compass = start([TrainedData.orientation]) }
     guard let compass = unsafe compass else { return nil }
@@ -96,7 +107,7 @@ public import WorkerKit
     var script: UnsafePointer<CChar>?
     guard
       unsafe TessBaseAPIDetectOrientationScript(compass, &degrees, &certainty, &script, &scriptCertainty) != 0,
-      degrees != 0
+      degrees != 0, certainty >= leastCertainty
     else { return nil }
     return (4 - Int(degrees) / 90) & 3
   }

@@ -20,26 +20,26 @@ struct DocumentScanHandler: JobHandler {
       }
       if recipe.verb == Conversion.scannedFolder.verb {
         try order.forEachMember { (name, open) throws(JobFailure) in
-          do throws(JobFailure) { try Self.forEachPhoto(in: open(), changes.filter, add) } catch {
+          do throws(JobFailure) { try forEachPhoto(in: open(), changes.filter, add) } catch {
             throw error.about(name)
           }
         }
       } else if try order.input().isPDF {
         try PagedInput(order).forEachPage { (page) throws(JobFailure) in
-          try add(CleanedPhoto(scan: page, changes.filter))
+          try add(CleanedPhoto(whole: page, changes.filter, recognizer))
         }
       } else {
-        try Self.forEachPhoto(in: order.input(), changes.filter, add)
+        try forEachPhoto(in: order.input(), changes.filter, add)
       }
     }
     return remark
   }
 
-  private static func forEachPhoto(
+  private func forEachPhoto(
     in input: JobInput, _ filter: ScanFilter, _ body: (CleanedPhoto) throws(JobFailure) -> Void
   ) throws(JobFailure) {
     try PagePixels.forEach(of: input) { (photo) throws(JobFailure) in
-      try body(CleanedPhoto(photo, filter, page: nil))
+      try body(CleanedPhoto(photo, filter, recognizer))
     }
   }
 

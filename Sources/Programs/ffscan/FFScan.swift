@@ -18,7 +18,8 @@ enum FFScan {
     }
     let recognizer = Recognizer()
     return [
-      ReadingHandler(recognizer), SearchableHandler(recognizer), ScanHandler(), DocumentScanHandler(recognizer),
+      ReadingHandler(recognizer), SearchableHandler(recognizer), ScanHandler(recognizer),
+      DocumentScanHandler(recognizer),
     ]
   }
 }

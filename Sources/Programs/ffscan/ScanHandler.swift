@@ -1,6 +1,7 @@
 internal import Catalogue
 internal import Documents
 internal import Images
+internal import Recognition
 internal import WorkerKit
 
 /// Makes clean pages of photos, and counts the pages in them.
@@ -8,12 +9,17 @@ struct ScanHandler: JobHandler {
   static let verbs = formats.keys.sorted()
   private static let formats: [String: ImageFormat] = ["scan-jpeg": .jpeg, "scan-png": .png, "scan-pdf": .pdf]
 
+  private let recognizer: Recognizer
+
+  init(_ recognizer: Recognizer) { self.recognizer = recognizer }
+
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     guard let format = Self.formats[recipe.verb], let changes = recipe.arguments.flatMap({ ScanChanges($0[...]) })
     else {
       throw .unknown
     }
-    let photo = try CleanedPhoto(PagePixels(firstOf: order.input()), changes.filter, page: changes.page)
+    let photo = try CleanedPhoto(
+      PagePixels(firstOf: order.input()), changes.filter, page: changes.page, recognizer)
     if format == .pdf {
       let image = try photo.image(changes.rest)
       try PicturePages.write(to: output) { (pages) throws(JobFailure) in try pages.add(image) }
