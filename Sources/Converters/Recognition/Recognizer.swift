@@ -1,3 +1,4 @@
+internal import CLeptonica
 internal import CRecognition
 internal import CTesseract
 public import Catalogue
@@ -17,6 +18,7 @@ public import WorkerKit
   /// Must be called before the sandbox closes.
   public init(_ data: TrainedData = TrainedData()) {
     self.data = data
+    setMsgSeverity(Int32(L_SEVERITY_NONE))
     ffscan_recognition_prepare()
   }
 
@@ -27,8 +29,13 @@ public import WorkerKit
 
   /// Below it, in percent, the page may lie on its side, or be no text.
   private static let sure = 70.0
-  /// Below it words are what lines and stains look like.
-  private static let leastConfidence: Float = 10
+  /// Below it, in percent, words are what lines and stains look like.
+  private static let leastConfidence: Float = 20
+  /// Below it all words of a page are: it is a picture.
+  private static let leastMean = 45.0
+
+  /// Of a page as it is read, in pixels.
+  private static let leastSide = 8.0
 
   /// The text of a page. Takes about a second of a processor for 2,000 letters.
   ///
@@ -38,23 +45,31 @@ public import WorkerKit
   ) throws(JobFailure) -> RecognizedPage {
     try open(languages)
     let density = Self.plausible(density, samples)
+    // Nothing can be read on less, and Leptonica would have no pixels left.
+    let least = Double(min(samples.width, samples.height)) * min(1, CleanPage.density / density)
+    let empty = RecognizedPage(width: samples.width, height: samples.height, density: density, blocks: [])
+    if least < Self.leastSide { return empty }
     let clean = try CleanPage(samples, density: density)
     func read(_ page: CleanPage) throws(JobFailure) -> RecognizedPage {
       RecognizedPage(
         width: samples.width, height: samples.height, density: density,
         blocks: try blocks(of: page.straightened(), (samples.width, samples.height)))
     }
-    let upright = try read(clean)
-    guard upright.confidence < Self.sure, let quarters = try turn(of: clean) else { return upright }
-    let turned = try read(clean.turned(quarters))
-    return turned.confidence > upright.confidence ? turned : upright
+    var found = try read(clean)
+    if found.confidence < Self.sure, let quarters = try turn(of: clean) {
+      let turned = try read(clean.turned(quarters))
+      if turned.confidence > found.confidence { found = turned }
+    }
+    return found.confidence < Self.leastMean ? empty : found
   }
 
-  /// What a file says if a page of that density would have a size that pages have, else that of a sheet of A4.
+  /// What a file says if a page of that density would have a size that pages have, else that of a sheet of A4, or of a
+  /// screen.
   private static func plausible(_ density: Double?, _ samples: Samples) -> Double {
     let longest = Double(max(samples.width, samples.height))
-    if let density, (2...50).contains(longest / density) { return density }
-    return max(longest / 11.7, 30)
+    // 72 is what programs write that do not know.
+    if let density, density != 72, (0.3...25).contains(longest / density) { return density }
+    return max(longest / 11.7, 96)
   }
 
   private func open(_ languages: ReadingLanguages) throws(JobFailure) {

@@ -33,7 +33,7 @@ struct ReadingHandler: JobHandler {
   private func forEachPage(
     of order: JobOrder, _ languages: ReadingLanguages, _ body: (RecognizedPage) throws(JobFailure) -> Void
   ) throws(JobFailure) {
-    try PagedInput(order).forEachPage { (page) throws(JobFailure) in
+    try PagedInput(order).forEachPage(inGray: true) { (page) throws(JobFailure) in
       try body(recognizer.recognize(page.samples, density: page.density, in: languages))
     }
   }

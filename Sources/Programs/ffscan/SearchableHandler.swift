@@ -30,7 +30,7 @@ struct SearchableHandler: JobHandler {
     _ input: JobInput, _ languages: ReadingLanguages, to output: JobOutput
   ) throws(JobFailure) {
     var texts: [[LayerLine]] = []
-    try PagePixels.forEach(of: input) { (page) throws(JobFailure) in
+    try PagePixels.forEach(of: input, inGray: true) { (page) throws(JobFailure) in
       texts.append(try recognizer.recognize(page.samples, density: page.density, in: languages).layer)
     }
     texts.reverse()
