@@ -17,7 +17,9 @@ public struct PagePixels: Sendable {
 
   /// The first image of a file.
   public init(firstOf input: JobInput) throws(JobFailure) {
-    self = try ImagePages(input).make(of: 0) { (input, page) throws(JobFailure) in try PagePixels(input, page) }
+    self = try ImagePages(input).make(of: 0) { (input, page) throws(JobFailure) in
+      try PagePixels(input, page, inGray: false)
+    }
   }
 
   /// Calls `body` with each image of a file that is a page of its own, one at a time in memory.

@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+private let hasLanguages = ["eng", "osd"].allSatisfy {
+  MountScratch.exists("/usr/share/tesseract-ocr/5/tessdata/\($0).traineddata")
+}
+
+/// Clean pages of the photos of Tests/Scripts/make_photos.py, through a mount.
+@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasLanguages, "needs tesseract-ocr-eng and -osd"))
+struct ScanTests {
+  private func withPhotos(_ body: (MountProcess, MountScratch) async throws -> Void) async throws {
+    try await withScratch { scratch in
+      try await script("make_photos.py", scratch.source)
+      try await withConverter(scratch, "workers=2,ocr=eng") { mount in try await body(mount, scratch) }
+    }
+  }
+
+  @Test func pageInAPhotoIsStraightCleanAndUpright() async throws {
+    try await withPhotos { mount, scratch in
+      let lines = """
+        getfattr --only-values -n user.ffmount.remark page.jpg.scan.as-jpeg 2>&1 | cut -d: -f2-
+        cat none.jpg.scan.as-jpeg > $O/none.jpg; getfattr --only-values -n user.ffmount.remark none.jpg.scan.as-jpeg; echo
+        cat page.jpg.scan.as-jpeg | cmp - page.jpg.colour.scan.as-jpeg; cat page.jpg.scan.page2.as-jpeg
+        ls page.jpg.gray.bw.scan.as-jpeg page.jpg.bw.as-jpeg page.jpg.scan.scan.as-jpeg
+        """
+      let pages = [
+        "page.jpg.scan.as-jpeg", "over.jpg.scan.as-png", "page.jpg.scan.gray.as-jpeg",
+        "page.jpg.800x800.scan.bw.as-png",
+      ]
+      for page in pages { _ = try await script("check_scans.py", "\(mount.mountpoint)/\(page)") }
+      let said = try await mount.shell(lines, scratch)
+      #expect(
+        said == """
+           user.ffmount.remark: No such attribute
+          none.jpg shows no page that stands out, so all of it was taken
+          cat: page.jpg.scan.page2.as-jpeg: No such file or directory
+          ls: cannot access 'page.jpg.gray.bw.scan.as-jpeg': No such file or directory
+          ls: cannot access 'page.jpg.bw.as-jpeg': No such file or directory
+          ls: cannot access 'page.jpg.scan.scan.as-jpeg': No such file or directory
+
+          """)
+    }
+  }
+
+  @Test func severalPagesInAPhotoAreFilesInAFolder() async throws {
+    try await withPhotos { mount, scratch in
+      let lines = """
+        ls two.jpg.scan.pages two.jpg.scan.bw.pages page.jpg.scan.pages
+        for n in 1 2; do cmp two.jpg.scan.pages/00$n.jpg two.jpg.scan.page$n.as-jpeg; head -n 1 two.jpg.scan.pages/00$n.jpg.as-txt; done
+        """
+      let said = try await mount.shell(lines, scratch)
+      #expect(
+        said == """
+          page.jpg.scan.pages:
+          001.jpg
+
+          two.jpg.scan.bw.pages:
+          001.jpg
+          002.jpg
+
+          two.jpg.scan.pages:
+          001.jpg
+          002.jpg
+          The left page
+          The right page
+
+          """)
+    }
+  }
+
+  @Test func photosOfPagesBecomeOneSearchableDocument() async throws {
+    try await withPhotos { mount, scratch in
+      let lines = """
+        for f in roll.bw.scan.pdf skewed.pdf.gray.scan.pdf page.jpg.scan.bw.as-pdf; do
+          cat $f > $O/x.pdf; qpdf --check $O/x.pdf > /dev/null && pdftotext $O/x.pdf - | grep -c 'number 4711'
+          pdftotext $O/x.pdf - | grep -o 'The [a-z]* page' | paste -s -d,
+          pdfimages -list $O/x.pdf | awk 'NR > 2 { print $6, $8, $9 }' | uniq; pdfinfo $O/x.pdf | grep -c A4
+        done
+        [ $(stat -c %s page.jpg.scan.bw.as-pdf) -lt 60000 ] && echo small
+        cat roll.bw.scan.pdf | cmp - roll.eng.bw.scan.pdf; cat none.jpg.scan.pdf | head -c 5
+        """
+      let said = try await mount.shell(lines, scratch)
+      #expect(
+        said == """
+          4
+          The second page,The tenth page
+          gray 1 jbig2
+          1
+          2
+
+          gray 8 jpeg
+          1
+          0
+
+          gray 1 jbig2
+          1
+          small
+          %PDF-
+          """)
+    }
+  }
+}
