@@ -39,11 +39,17 @@ enum Converter {
     let missing = options.converter == nil ? missing : []
     guard !missing.isEmpty else { return nil }
     return "there is no \(missing.joined(separator: " and no ")) beside ffmount or in ../libexec/ffmount: "
-      + "views that it makes, of PDFs and images, are not shown (\(remedy))"
+      + "what would be made by it is not shown (\(remedy(missing)))"
   }
 
-  /// How to get the worker programs.
-  static let remedy = "install the package ffmount-converters, or run scripts/install"
+  /// The Debian package with a worker program.
+  static func package(of program: String) -> String { program == "ffscan" ? "ffmount-scans" : "ffmount-converters" }
+
+  /// How to get worker programs.
+  static func remedy(_ programs: [String] = ["ffconvert"]) -> String {
+    let packages = Set(programs.map(package)).sorted().joined(separator: " and ")
+    return "install the package \(packages), or run scripts/install"
+  }
 
   /// nil if there is no worker program at all: then the views that need one are left out.
   static func conversions(

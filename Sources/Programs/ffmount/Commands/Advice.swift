@@ -12,7 +12,7 @@ enum Advice {
     ("max_ratio", "if you trust the archive, mount with a higher limit, such as -o max_ratio=10000"),
     ("memory=", "mount with more memory for names, such as -o memory=2G"),
     ("sandbox=weak", "ffmount doctor says what the system lacks; -o sandbox=weak converts with less protection"),
-    ("could not be started", "install what converts: \(Converter.remedy)"),
+    ("could not be started", "install what converts: \(Converter.remedy())"),
     ("was killed", "open it again: the cause was not the file"),
     ("No space", "make room on the disk, or type: ffmount cache clear"),
     ("no room for the result", "make room on the disk, or type: ffmount cache clear"),

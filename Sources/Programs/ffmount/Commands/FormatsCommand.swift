@@ -35,7 +35,7 @@ struct FormatsCommand: ParsableCommand {
     for (program, verbs) in missing {
       print(
         Terminal.wrapped(
-          "Not installed: \(program), which makes \(verbs.joined(separator: ", ")) (\(Converter.remedy))",
+          "Not installed: \(program), which makes \(verbs.joined(separator: ", ")) (\(Converter.remedy([program])))",
           columns: Terminal.isOne() ? Terminal.columns() : .max))
     }
   }
