@@ -16,6 +16,9 @@ enum Converter {
     return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
   }
 
+  /// Worker programs that not everybody wants.
+  static let optional: Set = ["ffscan"]
+
   static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
 
   /// The paths of the worker programs that there are, by their names.
@@ -34,9 +37,9 @@ enum Converter {
     }
   }
 
-  /// What is missing for all conversions to be made, and what to do about it, in one sentence; nil if nothing is.
+  /// What is missing for the usual conversions to be made, and what to do about it, in one sentence; nil if nothing is.
   static func lack(_ options: MountOptions) -> String? {
-    let missing = options.converter == nil ? missing : []
+    let missing = options.converter == nil ? missing.filter { !optional.contains($0) } : []
     guard !missing.isEmpty else { return nil }
     return "there is no \(missing.joined(separator: " and no ")) beside ffmount or in ../libexec/ffmount: "
       + "what would be made by it is not shown (\(remedy(missing)))"
