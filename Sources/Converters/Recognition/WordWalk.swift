@@ -22,7 +22,7 @@ internal import CTesseract
 
   mutating func blocks() -> [RecognizedPage.Block] {
     var blocks: [RecognizedPage.Block] = []
-    var line = (text: "", words: [RecognizedPage.Word]())
+    var line = (text: "", words: [FoundWord]())
     repeat {
       if isFirst(of: RIL_BLOCK) { blocks.append(RecognizedPage.Block(paragraphs: [])) }
       if isFirst(of: RIL_PARA), let last = blocks.indices.last {
@@ -34,7 +34,8 @@ internal import CTesseract
       if isLast, !line.words.isEmpty, let block = blocks.indices.last,
         let paragraph = blocks[block].paragraphs.indices.last
       {
-        blocks[block].paragraphs[paragraph].lines.append(RecognizedPage.Line(text: line.text, words: line.words))
+        blocks[block].paragraphs[paragraph].lines.append(
+          RecognizedPage.Line(text: line.text, words: placed(line.words)))
         line.words = []
       }
     } while unsafe TessPageIteratorNext(place, RIL_WORD) != 0
@@ -55,20 +56,31 @@ internal import CTesseract
   }
 
   /// nil for what is no word.
-  private var word: RecognizedPage.Word? {
+  private var word: FoundWord? {
     let text = text(of: RIL_WORD)
     let confidence = unsafe TessResultIteratorConfidence(iterator, RIL_WORD)
     guard !text.isEmpty, confidence >= leastConfidence, let box = box(of: RIL_WORD) else { return nil }
     let (start, end) = baseline(box)
-    let along = end - start
     let height = Double(unsafe ffscan_recognition_line_height(UnsafeRawPointer(place)))
-    let length = max(along.length, 1)
-    // Across the line, to the left of who reads along it.
-    let rise = Point(x: along.y / length, y: -along.x / length) * max(height, 1)
     let language = unsafe TessResultIteratorWordRecognitionLanguage(iterator).map { unsafe String(cString: $0) }
-    return RecognizedPage.Word(
-      text: text, box: map.edges(around: box, within: size), start: map(start), end: map(end),
-      rise: map(start + rise) - map(start), confidence: confidence, language: language ?? "")
+    return FoundWord(
+      text: text, box: box, start: start, end: end, height: max(height, 1), confidence: confidence,
+      language: language ?? "")
+  }
+
+  /// The words of a line where they are on the page as it was given.
+  private func placed(_ words: [FoundWord]) -> [RecognizedPage.Word] {
+    var words = words
+    let order = words.indices.sorted { words[$0].box.left < words[$1].box.left }
+    // Where letters touch, Tesseract counts the next word's first ones to both.
+    for (one, next) in zip(order, order.dropFirst()) where words[one].isLevel && words[next].isLevel {
+      words[one].end(before: words[next].box.left)
+    }
+    return words.map { word in
+      RecognizedPage.Word(
+        text: word.text, box: map.edges(around: word.box, within: size), start: map(word.start), end: map(word.end),
+        rise: map(word.start + word.rise) - map(word.start), confidence: word.confidence, language: word.language)
+    }
   }
 
   private func box(of level: TessPageIteratorLevel) -> Box? {
