@@ -125,6 +125,10 @@ extension SemanticsTests {
       """,
       "report.compressed.pdf\nreport.pdf\nreport.pdf.pages\nsmaller\n", build: documents),
     SemanticsExample(
+      "a PDF that has text is searchable as it is",
+      "cmp report.pdf report.pdf.searchable.pdf && getfattr --only-values -n user.ffmount.remark report.pdf.searchable.pdf",
+      "report.pdf is not changed: no page of it has text that is to be recognised", build: documents),
+    SemanticsExample(
       "an image has its JPEG beside it",
       "cp $S/photo.png $S/scan.tif; ls -d photo* scan*; file -b photo.png.as-jpeg scan.tif.as-jpeg | cut -d, -f1",
       "photo.png\nscan.tif\nscan.tif.as-jpeg\nJPEG image data\nJPEG image data\n", build: documents),
