@@ -103,8 +103,11 @@ struct RecognitionTests {
         [ "$(look mixed.pdf)" = "$(look mixed.pdf.searchable.pdf)" ] && echo looks the same
         # A picture is in it as it was.
         pdfimages -all side.jpg.searchable.pdf $O/side && cmp $O/side-000.jpg side.jpg && echo the picture itself
-        cmp words.pdf words.pdf.searchable.pdf && getfattr --only-values -n user.ffmount.remark words.pdf.searchable.pdf
-        echo; stat -c %s words.pdf.searchable.pdf
+        for name in words forbidden; do
+          cmp $name.pdf $name.pdf.searchable.pdf && getfattr --only-values -n user.ffmount.remark $name.pdf.searchable.pdf
+          echo
+        done
+        stat -c %s words.pdf.searchable.pdf
         """
       let said = try await mount.shell(lines, scratch)
       #expect(
@@ -122,6 +125,7 @@ struct RecognitionTests {
           looks the same
           the picture itself
           words.pdf is not changed: no page of it has text that is to be recognised
+          forbidden.pdf is not changed: its owner forbids that
           738
 
           """)

@@ -109,5 +109,7 @@ qpdf("--object-streams=generate", folder / "scan.pdf", folder / "packed.pdf")
 for key, name in ((40, "locked40.pdf"), (256, "locked256.pdf")):
     weak = ["--allow-weak-crypto"] if key < 256 else []
     qpdf("--static-id", *weak, "--encrypt", "reader", "owner", str(key), "--", folder / "scan.pdf", folder / name)
+forbidden = ["--extract=n", "--modify=none"]
+qpdf("--static-id", "--encrypt", "", "owner", "256", *forbidden, "--", folder / "scan.pdf", folder / "forbidden.pdf")
 known["scan.pdf"] = known["packed.pdf"] = [shares(words)]
 (folder.parent / "words.json").write_text(json.dumps(known))

@@ -18,9 +18,11 @@ struct SearchableHandler: JobHandler {
       try write(input, languages, to: output)
       return ""
     }
-    let document = try ScannedDocument(input, order.job.passwords)
+    // Not opened for a document that is to stay as it is: it may be one that cannot be.
+    var opened: ScannedDocument?
     return try SearchableDocument(input, order.job.passwords).write(to: output) { (index) throws(JobFailure) in
-      if try document.hasText(index) { return [] }
+      if opened == nil { opened = try ScannedDocument(input, order.job.passwords) }
+      guard let document = opened, try !document.hasText(index) else { return [] }
       return try document.recognize(index, languages, recognizer).layer
     }
   }
