@@ -56,7 +56,7 @@ extension RecognizedPage {
       LayerLine(
         words: line.words.map { word in
           LayerLine.Word(text: word.text, start: share(word.start), end: share(word.end), rise: share(word.rise))
-        })
+        }, isSpaced: line.text.contains(" "))
     }
   }
 

@@ -28,6 +28,11 @@ public struct LayerLine: Sendable {
   }
 
   public let words: [Word]
+  /// Whether there are spaces between them: not all scripts have any.
+  public let isSpaced: Bool
 
-  public init(words: [Word]) { self.words = words }
+  public init(words: [Word], isSpaced: Bool) {
+    self.words = words
+    self.isSpaced = isSpaced
+  }
 }

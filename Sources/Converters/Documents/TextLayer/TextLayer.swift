@@ -77,7 +77,8 @@ final class TextLayer {
       if step != (0, 0) { content += "\n\(Self.text(step.along)) \(Self.text(step.across)) Td".utf8 }
       if stretch != before.stretch { content += " \(Self.text(stretch)) Tz".utf8 }
       last = (before.along + step.along, before.across + step.across, stretch)
-      content += " (".utf8 + word.text + (index < words.count - 1 ? encoded(" ") : []) + Array(")Tj".utf8)
+      content +=
+        " (".utf8 + word.text + (line.isSpaced && index < words.count - 1 ? encoded(" ") : []) + Array(")Tj".utf8)
     }
   }
 
