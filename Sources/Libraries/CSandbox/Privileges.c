@@ -8,13 +8,19 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int ffconvert_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 // Changes nothing, and fails if there are several threads.
-int ffconvert_is_alone(void) { return unshare(CLONE_THREAD) == 0; }
+int ffconvert_is_alone(void) {
+  if (unshare(CLONE_THREAD) == 0) return 1;
+  // EINVAL: there are others. A sandbox around this program may refuse the call: then a folder for each thread is counted.
+  struct stat tasks;
+  return errno != EINVAL && stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 2 + 1;
+}
 
 int ffconvert_give_up_privileges(uint32_t user) {
   for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
