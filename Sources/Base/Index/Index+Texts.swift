@@ -19,6 +19,12 @@ extension Index {
       continues: continues)
   }
 
+  /// The full-text index of a source, if there is one of this state and version that has all texts; makes none. Blocks.
+  public func wholeTexts(of source: [UInt8], state: [UInt8], version: UInt64) -> TextIndex? {
+    guard let folder = textFolder, let key = attempt({ $0.key }) else { return nil }
+    return TextIndex(wholeAt: "\(folder)/\(Self.name(of: source))", key: key, sourceState: state, version: version)
+  }
+
   /// Removes the least recently used text indexes until the rest takes at most `limit` bytes.
   public func trimTexts(to limit: Int64, sparing source: [UInt8]) {
     guard let folder = textFolder else { return }

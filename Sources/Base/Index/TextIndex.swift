@@ -49,6 +49,16 @@ public final class TextIndex: Sendable {
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
   }
 
+  /// Opens a file that has all texts of this state and version; nil if there is none.
+  init?(wholeAt path: String, key: [UInt8], sourceState: [UInt8], version: UInt64) {
+    guard let content = try? TextFile.content(of: path, key), content.isWhole, content.meaning.state == sourceState,
+      content.meaning.version == version, let file = try? TextFile.open(path, key, content.meaning)
+    else { return nil }
+    place = Place(path: path, key: key, meaning: content.meaning)
+    state = Mutex(State(file: file))
+    _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
+  }
+
   /// A private one, in an unnamed file, which is gone with this object or the process; nil if it cannot be created.
   public init?(temporary: ()) {
     guard let file = try? TextFile.temporary() else { return nil }

@@ -56,14 +56,15 @@ enum Converter {
 
   /// nil if there is no worker program at all: then the views that need one are left out.
   static func conversions(
-    _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger
+    _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger,
+    programs isWanted: (String) -> Bool = { _ in true }
   ) throws -> Conversions? {
     if let given = options.converter, unsafe access(given, X_OK) != 0 {
       throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
     }
     var settings = ConversionPool.Options(program: options.converter ?? "")
     if options.converter == nil {
-      settings.programs = installed
+      settings.programs = installed.filter { isWanted($0.key) }
       if let lack = lack(options) { logger.notice("\(lack)") }
       settings.catalogue = .standard.limited { settings.programs[$0] != nil }
       if settings.catalogue.conversions.isEmpty { return nil }

@@ -11,9 +11,10 @@ package final class Indexing: Sendable {
   let mailboxes: Mailboxes
   private let view: MessagesView
 
-  package init(index: Index) {
+  /// - Parameter attached: reads what is attached to messages, if its words are wanted.
+  package init(index: Index, attached: AttachedTexts? = nil) {
     self.index = index
-    mailboxes = Mailboxes(index: index, yieldsToReaders: false)
+    mailboxes = Mailboxes(index: index, yieldsToReaders: false, attached: attached)
     view = MessagesView(listing: ViewListing(), mailboxes)
   }
 
@@ -26,6 +27,8 @@ package final class Indexing: Sendable {
 
     init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
+    /// The mailbox's, below the root that it was found in.
+    package var path: String { mailbox.file.path }
     /// Of the file, in bytes.
     package var size: Int64 { mailbox.file.attributes.size }
     /// The progress of the search: bytes read, messages found, and whether it is over.

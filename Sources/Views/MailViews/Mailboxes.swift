@@ -46,6 +46,8 @@ package final class Mailboxes: Sendable {
 
   /// Whether background work pauses without readers of a mount.
   let yieldsToReaders: Bool
+  /// Reads what is attached; nil: its words are not added.
+  let attached: AttachedTexts?
 
   /// Timing of queries and of adding words.
   package struct Pace: Sendable {
@@ -65,11 +67,12 @@ package final class Mailboxes: Sendable {
   static let blockCost = MailboxDirectory.blockSize * 400
 
   package init(
-    index: Index?, yieldsToReaders: Bool = true, _ memory: MemoryBudget = MemoryBudget(), pace: Pace = Pace()
+    index: Index?, yieldsToReaders: Bool = true, attached: AttachedTexts? = nil, _ memory: MemoryBudget = MemoryBudget(), pace: Pace = Pace()
   ) {
     self.index = index
     self.pace = pace
     self.yieldsToReaders = yieldsToReaders
+    self.attached = attached
     self.memory = memory
     blocks = LRUCache(capacity: Self.roomForBlocks, memory)
     messages = MessageTable(memory)

@@ -11,7 +11,7 @@ struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
     abstract: "Looks through mailboxes, or converts files, ahead of time.",
-    usage: "ffmount index [--search] [--conversions] PATH…",
+    usage: "ffmount index [--search [--attachment-text | --ocr]] [--conversions] [--jobs N] PATH…",
     discussion: "So the first visit is as quick as the second.")
 
   @Argument(help: "Mailboxes, or folders to look for them in.", completion: .file())
@@ -20,21 +20,29 @@ struct IndexCommand: ParsableCommand {
   @Flag(help: "Put the words of the messages into an index as well, for searches.")
   var search = false
 
+  @Flag(help: "With --search: also the text of attached PDFs, tables and texts.")
+  var attachmentText = false
+
+  @Flag(help: "With --search: also the text of attachments, recognised where it is in pictures, which takes seconds a page.")
+  var ocr = false
+
+  @Option(help: ArgumentHelp("At most so many attachments at a time.", valueName: "N"))
+  var jobs: Int?
+
   @Flag(help: "Make all that a mount of these folders would list as converted, so that its sizes are known.")
   var conversions = false
 
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: paths, toDo: "index")
-    let index = try IndexFolder.index()
-    let indexing = Indexing(index: index)
-    defer {
-      indexing.stop()
-      index.finish(within: .seconds(10))
+    if attachmentText || ocr, !search {
+      throw Refusal(.usage, "\(ocr ? "--ocr" : "--attachment-text") is for the words of messages (add --search)")
     }
+    let index = try IndexFolder.index()
+    defer { index.finish(within: .seconds(10)) }
     var failures = 0
     for path in paths {
       do {
-        failures += try look(through: path, indexing)
+        failures += try look(through: path, index)
         if conversions { failures += try convert(path, index) }
       } catch let refusal as Refusal {
         Terminal.logError(refusal.sentence)
@@ -45,20 +53,26 @@ struct IndexCommand: ParsableCommand {
   }
 
   /// Indexes the mailboxes at a path; returns how many failed.
-  private func look(through path: String, _ indexing: Indexing) throws -> Int {
+  private func look(through path: String, _ index: Index) throws -> Int {
     let place = try RealPlace(path)
+    let reader = try attachmentReader(place, index)
+    let indexing = Indexing(index: index, attached: reader?.texts)
+    defer {
+      indexing.stop()
+      reader?.stop()
+    }
     do throws(Fault) {
       if let name = place.name {
         guard let search = try indexing.search(name, in: place.root) else {
           throw Fault(.unsupported, "it is no mailbox")
         }
-        return follow(path, search, indexing) ? 0 : 1
+        return follow(path, search, indexing, reader) ? 0 : 1
       }
       var failures = 0
       try indexing.searchAll(below: place.root) { inner, found in
         let inner = path.hasSuffix("/") ? path + inner : path + "/" + inner
         switch found {
-        case .success(let search): failures += follow(inner, search, indexing) ? 0 : 1
+        case .success(let search): failures += follow(inner, search, indexing, reader) ? 0 : 1
         case .failure(let fault):
           Terminal.logError("cannot index \(inner): \(describe(fault))")
           failures += 1
@@ -69,10 +83,15 @@ struct IndexCommand: ParsableCommand {
   }
 
   /// Follows the indexing of a mailbox and, if requested, of its words; returns whether all of it completed.
-  private func follow(_ path: String, _ found: Indexing.Search, _ indexing: Indexing) -> Bool {
+  private func follow(
+    _ path: String, _ found: Indexing.Search, _ indexing: Indexing, _ reader: AttachmentReader?
+  ) -> Bool {
     guard complete(path, found, indexing) else { return false }
     guard search else { return true }
-    do throws(Fault) { return complete("words of \(path)", try indexing.words(of: found), indexing) } catch {
+    do throws(Fault) {
+      if let reader { try read(path, found, indexing, reader) }
+      return complete("words of \(path)", try indexing.words(of: found), indexing)
+    } catch {
       Terminal.logError("cannot index the words of \(path): \(describe(error))")
       return false
     }

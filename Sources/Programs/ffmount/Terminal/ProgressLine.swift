@@ -21,8 +21,15 @@ struct ProgressLine {
   /// The longest remaining time shown, in seconds.
   private static let longest: Double = 1_000_000
 
+  /// What is counted, if it is not bytes, and what has been done with it.
+  private let (things, deed): (String, String)
+
   /// `isShown` enables the bar on a terminal.
-  init(_ title: String, size: Int64, output: Int32 = STDOUT_FILENO, isShown: Bool = true) {
+  init(
+    _ title: String, size: Int64, of things: String = "files", done deed: String = "converted",
+    output: Int32 = STDOUT_FILENO, isShown: Bool = true
+  ) {
+    (self.things, self.deed) = (things, deed)
     self.title = Terminal.shown(title)
     self.size = size
     self.output = output
@@ -63,13 +70,13 @@ struct ProgressLine {
     let now = ContinuousClock.now
     guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
     shown = now
-    draw(size > 0 ? Double(files) / Double(size) : 1, [["\(files) of \(size) files"], []])
+    draw(size > 0 ? Double(files) / Double(size) : 1, [["\(files) of \(size) \(things)"], []])
   }
 
   func finish(files: Int) {
     let seconds = (ContinuousClock.now - begun) / .seconds(1)
     let start = shown == nil ? "" : "\r\u{1b}[K"
-    write("\(start)\(title): \(files) files converted in \(Amount.seconds(seconds))\n")
+    write("\(start)\(title): \(files) \(things) \(deed) in \(Amount.seconds(seconds))\n")
   }
 
   /// Draws the bar, the first of `choices` with which there is room for the title, and that. A line that is wider than the

@@ -24,6 +24,8 @@ final class TextSearch: Sendable {
     /// Whether words are being added.
     fileprivate(set) var isAdding = false
     fileprivate var texts: TextIndex?
+    /// How much of attachments is in `texts`; nil: nothing.
+    fileprivate var extent: AttachedTexts.Extent?
     /// The number of messages indexed, and of all messages.
     var count = 0
     var messages = 0
@@ -124,10 +126,15 @@ final class TextSearch: Sendable {
   private func open(evenTemporary: Bool = true) throws(Fault) -> TextIndex? {
     try turn.lock()
     defer { turn.unlock() }
+    // With words of attachments, which another process adds.
+    let richer = try richerIndex()
     // If another process has replaced the file, it is opened again.
-    if let known = progress.read({ $0.texts }), known.reach != nil { return known }
+    if richer == nil, let known = progress.read({ $0.texts }), known.reach != nil { return known }
     _ = try mailbox.count(.blocking)
-    guard let texts = try kept() ?? (evenTemporary ? TextIndex(temporary: ()) : nil) else { return nil }
+    var texts = richer
+    if texts == nil { texts = try kept() }
+    if texts == nil, evenTemporary { texts = TextIndex(temporary: ()) }
+    guard let texts else { return nil }
     progress.update { progress in
       progress.texts = texts
       progress.isDone = false
@@ -138,12 +145,30 @@ final class TextSearch: Sendable {
   /// The persistent index; nil if there is none.
   private func kept() throws(Fault) -> TextIndex? {
     if progress.read({ $0.isRefused }) { return nil }
-    guard let store = mailbox.place, let index = mailboxes?.index else { return nil }
+    guard let store = mailbox.place, let mailboxes, let index = mailboxes.index else { return nil }
     // The content of the messages counts, if known, rather than the file's state.
     let proof = mailbox.hash?.packed
     return try index.texts(
-      of: store.source, state: proof ?? store.state, version: Self.version, proof: proof ?? [],
+      of: mailboxes.attached?.extent.source(store.source) ?? store.source, state: proof ?? store.state,
+      version: Self.version, proof: proof ?? [],
       continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
+  }
+
+  /// The best index that is whole and has more than the words of messages, unless it is the one in use; nil if there is
+  /// none, or words are added here.
+  private func richerIndex() throws(Fault) -> TextIndex? {
+    guard let mailboxes, mailboxes.attached == nil, let index = mailboxes.index, let store = mailbox.place else {
+      return nil
+    }
+    let used = progress.read { $0.extent }
+    for extent in AttachedTexts.Extent.best where extent.rawValue > used?.rawValue ?? 0 {
+      let state = mailbox.hash?.packed ?? store.state
+      if let found = index.wholeTexts(of: extent.source(store.source), state: state, version: Self.version) {
+        progress.update { $0.extent = extent }
+        return found
+      }
+    }
+    return nil
   }
 
   private func begin() {
@@ -229,7 +254,7 @@ final class TextSearch: Sendable {
         let text: IndexedText
         do throws(Fault) {
           try Interest.check()
-          text = try self.text(of: row)
+          text = try self.text(of: row, at: added + batch.count)
         } catch {
           // The next process continues from what is ready.
           if error.isDelay, !batch.isEmpty { _ = add(isLast: false) }
@@ -249,9 +274,16 @@ final class TextSearch: Sendable {
   }
 
   /// The words of a message; none if the file is damaged there.
-  private func text(of row: MessageRow) throws(Fault) -> IndexedText {
+  private func text(of row: MessageRow, at position: Int) throws(Fault) -> IndexedText {
     guard let message = try mailbox.messageIfReadable(row) else { return IndexedText(Message.Words()) }
-    do throws(Fault) { return IndexedText(try message.words()) } catch {
+    do throws(Fault) {
+      var words = try message.words()
+      if let attached = mailboxes?.attached, !message.attachments.isEmpty {
+        let name = row.folderName(position: position + 1)
+        words.body += try [0x0a] + attached.text(name, mailbox.file.path)
+      }
+      return IndexedText(words)
+    } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }
       return IndexedText(Message.Words())
     }
