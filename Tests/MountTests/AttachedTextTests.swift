@@ -28,7 +28,8 @@ struct AttachedTextTests {
       #expect(try await found("harbour") == "")
       #expect(try await found("herring") == "")
       let read = try await ffmount("index", "--search", "--attachment-text", scratch.source)
-      #expect(read.status == 0 && read.text.contains("attachments of \(archive): 3 messages read in "), "\(read.errors)")
+      #expect(
+        read.status == 0 && read.text.contains("attachments of \(archive): 3 messages read in "), "\(read.errors)")
       #expect(try await found("harbour") == "")
       #expect(try await found("herring 4711 see") == "table")
       #expect(try await found("\"words of its own\"") == "document")

@@ -10,7 +10,9 @@ extension RealPlace {
   /// - Parameters:
   ///   - options: of the mount.
   ///   - isWanted: whether a worker program may be used.
-  func tree(_ index: Index, _ options: [String] = [], programs isWanted: (String) -> Bool = { _ in true }) throws -> Tree {
+  func tree(_ index: Index, _ options: [String] = [], programs isWanted: (String) -> Bool = { _ in true }) throws
+    -> Tree
+  {
     var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
     logger.logLevel = .warning
     let spools = MountPlan.spoolFolder

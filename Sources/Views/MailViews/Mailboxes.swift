@@ -67,7 +67,8 @@ package final class Mailboxes: Sendable {
   static let blockCost = MailboxDirectory.blockSize * 400
 
   package init(
-    index: Index?, yieldsToReaders: Bool = true, attached: AttachedTexts? = nil, _ memory: MemoryBudget = MemoryBudget(), pace: Pace = Pace()
+    index: Index?, yieldsToReaders: Bool = true, attached: AttachedTexts? = nil,
+    _ memory: MemoryBudget = MemoryBudget(), pace: Pace = Pace()
   ) {
     self.index = index
     self.pace = pace

@@ -85,7 +85,8 @@ enum Checkup {
       if let path = installed[name] { return Finding(name, .good, path) }
       guard missing.contains(name) else { return Finding(name, .note, "missing: another converter does its work") }
       return Finding(
-        name, Converter.optional.contains(name) ? .note : .bad, "missing: what it makes is not shown", mend: "sudo apt install \(Converter.package(of: name))")
+        name, Converter.optional.contains(name) ? .note : .bad, "missing: what it makes is not shown",
+        mend: "sudo apt install \(Converter.package(of: name))")
     }
     if let path = installed[sandboxed] { findings.append(sandbox(path)) }
     return findings

@@ -23,7 +23,9 @@ struct IndexCommand: ParsableCommand {
   @Flag(help: "With --search: also the text of attached PDFs, tables and texts.")
   var attachmentText = false
 
-  @Flag(help: "With --search: also the text of attachments, recognised where it is in pictures, which takes seconds a page.")
+  @Flag(
+    help: "With --search: also the text of attachments, recognised where it is in pictures, which takes seconds a page."
+  )
   var ocr = false
 
   @Option(help: ArgumentHelp("At most so many attachments at a time.", valueName: "N"))
