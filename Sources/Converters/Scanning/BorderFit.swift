@@ -11,6 +11,8 @@ struct BorderFit {
   private(set) var ground = SIMD4<Float>.zero
   /// Whether these differ everywhere in the same way: from 0 to 1.
   private(set) var groundCoherence: Float = 0
+  /// How much darker the side itself is than what is lightest on both sides, as a printed rule is: from 0 to 1.
+  private(set) var ruling: Float = 0
   /// The mean colour inside.
   private(set) var inside = SIMD4<Float>.zero
   /// How much the colour changes along the side: inside and outside, in levels.
@@ -191,11 +193,15 @@ struct BorderFit {
         continue
       }
       ground += inner - outer
+      let here = (-2...2).map { picture.pixel(at: middle + inwards * Double($0)).x }.min() ?? 0
+      let depth = max(0, min(inner.x, outer.x) - here)
+      ruling += depth / (depth + 2 + 0.1 * inner.x)
       all += Profiles.length(inner - outer)
       count += 1
     }
     groundCoherence = Profiles.length(ground) / max(1e-3, all)
     ground *= 1 / max(1, count)
+    ruling /= max(1, count)
   }
 
   private func lightest(from middle: Point, _ sign: Double, _ picture: Picture) -> SIMD4<Float>? {

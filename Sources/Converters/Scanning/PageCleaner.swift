@@ -67,7 +67,7 @@ public enum PageCleaner {
     case .vivid: return try made(clean.toned(tones.table).saturated)
     case .sepia: return try made(clean.toned(tones.table).looked(upIn: Tones.sepia, bands: 3))
     case .bw:
-      guard let bits = Threshold.bilevel(clean, dotsPerInch: dotsPerInch) else { return try made(nil) }
+      guard let bits = Threshold.bilevel(clean.smoothed, dotsPerInch: dotsPerInch) else { return try made(nil) }
       let bilevel = Specks.removed(from: bits, smallerThan: max(2, Int(8 * dotsPerInch * dotsPerInch / 90000)))
       return try made(bilevel.samples, bilevel)
     }

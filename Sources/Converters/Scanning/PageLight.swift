@@ -22,7 +22,7 @@ struct PageLight {
     cell = max(2, min(32, Int(dotsPerInch / 37)))
     let cells = Picture(cellsOf: page, of: cell)
     (width, height) = (cells.width, cells.height)
-    let closed = cells.closed(by: 9)
+    let closed = cells.closed(by: 5)
     let isPaper = Self.papers(in: closed)
     let luminance = Self.bridged(closed.pixels.map(\.x), isPaper, width, height)
     // The colour of paper changes slowly, from one lamp to another.

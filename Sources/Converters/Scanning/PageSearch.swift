@@ -32,7 +32,7 @@ struct PageSearch {
       lines.append(EdgeLine(angle: angle, offset: offset, in: both, isBorder: true))
     }
     let ratio = coarse.scale / fine.scale
-    let candidates = QuadrilateralSearch(coarse, lines).candidates(atMost: 20).compactMap {
+    let candidates = QuadrilateralSearch(coarse, lines).candidates(atMost: 24).compactMap {
       PageCandidate($0.page.scaled(by: ratio), isBorder: $0.isBorder, reach: Int(2.5 * ratio) + 2, in: fine)
     }
     return candidates.enumerated()

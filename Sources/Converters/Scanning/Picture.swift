@@ -8,6 +8,8 @@ struct Picture {
   let pixels: [SIMD4<Float>]
   /// Pixels of the photo per pixel, in both directions.
   let scale: Double
+  /// The luminance that a twentieth of the pixels exceeds.
+  let lightest: Float
 
   /// Another picture of the same size.
   func replacing(_ pixels: [SIMD4<Float>]) -> Picture {
@@ -19,6 +21,8 @@ struct Picture {
     self.height = height
     self.pixels = pixels
     self.scale = scale
+    let sample = stride(from: 0, to: pixels.count, by: max(1, pixels.count / 10_000)).map { pixels[$0].x }.sorted()
+    lightest = sample.isEmpty ? 0 : sample[sample.count * 19 / 20]
   }
 
   /// The photo with its longer side reduced to at most `limit` pixels, by a whole number. Incomplete blocks at the right

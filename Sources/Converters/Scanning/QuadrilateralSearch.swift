@@ -26,7 +26,7 @@ struct QuadrilateralSearch {
     let byEdges = distinct(allByEdges().prefix(100 * count).compactMap(candidate), atMost: 12 * count, apart: 3)
     let byColours = byEdges.map { Candidate(page: $0.page, isBorder: $0.isBorder, score: $0.score * step(around: $0)) }
     let sorted = byColours.enumerated().sorted { ($0.element.score, $1.offset) > ($1.element.score, $0.offset) }
-    return distinct(sorted.map(\.element), atMost: count, apart: 6)
+    return distinct(sorted.map(\.element), atMost: count, apart: 4)
   }
 
   /// The first of those that are nearly the same.
