@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes photos of pages whose corners are known: photographed_pages.py FOLDER [--each N] [--seed S] [--kind KIND].
 
-Writes KIND-NNN.jpg and pages.json: for each file its kind and the corners in pixels, clockwise from the page's top left.
+Writes KIND-NNN.jpg and pages.json: for each file its kind and the corners in pixels, clockwise from the page's top left;
+of the kind "whole", where paper fills the photo, there are none.
 Each photo depends on the seed, its kind and its number only.
 """
 
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy
 from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageFont
 
-KINDS = ["homography", "lens", "light", "shadow", "clutter", "faint", "cut", "white"]
+KINDS = ["homography", "lens", "light", "shadow", "clutter", "faint", "cut", "white", "whole"]
 FONTS = ["DejaVuSans.ttf", "DejaVuSerif.ttf", "LiberationSerif-Regular.ttf", "LiberationSans-Regular.ttf"]
 SIZES = {"a4": (2100, 2970), "letter": (2159, 2794), "a5": (1480, 2100), "receipt": (800, 2200), "card": (1712, 1080)}
 WORDS = (
@@ -47,6 +48,8 @@ def photographed(rng: random.Random, kind: str, width: int) -> tuple[Image.Image
     """A photo of a page, the page's corners in it, and the quality to store it with."""
     size = (width, width * 3 // 4) if rng.random() < 0.4 else (width * 3 // 4, width)
     # A page is mostly seen in its own direction.
+    if kind == "whole":
+        return filled(rng, size), [], rng.choice([60, 75, 85, 92])
     paper = rng.choices(list(SIZES), [8, 4, 2, 2, 2])[0]
     page = printed(rng, paper, kind)
     corners = placed(rng, page.size, size, kind)
@@ -68,6 +71,23 @@ def photographed(rng: random.Random, kind: str, width: int) -> tuple[Image.Image
     if kind == "lens":
         photo, corners = distorted(photo, corners, rng.choice([-1, 1]) * rng.uniform(0.02, 0.08))
     return taken(rng, photo, kind), corners, rng.choice([60, 75, 85, 92])
+
+
+def filled(rng: random.Random, size: tuple) -> Image.Image:
+    """A photo of paper and nothing else: the page's edges are outside, or where the photo ends."""
+    page = printed(rng, rng.choice(["a4", "letter"]), "whole")
+    x, y = (rng.uniform(0, 0.03) * side for side in page.size)
+    corners = [(x, y), (page.width - x, y), (page.width - x, page.height - y), (x, page.height - y)]
+    corners = [(a + rng.uniform(-0.02, 0.02) * page.width, b + rng.uniform(-0.02, 0.02) * page.height) for a, b in corners]
+    size = (min(size), max(size))
+    ends = [(0, 0), (size[0], 0), size, (0, size[1])]
+    room = Image.new("RGB", (page.width * 3 // 2, page.height * 3 // 2), page.getpixel((2, 2)))
+    room.paste(page, (page.width // 4, page.height // 4))
+    corners = [(a + page.width // 4, b + page.height // 4) for a, b in corners]
+    photo = lit(rng, room.transform(size, Image.PERSPECTIVE, coefficients(ends, corners), Image.BICUBIC), rng.uniform(0, 0.6))
+    if rng.random() < 0.3:
+        photo = shadowed(rng, photo, ends)
+    return taken(rng, photo, "whole")
 
 
 def printed(rng: random.Random, paper: str, kind: str) -> Image.Image:
@@ -104,8 +124,10 @@ def printed(rng: random.Random, paper: str, kind: str) -> Image.Image:
             y += 12
         elif what < 0.2:
             y += rng.randint(20, 120)
+        elif what < 0.24:
+            y = ruled(rng, draw, (margin, y, wide - margin, high - margin), ink)
         else:
-            size = body * 2 if what < 0.26 else body
+            size = body * 2 if what < 0.3 else body
             font = ImageFont.truetype(face, size)
             for _ in range(1 if size > body else rng.randint(2, 9)):
                 line = " ".join(rng.choice(WORDS) for _ in range(rng.randint(4, 24)))
@@ -116,6 +138,24 @@ def printed(rng: random.Random, paper: str, kind: str) -> Image.Image:
                 y += round(size * 1.35)
             y += body // 2
     return page
+
+
+def ruled(rng: random.Random, draw: ImageDraw.ImageDraw, room: tuple, ink: tuple) -> int:
+    """A table, and the row below it."""
+    columns, step, rows = rng.randint(2, 7), rng.randint(24, 60), rng.randint(2, 14)
+    rows = min(rows, (room[3] - room[1]) // step)
+    if rows < 2:
+        return room[1] + 20
+    font = ImageFont.truetype(FONTS[0], 14)
+    for column in range(columns + 1):
+        x = room[0] + (room[2] - room[0]) * column // columns
+        draw.line([x, room[1], x, room[1] + rows * step], fill=ink, width=2)
+    for row in range(rows + 1):
+        y = room[1] + row * step
+        draw.line([room[0], y, room[2], y], fill=ink, width=2)
+        for column in range(columns if row < rows else 0):
+            draw.text((room[0] + (room[2] - room[0]) * column // columns + 6, y + 4), rng.choice(WORDS), fill=ink, font=font)
+    return room[1] + rows * step + 20
 
 
 def average(page: Image.Image) -> tuple:
