@@ -53,7 +53,7 @@ public struct Conversion: Sendable {
   public let meaning: (sources: String, result: String)
   /// Whether a file that it can make nothing of is its own result.
   public var keepsWhatItCannotChange = false
-  /// How many times the usual time it may take: recognition takes seconds a page.
+  /// How many times the usual time it may take at most: recognition takes seconds a page.
   public var slowness = 1
   /// What is said by names without modifiers; nil if there are no modifiers.
   public var usual: (any Modifiers)?
@@ -81,6 +81,12 @@ public struct Conversion: Sendable {
     self.meaning = meaning
     usual = (arguments as? any Modifiers.Type).map { $0.init() }
   }
+
+  /// How many times the usual time it may take of a file of a size in bytes: a small one that takes long is no book.
+  public func times(fromFileOf size: Int64) -> Int { Int(min(Int64(slowness), 1 + max(0, size) / Self.usualWork)) }
+
+  /// So many bytes are thirty pages in black and white, and fewer in colours.
+  private static let usualWork: Int64 = 200_000
 
   /// The recipe without any modifier.
   public var plainRecipe: Recipe { Recipe(verb: verb, usual) }

@@ -32,8 +32,8 @@ public final class ConversionPool: Sendable {
 
     public init(program: String) { self.program = program }
 
-    func limits(for work: Job.Work) -> ConverterProcess.Limits {
-      let time = timeLimit * (catalogue.conversion(work.verb)?.slowness ?? 1)
+    func limits(for job: Job) -> ConverterProcess.Limits {
+      let time = timeLimit * (catalogue.conversion(job.work.verb)?.times(fromFileOf: job.size) ?? 1)
       return ConverterProcess.Limits(time: time, clock: clockLimit ?? time * 3, memory: memoryLimit)
     }
 

@@ -59,7 +59,7 @@ final class Worker: Sendable {
       for _ in 0..<2 {
         let process = try ready(program)
         let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
-          try process.perform(job, input: input, output: output, options.limits(for: job.work))
+          try process.perform(job, input: input, output: output, options.limits(for: job))
         }
         guard let outcome else {
           end(program)
@@ -81,7 +81,7 @@ final class Worker: Sendable {
     let process = try start(options.program(for: job.work)) { _ in }
     defer { process.end() }
     let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
-      try process.perform(job, input: input, output: nil, options.limits(for: job.work))
+      try process.perform(job, input: input, output: nil, options.limits(for: job))
     }
     guard let outcome else { throw .gone }
     return outcome
