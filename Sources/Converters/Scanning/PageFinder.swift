@@ -6,7 +6,7 @@ public import Pixels
 /// Deterministic; one thread. O(number of samples), of which the search takes little; 40 MB besides the photo.
 public enum PageFinder {
   /// How likely a page has to be.
-  private static let threshold: Float = 0.5
+  private static let threshold: Float = 0.45
   private static let mostPages = 16
 
   /// The single best page, or nil when none is found with confidence. The two pages of an open book are one.
