@@ -73,11 +73,14 @@ let package = Package(
       ]),
     program(
       "ffconvert",
-      ["Bytes", "Files", "Catalogue", "WorkerKit", "Documents", "Rendering", "Images", "Sandbox", "CPosix"]),
+      ["Catalogue", "WorkerKit", "Documents", "Rendering", "Images", "Sandbox", "SandboxTrial"]),
     program("ffpages", ["Documents", "WorkerKit"]),
     program(
       "ffscan",
-      ["Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Recognition", "Scanning", "Sandbox"]),
+      [
+        "Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Recognition", "Scanning", "Sandbox",
+        "SandboxTrial",
+      ]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -113,6 +116,8 @@ let package = Package(
     // Converters: what only the workers link.
     module("Sandbox", in: "Converters", ["CSandbox", "CSeccomp"]),
     module("WorkerKit", in: "Converters", ["Catalogue", "Sandbox", "CPosix"]),
+    module(
+      "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),
     module("Pixels", in: "Converters", ["CJpeg", "CDeflate"]),
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),

@@ -2,10 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a compromised worker can do: `ffconvert --check-sandbox` starts one as the daemon does, and it makes attempts.
+/// What a compromised worker can do: `ffconvert --check-sandbox`, as `ffscan`, starts one as the daemon does, and it makes
+/// attempts.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SandboxTests {
-  private static let program =
-    URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
+  private static func path(of program: String) -> String {
+    URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent(program).path
+  }
   private static let without = [MountScratch.python, MountScratch.package + "/Tests/Scripts/without.py"]
 
   /// The commands to start it with: as the user who runs the tests, and if that is root as an ordinary user, too.
@@ -13,10 +15,12 @@ import Testing
     [[]] + (MountScratch.isRoot ? [["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]] : [])
 
   /// The result of each attempt, by its name.
-  private func attempts(_ words: [String], by starter: [String] = []) async throws -> (
-    status: Int32, outcomes: [String: String], errors: String
-  ) {
-    let result = try await MountChild(starter + [Self.program, "--check-sandbox"] + words).wait(atMost: 40)
+  private func attempts(_ words: [String], by starter: [String] = [], of program: String = "ffconvert") async throws
+    -> (
+      status: Int32, outcomes: [String: String], errors: String
+    )
+  {
+    let result = try await MountChild(starter + [Self.path(of: program), "--check-sandbox"] + words).wait(atMost: 40)
     let pairs = result.lines.compactMap { line -> (String, String)? in
       let parts = line.split(separator: ":", maxSplits: 1)
       return parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : nil
@@ -24,8 +28,9 @@ import Testing
     return (result.status, Dictionary(pairs) { first, _ in first }, result.errors)
   }
 
-  @Test(arguments: starters) func everyEscapeIsRefused(_ starter: [String]) async throws {
-    let found = try await attempts([], by: starter)
+  @Test(arguments: starters, ["ffconvert", "ffscan"])
+  func everyEscapeIsRefused(_ starter: [String], of program: String) async throws {
+    let found = try await attempts([], by: starter, of: program)
     #expect(found.status == 0)
     #expect(found.outcomes.count > 50)
     #expect(found.outcomes.filter { $0.value == "allowed" } == [:])

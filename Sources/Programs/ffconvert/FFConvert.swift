@@ -3,17 +3,14 @@ internal import Glibc
 internal import Images
 internal import Rendering
 internal import Sandbox
+internal import SandboxTrial
 internal import WorkerKit
 
 /// The worker program that ffmount starts: it converts the files it receives on a socket, and can do nothing else.
 @main
 enum FFConvert {
   static func main() {
-    let words = Array(CommandLine.arguments.dropFirst())
-    if words.first == SandboxCheck.argument { exit(SandboxCheck.run(words.dropFirst())) }
-    if words.first == Escapes.argument {
-      exit(Escapes.run(Set(words.dropFirst().compactMap { SandboxLayer(rawValue: $0) })))
-    }
+    SandboxTrial.runIfAsked(reading: folders, makeHandlers)
     WorkerRuntime.run("ffconvert", reading: folders, makeHandlers)
   }
 

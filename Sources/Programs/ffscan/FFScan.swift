@@ -3,12 +3,16 @@ internal import Images
 internal import Recognition
 internal import Rendering
 internal import Sandbox
+internal import SandboxTrial
 internal import WorkerKit
 
 /// The worker program for scans: it recognises text, and makes clean pages of photos.
 @main
 enum FFScan {
-  static func main() { WorkerRuntime.run("ffscan", reading: Sandbox.sharedFolders, makeHandlers) }
+  static func main() {
+    SandboxTrial.runIfAsked(reading: Sandbox.sharedFolders, makeHandlers)
+    WorkerRuntime.run("ffscan", reading: Sandbox.sharedFolders, makeHandlers)
+  }
 
   /// Loads everything that cannot be loaded once the sandbox is closed.
   static func makeHandlers() -> [any JobHandler] {

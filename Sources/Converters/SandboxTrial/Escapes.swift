@@ -14,15 +14,14 @@ struct Escapes {
   /// A file that the worker may read and write.
   private let file: Int
 
-  /// Makes all attempts, and reports to the other end of the socket.
-  static func run(_ walls: Set<SandboxLayer>) -> Int32 {
+  /// Makes all attempts once `prepare` has shut the process in, and reports to the other end of the socket.
+  static func run(_ prepare: () -> Void) -> Int32 {
     var message = [UInt8](repeating: 0, count: Job.messageLimit)
     var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
     var came = 0
     let count = unsafe ffmount_receive(socket, &message, message.count, &descriptors, &came)
     guard count > 0, came == 1, let stage = Stage(message: Array(message[..<count])) else { return 64 }
-    _ = FFConvert.makeHandlers()
-    _ = WorkerRuntime.closeSandbox(reading: FFConvert.folders, walls: walls)
+    prepare()
     // The other end now inspects the process from outside.
     tell("ready")
     unsafe _ = ffmount_receive(socket, &message, message.count, &descriptors, &came)
