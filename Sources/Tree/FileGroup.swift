@@ -4,8 +4,8 @@ package import Bytes
 package struct FileGroup: Sendable {
   package struct Member: Sendable {
     package let name: FileName
-    let item: any Item
-    let attributes: Attributes
+    package let item: any Item
+    package let attributes: Attributes
     /// The folders that symbolic links pass through on the way.
     let passed: [Found]
 

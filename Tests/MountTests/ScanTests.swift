@@ -46,6 +46,9 @@ struct ScanTests {
     try await withPhotos { mount, scratch in
       let lines = """
         ls two.jpg.scan.pages two.jpg.scan.bw.pages page.jpg.scan.pages
+        ls -U roll.scan.bw.pages; cmp roll.scan.bw.pages/p2.jpg roll/p2.jpg.scan.bw.as-jpeg
+        cp $S/page.jpg $S/roll/p7.jpg; sleep .6; ls roll.scan.bw.pages | wc -l; rm $S/roll/p7.jpg; sleep .6
+        ls roll.scan.bw.pages/p7.jpg; getfattr --only-values -n user.ffmount.source roll.scan.bw.pages/p10.jpg; echo
         for n in 1 2; do cmp two.jpg.scan.pages/00$n.jpg two.jpg.scan.page$n.as-jpeg; head -n 1 two.jpg.scan.pages/00$n.jpg.as-txt; done
         """
       let said = try await mount.shell(lines, scratch)
@@ -61,6 +64,11 @@ struct ScanTests {
           two.jpg.scan.pages:
           001.jpg
           002.jpg
+          p2.jpg
+          p10.jpg
+          3
+          ls: cannot access 'roll.scan.bw.pages/p7.jpg': No such file or directory
+          roll/p10.jpg
           The left page
           The right page
 

@@ -21,7 +21,7 @@ import Testing
   private static let table: [String: Sources] = [
     "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
-    "WholeView": .oneFile, "FolderDocumentView": .manyFiles,
+    "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile,
   ]
 
   private static func views() -> [any View] {
@@ -118,7 +118,7 @@ import Testing
     for view in Self.views() where Self.table["\(type(of: view))"] != .manyFiles {
       for permissions: UInt16 in [0o644, 0o600, 0o4711, 0o024, 0o604, 0] {
         let name = try #require(Self.names(view).first)
-        let thing = Thing(.file, permissions, owner: 5, group: 6, list: list)
+        let thing = Thing(view.sourceKind, permissions, owner: 5, group: 6, list: list)
         let request = view.listedRequest(beside: name)
         let found = try #require(try view.item(of: Self.source(thing, name), request, .immediate))
         let readable = permissions & 0o444

@@ -1,0 +1,153 @@
+package import Bytes
+internal import Catalogue
+package import Tree
+
+/// `FOLDER.scan[.MODIFIER…].pages/`, by name: the pages in a folder's photos, cleaned, a file for each photo.
+package struct ScannedFolderView: FolderView {
+  package let name = "pages"
+  package let sourceKind = Kind.folder
+  package let listedExtensions: Set<FileExtension> = []
+  package let possibleExtensions: Set<FileExtension> = []
+  private let scan: Conversion
+  private let conversions: Conversions
+
+  package static let suffix: StaticString = ".pages"
+
+  package var descriptions: [ViewDescription] {
+    [
+      ViewDescription(
+        "FOLDER.scan\(Self.suffix)/", sources: "any folder with photos of pages",
+        "the page in each, straightened and cleaned", modifiers: .init(of: scan))
+    ]
+  }
+
+  /// nil where no program makes them.
+  package init?(_ conversions: Conversions) {
+    guard let scan = conversions.catalogue.conversion(Conversion.scannedPage.verb) else { return nil }
+    self.scan = scan
+    self.conversions = conversions
+  }
+
+  package func listedName(beside file: FileName) -> FileName { file.appending(".scan.pages") }
+
+  package func listedRequest(beside file: FileName) -> ViewRequest {
+    ViewRequest(source: file, recipe: scan.plainRecipe)
+  }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  package func requests(for name: FileName) -> [ViewRequest] {
+    guard let whole = name.dropping(suffix: Self.suffix) else { return [] }
+    return ViewRequest.all(whole.bytes[...], [scan])
+  }
+
+  package func stop() { conversions.stop() }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    guard let recipe = request.recipe, source.attributes.kind == .folder, source.isConcealed || source.item.listsViews
+    else { return nil }
+    let folder = ScannedFolder(SourceState(source), scan, recipe, conversions)
+    return Found(folder, try folder.attributes(patience))
+  }
+}
+
+/// The cleaned photos of a folder: `IMG_1.jpg` of `IMG_1.jpg`, `IMG_2.heic.jpg` of `IMG_2.heic`.
+final class ScannedFolder: MadeItem {
+  let file: SourceState
+  let inode: UInt64
+  let identity: UInt64
+  var kind: Kind { .folder }
+  var listsViews: Bool { false }
+  // Photos come and go without a change of the others.
+  var isImmutable: Bool { file.source.item.isImmutable }
+  private let scan: Conversion
+  private let recipe: Recipe
+  private let conversions: Conversions
+
+  /// Keeps clear of the numbers of other views of the folder.
+  private static let mark: UInt64 = 0x7363_616E << 32
+  private static let suffix: StaticString = ".jpg"
+  /// More photos are not shown.
+  private static let most = 65_536
+
+  init(_ file: SourceState, _ scan: Conversion, _ recipe: Recipe, _ conversions: Conversions) {
+    self.file = file
+    self.scan = scan
+    self.recipe = recipe
+    self.conversions = conversions
+    var hash = StableHash(seed: Self.mark)
+    hash.combine(recipe.description.utf8)
+    identity = hash.value
+    inode = file.inode(Self.mark, hash.value)
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    file.attributes.view(inode: inode, kind: .folder, size: 0)
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    // A photo's own name before one that had to be given another end.
+    for photo in [name, name.dropping(suffix: Self.suffix)].compactMap(\.self) where shown(photo) == name {
+      guard let member = try FileGroup.member(named: photo, in: file.source.item, patience) else { continue }
+      let page = page(of: member)
+      return Found(page, try page.attributes(patience))
+    }
+    return nil
+  }
+
+  /// What a photo's page is called; nil for what is no photo.
+  private func shown(_ photo: FileName) -> FileName? {
+    guard let format = photo.fileExtension.flatMap({ conversions.catalogue.format(named: $0) }),
+      scan.sources.contains(format)
+    else { return nil }
+    return format == .jpeg ? photo : photo.appending(Self.suffix)
+  }
+
+  private func page(of photo: FileGroup.Member) -> RenditionFile {
+    let folder = file.source
+    // Faults and attributes tell the photo by its path.
+    let path = FileName(Array(folder.name.bytes) + [UInt8(ascii: "/")] + photo.name.bytes)
+    let source = Source(item: photo.item, attributes: photo.attributes, name: path, folder: folder.folder)
+    return RenditionFile(
+      SourceState(source), recipe, conversions, view: "pages",
+      estimate: scan.size.estimate(fromFileOf: photo.attributes.size))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    if patience == .immediate { throw .later }
+    let listing = try file.source.item.listing(patience)
+    var pages: [(name: FileName, inode: UInt64)] = []
+    var place: Int64 = 0
+    while true {
+      let entries = try listing.entries(after: place, patience)
+      guard let last = entries.last else { break }
+      place = last.next
+      for entry in entries {
+        try Interest.check()
+        guard let name = shown(entry.name.fileName), pages.count < Self.most,
+          let member = try FileGroup.member(named: entry.name.fileName, in: file.source.item, patience)
+        else { continue }
+        pages.append((name, page(of: member).inode))
+      }
+    }
+    pages.sort { NaturalOrder.precedes($0.name.bytes, $1.name.bytes) }
+    return PageListing(pages)
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? { file.provenance(view: "pages", nil) }
+
+  private final class PageListing: Listing {
+    private let pages: [(name: FileName, inode: UInt64)]
+    private static let blockSize = 256
+
+    init(_ pages: [(name: FileName, inode: UInt64)]) { self.pages = pages }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      guard place >= 0, place < pages.count else { return [] }
+      return (Int(place)..<min(pages.count, Int(place) + Self.blockSize)).map { index in
+        let page = pages[index]
+        return ListedEntry(name: ListedName(page.name), inode: page.inode, kind: .file, next: Int64(index) + 1)
+      }
+    }
+  }
+}
