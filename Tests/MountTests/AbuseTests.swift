@@ -84,29 +84,23 @@ import Testing
   }
 
   @Test func filesCutOffWhileTheyAreReadAreSaidToBe() async throws {
-    try await withScratch { scratch in
-      try await withConverter(scratch, "workers=1") { mount in
-        let lines = """
-          \(Self.noise)
-          $T/many_pages.py 20000 > $S/long.pdf; sleep .1
-          for f in noise.ppm.as-png long.pdf.as-txt; do
+    // The rest of the file is a different file, which is retried. The image was read with pread; the PDF was mapped, and the
+    // resulting SIGBUS is not reported as a crash.
+    let images = "cat: noise.ppm.as-png: Input/output error\nnoise.ppm: cannot be decoded\nsame worker\n"
+    let documents = "cat: long.pdf.as-txt: Input/output error\nlong.pdf: is no readable PDF\n"
+    for (name, said) in [("noise.ppm.as-png", images), ("long.pdf.as-txt", documents)] {
+      try await withScratch { scratch in
+        try await withConverter(scratch, "workers=1") { mount in
+          let lines = """
+            \(Self.noise)
+            $T/many_pages.py 20000 > $S/long.pdf; sleep .1; f=\(name)
             before=$(ticks); cat $f > /dev/null & busy 12; kill -STOP $w; s=$S/${f%.as-*}
             truncate -s 8192 $s; kill -CONT $w; wait $!; getfattr --only-values -n user.ffmount.error $f | cut -d: -f1,2 | sed 's, (.*,,'; [ $(workers) = $w ] && echo same worker
-          done
-          """
-        // The rest of the file is a different file, which is retried. The image was read with pread; the PDF was
-        // mapped, and the resulting SIGBUS is not reported as a crash.
-        let said = try await mount.shell(lines, scratch)
-        #expect(
-          said == """
-            cat: noise.ppm.as-png: Input/output error
-            noise.ppm: cannot be decoded
-            same worker
-            cat: long.pdf.as-txt: Input/output error
-            long.pdf: is no readable PDF
-
-            """)
-        #expect(!mount.daemon.saidSoFar.contains("crash"))
+            """
+          let found = try await mount.shell(lines, scratch)
+          #expect(found == said)
+          #expect(!mount.daemon.saidSoFar.contains("crash"))
+        }
       }
     }
   }
