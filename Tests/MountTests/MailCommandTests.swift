@@ -15,7 +15,7 @@ import Testing
     func status() async throws -> [String] {
       let result = try await ffmount("status")
       #expect(result.status == 0, "\(result.errors)")
-      return result.lines.filter { !$0.contains("/mnt: ") }
+      return result.lines.filter { $0.contains(scratch.path) }
     }
 
     var cache: String { scratch.path + "/cache" }
@@ -231,7 +231,7 @@ import Testing
         #expect(parts.count == 3 && parts[0] == "exact" && parts[1] == parts[2], "\(said)")
       }
       let help = try await run(MountProcess.binary, "help", "index")
-      #expect(help.text.contains("ffmount index [--search] [--conversions] PATH"), "\(help.text)")
+      #expect(help.text.contains("[--conversions] [--jobs N] PATH"), "\(help.text)")
     }
   }
 
