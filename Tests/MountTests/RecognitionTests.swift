@@ -103,7 +103,7 @@ struct RecognitionTests {
         [ "$(look mixed.pdf)" = "$(look mixed.pdf.searchable.pdf)" ] && echo looks the same
         # A picture is in it as it was.
         pdfimages -all side.jpg.searchable.pdf $O/side && cmp $O/side-000.jpg side.jpg && echo the picture itself
-        for name in words forbidden signed; do
+        for name in words forbidden signed field none; do
           cmp $name.pdf $name.pdf.searchable.pdf && getfattr --only-values -n user.ffmount.remark $name.pdf.searchable.pdf
           echo
         done
@@ -127,6 +127,8 @@ struct RecognitionTests {
           words.pdf is not changed: no page of it has text that is to be recognised
           forbidden.pdf is not changed: its owner forbids that
           signed.pdf is not changed: it is signed, and a signature that is followed by changes says so
+          field.pdf is not changed: it is signed, and a signature that is followed by changes says so
+          none.pdf is not changed: it has no pages
           738
 
           """)

@@ -85,7 +85,8 @@ struct ScanTests {
           pdfimages -list $O/x.pdf | awk 'NR > 2 { print $6, $8, $9 }' | uniq; pdfinfo $O/x.pdf | grep -c A4
         done
         [ $(stat -c %s page.jpg.scan.bw.as-pdf) -lt 60000 ] && echo small
-        cat roll.bw.scan.pdf | cmp - roll.eng.bw.scan.pdf; cat none.jpg.scan.pdf | head -c 5
+        cat roll.bw.scan.pdf | cmp - roll.eng.bw.scan.pdf; cat none.jpg.scan.pdf | head -c 5; echo
+        getfattr --only-values -n user.ffmount.remark none.jpg.scan.pdf; echo; file -b page.jpg.scan.bw.as-png | cut -d, -f3
         """
       let said = try await mount.shell(lines, scratch)
       #expect(
@@ -104,6 +105,9 @@ struct ScanTests {
           1
           small
           %PDF-
+          none.jpg shows no page that stands out, so all of it was taken
+           1-bit grayscale
+
           """)
     }
   }

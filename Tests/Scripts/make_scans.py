@@ -113,7 +113,13 @@ forbidden = ["--extract=n", "--modify=none"]
 qpdf("--static-id", "--encrypt", "", "owner", "256", *forbidden, "--", folder / "scan.pdf", folder / "forbidden.pdf")
 text = (folder / "scan.pdf").read_bytes().replace(b"/Type/Catalog", b"/Type/Catalog/AcroForm<</SigFlags 3/Fields[]>>")
 (folder.parent / "signed.pdf").write_bytes(text)
-# Its cross-references are off now.
-qpdf("--warning-exit-0", "--no-warn", folder.parent / "signed.pdf", folder / "signed.pdf")
+# To say so is optional.
+field = b"<</T(a)/FT/Sig/V<</Type/Sig/Filter/Adobe.PPKLite/ByteRange[0 1 2 3]/Contents<00>>>>>"
+text = (folder / "scan.pdf").read_bytes().replace(b"/Type/Catalog", b"/Type/Catalog/AcroForm<</Fields[%s]>>" % field)
+(folder.parent / "field.pdf").write_bytes(text)
+# Their cross-references are off now.
+for name in ("signed.pdf", "field.pdf"):
+    qpdf("--warning-exit-0", "--no-warn", folder.parent / name, folder / name)
+qpdf("--empty", folder / "none.pdf")
 known["scan.pdf"] = known["packed.pdf"] = [shares(words)]
 (folder.parent / "words.json").write_text(json.dumps(known))

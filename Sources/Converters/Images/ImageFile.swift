@@ -7,10 +7,10 @@ struct ImageFile {
   private let saver: String
   private let arguments: [(String, String)]
 
-  init(_ format: ImageFormat, quality: Int?) {
+  init(_ format: ImageFormat, quality: Int?, depth: Int = 8) {
     func lossy(_ usual: Int) -> (String, String) { ("Q", "\(quality ?? usual)") }
     switch format {
-    case .png: (saver, arguments) = ("pngsave_target", [])
+    case .png: (saver, arguments) = ("pngsave_target", depth < 8 ? [("bitdepth", "\(depth)")] : [])
     case .webp: (saver, arguments) = ("webpsave_target", [lossy(80)])
     // Lossless unless a quality is given.
     case .tiff:

@@ -8,6 +8,8 @@ public struct ImageWork {
   private let format: ImageFormat
   private let changes: ImageChanges
   private var picture: VipsPicture
+  /// Bits a sample, for what is black and white.
+  private var depth = 8
 
   /// Converts an image file: all pages of a TIFF if the result is one, all frames if the result can be animated;
   /// otherwise the first one.
@@ -66,12 +68,15 @@ public struct ImageWork {
   }
 
   /// Starts from gray or sRGB pixels.
+  ///
+  /// - Parameter depth: of a PNG, 1 for samples that are black or white.
   public init(
-    _ samples: Samples, density: Double, to format: ImageFormat, _ changes: ImageChanges
+    _ samples: Samples, density: Double, to format: ImageFormat, _ changes: ImageChanges, depth: Int = 8
   ) throws(JobFailure) {
     let pixels = try unsafe VipsPicture(
       copying: samples.bytes.span.bytes, width: samples.width, height: samples.height, bands: samples.bands)
     try self.init(pixels, samples.bands == 1 ? "b-w" : "srgb", density: density, to: format, changes)
+    self.depth = depth
   }
 
   /// - Parameter density: in pixels an inch, before the size is changed.
@@ -97,7 +102,7 @@ public struct ImageWork {
     let ready = try prepared()
     switch format {
     case .heic: try HEICFile(ready, quality: changes.quality ?? 60).write(to: output)
-    default: try ImageFile(format, quality: changes.quality).write(ready, to: output)
+    default: try ImageFile(format, quality: changes.quality, depth: depth).write(ready, to: output)
     }
     if format == .tiff, let words = ready.blob("exif-data") { try TIFFWords.add(words, to: output) }
   }

@@ -23,7 +23,7 @@ struct CleanedPhoto {
     if let number {
       let pages = PageFinder.pages(in: photo.samples)
       guard number <= max(1, pages.count) else {
-        throw JobFailure(.absent, "shows \(max(1, pages.count)) pages, not \(number)")
+        throw JobFailure(.absent, pages.count > 1 ? "shows \(pages.count) pages only" : "shows one page only")
       }
       found = pages.isEmpty ? nil : pages[number - 1]
     } else {
@@ -47,7 +47,8 @@ struct CleanedPhoto {
   private init(
     _ page: CleanPage, density: Double, _ recognizer: Recognizer, remark: String = ""
   ) throws(JobFailure) {
-    let quarters = try recognizer.quartersToTurn(page.samples, density: density)
+    // A picture that cannot be read can be looked at.
+    let quarters = (try? recognizer.quartersToTurn(page.samples, density: density)) ?? 0
     let turned = page.samples.turned(quarters)
     samples = turned
     bits = quarters == 0 ? page.bilevel : page.bilevel.flatMap { _ in Bilevel(turned) }
@@ -69,7 +70,8 @@ struct CleanedPhoto {
   }
 
   func write(as format: ImageFormat, _ changes: ImageChanges, to output: JobOutput) throws(JobFailure) {
-    try ImageWork(samples, density: density, to: format, changes).write(to: output)
+    let depth = format == .png && bits != nil && changes.size == nil ? 1 : 8
+    try ImageWork(samples, density: density, to: format, changes, depth: depth).write(to: output)
   }
 }
 

@@ -16,6 +16,7 @@ struct DocumentScanHandler: JobHandler {
     var remark = ""
     try PicturePages.write(to: output) { (pages) throws(JobFailure) in
       func add(_ photo: CleanedPhoto) throws(JobFailure) {
+        remark = remark.isEmpty ? photo.remark : remark
         try pages.add(photo.image(changes.rest), text: text(of: photo, changes.languages, &remark))
       }
       if recipe.verb == Conversion.scannedFolder.verb {

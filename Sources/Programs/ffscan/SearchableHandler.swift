@@ -18,10 +18,22 @@ struct SearchableHandler: JobHandler {
       try write(input, languages, to: output)
       return ""
     }
+    do throws(JobFailure) { return try write(input, order.job.passwords, languages, to: output) } catch {
+      // What has no page, or none that can be painted, stays as it is.
+      guard error.failure == .damaged else { throw error }
+      try output.restart()
+      try unsafe output.write(input.bytes.bytes)
+      return "is not changed: it \(error.reason)"
+    }
+  }
+
+  private func write(
+    _ input: JobInput, _ passwords: [[UInt8]], _ languages: ReadingLanguages, to output: JobOutput
+  ) throws(JobFailure) -> String {
     // Not opened for a document that is to stay as it is: it may be one that cannot be.
     var opened: ScannedDocument?
-    return try SearchableDocument(input, order.job.passwords).write(to: output) { (index) throws(JobFailure) in
-      if opened == nil { opened = try ScannedDocument(input, order.job.passwords) }
+    return try SearchableDocument(input, passwords).write(to: output) { (index) throws(JobFailure) in
+      if opened == nil { opened = try ScannedDocument(input, passwords) }
       guard let document = opened, try !document.hasText(index) else { return [] }
       return try document.recognize(index, languages, recognizer).layer
     }

@@ -33,7 +33,7 @@ public struct SearchableDocument {
     let damage = "is not changed: it is damaged, and readers may not agree on what it shows"
     if file.isDamaged || file.isRecovered { return damage }
     if file.isEncrypted, !file.allowsAll { return "is not changed: its owner forbids that" }
-    if file.root["/Perms"] != nil || (file.root["/AcroForm"]?["/SigFlags"]?.integer ?? 0) & 3 != 0 {
+    if file.isSigned {
       return "is not changed: it is signed, and a signature that is followed by changes says so"
     }
     let objects = ObjectCache(of: file)
