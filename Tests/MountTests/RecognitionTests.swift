@@ -108,6 +108,7 @@ struct RecognitionTests {
           echo
         done
         stat -c %s words.pdf.searchable.pdf
+        pdftotext noted.pdf.searchable.pdf - | grep -c 'library of the harbour'; grep -c 'library of the harbour' noted.pdf.as-txt
         """
       let said = try await mount.shell(lines, scratch)
       #expect(
@@ -130,6 +131,8 @@ struct RecognitionTests {
           field.pdf is not changed: it is signed, and a signature that is followed by changes says so
           none.pdf is not changed: it has no pages
           738
+          1
+          1
 
           """)
     }

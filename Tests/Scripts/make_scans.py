@@ -117,8 +117,11 @@ text = (folder / "scan.pdf").read_bytes().replace(b"/Type/Catalog", b"/Type/Cata
 field = b"<</T(a)/FT/Sig/V<</Type/Sig/Filter/Adobe.PPKLite/ByteRange[0 1 2 3]/Contents<00>>>>>"
 text = (folder / "scan.pdf").read_bytes().replace(b"/Type/Catalog", b"/Type/Catalog/AcroForm<</Fields[%s]>>" % field)
 (folder.parent / "field.pdf").write_bytes(text)
+# A note on it is no text of the page.
+note = b"/Annots[<</Type/Annot/Subtype/FreeText/Rect[100 10 300 40]/Contents(note 17)/DA(0 g /Helv 12 Tf)>>]/Contents"
+(folder.parent / "noted.pdf").write_bytes((folder / "scan.pdf").read_bytes().replace(b"/Contents", note, 1))
 # Their cross-references are off now.
-for name in ("signed.pdf", "field.pdf"):
+for name in ("signed.pdf", "field.pdf", "noted.pdf"):
     qpdf("--warning-exit-0", "--no-warn", folder.parent / name, folder / name)
 qpdf("--empty", folder / "none.pdf")
 known["scan.pdf"] = known["packed.pdf"] = [shares(words)]

@@ -10,21 +10,25 @@ internal import WorkerKit
 struct ScannedDocument {
   private let read: ReadDocument
   private let rendered: RenderedDocument
+  /// nil where that cannot be told.
+  private let drawn: DrawnText?
 
   init(_ input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
     let password = Passphrase.opening(input, among: passwords)
     read = try ReadDocument(input, password)
     rendered = try RenderedDocument(input, password)
+    drawn = try? DrawnText(input, passwords)
   }
 
   var pageCount: Int { read.pageCount }
 
-  /// Whether a page has text of its own, even if that is not to be seen.
+  /// Whether a page has text of its own, even if that is not to be seen; not only in notes and form fields.
   func hasText(_ index: Int) throws(JobFailure) -> Bool {
     var isThere = false
     try unsafe read.withText(ofPage: index) { (text) throws(JobFailure) in isThere = unsafe text.contains { $0 > 0x20 }
     }
-    return isThere
+    guard isThere, let drawn else { return isThere }
+    return try drawn.isPossible(onPage: index)
   }
 
   /// Writes a page's own text; gives whether it has any.
