@@ -128,7 +128,8 @@ let package = Package(
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
 
     module(
-      "Recognition", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
+      "Recognition", in: "Converters",
+      ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),

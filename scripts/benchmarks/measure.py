@@ -61,10 +61,13 @@ def client(*arguments: object, python: str = sys.executable) -> list[list[str]]:
 
 
 class AnonymousPeak:
-    """The most anonymous memory that some processes have at a time, looked at every few milliseconds."""
+    """The most anonymous memory that some processes have at a time, looked at every few milliseconds.
 
-    def __init__(self, processes: Callable[[], list[int]]) -> None:
-        self.processes, self.most = processes, 0
+    `combine` makes one number of theirs: their sum, or the largest.
+    """
+
+    def __init__(self, processes: Callable[[], list[int]], combine: Callable[[list[int]], int] = sum) -> None:
+        self.processes, self.combine, self.most = processes, combine, 0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -78,7 +81,7 @@ class AnonymousPeak:
 
     def _watch(self) -> None:
         while not self.ended.wait(0.004):
-            self.most = max(self.most, sum(in_memory(process, "RssAnon") for process in self.processes()))
+            self.most = max(self.most, self.combine([in_memory(process, "RssAnon") for process in self.processes()]))
 
 
 def children(process: int = os.getpid()) -> list[int]:

@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .measure import Daemon, children, in_memory
+from .measure import AnonymousPeak, Daemon, children
 
 US = "ffmount"
 #: The one that leaves the pictures as they are is the measure of sizes.
@@ -88,27 +88,16 @@ def run(base: Path, binary: Path | None, limit: float, without: list[str], small
     return table(results, pages, failures), record, not failures
 
 
-class Memory:
-    """The most memory of their own that the descendants of a process have at a time."""
+def largest(process: int) -> AnonymousPeak:
+    """Of the descendants of a process the one with the most memory of its own."""
 
-    def __init__(self, process: int) -> None:
-        self.process, self.most, self.ended = process, 0, threading.Event()
-        self.thread = threading.Thread(target=self._watch, daemon=True)
+    def descendants() -> list[int]:
+        found = children(process)
+        for child in found:
+            found += children(child)
+        return found
 
-    def __enter__(self) -> "Memory":
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ended.set()
-        self.thread.join()
-
-    def _watch(self) -> None:
-        while not self.ended.wait(0.01):
-            found = children(self.process)
-            for process in found:
-                found += children(process)
-            self.most = max([self.most] + [in_memory(process, "RssAnon") for process in found])
+    return AnonymousPeak(descendants, lambda sizes: max(sizes, default=0))
 
 
 def peer(page: Source, options: list[str], scratch: Path, limit: float) -> Outcome:
@@ -116,7 +105,7 @@ def peer(page: Source, options: list[str], scratch: Path, limit: float) -> Outco
     command = ["ocrmypdf", "--quiet", "--jobs", "1", "-l", page.language, *options, "--sidecar", sidecar, page.picture, target]
     # Without it, Tesseract's threads wait for one another: several times the CPU time.
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=os.environ | {"OMP_THREAD_LIMIT": "1"})
-    with Memory(os.getpid()) as memory:
+    with largest(os.getpid()) as memory:
         killer = threading.Timer(limit, process.kill)
         killer.start()
         said = process.stderr.read().decode(errors="replace").strip().splitlines()
@@ -147,7 +136,7 @@ def through_mount(binary: Path, pages: list[Source], scratch: Path, limit: float
         outcome = outcomes[page.picture.stem] = Outcome()
         try:
             target = scratch / "ours.pdf"
-            with Memory(daemon.process.pid) as memory:
+            with largest(daemon.process.pid) as memory:
                 done = subprocess.run(["cp", mountpoint / f"{page.picture.name}.searchable.pdf", target],
                                       stderr=subprocess.PIPE, timeout=limit)
             outcome.cpu, outcome.memory = daemon.cpu(), memory.most

@@ -26,6 +26,14 @@ public struct ReadingLanguages: Arguments {
     "/usr/share/tessdata",
   ]
 
+  /// What follows the code in such a name.
+  public static let suffix = ".traineddata"
+
+  /// Those that the files of these names are data of.
+  public static func codes(ofFiles names: [String]) -> [String] {
+    names.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
+  }
+
   /// The Debian package with a language's data.
   public static func package(of code: String) -> String {
     "tesseract-ocr-\(String(code.map { $0 == "_" ? "-" : $0 }))"

@@ -1,5 +1,6 @@
 internal import CRecognition
 public import Catalogue
+internal import Files
 internal import Glibc
 
 /// The languages' data that are installed, `CODE.traineddata`: mapped, so that what no job asks for takes no memory, and
@@ -14,15 +15,14 @@ public struct TrainedData {
 
   /// The name of the data by which scripts and orientations are recognised.
   static let orientation = "osd"
-  private static let suffix = ".traineddata"
   /// More are not made.
   private static let largest = 1 << 28
 
   /// Maps all that the folders have; of two with one name the first counts. What cannot be read is not there.
   public init(folders: [String] = ReadingLanguages.folders) {
     for folder in folders {
-      for name in Self.names(in: folder) where files[name] == nil {
-        files[name] = Self.map("\(folder)/\(name)\(Self.suffix)")
+      for name in ReadingLanguages.codes(ofFiles: fileNames(inFolder: folder)) where files[name] == nil {
+        files[name] = Self.map("\(folder)/\(name)\(ReadingLanguages.suffix)")
       }
     }
   }
@@ -49,19 +49,6 @@ public struct TrainedData {
   ) -> Result {
     guard let first = names.first else { return unsafe body(strings) }
     return unsafe first.withCString { unsafe withStrings(names.dropFirst(), strings + [$0], body) }
-  }
-
-  private static func names(in folder: String) -> [String] {
-    guard let stream = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name.hasSuffix(suffix) { names.append(String(name.dropLast(suffix.count))) }
-    }
-    return names
   }
 
   private static func map(_ path: String) -> Mapped? {

@@ -1,11 +1,12 @@
 import Catalogue
-import Glibc
+import Files
 
 /// The languages whose text can be recognised here, and the user's among them.
 enum LocalLanguages {
   /// Those that there is data for, as Tesseract calls them.
   static var installed: [String] {
-    Set(ReadingLanguages.folders.flatMap(files(in:))).intersection(ReadingLanguages.names.keys).sorted()
+    let found = ReadingLanguages.folders.flatMap { ReadingLanguages.codes(ofFiles: fileNames(inFolder: $0)) }
+    return Set(found).intersection(ReadingLanguages.names.keys).sorted()
   }
 
   /// The locale's language if it is installed, else English.
@@ -15,21 +16,6 @@ enum LocalLanguages {
       installed.contains(code)
     else { return .english }
     return ReadingLanguages(code[...]) ?? .english
-  }
-
-  private static let suffix = ".traineddata"
-
-  private static func files(in folder: String) -> [String] {
-    guard let stream = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name.hasSuffix(suffix) { names.append(String(name.dropLast(suffix.count))) }
-    }
-    return names
   }
 
   /// Tesseract's codes by locales', which are ISO 639-1's, with a country where that decides the script.

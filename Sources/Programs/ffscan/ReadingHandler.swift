@@ -53,7 +53,8 @@ struct ReadingHandler: JobHandler {
     var remark = ""
     var hasText = false
     for index in 0..<document.pageCount {
-      if try document.writeText(ofPage: index, to: output) {
+      if let text = try document.text(ofPage: index) {
+        try unsafe output.write(text.span.bytes)
         hasText = true
         continue
       }

@@ -7,35 +7,32 @@ internal import Rendering
 internal import WorkerKit
 
 /// A PDF of which some pages have text and others pictures of it.
-struct ScannedDocument {
+final class ScannedDocument {
   private let read: ReadDocument
   private let rendered: RenderedDocument
+  private let input: JobInput
+  private let passwords: [[UInt8]]
   /// nil where that cannot be told.
-  private let drawn: DrawnText?
+  private lazy var drawn = try? DrawnText(input, passwords)
 
   init(_ input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
     let password = Passphrase.opening(input, among: passwords)
     read = try ReadDocument(input, password)
     rendered = try RenderedDocument(input, password)
-    drawn = try? DrawnText(input, passwords)
+    self.input = input
+    self.passwords = passwords
   }
 
   var pageCount: Int { read.pageCount }
 
-  /// Whether a page has text of its own, even if that is not to be seen; not only in notes and form fields.
-  func hasText(_ index: Int) throws(JobFailure) -> Bool {
-    var isThere = false
-    try unsafe read.withText(ofPage: index) { (text) throws(JobFailure) in isThere = unsafe text.contains { $0 > 0x20 }
-    }
-    guard isThere, let drawn else { return isThere }
-    return try drawn.isPossible(onPage: index)
-  }
-
-  /// Writes a page's own text; gives whether it has any.
-  func writeText(ofPage index: Int, to output: JobOutput) throws(JobFailure) -> Bool {
-    guard try hasText(index) else { return false }
-    try unsafe read.withText(ofPage: index) { (text) throws(JobFailure) in try unsafe output.write(text.bytes) }
-    return true
+  /// A page's own text, ended by a form feed, even if it is not to be seen; nil if it has none, or only in notes and form
+  /// fields.
+  func text(ofPage index: Int) throws(JobFailure) -> [UInt8]? {
+    var text: [UInt8] = []
+    try unsafe read.withText(ofPage: index) { (bytes) throws(JobFailure) in text = unsafe Array(bytes) }
+    guard text.contains(where: { $0 > 0x20 }) else { return nil }
+    guard let drawn else { return text }
+    return try drawn.isPossible(onPage: index) ? text : nil
   }
 
   func recognize(

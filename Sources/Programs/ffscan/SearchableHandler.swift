@@ -34,7 +34,7 @@ struct SearchableHandler: JobHandler {
     var opened: ScannedDocument?
     return try SearchableDocument(input, passwords).write(to: output) { (index) throws(JobFailure) in
       if opened == nil { opened = try ScannedDocument(input, passwords) }
-      guard let document = opened, try !document.hasText(index) else { return [] }
+      guard let document = opened, try document.text(ofPage: index) == nil else { return [] }
       return try document.recognize(index, languages, recognizer).layer
     }
   }
