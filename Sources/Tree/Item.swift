@@ -66,6 +66,10 @@ public protocol Item: AnyObject, Sendable {
   /// Opens a file's bytes. With `pinned`, a later change of the file is a fault.
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource
 
+  /// Opens a file's bytes, of which the first may be there before the last are made. `isPatient`: whether the reader does
+  /// without the exact size until then.
+  func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource
+
   /// Determines a file's size, if its attributes have an estimate, by making the file. A file whose first bytes are
   /// available long before its end keeps the estimate, unless `atAnyCost`.
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault)
@@ -205,6 +209,9 @@ extension Item {
   public func soleOwner(_ attributes: Attributes) -> UInt32? { attributes.owner }
   public func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     throw kind == .folder ? .isFolder : .notOpened
+  }
+  public func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    try open(pinned: false, patience)
   }
   public func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {}
   public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }

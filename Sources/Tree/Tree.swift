@@ -122,7 +122,12 @@ public final class Tree: Sendable {
   }
 
   /// Opens a file for `thread`, which is 0 if it is not known.
-  public func open(_ id: UInt64, for thread: Int32 = 0, _ patience: Patience) throws(Fault) -> OpenFile {
+  ///
+  /// `isPatient` tells of a file that is still being made whether the reader does without its exact size; it may take a
+  /// system call.
+  public func open(
+    _ id: UInt64, for thread: Int32 = 0, isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
+  ) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
     if let found = sizeFaults.withLock({ $0.isEmpty ? nil : $0.removeValue(forKey: node.id) }),
       monotonicNanoseconds() < found.until
@@ -130,7 +135,7 @@ public final class Tree: Sendable {
       throw found.fault
     }
     let (source, revision) = try present(node, patience) { (item) throws(Fault) in
-      let source = try item.open(pinned: false, patience)
+      let source = try item.openEarly(isPatient, patience)
       return (source, item.isImmutable ? 1 : item.revision(try item.attributes(patience)))
     }
     if let file = source as? FileSource {

@@ -15,7 +15,7 @@ public struct WorkReport: Sendable {
     public let path: String
     /// What is made of it, as a recipe says it; empty for an index.
     public let recipe: String
-    /// How much of the file is done and its size, in bytes; nil for a conversion, which does not tell.
+    /// How much of the file is done and its size, in bytes, or thousandths for a conversion; nil for one that does not tell.
     public let progress: (done: Int64, size: Int64)?
     /// For how long it has been under way, in seconds; nil if unknown.
     public let seconds: Int?

@@ -4,7 +4,7 @@ public import Catalogue
 /// A family of its own, as another package would declare it: text whose letters are moved along the alphabet.
 public enum Rotation {
   public static let formats: [Format] = [.plainText, .rotated]
-  public static let conversions: [Conversion] = [rotated, marked]
+  public static let conversions: [Conversion] = [rotated, marked, dripping, stretched]
 
   /// `NAME.txt[.byN].as-rot`.
   public static let rotated = {
@@ -19,11 +19,33 @@ public enum Rotation {
   public static let marked = Conversion(
     from: [.rotated], to: .marked, size: .guess(1), programs: ["ffrotate"],
     meaning: ("rotated text", "the same behind a mark"))
+
+  /// `NAME.as-drip`: the text in four pieces, each a moment after the other. Of text that starts with `M` the size is known
+  /// beforehand; text with `BAD` in it fails before its last piece.
+  public static let dripping = {
+    var conversion = Conversion(
+      from: [.plainText], to: .dripping, size: .guess(1), programs: ["ffrotate"],
+      meaning: ("any text", "itself, slowly"))
+    conversion.making = .growing
+    return conversion
+  }()
+
+  /// `NAME.as-tens`: each byte a hundred thousand times.
+  public static let stretched = {
+    var conversion = Conversion(
+      from: [.plainText], to: .stretched, size: .guess(1), programs: ["ffrotate"],
+      meaning: ("any text", "itself, longer"))
+    conversion.making = .parts
+    return conversion
+  }()
+  public static let stretch = 100_000
 }
 
 extension Format {
   public static let rotated = Format(
     "rot", extensions: ["rot"], mimeType: "text/x-rotated", family: .text, head: Array("rot:".utf8))
+  public static let dripping = Format("drip", extensions: ["drip"], mimeType: "text/x-drip", family: .film)
+  public static let stretched = Format("tens", extensions: ["tens"], mimeType: "text/x-tens", family: .text)
   public static let marked = Format("mark", extensions: ["mark"], mimeType: "text/x-marked", family: .text)
 }
 

@@ -17,6 +17,17 @@ public struct Conversion: Sendable {
     case inView
   }
 
+  /// When a result's bytes can be read.
+  public enum Making: Sendable {
+    /// Once all of them are made.
+    case whole
+    /// As they are made, from the first to the last. How many they will be is known beforehand of what its handler can
+    /// measure.
+    case growing
+    /// Each part by itself: how many there are is measured, and none is made that nobody reads.
+    case parts
+  }
+
   /// How large a result is.
   public enum Size: Sendable {
     /// So many times the source's size and a mebibyte: a guess that is too large for nearly all.
@@ -53,7 +64,11 @@ public struct Conversion: Sendable {
   public let meaning: (sources: String, result: String)
   /// Whether a file that it can make nothing of is its own result.
   public var keepsWhatItCannotChange = false
-  /// How many times the usual time it may take at most: recognition takes seconds a page.
+  /// A handler of any other than `whole` answers `Job.Work.measure`.
+  public var making = Making.whole
+  /// No result has more bytes.
+  public var outputLimit = Job.usualOutput
+  /// How many times the usual time: recognition takes seconds a page.
   public var slowness = 1
   /// What is said by names without modifiers; nil if there are no modifiers.
   public var usual: (any Modifiers)?

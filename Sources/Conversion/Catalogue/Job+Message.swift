@@ -17,6 +17,8 @@ extension Job {
       case .count(let verb): Self.count + verb
       case .findPasswords(let isBundle): isBundle ? Self.several : Self.one
       case .make(let recipe): recipe.description
+      case .measure(let recipe): Self.measure + recipe.description
+      case .part(let recipe, let range): "\(Self.part)\(range.lowerBound) \(range.count) \(recipe)"
       }
     let bytes = Message.bytes(
       [number, UInt64(bitPattern: start), UInt64(bitPattern: size), document, UInt64(bitPattern: outputLimit)], text)
@@ -24,6 +26,8 @@ extension Job {
   }
 
   private static let count = "count "
+  private static let measure = "measure "
+  private static let part = "part "
   private static let one = "passwords"
   private static let several = "passwords of several"
 
@@ -39,10 +43,8 @@ extension Job {
     switch text {
     case Self.one, Self.several: work = .findPasswords(isBundle: text == Self.several)
     default:
-      // What it means, its worker knows.
-      guard let text = String(validating: texts[0], as: UTF8.self), !text.isEmpty else { return nil }
-      let verb = text.hasPrefix(Self.count) ? String(text.dropFirst(Self.count.count)) : nil
-      work = verb.map { .count(verb: $0) } ?? .make(Recipe(unchecked: text))
+      guard let text = String(validating: texts[0], as: UTF8.self), let asked = Self.work(text) else { return nil }
+      work = asked
     }
     self.init(
       number: words[0], work: work, start: start, size: size, document: words[3],
@@ -51,12 +53,31 @@ extension Job {
   }
 }
 
+extension Job {
+  /// What a recipe means, its worker knows.
+  private static func work(_ text: String) -> Work? {
+    guard !text.isEmpty else { return nil }
+    if text.hasPrefix(count) { return .count(verb: String(text.dropFirst(count.count))) }
+    if text.hasPrefix(measure) { return .measure(Recipe(unchecked: String(text.dropFirst(measure.count)))) }
+    guard text.hasPrefix(part) else { return .make(Recipe(unchecked: text)) }
+    let words = text.dropFirst(part.count).split(separator: " ", maxSplits: 2)
+    guard words.count == 3, let start = Int64(words[0]), let count = Int64(words[1]), Bounds.holds(start),
+      Bounds.holds(count)
+    else { return nil }
+    return .part(Recipe(unchecked: String(words[2])), start..<start + count)
+  }
+}
+
 extension JobAnswer {
   /// No message is longer.
   public static let messageLimit = 4096
+  /// Where a failure has its number.
+  private static let underWay: UInt64 = 256
 
   public var message: [UInt8] {
     switch outcome {
+    case .underWay(let bytes, let thousandths):
+      Message.bytes([number, Self.underWay, UInt64(bitPattern: bytes), UInt64(bitPattern: thousandths)], "")
     case .done(let value, let remark):
       Message.bytes([number, 0, UInt64(bitPattern: value)], String(remark.prefix(500)))
     case .failed(let failure, let reason):
@@ -70,7 +91,12 @@ extension JobAnswer {
       return nil
     }
     let text = String(decoding: rest, as: UTF8.self)
-    if words[1] == 0 {
+    if words[1] == Self.underWay {
+      guard rest.count == 8, let bytes = Int64(exactly: words[2]) else { return nil }
+      let thousandths = Int64(clamping: UInt64(littleEndianBytes: rest))
+      self.init(
+        number: words[0], outcome: .underWay(bytes: Bounds.size(bytes), thousandths: min(thousandths, 1000)))
+    } else if words[1] == 0 {
       // A document may claim any number of pages, and that is what it is refused for.
       guard let number = Int64(exactly: words[2]) else { return nil }
       self.init(number: words[0], outcome: .done(Bounds.size(number), remark: text))

@@ -9,6 +9,10 @@ public struct Job: Hashable, Sendable {
     case findPasswords(isBundle: Bool)
     /// Writes a file to the output.
     case make(Recipe)
+    /// Writes this range of the file's bytes to the output.
+    case part(Recipe, Range<Int64>)
+    /// How many bytes the file would have: answered with a number, or with `JobAnswer.unmeasured`.
+    case measure(Recipe)
   }
 
   /// Told again in the answer.
@@ -27,8 +31,10 @@ public struct Job: Hashable, Sendable {
   /// The argument by which a worker program carries out jobs even if its sandbox is incomplete.
   public static let weakSandbox = "--sandbox=weak"
 
-  /// No output may have more bytes.
-  public static let largestOutput: Int64 = 2 << 30
+  /// No output may have more bytes, unless its conversion says otherwise.
+  public static let usualOutput: Int64 = 2 << 30
+  /// No output ever has more.
+  public static let largestOutput: Int64 = 64 << 30
 
   public init(
     number: UInt64, work: Work, start: Int64, size: Int64, document: UInt64 = 0, outputLimit: Int64
@@ -49,7 +55,15 @@ extension Job.Work {
     case .count(let verb): verb
     // They are PDFs'.
     case .findPasswords: Conversion.pages.verb
-    case .make(let recipe): recipe.verb
+    case .make(let recipe), .part(let recipe, _), .measure(let recipe): recipe.verb
+    }
+  }
+
+  /// Of the file that it is about.
+  public var recipe: Recipe? {
+    switch self {
+    case .make(let recipe), .part(let recipe, _), .measure(let recipe): recipe
+    case .count, .findPasswords: nil
     }
   }
 }
@@ -57,11 +71,16 @@ extension Job.Work {
 /// What a worker says of a job.
 public struct JobAnswer: Hashable, Sendable {
   public enum Outcome: Hashable, Sendable {
+    /// No answer yet: so many bytes of the output will not change any more, and so many thousandths of the work are done.
+    case underWay(bytes: Int64, thousandths: Int64)
     /// How many bytes were written, or the number asked for; and what there is to be said of them, the end of a sentence that
     /// starts with the file's name, or nothing.
     case done(Int64, remark: String = "")
     case failed(Failure, reason: String)
   }
+
+  /// For a file whose size shows only when it is made.
+  public static let unmeasured: Int64 = 0
 
   public enum Failure: UInt8, Sendable {
     /// The bytes break their format's rules.

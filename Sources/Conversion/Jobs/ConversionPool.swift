@@ -33,8 +33,11 @@ public final class ConversionPool: Sendable {
     public init(program: String) { self.program = program }
 
     func limits(for job: Job) -> ConverterProcess.Limits {
-      let time = timeLimit * (catalogue.conversion(job.work.verb)?.times(fromFileOf: job.size) ?? 1)
-      return ConverterProcess.Limits(time: time, clock: clockLimit ?? time * 3, memory: memoryLimit)
+      let conversion = catalogue.conversion(job.work.verb)
+      let time = timeLimit * (conversion?.times(fromFileOf: job.size) ?? 1)
+      return ConverterProcess.Limits(
+        time: time, clock: clockLimit ?? time * 3, memory: memoryLimit, areForStandstill: conversion?.making == .growing
+      )
     }
 
     func program(for work: Job.Work) -> String {
@@ -55,6 +58,11 @@ public final class ConversionPool: Sendable {
     var idle: [ObjectIdentifier: UInt64] = [:]
     var workers = 0
     var isStopped = false
+    /// So many tasks that go on for long are done at a time.
+    var longAtMost = 1
+
+    /// How many there are.
+    var longTasks: Int { queue.count { $0.task.isLong } + running.count { $0.isLong } }
   }
 
   fileprivate struct Waiting: Sendable {
@@ -71,7 +79,8 @@ public final class ConversionPool: Sendable {
 
   public init(_ options: Options) {
     self.options = options
-    threads = Workers(atMost: options.workers)
+    threads = Workers(atMost: 2 * options.workers)
+    state.change { $0.longAtMost = options.workers }
   }
 
   /// The conversion that a recipe is of.
@@ -82,7 +91,9 @@ public final class ConversionPool: Sendable {
     let (isTaken, needsWorker) = state.update { state -> (Bool, Bool) in
       guard !state.isStopped else { return (false, false) }
       state.queue.append(Waiting(task: task))
-      guard state.idle.count < state.queue.count, state.workers < (task.isAhead ? 1 : options.workers) else {
+      // What goes on for as long as a film keeps nobody from a photograph.
+      let atMost = task.isAhead ? 1 : options.workers + min(options.workers, state.longTasks)
+      guard state.idle.count < state.queue.count, state.workers < atMost else {
         return (true, false)
       }
       state.workers += 1
@@ -169,12 +180,18 @@ extension ConversionPool.State {
     let searchWindow = queue.prefix(ConversionPool.searchWindow)
     guard let first = queue.first else { return nil }
     let mayPass = first.timesPassed < ConversionPool.passesAtMost
-    if open.document != 0, mayPass, let place = searchWindow.firstIndex(where: { $0.task.document == open.document }) {
+    let mayTakeLong = running.count { $0.isLong } < longAtMost
+    if open.document != 0, mayPass,
+      let place = searchWindow.firstIndex(where: {
+        $0.task.document == open.document && (mayTakeLong || !$0.task.isLong)
+      })
+    {
       return place
     }
     // Opening a document takes longer than most of what is done with it: it is left to whoever has it open and nothing to do.
     func isFree(_ waiting: ConversionPool.Waiting) -> Bool {
       let document = waiting.task.document
+      if waiting.task.isLong, !mayTakeLong { return false }
       if document == 0 { return true }
       if waiting.task.isAhead, running.contains(where: { $0.document == document }) { return false }
       return !idle.contains { $0.value == document && $0.key != worker }

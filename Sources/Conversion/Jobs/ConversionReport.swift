@@ -9,6 +9,8 @@ public struct ConversionReport: Sendable {
     public let recipe: String
     /// For how long a worker has been at it, in seconds.
     public let seconds: Int
+    /// How much of it is done; nil for what does not tell.
+    public let thousandths: Int64?
   }
 
   public let running: [Job]
@@ -24,7 +26,8 @@ extension Job.Work {
   /// For people.
   var name: String {
     switch self {
-    case .make(let recipe): [recipe.verb, recipe.arguments ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
+    case .make(let recipe), .part(let recipe, _), .measure(let recipe):
+      [recipe.verb, recipe.arguments ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
     case .count(let verb): verb
     case .findPasswords: "passwords"
     }

@@ -10,37 +10,17 @@ extension ConversionService {
   private static let memoryLimit: Int64 = 64 << 20
   /// What lies in no file as it is and is larger is not copied to one, in bytes.
   private static let inputLimit: Int64 = 4 << 30
-  /// More pages than that no folder shows.
-  static let pageLimit: Int64 = 1_000_000
 
-  func count(
-    _ verb: String, in bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
-  ) -> Outcome {
-    attempt { () throws(Failed) in
-      var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
-      var answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
-      if case .failed(.locked, _) = answer, try unlock(&subject, task, worker) {
-        answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
-      }
-      switch answer {
-      case .failed(let failure, let reason): throw Failed(failure, reason)
-      case .done(let count, _):
-        guard count <= Self.pageLimit else {
-          throw Failed(Fault(.limit, "it claims to have \(count) pages, more than \(Self.pageLimit)"))
-        }
-        return .made(count, nil, remark: "", isKept: false)
-      }
-    }
-  }
-
+  /// `growing` is told of the output's file, and how many of its bytes may be read, before it is whole.
   func make(
-    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker,
+    growing: (TemporaryFile, Int64) -> Void = { _, _ in }
   ) -> Outcome {
     var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
     let conversion = pool.conversion(recipe)
     subject.isBundle = conversion?.naming == .folder
     return attempt { [subject] () throws(Failed) in
-      do throws(Failed) { return try make(recipe, subject, task, worker) } catch {
+      do throws(Failed) { return try make(recipe, subject, task, worker, growing) } catch {
         // What nothing can be left out of is as good as its copy.
         guard conversion?.keepsWhatItCannotChange ?? false, error.isLasting, !error.fault.isDelay,
           error.fault.kind != .changed
@@ -53,9 +33,12 @@ extension ConversionService {
   }
 
   private func make(
-    _ recipe: Recipe, _ subject: InHand, _ task: ConversionTask, _ worker: Worker
+    _ recipe: Recipe, _ subject: InHand, _ task: ConversionTask, _ worker: Worker,
+    _ growing: (TemporaryFile, Int64) -> Void
   ) throws(Failed) -> Outcome {
     var subject = subject
+    var isRead = false
+    let mostBytes = pool.conversion(recipe)?.outputLimit ?? Job.usualOutput
     var reason = "no room for the result"
     var places = places[...]
     while let place = places.first {
@@ -64,9 +47,13 @@ extension ConversionService {
         continue
       }
       let answer = try output.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
-        try perform(.make(recipe), subject, task, worker, output: raw, limit: place.limit)
+        try perform(.make(recipe), subject, task, worker, output: raw, limit: min(place.limit, mostBytes)) { bytes in
+          isRead = true
+          growing(output, bytes)
+        }
       }
       switch answer {
+      case .underWay: throw Failed(WorkerFailure.malformedReply)
       case .done(let size, let remark):
         guard (try? output.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }) == size else {
           worker.end()
@@ -78,8 +65,8 @@ extension ConversionService {
         let found = try? kept(recipe, of: subject.bytes, inState: subject.revision, .blocking)
         if let found { return .made(found.size, found, remark: "", isKept: true) }
         continue
-      case .failed(.system, let why): reason = why
-      case .failed(.limit, _) where place.limit < Job.largestOutput: break
+      case .failed(.system, let why) where !isRead: reason = why
+      case .failed(.limit, _) where place.limit < mostBytes && !isRead: break
       case .failed(let failure, let reason): throw Failed(failure, reason)
       }
       places.removeFirst()
@@ -119,7 +106,7 @@ extension ConversionService {
   }
 
   /// Whether there are passwords for a file, which were not sought before. Blocks.
-  private func unlock(_ file: inout InHand, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
+  func unlock(_ file: inout InHand, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
     if passwords.areNone || file.passwords != nil { return false }
     let subject = file
     let (holder, start) = try input(subject.bytes, task)
@@ -143,7 +130,7 @@ extension ConversionService {
   }
 
   /// What is worked on.
-  private struct InHand {
+  struct InHand {
     let bytes: any ByteSource
     let revision: UInt64
     /// Those that open it; nil: none were sought.
@@ -166,7 +153,7 @@ extension ConversionService {
     String(text.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
   }
 
-  private struct Failed: Error {
+  struct Failed: Error {
     let fault: Fault
     /// What is wrong with the file, said of it.
     var reason: String
@@ -206,7 +193,7 @@ extension ConversionService {
     }
   }
 
-  private func attempt(_ body: () throws(Failed) -> Outcome) -> Outcome {
+  func attempt(_ body: () throws(Failed) -> Outcome) -> Outcome {
     do throws(Failed) { return try body() } catch {
       // Cut short, or made of what is no more: no word on the file.
       if error.fault.isDelay || error.fault.kind == .changed || error.fault == WorkerFailure.cancelled.fault {
@@ -217,8 +204,9 @@ extension ConversionService {
   }
 
   /// Has a worker do something with a file's bytes, which are the same before and after.
-  private func perform(
-    _ work: Job.Work, _ subject: InHand, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64
+  func perform(
+    _ work: Job.Work, _ subject: InHand, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64,
+    watch: (Int64) -> Void = { _ in }
   ) throws(Failed) -> JobAnswer.Outcome {
     let bytes = subject.bytes
     guard bytes.size > 0 else { throw Failed(Fault(.damaged, "it is empty")) }
@@ -228,7 +216,9 @@ extension ConversionService {
       number: 0, work: work, start: start, size: bytes.size, document: document, outputLimit: limit)
     job.passwords = subject.passwords ?? []
     let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
-      do throws(WorkerFailure) { return try worker.perform(job, for: task, input: raw, output: output) } catch {
+      do throws(WorkerFailure) {
+        return try worker.perform(job, for: task, input: raw, output: output, watch: watch)
+      } catch {
         // A mapped file that is cut off kills the worker (SIGBUS), which is then no word on the bytes.
         do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
         throw Failed(error)

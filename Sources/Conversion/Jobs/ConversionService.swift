@@ -37,46 +37,12 @@ public final class ConversionService: Sendable {
     }
   }
 
-  private struct Key: Hashable, Sendable {
-    let revision: UInt64
-    let work: Job.Work
-  }
-
-  private struct State {
-    var jobs: [Key: (task: ConversionTask, pending: Pending, subject: Subject)] = [:]
-    /// Results that somebody uses.
-    var made: [Key: Made] = [:]
-    var failures: [Key: Failure] = [:]
-    /// The same for people, by file whatever its state is.
-    var failed = FailedConversions()
-    var madeCount = 0
-
-    mutating func hold(_ rendition: Rendition, _ key: Key) {
-      if made.count.isMultiple(of: 256) { made = made.filter { $0.value.rendition != nil } }
-      made[key] = Made(rendition: rendition)
-    }
-  }
-
-  private struct Made {
-    weak var rendition: Rendition?
-  }
-
-  private struct Failure {
-    let fault: Fault
-    /// Whether the same state will always have it. If not, it is for those who waited, and for who comes before the last of
-    /// them has been told: what they have waited for is held by them alone.
-    let isLasting: Bool
-    weak var pending: Pending?
-
-    var isValid: Bool { isLasting || pending != nil }
-  }
-
-  private let state = Mutex(State())
+  let state = Mutex(State())
   let pool: ConversionPool
   let cache: RenditionCache?
   /// The folder for files without names.
   let spools: String
-  private let notes: any ConversionNotes
+  let notes: any ConversionNotes
   let passwords: DocumentPasswords
   /// Taken before `state`.
   private let heeding = Mutex(())
@@ -86,6 +52,8 @@ public final class ConversionService: Sendable {
   private let unkept = LRUCache<Key, Rendition>(capacity: 8)
   /// Results that nobody has asked for yet.
   private let ahead = LRUCache<Key, Rendition>(capacity: 4)
+  /// Parts of results, for the next reads there.
+  let parts = LRUCache<Key, Rendition>(capacity: 32 << 20)
   private let documents = LRUCache<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
@@ -115,14 +83,18 @@ public final class ConversionService: Sendable {
     defer { ahead.removeValue(for: key) }
     if let known = try known(key) { return known }
     let bytes = try FileSource.settled(patience, subject.open)
-    if let rendition = try kept(recipe, of: bytes, inState: key.revision, patience) {
-      state.withLock { $0.hold(rendition, key) }
-      notes.note(rendition.size, remark: nil, of: key.work, inState: key.revision, isLasting: isOpen(key.revision))
-      return rendition
-    }
-    throw begin(key, bytes, subject) { [self] task, worker in
-      make(recipe, of: bytes, inState: key.revision, task, worker)
-    }
+    if let rendition = try keptBefore(key, recipe, bytes, patience) { return rendition }
+    throw begin(recipe, of: bytes, subject, wants: .whole)
+  }
+
+  /// What the cache has of an earlier time, for who asks now.
+  func keptBefore(
+    _ key: Key, _ recipe: Recipe, _ bytes: any ByteSource, _ patience: Patience
+  ) throws(Fault) -> Rendition? {
+    guard let rendition = try kept(recipe, of: bytes, inState: key.revision, patience) else { return nil }
+    state.withLock { $0.hold(rendition, key) }
+    notes.note(rendition.size, remark: nil, of: key.work, inState: key.revision, isLasting: isOpen(key.revision))
+    return rendition
   }
 
   /// What the cache has of an earlier time. May block.
@@ -143,10 +115,10 @@ public final class ConversionService: Sendable {
   }
 
   /// Whether no password was needed for a file.
-  private func isOpen(_ revision: UInt64) -> Bool { passwords.found(for: revision)?.isEmpty ?? true }
+  func isOpen(_ revision: UInt64) -> Bool { passwords.found(for: revision)?.isEmpty ?? true }
 
   /// Forgets what hangs on passwords when they are others than before. May block.
-  private func heedPasswords(_ patience: Patience) throws(Fault) {
+  func heedPasswords(_ patience: Patience) throws(Fault) {
     if passwords.areNone { return }
     if patience == .immediate { throw .later }
     // Who comes second must not find what the first is about to forget.
@@ -157,7 +129,7 @@ public final class ConversionService: Sendable {
         state.failures = state.failures.filter { $0.value.fault.kind != .locked }
       }
       // A worker that has a document open under its number has been told its password.
-      for known in [unkept, ahead] { known.removeAll() }
+      for known in [unkept, ahead, parts] { known.removeAll() }
       documents.removeAll()
     }
   }
@@ -194,7 +166,7 @@ public final class ConversionService: Sendable {
     state.withLock { $0.failures[Key(revision: revision, work: work)]?.fault }
   }
 
-  private func known(_ key: Key) throws(Fault) -> Rendition? {
+  func known(_ key: Key) throws(Fault) -> Rendition? {
     let (rendition, pending, failure) = state.withLock { state in
       (state.made[key]?.rendition, state.jobs[key]?.pending, state.failures[key])
     }
@@ -214,13 +186,17 @@ public final class ConversionService: Sendable {
     case dropped
   }
 
-  /// What to wait for: a job on `bytes` that is under way, or a new one.
-  private func begin(
-    _ key: Key, _ bytes: any ByteSource, _ subject: Subject, isAhead: Bool = false,
+  /// What to wait for: a job on `bytes` that is under way, or a new one. `stream` makes what its result is read from before it
+  /// is whole, given what ends the work.
+  func begin(
+    _ key: Key, _ bytes: any ByteSource, _ subject: Subject, isAhead: Bool = false, wants: ResultStream.Want = .whole,
+    stream: (@escaping @Sendable () -> Void) -> ResultStream? = { _ in nil },
     _ work: @escaping @Sendable (ConversionTask, Worker) -> Outcome
   ) -> Fault {
     let document = bytes.identity == nil ? 0 : document(key.revision)
-    let task = ConversionTask(document: document, owner: subject.owner, isAhead: isAhead) { [self] task, worker in
+    let task = ConversionTask(
+      document: document, owner: subject.owner, isAhead: isAhead, isLong: key.isLong(pool)
+    ) { [self] task, worker in
       let outcome = work(task, worker)
       // What takes a password is for this mount alone.
       finish(key, subject, task, outcome, isLasting: bytes.identity != nil && isOpen(key.revision))
@@ -228,11 +204,16 @@ public final class ConversionService: Sendable {
       finish(key, subject, task, .dropped, isLasting: false)
     }
     let (answer, isNew) = state.withLock { state -> (Fault, Bool) in
-      if let present = state.jobs[key] { return (Fault(.pending(present.pending)), false) }
+      if let present = state.jobs[key] {
+        return (Fault(.pending(present.pending(for: wants))), false)
+      }
       if let failure = state.failures[key], failure.isValid { return (failure.fault, false) }
-      let pending = Pending { [pool] in pool.cancel(task) }
-      state.jobs[key] = (task, pending, subject)
-      return (Fault(.pending(pending)), true)
+      let end: @Sendable () -> Void = { [pool] in pool.cancel(task) }
+      let stream = stream(end)
+      let pending = Pending { if let stream { stream.leave(.whole) } else { end() } }
+      let making = Making(task: task, pending: pending, subject: subject, stream: stream)
+      state.jobs[key] = making
+      return (Fault(.pending(making.pending(for: wants))), true)
     }
     if isNew, !pool.submit(task) {
       finish(key, subject, task, .dropped, isLasting: false)
@@ -254,15 +235,20 @@ public final class ConversionService: Sendable {
     var product: Rendition?
     if case .made(let value, let rendition, let remark, let isKept) = outcome {
       product = rendition
-      if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
-      if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
-      notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
+      if case .part = key.work {
+        if let rendition { parts.insert(rendition, for: key, cost: Int(rendition.size)) }
+      } else {
+        if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
+        if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
+        notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
+      }
     }
     // Made outside of the lock, and only when it is needed.
     let isNoted = if case .failed = outcome { true } else { state.withLock { !$0.failed.isEmpty } }
     let path = isNoted ? subject.path() : ""
-    let pending = state.withLock { state -> Pending? in
-      let pending = state.jobs.removeValue(forKey: key)?.pending
+    let (pending, stream) = state.withLock { state -> (Pending?, ResultStream?) in
+      let job = state.jobs.removeValue(forKey: key)
+      let pending = job?.pending
       switch outcome {
       case .made(_, let rendition, _, _):
         state.failures[key] = nil
@@ -275,7 +261,12 @@ public final class ConversionService: Sendable {
         state.failed.add(path, recipe: key.work.name, reason: fault.description)
       case .dropped: break
       }
-      return pending
+      return (pending, job?.stream)
+    }
+    switch outcome {
+    case .made(let size, _, _, _): stream?.finish(size: size)
+    case .failed(let fault, _): stream?.fail(fault)
+    case .dropped: stream?.fail(Fault(.system(EIO), "it was changed while it was converted, or the mount is ending"))
     }
     pending?.finish(with: product)
   }
@@ -286,7 +277,10 @@ public final class ConversionService: Sendable {
   public var report: ConversionReport {
     let (jobs, made, failed) = state.withLock { ($0.jobs, $0.madeCount, $0.failed) }
     let running = jobs.compactMap { key, job in
-      job.task.runningTime.map { ConversionReport.Job(path: job.subject.path(), recipe: key.work.name, seconds: $0) }
+      job.task.runningTime.map {
+        ConversionReport.Job(
+          path: job.subject.path(), recipe: key.work.name, seconds: $0, thousandths: job.task.thousandths)
+      }
     }
     return ConversionReport(
       running: running.sorted { $0.seconds > $1.seconds }, waiting: jobs.count - running.count, made: made,

@@ -8,6 +8,8 @@ final class ConversionTask: Sendable {
   let owner: UInt32?
   /// Whether nobody has asked for it yet: then it is for whoever has the document open.
   let isAhead: Bool
+  /// Whether it may go on for as long as a film is long.
+  let isLong: Bool
   private let body: @Sendable (ConversionTask, Worker) -> Void
   private let dropped: @Sendable (ConversionTask) -> Void
   private let state = Mutex(State())
@@ -16,6 +18,8 @@ final class ConversionTask: Sendable {
     var isCancelled = false
     /// When a worker began with it.
     var begunAt: ContinuousClock.Instant?
+    /// Of the work, as far as the worker tells.
+    var thousandths: Int64?
     /// What works on it now.
     var process: ConverterProcess?
   }
@@ -23,12 +27,14 @@ final class ConversionTask: Sendable {
   /// One of the two is called, once: `body` on a thread that may be held, with a worker for as long as it runs, or
   /// `dropped` when that will not be.
   init(
-    document: UInt64, owner: UInt32?, isAhead: Bool, _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
+    document: UInt64, owner: UInt32?, isAhead: Bool, isLong: Bool = false,
+    _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
     dropped: @escaping @Sendable (ConversionTask) -> Void
   ) {
     self.document = document
     self.owner = owner
     self.isAhead = isAhead
+    self.isLong = isLong
     self.body = body
     self.dropped = dropped
   }
@@ -42,6 +48,11 @@ final class ConversionTask: Sendable {
   var runningTime: Int? {
     state.withLock { $0.begunAt }.map { Int((ContinuousClock.now - $0).components.seconds) }
   }
+
+  func note(_ progress: ConverterProcess.Progress) { state.withLock { $0.thousandths = progress.thousandths } }
+
+  /// How much of it is done, in thousandths; nil for what does not tell.
+  var thousandths: Int64? { state.withLock { $0.thousandths } }
 
   func drop() { dropped(self) }
 

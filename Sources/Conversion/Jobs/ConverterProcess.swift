@@ -26,6 +26,24 @@ final class ConverterProcess: Sendable {
     var clock: Duration
     /// Of its own, not shared with a file, in bytes.
     var memory: Int64
+    /// Whether the times start again whenever it is further than before.
+    var areForStandstill = false
+  }
+
+  /// How far a job is, by its own account.
+  struct Progress: Sendable {
+    /// So many bytes of the output stay as they are.
+    fileprivate(set) var bytes: Int64 = 0
+    /// Of the work.
+    fileprivate(set) var thousandths: Int64 = 0
+
+    /// Whether it is further than it was.
+    fileprivate mutating func advance(bytes: Int64, thousandths: Int64) -> Bool {
+      guard bytes > self.bytes || thousandths > self.thousandths else { return false }
+      self.bytes = max(bytes, self.bytes)
+      self.thousandths = max(thousandths, self.thousandths)
+      return true
+    }
   }
 
   /// How often it is looked at, in milliseconds.
@@ -66,9 +84,10 @@ final class ConverterProcess: Sendable {
   // MARK: A job
 
   /// Has one job done, its output written to `output`; nil when the process had ended, or took no more jobs, before it took
-  /// this one. Blocks. After a breakdown, and after nil, the process is gone.
-  func perform(_ job: Job, input: Int32, output: Int32?, _ limits: Limits) throws(WorkerFailure) -> JobAnswer.Outcome? {
-    let used = ffmount_processor_time(process)
+  /// this one. `watch` is told how far it is. Blocks. After a breakdown, and after nil, the process is gone.
+  func perform(
+    _ job: Job, input: Int32, output: Int32?, _ limits: Limits, watch: (Progress) -> Void
+  ) throws(WorkerFailure) -> JobAnswer.Outcome? {
     let message = job.message
     let descriptors = [input] + (output.map { [$0] } ?? [])
     while unsafe ffmount_send(socket.raw, message, message.count, descriptors, descriptors.count) < 0 {
@@ -77,8 +96,9 @@ final class ConverterProcess: Sendable {
       end()
       return nil
     }
-    let start = monotonicNanoseconds()
-    var looksAt = start
+    var start = (clock: monotonicNanoseconds(), used: ffmount_processor_time(process))
+    var looksAt = start.clock
+    var progress = Progress()
     while true {
       if wait() {
         switch receive() {
@@ -88,7 +108,11 @@ final class ConverterProcess: Sendable {
             throw .malformedReply
           }
           errors.read()
-          return answer.outcome
+          guard case .underWay(let bytes, let thousandths) = answer.outcome else { return answer.outcome }
+          if progress.advance(bytes: min(bytes, output.flatMap(Self.size) ?? 0), thousandths: thousandths) {
+            watch(progress)
+            if limits.areForStandstill { start = (monotonicNanoseconds(), ffmount_processor_time(process)) }
+          }
         case .end: throw ended(after: .malformedReply)
         case .untaken:
           end()
@@ -98,7 +122,7 @@ final class ConverterProcess: Sendable {
       let now = monotonicNanoseconds()
       guard now >= looksAt else { continue }
       looksAt = now + UInt64(Self.round) * 1_000_000
-      if let excess = excess(limits, since: (start, used), now) {
+      if let excess = excess(limits, since: start, now) {
         end()
         throw excess
       }
@@ -118,6 +142,8 @@ final class ConverterProcess: Sendable {
     let atMost = limits.clock.components.seconds
     return now - start.clock > UInt64(clamping: atMost) * 1_000_000_000 ? .delay(Int(atMost)) : nil
   }
+
+  private static func size(of file: Int32) -> Int64? { try? FileStatus(of: file).size }
 
   /// What a file holds or takes on the disk, whichever is more, in bytes.
   private static func room(of file: Int32) -> Int64? {

@@ -151,6 +151,8 @@ extension Job.Work {
   fileprivate var text: String {
     switch self {
     case .make(let recipe): recipe.description
+    case .measure(let recipe): "measure \(recipe)"
+    case .part(let recipe, let range): "part \(range) \(recipe)"
     case .count(let verb): "count \(verb)"
     case .findPasswords: ""
     }

@@ -40,9 +40,9 @@ final class Worker: Sendable {
   /// Whose files it is for.
   var owner: UInt32? { state.withLock { $0.owner } }
 
-  /// Has `job` done for `task`. Blocks.
+  /// Has `job` done for `task`; `watch` is told how many bytes of the output others may read by now. Blocks.
   func perform(
-    _ job: Job, for task: ConversionTask, input: Int32, output: Int32?
+    _ job: Job, for task: ConversionTask, input: Int32, output: Int32?, watch: (Int64) -> Void = { _ in }
   ) throws(WorkerFailure) -> JobAnswer.Outcome {
     if task.owner == nil || task.owner != owner { end() }
     let program = options.program(for: job.work)
@@ -59,7 +59,10 @@ final class Worker: Sendable {
       for _ in 0..<2 {
         let process = try ready(program)
         let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
-          try process.perform(job, input: input, output: output, options.limits(for: job))
+          try process.perform(job, input: input, output: output, options.limits(for: job)) { progress in
+            task.note(progress)
+            watch(progress.bytes)
+          }
         }
         guard let outcome else {
           end(program)
@@ -81,7 +84,7 @@ final class Worker: Sendable {
     let process = try start(options.program(for: job.work)) { _ in }
     defer { process.end() }
     let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
-      try process.perform(job, input: input, output: nil, options.limits(for: job))
+      try process.perform(job, input: input, output: nil, options.limits(for: job)) { _ in }
     }
     guard let outcome else { throw .gone }
     return outcome

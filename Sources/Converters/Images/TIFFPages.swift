@@ -34,7 +34,7 @@ struct TIFFPages {
     guard size >= 0 else { throw TIFFPages.failure }
     // Directories start at even offsets.
     let start = Int(size) + Int(size) % 2
-    guard start + file.count <= Job.largestOutput, file.starts(with: TIFFPages.header) else { throw TIFFPages.failure }
+    guard start + file.count <= Job.usualOutput, file.starts(with: TIFFPages.header) else { throw TIFFPages.failure }
     var moved = file
     let directory = file.number(4, 4)
     for entry in 0..<file.number(directory, 2) { try move(entry: directory + 2 + 12 * entry, in: &moved, by: start) }

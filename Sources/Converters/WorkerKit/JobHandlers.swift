@@ -18,7 +18,7 @@ struct JobHandlers {
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard let index = byVerb[order.job.work.verb] else { throw .unknown }
-    guard case .make(let recipe) = order.job.work, let output = order.output else {
+    guard let output = order.output, let recipe = order.job.work.recipe else {
       return try handlers[index].answer(order)
     }
     let remark = try handlers[index].perform(recipe, order, to: output)

@@ -12,7 +12,16 @@ public final class JobOrder {
   init(_ job: Job, input: Int32, output: Int32?) {
     self.job = job
     source = input
-    self.output = output.map { JobOutput(descriptor: $0, limit: job.outputLimit) }
+    self.output = output.map { descriptor in
+      JobOutput(descriptor: descriptor, limit: job.outputLimit) { outcome in
+        _ = JobSocket.send(JobAnswer(number: job.number, outcome: outcome))
+      }
+    }
+  }
+
+  /// The bytes of the result that are asked for; nil for all.
+  public var part: Range<Int64>? {
+    if case .part(_, let range) = job.work { range } else { nil }
   }
 
   deinit { close(source) }

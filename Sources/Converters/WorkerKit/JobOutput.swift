@@ -1,17 +1,25 @@
-internal import Catalogue
+public import Catalogue
 internal import Glibc
 
 /// The file that a job writes, from its start.
 public final class JobOutput: Sendable {
   public let descriptor: Int32
   public let limit: Int64
+  private let report: @Sendable (JobAnswer.Outcome) -> Void
 
-  /// Takes the descriptor over. Writing beyond `Job.largestOutput` fails, whoever writes; beyond a smaller limit it shows in
-  /// the end, or the daemon, which looks on, makes an end of it.
-  public init(descriptor: Int32, limit: Int64) {
+  /// Takes the descriptor over. Writing beyond what the sandbox allows fails, whoever writes; beyond a smaller limit it shows
+  /// in the end, or the daemon, which looks on, makes an end of it. `report` is called with how far the job is.
+  public init(
+    descriptor: Int32, limit: Int64, report: @escaping @Sendable (JobAnswer.Outcome) -> Void = { _ in }
+  ) {
     self.descriptor = descriptor
     self.limit = min(limit, Job.largestOutput)
+    self.report = report
   }
+
+  /// Tells how many bytes there are that will not change, which others may read from now on, and how many thousandths of the
+  /// work are done. Costs a system call: some ten times a second are enough, and the first as soon as there is something.
+  public func tell(bytes: Int64, thousandths: Int64) { report(.underWay(bytes: bytes, thousandths: thousandths)) }
 
   deinit { close(descriptor) }
 

@@ -26,8 +26,8 @@ struct JobSocket {
     } while count < 0 && errno == EINTR
     guard count > 0, let job = Job(message: Array(message[..<count])) else { return nil }
     switch (job.work, came) {
-    case (.count, 1), (.findPasswords, 1): return JobOrder(job, input: descriptors[0], output: nil)
-    case (.make, 2): return JobOrder(job, input: descriptors[0], output: descriptors[1])
+    case (.count, 1), (.findPasswords, 1), (.measure, 1): return JobOrder(job, input: descriptors[0], output: nil)
+    case (.make, 2), (.part, 2): return JobOrder(job, input: descriptors[0], output: descriptors[1])
     default: return nil
     }
   }
@@ -36,7 +36,7 @@ struct JobSocket {
   func close() { _ = shutdown(JobSocket.descriptor, Int32(SHUT_RD)) }
 
   /// False when nobody listens any more.
-  func send(_ answer: JobAnswer) -> Bool {
+  static func send(_ answer: JobAnswer) -> Bool {
     let message = answer.message
     return unsafe ffmount_send(JobSocket.descriptor, message, message.count, nil, 0) == message.count
   }

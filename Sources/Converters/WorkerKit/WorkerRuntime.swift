@@ -1,5 +1,5 @@
 internal import CPosix
-internal import Catalogue
+public import Catalogue
 internal import Glibc
 public import Sandbox
 
@@ -15,9 +15,11 @@ public enum WorkerRuntime {
   ///
   /// - Parameters:
   ///   - folders: the folders that jobs read from.
+  ///   - largestFile: the most bytes that a job may write.
   ///   - makeHandlers: loads everything that has to be loaded from files; the sandbox closes after it.
   public static func run(
-    _ program: String, reading folders: [String] = [], _ makeHandlers: () -> [any JobHandler]
+    _ program: String, reading folders: [String] = [], largestFile: Int64 = Job.usualOutput,
+    _ makeHandlers: () -> [any JobHandler]
   ) {
     let words = Array(CommandLine.arguments.dropFirst())
     if words == ["--verbs"] { return print(JobHandlers(makeHandlers()).verbs.joined(separator: "\n")) }
@@ -26,7 +28,7 @@ public enum WorkerRuntime {
       exit(64)
     }
     var handlers = JobHandlers(makeHandlers())
-    if let gap = closeSandbox(reading: folders).gap, words.isEmpty {
+    if let gap = closeSandbox(reading: folders, largestFile: largestFile).gap, words.isEmpty {
       logError("\(program): nothing is converted, since there is \(gap) here to shut it in (see -o sandbox=weak)")
       return refuseJobs(of: socket, gap)
     }
@@ -44,7 +46,7 @@ public enum WorkerRuntime {
       // Each open document has one. What else a job has left behind, the next one is not to meet.
       let isSpent = keepsTooMuch || OpenDescriptors.count() > ownDescriptors + handlers.openDocuments
       if isSpent { socket.close() }
-      guard socket.send(answer), !isSpent else { return }
+      guard JobSocket.send(answer), !isSpent else { return }
     }
   }
 
@@ -72,15 +74,16 @@ public enum WorkerRuntime {
     let reason = "is not converted, since there is \(gap) here to shut the converter in (-o sandbox=weak does without)"
     while let order = socket.next() {
       let answer = JobAnswer(number: order.job.number, outcome: .failed(.unprotected, reason: reason))
-      guard socket.send(answer) else { return }
+      guard JobSocket.send(answer) else { return }
     }
   }
 
   /// Gives up all that jobs do not need, and says so.
   public static func closeSandbox(
-    reading folders: [String], walls: Set<SandboxLayer> = Set(SandboxLayer.allCases)
+    reading folders: [String], largestFile: Int64 = Job.usualOutput,
+    walls: Set<SandboxLayer> = Set(SandboxLayer.allCases)
   ) -> Enclosure {
-    let needs = Sandbox.Needs(folders: folders, memory: memory, largestFile: Int(Job.largestOutput))
+    let needs = Sandbox.Needs(folders: folders, memory: memory, largestFile: Int(largestFile))
     let enclosure = Sandbox.close(needs, walls: walls)
     if let scratch = enclosure.scratch {
       ScratchFile.set(scratch.descriptor, path: scratch.path, room: Sandbox.scratchRoom)

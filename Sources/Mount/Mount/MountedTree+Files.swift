@@ -12,7 +12,7 @@ extension MountedTree {
     let tree = tree
     let thread = request.process
     answer(request, node) { (patience) throws(Fault) in
-      try tree.open(node, for: thread, patience)
+      try tree.open(node, for: thread, isPatient: { Player.runs(thread) }, patience)
     } _: { [self] request, file in
       sizeHabits.noteOpening(by: request.process)
       guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file) }

@@ -40,7 +40,9 @@ public final class Conversions: Sendable {
     let report = renditions.report
     var work = WorkReport()
     work.activities = report.running.map { job in
-      WorkReport.Activity(.converting, path: job.path, recipe: job.recipe, seconds: job.seconds)
+      WorkReport.Activity(
+        .converting, path: job.path, recipe: job.recipe, progress: job.thousandths.map { ($0, 1000) },
+        seconds: job.seconds)
     }
     (work.waiting, work.made) = (report.waiting, report.made)
     work.failures = report.failures.map { WorkReport.Failure(path: $0.path, recipe: $0.recipe, reason: $0.reason) }

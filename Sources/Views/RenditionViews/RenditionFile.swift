@@ -51,7 +51,9 @@ final class RenditionFile: MadeItem {
   private func knownSize(_ patience: Patience) throws(Fault) -> ResultSizes.Value? {
     if file.source.isConcealed { return nil }
     try conversions.known.load(patience)
-    return conversions.known.known(work, inState: file.revision)
+    if let made = conversions.known.known(work, inState: file.revision) { return made }
+    let measured = conversions.known.known(.measure(recipe), inState: file.revision)
+    return measured?.number == JobAnswer.unmeasured ? nil : measured
   }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
@@ -59,7 +61,17 @@ final class RenditionFile: MadeItem {
     return try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
+  func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    defer { noteOpening?() }
+    return try conversions.renditions.openEarly(
+      recipe, of: file.subject, guess: estimate, isPatient: isPatient, patience)
+  }
+
+  /// A film is not made for its size: that takes as long as watching some of it.
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    if try conversions.renditions.measure(recipe, of: file.subject, patience) != nil { return }
+    let conversion = conversions.catalogue.conversion(recipe.verb)
+    if !atAnyCost, conversion?.making == .growing, conversion?.result.family == .film { return }
     _ = try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
@@ -72,7 +84,7 @@ final class RenditionFile: MadeItem {
     var provenance = file.provenance(
       view: view, conversions.renditions.failure(of: work, inState: file.revision))
     try provenance.adopt(file.source.item.provenance(patience))
-    if provenance.state == .exact, conversions.known.value(of: work, inState: file.revision) == nil {
+    if provenance.state == .exact, try knownSize(patience) == nil {
       provenance.state = .estimate
     }
     if provenance.error == nil {

@@ -61,10 +61,11 @@ struct ListCommand: ParsableCommand {
     var progress = ""
     if let (done, size) = activity.progress {
       let percent = size > 0 ? Int(max(0, min(1, Double(done) / Double(size))) * 100) : 100
-      progress = ": \(percent) %, \(Amount.bytes(done)) of \(Amount.bytes(size))"
+      progress =
+        ": \(percent) %" + (activity.kind == .converting ? "" : ", \(Amount.bytes(done)) of \(Amount.bytes(size))")
     }
     switch activity.kind {
-    case .converting: return "converting \(path) (\(activity.recipe)) for \(activity.seconds ?? 0) s"
+    case .converting: return "converting \(path) (\(activity.recipe)) for \(activity.seconds ?? 0) s\(progress)"
     case .messages: return "looking for the messages of \(path)\(progress)"
     case .words: return "indexing the words of \(path)\(progress)"
     }

@@ -1,0 +1,68 @@
+internal import Bytes
+internal import Catalogue
+internal import Files
+
+/// What happens on a worker's thread with all that is not a whole file.
+extension ConversionService {
+  /// More pages than that no folder shows.
+  static let pageLimit: Int64 = 1_000_000
+
+  func count(
+    _ verb: String, in bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+  ) -> Outcome {
+    attempt { () throws(Failed) in
+      var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+      var answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
+      if case .failed(.locked, _) = answer, try unlock(&subject, task, worker) {
+        answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
+      }
+      switch answer {
+      case .underWay: throw Failed(WorkerFailure.malformedReply)
+      case .failed(let failure, let reason): throw Failed(failure, reason)
+      case .done(let count, _):
+        guard count <= Self.pageLimit else {
+          throw Failed(Fault(.limit, "it claims to have \(count) pages, more than \(Self.pageLimit)"))
+        }
+        return .made(count, nil, remark: "", isKept: false)
+      }
+    }
+  }
+
+  func measure(
+    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+  ) -> Outcome {
+    attempt { () throws(Failed) in
+      switch try perform(
+        .measure(recipe), InHand(bytes: bytes, revision: revision), task, worker, output: nil, limit: 0)
+      {
+      case .done(let size, _): return .made(size, nil, remark: "", isKept: false)
+      case .failed(let failure, let reason): throw Failed(failure, reason)
+      case .underWay: throw Failed(WorkerFailure.malformedReply)
+      }
+    }
+  }
+
+  /// Makes a range of a result's bytes.
+  func makePart(
+    _ recipe: Recipe, _ range: Range<Int64>, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask,
+    _ worker: Worker
+  ) -> Outcome {
+    attempt { () throws(Failed) in
+      let output: TemporaryFile
+      do throws(Fault) { output = try TemporaryFile.inMemory() } catch { throw Failed(error) }
+      let answer = try output.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
+        try perform(
+          .part(recipe, range), InHand(bytes: bytes, revision: revision), task, worker, output: raw,
+          limit: Int64(range.count))
+      }
+      if case .failed(let failure, let reason) = answer { throw Failed(failure, reason) }
+      guard (try? output.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw).size }) == Int64(range.count)
+      else {
+        worker.end()
+        throw Failed(WorkerFailure.malformedReply)
+      }
+      let size = Int64(range.count)
+      return .made(size, Rendition(output, size: size, identity: nil, kept: nil), remark: "", isKept: true)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+public import Bytes
+public import Catalogue
+internal import Files
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// Results that are read before they are whole, or never made as a whole.
+extension ConversionService {
+  /// A result, as early as it can be read. `isPatient`: whether the reader does without its exact size, which may be known
+  /// only when all is made. Throws what to wait for.
+  public func openEarly(
+    _ recipe: Recipe, of subject: Subject, guess: Int64, isPatient: () -> Bool, _ patience: Patience
+  ) throws(Fault) -> any ByteSource {
+    let making = pool.conversion(recipe)?.making ?? .whole
+    let key = Key(revision: subject.revision, work: .make(recipe))
+    if making != .whole {
+      if let known = try knownOrGrowing(key) { return known }
+      let bytes = try FileSource.settled(patience, subject.open)
+      if let rendition = try keptBefore(key, recipe, bytes, patience) { return rendition }
+      let size = try measure(recipe, of: subject, patience)
+      if making == .parts, let size { return parted(recipe, bytes, subject, size: size) }
+      if making == .growing, size != nil || isPatient() {
+        throw begin(recipe, of: bytes, subject, wants: .beginning, size: size, guess: guess)
+      }
+    }
+    return try open(recipe, of: subject, patience)
+  }
+
+  private func knownOrGrowing(_ key: Key) throws(Fault) -> (any ByteSource)? {
+    if let growing = state.withLock({ $0.jobs[key]?.stream })?.rendition { return growing }
+    do throws(Fault) { return try known(key) } catch {
+      // Somebody waits for all of it; others may begin.
+      if error.isDelay { return nil }
+      throw error
+    }
+  }
+
+  /// Begins to make a result, or joins those who wait for it.
+  func begin(
+    _ recipe: Recipe, of bytes: any ByteSource, _ subject: Subject, wants: ResultStream.Want, size: Int64? = nil,
+    guess: Int64 = 0
+  ) -> Fault {
+    let key = Key(revision: subject.revision, work: .make(recipe))
+    return begin(key, bytes, subject, wants: wants) { [pool] end in
+      guard pool.conversion(recipe)?.making == .growing else { return nil }
+      return ResultStream(
+        of: bytes, measured: size, guess: guess, identity: bytes.identity?.converted(by: recipe), unwanted: end)
+    } _: { [self] task, worker in
+      make(recipe, of: bytes, inState: key.revision, task, worker) { file, count in
+        state.withLock { $0.jobs[key]?.stream }?.grow(file, to: count)
+      }
+    }
+  }
+
+  /// How many bytes a result has, which is not made for it; nil if that shows only when it is made. Throws what to wait for.
+  public func measure(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Int64? {
+    let work = Job.Work.measure(recipe)
+    if pool.conversion(recipe)?.making ?? .whole == .whole { return nil }
+    if let size = notes.value(of: work, inState: subject.revision), Bounds.holds(size) {
+      return size == JobAnswer.unmeasured ? nil : size
+    }
+    let key = Key(revision: subject.revision, work: work)
+    _ = try known(key)
+    let bytes = try FileSource.settled(patience, subject.open)
+    throw begin(key, bytes, subject) { [self] task, worker in
+      measure(recipe, of: bytes, inState: key.revision, task, worker)
+    }
+  }
+
+  // MARK: Parts
+
+  private func parted(
+    _ recipe: Recipe, _ bytes: any ByteSource, _ subject: Subject, size: Int64
+  ) -> PartedRendition {
+    PartedRendition(of: bytes, size: size, identity: bytes.identity?.converted(by: recipe)) {
+      [self] (range, _) throws(Fault) in
+      let key = Key(revision: subject.revision, work: .part(recipe, range))
+      if let part = parts[key] { return part }
+      if let part = try known(key) { return part }
+      throw beginPart(key, recipe, range, bytes, subject)
+    } prepare: { [self] range in
+      let key = Key(revision: subject.revision, work: .part(recipe, range))
+      if parts[key] == nil { _ = beginPart(key, recipe, range, bytes, subject, isAhead: true) }
+    }
+  }
+
+  private func beginPart(
+    _ key: Key, _ recipe: Recipe, _ range: Range<Int64>, _ bytes: any ByteSource, _ subject: Subject,
+    isAhead: Bool = false
+  ) -> Fault {
+    begin(key, bytes, subject, isAhead: isAhead) { [self] task, worker in
+      makePart(recipe, range, of: bytes, inState: key.revision, task, worker)
+    }
+  }
+}

@@ -1,0 +1,116 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+internal import Synchronization
+
+/// The result of a conversion that is read while it is made.
+///
+/// Who reads beyond what there is waits for it. As long as somebody has this, the work goes on.
+final class GrowingRendition: ByteSource {
+  private let file: TemporaryFile
+  private let source: any ByteSource
+  let identity: ByteIdentity?
+  /// Whether `announced` is what it will have.
+  private let isMeasured: Bool
+  private let announced: Int64
+  private let state: Mutex<State>
+  /// Called when nobody reads it any more.
+  private let left: @Sendable () -> Void
+
+  private struct State {
+    /// So many bytes can be read.
+    var count: Int64
+    var end: End?
+    /// For those who want more than there is.
+    var growth = Pending {}
+  }
+
+  private enum End {
+    case whole
+    case failed(Fault)
+  }
+
+  /// - Parameters:
+  ///   - size: how many bytes it will have, or, unless `isMeasured`, more than it will probably have.
+  ///   - source: what it is made of.
+  init(
+    _ file: TemporaryFile, count: Int64, size: Int64, isMeasured: Bool, of source: any ByteSource,
+    identity: ByteIdentity?, left: @escaping @Sendable () -> Void
+  ) {
+    self.file = file
+    self.source = source
+    self.identity = identity
+    self.isMeasured = isMeasured
+    self.left = left
+    announced = size
+    state = Mutex(State(count: count))
+  }
+
+  deinit { left() }
+
+  var size: Int64 {
+    if isMeasured { return announced }
+    return state.withLock { state in
+      // More than was thought shows that there may be yet more.
+      state.end == nil ? max(announced, state.count + 1 << 20) : state.count
+    }
+  }
+
+  var hasKnownSize: Bool { isMeasured || state.withLock { $0.end != nil } }
+
+  func findSize(_ patience: Patience) throws(Fault) {
+    let growth = try state.withLock { (state) throws(Fault) -> Pending? in
+      if case .failed(let fault) = state.end { throw fault }
+      return state.end == nil ? state.growth : nil
+    }
+    if let growth { throw Fault(.pending(growth)) }
+  }
+
+  func verify() throws(Fault) { try source.verify() }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard offset >= 0, Bounds.holds(offset) else { return 0 }
+    let wanted = Int64(buffer.count)
+    let there = try state.withLock { (state) throws(Fault) -> Int64 in
+      if offset + wanted <= state.count { return wanted }
+      switch state.end {
+      case .failed(let fault): throw fault
+      case .whole: return min(wanted, max(0, state.count - offset))
+      case nil: throw Fault(.pending(state.growth))
+      }
+    }
+    unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(there)]), at: offset)
+    return Int(there)
+  }
+
+  /// There are so many bytes by now.
+  func grow(to count: Int64) {
+    let grown = state.withLock { state -> Pending? in
+      guard count > state.count, state.end == nil else { return nil }
+      state.count = count
+      defer { state.growth = Pending {} }
+      return state.growth
+    }
+    grown?.finish()
+  }
+
+  /// It is whole, and has so many bytes.
+  func finish(size: Int64) {
+    guard !isMeasured || size == announced else {
+      return fail(Fault(.system(EIO), "its conversion has \(size) bytes, not \(announced), as was said before"))
+    }
+    end(.whole, size)
+  }
+
+  /// There will be no more than there is.
+  func fail(_ fault: Fault) { end(.failed(fault), nil) }
+
+  private func end(_ end: End, _ size: Int64?) {
+    let growth = state.withLock { state -> Pending in
+      state.end = end
+      if let size { state.count = size }
+      return state.growth
+    }
+    growth.finish()
+  }
+}

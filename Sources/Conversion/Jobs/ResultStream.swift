@@ -1,0 +1,102 @@
+internal import Bytes
+internal import Files
+internal import Synchronization
+
+/// A result that can be read before it is whole: what there is of it, and who wants it.
+final class ResultStream: Sendable {
+  /// What somebody waits for.
+  enum Want: Sendable {
+    case beginning
+    case whole
+  }
+
+  private let state = Mutex(State())
+  /// Of the result, if it is known beforehand.
+  private let measured: Int64?
+  private let guess: Int64
+  private let source: any ByteSource
+  private let identity: ByteIdentity?
+  /// Called when nobody wants it any more.
+  private let unwanted: @Sendable () -> Void
+
+  private struct State {
+    weak var rendition: GrowingRendition?
+    /// What those who wait for the first bytes wait for.
+    var beginning: Pending?
+    var wants: Set<Want> = []
+    var readers = 0
+
+    var isWanted: Bool { !wants.isEmpty || readers > 0 }
+  }
+
+  /// `guess`, in bytes, is for a result whose size nobody has `measured`.
+  init(
+    of source: any ByteSource, measured: Int64?, guess: Int64, identity: ByteIdentity?,
+    unwanted: @escaping @Sendable () -> Void
+  ) {
+    self.source = source
+    self.measured = measured
+    self.guess = guess
+    self.identity = identity
+    self.unwanted = unwanted
+  }
+
+  /// What there is; nil before the first bytes, and while nobody reads them.
+  var rendition: GrowingRendition? { state.withLock { $0.rendition } }
+
+  /// To be waited for by who wants to read.
+  func waitForBeginning() -> Pending {
+    state.withLock { state in
+      state.wants.insert(.beginning)
+      if let beginning = state.beginning { return beginning }
+      let beginning = Pending { [weak self] in self?.leave(.beginning) }
+      state.beginning = beginning
+      return beginning
+    }
+  }
+
+  func join(_ want: Want) { state.withLock { _ = $0.wants.insert(want) } }
+
+  func leave(_ want: Want) { leave { $0.wants.remove(want) } }
+
+  private func leave(_ body: (inout State) -> Void) {
+    let isWanted = state.withLock { state in
+      body(&state)
+      return state.isWanted
+    }
+    if !isWanted { unwanted() }
+  }
+
+  /// So many bytes of the output may be read.
+  func grow(_ file: TemporaryFile, to count: Int64) {
+    guard count > 0 else { return }
+    if let rendition { return rendition.grow(to: count) }
+    let (rendition, beginning) = state.withLock { state -> (GrowingRendition?, Pending?) in
+      guard let beginning = state.beginning else { return (nil, nil) }
+      let rendition = GrowingRendition(
+        file, count: count, size: measured ?? guess, isMeasured: measured != nil, of: source, identity: identity
+      ) { [self] in leave { $0.readers -= 1 } }
+      state.rendition = rendition
+      state.beginning = nil
+      state.wants.remove(.beginning)
+      state.readers += 1
+      return (rendition, beginning)
+    }
+    beginning?.finish(with: rendition)
+  }
+
+  /// It is whole, and has so many bytes.
+  func finish(size: Int64) { end { $0.finish(size: size) } }
+
+  /// There will be no more than there is.
+  func fail(_ fault: Fault) { end { $0.fail(fault) } }
+
+  private func end(_ body: (GrowingRendition) -> Void) {
+    let (rendition, beginning) = state.withLock { state in
+      defer { state.beginning = nil }
+      return (state.rendition, state.beginning)
+    }
+    rendition.map(body)
+    beginning?.finish()
+  }
+}
