@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from . import letters, manuals, photos
+from . import films, letters, manuals, photos
 
 MEBIBYTE = 1 << 20
 DATE = (2024, 5, 3, 9, 30, 0)
@@ -154,6 +154,10 @@ class Inputs:
     def photos(self) -> Path:
         """A folder of pictures like photographs: see `photos.write`."""
         return self._made("photos", lambda folder: photos.write(folder, self.divisor))
+
+    def films(self) -> Path:
+        """A folder of sound and film: see `films.write`."""
+        return self._made("films", lambda folder: films.write(folder, self.divisor))
 
     # For PDFs.
 
