@@ -48,8 +48,9 @@ public final class ConversionService: Sendable {
   private let heeding = Mutex(())
   /// Copies of what lies in no file as it is, by document.
   let inputs = LRUCache<UInt64, TemporaryFile>(capacity: 512 << 20)
-  /// Results that are in no cache, for those who open the same file twice.
-  private let unkept = LRUCache<Key, Rendition>(capacity: 8)
+  /// Results that are in no cache, for those who open the same file twice: some of usual sizes, or a film.
+  private let unkept = LRUCache<Key, Rendition>(capacity: 8 * unkeptLeast)
+  private static let unkeptLeast = 256 << 20
   /// Results that nobody has asked for yet.
   private let ahead = LRUCache<Key, Rendition>(capacity: 4)
   /// Parts of results, for the next reads there.
@@ -238,7 +239,9 @@ public final class ConversionService: Sendable {
       if case .part = key.work {
         if let rendition { parts.insert(rendition, for: key, cost: Int(rendition.size)) }
       } else {
-        if let rendition, !isKept { unkept.insert(rendition, for: key, cost: 1) }
+        if let rendition, !isKept {
+          unkept.insert(rendition, for: key, cost: max(Self.unkeptLeast, Int(rendition.size)))
+        }
         if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
         notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
       }
