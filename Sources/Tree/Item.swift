@@ -74,6 +74,10 @@ public protocol Item: AnyObject, Sendable {
   /// available long before its end keeps the estimate, unless `atAnyCost`.
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault)
 
+  /// The same, where it takes no more than a look at the file that it is made from, and the name is not one that everybody
+  /// sees who lists the folder: who asks for the sizes of all listed files is not to wait for so many looks.
+  func measureSize(_ patience: Patience) throws(Fault)
+
   /// The target of a symbolic link, as recorded.
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8]
 
@@ -214,6 +218,7 @@ extension Item {
     try open(pinned: false, patience)
   }
   public func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {}
+  public func measureSize(_ patience: Patience) throws(Fault) {}
   public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }
   public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? { throw .notFolder }
   public func listing(_ patience: Patience) throws(Fault) -> any Listing { throw .notFolder }

@@ -99,12 +99,24 @@ public final class Tree: Sendable {
     return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
   }
 
-  /// Determines a file's size if its attributes have an estimate. A file that cannot be made keeps the estimate:
-  /// opening it reports the fault.
-  public func findSize(of id: UInt64, atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+  /// How much is done for the size of a file whose attributes have an estimate.
+  public enum SizeEffort: Sendable {
+    /// What a look at its source tells.
+    case look
+    /// It is made, unless that takes as long as watching it.
+    case making
+    case any
+  }
+
+  /// Determines a file's size if its attributes have an estimate. A file that cannot be made keeps the estimate: opening it
+  /// reports the fault.
+  public func findSize(of id: UInt64, _ effort: SizeEffort, _ patience: Patience) throws(Fault) {
     let node = try nodes.node(id)
     do throws(Fault) {
-      try present(node, patience) { (item) throws(Fault) in try item.findSize(atAnyCost: atAnyCost, patience) }
+      try present(node, patience) { (item) throws(Fault) in
+        if effort == .look { return try item.measureSize(patience) }
+        try item.findSize(atAnyCost: effort == .any, patience)
+      }
     } catch {
       if error.isDelay { throw error }
       // There may be another password by the time the file is opened.

@@ -73,7 +73,7 @@ import Tree
     let (size, reading) = try await withTree { tree, conversions in
       // A stat by name would measure it.
       try tree.withNode("M.txt.as-drip") { node in
-        try tree.ask { (patience) throws(Fault) in try tree.tree.findSize(of: node, atAnyCost: false, patience) }
+        try tree.ask { (patience) throws(Fault) in try tree.tree.findSize(of: node, .look, patience) }
       }
       return (try tree.stat("M.txt.as-drip").size, try Self.read("M.txt.as-drip", isPatient: false, tree, conversions))
     }

@@ -28,8 +28,8 @@ extension MountedTree {
     let (wantsSize, isExact) = (sizeQuestion(by: request.process), options.sizesAreExact)
     answer(request, node) { (patience) throws(Fault) in
       let found = try tree.attributes(node, patience)
-      guard found.0.isPreliminary, wantsSize() else { return found }
-      try tree.findSize(of: node, atAnyCost: isExact, patience)
+      guard found.0.isPreliminary else { return found }
+      try tree.findSize(of: node, isExact ? .any : wantsSize() ? .making : .look, patience)
       return try tree.attributes(node, patience)
     } _: { request, found in
       if found.followsEstimate, !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }

@@ -10,6 +10,8 @@ final class RenditionFile: MadeItem {
   private let conversions: Conversions
   /// For `user.ffmount.view`.
   private let view: String
+  /// Whether who lists the folder sees it.
+  private let isListed: Bool
   /// Of the size, until it is known; in bytes, never 0.
   private let estimate: Int64
   /// Called whenever somebody opens it.
@@ -23,13 +25,15 @@ final class RenditionFile: MadeItem {
   private static let mark: UInt64 = 0x6D61_6465 << 32
 
   init(
-    _ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, estimate: Int64,
+    _ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, isListed: Bool = true,
+    estimate: Int64,
     noteOpening: (@Sendable () -> Void)? = nil
   ) {
     self.file = file
     self.recipe = recipe
     self.conversions = conversions
     self.view = view
+    self.isListed = isListed
     self.estimate = max(1, estimate)
     self.noteOpening = noteOpening
     var hash = StableHash()
@@ -65,6 +69,10 @@ final class RenditionFile: MadeItem {
     defer { noteOpening?() }
     return try conversions.renditions.openEarly(
       recipe, of: file.subject, guess: estimate, isPatient: isPatient, patience)
+  }
+
+  func measureSize(_ patience: Patience) throws(Fault) {
+    if !isListed { _ = try conversions.renditions.measure(recipe, of: file.subject, patience) }
   }
 
   /// A film is not made for its size: that takes as long as watching some of it.

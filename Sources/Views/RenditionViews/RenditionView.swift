@@ -105,6 +105,7 @@ package struct RenditionView: View {
   ) throws(Fault) -> Found {
     let item = RenditionFile(
       SourceState(source), recipe, conversions, view: "as-\(conversion.result.name)",
+      isListed: recipe == listed(beside: source.name)?.plainRecipe,
       estimate: conversion.size.estimate(fromFileOf: source.attributes.size))
     return Found(item, try item.attributes(patience))
   }
