@@ -125,7 +125,8 @@ let package = Package(
     module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
     module(
       "Images", in: "Converters",
-      ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CVips", "CHeif", "CTiff", "CLibRaw"]),
+      ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
+    module("Pictures", in: "Converters", ["Catalogue", "WorkerKit", "CAVCodec"]),
 
     module(
       "Recognition", in: "Converters",
@@ -151,6 +152,7 @@ let package = Package(
     library("CPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
     library("CPopplerCpp", "poppler-cpp", apt: "libpoppler-cpp-dev"),
     library("CVips", "vips", apt: "libvips-dev"),
+    library("CAVCodec", "libavcodec", apt: "libavcodec-dev"),
     library("CHeif", "libheif", apt: "libheif-dev"),
     library("CLeptonica", "lept", apt: "libleptonica-dev"),
     library("CTesseract", apt: "libtesseract-dev"),

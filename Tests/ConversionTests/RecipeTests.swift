@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "bmp ", "jpeg q0", "jpeg q70.q80", "text ", "compressed",
+    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "wmf ", "jpeg q0", "jpeg q70.q80", "text ", "compressed",
     "compressed gray", "compressed 0dpi.q60", "pages +3", "pages 1-+3", "pages \u{664}", "pages 1 ", "jpeg gray.gray",
     "jpeg noexif.q70.noexif", "jpeg rot90.rot90", "jpeg 50%.100px", "jpeg q+5", "jpeg 100x+5",
   ])

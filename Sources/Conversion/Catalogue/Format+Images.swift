@@ -37,15 +37,6 @@ extension Format {
   ) { $0.starts(with: [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]) || $0.starts(with: [0xff, 0x4f, 0xff, 0x51]) }
   public static let bmp = Format(
     "bmp", extensions: ["bmp"], mimeType: "image/bmp", family: .image, head: Array("BM".utf8))
-  /// Netpbm: P1 to P6, and a blank.
-  public static let pnm = Format(
-    "pnm", extensions: ["pnm", "pbm", "pgm", "ppm"], mimeType: "image/x-portable-anymap",
-    otherMimeTypes: ["image/x-portable-bitmap", "image/x-portable-graymap", "image/x-portable-pixmap"], family: .image
-  ) { head in
-    let bytes = Array(head.prefix(3))
-    return bytes.count == 3 && bytes[0] == 0x50 && (0x31...0x36).contains(bytes[1])
-      && [9, 10, 13, 32].contains(bytes[2])
-  }
   public static let exr = Format(
     "exr", extensions: ["exr"], mimeType: "image/x-exr", family: .image, head: [0x76, 0x2f, 0x31, 0x01])
   public static let svg = Format(
@@ -67,12 +58,14 @@ extension Format {
   }
 
   /// All images.
-  public static let images: [Format] = [
-    .jpeg, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif, .pnm, .svg,
-  ]
+  public static let images: [Format] =
+    [.jpeg, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif] + rasters + [.svg]
 
   /// Those that browsers and common viewers do not show.
-  public static let seldomShown: [Format] = [.heic, .tiff, .jp2, .exr, .pnm, .rawPhoto]
+  public static let seldomShown: [Format] = [
+    .heic, .tiff, .jp2, .exr, .pbm, .pgm, .ppm, .pnm, .pam, .pfm, .rawPhoto, .jxl, .psd, .tga, .pcx, .dds, .sgi, .sunRaster,
+    .xwd, .hdr, .qoi, .fits, .icns,
+  ]
 
   /// Whether an ISO base media file has one of these major brands.
   private static func isBranded(_ head: ArraySlice<UInt8>, _ brands: Set<String>) -> Bool {

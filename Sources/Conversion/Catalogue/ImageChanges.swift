@@ -15,13 +15,29 @@ public struct ImageChanges: Modifiers {
     case threeQuarters = 270
   }
 
+  /// Of an animation only this picture, counted from 1; nil: all, or the first where there can be one only.
+  public var frame: Int?
+  /// Of a raw photo its own pixels, even if the camera has added a picture.
+  public var isDeveloped = false
+  /// Of the upright picture only this part.
+  public var area: ImageArea.Rectangle?
+  /// What is cut off after that, for sides of this ratio.
+  public var ratio: ImageArea.Ratio?
   /// nil: as it is.
   public var size: Size?
   /// 1 to 100; nil: the format's usual one.
   public var quality: Int?
   /// Clockwise, after the image has been set upright.
   public var turn: Turn?
+  /// Upside down, as in water, after it has been turned.
+  public var isFlipped = false
+  /// Left for right, after it has been turned.
+  public var isMirrored = false
+  /// Of all that only this piece.
+  public var tile: ImageArea.Tile?
   public var isGray = false
+  /// The most thousands of bytes that the file may have.
+  public var thousands: Int?
   /// Without EXIF, XMP and IPTC data.
   public var dropsMetadata = false
   /// For what has no pixels of its own, a page of a PDF, in pixels an inch; nil: 150.
@@ -39,25 +55,28 @@ public struct ImageChanges: Modifiers {
   }
 
   private mutating func take(_ modifier: Substring) -> Bool {
-    switch modifier {
+    let word = String(modifier)
+    switch word {
     case "gray": return set(\.isGray)
     case "noexif": return set(\.dropsMetadata)
     case "rot90": return set(\.turn, .quarter)
     case "rot180": return set(\.turn, .half)
     case "rot270": return set(\.turn, .threeQuarters)
+    case "flip": return set(\.isFlipped)
+    case "mirror": return set(\.isMirrored)
+    case "developed": return set(\.isDeveloped)
     default: break
     }
-    if modifier.first == "q" { return set(\.quality, Self.number(modifier.dropFirst(), upTo: 100)) }
-    if modifier.hasSuffix("px") {
-      return set(\.size, Self.number(modifier.dropLast(2), upTo: 100_000).map { .longestSide($0) })
-    }
-    if modifier.hasSuffix("dpi") { return set(\.resolution, Self.number(modifier.dropLast(3), upTo: 2400)) }
-    if modifier.hasSuffix("%") { return set(\.size, Self.number(modifier.dropLast(), upTo: 1000).map { .percent($0) }) }
-    let sides = modifier.split(separator: "x", omittingEmptySubsequences: false)
-    guard sides.count == 2, let width = Self.number(sides[0], upTo: 100_000),
-      let height = Self.number(sides[1], upTo: 100_000)
-    else { return false }
-    return set(\.size, .within(width: width, height: height))
+    if let area = ImageArea.Rectangle(word) { return set(\.area, area) }
+    if let tile = ImageArea.Tile(word) { return set(\.tile, tile) }
+    if let ratio = ImageArea.Ratio(word) { return set(\.ratio, ratio) }
+    if word.hasPrefix("frame") { return set(\.frame, Self.count(modifier.dropFirst(5))) }
+    if word.hasPrefix("q") { return set(\.quality, Self.count(modifier.dropFirst(), upTo: 100)) }
+    if word.hasSuffix("px") { return set(\.size, Self.count(modifier.dropLast(2)).map { .longestSide($0) }) }
+    if word.hasSuffix("dpi") { return set(\.resolution, Self.count(modifier.dropLast(3), upTo: 2400)) }
+    if word.hasSuffix("%") { return set(\.size, Self.count(modifier.dropLast(), upTo: 1000).map { .percent($0) }) }
+    if word.hasSuffix("k") { return set(\.thousands, Self.count(modifier.dropLast())) }
+    return set(\.size, Self.pair(modifier, "x").map { .within(width: $0, height: $1) })
   }
 
   private mutating func set(_ flag: WritableKeyPath<Self, Bool>) -> Bool {
@@ -72,12 +91,21 @@ public struct ImageChanges: Modifiers {
     return true
   }
 
-  /// A number from 1 on, without a sign or leading zeros.
-  private static func number(_ text: Substring, upTo limit: Int) -> Int? {
-    guard (1...6).contains(text.utf8.count), text.first != "0",
-      text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), number <= limit
+  /// A number without a sign or leading zeros.
+  static func count(_ text: Substring, from least: Int = 1, upTo most: Int = 100_000) -> Int? {
+    guard (1...6).contains(text.utf8.count), text.first != "0" || text == "0",
+      text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), (least...most).contains(number)
     else { return nil }
     return number
+  }
+
+  /// Two such numbers.
+  static func pair(_ text: Substring, _ separator: Character, upTo most: Int = 100_000) -> (Int, Int)? {
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+    guard parts.count == 2, let first = count(parts[0], upTo: most), let second = count(parts[1], upTo: most) else {
+      return nil
+    }
+    return (first, second)
   }
 }
 
@@ -88,21 +116,37 @@ extension ImageChanges {
     ("800x600", "within so many pixels, the sides' ratio kept"),
     ("50%", "so much of each side"),
     ("150dpi", "a page, or an SVG, with so many pixels an inch"),
-    ("q70", "quality, from 1 to 100"),
+    ("crop=640x480+10+20", "of the upright picture so many pixels across and down, from this place on"),
+    ("16:9", "the largest part in the middle whose sides have this ratio"),
     ("rot90", "turned clockwise; also `rot180` and `rot270`"),
+    ("flip", "upside down"),
+    ("mirror", "left for right"),
+    ("tile2-3of4x3", "of four columns and three rows of pieces that in row 2 and column 3"),
+    ("frame3", "of an animation the third picture"),
+    ("developed", "a raw photo's own pixels, even if the camera has added a picture"),
     ("gray", "without colours"),
+    ("q70", "quality, from 1 to 100"),
+    ("500k", "at most so many thousand bytes: less quality, then fewer pixels"),
     ("noexif", "without EXIF, XMP and IPTC data"),
   ]
 }
 
 extension ImageChanges {
-  /// A resolution is for what has no pixels of its own.
-  public func apply(to source: Format) -> Bool { resolution == nil || source == .pdf || source == .svg }
+  /// A resolution is for what has no pixels of its own, and what has no header needs a size.
+  public func apply(to source: Format) -> Bool {
+    if source == .yuv, case .within = size { return resolution == nil && !isDeveloped }
+    return source != .yuv && (resolution == nil || source == .pdf || source == .svg)
+      && (!isDeveloped || source.family == .rawPhoto)
+  }
 
   /// The modifiers in one fixed order, a dot between two.
   public var description: String {
     var modifiers: [String] = []
+    if isDeveloped { modifiers.append("developed") }
+    if let frame { modifiers.append("frame\(frame)") }
     if let resolution { modifiers.append("\(resolution)dpi") }
+    if let area { modifiers.append("\(area)") }
+    if let ratio { modifiers.append("\(ratio)") }
     switch size {
     case .longestSide(let pixels): modifiers.append("\(pixels)px")
     case .within(let width, let height): modifiers.append("\(width)x\(height)")
@@ -110,8 +154,12 @@ extension ImageChanges {
     case nil: break
     }
     if let turn { modifiers.append("rot\(turn.rawValue)") }
+    if isFlipped { modifiers.append("flip") }
+    if isMirrored { modifiers.append("mirror") }
+    if let tile { modifiers.append("\(tile)") }
     if isGray { modifiers.append("gray") }
     if let quality { modifiers.append("q\(quality)") }
+    if let thousands { modifiers.append("\(thousands)k") }
     if dropsMetadata { modifiers.append("noexif") }
     return modifiers.joined(separator: ".")
   }

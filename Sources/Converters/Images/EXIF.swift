@@ -11,6 +11,9 @@ enum EXIF {
     return block
   }
 
+  /// Whether the block says how the picture is to be turned.
+  static func hasOrientation(_ block: [UInt8]) -> Bool { orientation(in: block) != nil }
+
   /// The offset of the two bytes of the first directory's orientation.
   private static func orientation(in block: [UInt8]) -> (offset: Int, isBigEndian: Bool)? {
     let start = block.starts(with: "Exif\0\0".utf8) ? 6 : 0

@@ -5,17 +5,13 @@ internal import Glibc
 internal import WorkerKit
 
 /// An HEIC file, written with libheif directly: libvips cannot select x265's fast presets.
-@safe struct HEICFile {
-  private let image: VipsPicture
-  private let quality: Int
+@safe struct HEICFile: ImageEncoder {
+  /// 1 to 100.
+  let quality: Int
 
-  init(_ image: VipsPicture, quality: Int) throws(JobFailure) {
+  func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
     // Planes have three or four bytes per pixel.
-    self.image = image.bands < 3 ? try image.applying("colourspace", ["space": "srgb"]) : image
-    self.quality = quality
-  }
-
-  func write(to output: JobOutput) throws(JobFailure) {
+    let image = image.bands < 3 ? try image.applying("colourspace", ["space": "srgb"]) : image
     guard let context = unsafe heif_context_alloc() else { throw JobFailure.noMemory() }
     defer { unsafe heif_context_free(context) }
     var encoder: OpaquePointer?
@@ -23,7 +19,7 @@ internal import WorkerKit
     defer { unsafe heif_encoder_release(encoder) }
     try unsafe check(heif_encoder_set_lossy_quality(encoder, Int32(quality)))
     try unsafe check(heif_encoder_set_parameter_string(encoder, "preset", "ultrafast"))
-    let planes = try unsafe planes()
+    let planes = try unsafe planes(of: image)
     defer { unsafe heif_image_release(planes) }
     var handle: OpaquePointer?
     try unsafe check(heif_context_encode_image(context, planes, encoder, nil, &handle))
@@ -44,7 +40,7 @@ internal import WorkerKit
     }
     let collected = Collected()
     try unsafe check(heif_context_write(context, &writer, Unmanaged.passUnretained(collected).toOpaque()))
-    try unsafe output.write(collected.bytes.span.bytes)
+    return collected.bytes
   }
 
   private final class Collected { var bytes: [UInt8] = [] }
@@ -59,7 +55,7 @@ internal import WorkerKit
   }
 
   /// The pixels, copied row by row from libvips into libheif's memory.
-  private func planes() throws(JobFailure) -> OpaquePointer? {
+  private func planes(of image: VipsPicture) throws(JobFailure) -> OpaquePointer? {
     let (width, height) = (Int32(image.width), Int32(image.height))
     var planes: OpaquePointer?
     let chroma = image.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB

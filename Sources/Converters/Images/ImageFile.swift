@@ -2,8 +2,8 @@ internal import CVips
 internal import Catalogue
 internal import WorkerKit
 
-/// An encoder for a format that libvips writes.
-struct ImageFile {
+/// A file of a format that libvips writes.
+struct ImageFile: ImageEncoder {
   private let saver: String
   private let arguments: [(String, String)]
 
@@ -21,11 +21,15 @@ struct ImageFile {
     case .gif: (saver, arguments) = ("gifsave_target", [])
     case .avif: (saver, arguments) = ("heifsave_target", [("compression", "av1"), ("effort", "1"), lossy(60)])
     case .jp2: (saver, arguments) = ("jp2ksave_target", [lossy(75)])
-    case .jpeg, .heic, .pdf: (saver, arguments) = ("jpegsave_target", [lossy(85)])
+    case .jxl: (saver, arguments) = ("jxlsave_target", [("effort", "3"), lossy(90)])
+    case .hdr: (saver, arguments) = ("radsave_target", [])
+    // Stripped, because of a comment with the date.
+    case .pbm, .pgm, .ppm, .pnm:
+      (saver, arguments) = ("ppmsave_target", [("format", format.rawValue), ("strip", "true")])
+    default: (saver, arguments) = ("jpegsave_target", [lossy(85)])
     }
   }
 
-  /// The whole file.
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
     guard let target = unsafe vips_target_new_to_memory() else {
       throw JobFailure.noMemory(saying: Vips.takeError())

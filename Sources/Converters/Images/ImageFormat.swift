@@ -1,4 +1,52 @@
 /// The formats that images are converted to, by the verbs of their conversions.
 public enum ImageFormat: String, CaseIterable, Sendable {
-  case jpeg, png, webp, tiff, gif, heic, avif, jp2, pdf
+  case jpeg, png, webp, tiff, gif, heic, avif, jp2, jxl
+  case bmp, tga, pcx, sgi, ras, xwd, xbm, qoi, ico
+  case pbm, pgm, ppm, pnm, pam, pfm, hdr, exr, fits, yuv
+  case pdf
+}
+
+extension ImageFormat {
+  /// What files of a format can say.
+  struct Traits {
+    /// The last in proportion to light, 1 for white.
+    enum Depth { case bit, byte, word, light }
+    enum Colours { case gray, colours, either }
+
+    /// Whether colour profiles are stored: those of colours, and of gray.
+    var keepsProfile = false
+    var keepsGrayProfile = false
+    var depth = Depth.byte
+    var colours = Colours.either
+    var hasAlpha = false
+    /// Whether there can be several pictures that take turns.
+    var hasFrames = false
+    /// Whether a lower quality makes a smaller file.
+    var hasQuality = false
+  }
+
+  var traits: Traits {
+    switch self {
+    case .jpeg: Traits(keepsProfile: true, keepsGrayProfile: true, hasQuality: true)
+    case .png, .tiff: Traits(keepsProfile: true, keepsGrayProfile: true, depth: .word, hasAlpha: true)
+    case .jxl: Traits(keepsProfile: true, keepsGrayProfile: true, depth: .word, hasAlpha: true, hasQuality: true)
+    // Gray is stored as colours, which a gray profile does not describe.
+    case .webp: Traits(keepsProfile: true, hasAlpha: true, hasFrames: true, hasQuality: true)
+    case .heic, .avif: Traits(keepsProfile: true, hasAlpha: true, hasQuality: true)
+    case .gif: Traits(hasAlpha: true, hasFrames: true)
+    case .jp2: Traits(depth: .word, hasAlpha: true, hasQuality: true)
+    case .tga, .ico: Traits(hasAlpha: true)
+    case .qoi: Traits(colours: .colours, hasAlpha: true)
+    case .bmp, .pcx, .ras, .xwd: Traits()
+    case .sgi, .pam: Traits(depth: .word, hasAlpha: true)
+    case .xbm, .pbm: Traits(depth: .bit, colours: .gray)
+    case .pgm, .fits: Traits(depth: .word, colours: .gray)
+    case .ppm: Traits(depth: .word, colours: .colours)
+    case .pnm, .pfm: Traits(depth: .word)
+    case .hdr: Traits(depth: .light, colours: .colours)
+    case .exr: Traits(depth: .light, hasAlpha: true)
+    case .yuv: Traits(colours: .colours)
+    case .pdf: Traits(keepsProfile: true, keepsGrayProfile: true)
+    }
+  }
 }

@@ -1,6 +1,7 @@
 internal import CVips
 internal import Catalogue
 internal import Glibc
+internal import Pictures
 internal import WorkerKit
 
 /// An image as stored in a file, before any change.
@@ -10,6 +11,8 @@ internal import WorkerKit
   let picture: VipsPicture
   /// Whether the loader can scale down while reading.
   let canShrink: Bool
+  /// Whether the file has no header, and the selection said how large its picture is.
+  let isPlanar: Bool
 
   /// A gigapixel, read a few lines at a time; a quarter of it for formats that must be in memory as a whole.
   static let mostPixels = (streamed: 1 << 30, whole: 1 << 28)
@@ -20,66 +23,111 @@ internal import WorkerKit
   private static let mostFrames = 4096
   private static let animated = ["VipsForeignLoadNsgif", "VipsForeignLoadWebp"]
 
-  /// - Parameters:
-  ///   - page: of a TIFF file, the page to read.
-  ///   - resolution: in pixels per inch, for vector images.
-  ///   - keepsFrames: whether all frames of an animation are read, not only the first.
-  init(
-    _ input: JobInput, page: TIFFFile.Selection?, resolution: Int? = nil, keepsFrames: Bool = false
-  ) throws(JobFailure) {
+  /// What of a file is wanted.
+  struct Selection {
+    /// Of a TIFF file, the page to read.
+    var page: TIFFFile.Selection?
+    /// In pixels per inch, for vector images.
+    var resolution: Int?
+    /// Of an animation, the picture to read, counted from 1; nil: the first.
+    var frame: Int?
+    /// Whether all pictures of an animation are read.
+    var keepsFrames = false
+    /// The sides of a picture whose file does not say them.
+    var sides: (width: Int, height: Int)?
+  }
+
+  init(_ input: JobInput, _ selection: Selection = Selection()) throws(JobFailure) {
+    // An icon may be a file of another format in a list.
+    let input = try EmbeddedIcon.file(in: input) ?? input
+    let page = selection.page
     let palette = page == nil ? unsafe JPEG2000Palette(input.bytes) : nil
     let isApart = page?.page.isYCbCr ?? false
-    source = try InputSource(input, (isApart ? page?.headerPatches : page?.patches) ?? palette?.patches ?? [])
-    if let picture = try ImageSource.read(input, page) {
+    let patches = (isApart ? page?.headerPatches : page?.patches) ?? palette?.patches ?? []
+    source = try InputSource(InputStream(input, patches))
+    let planes = try ImageSource.readPlanes(input, selection)
+    isPlanar = planes != nil
+    let own = if let planes { Optional(planes) } else { try ImageSource.read(input, selection) }
+    if let picture = own {
+      guard selection.frame ?? 1 == 1 else { throw ImageSource.noFrame(of: 1) }
       (self.picture, canShrink) = (picture, false)
       try ImageSource.check(picture, limit: ImageSource.mostPixels.whole)
       return
     }
-    let loaded = try ImageSource.load(source, resolution, keepsFrames: keepsFrames)
+    let loaded = try ImageSource.load(source, selection)
     if let page, isApart {
       picture = try TIFFColours(input, page.patches, orientation: page.page.orientation).picture(like: loaded)
     } else if let palette {
       picture = try palette.applied(to: loaded)
     } else if let file = try AnymapFile(input) {
       picture = try file.picture(as: loaded)
+    } else if loaded.isPacked {
+      picture = try loaded.applying("rad2float")
     } else {
-      (picture, canShrink) = (loaded, true)
+      (picture, canShrink) = (loaded, selection.frame == nil)
       return
     }
     canShrink = false
   }
 
+  /// The picture of a JPEG that lies in no file of its own.
+  init(jpeg bytes: [UInt8]) throws(JobFailure) {
+    source = try InputSource(InputStream(bytes))
+    isPlanar = false
+    picture = try ImageSource.load(source, Selection())
+    canShrink = true
+  }
+
   /// Formats that libvips does not read, or not from a stream.
-  private static func read(_ input: JobInput, _ page: TIFFFile.Selection?) throws(JobFailure) -> VipsPicture? {
+  private static func read(_ input: JobInput, _ selection: Selection) throws(JobFailure) -> VipsPicture? {
     if input.starts(with: [0x42, 0x4D]) { return try BitmapFile(input).picture() }
     if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
-    return try RawPhoto(input, page?.file)?.picture()
+    if let photo = RawPhoto(input, selection.page?.file) { return try photo.picture() }
+    if let icon = EmbeddedIcon(input) { return try icon.picture() }
+    guard let codec = PictureCodec(input) else { return nil }
+    let pixels = try unsafe codec.pixels(of: input.bytes)
+    return try VipsPicture(pixels)
+  }
+
+  /// A file that starts as no other does, and has as many bytes as one or several pictures in planes of the size said.
+  private static func readPlanes(_ input: JobInput, _ selection: Selection) throws(JobFailure) -> VipsPicture? {
+    let head = unsafe Array(input.bytes.prefix(4096))
+    guard let sides = selection.sides, let size = PlanarPicture.size(sides.width, sides.height),
+      input.count % size == 0, !Format.images.contains(where: { $0.isSignature(head[...]) })
+    else { return nil }
+    return try unsafe VipsPicture(
+      PlanarPicture.pixels(of: input.bytes, width: sides.width, height: sides.height))
   }
 
   private static func load(
-    _ source: InputSource, _ resolution: Int?, keepsFrames: Bool
+    _ source: InputSource, _ selection: Selection
   ) throws(JobFailure) -> VipsPicture {
     guard let loader = unsafe vips_foreign_find_load_source(source.pointer).map({ unsafe String(cString: $0) }) else {
       _ = Vips.takeError()
       throw JobFailure(.unsupported, "is no image of a kind that is known here")
     }
-    func open(frames: Int) throws(JobFailure) -> VipsPicture {
+    func open(_ first: Int = 1, frames: Int = 1) throws(JobFailure) -> VipsPicture {
       var call = try VipsCall(loader)
       unsafe call.set("source", source: source.pointer)
       call.set("access", "sequential")
       call.set("fail-on", "error")
       if frames > 1 { call.set("n", frames) }
-      if let resolution, loader.hasPrefix("VipsForeignLoadSvg") { call.set("dpi", resolution) }
+      if first > 1 { call.set("page", first - 1) }
+      if let resolution = selection.resolution, loader.hasPrefix("VipsForeignLoadSvg") { call.set("dpi", resolution) }
       return try call.result()
     }
-    let picture = try open(frames: 1)
+    let picture = try open()
     // Clears the errors of loaders that were tried in vain.
     _ = Vips.takeError()
     let isAnimated = animated.contains(where: loader.hasPrefix)
     let isStreamed = streamed.contains(where: loader.hasPrefix)
     try check(picture, limit: isStreamed ? mostPixels.streamed : mostPixels.whole)
     let frames = picture.framesInFile
-    guard keepsFrames, isAnimated, frames > 1 else { return picture }
+    if let frame = selection.frame, frame > 1 {
+      guard isAnimated, frame <= frames else { throw noFrame(of: isAnimated ? frames : 1) }
+      return try open(frame)
+    }
+    guard selection.keepsFrames, isAnimated, frames > 1 else { return picture }
     guard frames <= mostFrames else {
       throw JobFailure(.limit, "has more than \(mostFrames) frames, which is too many")
     }
@@ -88,6 +136,10 @@ internal import WorkerKit
         .limit, "has \(frames) frames of \(picture.width) × \(picture.height) pixels, which is too much")
     }
     return try open(frames: frames)
+  }
+
+  private static func noFrame(of count: Int) -> JobFailure {
+    JobFailure(.unsupported, count == 1 ? "has a single picture" : "has only \(count) pictures")
   }
 
   private static func check(_ picture: VipsPicture, limit: Int) throws(JobFailure) {
@@ -121,7 +173,9 @@ internal import WorkerKit
       var call = try VipsCall("openexrload")
       call.set("filename", path)
       // Read now, before the file is emptied.
-      return try call.result().inMemory()
+      let picture = try call.result().inMemory()
+      // Colours are as dark as what is seen through them leaves of them.
+      return picture.hasAlpha ? try picture.applying("unpremultiply") : picture
     }
   }
 }

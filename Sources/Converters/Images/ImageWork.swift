@@ -12,16 +12,23 @@ public struct ImageWork {
   private var depth = 8
 
   /// Converts an image file: all pages of a TIFF if the result is one, all frames if the result can be animated;
-  /// otherwise the first one.
+  /// otherwise the first one. Returns a remark.
   public static func convert(
     _ input: JobInput, to format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
-  ) throws(JobFailure) {
+  ) throws(JobFailure) -> String {
+    if let copy = try UnchangedPicture(input, to: format, changes) {
+      try unsafe output.write(copy.bytes.span.bytes)
+      return copy.remark
+    }
     let pages = ImagePages(input)
     let count = format == .tiff ? try pages.count() : 1
-    try pages.make(of: 0) { (input, page) throws(JobFailure) in
+    guard count == 1 || changes.thousands == nil else {
+      throw JobFailure(.unsupported, "has \(count) pages, which cannot be made to have so many bytes together")
+    }
+    let remark = try pages.make(of: 0) { (input, page) throws(JobFailure) in
       try ImageWork(input, page, to: format, changes).write(to: output)
     }
-    guard count > 1 else { return }
+    guard count > 1 else { return remark }
     var made = try TIFFPages(behind: output)
     for index in 1..<count {
       try pages.make(of: index) { (input, page) throws(JobFailure) in
@@ -29,20 +36,32 @@ public struct ImageWork {
           ImageFile(.tiff, quality: changes.quality).bytes(of: ImageWork(input, page, to: .tiff, changes).prepared()))
       }
     }
+    return remark
   }
 
   /// Reads an image's header, checks that it can be converted, and determines how.
   init(_ input: JobInput, _ page: TIFFFile.Selection?, to format: ImageFormat, _ changes: ImageChanges)
     throws(JobFailure)
   {
+    var changes = changes
+    var selection = ImageSource.Selection(page: page, resolution: changes.resolution, frame: changes.frame)
+    selection.keepsFrames = format.traits.hasFrames && changes.frame == nil
+    if case .within(let width, let height) = changes.size { selection.sides = (width, height) }
+    let source: ImageSource
+    if format == .jpeg, let preview = try RawPhoto.preview(of: input, page?.file, changes) {
+      source = try ImageSource(jpeg: preview)
+    } else {
+      source = try ImageSource(input, selection)
+    }
+    // Its name says how large the source is.
+    if source.isPlanar { changes.size = nil }
     self.format = format
     self.changes = changes
-    let source = try ImageSource(
-      input, page: page, resolution: changes.resolution, keepsFrames: format == .gif || format == .webp)
     let isTurned = source.picture.orientation > 4
     let width = isTurned ? source.picture.frameHeight : source.picture.width
     let height = isTurned ? source.picture.width : source.picture.frameHeight
-    if let size = changes.size, let box = size.box(width, height), box.width < width || box.height < height {
+    let isWhole = try changes.rectangle(width, height) == nil
+    if isWhole, let size = changes.size, let box = size.box(width, height), box.width < width || box.height < height {
       picture = try source.thumbnail(width: box.width, height: box.height)
     } else if source.picture.orientation != 1 {
       picture = try source.picture.mappingFrames { (frame) throws(JobFailure) in
@@ -50,6 +69,11 @@ public struct ImageWork {
       }
     } else {
       picture = source.picture
+    }
+    if !isWhole {
+      picture = try picture.cropped(by: changes)
+      let box = changes.size?.box(picture.width, picture.frameHeight)
+      if let box { picture = try picture.scaled(within: box.width, box.height) }
     }
     if case .percent(let percent) = changes.size, percent > 100 {
       picture = try picture.mappingFrames { (frame) throws(JobFailure) in
@@ -85,36 +109,38 @@ public struct ImageWork {
   ) throws(JobFailure) {
     self.format = format
     self.changes = changes
-    var shown = pixels
-    if let size = changes.size, let box = size.box(pixels.width, pixels.height),
-      box.width < pixels.width || box.height < pixels.height
+    let part = try pixels.cropped(by: changes)
+    var shown = part
+    if let size = changes.size, let box = size.box(part.width, part.height),
+      box.width < part.width || box.height < part.height
     {
-      shown = try pixels.applying(
+      shown = try part.applying(
         "thumbnail_image", ["width": "\(box.width)", "height": "\(box.height)", "size": "down"])
     }
     // In pixels per millimetre; the paper keeps its size.
-    let resolution = "\(density / 25.4 * Double(shown.width) / Double(pixels.width))"
+    let resolution = "\(density / 25.4 * Double(shown.width) / Double(part.width))"
     picture = try shown.applying("copy", ["interpretation": space, "xres": resolution, "yres": resolution])
   }
 
-  /// Applies the changes and writes the file; a PDF is made from a `PageImage`.
-  public func write(to output: JobOutput) throws(JobFailure) {
-    let ready = try prepared()
-    switch format {
-    case .heic: try HEICFile(ready, quality: changes.quality ?? 60).write(to: output)
-    default: try ImageFile(format, quality: changes.quality, depth: depth).write(ready, to: output)
+  /// Applies the changes and writes the file; a PDF is made from a `PageImage`. Returns a remark.
+  @discardableResult public func write(to output: JobOutput) throws(JobFailure) -> String {
+    if let thousands = changes.thousands {
+      let bytes = try BoundedFile(self, bytes: 1000 * thousands).bytes()
+      try unsafe output.write(bytes.span.bytes)
+      return ""
     }
+    let ready = try prepared()
+    try format.encoder(quality: changes.quality, depth: depth).write(ready, to: output)
     if format == .tiff, let words = ready.blob("exif-data") { try TIFFWords.add(words, to: output) }
+    return format == .yuv
+      ? "is \(ready.width) × \(ready.height) pixels in planes, 4:2:0 by BT.601, without a header that says so" : ""
   }
 
   /// The image rotated, in colours that the format supports, and with the metadata to keep.
-  func prepared() throws(JobFailure) -> VipsPicture {
-    var image = picture
-    if let turn = changes.turn {
-      image = try image.mappingFrames { (frame) throws(JobFailure) in
-        try frame.inMemory().applying("rot", ["angle": "d\(turn.rawValue)"])
-      }
-    }
+  func prepared() throws(JobFailure) -> VipsPicture { try prepared(picture) }
+
+  private func prepared(_ picture: VipsPicture) throws(JobFailure) -> VipsPicture {
+    var image = try picture.turned(by: changes)
     image = try image.inColours(of: format, gray: changes.isGray)
     if changes.dropsMetadata {
       image = try image.removing { name in
@@ -123,6 +149,30 @@ public struct ImageWork {
       }
     }
     return image
+  }
+}
+
+extension ImageWork: BoundedFile.Subject {
+  var hasQuality: Bool { format.traits.hasQuality }
+  var mostQuality: Int? { changes.quality }
+
+  func inMemory() throws(JobFailure) -> ImageWork {
+    guard picture.width * picture.height <= ImageSource.mostPixels.whole else {
+      throw JobFailure(.limit, "has \(picture.width) × \(picture.height) pixels, which is too much to try sizes")
+    }
+    var copy = self
+    copy.picture = try picture.inMemory()
+    return copy
+  }
+
+  func bytes(scaledBy scale: Double, quality: Int?) throws(JobFailure) -> [UInt8]? {
+    var image = picture
+    if scale < 1 {
+      let (width, height) = (Int(Double(image.width) * scale), Int(Double(image.frameHeight) * scale))
+      guard width > 0, height > 0 else { return nil }
+      image = try image.scaled(within: width, height)
+    }
+    return try format.encoder(quality: quality, depth: depth).bytes(of: prepared(image))
   }
 }
 

@@ -14,14 +14,38 @@ internal import WorkerKit
     let bytes: [UInt8]
   }
 
-  private let input: JobInput
+  private enum Content {
+    case input(JobInput)
+    case memory([UInt8])
+  }
+
+  private let content: Content
   private let patches: [Patch]
   private var position = 0
-  var count: Int { input.count }
+  let count: Int
 
   init(_ input: JobInput, _ patches: [Patch]) {
-    self.input = input
+    content = .input(input)
+    count = input.count
     self.patches = patches
+  }
+
+  /// Reads what lies in no file of its own.
+  init(_ bytes: [UInt8]) {
+    content = .memory(bytes)
+    count = bytes.count
+    patches = []
+  }
+
+  private func read(into buffer: UnsafeMutableRawBufferPointer, at place: Int) -> Int {
+    switch content {
+    case .input(let input): return unsafe input.read(into: buffer, at: place)
+    case .memory(let bytes):
+      guard place < bytes.count else { return 0 }
+      let part = bytes[place..<min(bytes.count, place + buffer.count)]
+      unsafe buffer.copyBytes(from: part)
+      return part.count
+    }
   }
 
   /// A source, to be released by the caller; nil if memory is short.
@@ -59,7 +83,7 @@ internal import WorkerKit
 
   /// As read(2).
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int64 {
-    let count = unsafe input.read(into: buffer, at: position)
+    let count = unsafe read(into: buffer, at: position)
     guard count > 0 else { return Int64(count) }
     for patch in patches {
       let wanted = max(position, patch.place)..<max(position, patch.place, min(position + count, patch.end))
@@ -75,7 +99,7 @@ internal import WorkerKit
       switch origin {
       case SEEK_SET: 0
       case SEEK_CUR: position
-      default: input.count
+      default: count
       }
     let (place, overflow) = base.addingReportingOverflow(offset)
     guard !overflow, place >= 0 else { return -1 }
@@ -92,8 +116,8 @@ extension InputStream.Patch {
 @safe final class InputSource {
   let pointer: UnsafeMutablePointer<VipsSource>
 
-  init(_ input: JobInput, _ patches: [InputStream.Patch]) throws(JobFailure) {
-    guard let pointer = unsafe InputStream.source(of: InputStream(input, patches)) else {
+  init(_ stream: InputStream) throws(JobFailure) {
+    guard let pointer = unsafe InputStream.source(of: stream) else {
       throw JobFailure.noMemory(saying: Vips.takeError())
     }
     unsafe self.pointer = pointer

@@ -28,7 +28,7 @@ public struct PageImage {
     var kept = changes
     kept.resolution = nil
     if input.starts(with: [0xFF, 0xD8, 0xFF]), kept == ImageChanges() {
-      let picture = try ImageSource(input, page: nil).picture
+      let picture = try ImageSource(input).picture
       self.init(picture, coding: PageImage.jpegCoding(picture), data: nil, changes, picture.orientation)
       return
     }

@@ -18,14 +18,55 @@ struct RawPhoto {
     self.input = input
   }
 
-  /// The photo upright, in sRGB, with the camera's white balance. Throws if it cannot be developed; never returns a
-  /// thumbnail.
-  func picture() throws(JobFailure) -> VipsPicture {
+  /// The picture that a camera has added to a raw photo, as a JPEG with its orientation, if that has as many pixels as
+  /// are wanted and no other is asked for; nil if there is none, or the file is no raw photo.
+  static func preview(
+    of input: JobInput, _ tiff: TIFFFile?, _ changes: ImageChanges
+  ) throws(JobFailure) -> [UInt8]? {
+    guard !changes.isDeveloped, let photo = RawPhoto(input, tiff) else { return nil }
+    return try unsafe photo.opened { (raw) throws(JobFailure) in
+      let sizes = unsafe raw.pointee.sizes
+      guard unsafe libraw_unpack_thumb(raw) == LIBRAW_SUCCESS.rawValue else { return nil }
+      let thumbnail = unsafe raw.pointee.thumbnail
+      guard unsafe thumbnail.tformat == LIBRAW_THUMBNAIL_JPEG, let start = unsafe thumbnail.thumb else { return nil }
+      let file = unsafe Array(UnsafeRawBufferPointer(start: start, count: Int(thumbnail.tlength)))
+      guard let jpeg = JPEGHead(file) else { return nil }
+      let (width, height) = (Int(sizes.width), Int(sizes.height))
+      let box = changes.area == nil ? changes.size?.box(width, height) : nil
+      let wanted = min(max(width, height), box.map { max($0.width, $0.height) } ?? .max)
+      // Cameras leave out a few pixels of the edge.
+      guard 100 * max(jpeg.width, jpeg.height) >= 95 * wanted else { return nil }
+      let isUpright = jpeg.width < jpeg.height && width > height
+      let orientation = isUpright ? 1 : [3: 3, 5: 8, 6: 6][sizes.flip] ?? 1
+      return jpeg.told(orientation: orientation)
+    }
+  }
+
+  /// Calls `body` with the file opened by LibRaw.
+  private func opened<Result>(
+    _ body: (UnsafeMutablePointer<libraw_data_t>) throws(JobFailure) -> Result
+  ) throws(JobFailure) -> Result {
     guard let raw = unsafe libraw_init(0) else { throw JobFailure.noMemory() }
     defer { unsafe libraw_close(raw) }
     unsafe raw.pointee.params.use_camera_wb = 1
     unsafe raw.pointee.params.output_color = 1
     unsafe raw.pointee.params.output_bps = 8
+    let bytes = unsafe input.bytes
+    // The buffer is only read, despite the argument's type.
+    try unsafe check(libraw_open_buffer(raw, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count))
+    let sizes = unsafe raw.pointee.sizes
+    guard max(Int(sizes.raw_width) * Int(sizes.raw_height), Int(sizes.width) * Int(sizes.height)) <= RawPhoto.mostPixels
+    else { throw JobFailure(.limit, "has \(sizes.raw_width) × \(sizes.raw_height) pixels, which is too much") }
+    return try unsafe body(raw)
+  }
+
+  /// The photo upright, in sRGB, with the camera's white balance. Throws if it cannot be developed; never returns a
+  /// thumbnail.
+  func picture() throws(JobFailure) -> VipsPicture {
+    try unsafe opened { (raw) throws(JobFailure) in try unsafe developed(raw) }
+  }
+
+  private func developed(_ raw: UnsafeMutablePointer<libraw_data_t>) throws(JobFailure) -> VipsPicture {
     let damage = Damage()
     defer { withExtendedLifetime(damage) {} }
     unsafe libraw_set_dataerror_handler(
@@ -33,12 +74,6 @@ struct RawPhoto {
       { user, _, _ in unsafe user.map { unsafe Unmanaged<Damage>.fromOpaque($0).takeUnretainedValue() }?.isFound = true
       },
       Unmanaged.passUnretained(damage).toOpaque())
-    let bytes = unsafe input.bytes
-    // The buffer is only read, despite the argument's type.
-    try unsafe check(libraw_open_buffer(raw, UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count))
-    let sizes = unsafe raw.pointee.sizes
-    guard max(Int(sizes.raw_width) * Int(sizes.raw_height), Int(sizes.width) * Int(sizes.height)) <= RawPhoto.mostPixels
-    else { throw JobFailure(.limit, "has \(sizes.raw_width) × \(sizes.raw_height) pixels, which is too much") }
     try unsafe check(libraw_unpack(raw))
     guard !damage.isFound else { throw JobFailure(.damaged, "is a raw photo that cannot be developed") }
     try unsafe check(libraw_dcraw_process(raw))

@@ -15,16 +15,12 @@ extension VipsPicture {
 
   /// Converts to colours that a format supports: applies a profile that it cannot store, and blends with white if it
   /// has no transparency.
-  func inColours(of format: ImageFormat, gray: Bool) throws(JobFailure) -> VipsPicture {
+  func inColours(of format: ImageFormat, gray isAsked: Bool) throws(JobFailure) -> VipsPicture {
+    let traits = format.traits
     var image = self
     let isGray = image.bands < 3
-    let keepsProfile =
-      switch format {
-      case .gif, .jp2: false
-      // These store gray as colours, which a gray profile does not describe.
-      case .webp, .heic, .avif: !isGray && !gray
-      default: !gray || isGray
-      }
+    let gray = isAsked || traits.colours == .gray
+    let keepsProfile = isGray ? traits.keepsGrayProfile : traits.keepsProfile && !gray
     if image.has(VipsPicture.profile), image.profile == nil {
       image = try image.removing { $0 == VipsPicture.profile }
     }
@@ -33,10 +29,14 @@ extension VipsPicture {
     } else if image.has(VipsPicture.profile), !keepsProfile {
       image = try image.inSRGB()
     }
-    let hasDepth = !image.isByte && [.png, .tiff, .jp2].contains(format) && !image.isFloat
-    if gray {
-      image = try image.inSpace(hasDepth ? "grey16" : "b-w")
-    } else if !hasDepth, !image.isByte {
+    // Before numbers are those of light, for the same blend everywhere.
+    if image.hasAlpha, !traits.hasAlpha, !image.isFloat { image = try image.onWhite() }
+    let isDeep = !image.isByte && traits.depth == .word && !image.isFloat
+    if traits.depth == .light {
+      image = try image.inLight(gray: gray)
+    } else if gray {
+      image = try image.inSpace(isDeep ? "grey16" : "b-w")
+    } else if !isDeep, !image.isByte {
       image = try image.inSpace(image.bands < 3 && !image.isFloat ? "b-w" : "srgb")
     } else if ![
       VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16,
@@ -44,10 +44,27 @@ extension VipsPicture {
     .contains(image.interpretation) {
       image = try image.inSpace(image.bands < 3 ? "b-w" : "srgb")
     }
-    if image.hasAlpha, format == .jpeg || format == .pdf {
-      image = try image.applying("flatten", ["background": image.isByte ? "255" : "65535"])
+    if image.hasAlpha, !traits.hasAlpha { image = try image.onWhite() }
+    if traits.colours == .colours, image.bands < 3 {
+      image = try image.inSpace(image.isByte ? "srgb" : image.isFloat ? "scrgb" : "rgb16")
     }
+    if traits.depth == .bit { image = try image.inBlackAndWhite() }
     return image
+  }
+
+  private func onWhite() throws(JobFailure) -> VipsPicture {
+    try applying("flatten", ["background": isByte ? "255" : isFloat ? "1" : "65535"])
+  }
+
+  /// Numbers in proportion to light, 1 for white, as floats.
+  private func inLight(gray: Bool) throws(JobFailure) -> VipsPicture {
+    let isKnown = [
+      VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16,
+      VIPS_INTERPRETATION_scRGB,
+    ].contains(interpretation)
+    var image = isKnown ? self : try inSpace("srgb")
+    if gray { image = try image.inSpace("grey16") }
+    return try image.inSpace("scrgb").applying("cast", ["format": "float"])
   }
 
   private func inSpace(_ space: String) throws(JobFailure) -> VipsPicture {

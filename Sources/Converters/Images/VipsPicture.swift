@@ -46,6 +46,8 @@ internal import WorkerKit
   var interpretation: VipsInterpretation { unsafe vips_image_get_interpretation(pointer) }
   var isByte: Bool { unsafe vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
   var isFloat: Bool { unsafe [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains(vips_image_get_format(pointer)) }
+  /// Whether colours share an exponent, as in Radiance's files: to be unpacked before anything else.
+  var isPacked: Bool { unsafe vips_image_get_coding(pointer) == VIPS_CODING_RAD }
   /// The number of frames in the file; 1 if it is not animated.
   var framesInFile: Int { unsafe Int(vips_image_get_n_pages(pointer)) }
   /// The number of frames in this image, stored one below the other.

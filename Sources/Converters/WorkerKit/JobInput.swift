@@ -61,6 +61,14 @@ public final class JobInput: Sendable {
     return done
   }
 
+  /// A part of it, as an input of its own.
+  public func part(at place: Int, count: Int) throws(JobFailure) -> JobInput {
+    guard place >= 0, count >= 0, place <= self.count, count <= self.count - place else {
+      throw JobFailure(.damaged, "ends before a part of it")
+    }
+    return try JobInput(descriptor: descriptor, offset: offset + Int64(place), size: Int64(count))
+  }
+
   /// Whether the bytes start so.
   public func starts(with prefix: [UInt8]) -> Bool { unsafe bytes.starts(with: prefix) }
 

@@ -14,21 +14,24 @@ struct ImageHandler: JobHandler {
     guard let format = ImageFormat(rawValue: recipe.verb),
       let changes = recipe.arguments.flatMap({ ImageChanges($0[...]) })
     else { throw .unknown }
-    try makeImage(of: order, format, changes, output)
-    return ""
+    return try makeImage(of: order, format, changes, output)
   }
 
   mutating func closeOne() -> Bool { rendered.closeOne() }
 
   private mutating func makeImage(
     of order: JobOrder, _ format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
-  ) throws(JobFailure) {
+  ) throws(JobFailure) -> String {
     let input = try order.input()
     guard input.isPDF else {
       guard format == .pdf else { return try ImageWork.convert(input, to: format, changes, output) }
-      return try PicturePages.write(to: output) { (pages) throws(JobFailure) in
+      guard changes.thousands == nil else {
+        throw JobFailure(.unsupported, "cannot be made a PDF of so many bytes; .compressed.pdf makes PDFs smaller")
+      }
+      try PicturePages.write(to: output) { (pages) throws(JobFailure) in
         try pages.addAll(of: input, changes)
       }
+      return ""
     }
     guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
     let document = try rendered.document(order.job.document) { () throws(JobFailure) in
@@ -37,7 +40,7 @@ struct ImageHandler: JobHandler {
     let raster = try document.paint { width, height in
       changes.resolution(forPageOf: width, height)
     }
-    try unsafe ImageWork(
+    return try unsafe ImageWork(
       rgb: raster.bytes, width: raster.width, height: raster.height, density: raster.density, keeping: raster,
       to: format, changes
     ).write(to: output)

@@ -70,7 +70,7 @@ extension Views {
       }
     }
     return views.filter { view in view.verb.map { conversions.catalogue.conversion($0) != nil } ?? true }.map(\.view)
-      + named + [ScannedFolderView(conversions)].compactMap(\.self)
+      + named + [ScannedFolderView(conversions)].compactMap(\.self) + [TilesView(conversions)].compactMap(\.self)
   }
 
   // MARK: What there is

@@ -27,8 +27,10 @@ public final class Conversions: Sendable {
   public static let withoutWorkers = Conversions(
     ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/nonexistent")
 
-  /// A file's format: by its name, which is believed without reading the file, or else by its first bytes.
+  /// A file's format: what it was made as, or by its name, which is believed without reading the file, or else by its
+  /// first bytes.
   func format(of source: Source, _ patience: Patience) throws(Fault) -> Format? {
+    if let made = source.item as? RenditionFile { return catalogue.conversion(made.recipe.verb)?.result }
     if source.item.knownHead == nil, let known = source.name.fileExtension.flatMap(catalogue.format(named:)) {
       return known
     }

@@ -1,0 +1,55 @@
+internal import Bytes
+internal import Catalogue
+internal import Pictures
+internal import WorkerKit
+
+/// A picture of a Windows icon as a bitmap without a file header, with a mask behind it of the pixels to see through.
+struct IconBitmap {
+  private let bytes: [UInt8]
+  private let width: Int
+  private let height: Int
+  private let depth: Int
+  private let mask: Int
+  /// A bitmap's, without the mask.
+  private let file: [UInt8]
+
+  init(_ bytes: [UInt8]) throws(JobFailure) {
+    func number(_ place: Int, _ size: Int) -> Int { Int(littleEndianBytes: bytes.dropFirst(place).prefix(size)) }
+    let (header, width, both, depth) = (number(0, 4), number(4, 4), number(8, 4), number(14, 2))
+    // The height counts the mask's rows, too.
+    let height = both / 2
+    guard header == 40, bytes.count > 40, (1...1024).contains(width), (1...1024).contains(height),
+      [1, 4, 8, 16, 24, 32].contains(depth), number(16, 4) == 0
+    else { throw JobFailure(.unsupported, "is an icon of a kind that is not known here") }
+    let colours = depth > 8 ? 0 : (number(32, 4) == 0 ? 1 << depth : min(256, number(32, 4)))
+    let pixels = header + 4 * colours
+    mask = pixels + (width * depth + 31) / 32 * 4 * height
+    guard bytes.count >= mask else { throw JobFailure(.damaged, "ends before its last row") }
+    // The same with a file header, and the height of the picture alone.
+    let start = Array("BM".utf8) + [UInt8](littleEndian: 14 + mask, count: 4) + [0, 0, 0, 0]
+    var file = start + [UInt8](littleEndian: 14 + pixels, count: 4) + bytes[..<mask]
+    file.replaceSubrange(14 + 8..<14 + 12, with: [UInt8](littleEndian: height, count: 4))
+    self.bytes = bytes
+    (self.width, self.height, self.depth) = (width, height, depth)
+    self.file = file
+  }
+
+  func picture() throws(JobFailure) -> VipsPicture {
+    let picture = try VipsPicture(PictureCodec.bmp.pixels(of: file))
+    // Pixels of 32 bits have their opacity with them.
+    guard !picture.hasAlpha else { return picture }
+    let step = (width + 31) / 32 * 4
+    guard bytes.count >= mask + step * height, depth < 32 else { return picture }
+    var opacity: [UInt8] = []
+    for y in 0..<height {
+      for x in 0..<width {
+        let isClear = bytes[mask + (height - 1 - y) * step + x / 8] >> (7 - UInt8(x % 8)) & 1 == 1
+        opacity.append(isClear ? 0 : 255)
+      }
+    }
+    let shown = try unsafe VipsPicture(copying: opacity.span.bytes, width: width, height: height, bands: 1)
+    var call = try VipsCall("bandjoin")
+    call.set("in", [picture, shown])
+    return try call.result()
+  }
+}

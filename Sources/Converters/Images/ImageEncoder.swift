@@ -1,0 +1,46 @@
+internal import Catalogue
+internal import Pictures
+internal import WorkerKit
+
+/// What makes a file of an image that is in colours of the file's format.
+protocol ImageEncoder {
+  /// The whole file.
+  func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8]
+
+  /// Writes it piece by piece, if that is possible.
+  func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure)
+}
+
+extension ImageEncoder {
+  func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure) {
+    let bytes = try bytes(of: image)
+    try unsafe output.write(bytes.span.bytes)
+  }
+}
+
+extension ImageFormat {
+  /// - Parameters:
+  ///   - quality: 1 to 100; nil for the usual one.
+  ///   - depth: of a PNG, in bits a sample: 1 or 8.
+  func encoder(quality: Int?, depth: Int = 8) -> any ImageEncoder {
+    switch self {
+    case .heic: HEICFile(quality: quality ?? 60)
+    case .bmp: RasterFile(.codec(.bmp))
+    case .tga: RasterFile(.codec(.tga))
+    case .pcx: RasterFile(.codec(.pcx))
+    case .sgi: RasterFile(.codec(.sgi))
+    case .ras: RasterFile(.codec(.sunRaster))
+    case .xwd: RasterFile(.codec(.xwd))
+    case .xbm: RasterFile(.codec(.xbm))
+    case .qoi: RasterFile(.codec(.qoi))
+    case .pam: RasterFile(.codec(.pam))
+    case .pfm: RasterFile(.codec(.pfm))
+    case .exr: RasterFile(.codec(.exr))
+    case .fits: RasterFile(.fits)
+    case .yuv: RasterFile(.planar)
+    case .ico: IconFile()
+    case .jpeg, .png, .webp, .tiff, .gif, .avif, .jp2, .jxl, .hdr, .pbm, .pgm, .ppm, .pnm, .pdf:
+      ImageFile(self, quality: quality, depth: depth)
+    }
+  }
+}

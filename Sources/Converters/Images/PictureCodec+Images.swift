@@ -1,0 +1,34 @@
+internal import Catalogue
+internal import Pictures
+internal import WorkerKit
+
+extension PictureCodec {
+  /// How files start that only libavcodec reads, by the catalogue's formats.
+  private static let known: [(format: Format, codec: PictureCodec)] = [
+    (.psd, .psd), (.dds, .dds), (.qoi, .qoi), (.fits, .fits), (.sunRaster, .sunRaster), (.sgi, .sgi), (.xwd, .xwd),
+    (.pcx, .pcx), (.xbm, .xbm), (.xpm, .xpm), (.pam, .pam), (.pfm, .pfm),
+  ]
+
+  /// The one that reads a file; nil if it is for others.
+  init?(_ input: JobInput) {
+    let head = unsafe Array(input.bytes.prefix(4096))
+    if let found = Self.known.first(where: { $0.format.isSignature(head[...]) }) {
+      self = found.codec
+    } else if Format.images.contains(where: { $0.isSignature(head[...]) }) || !Self.isTarga(head) {
+      return nil
+    } else {
+      self = .tga
+    }
+  }
+
+  /// Whether the numbers of a header without a signature make sense (Truevision TGA 2.0, page 6): the kind of the map of
+  /// colours and of the picture, its sides, and the bits of a pixel.
+  private static func isTarga(_ head: [UInt8]) -> Bool {
+    guard head.count >= 18 else { return false }
+    let (map, kind, depth) = (head[1], head[2], head[16])
+    let hasSides = (head[12] | head[13]) != 0 && (head[14] | head[15]) != 0
+    let isMapped = map == 1 && (kind == 1 || kind == 9) && [15, 16, 24, 32].contains(head[7])
+    let isPlain = map <= 1 && [2, 3, 10, 11].contains(kind)
+    return hasSides && (isMapped || isPlain) && [8, 15, 16, 24, 32].contains(depth)
+  }
+}

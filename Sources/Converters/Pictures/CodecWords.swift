@@ -1,0 +1,31 @@
+internal import CAVCodec
+internal import Glibc
+internal import Synchronization
+
+/// What libavcodec says of its errors, which it logs.
+enum CodecWords {
+  private static let last = Mutex("")
+
+  /// Has the last line kept.
+  static func listen() {
+    unsafe av_log_set_callback { _, level, format, arguments in
+      guard level <= AV_LOG_ERROR, let format = unsafe format, let arguments = unsafe arguments else { return }
+      unsafe CodecWords.keep(format, arguments)
+    }
+  }
+
+  private static func keep(_ format: UnsafePointer<CChar>, _ arguments: CVaListPointer) {
+    var line = [CChar](repeating: 0, count: 256)
+    _ = unsafe vsnprintf(&line, line.count, format, arguments)
+    let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    last.withLock { $0 = text }
+  }
+
+  /// The last line, which is forgotten.
+  static func take() -> String {
+    last.withLock { line in
+      defer { line = "" }
+      return line
+    }
+  }
+}

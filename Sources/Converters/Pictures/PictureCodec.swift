@@ -1,0 +1,40 @@
+internal import CAVCodec
+
+/// The simpler formats of pictures, which libavcodec reads and writes: one picture a file, all of it in memory.
+public enum PictureCodec: Sendable {
+  case bmp, tga, pcx, psd, dds, sgi, sunRaster, xwd, xbm, xpm, qoi, pam, pfm, fits, exr
+
+  var number: AVCodecID {
+    switch self {
+    case .bmp: AV_CODEC_ID_BMP
+    case .tga: AV_CODEC_ID_TARGA
+    case .pcx: AV_CODEC_ID_PCX
+    case .psd: AV_CODEC_ID_PSD
+    case .dds: AV_CODEC_ID_DDS
+    case .sgi: AV_CODEC_ID_SGI
+    case .sunRaster: AV_CODEC_ID_SUNRAST
+    case .xwd: AV_CODEC_ID_XWD
+    case .xbm: AV_CODEC_ID_XBM
+    case .xpm: AV_CODEC_ID_XPM
+    case .qoi: AV_CODEC_ID_QOI
+    case .pam: AV_CODEC_ID_PAM
+    case .pfm: AV_CODEC_ID_PFM
+    case .fits: AV_CODEC_ID_FITS
+    case .exr: AV_CODEC_ID_EXR
+    }
+  }
+
+  /// How samples are stored in files that are written: as those of `layout`, or the nearest.
+  func stored(_ layout: PixelLayout) -> AVPixelFormat {
+    switch self {
+    case .xbm: AV_PIX_FMT_MONOWHITE
+    case .exr: [AV_PIX_FMT_GRAYF32LE, AV_PIX_FMT_GBRPF32LE, AV_PIX_FMT_GBRAPF32LE][max(0, layout.bands - 2)]
+    case .pfm: layout.bands == 1 ? AV_PIX_FMT_GRAYF32LE : AV_PIX_FMT_GBRPF32LE
+    case .tga, .bmp, .sunRaster, .xwd:
+      layout.bands == 1 ? AV_PIX_FMT_GRAY8 : layout.bands == 4 ? AV_PIX_FMT_BGRA : AV_PIX_FMT_BGR24
+    case .pam where layout.sample == .word:
+      [AV_PIX_FMT_GRAY16BE, AV_PIX_FMT_YA16BE, AV_PIX_FMT_RGB48BE, AV_PIX_FMT_RGBA64BE][layout.bands - 1]
+    default: layout.format
+    }
+  }
+}

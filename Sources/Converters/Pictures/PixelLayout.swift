@@ -1,0 +1,46 @@
+internal import CAVCodec
+
+/// How pixels lie in memory: interleaved, rows from the top without gaps, numbers in the machine's order.
+public struct PixelLayout: Hashable, Sendable {
+  public enum Sample: Int, Sendable {
+    case byte = 1
+    case word = 2
+    /// Of light, 1 for white.
+    case float = 4
+  }
+
+  /// Gray, gray and opacity, three colours, or these and opacity.
+  public let bands: Int
+  public let sample: Sample
+
+  /// `bands`: 1 to 4.
+  public init(bands: Int, sample: Sample) {
+    self.bands = min(4, max(1, bands))
+    self.sample = sample
+  }
+
+  /// In bytes.
+  public var pixel: Int { bands * sample.rawValue }
+
+  /// Floats lie in planes there.
+  var format: AVPixelFormat {
+    switch sample {
+    case .byte: [AV_PIX_FMT_GRAY8, AV_PIX_FMT_YA8, AV_PIX_FMT_RGB24, AV_PIX_FMT_RGBA][bands - 1]
+    case .word: [AV_PIX_FMT_GRAY16LE, AV_PIX_FMT_YA16LE, AV_PIX_FMT_RGB48LE, AV_PIX_FMT_RGBA64LE][bands - 1]
+    case .float: [AV_PIX_FMT_GRAYF32LE, AV_PIX_FMT_NONE, AV_PIX_FMT_GBRPF32LE, AV_PIX_FMT_GBRAPF32LE][bands - 1]
+    }
+  }
+
+  /// The layout that keeps what samples of a format say; nil for formats of hardware.
+  init?(keeping format: AVPixelFormat, paletteHasOpacity: Bool) {
+    guard let description = unsafe av_pix_fmt_desc_get(format) else { return nil }
+    let (flags, components) = unsafe (Int32(description.pointee.flags), Int(description.pointee.nb_components))
+    guard flags & AV_PIX_FMT_FLAG_HWACCEL == 0, (1...4).contains(components) else { return nil }
+    let depth = unsafe description.pointee.comp.0.depth
+    if flags & AV_PIX_FMT_FLAG_PAL != 0 {
+      self.init(bands: paletteHasOpacity ? 4 : 3, sample: .byte)
+    } else {
+      self.init(bands: components, sample: depth > 8 ? .word : .byte)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+internal import CAVCodec
+internal import Catalogue
+public import WorkerKit
+
+/// A file of nothing but planes: brightness, and two differences of colour of half the width and height.
+///
+/// By ITU-R BT.601, with the range of television, as programs take such files.
+public enum PlanarPicture {
+  /// How large the file of a picture is, in bytes; nil for one that is too large.
+  public static func size(_ width: Int, _ height: Int) -> Int? {
+    guard width > 0, height > 0, width <= PixelBlock.limit, height <= PixelBlock.limit / 3 / width else { return nil }
+    return width * height + 2 * ((width + 1) / 2) * ((height + 1) / 2)
+  }
+
+  /// The first picture of a file.
+  public static func pixels(
+    of file: UnsafeRawBufferPointer, width: Int, height: Int
+  ) throws(JobFailure) -> PixelBlock {
+    let frame = try CodecFrame(width, height, AV_PIX_FMT_YUV420P)
+    try unsafe forEachRow(of: frame) { (row, place) throws(JobFailure) in
+      guard place + row.count <= file.count else { throw JobFailure(.damaged, "has fewer pixels than it says") }
+      unsafe row.copyMemory(from: UnsafeRawBufferPointer(rebasing: file[place..<place + row.count]))
+    }
+    return try PixelBlock(frame.converted(to: AV_PIX_FMT_RGB24))
+  }
+
+  /// A file of three bands of bytes.
+  public static func file(of pixels: PixelBlock) throws(JobFailure) -> [UInt8] {
+    let frame = try pixels.frame().converted(to: AV_PIX_FMT_YUV420P)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size(pixels.width, pixels.height) ?? 0)
+    try unsafe forEachRow(of: frame) { (row, _) throws(JobFailure) in unsafe bytes.append(contentsOf: row) }
+    return bytes
+  }
+
+  /// Calls `body` with each row of each plane, and its place in a file.
+  private static func forEachRow(
+    of frame: CodecFrame, _ body: (UnsafeMutableRawBufferPointer, Int) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let half = (width: (frame.width + 1) / 2, height: (frame.height + 1) / 2)
+    let planes = unsafe [
+      (frame.pointer.pointee.data.0, frame.pointer.pointee.linesize.0, frame.width, frame.height),
+      (frame.pointer.pointee.data.1, frame.pointer.pointee.linesize.1, half.width, half.height),
+      (frame.pointer.pointee.data.2, frame.pointer.pointee.linesize.2, half.width, half.height),
+    ]
+    var place = 0
+    for unsafe (start, step, width, height) in unsafe planes {
+      guard let start = unsafe start else { throw JobFailure.noMemory() }
+      for y in 0..<height {
+        try unsafe body(UnsafeMutableRawBufferPointer(start: start + y * Int(step), count: width), place)
+        place += width
+      }
+    }
+  }
+}

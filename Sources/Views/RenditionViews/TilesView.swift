@@ -1,0 +1,53 @@
+package import Bytes
+internal import Catalogue
+package import Tree
+
+/// `NAME[.MODIFIER…].4x3.tiles/`, by name: the pieces of an image, each as a file.
+package struct TilesView: FolderView {
+  package let name = "tiles"
+  package let listedExtensions: Set<FileExtension> = []
+  package let possibleExtensions: Set<FileExtension> = []
+  private let conversions: Conversions
+
+  package static let suffix: StaticString = ".tiles"
+
+  package var descriptions: [ViewDescription] {
+    let meaning = Conversion.tiles.meaning
+    return [
+      ViewDescription(
+        "NAME.4x3\(Self.suffix)/", sources: meaning.sources, meaning.result, modifiers: .init(of: .tiles))
+    ]
+  }
+
+  /// nil where no program makes them.
+  package init?(_ conversions: Conversions) {
+    guard conversions.catalogue.conversion(Conversion.tiles.result.name) != nil else { return nil }
+    self.conversions = conversions
+  }
+
+  package func listedName(beside file: FileName) -> FileName { file.appending(".1x1.tiles") }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  package func requests(for name: FileName) -> [ViewRequest] {
+    guard let whole = name.dropping(suffix: Self.suffix) else { return [] }
+    return ViewRequest.all(whole.bytes[...], [.tiles])
+  }
+
+  package func stop() { conversions.stop() }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    guard let changes = request.recipe?.arguments.flatMap({ TileChanges($0[...]) }), let grid = changes.grid else {
+      return nil
+    }
+    var result = Conversion.tiles.result
+    if !source.isConcealed {
+      guard let format = try conversions.format(of: source, patience), Conversion.tiles.sources.contains(format),
+        changes.apply(to: format)
+      else { return nil }
+      if conversions.catalogue.conversion(format.name)?.result == format { result = format }
+    }
+    let folder = TileFolder(SourceState(source), changes, grid, as: result, conversions)
+    return Found(folder, try folder.attributes(patience))
+  }
+}
