@@ -101,8 +101,11 @@ struct RecognitionTests {
         for name in mixed packed; do cmp -n $(stat -c %s $S/$name.pdf) $name.pdf $name.pdf.searchable.pdf; done
         look() { pdftoppm -r 40 -gray $1 | md5sum; }
         [ "$(look mixed.pdf)" = "$(look mixed.pdf.searchable.pdf)" ] && echo looks the same
-        # A picture is in it as it was.
+        # A picture is in it as it was, packed once more where that saves something.
         pdfimages -all side.jpg.searchable.pdf $O/side && cmp $O/side-000.jpg side.jpg && echo the picture itself
+        [ $(stat -c %s side.jpg.searchable.pdf) -lt $(stat -c %s side.jpg) ] && echo and smaller
+        grep -ac '/Filter /DCTDecode' worn.jpg.scan.as-pdf
+        for name in side.jpg.as-pdf side.jpg.scan.as-pdf; do grep -ac '/FlateDecode /DCTDecode' $name; done
         for name in words forbidden signed field none; do
           cmp $name.pdf $name.pdf.searchable.pdf && getfattr --only-values -n user.ffmount.remark $name.pdf.searchable.pdf
           echo
@@ -125,6 +128,10 @@ struct RecognitionTests {
           page 1: 31 of 31
           looks the same
           the picture itself
+          and smaller
+          1
+          1
+          1
           words.pdf is not changed: no page of it has text that is to be recognised
           forbidden.pdf is not changed: its owner forbids that
           signed.pdf is not changed: it is signed, and a signature that is followed by changes says so

@@ -50,7 +50,7 @@ public final class MergedDocument {
     named name: String, _ body: (PicturePages) throws(JobFailure) -> Void
   ) throws(JobFailure) {
     let (node, entry) = (writer.reserve(), writer.reserve())
-    let pages = PicturePages(to: writer, below: node)
+    let pages = try PicturePages(to: writer, below: node)
     labels += PageLabels.plain(at: pageCount)
     try body(pages)
     try finish(node, pages.numbers, entry, name, nil)

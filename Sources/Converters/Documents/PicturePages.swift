@@ -6,12 +6,14 @@ public final class PicturePages {
   private let writer: PDFWriter
   private let node: Int
   private(set) var numbers: [Int] = []
+  private let packing: JPEGPacking
   /// The text over the pictures, if a page has any.
   private var layer: TextLayer?
   /// The last picture's color profile, and the number of its object.
   private var profile: (bytes: [UInt8], number: Int)?
 
-  init(to writer: PDFWriter, below node: Int) {
+  init(to writer: PDFWriter, below node: Int) throws(JobFailure) {
+    packing = try JPEGPacking()
     self.writer = writer
     self.node = node
   }
@@ -22,7 +24,7 @@ public final class PicturePages {
   ) throws(JobFailure) {
     let writer = PDFWriter(to: output, version: "1.7")
     let (catalog, node) = (writer.reserve(), writer.reserve())
-    let pages = PicturePages(to: writer, below: node)
+    let pages = try PicturePages(to: writer, below: node)
     try body(pages)
     try pages.layer?.finish()
     try writer.write(catalog, Array("<< /Type /Catalog /Pages \(node) 0 R >>".utf8))
@@ -58,9 +60,14 @@ public final class PicturePages {
     if let profile = form.profile {
       colours = try "[ /ICCBased \(number(of: profile, form.components, colours)) 0 R ]"
     }
-    try writer.write(
-      image, dictionary: Array("<< /Type /XObject /Subtype /Image \(form.coding) /ColorSpace \(colours) >>".utf8),
-      stream: data)
+    func dictionary(_ filter: String) -> [UInt8] {
+      Array("<< /Type /XObject /Subtype /Image \(form.coding) /Filter \(filter) /ColorSpace \(colours) >>".utf8)
+    }
+    if form.filter == "/DCTDecode", let packed = packing.packed(data) {
+      try unsafe writer.write(image, dictionary: dictionary("[ /FlateDecode /DCTDecode ]"), stream: packed.span.bytes)
+    } else {
+      try writer.write(image, dictionary: dictionary(form.filter), stream: data)
+    }
   }
 
   private func write(

@@ -29,7 +29,8 @@ public struct PageImage {
     kept.resolution = nil
     if input.starts(with: [0xFF, 0xD8, 0xFF]), kept == ImageChanges() {
       let picture = try ImageSource(input).picture
-      self.init(picture, coding: PageImage.jpegCoding(picture), data: nil, changes, picture.orientation)
+      self.init(
+        picture, coding: PageImage.jpegCoding(picture), PageImage.jpegFilter, data: nil, changes, picture.orientation)
       return
     }
     let work = try ImageWork(input, page, to: .pdf, changes)
@@ -37,10 +38,10 @@ public struct PageImage {
     // Lossless for sharp edges; lossy if the source was lossy, or a raw photo.
     if changes.quality != nil || ["jpeg", "heif", "webp", "raw"].contains(where: image.loader.hasPrefix) {
       let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
-      self.init(image, coding: PageImage.jpegCoding(image), data: data, changes, 1)
+      self.init(image, coding: PageImage.jpegCoding(image), PageImage.jpegFilter, data: data, changes, 1)
     } else {
       let rows = try PNGRows(ImageFile(.png, quality: nil).bytes(of: image))
-      self.init(image, coding: rows.coding, data: rows.data, changes, 1)
+      self.init(image, coding: rows.coding, "/FlateDecode", data: rows.data, changes, 1)
     }
   }
 
@@ -48,20 +49,21 @@ public struct PageImage {
   public init(_ samples: Samples, density: Double, _ changes: ImageChanges) throws(JobFailure) {
     let image = try ImageWork(samples, density: density, to: .pdf, changes).prepared()
     let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
-    self.init(image, coding: PageImage.jpegCoding(image), data: data, changes, 1)
+    self.init(image, coding: PageImage.jpegCoding(image), PageImage.jpegFilter, data: data, changes, 1)
   }
 
   /// A page in black and white.
   public init(_ bits: Bilevel, density: Double) {
     form = PictureForm(
       width: bits.width, height: bits.height, density: density, orientation: 1,
-      coding: "/Width \(bits.width) /Height \(bits.height) /BitsPerComponent 1 /Filter /JBIG2Decode", components: 1,
+      coding: "/Width \(bits.width) /Height \(bits.height) /BitsPerComponent 1", filter: "/JBIG2Decode", components: 1,
       profile: nil)
     data = JBIG2.bytes(of: bits)
   }
 
   private init(
-    _ picture: VipsPicture, coding: String, data: [UInt8]?, _ changes: ImageChanges, _ orientation: Int
+    _ picture: VipsPicture, coding: String, _ filter: String, data: [UInt8]?, _ changes: ImageChanges,
+    _ orientation: Int
   ) {
     // libvips reports one pixel per millimetre if the file has no density.
     let said = picture.density * 25.4
@@ -69,15 +71,17 @@ public struct PageImage {
     form = PictureForm(
       width: isTurned ? picture.height : picture.width, height: isTurned ? picture.width : picture.height,
       density: changes.resolution.map(Double.init) ?? ((30...5000).contains(said) ? said : PageImage.usualDensity),
-      orientation: orientation, coding: coding, components: picture.bands, profile: picture.profile)
+      orientation: orientation, coding: coding, filter: filter, components: picture.bands, profile: picture.profile)
     self.data = data
   }
 
   private static func jpegCoding(_ picture: VipsPicture) -> String {
     // Programs write CMYK inverted into JPEGs.
     let decode = picture.bands == 4 ? " /Decode [ 1 0 1 0 1 0 1 0 ]" : ""
-    return "/Width \(picture.width) /Height \(picture.height) /BitsPerComponent 8 /Filter /DCTDecode\(decode)"
+    return "/Width \(picture.width) /Height \(picture.height) /BitsPerComponent 8\(decode)"
   }
+
+  private static let jpegFilter = "/DCTDecode"
 }
 
 /// The rows of a non-interlaced PNG file, whose encoding a PDF shares.
@@ -90,7 +94,7 @@ private struct PNGRows {
     let width = number(16)
     let colours = file[25] == 0 ? 1 : 3
     coding = """
-      /Width \(width) /Height \(number(20)) /BitsPerComponent \(file[24]) /Filter /FlateDecode \
+      /Width \(width) /Height \(number(20)) /BitsPerComponent \(file[24]) \
       /DecodeParms << /Predictor 15 /Colors \(colours) /BitsPerComponent \(file[24]) /Columns \(width) >>
       """
     var at = 8

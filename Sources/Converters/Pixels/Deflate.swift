@@ -13,11 +13,16 @@ internal import CDeflate
   deinit { unsafe libdeflate_free_compressor(compressor) }
 
   /// The compressed bytes.
-  public func compress(_ bytes: [UInt8]) -> [UInt8] {
-    let room = unsafe libdeflate_zlib_compress_bound(compressor, bytes.count)
-    return unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
-      // 0 would mean a lack of room, of which there is enough.
-      count = unsafe libdeflate_zlib_compress(compressor, bytes, bytes.count, target.baseAddress, room)
+  public func compress(_ bytes: [UInt8]) -> [UInt8] { unsafe compress(bytes.span.bytes) }
+
+  /// The compressed bytes.
+  public func compress(_ bytes: RawSpan) -> [UInt8] {
+    let room = unsafe libdeflate_zlib_compress_bound(compressor, bytes.byteCount)
+    return unsafe bytes.withUnsafeBytes { bytes in
+      unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
+        // 0 would mean a lack of room, of which there is enough.
+        count = unsafe libdeflate_zlib_compress(compressor, bytes.baseAddress, bytes.count, target.baseAddress, room)
+      }
     }
   }
 
