@@ -56,6 +56,7 @@ let package = Package(
     .executable(name: "ffconvert", targets: ["ffconvert"]),
     .executable(name: "ffpages", targets: ["ffpages"]),
     .executable(name: "ffscan", targets: ["ffscan"]),
+    .executable(name: "ffmedia", targets: ["ffmedia"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -81,6 +82,7 @@ let package = Package(
         "Catalogue", "WorkerKit", "Pixels", "Documents", "Rendering", "Images", "Recognition", "Scanning", "Sandbox",
         "SandboxTrial",
       ]),
+    program("ffmedia", ["Catalogue", "WorkerKit", "Media", "SandboxTrial"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -128,6 +130,7 @@ let package = Package(
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
     module("Pictures", in: "Converters", ["Catalogue", "WorkerKit", "CAVCodec"]),
 
+    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg"]),
     module(
       "Recognition", in: "Converters",
       ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
@@ -162,6 +165,7 @@ let package = Package(
     library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
     library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
     shim("CJpeg", links: "jpeg"),
+    shim("CFFmpeg"),
     shim("CPosix"),
     shim("CSandbox"),
     shim("CPopplerText", ["CPopplerCpp"]),

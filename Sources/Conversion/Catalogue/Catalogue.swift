@@ -18,9 +18,10 @@ public struct Catalogue: Sendable {
 
   /// What the installed programs can do.
   public static let standard = Catalogue(
-    formats: Format.documents + Format.images,
+    formats: Format.documents + Format.images + Format.sounds + Format.films,
     // Recognition before the text that PDFs have of themselves, which it includes.
-    conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents)
+    conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents
+      + Conversion.sounds)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

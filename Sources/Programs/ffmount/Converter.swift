@@ -17,7 +17,7 @@ enum Converter {
   }
 
   /// Worker programs that not everybody wants.
-  static let optional: Set = ["ffscan"]
+  static let optional: Set = ["ffscan", "ffmedia"]
 
   static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
 
@@ -46,7 +46,13 @@ enum Converter {
   }
 
   /// The Debian package with a worker program.
-  static func package(of program: String) -> String { program == "ffscan" ? "ffmount-scans" : "ffmount-converters" }
+  static func package(of program: String) -> String {
+    switch program {
+    case "ffscan": "ffmount-scans"
+    case "ffmedia": "ffmount-media"
+    default: "ffmount-converters"
+    }
+  }
 
   /// How to get worker programs.
   static func remedy(_ programs: [String] = ["ffconvert"]) -> String {

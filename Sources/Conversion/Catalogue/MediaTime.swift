@@ -1,0 +1,105 @@
+internal import Bytes
+
+/// A place in time, or a length, as names say it: `90s`, `1m30s`, `1h2m3s500ms`.
+public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible {
+  public let milliseconds: Int64
+
+  public static let zero = MediaTime(milliseconds: 0)
+
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+  private static let units: [(name: Substring, length: Int64)] = [
+    ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+  ]
+
+  /// Each unit at most once, the larger first; nil for other text.
+  public init?(_ text: Substring) {
+    var rest = text
+    var sum: Int64 = 0
+    var next = 0
+    if rest.isEmpty { return nil }
+    while !rest.isEmpty {
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      rest = rest.dropFirst(digits.count)
+      let name = rest.prefix { $0.isLetter }
+      guard (1...6).contains(digits.count), digits == "0" || digits.first != "0", let number = Int64(digits),
+        let place = Self.units[next...].firstIndex(where: { $0.name == name })
+      else { return nil }
+      rest = rest.dropFirst(name.count)
+      sum += number * Self.units[place].length
+      next = place + 1
+    }
+    milliseconds = sum
+  }
+
+  public static func < (one: MediaTime, other: MediaTime) -> Bool { one.milliseconds < other.milliseconds }
+
+  /// `0s`, `1m20s`: in one way for each length.
+  public var description: String {
+    var rest = milliseconds
+    var text = ""
+    for (name, length) in Self.units where rest >= length {
+      text += "\(rest / length)\(name)"
+      rest %= length
+    }
+    return text.isEmpty ? "0s" : text
+  }
+
+  /// How many of `rate` a second have gone by then, rounded.
+  public func count(at rate: Int) -> Int64 {
+    let (product, overflow) = milliseconds.multipliedReportingOverflow(by: Int64(rate))
+    return overflow ? .max : (product + 500) / 1000
+  }
+}
+
+/// A part of what plays, as names say it: `10s-1m20s`, or `10s-` to the end.
+public struct MediaSpan: Hashable, Sendable, CustomStringConvertible {
+  public let start: MediaTime
+  /// nil: to the end.
+  public let end: MediaTime?
+
+  public init?(_ text: Substring) {
+    let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    guard ends.count == 2, let start = MediaTime(ends[0]) else { return nil }
+    if ends[1].isEmpty {
+      end = nil
+    } else {
+      guard let last = MediaTime(ends[1]), last > start else { return nil }
+      end = last
+    }
+    self.start = start
+  }
+
+  public var description: String { "\(start)-\(end?.description ?? "")" }
+}
+
+/// How much faster something plays, in hundredths, as names say it: `2x`, `1,5x`, `0,75x`.
+public struct PlaySpeed: Hashable, Sendable, CustomStringConvertible {
+  public let hundredths: Int
+
+  public static let possible = 25...400
+
+  /// nil for other text, for what is too slow or too fast, and for what changes nothing.
+  public init?(_ text: Substring) {
+    guard text.hasSuffix("x") else { return nil }
+    let parts = text.dropLast().split(separator: ",", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), parts[0].count == 1, parts.allSatisfy({ $0.utf8.allSatisfy(Self.isDigit) }),
+      let whole = Int(parts[0])
+    else { return nil }
+    var hundredths = whole * 100
+    if parts.count == 2 {
+      guard (1...2).contains(parts[1].count), parts[1].last != "0", let digits = Int(parts[1]) else { return nil }
+      hundredths += parts[1].count == 1 ? digits * 10 : digits
+    }
+    guard Self.possible.contains(hundredths), hundredths != 100 else { return nil }
+    self.hundredths = hundredths
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  public var description: String {
+    let rest = hundredths % 100
+    let digits = rest % 10 == 0 ? "\(rest / 10)" : (rest < 10 ? "0\(rest)" : "\(rest)")
+    return rest == 0 ? "\(hundredths / 100)x" : "\(hundredths / 100),\(digits)x"
+  }
+}

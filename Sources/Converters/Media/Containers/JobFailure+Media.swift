@@ -1,0 +1,29 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import Glibc
+internal import WorkerKit
+
+extension JobFailure {
+  /// For what one of the libraries returned. `reason`: the end of a sentence that starts with the file's name.
+  init(_ reason: String, media code: Int32) {
+    switch code {
+    case ffmedia_no_memory: self = .noMemory()
+    case ffmedia_no_decoder, ffmedia_not_made: self.init(.unsupported, reason, saying: Self.words(code))
+    case ffmedia_error(ENOSPC), ffmedia_error(EFBIG): self.init(.limit, reason, saying: Self.words(code))
+    default: self.init(.damaged, reason, saying: Self.words(code))
+    }
+  }
+
+  private static func words(_ code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 128)
+    guard unsafe av_strerror(code, &text, text.count) == 0 else { return "error \(code)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// Throws what a call returned if that is an error; gives it back otherwise.
+@discardableResult
+func checked(_ code: Int32, _ reason: @autoclosure () -> String) throws(JobFailure) -> Int32 {
+  guard code >= 0 else { throw JobFailure(reason(), media: code) }
+  return code
+}

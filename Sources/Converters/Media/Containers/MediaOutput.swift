@@ -1,0 +1,111 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import Glibc
+internal import WorkerKit
+
+/// A sound or film file that is written.
+///
+/// The same streams give the same bytes on every machine: no dates, versions or random numbers. For one thread.
+@safe final class MediaOutput {
+  private let output: JobOutput
+  private let door: OutputDoor
+  private(set) var context: UnsafeMutablePointer<AVFormatContext>
+  /// What others may read while it grows: a muxer that does not go back never changes what it wrote.
+  private let isStreamed: Bool
+  private var lastTold = 0.0
+
+  /// `isStreamed`: whether nothing is ever filled in, so that it can be read while it is made.
+  init(_ muxer: String, to output: JobOutput, isStreamed: Bool) throws(JobFailure) {
+    self.output = output
+    self.isStreamed = isStreamed
+    door = try OutputDoor(output, isSeekable: !isStreamed)
+    var made: UnsafeMutablePointer<AVFormatContext>?
+    let code = unsafe avformat_alloc_output_context2(&made, nil, muxer, nil)
+    guard code >= 0, let made = unsafe made else {
+      throw JobFailure(.unsupported, "is not written as \(muxer) by the FFmpeg that is installed")
+    }
+    unsafe made.pointee.pb = unsafe door.stream
+    unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
+    unsafe ffmedia_open_nothing(made)
+    unsafe context = made
+  }
+
+  deinit { unsafe avformat_free_context(context) }
+
+  /// Whether its streams' encoders put their headers beside the packets.
+  var wantsGlobalHeaders: Bool { unsafe context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
+
+  func set(_ tags: MediaTags) { unsafe tags.write(to: &context.pointee.metadata) }
+
+  /// A new stream, of which `parameters` are copied.
+  func addStream(
+    _ parameters: UnsafePointer<AVCodecParameters>, timeBase: AVRational, tags: MediaTags = MediaTags()
+  ) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
+    guard let stream = unsafe avformat_new_stream(context, nil) else { throw .noMemory() }
+    try unsafe checked(avcodec_parameters_copy(stream.pointee.codecpar, parameters), "cannot be written")
+    // Another container has another number for the codec.
+    unsafe stream.pointee.codecpar.pointee.codec_tag = 0
+    unsafe stream.pointee.time_base = timeBase
+    unsafe tags.write(to: &stream.pointee.metadata)
+    return unsafe stream
+  }
+
+  /// The same stream as an input has.
+  func addStream(
+    _ source: MediaStream, of input: MediaInput
+  ) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
+    let original = try unsafe input.stream(source.index)
+    let stream = try unsafe addStream(original.pointee.codecpar, timeBase: source.timeBase, tags: source.tags)
+    unsafe stream.pointee.disposition = original.pointee.disposition
+    unsafe stream.pointee.sample_aspect_ratio = original.pointee.sample_aspect_ratio
+    unsafe stream.pointee.avg_frame_rate = original.pointee.avg_frame_rate
+    unsafe stream.pointee.r_frame_rate = original.pointee.r_frame_rate
+    for index in 0..<Int(unsafe original.pointee.nb_side_data) {
+      let data = unsafe original.pointee.side_data[index]
+      guard let copy = unsafe av_stream_new_side_data(stream, data.type, data.size) else { throw .noMemory() }
+      unsafe copy.update(from: data.data, count: data.size)
+    }
+    return unsafe stream
+  }
+
+  /// Writes what stands before the first packet. Options that the muxer does not know are its caller's mistake.
+  func start(_ options: [String: String] = [:]) throws(JobFailure) {
+    var dictionary: OpaquePointer?
+    for (name, value) in options { unsafe av_dict_set(&dictionary, name, value, 0) }
+    defer { unsafe av_dict_free(&dictionary) }
+    try told(unsafe avformat_write_header(context, &dictionary))
+  }
+
+  /// Takes the packet's bytes; its times are in units of `timeBase`.
+  func write(_ packet: MediaPacket, to stream: Int, timeBase: AVRational) throws(JobFailure) {
+    guard let target = unsafe context.pointee.streams[stream] else { return }
+    unsafe packet.pointer.pointee.stream_index = Int32(stream)
+    unsafe packet.pointer.pointee.pos = -1
+    unsafe av_packet_rescale_ts(packet.pointer, timeBase, target.pointee.time_base)
+    try told(unsafe av_interleaved_write_frame(context, packet.pointer))
+  }
+
+  /// Writes what stands behind the last packet.
+  func finish() throws(JobFailure) {
+    try told(unsafe av_write_trailer(context))
+    unsafe avio_flush(context.pointee.pb)
+    if let failure = door.failure { throw failure }
+  }
+
+  /// Tells, some times a second, how much of the work is done; and of what is streamed, how far it can be read.
+  func tell(_ share: Double) {
+    var clock = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &clock)
+    let now = Double(clock.tv_sec) + Double(clock.tv_nsec) / 1e9
+    guard now - lastTold > 0.1 else { return }
+    lastTold = now
+    if isStreamed { unsafe avio_flush(context.pointee.pb) }
+    let bytes = isStreamed ? max(0, unsafe avio_seek(context.pointee.pb, 0, SEEK_CUR)) : 0
+    output.tell(bytes: bytes, thousandths: Int64(max(0, min(1, share)) * 1000))
+  }
+
+  private func told(_ code: Int32) throws(JobFailure) {
+    if let failure = door.failure { throw failure }
+    try checked(code, "does not fit into that container")
+  }
+}

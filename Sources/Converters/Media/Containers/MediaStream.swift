@@ -1,0 +1,57 @@
+internal import CFFmpeg
+
+/// What a container says of one of its streams.
+struct MediaStream {
+  enum Kind {
+    case sound, film, subtitle, attachment, data
+    /// A picture that belongs to the whole, such as a record's cover.
+    case cover
+  }
+
+  let index: Int
+  let kind: Kind
+  let codec: AVCodecID
+  /// FFmpeg's name of the codec.
+  let codecName: String
+  let timeBase: AVRational
+  /// In units of the time base; nil where the container does not say.
+  let start: Int64?
+  let duration: Int64?
+  let isDefault: Bool
+  let tags: MediaTags
+  /// Samples a second; 0 for what is no sound.
+  let rate: Int
+  let channels: Int
+  /// Bits a second; 0 where nothing says.
+  let bitRate: Int64
+  /// Of pictures, in pixels.
+  let width: Int
+  let height: Int
+
+  init(_ stream: UnsafeMutablePointer<AVStream>) {
+    let parameters = unsafe stream.pointee.codecpar.pointee
+    index = Int(unsafe stream.pointee.index)
+    unsafe codec = parameters.codec_id
+    codecName = unsafe String(cString: avcodec_get_name(parameters.codec_id))
+    timeBase = unsafe stream.pointee.time_base
+    start = unsafe Self.time(stream.pointee.start_time)
+    duration = unsafe Self.time(stream.pointee.duration)
+    isDefault = unsafe stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
+    tags = unsafe MediaTags(stream.pointee.metadata)
+    rate = Int(unsafe parameters.sample_rate)
+    channels = Int(unsafe parameters.ch_layout.nb_channels)
+    bitRate = unsafe parameters.bit_rate
+    width = Int(unsafe parameters.width)
+    height = Int(unsafe parameters.height)
+    switch unsafe parameters.codec_type {
+    case AVMEDIA_TYPE_AUDIO: kind = .sound
+    case AVMEDIA_TYPE_VIDEO:
+      kind = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 ? .cover : .film
+    case AVMEDIA_TYPE_SUBTITLE: kind = .subtitle
+    case AVMEDIA_TYPE_ATTACHMENT: kind = .attachment
+    default: kind = .data
+    }
+  }
+
+  private static func time(_ value: Int64) -> Int64? { value == ffmedia_no_time ? nil : value }
+}

@@ -1,0 +1,26 @@
+internal import CFFmpeg
+public import Catalogue
+public import WorkerKit
+
+/// Makes sound files of sound and of films.
+public struct SoundHandler: JobHandler {
+  public static let verbs = Conversion.sounds.map(\.verb)
+
+  public init() {}
+
+  public mutating func perform(
+    _ recipe: Recipe, _ order: JobOrder, to output: JobOutput
+  ) throws(JobFailure) -> String {
+    guard let changes = recipe.arguments.flatMap({ SoundChanges($0[...]) }) else { throw .unknown }
+    let input = try MediaInput(order.input())
+    let stream = try SoundChoice.stream(of: input, track: changes.track)
+    let target = try MediaOutput("ipod", to: output, isStreamed: false)
+    var copy = PacketCopy(from: input, to: target)
+    try copy.add(stream)
+    target.set(input.tags)
+    try target.start()
+    try copy.run()
+    try target.finish()
+    return ""
+  }
+}

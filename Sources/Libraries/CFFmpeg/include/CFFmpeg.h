@@ -1,0 +1,48 @@
+#pragma once
+
+// FFmpeg's libraries, and what of them are macros that Swift does not see.
+
+#include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavformat/avformat.h>
+#include <libavutil/audio_fifo.h>
+#include <libavutil/avutil.h>
+#include <libavutil/channel_layout.h>
+#include <libavutil/display.h>
+#include <libavutil/error.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/mathematics.h>
+#include <libavutil/mem.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libavutil/samplefmt.h>
+#include <libswresample/swresample.h>
+#include <libswscale/swscale.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// AVERROR_EOF, of which the tag is computed.
+static const int ffmedia_end = AVERROR_EOF;
+/// AVERROR(EAGAIN): more has to be sent, or taken, first.
+static const int ffmedia_again = AVERROR(EAGAIN);
+static const int ffmedia_no_memory = AVERROR(ENOMEM);
+static const int ffmedia_refused = AVERROR(EPERM);
+static const int ffmedia_invalid = AVERROR_INVALIDDATA;
+static const int ffmedia_no_decoder = AVERROR_DECODER_NOT_FOUND;
+static const int ffmedia_not_made = AVERROR_PATCHWELCOME;
+/// AV_NOPTS_VALUE.
+static const int64_t ffmedia_no_time = INT64_MIN;
+
+/// An errno as these libraries return it.
+static inline int ffmedia_error(int code) { return AVERROR(code); }
+
+/// Has a container open no other files: what it names is the writer's choice.
+void ffmedia_open_nothing(AVFormatContext *container);
+
+#ifdef __cplusplus
+}
+#endif

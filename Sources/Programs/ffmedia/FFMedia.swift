@@ -1,0 +1,19 @@
+internal import Catalogue
+internal import Media
+internal import SandboxTrial
+internal import WorkerKit
+
+/// The worker program for sound and films.
+@main
+enum FFMedia {
+  static func main() {
+    SandboxTrial.runIfAsked(reading: [], makeHandlers)
+    WorkerRuntime.run("ffmedia", largestFile: Job.largestOutput, makeHandlers)
+  }
+
+  /// Loads everything that cannot be loaded once the sandbox is closed.
+  static func makeHandlers() -> [any JobHandler] {
+    MediaLibrary.start()
+    return [SoundHandler()]
+  }
+}
