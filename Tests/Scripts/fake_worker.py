@@ -17,6 +17,7 @@
   flood MIB       writes so much, then hangs
   once FILE WORD… what the rest says, the first time: then there is FILE, and it does what echo does
   last            takes no more jobs, does what echo does, and ends
+  gate FILE SIZE  makes the rest of the input, the first half of it before there is FILE; `known` for SIZE: measures it
   state           writes what it is started with: the input's flags, and its arguments
 """
 
@@ -51,6 +52,25 @@ while True:
     if words[:1] == [b"once"]:
         words = [b"echo"] if os.path.exists(words[1]) else words[2:] + [open(words[1], "w").close()][1:]
     word, value = (words + [b"", b""])[:2]
+    if word == b"gate":
+        made = data.split(b"\n", 1)[1]
+        if recipe.startswith("measure "):
+            answer(number, 0, len(made) if words[2:] == [b"known"] else 0)
+        elif recipe.startswith("part "):
+            first, count = map(int, recipe.split()[1:3])
+            os.pwrite(files[1], made[first:first + count], 0)
+            answer(number, 0, count)
+        else:
+            half = len(made) // 2
+            os.pwrite(files[1], made[:half], 0)
+            answer(number, 256, half, struct.pack("<Q", 500))
+            while not os.path.exists(value):
+                time.sleep(0.01)
+            os.pwrite(files[1], made[half:], half)
+            answer(number, 0, len(made))
+        for file in files:
+            os.close(file)
+        continue
     # The process ID outside its namespace: inside, it is 1.
     made = os.readlink("/proc/self").encode() + b" %s\n" % recipe.encode() + data
     if word == b"last":

@@ -18,7 +18,7 @@ public protocol ByteSource: AnyObject, Sendable {
   var identity: ByteIdentity? { get }
 
   /// Fills `buffer` from `offset` on and returns the number of bytes written: fewer than asked only at the end of the
-  /// source.
+  /// source, and where the end is not known, when there is no more by now; none only at the end.
   ///
   /// An entry point for numbers (`Bounds`): `offset`, here and below, comes from a reader and may have any value. There
   /// are no bytes outside the source.

@@ -76,7 +76,10 @@ final class GrowingRendition: ByteSource {
       switch state.end {
       case .failed(let fault): throw fault
       case .whole: return min(wanted, max(0, state.count - offset))
-      case nil: throw Fault(.pending(state.growth))
+      case nil:
+        // Where the end is not known, a reader is used to less than it asked for.
+        if !isMeasured, offset < state.count { return state.count - offset }
+        throw Fault(.pending(state.growth))
       }
     }
     unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(there)]), at: offset)

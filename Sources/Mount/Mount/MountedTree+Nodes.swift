@@ -82,7 +82,7 @@ extension MountedTree {
     let answer = Mutex<Bool?>(nil)
     return { [sizeHabits] in
       answer.withLock { known in
-        if known == nil { known = sizeHabits.wantsExactSize(process) }
+        if known == nil { known = sizeHabits.wantsExactSize(process) && !Player.runs(process) }
         return known ?? false
       }
     }
