@@ -14,13 +14,7 @@ public struct SoundHandler: JobHandler {
     guard let changes = recipe.arguments.flatMap({ SoundChanges($0[...]) }) else { throw .unknown }
     let input = try MediaInput(order.input())
     let stream = try SoundChoice.stream(of: input, track: changes.track)
-    let target = try MediaOutput("ipod", to: output, isStreamed: false)
-    var copy = PacketCopy(from: input, to: target)
-    try copy.add(stream)
-    target.set(input.tags)
-    try target.start()
-    try copy.run()
-    try target.finish()
-    return ""
+    guard let target = SoundTarget.named(recipe.verb) else { throw .unknown }
+    return try CodedSound(input, stream, as: target, changes).write(to: output)
   }
 }

@@ -1,0 +1,109 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// A sound from its first sample to its last, in the shape that is wanted, changed as is wanted.
+///
+/// A span is cut to the sample of the source, before anything else is done.
+final class SoundReader {
+  private let input: MediaInput
+  private let stream: MediaStream
+  private let decoder: SoundDecoder
+  private let shape: SoundShape
+  private let changes: SoundChanges
+  private var tempo: (filter: TempoFilter, shape: SoundShape)?
+  private var resampler: SoundResampler?
+  private let output: MediaFrame
+  /// How many samples of the source have come.
+  private var taken: Int64 = 0
+  /// Those that are wanted, as the source counts them; nil before the first has come.
+  private var wanted: Range<Int64>?
+
+  init(
+    _ stream: MediaStream, of input: MediaInput, as shape: SoundShape, _ changes: SoundChanges
+  ) throws(JobFailure) {
+    self.input = input
+    self.stream = stream
+    self.shape = shape
+    self.changes = changes
+    decoder = try SoundDecoder(stream, of: input)
+    output = try MediaFrame()
+    input.use(only: [stream.index])
+  }
+
+  /// Calls `body` with all samples, and how much of the source is read, from 0 to 1.
+  func forEachFrame(_ body: (MediaFrame, Double) throws(JobFailure) -> Void) throws(JobFailure) {
+    let packet = try MediaPacket()
+    let length = input.duration ?? .infinity
+    var share = 0.0
+    func emit(_ frame: MediaFrame) throws(JobFailure) { try body(frame, share) }
+    while !isDone {
+      guard try input.read(into: packet) else { break }
+      guard packet.stream == stream.index else { continue }
+      let time = unsafe packet.pointer.pointee.pts
+      if time != ffmedia_no_time {
+        share = Double(time) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) / length
+      }
+      try decoder.decode(packet) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) }
+    }
+    if !isDone { try decoder.decode(nil) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) } }
+    guard wanted != nil else { throw JobFailure(.damaged, "has no sound that can be decoded") }
+    if let span = changes.span, wanted.map({ $0.lowerBound >= taken }) ?? true {
+      throw JobFailure(.absent, "ends before \(span.start)")
+    }
+    share = 1
+    try finishTempo(emit)
+    try finishResampling(emit)
+  }
+
+  private var isDone: Bool { wanted.map { taken >= $0.upperBound } ?? false }
+
+  private func cut(
+    _ frame: MediaFrame, _ shape: SoundShape, _ emit: (MediaFrame) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    let span = wanted ?? changes.span.map { $0.samples(at: shape.rate) } ?? 0..<Int64.max
+    wanted = span
+    let first = taken
+    taken += Int64(frame.sampleCount)
+    guard taken > span.lowerBound, first < span.upperBound else { return }
+    if span.upperBound < taken { frame.keep(first: Int(span.upperBound - first)) }
+    if first < span.lowerBound { frame.drop(first: Int(span.lowerBound - first), shape) }
+    guard let speed = changes.speed else { return try resample(frame, shape, emit) }
+    if let tempo, tempo.shape != shape { try finishTempo(emit) }
+    if tempo == nil { tempo = (try TempoFilter(speed, shape), shape) }
+    try tempo?.filter.filter(frame) { (frame, shape) throws(JobFailure) in try resample(frame, shape, emit) }
+  }
+
+  private func finishTempo(_ emit: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
+    guard let filter = tempo?.filter else { return }
+    try filter.filter(nil) { (frame, shape) throws(JobFailure) in try resample(frame, shape, emit) }
+    tempo = nil
+  }
+
+  /// A source may change its shape midway.
+  private func resample(
+    _ frame: MediaFrame, _ shape: SoundShape, _ emit: (MediaFrame) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    if resampler?.source != shape {
+      try finishResampling(emit)
+      resampler = try SoundResampler(from: shape, to: self.shape)
+    }
+    try resampler?.convert(frame, into: output)
+    if output.sampleCount > 0 { try emit(output) }
+  }
+
+  private func finishResampling(_ emit: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
+    guard let resampler else { return }
+    try resampler.convert(nil, into: output)
+    if output.sampleCount > 0 { try emit(output) }
+    self.resampler = nil
+  }
+}
+
+extension MediaSpan {
+  /// As samples are counted.
+  func samples(at rate: Int) -> Range<Int64> {
+    let first = start.count(at: rate)
+    return first..<max(first, end?.count(at: rate) ?? .max)
+  }
+}

@@ -1,0 +1,103 @@
+internal import CFFmpeg
+
+/// How samples lie in memory, and how many there are a second.
+struct SoundShape: Hashable {
+  /// Samples a second, of each channel.
+  var rate: Int
+  var channels: Int
+  /// Which loudspeakers the channels are for, a bit each as FFmpeg numbers them; 0 where nobody knows.
+  var speakers: UInt64
+  var format: AVSampleFormat
+
+  static let mostChannels = 32
+  static let rates = 1000...768_000
+
+  init(rate: Int, channels: Int, speakers: UInt64? = nil, format: AVSampleFormat) {
+    self.rate = rate
+    self.channels = channels
+    self.speakers = speakers ?? Self.usualSpeakers(for: channels)
+    self.format = format
+  }
+
+  /// nil for what nobody plays.
+  init?(_ layout: AVChannelLayout, rate: Int32, format: Int32) {
+    let channels = Int(unsafe layout.nb_channels)
+    guard (1...Self.mostChannels).contains(channels), Self.rates.contains(Int(rate)), format >= 0 else { return nil }
+    let isNative = unsafe layout.order == AV_CHANNEL_ORDER_NATIVE
+    self.init(
+      rate: Int(rate), channels: channels, speakers: isNative ? unsafe layout.u.mask : nil,
+      format: AVSampleFormat(format))
+  }
+
+  static func usualSpeakers(for channels: Int) -> UInt64 {
+    var layout = unsafe AVChannelLayout()
+    unsafe av_channel_layout_default(&layout, Int32(channels))
+    guard unsafe layout.order == AV_CHANNEL_ORDER_NATIVE else { return 0 }
+    return unsafe layout.u.mask
+  }
+
+  var layout: AVChannelLayout {
+    var layout = unsafe AVChannelLayout()
+    let code = unsafe speakers == 0 ? -1 : av_channel_layout_from_mask(&layout, speakers)
+    if code < 0 {
+      unsafe layout.order = AV_CHANNEL_ORDER_UNSPEC
+      unsafe layout.nb_channels = Int32(channels)
+    }
+    return unsafe layout
+  }
+
+  /// Whether each channel lies by itself.
+  var isPlanar: Bool { av_sample_fmt_is_planar(format) != 0 }
+  /// Bytes of one sample of one channel.
+  var sampleSize: Int { Int(av_get_bytes_per_sample(format)) }
+
+  static func == (one: SoundShape, other: SoundShape) -> Bool {
+    one.rate == other.rate && one.channels == other.channels && one.speakers == other.speakers
+      && one.format == other.format
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(rate)
+    hasher.combine(channels)
+  }
+}
+
+extension MediaFrame {
+  /// How many samples there are of each channel.
+  var sampleCount: Int { Int(unsafe pointer.pointee.nb_samples) }
+
+  /// nil for what nobody plays.
+  var shape: SoundShape? {
+    unsafe SoundShape(pointer.pointee.ch_layout, rate: pointer.pointee.sample_rate, format: pointer.pointee.format)
+  }
+
+  /// Gets room for so many samples.
+  func allocate(_ count: Int, _ shape: SoundShape) -> Bool {
+    clear()
+    unsafe pointer.pointee.nb_samples = Int32(count)
+    unsafe pointer.pointee.format = shape.format.rawValue
+    unsafe pointer.pointee.sample_rate = Int32(shape.rate)
+    unsafe pointer.pointee.ch_layout = shape.layout
+    return unsafe av_frame_get_buffer(pointer, 0) >= 0
+  }
+
+  /// Leaves out the first `count` samples.
+  func drop(first count: Int, _ shape: SoundShape) {
+    guard unsafe av_frame_make_writable(pointer) >= 0 else { return keep(first: 0) }
+    let rest = max(0, sampleCount - count)
+    let planes = unsafe pointer.pointee.extended_data
+    if rest > 0, count > 0 {
+      unsafe av_samples_copy(
+        planes, planes, 0, Int32(count), Int32(rest), Int32(shape.channels), shape.format)
+    }
+    unsafe pointer.pointee.nb_samples = Int32(rest)
+  }
+
+  /// Leaves out all but the first `count` samples.
+  func keep(first count: Int) { unsafe pointer.pointee.nb_samples = Int32(min(max(0, count), sampleCount)) }
+
+  func fillWithSilence(from first: Int, _ shape: SoundShape) {
+    unsafe av_samples_set_silence(
+      pointer.pointee.extended_data, Int32(first), Int32(sampleCount - first), Int32(shape.channels), shape.format)
+  }
+}

@@ -1,0 +1,85 @@
+internal import CFFmpeg
+
+/// How sound becomes a file of a format: which container, which codec, and what goes into it as it is.
+struct SoundTarget {
+  /// FFmpeg's name of the container.
+  let muxer: String
+  /// Its names of encoders, the best first.
+  let encoders: [String]
+  /// Of which packets are copied.
+  let copies: Set<AVCodecID.RawValue>
+  /// Thousands of bits a second for each channel; 0: as the encoder goes by quality, or loses nothing.
+  var usualRate = 0
+  /// Whether it is written from the first byte to the last, and never gone back in.
+  var isStreamed = false
+  var mostChannels = 8
+  /// Possible rates, where the encoder does not say them.
+  var rates: [Int] = []
+  var options: [String: String] = [:]
+  /// Whether it keeps every bit of the samples.
+  var isLossless = false
+  /// The encoder's quality for `v0` to `v9`; nil if it has none.
+  var quality: (@Sendable (Int) -> Double)?
+  /// Where a record's cover goes.
+  var cover = Cover.nowhere
+
+  enum Cover {
+    case nowhere, stream, comment
+  }
+
+  /// By the conversion's verb; nil for what is written without an encoder, and for what there is none for.
+  static func named(_ verb: String) -> SoundTarget? { all[verb] }
+
+  private static let all: [String: SoundTarget] = [
+    "mp3": SoundTarget(
+      muxer: "mp3", encoders: ["libmp3lame"], copies: ids(AV_CODEC_ID_MP3), usualRate: 96, mostChannels: 2,
+      quality: { Double($0) }, cover: .stream),
+    "m4a": SoundTarget(
+      muxer: "ipod", encoders: ["aac"], copies: ids(AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC), usualRate: 80, cover: .stream),
+    "aac": SoundTarget(
+      muxer: "adts", encoders: ["aac"], copies: ids(AV_CODEC_ID_AAC), usualRate: 80, isStreamed: true),
+    "ogg": SoundTarget(
+      muxer: "ogg", encoders: ["libvorbis"], copies: ids(AV_CODEC_ID_VORBIS), isStreamed: true,
+      quality: { Double(10 - $0) }, cover: .comment),
+    "oga": SoundTarget(
+      muxer: "oga", encoders: ["libopus"],
+      copies: ids(AV_CODEC_ID_OPUS, AV_CODEC_ID_VORBIS, AV_CODEC_ID_FLAC, AV_CODEC_ID_SPEEX), usualRate: 64,
+      isStreamed: true, options: opus, cover: .comment),
+    "opus": SoundTarget(
+      muxer: "opus", encoders: ["libopus"], copies: ids(AV_CODEC_ID_OPUS), usualRate: 64, isStreamed: true,
+      options: opus, cover: .comment),
+    "spx": SoundTarget(
+      muxer: "spx", encoders: ["libspeex"], copies: ids(AV_CODEC_ID_SPEEX), isStreamed: true, mostChannels: 2),
+    "flac": SoundTarget(
+      muxer: "flac", encoders: ["flac"], copies: ids(AV_CODEC_ID_FLAC), isLossless: true, cover: .stream),
+    "wv": SoundTarget(muxer: "wv", encoders: ["wavpack"], copies: ids(AV_CODEC_ID_WAVPACK), isLossless: true),
+    "ac3": SoundTarget(
+      muxer: "ac3", encoders: ["ac3"], copies: ids(AV_CODEC_ID_AC3), usualRate: 96, isStreamed: true, mostChannels: 6),
+    "dts": SoundTarget(
+      muxer: "dts", encoders: ["dca"], copies: ids(AV_CODEC_ID_DTS), usualRate: 384, isStreamed: true, mostChannels: 6),
+    "mp2": SoundTarget(
+      muxer: "mp2", encoders: ["libtwolame", "mp2"], copies: ids(AV_CODEC_ID_MP2), usualRate: 128, isStreamed: true,
+      mostChannels: 2),
+    "wma": SoundTarget(
+      muxer: "asf", encoders: ["wmav2"], copies: ids(AV_CODEC_ID_WMAV1, AV_CODEC_ID_WMAV2, AV_CODEC_ID_WMAPRO),
+      usualRate: 80, mostChannels: 2, rates: [48000, 44100, 32000, 22050, 16000, 11025, 8000]),
+    "gsm": SoundTarget(
+      muxer: "gsm", encoders: ["libgsm"], copies: ids(AV_CODEC_ID_GSM), isStreamed: true, mostChannels: 1,
+      rates: [8000]),
+    "voc": SoundTarget(
+      muxer: "voc", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_U8), mostChannels: 2),
+    "ircam": SoundTarget(muxer: "ircam", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE)),
+    "mka": SoundTarget(
+      muxer: "matroska", encoders: ["libopus"], copies: anyCopy, usualRate: 64, options: opus, cover: .stream),
+  ]
+
+  /// As many bits each second as the next: so a file's size is known beforehand.
+  private static let opus = ["vbr": "off"]
+
+  private static let anyCopy = ids(
+    AV_CODEC_ID_AAC, AV_CODEC_ID_MP3, AV_CODEC_ID_MP2, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_DTS,
+    AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_FLAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_WAVPACK, AV_CODEC_ID_TTA,
+    AV_CODEC_ID_TRUEHD, AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_S24LE, AV_CODEC_ID_PCM_S32LE, AV_CODEC_ID_PCM_F32LE)
+
+  private static func ids(_ codecs: AVCodecID...) -> Set<AVCodecID.RawValue> { Set(codecs.map(\.rawValue)) }
+}
