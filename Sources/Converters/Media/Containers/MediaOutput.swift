@@ -7,16 +7,15 @@ internal import WorkerKit
 ///
 /// The same streams give the same bytes on every machine: no dates, versions or random numbers. For one thread.
 @safe final class MediaOutput {
-  private let output: JobOutput
+  private let progress: ProgressReport
   private let door: OutputDoor
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   /// What others may read while it grows: a muxer that does not go back never changes what it wrote.
   private let isStreamed: Bool
-  private var lastTold = 0.0
 
   /// `isStreamed`: whether nothing is ever filled in, so that it can be read while it is made.
   init(_ muxer: String, to output: JobOutput, isStreamed: Bool) throws(JobFailure) {
-    self.output = output
+    progress = ProgressReport(output)
     self.isStreamed = isStreamed
     door = try OutputDoor(output, isSeekable: !isStreamed)
     var made: UnsafeMutablePointer<AVFormatContext>?
@@ -94,14 +93,11 @@ internal import WorkerKit
 
   /// Tells, some times a second, how much of the work is done; and of what is streamed, how far it can be read.
   func tell(_ share: Double) {
-    var clock = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &clock)
-    let now = Double(clock.tv_sec) + Double(clock.tv_nsec) / 1e9
-    guard now - lastTold > 0.1 else { return }
-    lastTold = now
-    if isStreamed { unsafe avio_flush(context.pointee.pb) }
-    let bytes = isStreamed ? max(0, unsafe avio_seek(context.pointee.pb, 0, SEEK_CUR)) : 0
-    output.tell(bytes: bytes, thousandths: Int64(max(0, min(1, share)) * 1000))
+    progress.tell(share) {
+      guard isStreamed else { return 0 }
+      unsafe avio_flush(context.pointee.pb)
+      return max(0, unsafe avio_seek(context.pointee.pb, 0, SEEK_CUR))
+    }
   }
 
   private func told(_ code: Int32) throws(JobFailure) {

@@ -7,7 +7,8 @@ internal import WorkerKit
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: MediaFrame
 
-  init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
+  /// `keepsPadding`: whether the samples come that a container says are padding.
+  init(_ stream: MediaStream, of input: MediaInput, keepsPadding: Bool = false) throws(JobFailure) {
     let original = try unsafe input.stream(stream.index)
     guard let decoder = unsafe avcodec_find_decoder(stream.codec) else {
       throw JobFailure(.unsupported, "has sound as \(stream.codecName), which is not decoded here")
@@ -19,6 +20,7 @@ internal import WorkerKit
     unsafe made.pointee.pkt_timebase = stream.timeBase
     // Sound is decoded faster than threads hand it to one another.
     unsafe made.pointee.thread_count = 1
+    if keepsPadding { unsafe made.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL }
     try unsafe checked(avcodec_open2(made, decoder, nil), "has sound that cannot be decoded")
   }
 

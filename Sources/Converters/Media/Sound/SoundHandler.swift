@@ -5,16 +5,44 @@ public import WorkerKit
 /// Makes sound files of sound and of films.
 public struct SoundHandler: JobHandler {
   public static let verbs = Conversion.sounds.map(\.verb)
+  private var open = OpenDocuments<OpenSound>()
+  public var openDocuments: Int { open.count }
 
   public init() {}
+
+  public mutating func closeOne() -> Bool { open.closeOne() }
 
   public mutating func perform(
     _ recipe: Recipe, _ order: JobOrder, to output: JobOutput
   ) throws(JobFailure) -> String {
     guard let changes = recipe.arguments.flatMap({ SoundChanges($0[...]) }) else { throw .unknown }
+    if let kind = SampleFile.Kind(rawValue: recipe.verb) {
+      try SampleFileJob(kind, of: sound(order, changes), changes).write(order.part, to: output)
+      return ""
+    }
+    guard let target = SoundTarget.named(recipe.verb), order.part == nil else { throw .unknown }
     let input = try MediaInput(order.input())
     let stream = try SoundChoice.stream(of: input, track: changes.track)
-    guard let target = SoundTarget.named(recipe.verb) else { throw .unknown }
     return try CodedSound(input, stream, as: target, changes).write(to: output)
+  }
+
+  public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
+    guard case .measure(let recipe) = order.job.work, let changes = recipe.arguments.flatMap({ SoundChanges($0[...]) })
+    else { throw .unknown }
+    if let kind = SampleFile.Kind(rawValue: recipe.verb) {
+      let size = try SampleFileJob(kind, of: sound(order, changes), changes).size()
+      return .done(size ?? JobAnswer.unmeasured)
+    }
+    return .done(JobAnswer.unmeasured)
+  }
+
+  /// Kept open, since parts of it are asked for one after the other.
+  private mutating func sound(_ order: JobOrder, _ changes: SoundChanges) throws(JobFailure) -> OpenSound {
+    let track = changes.track
+    let known = try open.document(order.job.document) { () throws(JobFailure) in
+      try OpenSound(order.input(), track: track)
+    }
+    if known.track == track { return known }
+    return try OpenSound(order.input(), track: track)
   }
 }

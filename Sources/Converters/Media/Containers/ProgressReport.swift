@@ -1,0 +1,20 @@
+internal import Glibc
+internal import WorkerKit
+
+/// Tells how far a job is, some times a second.
+final class ProgressReport {
+  private let output: JobOutput
+  private var last = 0.0
+
+  init(_ output: JobOutput) { self.output = output }
+
+  /// `share`: how much of the work is done, from 0 to 1. `bytes` gives how many bytes of the output will not change.
+  func tell(_ share: Double, bytes: () -> Int64 = { 0 }) {
+    var clock = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &clock)
+    let now = Double(clock.tv_sec) + Double(clock.tv_nsec) / 1e9
+    guard now - last > 0.1 else { return }
+    last = now
+    output.tell(bytes: bytes(), thousandths: Int64(max(0, min(1, share)) * 1000))
+  }
+}

@@ -1,0 +1,60 @@
+internal import Catalogue
+internal import WorkerKit
+
+/// A file of plain samples: each byte of it follows from its place, so that any part can be written by itself.
+struct SampleFile {
+  enum Kind: String, CaseIterable {
+    case wav, aiff, au, caf, w64
+  }
+
+  let kind: Kind
+  let coding: SampleCoding
+  let rate: Int
+  let channels: Int
+  let speakers: UInt64
+  /// Samples of each channel.
+  let count: Int64
+  /// What stands before the samples.
+  let head: [UInt8]
+  /// What stands behind them.
+  let tail: [UInt8]
+
+  /// Bytes of a sample of all channels.
+  var step: Int { coding.size * channels }
+  var bodySize: Int64 { count * Int64(step) }
+  var size: Int64 { Int64(head.count) + bodySize + Int64(tail.count) }
+  var isBigEndian: Bool { kind == .aiff || kind == .au || kind == .caf }
+
+  init(
+    _ kind: Kind, _ coding: SampleCoding, _ shape: SoundShape, count: Int64, _ tags: MediaTags
+  ) throws(JobFailure) {
+    self.kind = kind
+    self.coding = coding
+    rate = shape.rate
+    channels = shape.channels
+    speakers = shape.speakers
+    self.count = count
+    let (size, overflow) = count.multipliedReportingOverflow(by: Int64(coding.size * shape.channels))
+    guard !overflow, size < Job.largestOutput else {
+      throw JobFailure(.limit, "would be larger than \(Job.largestOutput) bytes")
+    }
+    let facts = SampleHead(coding: coding, shape: shape, count: count, bodySize: size, tags: tags)
+    switch kind {
+    case .wav: head = facts.wav
+    case .aiff:
+      guard size < 1 << 32 - 1 << 16 else { throw JobFailure(.limit, "is too long for AIFF; CAF and W64 have room") }
+      head = facts.aiff
+    case .au: head = facts.au
+    case .caf: head = facts.caf
+    case .w64: head = facts.w64
+    }
+    let unit: Int64 = kind == .w64 ? 8 : kind == .wav || kind == .aiff ? 2 : 1
+    tail = [UInt8](repeating: 0, count: Int((unit - size % unit) % unit))
+  }
+
+  /// The coding that a file of a kind has for a sound.
+  static func coding(_ kind: Kind, for facts: SoundFacts, _ changes: SoundChanges) -> SampleCoding {
+    if let depth = changes.depth { return .integer(bits: depth) }
+    return facts.isFloating ? .float : .integer(bits: facts.depth ?? 16)
+  }
+}

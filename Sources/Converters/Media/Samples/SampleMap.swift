@@ -1,0 +1,209 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// A sound of which each sample has a place in the file: any part of it can be decoded by itself, with the same samples as
+/// if all were.
+///
+/// What cannot be decoded is silence, so that what comes after stays where it is.
+final class SampleMap {
+  /// Samples of each channel.
+  private(set) var count: Int64 = 0
+  let shape: SoundShape
+
+  private let input: MediaInput
+  private let stream: MediaStream
+  private let decoder: SoundDecoder
+  private let access: Access
+  private let packet: MediaPacket
+  /// Units of the stream's time for one sample.
+  private let unit: Int64
+  /// How many samples before the first are padding.
+  private var lead: Int64 = 0
+
+  private enum Access {
+    /// The container finds a packet by its time.
+    case seeking
+    /// Packets are read from the first on, and so many before the wanted one are decoded, since they go on in it.
+    case walking(back: Int)
+  }
+
+  /// nil for sound whose samples depend on all that came before, or have no certain place.
+  init?(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
+    guard let access = Self.access(stream, input.formatName) else { return nil }
+    let base = stream.timeBase
+    let ticks = Int64(base.den)
+    guard base.num == 1, stream.rate > 0, ticks % Int64(stream.rate) == 0 else { return nil }
+    unit = ticks / Int64(stream.rate)
+    self.access = access
+    self.input = input
+    self.stream = stream
+    shape = try SoundFacts(stream, of: input).shape
+    packet = try MediaPacket()
+    decoder = try SoundDecoder(stream, of: input, keepsPadding: true)
+    input.use(only: [stream.index])
+    guard let count = try measured(), count > 0 else { return nil }
+    self.count = count
+  }
+
+  private static func access(_ stream: MediaStream, _ container: String) -> Access? {
+    let name = stream.codecName
+    switch container {
+    case "flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv":
+      if ["flac", "tta", "wavpack", "alac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
+    case "mov,mp4,m4a,3gp,3g2,mj2": if name == "alac" || name.hasPrefix("pcm_") { return .seeking }
+    case "mp3":
+      if name == "mp3float" || name == "mp3" { return .walking(back: 40) }
+      if name == "mp2" { return .walking(back: 4) }
+    default: break
+    }
+    return nil
+  }
+
+  // MARK: How many there are
+
+  private func measured() throws(JobFailure) -> Int64? {
+    switch access {
+    case .walking: return try counted()
+    case .seeking:
+      guard let claimed = stream.duration.map({ $0 / unit }), claimed > 0 else { return try counted() }
+      // Believed if that is where the last packet ends.
+      let nearEnd = max(0, claimed - Int64(shape.rate))
+      guard unsafe av_seek_frame(input.context, Int32(stream.index), nearEnd * unit, AVSEEK_FLAG_BACKWARD) >= 0 else {
+        return try counted()
+      }
+      guard let end = try lastEnd() else { return try counted() }
+      return min(end, claimed)
+    }
+  }
+
+  /// Where the last packet ends, of those that follow; nil if there are none, or one says nothing.
+  private func lastEnd() throws(JobFailure) -> Int64? {
+    var end: Int64?
+    while try input.read(into: packet) {
+      guard packet.stream == stream.index else { continue }
+      let time = unsafe packet.pointer.pointee.pts
+      let length = unsafe packet.pointer.pointee.duration
+      guard time != ffmedia_no_time, length > 0 else { return nil }
+      end = max(end ?? 0, (time + length) / unit)
+    }
+    return end
+  }
+
+  /// By all packets, of which none is decoded.
+  private func counted() throws(JobFailure) -> Int64? {
+    try rewind()
+    var sum: Int64 = 0
+    var left: Int64 = 0
+    var isFirst = true
+    while try input.read(into: packet) {
+      guard packet.stream == stream.index else { continue }
+      let length = unsafe packet.pointer.pointee.duration
+      guard length > 0 else { return nil }
+      sum += length
+      let padding = packet.padding
+      if isFirst { lead = padding.first }
+      left = padding.last
+      isFirst = false
+    }
+    return sum / unit - lead - left
+  }
+
+  private func rewind() throws(JobFailure) {
+    try unsafe checked(
+      av_seek_frame(input.context, Int32(stream.index), 0, AVSEEK_FLAG_BACKWARD), "cannot be read from its start")
+  }
+
+  // MARK: Decoding
+
+  /// Calls `body` with exactly the samples of a range within `0..<count`, piece by piece.
+  func forEach(in range: Range<Int64>, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
+    var next = range.lowerBound
+    let silence = try MediaFrame()
+    func fill(to end: Int64) throws(JobFailure) {
+      while next < end {
+        guard silence.allocate(Int(min(end - next, 8192)), shape) else { throw .noMemory() }
+        silence.fillWithSilence(from: 0, shape)
+        next += Int64(silence.sampleCount)
+        try body(silence)
+      }
+    }
+    try decode(from: range.lowerBound) { (frame, shape, first) throws(JobFailure) in
+      guard next < range.upperBound else { return false }
+      let end = first + Int64(frame.sampleCount)
+      // Samples of another shape have no place here.
+      guard end > next, shape.hasSameSamples(as: self.shape) else { return true }
+      if first >= range.upperBound { return false }
+      try fill(to: first)
+      if end > range.upperBound { frame.keep(first: Int(range.upperBound - first)) }
+      if first < next { frame.drop(first: Int(next - first), shape) }
+      next += Int64(frame.sampleCount)
+      try body(frame)
+      return next < range.upperBound
+    }
+    try fill(to: range.upperBound)
+  }
+
+  /// Calls `body` with frames and the place of their first sample, from one before `place` on, until it returns false.
+  private func decode(
+    from place: Int64, _ body: (MediaFrame, SoundShape, Int64) throws(JobFailure) -> Bool
+  ) throws(JobFailure) {
+    decoder.restart()
+    var goesOn = true
+    func take(_ frame: MediaFrame, _ shape: SoundShape) throws(JobFailure) {
+      let time = unsafe frame.pointer.pointee.best_effort_timestamp
+      guard goesOn, time != ffmedia_no_time else { return }
+      goesOn = try body(frame, shape, time / unit - lead)
+    }
+    var skipped = 0
+    switch access {
+    case .seeking:
+      guard unsafe av_seek_frame(input.context, Int32(stream.index), place * unit, AVSEEK_FLAG_BACKWARD) >= 0 else {
+        return
+      }
+    case .walking(let back):
+      try rewind()
+      skipped = try packets(before: place + lead) - back
+      try rewind()
+    }
+    while goesOn, try input.read(into: packet) {
+      guard packet.stream == stream.index else { continue }
+      skipped -= 1
+      if skipped < 0 { try decoder.decode(packet, take) }
+    }
+    if goesOn { try decoder.decode(nil, take) }
+  }
+
+  /// How many packets lie wholly before a sample, the padding counted.
+  private func packets(before place: Int64) throws(JobFailure) -> Int {
+    var count = 0
+    var sum: Int64 = 0
+    while sum <= place * unit, try input.read(into: packet) {
+      guard packet.stream == stream.index else { continue }
+      sum += unsafe packet.pointer.pointee.duration
+      count += 1
+    }
+    return max(0, count - 1)
+  }
+}
+
+extension MediaPacket {
+  /// How many samples at its start and at its end are padding.
+  fileprivate var padding: (first: Int64, last: Int64) {
+    var size = 0
+    guard let data = unsafe av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8 else {
+      return (0, 0)
+    }
+    func word(_ place: Int) -> Int64 {
+      (0..<4).reduce(0) { unsafe $0 | Int64(data[place + $1]) << (8 * Int64($1)) }
+    }
+    return (word(0), word(4))
+  }
+}
+
+extension SoundShape {
+  /// A decoder may choose another format than a container says, but no other number of channels or rate.
+  fileprivate func hasSameSamples(as other: SoundShape) -> Bool {
+    rate == other.rate && channels == other.channels
+  }
+}
