@@ -7,17 +7,27 @@ internal import WorkerKit
 ///
 /// The same streams give the same bytes on every machine: no dates, versions or random numbers. For one thread.
 @safe final class MediaOutput {
-  private let progress: ProgressReport
-  private let door: OutputDoor
+  private let progress: ProgressReport?
+  private let door: any ContainerDoor
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   /// What others may read while it grows: a muxer that does not go back never changes what it wrote.
   private let isStreamed: Bool
+  /// FFmpeg's name of the container.
+  let muxer: String
 
   /// `isStreamed`: whether nothing is ever filled in, so that it can be read while it is made.
-  init(_ muxer: String, to output: JobOutput, isStreamed: Bool) throws(JobFailure) {
-    progress = ProgressReport(output)
+  convenience init(_ muxer: String, to output: JobOutput, isStreamed: Bool) throws(JobFailure) {
+    try self.init(
+      muxer, through: OutputDoor(output, isSeekable: !isStreamed), telling: output, isStreamed: isStreamed)
+  }
+
+  init(
+    _ muxer: String, through door: any ContainerDoor, telling output: JobOutput?, isStreamed: Bool
+  ) throws(JobFailure) {
+    progress = output.map { ProgressReport($0) }
     self.isStreamed = isStreamed
-    door = try OutputDoor(output, isSeekable: !isStreamed)
+    self.muxer = muxer
+    self.door = door
     var made: UnsafeMutablePointer<AVFormatContext>?
     let code = unsafe avformat_alloc_output_context2(&made, nil, muxer, nil)
     guard code >= 0, let made = unsafe made else {
@@ -45,6 +55,18 @@ internal import WorkerKit
     // Another container has another number for the codec.
     unsafe stream.pointee.codecpar.pointee.codec_tag = 0
     unsafe stream.pointee.time_base = timeBase
+    unsafe tags.write(to: &stream.pointee.metadata)
+    return unsafe stream
+  }
+
+  /// A new stream of what an open encoder makes.
+  func addStream(
+    from encoder: UnsafeMutablePointer<AVCodecContext>, tags: MediaTags
+  ) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
+    guard let stream = unsafe avformat_new_stream(context, nil) else { throw .noMemory() }
+    try unsafe checked(avcodec_parameters_from_context(stream.pointee.codecpar, encoder), "cannot be written")
+    unsafe stream.pointee.time_base = unsafe encoder.pointee.time_base
+    unsafe stream.pointee.sample_aspect_ratio = unsafe encoder.pointee.sample_aspect_ratio
     unsafe tags.write(to: &stream.pointee.metadata)
     return unsafe stream
   }
@@ -93,10 +115,10 @@ internal import WorkerKit
 
   /// Tells, some times a second, how much of the work is done; and of what is streamed, how far it can be read.
   func tell(_ share: Double) {
-    progress.tell(share) {
+    progress?.tell(share) {
       guard isStreamed else { return 0 }
       unsafe avio_flush(context.pointee.pb)
-      return max(0, unsafe avio_seek(context.pointee.pb, 0, SEEK_CUR))
+      return door.count
     }
   }
 

@@ -3,8 +3,9 @@ internal import Glibc
 internal import WorkerKit
 
 /// A job's output as FFmpeg writes it.
-@safe final class OutputDoor {
+@safe final class OutputDoor: ContainerDoor {
   private let output: JobOutput
+  private(set) var count: Int64 = 0
   /// What became of a write, if that failed: FFmpeg tells only that it did.
   private(set) var failure: JobFailure?
   let stream: UnsafeMutablePointer<AVIOContext>
@@ -45,6 +46,7 @@ internal import WorkerKit
       failure = error
       return ffmedia_error(EIO)
     }
+    self.count += Int64(count)
     return count
   }
 

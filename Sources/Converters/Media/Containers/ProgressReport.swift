@@ -5,6 +5,7 @@ internal import WorkerKit
 final class ProgressReport {
   private let output: JobOutput
   private var last = 0.0
+  private var hasBytes = false
 
   init(_ output: JobOutput) { self.output = output }
 
@@ -13,8 +14,12 @@ final class ProgressReport {
     var clock = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &clock)
     let now = Double(clock.tv_sec) + Double(clock.tv_nsec) / 1e9
-    guard now - last > 0.1 else { return }
-    last = now
-    output.tell(bytes: bytes(), thousandths: Int64(max(0, min(1, share)) * 1000))
+    let isTime = now - last > 0.1
+    guard isTime || !hasBytes else { return }
+    let count = bytes()
+    // The first bytes are waited for, and told of at once.
+    guard isTime || count > 0 else { return }
+    (last, hasBytes) = (now, hasBytes || count > 0)
+    output.tell(bytes: count, thousandths: Int64(max(0, min(1, share)) * 1000))
   }
 }

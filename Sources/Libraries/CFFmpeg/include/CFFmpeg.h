@@ -3,6 +3,7 @@
 // FFmpeg's libraries, and what of them are macros that Swift does not see.
 
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>

@@ -1,0 +1,94 @@
+internal import Bytes
+
+/// What is made of film: `NAME[.MODIFIER…].as-FORMAT`, and what the views of a film show.
+extension Conversion {
+  public static let films: [Conversion] =
+    Format.films.filter { $0 != .dv }.map { film($0) } + [
+      still(.jpeg), still(.png), loop(.gif), loop(.webp), tracks, playlist, segment, mergedFilm,
+    ] + trackFiles
+
+  /// Copied where the container has a place for it, coded where it has not.
+  private static func film(_ result: Format) -> Conversion {
+    var conversion = Conversion(
+      from: Format.films, to: result, arguments: FilmChanges.self, listed: result == .mp4 ? Format.unplayedFilms : [],
+      listable: result == .mp4 ? Format.films.filter { $0 != .mp4 } : [], size: .guess(8), programs: ["ffmedia"],
+      meaning: ("any film", "the film in another container, coded again only as far as that needs it"))
+    conversion.making = .growing
+    conversion.outputLimit = Job.largestOutput
+    return conversion
+  }
+
+  /// A picture of a film, or the cover of sound.
+  private static func still(_ result: Format) -> Conversion {
+    Conversion(
+      "still-\(result.name)", from: Format.films, to: result, arguments: StillChanges.self, size: .guess(8),
+      programs: ["ffmedia"], meaning: ("any film", "a picture of it that tells what it is"))
+  }
+
+  private static func loop(_ result: Format) -> Conversion {
+    var conversion = Conversion(
+      "loop-\(result.name)", from: Format.films, to: result, arguments: LoopChanges.self, size: .guess(100),
+      programs: ["ffmedia"], meaning: ("any film", "its pictures as an animated image"))
+    conversion.slowness = 30
+    return conversion
+  }
+
+  // MARK: What views show
+
+  /// The list of a film's tracks, each with its file: see `FilmTrack`.
+  public static let tracks = Conversion(
+    "tracks", from: Format.films, to: .plainText, as: .inView, size: .guess(1), programs: ["ffmedia"],
+    meaning: ("any film", "its tracks"))
+
+  /// A track as it is, in a container of its own.
+  private static let trackFiles: [Conversion] = FilmTrack.formats.map { result in
+    var conversion = Conversion(
+      trackVerb(result), from: Format.films, to: result, as: .inView, arguments: PageSelection.self, size: .guess(2),
+      programs: ["ffmedia"], meaning: ("any film", "one of its tracks"))
+    conversion.outputLimit = Job.largestOutput
+    return conversion
+  }
+
+  static func trackVerb(_ result: Format) -> String { "track-\(result.name)" }
+
+  /// `index.m3u8`, and the files that it names; the number of these is its verb's count.
+  public static let playlist = Conversion(
+    "hls", from: Format.films, to: .m3u8, as: .inView, size: .guess(1), programs: ["ffmedia"],
+    meaning: ("any film", "a list of its segments"))
+
+  /// Some seconds of a film, made by themselves.
+  public static let segment = Conversion(
+    "segment", from: Format.films, to: .ts, as: .inView, arguments: PageSelection.self, size: .guess(4),
+    programs: ["ffmedia"], meaning: ("any film", "some seconds of it"))
+
+  /// One film of several files, which are passed as a `Bundle`.
+  public static let mergedFilm = {
+    var conversion = Conversion(
+      "mergedfilm", named: "merged", from: Format.films, to: .mp4, as: .folder, size: .guess(8), programs: ["ffmedia"],
+      meaning: ("any folder with films", "these as one film, a chapter each, `file2` before `file10`"))
+    conversion.making = .growing
+    conversion.outputLimit = Job.largestOutput
+    return conversion
+  }()
+}
+
+extension Recipe {
+  /// The picture of a film at a time.
+  public static func picture(at time: MediaTime) -> Recipe { Recipe(verb: "still-jpeg", StillChanges(at: time)) }
+
+  /// One of the files that a playlist names, counted from 1.
+  public static func segment(_ number: Int) -> Recipe {
+    Recipe(verb: Conversion.segment.verb, PageSelection(page: number))
+  }
+
+  /// A film's track in a file of a format; nil if there are no such files.
+  public static func track(_ number: Int, as format: Format) -> Recipe? {
+    FilmTrack.formats.contains(format)
+      ? Recipe(verb: Conversion.trackVerb(format), PageSelection(page: number)) : nil
+  }
+}
+
+extension Format {
+  public static let m3u8 = Format(
+    "m3u8", extensions: ["m3u8"], mimeType: "application/vnd.apple.mpegurl", family: .text, head: Array("#EXTM3U".utf8))
+}

@@ -1,0 +1,52 @@
+internal import Bytes
+
+/// A track of a film as a file of its own, as the worker tells of it: a line of a list.
+public struct FilmTrack: Hashable, Sendable {
+  /// Counted from 1, over all tracks.
+  public let number: Int
+  /// What the file is.
+  public let format: Format
+  /// What the file is called.
+  public let name: String
+
+  public init(number: Int, format: Format, name: String) {
+    self.number = number
+    self.format = format
+    self.name = name
+  }
+
+  /// What files of tracks are, the best first. An attachment is `attachment`, whatever it holds.
+  public static let formats: [Format] = [.mp4, .mkv, .mka, .srt, .ass, .vtt, .jpeg, .png, .attachment]
+
+  /// No list has more.
+  public static let most = 10_000
+
+  private static let separator: Character = "\t"
+
+  public static func text(_ tracks: [FilmTrack]) -> String {
+    tracks.map { "\($0.number)\(separator)\($0.format.name)\(separator)\($0.name)\n" }.joined()
+  }
+
+  /// nil for what `text` never gives.
+  public static func tracks(_ text: String) -> [FilmTrack]? {
+    var tracks: [FilmTrack] = []
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: separator, omittingEmptySubsequences: false)
+      guard words.count == 3, let number = Int(words[0]), (1...most).contains(number), !words[2].isEmpty,
+        let format = formats.first(where: { $0.name == words[1] }), tracks.count < most
+      else { return nil }
+      tracks.append(FilmTrack(number: number, format: format, name: String(words[2])))
+    }
+    return tracks
+  }
+}
+
+extension Format {
+  public static let srt = Format("srt", extensions: ["srt"], mimeType: "application/x-subrip", family: .text)
+  public static let ass = Format("ass", extensions: ["ass", "ssa"], mimeType: "text/x-ssa", family: .text)
+  public static let vtt = Format(
+    "vtt", extensions: ["vtt"], mimeType: "text/vtt", family: .text, head: Array("WEBVTT".utf8))
+  /// A file that came with a film.
+  public static let attachment = Format(
+    "attachment", extensions: [], mimeType: "application/octet-stream", family: .text)
+}

@@ -1,0 +1,50 @@
+/// Which picture of a film becomes an image, and what is done to it: the modifiers of a name like
+/// `film.mkv.1m30s.800px.as-jpeg`.
+public struct StillChanges: Modifiers {
+  /// nil: one that tells what the film is.
+  public private(set) var time: MediaTime?
+  /// Sixteen of them, with their times.
+  public private(set) var isContactSheet = false
+  private var others = ImageChanges()
+
+  public init() {}
+
+  public init(at time: MediaTime) { self.time = time }
+
+  public var size: ImageChanges.Size? { others.size }
+  /// 1 to 100.
+  public var quality: Int { others.quality ?? 85 }
+
+  public mutating func add(_ word: Substring) -> Bool {
+    if word == "contact" {
+      guard !isContactSheet, time == nil else { return false }
+      isContactSheet = true
+      return true
+    }
+    if let time = MediaTime(word) {
+      guard self.time == nil, !isContactSheet else { return false }
+      self.time = time
+      return true
+    }
+    var changed = others
+    guard changed.add(word) else { return false }
+    var rest = changed
+    (rest.size, rest.quality) = (nil, nil)
+    guard rest == ImageChanges() else { return false }
+    others = changed
+    return true
+  }
+
+  public var description: String {
+    let words = [time?.description, isContactSheet ? "contact" : nil, others.description]
+    return words.compactMap { $0?.isEmpty ?? true ? nil : $0 }.joined(separator: ".")
+  }
+
+  public static let examples: [(modifier: String, meaning: String)] = [
+    ("1m30s", "the picture at a time; without, one from the first third that is neither dark nor blurred"),
+    ("contact", "sixteen pictures on one sheet, with their times"),
+    ("1600px", "at most so many pixels on the longest side"),
+    ("800x600", "within so many pixels, the sides' ratio kept"),
+    ("q70", "quality, from 1 to 100"),
+  ]
+}

@@ -1,0 +1,160 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// A track of pictures that are decoded, changed and coded again.
+@safe final class CodedPictures: MadeTrack {
+  let source: Int
+  private let stream: MediaStream
+  private let decoder: TrackDecoder
+  private let encoder: TrackEncoder
+  private let chain: String
+  private let origin: Int64
+  private let end: Double?
+  private var graph: FilterGraph?
+  private var entry = ""
+  private var place = 0
+  private(set) var isDone = false
+  private var hasPicture = false
+  /// What is to be said of the result.
+  let remarks: [String]
+  /// Pictures a second.
+  let rate: AVRational
+
+  init(
+    _ stream: MediaStream, of input: MediaInput, _ coding: PictureCoding, _ changes: FilmChanges, _ window: FilmWindow,
+    hasGlobalHeader: Bool
+  ) throws(JobFailure) {
+    self.stream = stream
+    source = stream.index
+    let original = try unsafe input.stream(stream.index)
+    decoder = try unsafe TrackDecoder(original)
+    encoder = try TrackEncoder(coding.encoder, hasGlobalHeader: hasGlobalHeader)
+    let geometry = try unsafe PictureGeometry(stream, original, changes, coding)
+    let colours = unsafe PictureColours(original.pointee.codecpar.pointee, keepsFullRange: coding.pixelFormat == "yuvj420p")
+    let usual = unsafe Self.usualRate(av_guess_frame_rate(input.context, original, nil))
+    let asked = changes.rate.map { AVRational(num: Int32($0), den: 1000) } ?? usual
+    rate = Self.nearest(to: asked, coding.rates)
+    let isEven = !coding.keepsTimes || changes.rate != nil
+    origin = window.origin(in: stream.timeBase)
+    end = window.end
+    chain =
+      (window.filters("") + (isEven ? ["fps=\(rate.num)/\(rate.den):start_time=0"] : [])
+      + geometry.chain(colours, coding.pixelFormat)).joined(separator: ",")
+    remarks = [
+      geometry.remark, colours.remark, av_cmp_q(rate, asked) == 0 ? nil : "\(rate.num)/\(rate.den) pictures a second",
+    ].compactMap(\.self)
+    let base = stream.timeBase
+    let isFine = base.num == 1 && (1000...1_000_000).contains(base.den) && window.speed == 1
+    let timeBase =
+      isEven ? AVRational(num: rate.den, den: rate.num) : isFine ? base : AVRational(num: 1, den: 90_000)
+    unsafe Self.describe(encoder.context, geometry, colours, coding, timeBase, rate, changes.quality)
+    var options = coding.options
+    if let quality = changes.quality, coding.hasRateFactor {
+      options["crf"] = "\(coding.encoder.contains("26") ? min(quality, 51) : quality)"
+    }
+    try encoder.open(options)
+  }
+
+  private static func describe(
+    _ context: UnsafeMutablePointer<AVCodecContext>, _ geometry: PictureGeometry, _ colours: PictureColours,
+    _ coding: PictureCoding, _ timeBase: AVRational, _ rate: AVRational, _ quality: Int?
+  ) {
+    unsafe context.pointee.width = Int32(geometry.width)
+    unsafe context.pointee.height = Int32(geometry.height)
+    unsafe context.pointee.pix_fmt = av_get_pix_fmt(coding.pixelFormat)
+    unsafe context.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
+    unsafe context.pointee.time_base = timeBase
+    unsafe context.pointee.framerate = rate
+    unsafe context.pointee.color_range = colours.range
+    unsafe context.pointee.color_primaries = colours.primaries
+    unsafe context.pointee.color_trc = colours.transfer
+    unsafe context.pointee.colorspace = colours.space
+    unsafe context.pointee.gop_size = coding.groupSize
+    // The same on every machine: how many there are shows in the bytes.
+    unsafe context.pointee.thread_count = 4
+    if let usual = coding.quantizer {
+      unsafe context.pointee.flags |= AV_CODEC_FLAG_QSCALE
+      unsafe context.pointee.global_quality = FF_QP2LAMBDA * Int32(quality.map { coding.quantizer(for: $0) } ?? usual)
+    }
+  }
+
+  /// 25 where a container says nothing that can be.
+  private static func usualRate(_ rate: AVRational) -> AVRational {
+    guard rate.num > 0, rate.den > 0, (1...240).contains(Double(rate.num) / Double(rate.den)) else {
+      return AVRational(num: 25, den: 1)
+    }
+    var num: Int32 = 0
+    var den: Int32 = 0
+    unsafe av_reduce(&num, &den, Int64(rate.num), Int64(rate.den), 65_535)
+    return AVRational(num: num, den: den)
+  }
+
+  private static func nearest(to rate: AVRational, _ rates: [(Int32, Int32)]) -> AVRational {
+    func value(_ rate: (Int32, Int32)) -> Double { Double(rate.0) / Double(rate.1) }
+    let wanted = value((rate.num, rate.den))
+    let best = rates.min { abs(value($0) - wanted) < abs(value($1) - wanted) }
+    return best.map { AVRational(num: $0.0, den: $0.1) } ?? rate
+  }
+
+  func declare(in output: MediaOutput) throws(JobFailure) {
+    let made = try unsafe output.addStream(from: encoder.context, tags: stream.tags)
+    unsafe made.pointee.avg_frame_rate = rate
+    unsafe made.pointee.disposition = stream.isDefault ? AV_DISPOSITION_DEFAULT : 0
+    place = Int(unsafe made.pointee.index)
+  }
+
+  func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
+    if isDone { return }
+    try decoder.decode(packet) { (frame) throws(JobFailure) in try take(frame, output) }
+    if packet == nil {
+      if !hasPicture { throw JobFailure(.damaged, "has no picture that can be decoded") }
+      try finish(output)
+    }
+  }
+
+  private func take(_ frame: MediaFrame, _ output: MediaOutput) throws(JobFailure) {
+    if isDone { return }
+    let time = unsafe frame.pointer.pointee.pts
+    guard time != ffmedia_no_time else { return }
+    let shown = time.subtractingReportingOverflow(origin).partialValue
+    unsafe frame.pointer.pointee.pts = shown
+    unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+    let base = stream.timeBase
+    if let end, Double(shown) * Double(base.num) / Double(max(1, base.den)) > end { return try finish(output) }
+    try graph(for: frame, output).filter(frame) { (picture) throws(JobFailure) in try code(picture, output) }
+    hasPicture = true
+  }
+
+  /// A graph is for pictures of one kind.
+  private func graph(for frame: MediaFrame, _ output: MediaOutput) throws(JobFailure) -> FilterGraph {
+    let entry = unsafe """
+      video_size=\(frame.pointer.pointee.width)x\(frame.pointer.pointee.height):pix_fmt=\(frame.pointer.pointee.format)\
+      :time_base=\(stream.timeBase.num)/\(stream.timeBase.den):pixel_aspect=1/1
+      """
+    if let graph, entry == self.entry { return graph }
+    try graph?.filter(nil) { (picture) throws(JobFailure) in try code(picture, output) }
+    let made = try FilterGraph("", from: entry, chain)
+    (graph, self.entry) = (made, entry)
+    return made
+  }
+
+  private func code(_ picture: MediaFrame?, _ output: MediaOutput) throws(JobFailure) {
+    if let picture, let graph {
+      unsafe picture.pointer.pointee.pts = av_rescale_q(picture.pointer.pointee.pts, graph.timeBase, encoder.timeBase)
+      unsafe picture.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+    }
+    try encoder.encode(picture) { (packet) throws(JobFailure) in
+      if unsafe packet.pointer.pointee.duration == 0 {
+        unsafe packet.pointer.pointee.duration = av_rescale_q(1, AVRational(num: rate.den, den: rate.num), encoder.timeBase)
+      }
+      try output.write(packet, to: place, timeBase: encoder.timeBase)
+    }
+  }
+
+  private func finish(_ output: MediaOutput) throws(JobFailure) {
+    try graph?.filter(nil) { (picture) throws(JobFailure) in try code(picture, output) }
+    try code(nil, output)
+    isDone = true
+  }
+}

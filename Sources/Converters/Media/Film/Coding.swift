@@ -1,0 +1,87 @@
+internal import CFFmpeg
+
+/// How pictures are coded for a container.
+struct PictureCoding: Sendable {
+  /// FFmpeg's name of the encoder.
+  let encoder: String
+  var options: [String: String] = [:]
+  /// Of this scale, where an encoder has no other: 1 to 31, the best first.
+  var quantizer: Int?
+  /// Whether its quality, named crf, is the encoder's option.
+  var hasRateFactor = false
+  var pixelFormat = "yuv420p"
+  /// The sides are multiples of this.
+  var block = 2
+  /// Of the picture, in pixels.
+  var most = (width: 8192, height: 8192)
+  /// Pictures a second, as fractions; empty: any, and changing ones where `keepsTimes`.
+  var rates: [(Int32, Int32)] = []
+  var keepsTimes = true
+  /// Pictures from one that can be decoded alone to the next.
+  var groupSize: Int32 = 250
+
+  static let h264 = PictureCoding(
+    encoder: "libx264", options: ["preset": "veryfast", "crf": "23"], hasRateFactor: true)
+  /// For telephones.
+  static let plainH264 = PictureCoding(
+    encoder: "libx264", options: ["preset": "veryfast", "crf": "23", "profile": "baseline"], hasRateFactor: true)
+  static let hevc = PictureCoding(
+    encoder: "libx265",
+    options: ["preset": "superfast", "crf": "26", "x265-params": "log-level=none:pools=2:frame-threads=2"],
+    hasRateFactor: true)
+  static let av1 = PictureCoding(encoder: "libsvtav1", options: ["preset": "10", "crf": "35"], hasRateFactor: true)
+  static let vp9 = PictureCoding(
+    encoder: "libvpx-vp9",
+    options: [
+      "deadline": "realtime", "cpu-used": "7", "crf": "33", "b": "0", "row-mt": "1", "tile-columns": "1",
+    ], hasRateFactor: true)
+  static let vp8 = PictureCoding(
+    encoder: "libvpx", options: ["deadline": "realtime", "cpu-used": "4", "crf": "15", "b": "4M"], hasRateFactor: true)
+  static let mpeg4 = PictureCoding(encoder: "mpeg4", quantizer: 4, keepsTimes: false)
+  static let mpeg2 = PictureCoding(
+    encoder: "mpeg2video", options: ["bf": "2"], quantizer: 4, rates: mpegRates, keepsTimes: false, groupSize: 15)
+  static let wmv = PictureCoding(encoder: "wmv2", quantizer: 4, keepsTimes: false)
+  static let flv = PictureCoding(encoder: "flv", quantizer: 4, keepsTimes: false)
+  static let realVideo = PictureCoding(
+    encoder: "rv20", quantizer: 4, block: 16, most: (1024, 1024), keepsTimes: false)
+  static let amv = PictureCoding(
+    encoder: "amv", quantizer: 4, pixelFormat: "yuvj420p", block: 16, most: (320, 240),
+    rates: [10, 14, 15, 18, 21, 25, 30].map { ($0, 1) }, keepsTimes: false)
+  static let theora = PictureCoding(encoder: "libtheora", quantizer: 7, keepsTimes: false)
+
+  private static let mpegRates: [(Int32, Int32)] = [
+    (24000, 1001), (24, 1), (25, 1), (30000, 1001), (30, 1), (50, 1), (60000, 1001), (60, 1),
+  ]
+
+  /// Of the encoder's scale, for a quality from 0, the best, to 63.
+  func quantizer(for quality: Int) -> Int {
+    encoder == "libtheora" ? max(0, 10 - quality / 7) : max(1, min(31, (quality + 2) / 6))
+  }
+}
+
+/// How sound is coded for a container.
+struct SoundCoding: Sendable {
+  /// FFmpeg's name of the encoder.
+  let encoder: String
+  /// Bits a second of one channel; 0: the encoder's own way.
+  var bitRate = 0
+  var options: [String: String] = [:]
+  /// Samples a second; empty: what the encoder has.
+  var rates: [Int] = []
+  var layouts = ["mono", "stereo"]
+
+  static let aac = SoundCoding(
+    encoder: "aac", bitRate: 80_000, layouts: ["mono", "stereo", "3.0", "4.0", "5.0", "5.1"])
+  static let mp3 = SoundCoding(encoder: "libmp3lame", bitRate: 96_000)
+  static let opus = SoundCoding(encoder: "libopus", bitRate: 64_000, rates: [48_000])
+  static let vorbis = SoundCoding(encoder: "libvorbis", options: ["q": "5"])
+  static let mp2 = SoundCoding(encoder: "mp2", bitRate: 96_000)
+  static let ac3 = SoundCoding(
+    encoder: "ac3", bitRate: 96_000, layouts: ["mono", "stereo", "3.0", "5.0(side)", "5.1(side)"])
+  /// As RealMedia has it.
+  static let plainAC3 = SoundCoding(encoder: "ac3", bitRate: 96_000)
+  static let wma = SoundCoding(encoder: "wmav2", bitRate: 64_000)
+  static let flashMP3 = SoundCoding(encoder: "libmp3lame", bitRate: 64_000, rates: [44_100, 22_050, 11_025])
+  static let amv = SoundCoding(encoder: "adpcm_ima_amv", rates: [22_050], layouts: ["mono"])
+  static let tape = SoundCoding(encoder: "pcm_s16le", rates: [48_000])
+}

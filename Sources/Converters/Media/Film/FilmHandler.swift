@@ -1,0 +1,39 @@
+public import Catalogue
+public import WorkerKit
+
+/// Makes films of films: copied into another container, or coded.
+public struct FilmHandler: JobHandler {
+  public static let verbs = Conversion.films.map(\.verb).filter { FilmContainer.all[$0] != nil }
+
+  /// What was measured last, which is mostly made next.
+  private var measured: (document: UInt64, recipe: Recipe, layout: SealedLayout)?
+
+  public init() {}
+
+  private static func making(_ recipe: Recipe, _ order: JobOrder) throws(JobFailure) -> FilmMaking {
+    guard let container = FilmContainer.all[recipe.verb], let changes = recipe.arguments.flatMap({ FilmChanges($0[...]) })
+    else { throw .unknown }
+    return FilmMaking(try order.input(), container, changes)
+  }
+
+  public mutating func perform(
+    _ recipe: Recipe, _ order: JobOrder, to output: JobOutput
+  ) throws(JobFailure) -> String {
+    let making = try Self.making(recipe, order)
+    var layout: SealedLayout?
+    if let measured, measured.document == order.job.document, measured.document != 0, measured.recipe == recipe {
+      layout = measured.layout
+    } else {
+      layout = try making.layout()
+    }
+    measured = nil
+    return try making.write(to: output, layout)
+  }
+
+  public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
+    guard case .measure(let recipe) = order.job.work else { throw .unknown }
+    guard let layout = try Self.making(recipe, order).layout() else { return .done(JobAnswer.unmeasured) }
+    measured = (order.job.document, recipe, layout)
+    return .done(FilmMaking.size(of: layout))
+  }
+}

@@ -1,0 +1,138 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// Makes a film in another container, or a film of a part of it.
+struct FilmMaking {
+  private let file: JobInput
+  private let container: FilmContainer
+  private let changes: FilmChanges
+
+  /// Of larger films the size is not looked for: that would take reading them through. In bytes.
+  private static let largestMeasured = 4 << 30
+
+  init(_ file: JobInput, _ container: FilmContainer, _ changes: FilmChanges) {
+    self.file = file
+    self.container = container
+    self.changes = changes
+  }
+
+  private func open() throws(JobFailure) -> (input: MediaInput, plan: FilmPlan) {
+    let input = try MediaInput(file)
+    unsafe input.context.pointee.flags |= AVFMT_FLAG_GENPTS
+    return (input, try FilmPlan(input, container, changes))
+  }
+
+  /// What a copy's bytes are, without writing them; nil if something has to be coded, or too much read.
+  func layout() throws(JobFailure) -> SealedLayout? {
+    guard file.count <= Self.largestMeasured else { return nil }
+    let (input, plan) = try open()
+    guard plan.copiesAll else { return nil }
+    let door = try SealedDoor()
+    let output = try MediaOutput(container.muxer, through: door, telling: nil, isStreamed: false)
+    _ = try make(input, plan, output, container.options)
+    return door.layout.isUnknown ? nil : door.layout
+  }
+
+  /// How many bytes the copy of a layout has.
+  static func size(of layout: SealedLayout) -> Int64 { layout.size }
+
+  /// Returns a remark. `layout`: of a copy, if that is known.
+  func write(to output: JobOutput, _ layout: SealedLayout?) throws(JobFailure) -> String {
+    let (input, plan) = try open()
+    let made: MediaOutput
+    var options = container.options
+    if let layout {
+      let door = try SealedDoor(layout, hasIndexFirst: container.hasIndexFirst, to: output)
+      made = try MediaOutput(container.muxer, through: door, telling: output, isStreamed: true)
+    } else {
+      let streamed = container.streamedOptions
+      made = try MediaOutput(container.muxer, to: output, isStreamed: streamed != nil)
+      options.merge(streamed ?? [:]) { _, new in new }
+    }
+    return try make(input, plan, made, options)
+  }
+
+  private func make(
+    _ input: MediaInput, _ plan: FilmPlan, _ output: MediaOutput, _ options: [String: String]
+  ) throws(JobFailure) -> String {
+    let window = FilmWindow(changes, of: input)
+    var notes: [String] = []
+    var tracks: [any MadeTrack] = []
+    var rate: AVRational?
+    for (stream, way) in plan.tracks {
+      switch (way, stream.kind) {
+      case (.attached, _): tracks.append(AttachedPicture(stream, of: input))
+      case (.copied, _): tracks.append(try CopiedTrack(stream, of: input, container))
+      case (.coded, .film):
+        let pictures = try CodedPictures(
+          stream, of: input, plan.coding, changes, window, hasGlobalHeader: output.wantsGlobalHeaders)
+        notes += pictures.remarks
+        rate = pictures.rate
+        tracks.append(pictures)
+      case (.coded, .sound):
+        let coding = container.soundCoding.blocked(by: rate)
+        let sound = try CodedSound(stream, of: input, coding, window, hasGlobalHeader: output.wantsGlobalHeaders)
+        notes += sound.remarks
+        tracks.append(sound)
+      case (.coded, _): tracks.append(try CodedText(stream, of: input, container.textEncoder ?? "", window))
+      }
+    }
+    for track in tracks { try track.declare(in: output) }
+    output.set(input.tags)
+    output.setChapters(of: input, window)
+    try output.start(options)
+    try Self.run(tracks, input, output, window)
+    try output.finish()
+    return plan.remark(notes)
+  }
+
+  /// Gives each track its packets.
+  private static func run(
+    _ tracks: [any MadeTrack], _ input: MediaInput, _ output: MediaOutput, _ window: FilmWindow
+  ) throws(JobFailure) {
+    input.use(only: Set(tracks.map(\.source)))
+    if window.start > 0 { input.enter(at: window.start) }
+    let bySource = Dictionary(tracks.map { ($0.source, $0) }) { first, _ in first }
+    let packet = try MediaPacket()
+    let length = input.duration.map { max(0.001, min(window.end ?? $0, $0) - window.start) }
+    while try input.read(into: packet) {
+      guard let track = bySource[packet.stream] else { continue }
+      let time = unsafe packet.pointer.pointee.pts
+      let base = input.streams[packet.stream].timeBase
+      if let length, time != ffmedia_no_time {
+        let seconds = Double(time) * Double(base.num) / Double(max(1, base.den)) - Double(window.origin) / Double(AV_TIME_BASE)
+        output.tell((seconds - window.start) / length)
+      }
+      try track.take(packet, output)
+      if track.isDone, tracks.allSatisfy({ $0.isDone || !$0.canBeDone }) { break }
+    }
+    for track in tracks { try track.take(nil, output) }
+  }
+}
+
+extension MadeTrack {
+  /// Whether it knows when its part of a film has been taken.
+  fileprivate var canBeDone: Bool { self is CodedPictures || self is CodedSound }
+}
+
+extension SoundCoding {
+  /// AMV has a block of sound for each picture.
+  fileprivate func blocked(by rate: AVRational?) -> SoundCoding {
+    guard encoder == "adpcm_ima_amv", let rate, rate.num > 0 else { return self }
+    var coding = self
+    coding.options["block_size"] = "\(22_050 * Int(rate.den) / Int(rate.num))"
+    return coding
+  }
+}
+
+extension MediaInput {
+  /// Goes to where all that is shown or heard from a time on can be decoded; from the beginning where that is not known.
+  func enter(at seconds: Double) {
+    // Sound is decoded a little ahead.
+    let time = origin + Int64(max(0, seconds - 0.5) * Double(AV_TIME_BASE))
+    if unsafe avformat_seek_file(context, -1, .min, time, time, 0) < 0 {
+      _ = unsafe av_seek_frame(context, -1, origin, AVSEEK_FLAG_BACKWARD)
+    }
+  }
+}

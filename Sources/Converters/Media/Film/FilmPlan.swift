@@ -1,0 +1,153 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// What becomes of each stream of a film in another container.
+struct FilmPlan {
+  enum Way: Equatable {
+    case copied
+    case coded
+    /// A picture that belongs to the whole, as a file beside the tracks.
+    case attached
+  }
+
+  let container: FilmContainer
+  let changes: FilmChanges
+  /// Pictures first.
+  private(set) var tracks: [(stream: MediaStream, way: Way)] = []
+  private(set) var remarks: [String] = []
+  /// How pictures that are coded are.
+  let coding: PictureCoding
+
+  /// Whether neither pictures nor sound are coded.
+  var copiesAll: Bool { !tracks.contains { $0.way == .coded && $0.stream.kind != .subtitle } }
+
+  init(_ input: MediaInput, _ container: FilmContainer, _ changes: FilmChanges) throws(JobFailure) {
+    self.container = container
+    self.changes = changes
+    guard let coding = container.coding(changes.codec) else {
+      throw JobFailure(.unsupported, "is no \(container.muxer) with pictures in \(changes.codec?.rawValue ?? "that form")")
+    }
+    self.coding = coding
+    guard let muxer = unsafe av_guess_format(container.muxer, nil, nil) else {
+      throw JobFailure(.unsupported, "is not written as \(container.muxer) by the FFmpeg that is installed")
+    }
+    // Of some muxers nobody knows what they take.
+    func takes(_ codec: AVCodecID, _ named: Set<CodecNumber>?) -> Bool {
+      let known = unsafe avformat_query_codec(muxer, codec, FF_COMPLIANCE_NORMAL)
+      return named.map { $0.contains(codec.rawValue) && known != 0 } ?? (known == 1)
+    }
+    try addPictures(input) { takes($0, container.pictures) }
+    try addSounds(input) { takes($0, container.sounds) }
+    addOthers(input)
+    if !tracks.contains(where: { $0.stream.kind == .film || $0.stream.kind == .sound }) {
+      throw JobFailure(.unsupported, "has neither pictures nor sound that can be had in that container")
+    }
+    if container.needsSound, !["film", "sound"].allSatisfy({ kind in tracks.contains { "\($0.stream.kind)" == kind } }) {
+      throw JobFailure(.unsupported, "lacks the pictures or the sound that such a file has to have")
+    }
+  }
+
+  private mutating func addPictures(_ input: MediaInput, _ takes: (AVCodecID) -> Bool) throws(JobFailure) {
+    var pictures = input.streams.filter { $0.kind == .film && $0.codec != AV_CODEC_ID_NONE }
+    // The one that players choose first.
+    if let usual = pictures.firstIndex(where: \.isDefault) { pictures.swapAt(0, usual) }
+    for stream in pictures {
+      let original = try unsafe input.stream(stream.index)
+      let fits = takes(stream.codec)
+      let isWanted = changes.codec.map { $0.number == stream.codec } ?? true
+      let isUpright = unsafe container.keepsRotation || PictureGeometry.rotation(of: original) == 0
+      if fits, isWanted, isUpright, !changes.changePictures, tracks.isEmpty || container.pictures == nil {
+        tracks.append((stream, .copied))
+      } else if tracks.isEmpty {
+        tracks.append((stream, .coded))
+        if !changes.changePictures { remarks.append("its picture is coded again, from \(stream.codecName)") }
+      } else {
+        remarks.append("a further picture (\(stream.codecName)) is left out")
+      }
+    }
+  }
+
+  private mutating func addSounds(_ input: MediaInput, _ takes: (AVCodecID) -> Bool) throws(JobFailure) {
+    if changes.isMute { return }
+    var sounds = input.streams.filter { $0.kind == .sound && $0.rate > 0 && $0.channels > 0 }
+    if changes.track != nil { sounds = [try SoundChoice.stream(of: input, track: changes.track)] }
+    if sounds.count > container.mostSounds {
+      sounds = [try SoundChoice.stream(of: input, track: nil)]
+      remarks.append("all sounds but one are left out")
+    }
+    for stream in sounds {
+      let fits = takes(stream.codec)
+      let isCopied = fits && changes.span == nil && changes.speed == nil
+      tracks.append((stream, isCopied ? .copied : .coded))
+      if !fits { remarks.append("sound is coded again, from \(stream.codecName)") }
+    }
+  }
+
+  private mutating func addOthers(_ input: MediaInput) {
+    let isWhole = changes.span == nil && changes.speed == nil
+    for stream in input.streams {
+      switch stream.kind {
+      case .film, .sound: continue
+      case .subtitle where isWhole && container.texts.contains(stream.codec.rawValue):
+        tracks.append((stream, .copied))
+        continue
+      case .subtitle where container.textEncoder != nil && stream.isText:
+        tracks.append((stream, .coded))
+        continue
+      case .attachment where container.takesAttachments && stream.tags["filename"] != nil && stream.tags["mimetype"] != nil:
+        tracks.append((stream, .copied))
+        continue
+      case .cover where container.takesCovers && (stream.codec == AV_CODEC_ID_MJPEG || stream.codec == AV_CODEC_ID_PNG):
+        tracks.append((stream, .copied))
+        continue
+      case .cover where container.takesAttachments:
+        tracks.append((stream, .attached))
+        continue
+      case .subtitle, .attachment, .cover, .data: break
+      }
+      // What a chapter is called is told again among the chapters.
+      if stream.codecName != "bin_data", stream.codec != AV_CODEC_ID_NONE {
+        remarks.append("\(stream.kind.word) (\(stream.codecName)) is left out")
+      }
+    }
+  }
+
+  /// The end of a sentence that starts with the file's name.
+  func remark(_ more: [String]) -> String {
+    let all = remarks + more
+    return all.isEmpty ? "" : "is made with changes: " + all.joined(separator: "; ")
+  }
+}
+
+extension MediaStream {
+  /// Whether subtitles are text, and not pictures of it.
+  var isText: Bool {
+    unsafe avcodec_descriptor_get(codec).map { unsafe $0.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0 } ?? false
+  }
+}
+
+extension MediaStream.Kind {
+  fileprivate var word: String {
+    switch self {
+    case .sound: "sound"
+    case .film: "a picture"
+    case .subtitle: "a subtitle"
+    case .attachment: "an attached file"
+    case .data: "data"
+    case .cover: "a cover"
+    }
+  }
+}
+
+extension FilmChanges.Codec {
+  fileprivate var number: AVCodecID {
+    switch self {
+    case .h264: AV_CODEC_ID_H264
+    case .hevc: AV_CODEC_ID_HEVC
+    case .av1: AV_CODEC_ID_AV1
+    case .vp9: AV_CODEC_ID_VP9
+    case .vp8: AV_CODEC_ID_VP8
+    }
+  }
+}

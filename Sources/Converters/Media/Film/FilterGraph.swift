@@ -1,0 +1,81 @@
+internal import CFFmpeg
+internal import WorkerKit
+
+/// What is done to decoded pictures or samples before they are coded: a chain of FFmpeg's filters.
+@safe final class FilterGraph {
+  private let graph: UnsafeMutablePointer<AVFilterGraph>
+  private let source: UnsafeMutablePointer<AVFilterContext>
+  private let sink: UnsafeMutablePointer<AVFilterContext>
+  private let frame: MediaFrame
+  /// Of what comes out.
+  var timeBase: AVRational { unsafe av_buffersink_get_time_base(sink) }
+
+  /// - Parameters:
+  ///   - kind: `""` for pictures, `"a"` for samples, as FFmpeg's names of filters start.
+  ///   - entry: what comes in, as the filter named `buffer` has it.
+  init(_ kind: String, from entry: String, _ chain: String) throws(JobFailure) {
+    guard let graph = unsafe avfilter_graph_alloc() else { throw .noMemory() }
+    frame = try MediaFrame()
+    unsafe graph.pointee.nb_threads = 2
+    var last: UnsafeMutablePointer<AVFilterGraph>? = unsafe graph
+    do throws(JobFailure) {
+      unsafe source = try Self.add("\(kind)buffer", entry, to: graph)
+      unsafe sink = try Self.add("\(kind)buffersink", nil, to: graph)
+      try unsafe Self.connect(source, sink, by: chain, in: graph)
+      unsafe self.graph = graph
+    } catch {
+      unsafe avfilter_graph_free(&last)
+      throw error
+    }
+  }
+
+  deinit {
+    var last: UnsafeMutablePointer<AVFilterGraph>? = unsafe graph
+    unsafe avfilter_graph_free(&last)
+  }
+
+  private static func add(
+    _ filter: String, _ arguments: String?, to graph: UnsafeMutablePointer<AVFilterGraph>
+  ) throws(JobFailure) -> UnsafeMutablePointer<AVFilterContext> {
+    var made: UnsafeMutablePointer<AVFilterContext>?
+    try unsafe checked(
+      avfilter_graph_create_filter(&made, avfilter_get_by_name(filter), nil, arguments, nil, graph),
+      "has pictures or sound of a kind that cannot be changed")
+    guard let made = unsafe made else { throw .noMemory() }
+    return unsafe made
+  }
+
+  private static func connect(
+    _ source: UnsafeMutablePointer<AVFilterContext>, _ sink: UnsafeMutablePointer<AVFilterContext>,
+    by chain: String, in graph: UnsafeMutablePointer<AVFilterGraph>
+  ) throws(JobFailure) {
+    var outputs = unsafe avfilter_inout_alloc()
+    var inputs = unsafe avfilter_inout_alloc()
+    defer {
+      unsafe avfilter_inout_free(&outputs)
+      unsafe avfilter_inout_free(&inputs)
+    }
+    guard let open = unsafe outputs, let end = unsafe inputs else { throw .noMemory() }
+    unsafe open.pointee.name = av_strdup("in")
+    unsafe open.pointee.filter_ctx = unsafe source
+    unsafe end.pointee.name = av_strdup("out")
+    unsafe end.pointee.filter_ctx = unsafe sink
+    try unsafe checked(avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil), "cannot be changed so")
+    try unsafe checked(avfilter_graph_config(graph, nil), "cannot be changed so")
+  }
+
+  /// Has samples come out in runs of so many.
+  func setRunLength(_ count: Int32) { unsafe av_buffersink_set_frame_size(sink, UInt32(max(0, count))) }
+
+  /// Calls `body` with all that comes out for a frame that goes in; nil is the end. Takes what the frame holds.
+  func filter(_ input: MediaFrame?, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
+    try unsafe checked(av_buffersrc_add_frame_flags(source, input?.pointer, 0), "cannot be changed so")
+    while true {
+      let came = unsafe av_buffersink_get_frame(sink, frame.pointer)
+      if came == ffmedia_again || came == ffmedia_end { return }
+      try checked(came, "cannot be changed so")
+      try body(frame)
+      frame.clear()
+    }
+  }
+}

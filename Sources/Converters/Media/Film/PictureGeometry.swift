@@ -1,0 +1,86 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// How decoded pictures become those that are wanted: upright, with square pixels, cut, turned and scaled.
+struct PictureGeometry {
+  /// Of the result, in pixels.
+  let width: Int
+  let height: Int
+  private var filters: [String] = []
+  /// What is said of a size that a container does not have.
+  private(set) var remark: String?
+
+  init(
+    _ stream: MediaStream, _ source: UnsafeMutablePointer<AVStream>, _ changes: FilmChanges, _ coding: PictureCoding
+  ) throws(JobFailure) {
+    let parameters = unsafe source.pointee.codecpar.pointee
+    if unsafe ![AV_FIELD_UNKNOWN, AV_FIELD_PROGRESSIVE].contains(parameters.field_order) {
+      filters.append("bwdif=mode=send_frame:deint=interlaced")
+    }
+    let ratio = unsafe source.pointee.sample_aspect_ratio.num > 0 ? source.pointee.sample_aspect_ratio : parameters.sample_aspect_ratio
+    var sides = (Double(stream.width), Double(stream.height))
+    guard stream.width > 0, stream.height > 0 else { throw JobFailure(.damaged, "has a picture without a size") }
+    if ratio.num > 0, ratio.den > 0, ratio.num != ratio.den {
+      sides.0 = max(1, min(sides.0 * Double(ratio.num) / Double(ratio.den), 16_384))
+      filters.append("scale=\(Int(sides.0.rounded())):\(stream.height),setsar=1")
+    }
+    let turn = unsafe Self.rotation(of: source)
+    if let filter = Self.turns[turn] {
+      filters.append(filter)
+      if turn != 180 { sides = (sides.1, sides.0) }
+    }
+    if let area = changes.area {
+      guard Double(area.x + area.width) <= sides.0.rounded(), Double(area.y + area.height) <= sides.1.rounded() else {
+        throw JobFailure(
+          .unsupported, "has a picture of \(Int(sides.0))x\(Int(sides.1)), and the part is not inside of it")
+      }
+      filters.append("crop=\(area.width):\(area.height):\(area.x):\(area.y)")
+      sides = (Double(area.width), Double(area.height))
+    }
+    if let turn = changes.turn, let filter = Self.turns[turn.rawValue] {
+      filters.append(filter)
+      if turn != .half { sides = (sides.1, sides.0) }
+    }
+    if changes.isFlipped { filters.append("vflip") }
+    if changes.isMirrored { filters.append("hflip") }
+    var scale = Self.scale(changes.size, sides)
+    let most = min(Double(coding.most.width) / sides.0, Double(coding.most.height) / sides.1)
+    if scale > most {
+      scale = most
+      remark = "a picture of at most \(coding.most.width)x\(coding.most.height)"
+    }
+    func side(_ length: Double) -> Int {
+      max(coding.block, Int((length * scale / Double(coding.block)).rounded()) * coding.block)
+    }
+    width = side(sides.0)
+    height = side(sides.1)
+  }
+
+  private static func scale(_ size: FilmChanges.Size?, _ sides: (Double, Double)) -> Double {
+    switch size {
+    case .height(let height): min(1, Double(height) / sides.1)
+    case .longestSide(let side): min(1, Double(side) / max(sides.0, sides.1))
+    case .within(let width, let height): min(1, Double(width) / sides.0, Double(height) / sides.1)
+    case nil: 1
+    }
+  }
+
+  private static let turns = [90: "transpose=clock", 180: "hflip,vflip", 270: "transpose=cclock"]
+
+  /// By how much players turn a stream's pictures, clockwise, in degrees.
+  static func rotation(of stream: UnsafeMutablePointer<AVStream>) -> Int {
+    var size = 0
+    guard let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
+      return 0
+    }
+    let angle = unsafe data.withMemoryRebound(to: Int32.self, capacity: 9) { unsafe av_display_rotation_get($0) }
+    guard angle.isFinite else { return 0 }
+    return (Int((-angle / 90).rounded()) * 90 % 360 + 360) % 360
+  }
+
+  /// The chain, with the pictures in a pixel format at its end.
+  func chain(_ colours: PictureColours, _ pixelFormat: String) -> [String] {
+    filters + colours.toneFilters + ["scale=\(width):\(height):flags=bicubic\(colours.scaling)", "format=\(pixelFormat)"]
+  }
+}

@@ -1,0 +1,88 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// Makes packets of pictures or samples.
+@safe final class TrackEncoder {
+  let context: UnsafeMutablePointer<AVCodecContext>
+  private let codec: UnsafePointer<AVCodec>
+  private let packet: MediaPacket
+  private var lastTime: Int64?
+
+  /// An encoder that is not open yet. `hasGlobalHeader`: whether the container has a place for what stands before packets.
+  init(_ name: String, hasGlobalHeader: Bool) throws(JobFailure) {
+    guard let codec = unsafe avcodec_find_encoder_by_name(name), let context = unsafe avcodec_alloc_context3(codec)
+    else { throw JobFailure(.unsupported, "is coded by \(name), which the FFmpeg that is installed has not") }
+    unsafe self.context = context
+    unsafe self.codec = codec
+    packet = try MediaPacket()
+    unsafe context.pointee.flags |= AV_CODEC_FLAG_BITEXACT
+    if hasGlobalHeader { unsafe context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
+  }
+
+  deinit {
+    var last: UnsafeMutablePointer<AVCodecContext>? = unsafe context
+    unsafe avcodec_free_context(&last)
+  }
+
+  var timeBase: AVRational { unsafe context.pointee.time_base }
+  /// Samples in a run; 0: any number.
+  var runLength: Int32 {
+    unsafe codec.pointee.capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0 ? 0 : context.pointee.frame_size
+  }
+
+  /// The sample formats that it takes, the best first, by name.
+  var sampleFormats: [String] {
+    guard var next = unsafe codec.pointee.sample_fmts else { return [] }
+    var names: [String] = []
+    while unsafe next.pointee != AV_SAMPLE_FMT_NONE {
+      if let name = unsafe av_get_sample_fmt_name(next.pointee) { names.append(unsafe String(cString: name)) }
+      unsafe next += 1
+    }
+    return names
+  }
+
+  /// Samples a second that it takes; empty for any.
+  var rates: [Int] {
+    guard var next = unsafe codec.pointee.supported_samplerates else { return [] }
+    var rates: [Int] = []
+    while unsafe next.pointee != 0 {
+      rates.append(Int(unsafe next.pointee))
+      unsafe next += 1
+    }
+    return rates
+  }
+
+  func open(_ options: [String: String]) throws(JobFailure) {
+    var dictionary: OpaquePointer?
+    for (name, value) in options.sorted(by: { $0.key < $1.key }) { unsafe av_dict_set(&dictionary, name, value, 0) }
+    defer { unsafe av_dict_free(&dictionary) }
+    try unsafe checked(avcodec_open2(context, codec, &dictionary), "cannot be coded in that form")
+  }
+
+  /// Calls `body` with each packet that is done; nil is the end. Of two pictures at one time the first counts.
+  func encode(_ frame: MediaFrame?, _ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
+    if let frame {
+      let time = unsafe frame.pointer.pointee.pts
+      if let lastTime, time <= lastTime { return }
+      lastTime = time
+    }
+    var sent = unsafe avcodec_send_frame(context, frame.map { unsafe UnsafePointer($0.pointer) })
+    while sent == ffmedia_again {
+      try drain(body)
+      sent = unsafe avcodec_send_frame(context, frame.map { unsafe UnsafePointer($0.pointer) })
+    }
+    if sent != ffmedia_end { try checked(sent, "cannot be coded in that form") }
+    try drain(body)
+  }
+
+  private func drain(_ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
+    while true {
+      let came = unsafe avcodec_receive_packet(context, packet.pointer)
+      if came == ffmedia_again || came == ffmedia_end { return }
+      try checked(came, "cannot be coded in that form")
+      try body(packet)
+      packet.clear()
+    }
+  }
+}
