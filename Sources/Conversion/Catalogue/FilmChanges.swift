@@ -160,6 +160,13 @@ extension FilmChanges {
     return words.joined(separator: ".")
   }
 
+  var asLoop: FilmChanges {
+    var loop = self
+    loop.isMute = true
+    loop.size = size ?? .longestSide(480)
+    return loop
+  }
+
   /// Whether pictures have to be coded again.
   public var changePictures: Bool {
     speed != nil || area != nil || turn != nil || isFlipped || isMirrored || size != nil || rate != nil

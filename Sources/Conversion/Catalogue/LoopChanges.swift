@@ -1,6 +1,6 @@
 /// What is done to a film on its way to an animated image: those of `FilmChanges` that have a meaning without sound.
 public struct LoopChanges: Modifiers {
-  public private(set) var changes = FilmChanges()
+  private var changes = FilmChanges()
 
   public init() {}
 
@@ -14,6 +14,9 @@ public struct LoopChanges: Modifiers {
     changes = changed
     return true
   }
+
+  /// Without sound, and no larger than a page has room for, unless a word says so.
+  public var film: FilmChanges { changes.asLoop }
 
   public var description: String { changes.description }
 

@@ -8,7 +8,8 @@ internal import WorkerKit
   private let stream: MediaStream
   private let decoder: TrackDecoder
   private let encoder: TrackEncoder
-  private let chain: String
+  private var chain: String
+  private var palette: MediaFrame?
   private let origin: Int64
   private let end: Double?
   private var graph: FilterGraph?
@@ -33,7 +34,9 @@ internal import WorkerKit
     let geometry = try unsafe PictureGeometry(stream, original, changes, coding)
     let colours = unsafe PictureColours(original.pointee.codecpar.pointee, keepsFullRange: coding.pixelFormat == "yuvj420p")
     let usual = unsafe Self.usualRate(av_guess_frame_rate(input.context, original, nil))
-    let asked = changes.rate.map { AVRational(num: Int32($0), den: 1000) } ?? usual
+    let most = coding.usualMostRate.map { AVRational(num: $0, den: 1) } ?? usual
+    let asked =
+      changes.rate.map { AVRational(num: Int32($0), den: 1000) } ?? (av_cmp_q(usual, most) > 0 ? most : usual)
     rate = Self.nearest(to: asked, coding.rates)
     let isEven = !coding.keepsTimes || changes.rate != nil
     origin = window.origin(in: stream.timeBase)
@@ -54,6 +57,10 @@ internal import WorkerKit
       options["crf"] = "\(coding.encoder.contains("26") ? min(quality, 51) : quality)"
     }
     try encoder.open(options)
+    if coding.hasPalette {
+      palette = try Palette.make(of: input, stream, chain, window)
+      chain += "[pictures];[pictures][palette]paletteuse=dither=sierra2_4a"
+    }
   }
 
   private static func describe(
@@ -62,7 +69,7 @@ internal import WorkerKit
   ) {
     unsafe context.pointee.width = Int32(geometry.width)
     unsafe context.pointee.height = Int32(geometry.height)
-    unsafe context.pointee.pix_fmt = av_get_pix_fmt(coding.pixelFormat)
+    unsafe context.pointee.pix_fmt = coding.hasPalette ? AV_PIX_FMT_PAL8 : av_get_pix_fmt(coding.pixelFormat)
     unsafe context.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
     unsafe context.pointee.time_base = timeBase
     unsafe context.pointee.framerate = rate
@@ -128,13 +135,10 @@ internal import WorkerKit
 
   /// A graph is for pictures of one kind.
   private func graph(for frame: MediaFrame, _ output: MediaOutput) throws(JobFailure) -> FilterGraph {
-    let entry = unsafe """
-      video_size=\(frame.pointer.pointee.width)x\(frame.pointer.pointee.height):pix_fmt=\(frame.pointer.pointee.format)\
-      :time_base=\(stream.timeBase.num)/\(stream.timeBase.den):pixel_aspect=1/1
-      """
+    let entry = FilterGraph.entry(of: frame, stream.timeBase)
     if let graph, entry == self.entry { return graph }
     try graph?.filter(nil) { (picture) throws(JobFailure) in try code(picture, output) }
-    let made = try FilterGraph("", from: entry, chain)
+    let made = try FilterGraph("", from: entry, chain, palette: palette)
     (graph, self.entry) = (made, entry)
     return made
   }

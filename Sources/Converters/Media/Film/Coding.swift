@@ -20,6 +20,11 @@ struct PictureCoding: Sendable {
   /// Pictures from one that can be decoded alone to the next.
   var groupSize: Int32 = 250
 
+  /// Pictures a second at most, if no word says how many.
+  var usualMostRate: Int32?
+  /// Whether all pictures share 256 colours that are chosen for them.
+  var hasPalette = false
+
   static let h264 = PictureCoding(
     encoder: "libx264", options: ["preset": "veryfast", "crf": "23"], hasRateFactor: true)
   /// For telephones.
@@ -48,6 +53,14 @@ struct PictureCoding: Sendable {
     encoder: "amv", quantizer: 4, pixelFormat: "yuvj420p", block: 16, most: (320, 240),
     rates: [10, 14, 15, 18, 21, 25, 30].map { ($0, 1) }, keepsTimes: false)
   static let theora = PictureCoding(encoder: "libtheora", quantizer: 7, keepsTimes: false)
+
+  static let gif = PictureCoding(
+    encoder: "gif", pixelFormat: "bgra", block: 1, keepsTimes: false, usualMostRate: 15, hasPalette: true)
+  static let webp = PictureCoding(
+    encoder: "libwebp_anim", options: ["quality": "75", "compression_level": "4"], block: 1, keepsTimes: false,
+    usualMostRate: 15)
+  static let jpeg = PictureCoding(encoder: "mjpeg", pixelFormat: "yuvj420p", block: 1)
+  static let png = PictureCoding(encoder: "png", pixelFormat: "rgb24", block: 1)
 
   private static let mpegRates: [(Int32, Int32)] = [
     (24000, 1001), (24, 1), (25, 1), (30000, 1001), (30, 1), (50, 1), (60000, 1001), (60, 1),

@@ -118,6 +118,14 @@ extension FilmContainer {
     muxer: "mxf", pictures: Set(codecs: AV_CODEC_ID_MPEG2VIDEO), pictureCodings: [.mpeg2], sounds: [],
     soundCoding: .tape)
 
+  /// Animated images, by the verb.
+  static let loops: [String: FilmContainer] = [
+    "loop-gif": FilmContainer(
+      muxer: "gif", pictures: [], pictureCodings: [.gif], sounds: [], soundCoding: .aac, options: ["loop": "0"]),
+    "loop-webp": FilmContainer(
+      muxer: "webp", pictures: [], pictureCodings: [.webp], sounds: [], soundCoding: .aac, options: ["loop": "0"]),
+  ]
+
   static let ogv = FilmContainer(
     muxer: "ogg", pictures: Set(codecs: AV_CODEC_ID_THEORA), pictureCodings: [.theora],
     sounds: Set(codecs: AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_FLAC), soundCoding: .vorbis,

@@ -3,7 +3,16 @@ public import WorkerKit
 
 /// Makes films of films: copied into another container, or coded.
 public struct FilmHandler: JobHandler {
-  public static let verbs = Conversion.films.map(\.verb).filter { FilmContainer.all[$0] != nil }
+  public static let verbs = Conversion.films.map(\.verb).filter { container($0) != nil }
+
+  private static func container(_ verb: String) -> FilmContainer? {
+    FilmContainer.all[verb] ?? FilmContainer.loops[verb]
+  }
+
+  private static func changes(_ recipe: Recipe) -> FilmChanges? {
+    guard let words = recipe.arguments else { return nil }
+    return FilmContainer.loops[recipe.verb] == nil ? FilmChanges(words[...]) : LoopChanges(words[...])?.film
+  }
 
   /// What was measured last, which is mostly made next.
   private var measured: (document: UInt64, recipe: Recipe, layout: SealedLayout)?
@@ -11,8 +20,7 @@ public struct FilmHandler: JobHandler {
   public init() {}
 
   private static func making(_ recipe: Recipe, _ order: JobOrder) throws(JobFailure) -> FilmMaking {
-    guard let container = FilmContainer.all[recipe.verb], let changes = recipe.arguments.flatMap({ FilmChanges($0[...]) })
-    else { throw .unknown }
+    guard let container = container(recipe.verb), let changes = changes(recipe) else { throw .unknown }
     return FilmMaking(try order.input(), container, changes)
   }
 

@@ -13,7 +13,8 @@ internal import WorkerKit
   /// - Parameters:
   ///   - kind: `""` for pictures, `"a"` for samples, as FFmpeg's names of filters start.
   ///   - entry: what comes in, as the filter named `buffer` has it.
-  init(_ kind: String, from entry: String, _ chain: String) throws(JobFailure) {
+  ///   - palette: goes in first, at what the chain calls so.
+  init(_ kind: String, from entry: String, _ chain: String, palette: MediaFrame? = nil) throws(JobFailure) {
     guard let graph = unsafe avfilter_graph_alloc() else { throw .noMemory() }
     frame = try MediaFrame()
     unsafe graph.pointee.nb_threads = 2
@@ -21,7 +22,15 @@ internal import WorkerKit
     do throws(JobFailure) {
       unsafe source = try Self.add("\(kind)buffer", entry, to: graph)
       unsafe sink = try Self.add("\(kind)buffersink", nil, to: graph)
-      try unsafe Self.connect(source, sink, by: chain, in: graph)
+      var colours: UnsafeMutablePointer<AVFilterContext>?
+      if let palette {
+        unsafe colours = try Self.add("buffer", Self.entry(of: palette, AVRational(num: 1, den: 25)), to: graph)
+      }
+      try unsafe Self.connect(source, colours, sink, by: chain, in: graph)
+      if let palette, let colours = unsafe colours {
+        try unsafe checked(av_buffersrc_add_frame_flags(colours, palette.pointer, 8), "cannot be changed so")
+        try unsafe checked(av_buffersrc_add_frame_flags(colours, nil, 0), "cannot be changed so")
+      }
       unsafe self.graph = graph
     } catch {
       unsafe avfilter_graph_free(&last)
@@ -32,6 +41,14 @@ internal import WorkerKit
   deinit {
     var last: UnsafeMutablePointer<AVFilterGraph>? = unsafe graph
     unsafe avfilter_graph_free(&last)
+  }
+
+  /// A picture as the filter `buffer` takes it.
+  static func entry(of picture: MediaFrame, _ timeBase: AVRational) -> String {
+    unsafe """
+      video_size=\(picture.pointer.pointee.width)x\(picture.pointer.pointee.height):\
+      pix_fmt=\(picture.pointer.pointee.format):time_base=\(timeBase.num)/\(timeBase.den):pixel_aspect=1/1
+      """
   }
 
   private static func add(
@@ -46,8 +63,8 @@ internal import WorkerKit
   }
 
   private static func connect(
-    _ source: UnsafeMutablePointer<AVFilterContext>, _ sink: UnsafeMutablePointer<AVFilterContext>,
-    by chain: String, in graph: UnsafeMutablePointer<AVFilterGraph>
+    _ source: UnsafeMutablePointer<AVFilterContext>, _ palette: UnsafeMutablePointer<AVFilterContext>?,
+    _ sink: UnsafeMutablePointer<AVFilterContext>, by chain: String, in graph: UnsafeMutablePointer<AVFilterGraph>
   ) throws(JobFailure) {
     var outputs = unsafe avfilter_inout_alloc()
     var inputs = unsafe avfilter_inout_alloc()
@@ -58,6 +75,12 @@ internal import WorkerKit
     guard let open = unsafe outputs, let end = unsafe inputs else { throw .noMemory() }
     unsafe open.pointee.name = av_strdup("in")
     unsafe open.pointee.filter_ctx = unsafe source
+    if let palette = unsafe palette {
+      guard let second = unsafe avfilter_inout_alloc() else { throw .noMemory() }
+      unsafe second.pointee.name = av_strdup("palette")
+      unsafe second.pointee.filter_ctx = unsafe palette
+      unsafe open.pointee.next = unsafe second
+    }
     unsafe end.pointee.name = av_strdup("out")
     unsafe end.pointee.filter_ctx = unsafe sink
     try unsafe checked(avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil), "cannot be changed so")

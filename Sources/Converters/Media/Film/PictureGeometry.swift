@@ -14,6 +14,14 @@ struct PictureGeometry {
   init(
     _ stream: MediaStream, _ source: UnsafeMutablePointer<AVStream>, _ changes: FilmChanges, _ coding: PictureCoding
   ) throws(JobFailure) {
+    try unsafe self.init(stream, source, changes, coding) { Self.scale(changes.size, $0) }
+  }
+
+  /// - Parameter scale: by how much a picture of such sides is to be scaled; never more than 1.
+  init(
+    _ stream: MediaStream, _ source: UnsafeMutablePointer<AVStream>, _ changes: FilmChanges, _ coding: PictureCoding,
+    scale: ((Double, Double)) -> Double
+  ) throws(JobFailure) {
     let parameters = unsafe source.pointee.codecpar.pointee
     if unsafe ![AV_FIELD_UNKNOWN, AV_FIELD_PROGRESSIVE].contains(parameters.field_order) {
       filters.append("bwdif=mode=send_frame:deint=interlaced")
@@ -44,7 +52,7 @@ struct PictureGeometry {
     }
     if changes.isFlipped { filters.append("vflip") }
     if changes.isMirrored { filters.append("hflip") }
-    var scale = Self.scale(changes.size, sides)
+    var scale = scale(sides)
     let most = min(Double(coding.most.width) / sides.0, Double(coding.most.height) / sides.1)
     if scale > most {
       scale = most

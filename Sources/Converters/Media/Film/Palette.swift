@@ -1,0 +1,51 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// The 256 colours that all pictures of an animated image share.
+enum Palette {
+  /// Decodes the film's part once. `chain`: how its pictures are changed before.
+  static func make(
+    of input: MediaInput, _ stream: MediaStream, _ chain: String, _ window: FilmWindow
+  ) throws(JobFailure) -> MediaFrame {
+    let palette = try MediaFrame()
+    let decoder = try unsafe TrackDecoder(input.stream(stream.index))
+    let packet = try MediaPacket()
+    let origin = window.origin(in: stream.timeBase)
+    var graph: FilterGraph?
+    func take(_ frame: MediaFrame?) throws(JobFailure) {
+      try graph?.filter(frame) { (made) throws(JobFailure) in unsafe av_frame_move_ref(palette.pointer, made.pointer) }
+    }
+    func decode(_ packet: MediaPacket?) throws(JobFailure) {
+      try decoder.decode(packet) { (frame) throws(JobFailure) in
+        if graph == nil {
+          let entry = FilterGraph.entry(of: frame, stream.timeBase)
+          graph = try FilterGraph("", from: entry, chain + ",palettegen=stats_mode=diff")
+        }
+        let time = unsafe frame.pointer.pointee.pts
+        if time == ffmedia_no_time { return }
+        unsafe frame.pointer.pointee.pts = time.subtractingReportingOverflow(origin).partialValue
+        try take(frame)
+      }
+    }
+    input.use(only: [stream.index])
+    input.enter(at: window.start)
+    let base = stream.timeBase
+    while try input.read(into: packet) {
+      let time = unsafe packet.pointer.pointee.dts
+      if let end = window.end, time != ffmedia_no_time,
+        Double(time &- origin) * Double(base.num) / Double(max(1, base.den)) > end
+      {
+        break
+      }
+      try decode(packet)
+    }
+    try decode(nil)
+    try take(nil)
+    guard unsafe palette.pointer.pointee.width > 0 else {
+      throw JobFailure(.damaged, "has no picture that can be decoded")
+    }
+    input.enter(at: window.start)
+    return palette
+  }
+}
