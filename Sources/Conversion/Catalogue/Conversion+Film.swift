@@ -49,7 +49,7 @@ extension Conversion {
     return conversion
   }
 
-  static func trackVerb(_ result: Format) -> String { "track-\(result.name)" }
+  public static func trackVerb(_ result: Format) -> String { "track-\(result.name)" }
 
   /// `index.m3u8`, and the files that it names; the number of these is its verb's count.
   public static let playlist = Conversion(

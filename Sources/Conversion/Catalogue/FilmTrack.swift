@@ -16,7 +16,10 @@ public struct FilmTrack: Hashable, Sendable {
   }
 
   /// What files of tracks are, the best first. An attachment is `attachment`, whatever it holds.
-  public static let formats: [Format] = [.mp4, .mkv, .mka, .srt, .ass, .vtt, .jpeg, .png, .attachment]
+  public static let formats: [Format] = [
+    .mp4, .mkv, .m4a, .mp3, .flac, .opus, .ogg, .ac3, .eac3, .dts, .mp2, .wav, .mka, .srt, .ass, .vtt, .jpeg, .png,
+    .attachment,
+  ]
 
   /// No list has more.
   public static let most = 10_000

@@ -14,6 +14,6 @@ enum FFMedia {
   /// Loads everything that cannot be loaded once the sandbox is closed.
   static func makeHandlers() -> [any JobHandler] {
     MediaLibrary.start()
-    return [SoundHandler(), FilmHandler(), StillHandler()]
+    return [SoundHandler(), FilmHandler(), StillHandler(), TracksHandler(), SegmentHandler()]
   }
 }

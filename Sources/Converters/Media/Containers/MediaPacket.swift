@@ -39,3 +39,13 @@ internal import WorkerKit
   /// Lets its samples go.
   func clear() { unsafe av_frame_unref(pointer) }
 }
+
+extension MediaPacket {
+  /// Adds to its times; `timeBase`: their unit.
+  func delay(by seconds: Double, _ timeBase: AVRational) {
+    guard seconds != 0, timeBase.num > 0 else { return }
+    let delay = Int64((seconds * Double(timeBase.den) / Double(timeBase.num)).rounded())
+    if unsafe pointer.pointee.pts != ffmedia_no_time { unsafe pointer.pointee.pts += delay }
+    if unsafe pointer.pointee.dts != ffmedia_no_time { unsafe pointer.pointee.dts += delay }
+  }
+}

@@ -15,6 +15,8 @@ internal import WorkerKit
   private var graph: FilterGraph?
   private var entry = ""
   private var place = 0
+  /// Added to all times, in seconds.
+  var shift = 0.0
   private(set) var isDone = false
   private var hasPicture = false
   /// What is to be said of the result.
@@ -152,6 +154,7 @@ internal import WorkerKit
       if unsafe packet.pointer.pointee.duration == 0 {
         unsafe packet.pointer.pointee.duration = av_rescale_q(1, AVRational(num: rate.den, den: rate.num), encoder.timeBase)
       }
+      packet.delay(by: shift, encoder.timeBase)
       try output.write(packet, to: place, timeBase: encoder.timeBase)
     }
   }

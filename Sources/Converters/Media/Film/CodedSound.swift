@@ -13,6 +13,10 @@ internal import WorkerKit
   private var graph: FilterGraph?
   private var entry = ""
   private var place = 0
+  /// Added to all times, in seconds.
+  var shift = 0.0
+  /// Which packets are written, by their times after that; in samples.
+  var kept = Int64.min..<Int64.max
   private(set) var isDone = false
   /// What is to be said of the result.
   let remarks: [String]
@@ -47,6 +51,9 @@ internal import WorkerKit
     if coding.bitRate > 0 { unsafe context.pointee.bit_rate = Int64(coding.bitRate * layout.channels) }
     try encoder.open(coding.options)
   }
+
+  /// Samples a second of the result.
+  var rate: Int { Int(unsafe encoder.context.pointee.sample_rate) }
 
   /// The smallest that is not below; else the largest.
   private static func nearest(to rate: Int, _ rates: [Int]) -> Int {
@@ -118,6 +125,8 @@ internal import WorkerKit
       unsafe samples.pointer.pointee.pts = av_rescale_q(samples.pointer.pointee.pts, graph.timeBase, encoder.timeBase)
     }
     try encoder.encode(samples) { (packet) throws(JobFailure) in
+      packet.delay(by: shift, encoder.timeBase)
+      guard kept.contains(unsafe packet.pointer.pointee.pts) else { return }
       try output.write(packet, to: place, timeBase: encoder.timeBase)
     }
   }

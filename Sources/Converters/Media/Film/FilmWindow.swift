@@ -38,9 +38,9 @@ struct FilmWindow {
       filters.append("\(kind)trim=start=\(start)" + (end.map { ":end=\($0)" } ?? ""))
     }
     if kind.isEmpty {
-      if start > 0 || speed != 1 { filters.append("setpts=(PTS-\(start)/TB)/\(speed)") }
+      if start > 0 || speed != 1 { filters.append("setpts=round((PTS-\(start)/TB)/\(speed))") }
     } else {
-      if start > 0 { filters.append("asetpts=PTS-\(start)/TB") }
+      if start > 0 { filters.append("asetpts=round(PTS-\(start)/TB)") }
       // A filter slows to no less than half.
       if speed < 0.5 { filters += ["atempo=0.5", "atempo=\(speed * 2)"] } else if speed != 1 {
         filters.append("atempo=\(speed)")
