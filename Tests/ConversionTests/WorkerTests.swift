@@ -67,6 +67,14 @@ struct WorkerTests {
     print(try await Self.script("check_formats.py", []))
   }
 
+  @Test func everyFormatBecomesEveryOther() async throws {
+    print(try await Self.script("check_matrix.py", TestExtent.isFull ? ["all"] : []))
+  }
+
+  @Test func wordsOfNamesCutTurnBoundAndChoose() async throws {
+    print(try await Self.script("check_changes.py", []))
+  }
+
   @Test func pagesFramesProfilesAndRareKindsOfPixelsAreAsOthersHaveThem() async throws {
     #expect(try await Self.script("check_pictures.py", []) == "0 wrong\n")
   }

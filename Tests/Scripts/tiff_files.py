@@ -67,8 +67,11 @@ def page_of(image: Image.Image, **more) -> Page:
     return Page(*image.size, photometric, image.tobytes(), samples, **more)
 
 
-def raw_photo(width: int, height: int, alone: bool = False, packing: int = 1) -> bytes:
-    """A DNG whose quarters are red, green, blue and white; beside it a thumbnail of another colour, unless it is alone."""
+def raw_photo(
+    width: int, height: int, alone: bool = False, packing: int = 1, preview: bytes = b"", orientation: int = 1
+) -> bytes:
+    """A DNG whose quarters are red, green, blue and white; beside it a thumbnail of another colour, unless it is alone, or
+    a JPEG, as from a camera that was held so."""
     lit = {(0, 0): (0,), (1, 0): (1,), (0, 1): (2,), (1, 1): (0, 1, 2)}
     # The colours of the four sensors of a cell.
     sensors = [0, 1, 1, 2]
@@ -83,4 +86,8 @@ def raw_photo(width: int, height: int, alone: bool = False, packing: int = 1) ->
     photo.tags[259] = (SHORT, [packing])
     if alone:
         return tiff([photo])
+    if preview:
+        shown = Page(width, height, 6, preview, 3, t254=(LONG, [1]), t274=(SHORT, [orientation]), inner=[photo], **camera)
+        shown.tags[259] = (SHORT, [7])
+        return tiff([shown])
     return tiff([page_of(Image.new("RGB", (16, 12), (255, 0, 255)), t254=(LONG, [1]), inner=[photo], **camera)])

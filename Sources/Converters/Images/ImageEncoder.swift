@@ -34,12 +34,13 @@ extension ImageFormat {
     case .xbm: RasterFile(.codec(.xbm))
     case .qoi: RasterFile(.codec(.qoi))
     case .pam: RasterFile(.codec(.pam))
-    case .pfm: RasterFile(.codec(.pfm))
+    case .pfm: FloatMap()
+    case .pbm: RasterFile(.codec(.pbm))
     case .exr: RasterFile(.codec(.exr))
     case .fits: RasterFile(.fits)
     case .yuv: RasterFile(.planar)
     case .ico: IconFile()
-    case .jpeg, .png, .webp, .tiff, .gif, .avif, .jp2, .jxl, .hdr, .pbm, .pgm, .ppm, .pnm, .pdf:
+    case .jpeg, .png, .webp, .tiff, .gif, .avif, .jp2, .jxl, .hdr, .pgm, .ppm, .pnm, .pdf:
       ImageFile(self, quality: quality, depth: depth)
     }
   }

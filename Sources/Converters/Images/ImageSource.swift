@@ -84,6 +84,8 @@ internal import WorkerKit
     if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
     if let photo = RawPhoto(input, selection.page?.file) { return try photo.picture() }
     if let icon = EmbeddedIcon(input) { return try icon.picture() }
+    if let file = try PhotoshopFile(input) { return try VipsPicture(file.pixels()) }
+    if let pixels = try FloatMap.pixels(of: input) { return try VipsPicture(pixels) }
     guard let codec = PictureCodec(input) else { return nil }
     let pixels = try unsafe codec.pixels(of: input.bytes)
     return try VipsPicture(pixels)

@@ -5,8 +5,8 @@ internal import WorkerKit
 extension PictureCodec {
   /// How files start that only libavcodec reads, by the catalogue's formats.
   private static let known: [(format: Format, codec: PictureCodec)] = [
-    (.psd, .psd), (.dds, .dds), (.qoi, .qoi), (.fits, .fits), (.sunRaster, .sunRaster), (.sgi, .sgi), (.xwd, .xwd),
-    (.pcx, .pcx), (.xbm, .xbm), (.xpm, .xpm), (.pam, .pam), (.pfm, .pfm),
+    (.dds, .dds), (.qoi, .qoi), (.fits, .fits), (.sunRaster, .sunRaster), (.sgi, .sgi), (.xwd, .xwd),
+    (.pcx, .pcx), (.xbm, .xbm), (.xpm, .xpm), (.pam, .pam),
   ]
 
   /// The one that reads a file; nil if it is for others.

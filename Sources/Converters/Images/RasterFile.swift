@@ -43,7 +43,7 @@ extension VipsPicture {
   }
 
   /// All pixels: bytes, 16-bit words, or floats of light.
-  fileprivate func pixels() throws(JobFailure) -> PixelBlock {
+  func pixels() throws(JobFailure) -> PixelBlock {
     let layout = PixelLayout(bands: bands, sample: isByte ? .byte : isFloat ? .float : .word)
     guard width * height <= PixelBlock.limit / layout.pixel else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much for this format")

@@ -50,8 +50,7 @@ internal import WorkerKit
   private func open(_ codec: PictureCodec) throws(JobFailure) {
     var options: OpaquePointer?
     defer { unsafe av_dict_free(&options) }
-    // Not all programs read the runs that the library writes.
-    if codec == .sgi { _ = unsafe av_dict_set(&options, "rle", "0", 0) }
+    for (name, value) in codec.options { _ = unsafe av_dict_set(&options, name, value, 0) }
     let code = unsafe avcodec_open2(pointer, nil, &options)
     guard code == 0 else { throw PictureCodec.failure(code) }
   }

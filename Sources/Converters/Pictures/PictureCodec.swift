@@ -2,7 +2,7 @@ internal import CAVCodec
 
 /// The simpler formats of pictures, which libavcodec reads and writes: one picture a file, all of it in memory.
 public enum PictureCodec: Sendable {
-  case bmp, tga, pcx, psd, dds, sgi, sunRaster, xwd, xbm, xpm, qoi, pam, pfm, fits, exr
+  case bmp, tga, pcx, psd, dds, sgi, sunRaster, xwd, xbm, xpm, qoi, pbm, pam, fits, exr
 
   var number: AVCodecID {
     switch self {
@@ -18,18 +18,28 @@ public enum PictureCodec: Sendable {
     case .xpm: AV_CODEC_ID_XPM
     case .qoi: AV_CODEC_ID_QOI
     case .pam: AV_CODEC_ID_PAM
-    case .pfm: AV_CODEC_ID_PFM
+    case .pbm: AV_CODEC_ID_PBM
     case .fits: AV_CODEC_ID_FITS
     case .exr: AV_CODEC_ID_EXR
+    }
+  }
+
+  /// What is said to the library beyond pixels.
+  var options: KeyValuePairs<String, String> {
+    switch self {
+    // Not all programs read the runs that the library writes.
+    case .sgi: ["rle": "0"]
+    // As nearly all such files are.
+    case .exr: ["format": "half", "compression": "zip16"]
+    default: [:]
     }
   }
 
   /// How samples are stored in files that are written: as those of `layout`, or the nearest.
   func stored(_ layout: PixelLayout) -> AVPixelFormat {
     switch self {
-    case .xbm: AV_PIX_FMT_MONOWHITE
+    case .xbm, .pbm: AV_PIX_FMT_MONOWHITE
     case .exr: [AV_PIX_FMT_GRAYF32LE, AV_PIX_FMT_GBRPF32LE, AV_PIX_FMT_GBRAPF32LE][max(0, layout.bands - 2)]
-    case .pfm: layout.bands == 1 ? AV_PIX_FMT_GRAYF32LE : AV_PIX_FMT_GBRPF32LE
     case .tga, .bmp, .sunRaster, .xwd:
       layout.bands == 1 ? AV_PIX_FMT_GRAY8 : layout.bands == 4 ? AV_PIX_FMT_BGRA : AV_PIX_FMT_BGR24
     case .pam where layout.sample == .word:
