@@ -72,7 +72,7 @@ struct FilmMaking {
         tracks.append(pictures)
       case (.coded, .sound):
         let coding = container.soundCoding.blocked(by: rate)
-        let sound = try CodedSound(stream, of: input, coding, window, hasGlobalHeader: output.wantsGlobalHeaders)
+        let sound = try CodedSoundTrack(stream, of: input, coding, window, hasGlobalHeader: output.wantsGlobalHeaders)
         notes += sound.remarks
         tracks.append(sound)
       case (.coded, _): tracks.append(try CodedText(stream, of: input, container.textEncoder ?? "", window))
@@ -113,7 +113,7 @@ struct FilmMaking {
 
 extension MadeTrack {
   /// Whether it knows when its part of a film has been taken.
-  fileprivate var canBeDone: Bool { self is CodedPictures || self is CodedSound }
+  fileprivate var canBeDone: Bool { self is CodedPictures || self is CodedSoundTrack }
 }
 
 extension SoundCoding {

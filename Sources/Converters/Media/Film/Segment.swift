@@ -54,7 +54,7 @@ struct Segment {
   }
 
   /// Coded from a little before, so that the sound of each run goes on from that of the one before it.
-  private func codedSound(_ stream: MediaStream) throws(JobFailure) -> CodedSound {
+  private func codedSound(_ stream: MediaStream) throws(JobFailure) -> CodedSoundTrack {
     let rate = Double(stream.rate)
     func runs(_ seconds: Double) -> Int64 { Int64((seconds * rate / Double(Self.runLength)).rounded(.up)) }
     func seconds(_ runs: Int64) -> Double { Double(max(0, runs) * Self.runLength) / rate }
@@ -62,7 +62,7 @@ struct Segment {
     let last = runs(end)
     let from = isFirst ? 0 : seconds(first - 3)
     let window = FilmWindow(of: plan.input, from: from, to: isLast ? nil : seconds(last + 3))
-    let sound = try CodedSound(stream, of: plan.input, .aac, window, hasGlobalHeader: false)
+    let sound = try CodedSoundTrack(stream, of: plan.input, .aac, window, hasGlobalHeader: false)
     sound.shift = from
     if sound.rate == stream.rate {
       sound.kept = (isFirst ? .min : first * Self.runLength)..<(isLast ? .max : last * Self.runLength)

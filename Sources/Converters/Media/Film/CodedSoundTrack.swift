@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import WorkerKit
 
 /// A track of sound that is decoded, changed and coded again.
-@safe final class CodedSound: MadeTrack {
+@safe final class CodedSoundTrack: MadeTrack {
   let source: Int
   private let stream: MediaStream
   private let decoder: TrackDecoder
