@@ -1,4 +1,5 @@
 internal import Catalogue
+internal import Synchronization
 
 /// What a `ConversionService` is making, and what it could not make: for people.
 public struct ConversionReport: Sendable {
@@ -31,5 +32,21 @@ extension Job.Work {
     case .count(let verb): verb
     case .findPasswords: "passwords"
     }
+  }
+}
+
+extension ConversionService {
+  /// Does not wait for any of it.
+  public var report: ConversionReport {
+    let (jobs, made, failed) = state.withLock { ($0.jobs, $0.madeCount, $0.failed) }
+    let running = jobs.compactMap { key, job in
+      job.task.runningTime.map {
+        ConversionReport.Job(
+          path: job.subject.path(), recipe: key.work.name, seconds: $0, thousandths: job.task.thousandths)
+      }
+    }
+    return ConversionReport(
+      running: running.sorted { $0.seconds > $1.seconds }, waiting: jobs.count - running.count, made: made,
+      failures: failed.all)
   }
 }

@@ -17,6 +17,8 @@ extension ConversionService {
     /// Results that somebody uses.
     var made: [Key: Made] = [:]
     var failures: [Key: Failure] = [:]
+    /// Those of parts, one for each file that they are parts of, which others can still be read of.
+    var failedParts: [Key: Failure] = [:]
     /// The same for people, by file whatever its state is.
     var failed = FailedConversions()
     var madeCount = 0

@@ -162,9 +162,14 @@ public final class ConversionService: Sendable {
     }
   }
 
-  /// Why something could not be made the last time.
+  /// Why something, or a part of it, could not be made the last time.
   public func failure(of work: Job.Work, inState revision: UInt64) -> Fault? {
-    state.withLock { $0.failures[Key(revision: revision, work: work)]?.fault }
+    state.withLock { state in
+      let key = Key(revision: revision, work: work)
+      if let known = state.failures[key] ?? state.failedParts[key] { return known.fault }
+      guard case .make(let recipe) = work else { return nil }
+      return state.failures[Key(revision: revision, work: .measure(recipe))]?.fault
+    }
   }
 
   func known(_ key: Key) throws(Fault) -> Rendition? {
@@ -259,8 +264,12 @@ public final class ConversionService: Sendable {
         if rendition != nil { state.madeCount += 1 }
         if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):
-        if state.failures.count >= Self.failuresAtMost { state.failures = [:] }
-        state.failures[key] = Failure(fault: fault, isLasting: isLasting, pending: pending)
+        if state.failures.count >= Self.failuresAtMost { (state.failures, state.failedParts) = ([:], [:]) }
+        let failure = Failure(fault: fault, isLasting: isLasting, pending: pending)
+        state.failures[key] = failure
+        if case .part(let recipe, _) = key.work {
+          state.failedParts[Key(revision: key.revision, work: .make(recipe))] = failure
+        }
         state.failed.add(path, recipe: key.work.name, reason: fault.description)
       case .dropped: break
       }
@@ -272,21 +281,5 @@ public final class ConversionService: Sendable {
     case .dropped: stream?.fail(Fault(.system(EIO), "it was changed while it was converted, or the mount is ending"))
     }
     pending?.finish(with: product)
-  }
-
-  // MARK: Reporting
-
-  /// Does not wait for any of it.
-  public var report: ConversionReport {
-    let (jobs, made, failed) = state.withLock { ($0.jobs, $0.madeCount, $0.failed) }
-    let running = jobs.compactMap { key, job in
-      job.task.runningTime.map {
-        ConversionReport.Job(
-          path: job.subject.path(), recipe: key.work.name, seconds: $0, thousandths: job.task.thousandths)
-      }
-    }
-    return ConversionReport(
-      running: running.sorted { $0.seconds > $1.seconds }, waiting: jobs.count - running.count, made: made,
-      failures: failed.all)
   }
 }
