@@ -154,6 +154,64 @@ extension SemanticsTests {
       " 100 x 75\n 150 x 200\nls: cannot access 'photo.png.purple.as-png': No such file or directory\n",
       build: documents),
     SemanticsExample(
+      "the pieces of an image are files",
+      """
+      ls photo.png.2x3.tiles; file -b photo.png.2x3.tiles/3-2.png photo.png.1:1.gray.2x2.tiles/1-1.png | cut -d, -f2
+      cmp photo.png.2x3.tiles/1-2.png photo.png.tile1-2of2x3.as-png && ls photo.png.1x12.tiles | tail -n 1
+      ls photo.png.2x3.tiles/4-1.png; ls -d photo.png.tiles photo.png.65x1.tiles report.pdf.2x2.tiles
+      """,
+      """
+      1-1.png
+      1-2.png
+      2-1.png
+      2-2.png
+      3-1.png
+      3-2.png
+       200 x 100
+       150 x 150
+      12-1.png
+      ls: cannot access 'photo.png.2x3.tiles/4-1.png': No such file or directory
+      ls: cannot access 'photo.png.tiles': No such file or directory
+      ls: cannot access 'photo.png.65x1.tiles': No such file or directory
+      ls: cannot access 'report.pdf.2x2.tiles': No such file or directory
+
+      """, build: documents),
+    SemanticsExample(
+      "images of simple formats are read and written",
+      """
+      for f in bmp pcx sgi ras xwd xbm pbm ppm pam ico tga qoi exr; do cp photo.png.40px.as-$f $S/a.$f; done; ls *.as-jpeg
+      for f in bmp pcx sgi ras xwd xbm pbm ppm pam ico tga qoi exr; do file -b a.$f.as-png; done | cut -d, -f2 | uniq
+      cp photo.png.40px.as-yuv $S/a.yuv; stat -c %s a.yuv; file -b a.yuv.40x30.as-png | cut -d, -f2
+      cmp photo.png.40px.as-ppm photo.png.40px.as-tga.as-ppm && getfattr --only-values -n user.ffmount.remark photo.png.as-yuv
+      echo; ls a.yuv.as-png a.yuv.as-jpeg
+      """,
+      """
+      a.exr.as-jpeg
+      a.pam.as-jpeg
+      a.pbm.as-jpeg
+      a.pcx.as-jpeg
+      a.ppm.as-jpeg
+      a.qoi.as-jpeg
+      a.ras.as-jpeg
+      a.sgi.as-jpeg
+      a.tga.as-jpeg
+      a.xwd.as-jpeg
+       40 x 30
+      1800
+       40 x 30
+      photo.png is 400 × 300 pixels in planes, 4:2:0 by BT.601, without a header that says so
+      ls: cannot access 'a.yuv.as-png': No such file or directory
+      ls: cannot access 'a.yuv.as-jpeg': No such file or directory
+
+      """, build: documents),
+    SemanticsExample(
+      "an image of no more bytes than its name says",
+      """
+      [ $(cat photo.png.30k.as-jpeg | wc -c) -le 30000 ] && file -b photo.png.30k.as-jpeg | grep -o 400x300
+      cp photo.png.as-jpeg $S/small.jpg; cmp small.jpg small.jpg.900k.as-jpeg && echo same; ls photo.png.0k.as-jpeg
+      """,
+      "400x300\nsame\nls: cannot access 'photo.png.0k.as-jpeg': No such file or directory\n", build: documents),
+    SemanticsExample(
       "other spellings of formats",
       "for f in jpg:jpeg tif:tiff heif:heic; do cmp photo.png.50px.as-${f%:*} photo.png.50px.as-${f#*:} && echo same; done",
       "same\nsame\nsame\n", build: documents),

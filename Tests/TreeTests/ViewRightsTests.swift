@@ -21,7 +21,7 @@ import Testing
   private static let table: [String: Sources] = [
     "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
-    "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile,
+    "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
   ]
 
   private static func views() -> [any View] {
@@ -86,6 +86,7 @@ import Testing
     switch "\(type(of: view))" {
     case "TableView": ["x.csv", "y.tsv"]
     case "CompressedView", "WholeView": ["x.pdf"]
+    case "TilesView": ["x.png"]
     default:
       [view.listedExtensions.map { FileName("x.\($0.text)") }.first { view.isListed(beside: $0) } ?? "x", "x.dat", "x"]
     }

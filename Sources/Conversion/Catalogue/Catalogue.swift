@@ -18,7 +18,7 @@ public struct Catalogue: Sendable {
 
   /// What the installed programs can do.
   public static let standard = Catalogue(
-    formats: Format.documents + Format.images + Format.sounds + Format.films,
+    formats: Format.documents + Format.images + Format.sounds + Format.films + [.yuv],
     // Recognition before the text that PDFs have of themselves, which it includes.
     conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents
       + Conversion.sounds + Conversion.films)

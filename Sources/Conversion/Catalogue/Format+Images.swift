@@ -63,8 +63,8 @@ extension Format {
 
   /// Those that browsers and common viewers do not show.
   public static let seldomShown: [Format] = [
-    .heic, .tiff, .jp2, .exr, .pbm, .pgm, .ppm, .pnm, .pam, .pfm, .rawPhoto, .jxl, .psd, .tga, .pcx, .dds, .sgi, .sunRaster,
-    .xwd, .hdr, .qoi, .fits, .icns,
+    .heic, .tiff, .jp2, .exr, .pbm, .pgm, .ppm, .pnm, .pam, .pfm, .rawPhoto, .jxl, .psd, .tga, .pcx, .dds, .sgi,
+    .sunRaster, .xwd, .hdr, .qoi, .fits, .icns,
   ]
 
   /// Whether an ISO base media file has one of these major brands.

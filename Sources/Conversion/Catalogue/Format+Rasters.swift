@@ -5,7 +5,10 @@ extension Format {
   /// JPEG XL, as a codestream and in boxes.
   public static let jxl = Format(
     "jxl", extensions: ["jxl"], mimeType: "image/jxl", family: .image, head: [0xff, 0x0a]
-  ) { $0.starts(with: [0xff, 0x0a]) || $0.starts(with: [0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a]) }
+  ) { head in
+    head.starts(with: [0xff, 0x0a])
+      || head.starts(with: [0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a])
+  }
   public static let psd = Format(
     "psd", extensions: ["psd"], mimeType: "image/vnd.adobe.photoshop", family: .image, head: Array("8BPS\0\u{1}".utf8))
   public static let dds = Format(
@@ -97,7 +100,8 @@ extension Format {
       head: [0x50] + digits.utf8.suffix(1) + [10]
     ) { head in
       let bytes = Array(head.prefix(3))
-      return bytes.count == 3 && bytes[0] == 0x50 && digits.utf8.contains(bytes[1]) && [9, 10, 13, 32].contains(bytes[2])
+      return bytes.count == 3 && bytes[0] == 0x50 && digits.utf8.contains(bytes[1])
+        && [9, 10, 13, 32].contains(bytes[2])
     }
   }
 }

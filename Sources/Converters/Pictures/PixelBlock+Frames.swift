@@ -13,10 +13,14 @@ extension PixelBlock {
     let ready = frame.format == layout.format ? frame : try frame.converted(to: layout.format)
     let row = frame.width * layout.pixel
     let (start, step) = unsafe (ready.pointer.pointee.data.0, Int(ready.pointer.pointee.linesize.0))
-    guard let start = unsafe start, abs(step) >= row else { throw JobFailure(.damaged, "has fewer pixels than it says") }
+    guard let start = unsafe start, abs(step) >= row else {
+      throw JobFailure(.damaged, "has fewer pixels than it says")
+    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(size)
-    for y in 0..<frame.height { unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: start + y * step, count: row)) }
+    for y in 0..<frame.height {
+      unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: start + y * step, count: row))
+    }
     try self.init(width: frame.width, height: frame.height, layout, bytes)
   }
 

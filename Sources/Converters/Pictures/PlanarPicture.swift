@@ -44,8 +44,9 @@ public enum PlanarPicture {
       (frame.pointer.pointee.data.2, frame.pointer.pointee.linesize.2, half.width, half.height),
     ]
     var place = 0
-    for unsafe (start, step, width, height) in unsafe planes {
-      guard let start = unsafe start else { throw JobFailure.noMemory() }
+    for plane in 0..<3 {
+      let (first, step, width, height) = unsafe planes[plane]
+      guard let start = unsafe first else { throw JobFailure.noMemory() }
       for y in 0..<height {
         try unsafe body(UnsafeMutableRawBufferPointer(start: start + y * Int(step), count: width), place)
         place += width

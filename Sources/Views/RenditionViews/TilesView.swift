@@ -27,6 +27,12 @@ package struct TilesView: FolderView {
 
   package func listedName(beside file: FileName) -> FileName { file.appending(".1x1.tiles") }
 
+  package func listedRequest(beside file: FileName) -> ViewRequest {
+    var whole = TileChanges()
+    _ = whole.add("1x1")
+    return ViewRequest(source: file, recipe: Recipe(verb: Conversion.tiles.verb, whole))
+  }
+
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   package func requests(for name: FileName) -> [ViewRequest] {
