@@ -100,7 +100,7 @@ let package = Package(
       "MailViews", in: "Views",
       ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree"]),
     module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"]),
-    module("RenditionViews", in: "Views", ["Bytes", "Files", "Index", "Catalogue", "Jobs", "Tree"]),
+    module("RenditionViews", in: "Views", ["Bytes", "Files", "Text", "Index", "Catalogue", "Jobs", "Tree"]),
 
     // Tree: nodes, items, listings, and what a view is; no format.
     module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"]),

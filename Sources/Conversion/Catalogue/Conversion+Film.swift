@@ -51,6 +51,11 @@ extension Conversion {
 
   public static func trackVerb(_ result: Format) -> String { "track-\(result.name)" }
 
+  /// The pictures of a film by their times, each a `still`; the number of seconds is its verb's count.
+  public static let frames = Conversion(
+    "still-jpeg", from: Format.films, to: .jpeg, as: .inView, arguments: FrameChanges.self, size: .guess(8),
+    programs: ["ffmedia"], meaning: ("any film", "pictures of it"))
+
   /// `index.m3u8`, and the files that it names; the number of these is its verb's count.
   public static let playlist = Conversion(
     "hls", from: Format.films, to: .m3u8, as: .inView, size: .guess(1), programs: ["ffmedia"],
@@ -73,9 +78,6 @@ extension Conversion {
 }
 
 extension Recipe {
-  /// The picture of a film at a time.
-  public static func picture(at time: MediaTime) -> Recipe { Recipe(verb: "still-jpeg", StillChanges(at: time)) }
-
   /// One of the files that a playlist names, counted from 1.
   public static func segment(_ number: Int) -> Recipe {
     Recipe(verb: Conversion.segment.verb, PageSelection(page: number))

@@ -9,8 +9,6 @@ public struct StillChanges: Modifiers {
 
   public init() {}
 
-  public init(at time: MediaTime) { self.time = time }
-
   public var size: ImageChanges.Size? { others.size }
   /// 1 to 100.
   public var quality: Int { others.quality ?? 85 }

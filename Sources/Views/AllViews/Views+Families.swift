@@ -71,6 +71,14 @@ extension Views {
     }
     return views.filter { view in view.verb.map { conversions.catalogue.conversion($0) != nil } ?? true }.map(\.view)
       + named + [ScannedFolderView(conversions)].compactMap(\.self) + [TilesView(conversions)].compactMap(\.self)
+      + films(listing, conversions)
+  }
+
+  private static func films(_ listing: ViewListing, _ conversions: Conversions) -> [any View] {
+    let views: [(any View)?] = [
+      StreamsView(listing: listing, conversions), FramesView(conversions), SegmentsView(conversions),
+    ]
+    return views.compactMap(\.self)
   }
 
   // MARK: What there is
