@@ -107,9 +107,9 @@ struct FilmPlan {
       case .subtitle, .attachment, .cover, .data: break
       }
       // What a chapter is called is told again among the chapters.
-      if stream.codecName != "bin_data", stream.codec != AV_CODEC_ID_NONE {
-        remarks.append("\(stream.kind.word) (\(stream.codecName)) is left out")
-      }
+      if stream.kind == .data, stream.codecName == "bin_data" { continue }
+      let name = stream.tags["filename"] ?? stream.codecName
+      remarks.append("\(stream.kind.word) (\(name)) is left out")
     }
   }
 

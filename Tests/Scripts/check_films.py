@@ -1,0 +1,154 @@
+"""check_films.py SOURCE MOUNT PART
+
+Compares what a mount makes of the films of make_films.py with what ffprobe and ffmpeg say of them. Prints what it found.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+source, mount = map(pathlib.Path, sys.argv[1:3])
+
+
+def run(*words):
+    result = subprocess.run([str(word) for word in words], capture_output=True, timeout=100)
+    if result.returncode:
+        raise SystemExit(f"{' '.join(map(str, words))}: {result.stderr.decode(errors='replace')}")
+    return result.stdout.decode(errors="replace")
+
+
+def probe(path):
+    return json.loads(run("ffprobe", "-v", "error", "-of", "json", "-show_streams", "-show_format", "-show_chapters", path))
+
+
+def codecs(path):
+    return " ".join(stream["codec_name"] for stream in probe(path)["streams"] if stream.get("codec_name", "bin_data") != "bin_data")
+
+
+def pictures(path, *more):
+    """The sums of all decoded pictures."""
+    lines = run("ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", "0:v:0", *more, "-fps_mode", "passthrough", "-f", "framemd5", "-")
+    return [line.split()[-1] for line in lines.splitlines() if not line.startswith("#")]
+
+
+def length(path, kind="v"):
+    """In seconds, of what can be decoded."""
+    lines = run("ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", f"0:{kind}:0", "-f", "framecrc", "-")
+    times = [line.split(",") for line in lines.splitlines() if not line.startswith("#")]
+    base = re.search(r"#tb 0: (\d+)/(\d+)", lines)
+    scale = int(base[1]) / int(base[2])
+    return (int(times[-1][2]) + int(times[-1][3]) - int(times[0][2])) * scale
+
+
+def likeness(path, original, change="null"):
+    """How alike the pictures' brightness is, in decibels."""
+    graph = f"[1:v]{change}[b];[0:v][b]scale2ref[a][c];[a]settb=AVTB,setpts=N[x];[c]settb=AVTB,setpts=N[y];[x][y]psnr"
+    result = subprocess.run(["ffmpeg", "-nostdin", "-i", path, "-i", original, "-lavfi", graph, "-f", "null", "-"],
+                            capture_output=True, timeout=100)
+    found = re.search(rb"PSNR.* y:([\d.]+|inf)", result.stderr)
+    return float(found[1]) if found else 0.0
+
+
+def attribute(path, name):
+    try:
+        return os.getxattr(path, f"user.ffmount.{name}").decode()
+    except OSError:
+        return ""
+
+
+def check(name, is_so):
+    print(f"{name}: {'yes' if is_so else 'NO'}")
+
+
+def copies():
+    film = source / "film.mkv"
+    for form in ["mp4", "mov", "mkv", "ts", "m4v", "flv", "3gp"]:
+        path = mount / f"film.mkv.as-{form}"
+        with open(path, "rb") as opened:
+            told = os.fstat(opened.fileno()).st_size
+            read = opened.read()
+        check(f"{form} {codecs(path)}", told == len(read) and pictures(path) == pictures(film))
+    made = probe(mount / "film.mkv.as-mp4")
+    print(made["format"]["tags"]["title"], [chapter["tags"]["title"] for chapter in made["chapters"]])
+    print([stream["tags"].get("language") for stream in made["streams"]][1:3])
+    start = open(mount / "film.mkv.as-mp4", "rb").read()
+    check("index first", 0 < start.find(b"moov") < start.find(b"mdat"))
+    print(attribute(mount / "film.mkv.as-mp4", "remark"))
+    print(run("ffmpeg", "-nostdin", "-v", "error", "-i", mount / "film.mkv.as-mp4", "-map", "0:s", "-f", "srt", "-").split()[-1])
+    turned, before = (probe(path)["streams"][0] for path in [mount / "turned.mp4.as-mov", source / "turned.mp4"])
+    check("still to be turned", turned["width"] == 160 and turned["side_data_list"] == before["side_data_list"])
+
+
+def coded():
+    for form in ["webm", "avi", "wmv", "mpeg", "ogv", "mxf", "rm", "swf", "amv"]:
+        path = mount / f"film.mkv.as-{form}"
+        # What the container does not take, the remark tells.
+        whole = path.read_bytes()
+        alike = likeness(path, source / "film.mkv")
+        # All sizes there are in AMV and RealVideo have sides of sixteen pixels.
+        enough = 20 if form in ["amv", "rm", "swf", "wmv"] else 27
+        check(f"{form} {codecs(path)}", len(whole) > 1000 and alike > enough and "coded again" in attribute(path, "remark"))
+    for name in ["old.avi", "disc.vob", "cast.ts"]:
+        path = mount / f"{name}.as-mp4"
+        path.read_bytes()
+        stream = probe(path)["streams"][0]
+        print(name, codecs(path), f"{stream['width']}x{stream['height']}", f"{length(path):.1f}")
+    print(attribute(mount / "cast.ts.as-mp4", "remark"))
+    turned = mount / "turned.mp4.as-webm"
+    stream = probe(turned)["streams"][0]
+    check(f"upright {stream['width']}x{stream['height']}", likeness(turned, source / "turned.mp4") > 27)
+
+
+def changed():
+    for words, kind, change in [
+        ("500ms-1s500ms", "a", "trim=start=0.5:end=1.5"), ("2x", "a", None), ("0,5x", "a", None),
+        ("crop=64x48+16+32", "v", "crop=64:48:16:32"), ("rot90", "v", "transpose=clock"), ("flip.mirror", "v", "vflip,hflip"),
+        ("60p", "v", None), ("64x64", "v", None), ("720p", "v", None), ("10fps", "v", None), ("crf40", "v", None)]:
+        path = mount / f"plain.mkv.{words}.as-mp4"
+        path.read_bytes()
+        stream = probe(path)["streams"][0]
+        alike = "" if change is None else likeness(path, source / "plain.mkv", change)
+        print(words, f"{stream['width']}x{stream['height']}", len(pictures(path)), f"{length(path, kind):.1f}", alike)
+    print(codecs(mount / "plain.mkv.mute.as-mp4"), codecs(mount / "plain.mkv.track1.as-mkv"))
+    for words in ["30fps.30fps", "0x", "5x", "rot45", "crf99", "1s-1s", "mute.track1", "crop=10x10"]:
+        check(f"{words} is refused", not (mount / f"plain.mkv.{words}.as-mp4").exists())
+
+
+def stills():
+    for name in ["film.mkv.as-jpeg", "film.mkv.1s.as-png", "film.mkv.contact.as-jpeg", "film.mkv.80px.as-jpeg",
+                 "turned.mp4.as-jpeg", "song.mp3.as-jpeg", "film.mkv.as-gif", "film.mkv.80px.as-webp"]:
+        run("file", mount / name)
+        print(name, run("file", "-b", mount / name).split(",")[0].strip(),
+              run("vipsheader", mount / name).split(": ")[1].split()[0])
+    picture = likeness(mount / "plain.mkv.1s.as-png", source / "plain.mkv", "trim=start_frame=24:end_frame=25")
+    check("the picture at a second", picture > 35)
+    frames = json.loads(run("ffprobe", "-v", "error", "-count_frames", "-of", "json", "-show_streams", mount / "film.mkv.as-gif"))
+    print(frames["streams"][0]["nb_read_frames"])
+
+
+def folders():
+    print(" ".join(sorted(name for name in os.listdir(mount) if name.startswith(("film", "song", "cast")))))
+    for name in sorted(os.listdir(mount / "film.mkv.streams")):
+        path = mount / "film.mkv.streams" / name
+        print(name, path.stat().st_size > 0 and codecs(path) if not name.endswith(".txt") else path.read_text().strip())
+    print(pictures(mount / "film.mkv.streams" / "01 video h264.mp4") == pictures(source / "film.mkv"))
+    print(sorted(os.listdir(mount / "long.avi.every=5s.frames")))
+    check("a frame", likeness(mount / "long.avi.frames/00-00-07.jpg", source / "long.avi", "trim=start_frame=175:end_frame=176") > 25)
+    for name in ["plain.mkv", "long.avi"]:
+        playlist = mount / f"{name}.hls/index.m3u8"
+        print(sorted(os.listdir(playlist.parent)))
+        check("pictures of all segments", len(pictures(playlist)) == len(pictures(source / name)))
+        check("their sound", abs(length(playlist, "a") - length(source / name, "a")) < 0.1)
+    check("one segment alone", len(pictures(mount / "long.avi.hls/00002.ts")) == 150)
+
+
+def growing():
+    path = mount / "slow.avi.as-webm"
+    print(codecs(path))
+    print(attribute(path, "state"))
+    print(run("ffmpeg", "-nostdin", "-v", "error", "-t", "1", "-i", path, "-f", "null", "-") or "played")
+
+
+globals()[sys.argv[3]]()
