@@ -7,6 +7,6 @@ protocol ContainerDoor: AnyObject {
   var stream: UnsafeMutablePointer<AVIOContext> { get }
   /// What became of a write, if that failed: FFmpeg tells only that it did.
   var failure: JobFailure? { get }
-  /// How many bytes have been written, where none is written twice.
+  /// How many bytes there are.
   var count: Int64 { get }
 }

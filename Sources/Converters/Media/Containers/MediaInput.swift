@@ -9,6 +9,8 @@ internal import WorkerKit
   private let door: InputDoor
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   let streams: [MediaStream]
+  /// Whether no packet has been read.
+  private var isAtStart = true
   /// The container's own.
   let tags: MediaTags
   /// FFmpeg's names of the format, parted by commas.
@@ -81,6 +83,7 @@ internal import WorkerKit
   /// Reads the next packet; false at the end, and where the rest is damaged.
   func read(into packet: MediaPacket) throws(JobFailure) -> Bool {
     packet.clear()
+    isAtStart = false
     while true {
       let came = unsafe av_read_frame(context, packet.pointer)
       if came >= 0 { return true }
@@ -88,6 +91,14 @@ internal import WorkerKit
       if came == ffmedia_no_memory { throw .noMemory() }
       return false
     }
+  }
+
+  /// Goes to the first packet of a stream.
+  func rewind(_ stream: MediaStream) throws(JobFailure) {
+    if isAtStart { return }
+    let start = min(0, stream.start ?? 0)
+    if unsafe av_seek_frame(context, Int32(stream.index), start, AVSEEK_FLAG_BACKWARD) >= 0 { return }
+    try unsafe checked(av_seek_frame(context, -1, 0, AVSEEK_FLAG_BYTE), "cannot be read again")
   }
 
   /// Goes to where a stream has a packet that can be decoded alone, at `time` of its time base or before.

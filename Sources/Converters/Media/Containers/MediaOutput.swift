@@ -15,10 +15,14 @@ internal import WorkerKit
   /// FFmpeg's name of the container.
   let muxer: String
 
-  /// `isStreamed`: whether nothing is ever filled in, so that it can be read while it is made.
-  convenience init(_ muxer: String, to output: JobOutput, isStreamed: Bool) throws(JobFailure) {
+  /// `output`: nil to rehearse what is streamed, for its size. `isStreamed`: whether nothing is filled in once packets come, so
+  /// that it can be read while it is made; `isSeekable`: whether that may be done before.
+  convenience init(
+    _ muxer: String, to output: JobOutput?, isStreamed: Bool, isSeekable: Bool? = nil
+  ) throws(JobFailure) {
     try self.init(
-      muxer, through: OutputDoor(output, isSeekable: !isStreamed), telling: output, isStreamed: isStreamed)
+      muxer, through: OutputDoor(output, isSeekable: isSeekable ?? !isStreamed), telling: output,
+      isStreamed: isStreamed)
   }
 
   init(
@@ -112,6 +116,9 @@ internal import WorkerKit
     unsafe avio_flush(context.pointee.pb)
     if let failure = door.failure { throw failure }
   }
+
+  /// How many bytes there are.
+  var size: Int64 { door.count }
 
   /// Tells, some times a second, how much of the work is done; and of what is streamed, how far it can be read.
   func tell(_ share: Double) {

@@ -2,16 +2,18 @@ internal import CFFmpeg
 internal import Glibc
 internal import WorkerKit
 
-/// A job's output as FFmpeg writes it.
+/// A job's output as FFmpeg writes it, or a rehearsal of it that keeps only how long it would be.
 @safe final class OutputDoor: ContainerDoor {
-  private let output: JobOutput
+  /// nil for a rehearsal.
+  private let output: JobOutput?
+  private var place: Int64 = 0
   private(set) var count: Int64 = 0
   /// What became of a write, if that failed: FFmpeg tells only that it did.
   private(set) var failure: JobFailure?
   let stream: UnsafeMutablePointer<AVIOContext>
 
   /// `isSeekable`: whether a muxer may go back, to fill in what it did not know.
-  init(_ output: JobOutput, isSeekable: Bool) throws(JobFailure) {
+  init(_ output: JobOutput?, isSeekable: Bool) throws(JobFailure) {
     self.output = output
     guard let buffer = unsafe av_malloc(InputDoor.bufferSize) else { throw .noMemory() }
     let stream = unsafe avio_alloc_context(
@@ -42,16 +44,27 @@ internal import WorkerKit
 
   private func write(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> Int32 {
     let span = unsafe UnsafeRawBufferPointer(start: bytes, count: Int(count)).bytes
-    do throws(JobFailure) { try output.write(span) } catch {
+    do throws(JobFailure) { try output?.write(span) } catch {
       failure = error
       return ffmedia_error(EIO)
     }
-    self.count += Int64(count)
+    place += Int64(count)
+    self.count = max(self.count, place)
     return count
   }
 
   private func seek(_ offset: Int64, _ origin: Int32) -> Int64 {
-    guard origin & ~AVSEEK_FORCE != AVSEEK_SIZE else { return (try? output.size()) ?? -1 }
-    return Int64(lseek(output.descriptor, off_t(offset), origin & ~AVSEEK_FORCE))
+    let base: Int64
+    switch origin & ~AVSEEK_FORCE {
+    case AVSEEK_SIZE: return count
+    case SEEK_SET: base = 0
+    case SEEK_CUR: base = place
+    default: base = count
+    }
+    let (target, overflow) = base.addingReportingOverflow(offset)
+    guard !overflow, target >= 0 else { return -1 }
+    if let output, lseek(output.descriptor, off_t(target), SEEK_SET) != off_t(target) { return -1 }
+    place = target
+    return target
   }
 }

@@ -10,13 +10,21 @@ final class OpenSound {
   /// As it was asked for.
   let track: Int?
   /// nil for what can only be decoded from its start.
-  let map: SampleMap?
+  private(set) lazy var map: SampleMap? = (try? SampleMap(stream, of: input)) ?? nil
+  /// How many samples of each channel there are; nil where that shows only when all are decoded.
+  private(set) lazy var count: Int64? = map?.count ?? (try? SampleCount.count(stream, of: input)) ?? nil
+
+  /// The container's and the sound's own, but for a language: that is of no interest where there is one sound.
+  var tags: MediaTags {
+    var tags = stream.tags.completed(by: input.tags)
+    tags.entries.removeAll { $0.name == "language" }
+    return tags
+  }
 
   init(_ bytes: JobInput, track: Int?) throws(JobFailure) {
     self.track = track
     input = try MediaInput(bytes)
     stream = try SoundChoice.stream(of: input, track: track)
     facts = try SoundFacts(stream, of: input)
-    map = try SampleMap(stream, of: input)
   }
 }

@@ -48,7 +48,7 @@ struct SampleFile {
     case .caf: head = facts.caf
     case .w64: head = facts.w64
     }
-    let unit: Int64 = kind == .w64 ? 8 : kind == .wav || kind == .aiff ? 2 : 1
+    let unit: Int64 = kind == .wav || kind == .aiff ? 2 : 1
     tail = [UInt8](repeating: 0, count: Int((unit - size % unit) % unit))
   }
 

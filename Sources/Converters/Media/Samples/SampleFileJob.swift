@@ -28,7 +28,7 @@ struct SampleFileJob {
   }
 
   private func file(_ count: Int64) throws(JobFailure) -> SampleFile {
-    try SampleFile(kind, coding, shape, count: count, sound.stream.tags.completed(by: sound.input.tags))
+    try SampleFile(kind, coding, shape, count: count, sound.tags)
   }
 
   /// How many bytes it will have; nil if that shows only when it is made.

@@ -31,8 +31,8 @@ struct SampleHead {
 
   var w64: [UInt8] {
     let form = form
-    let padded = (bodySize + 7) / 8 * 8
-    let whole = Int64(40 + 24 + form.count + 24) + padded
+    // Nothing fills up the last chunk: readers would take it for samples.
+    let whole = Int64(40 + 24 + form.count + 24) + bodySize
     return Self.guid("riff", Self.riff) + Self.little(UInt64(whole)) + Self.guid("wave", Self.other)
       + Self.guid("fmt ", Self.other) + Self.little(UInt64(24 + form.count)) + form
       + Self.guid("data", Self.other) + Self.little(UInt64(24 + bodySize))

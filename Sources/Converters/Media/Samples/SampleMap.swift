@@ -52,9 +52,8 @@ final class SampleMap {
     case "flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv":
       if ["flac", "tta", "wavpack", "alac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
     case "mov,mp4,m4a,3gp,3g2,mj2": if name == "alac" || name.hasPrefix("pcm_") { return .seeking }
-    case "mp3":
-      if name == "mp3float" || name == "mp3" { return .walking(back: 40) }
-      if name == "mp2" { return .walking(back: 4) }
+    // A frame goes on in up to 511 bytes of those before it.
+    case "mp3": if name == "mp3" { return .walking(back: 40) }
     default: break
     }
     return nil
@@ -90,28 +89,14 @@ final class SampleMap {
     return end
   }
 
-  /// By all packets, of which none is decoded.
   private func counted() throws(JobFailure) -> Int64? {
-    try rewind()
-    var sum: Int64 = 0
-    var left: Int64 = 0
-    var isFirst = true
-    while try input.read(into: packet) {
-      guard packet.stream == stream.index else { continue }
-      let length = unsafe packet.pointer.pointee.duration
-      guard length > 0 else { return nil }
-      sum += length
-      let padding = packet.padding
-      if isFirst { lead = padding.first }
-      left = padding.last
-      isFirst = false
-    }
-    return sum / unit - lead - left
+    guard let found = try SampleCount.walk(stream, of: input) else { return nil }
+    lead = found.lead
+    return found.count
   }
 
   private func rewind() throws(JobFailure) {
-    try unsafe checked(
-      av_seek_frame(input.context, Int32(stream.index), 0, AVSEEK_FLAG_BACKWARD), "cannot be read from its start")
+    try input.rewind(stream)
   }
 
   // MARK: Decoding
@@ -184,20 +169,6 @@ final class SampleMap {
       count += 1
     }
     return max(0, count - 1)
-  }
-}
-
-extension MediaPacket {
-  /// How many samples at its start and at its end are padding.
-  fileprivate var padding: (first: Int64, last: Int64) {
-    var size = 0
-    guard let data = unsafe av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8 else {
-      return (0, 0)
-    }
-    func word(_ place: Int) -> Int64 {
-      (0..<4).reduce(0) { unsafe $0 | Int64(data[place + $1]) << (8 * Int64($1)) }
-    }
-    return (word(0), word(4))
   }
 }
 

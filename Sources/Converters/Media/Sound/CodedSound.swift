@@ -4,20 +4,18 @@ internal import WorkerKit
 
 /// A sound file in a container of FFmpeg's: copied where only the container changes, coded otherwise.
 struct CodedSound {
-  private let input: MediaInput
-  private let stream: MediaStream
+  private let sound: OpenSound
   private let target: SoundTarget
   private let changes: SoundChanges
 
-  init(_ input: MediaInput, _ stream: MediaStream, as target: SoundTarget, _ changes: SoundChanges) {
-    self.input = input
-    self.stream = stream
+  init(_ sound: OpenSound, as target: SoundTarget, _ changes: SoundChanges) {
+    self.sound = sound
     self.target = target
     self.changes = changes
   }
 
   /// Whether nothing has to be coded again.
-  var isCopy: Bool { changes.keepsSound && target.copies.contains(stream.codec.rawValue) }
+  private var isCopy: Bool { changes.keepsSound && target.copies.contains(sound.stream.codec.rawValue) }
 
   /// Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {
@@ -25,42 +23,145 @@ struct CodedSound {
       try copy(to: output)
       return ""
     }
-    var settings = try SoundSettings(target, for: SoundFacts(stream, of: input), changes)
-    let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed)
-    var encoder: SoundEncoder
-    do throws(JobFailure) {
-      encoder = try SoundEncoder(settings, wantsGlobalHeaders: file.wantsGlobalHeaders)
-    } catch {
-      guard settings.shape.channels > 2 else { throw error }
-      settings = settings.inStereo
-      encoder = try SoundEncoder(settings, wantsGlobalHeaders: file.wantsGlobalHeaders)
-    }
-    let place = Int(unsafe try file.addStream(encoder).pointee.index)
-    try start(file)
-    let reader = try SoundReader(stream, of: input, as: settings.shape, changes)
-    let timeBase = encoder.timeBase
-    let write = { (packet: MediaPacket) throws(JobFailure) in try file.write(packet, to: place, timeBase: timeBase) }
-    try reader.forEachFrame { (frame, share) throws(JobFailure) in
-      try encoder.encode(frame, write)
+    let coding = try Coding(sound, target, changes)
+    let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed || coding.constant != nil)
+    let place = try begin(file, coding)
+    try coding.feed.forEachFrame { (frame, share) throws(JobFailure) in
+      try coding.encoder.encode(frame) { (packet) throws(JobFailure) in
+        try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
+      }
       file.tell(share)
     }
-    try encoder.finish(write)
+    try coding.encoder.finish { (packet) throws(JobFailure) in
+      try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
+    }
     try file.finish()
-    return settings.remark
+    return coding.settings.remark
+  }
+
+  /// How many bytes it will have; nil if that shows only when it is made.
+  func size() throws(JobFailure) -> Int64? {
+    if isCopy || !target.isConstant || changes.quality != nil { return nil }
+    let coding = try Coding(sound, target, changes)
+    guard let constant = coding.constant else { return nil }
+    let file = try MediaOutput(target.muxer, to: nil, isStreamed: true)
+    let place = try begin(file, coding)
+    let packet = try MediaPacket()
+    var time = -Int64(unsafe coding.encoder.context.pointee.initial_padding)
+    try constant.forEachSize { (size) throws(JobFailure) in
+      try packet.fill(withZeros: size)
+      unsafe packet.pointer.pointee.pts = time
+      unsafe packet.pointer.pointee.dts = time
+      unsafe packet.pointer.pointee.duration = Int64(constant.step)
+      time += Int64(constant.step)
+      try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
+    }
+    try file.finish()
+    return file.size
   }
 
   private func copy(to output: JobOutput) throws(JobFailure) {
     let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed)
-    var copy = PacketCopy(from: input, to: file)
-    try copy.add(stream)
+    var copy = PacketCopy(from: sound.input, to: file)
+    try sound.input.rewind(sound.stream)
+    try copy.add(sound.stream)
     try start(file)
     try copy.run()
     try file.finish()
   }
 
-  private func start(_ file: MediaOutput) throws(JobFailure) {
-    file.set(stream.tags.withoutLanguage.completed(by: input.tags))
-    try file.start()
+  /// Everything up to the first packet of sound; gives its stream's number.
+  private func begin(_ file: MediaOutput, _ coding: Coding) throws(JobFailure) -> Int {
+    let place = Int(unsafe try file.addStream(coding.encoder).pointee.index)
+    guard case .mp3(let frames) = coding.constant else {
+      try start(file)
+      return place
+    }
+    // Its own first frame would be filled in at the end.
+    try start(file, ["write_xing": "0"])
+    let packet = try MediaPacket()
+    try packet.fill(with: frames.information)
+    let time = -Int64(unsafe coding.encoder.context.pointee.initial_padding) - Int64(frames.step)
+    unsafe packet.pointer.pointee.pts = time
+    unsafe packet.pointer.pointee.dts = time
+    try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
+    return place
+  }
+
+  /// Tags, chapters and the cover.
+  private func start(_ file: MediaOutput, _ options: [String: String] = [:]) throws(JobFailure) {
+    let input = sound.input
+    var tags = sound.tags
+    let cover = target.cover == .nowhere ? nil : input.cover
+    if target.cover == .comment, let cover {
+      let text = PictureComment.text(
+        try input.coverBytes(cover), mimeType: cover.codecName == "png" ? "image/png" : "image/jpeg",
+        width: cover.width, height: cover.height)
+      tags.set(PictureComment.name, text)
+    }
+    file.set(tags)
+    try file.addChapters(of: input) { start, end in changes.place(start, end) }
+    let place: Int? = if target.cover == .stream, let cover { try file.addCover(cover, of: input) } else { nil }
+    try file.start(options)
+    if let place, let cover { try file.writeCover(cover, of: input, to: place) }
+  }
+}
+
+extension CodedSound {
+  /// An encoder, and what goes into it.
+  private struct Coding {
+    let settings: SoundSettings
+    let encoder: SoundEncoder
+    let feed: SoundFeed
+    /// nil where a packet's size shows only when it is made.
+    let constant: ConstantRate?
+
+    init(_ sound: OpenSound, _ target: SoundTarget, _ changes: SoundChanges) throws(JobFailure) {
+      var settings = try SoundSettings(target, for: sound.facts, changes)
+      let isGlobal = target.wantsGlobalHeaders
+      do throws(JobFailure) { encoder = try SoundEncoder(settings, wantsGlobalHeaders: isGlobal) } catch {
+        guard settings.shape.channels > 2 else { throw error }
+        settings = settings.inStereo
+        encoder = try SoundEncoder(settings, wantsGlobalHeaders: isGlobal)
+      }
+      self.settings = settings
+      feed = try SoundFeed(sound, as: settings.shape, changes)
+      constant = feed.count.flatMap { [encoder] in target.constant(settings, encoder, samples: $0) }
+    }
+  }
+}
+
+extension SoundTarget {
+  /// How its packets are known beforehand, if they are.
+  fileprivate func constant(_ settings: SoundSettings, _ encoder: SoundEncoder, samples: Int64) -> ConstantRate? {
+    guard isConstant, settings.quality == nil, let rate = settings.bitRate, settings.shape.channels <= 2 else {
+      return nil
+    }
+    if muxer == "mp3" {
+      return MP3Frames(
+        rate: settings.shape.rate, channels: settings.shape.channels, samples: samples, kilobits: rate / 1000
+      ).map { .mp3($0) }
+    }
+    guard settings.shape.rate == 48000, unsafe encoder.context.pointee.frame_size == 960 else { return nil }
+    let all = samples + Int64(unsafe encoder.context.pointee.initial_padding)
+    return .opus(size: rate / 50 / 8, packets: (all + 959) / 960)
+  }
+
+  /// Whether streams' encoders put their headers beside the packets.
+  fileprivate var wantsGlobalHeaders: Bool {
+    guard let format = unsafe av_guess_format(muxer, nil, nil) else { return false }
+    return unsafe format.pointee.flags & AVFMT_GLOBALHEADER != 0
+  }
+}
+
+extension SoundChanges {
+  /// Where a chapter is afterwards, in seconds; nil if all of it is cut off.
+  fileprivate func place(_ start: Double, _ end: Double) -> (Double, Double)? {
+    let from = span.map { Double($0.start.milliseconds) / 1000 } ?? 0
+    let to = span?.end.map { Double($0.milliseconds) / 1000 } ?? .infinity
+    let speed = Double(speed?.hundredths ?? 100) / 100
+    let (first, last) = (max(start, from), min(end, to))
+    return last > first ? ((first - from) / speed, (last - from) / speed) : nil
   }
 }
 
@@ -77,11 +178,12 @@ extension MediaOutput {
   }
 }
 
-extension MediaTags {
-  /// A stream's language is of no interest where there is one stream.
-  fileprivate var withoutLanguage: MediaTags {
-    var tags = self
-    tags.entries.removeAll { $0.name == "language" }
-    return tags
+extension MediaPacket {
+  func fill(withZeros count: Int) throws(JobFailure) { try fill(with: [UInt8](repeating: 0, count: count)) }
+
+  func fill(with bytes: [UInt8]) throws(JobFailure) {
+    clear()
+    try unsafe checked(av_new_packet(pointer, Int32(bytes.count)), "is too large")
+    unsafe pointer.pointee.data.update(from: bytes, count: bytes.count)
   }
 }

@@ -21,9 +21,7 @@ public struct SoundHandler: JobHandler {
       return ""
     }
     guard let target = SoundTarget.named(recipe.verb), order.part == nil else { throw .unknown }
-    let input = try MediaInput(order.input())
-    let stream = try SoundChoice.stream(of: input, track: changes.track)
-    return try CodedSound(input, stream, as: target, changes).write(to: output)
+    return try CodedSound(sound(order, changes), as: target, changes).write(to: output)
   }
 
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
@@ -33,7 +31,8 @@ public struct SoundHandler: JobHandler {
       let size = try SampleFileJob(kind, of: sound(order, changes), changes).size()
       return .done(size ?? JobAnswer.unmeasured)
     }
-    return .done(JobAnswer.unmeasured)
+    guard let target = SoundTarget.named(recipe.verb) else { throw .unknown }
+    return try .done(CodedSound(sound(order, changes), as: target, changes).size() ?? JobAnswer.unmeasured)
   }
 
   /// Kept open, since parts of it are asked for one after the other.

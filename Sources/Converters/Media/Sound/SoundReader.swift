@@ -29,6 +29,7 @@ final class SoundReader {
     decoder = try SoundDecoder(stream, of: input)
     output = try MediaFrame()
     input.use(only: [stream.index])
+    try input.rewind(stream)
   }
 
   /// Calls `body` with all samples, and how much of the source is read, from 0 to 1.

@@ -16,6 +16,12 @@ internal import WorkerKit
       &made, &to, target.format, Int32(target.rate), &from, source.format, Int32(source.rate), 0, nil)
     guard code >= 0, let made = unsafe made else { throw .noMemory() }
     unsafe context = made
+    if source.rate != target.rate || source.channels != target.channels {
+      // With whole numbers, what comes of a sample hangs on how many are mixed at a time.
+      let isWide = [source, target].contains { [AV_SAMPLE_FMT_S32, AV_SAMPLE_FMT_S32P].contains($0.format) }
+      let inner = isWide ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_FLTP
+      unsafe av_opt_set_sample_fmt(UnsafeMutableRawPointer(made), "internal_sample_fmt", inner, 0)
+    }
     try unsafe checked(swr_init(made), "has channels that do not become \(target.channels)")
   }
 

@@ -38,7 +38,7 @@ internal import WorkerKit
     } else if changes.bitRate == nil, let quality = target.quality, target.usualRate == 0 {
       self.quality = quality(5)
     } else if let rate = changes.bitRate ?? (target.usualRate > 0 ? target.usualRate * shape.channels : nil) {
-      bitRate = rate * 1000
+      bitRate = (target.muxer == "mp3" ? MP3Frames.nearest(to: rate, at: shape.rate) : rate) * 1000
     }
     remark = Self.remark(wanted, shape)
   }

@@ -20,6 +20,8 @@ struct SoundTarget {
   var isLossless = false
   /// The encoder's quality for `v0` to `v9`; nil if it has none.
   var quality: (@Sendable (Int) -> Double)?
+  /// Whether each second takes as many bits as the next, unless a quality is asked for: then the size is known beforehand.
+  var isConstant = false
   /// Where a record's cover goes.
   var cover = Cover.nowhere
 
@@ -33,7 +35,7 @@ struct SoundTarget {
   private static let all: [String: SoundTarget] = [
     "mp3": SoundTarget(
       muxer: "mp3", encoders: ["libmp3lame"], copies: ids(AV_CODEC_ID_MP3), usualRate: 96, mostChannels: 2,
-      quality: { Double($0) }, cover: .stream),
+      quality: { Double($0) }, isConstant: true, cover: .stream),
     "m4a": SoundTarget(
       muxer: "ipod", encoders: ["aac"], copies: ids(AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC), usualRate: 80, cover: .stream),
     "aac": SoundTarget(
@@ -44,10 +46,10 @@ struct SoundTarget {
     "oga": SoundTarget(
       muxer: "oga", encoders: ["libopus"],
       copies: ids(AV_CODEC_ID_OPUS, AV_CODEC_ID_VORBIS, AV_CODEC_ID_FLAC, AV_CODEC_ID_SPEEX), usualRate: 64,
-      isStreamed: true, options: opus, cover: .comment),
+      isStreamed: true, rates: [48000], options: opus, isConstant: true, cover: .comment),
     "opus": SoundTarget(
       muxer: "opus", encoders: ["libopus"], copies: ids(AV_CODEC_ID_OPUS), usualRate: 64, isStreamed: true,
-      options: opus, cover: .comment),
+      rates: [48000], options: opus, isConstant: true, cover: .comment),
     "spx": SoundTarget(
       muxer: "spx", encoders: ["libspeex"], copies: ids(AV_CODEC_ID_SPEEX), isStreamed: true, mostChannels: 2),
     "flac": SoundTarget(
@@ -70,7 +72,7 @@ struct SoundTarget {
       muxer: "voc", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_U8), mostChannels: 2),
     "ircam": SoundTarget(muxer: "ircam", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE)),
     "mka": SoundTarget(
-      muxer: "matroska", encoders: ["libopus"], copies: anyCopy, usualRate: 64, options: opus, cover: .stream),
+      muxer: "matroska", encoders: ["libopus"], copies: anyCopy, usualRate: 64, rates: [48000], options: opus, cover: .stream),
   ]
 
   /// As many bits each second as the next: so a file's size is known beforehand.
