@@ -142,10 +142,7 @@ final class SampleMap {
     }
     var skipped = 0
     switch access {
-    case .seeking:
-      guard unsafe av_seek_frame(input.context, Int32(stream.index), place * unit, AVSEEK_FLAG_BACKWARD) >= 0 else {
-        return
-      }
+    case .seeking: if try seek(to: place) { try decoder.decode(packet, take) }
     case .walking(let back):
       try rewind()
       skipped = try packets(before: place + lead) - back
@@ -157,6 +154,28 @@ final class SampleMap {
       if skipped < 0 { try decoder.decode(packet, take) }
     }
     if goesOn { try decoder.decode(nil, take) }
+  }
+
+  /// Reads the packet with a sample, or one before it. False if there is none.
+  private func seek(to place: Int64) throws(JobFailure) -> Bool {
+    var target = place
+    // Near a file's end some containers find the packet behind the one that is sought.
+    var back = Int64(shape.rate)
+    while true {
+      if unsafe av_seek_frame(input.context, Int32(stream.index), target * unit, AVSEEK_FLAG_BACKWARD) >= 0,
+        try nextPacket(), unsafe packet.pointer.pointee.pts / unit <= place
+      {
+        return true
+      }
+      if target == 0 { return false }
+      target = max(0, target - back)
+      back *= 4
+    }
+  }
+
+  private func nextPacket() throws(JobFailure) -> Bool {
+    while try input.read(into: packet) { if packet.stream == stream.index { return true } }
+    return false
   }
 
   /// How many packets lie wholly before a sample, the padding counted.

@@ -24,7 +24,7 @@ struct CodedSound {
       return ""
     }
     let coding = try Coding(sound, target, changes)
-    let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed || coding.constant != nil)
+    let file = try self.file(to: output, coding)
     let place = try begin(file, coding)
     try coding.feed.forEachFrame { (frame, share) throws(JobFailure) in
       try coding.encoder.encode(frame) { (packet) throws(JobFailure) in
@@ -44,7 +44,7 @@ struct CodedSound {
     if isCopy || !target.isConstant || changes.quality != nil { return nil }
     let coding = try Coding(sound, target, changes)
     guard let constant = coding.constant else { return nil }
-    let file = try MediaOutput(target.muxer, to: nil, isStreamed: true)
+    let file = try self.file(to: nil, coding)
     let place = try begin(file, coding)
     let packet = try MediaPacket()
     var time = -Int64(unsafe coding.encoder.context.pointee.initial_padding)
@@ -58,6 +58,12 @@ struct CodedSound {
     }
     try file.finish()
     return file.size
+  }
+
+  /// MP3 whose frames are known is streamed, too; only its tags are filled in.
+  private func file(to output: JobOutput?, _ coding: Coding) throws(JobFailure) -> MediaOutput {
+    try MediaOutput(
+      target.muxer, to: output, isStreamed: target.isStreamed || coding.constant != nil, isSeekable: !target.isStreamed)
   }
 
   private func copy(to output: JobOutput) throws(JobFailure) {
