@@ -21,7 +21,7 @@ public struct Catalogue: Sendable {
     formats: Format.documents + Format.images + Format.sounds + Format.films + [.yuv],
     // Recognition before the text that PDFs have of themselves, which it includes.
     conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents
-      + Conversion.sounds + Conversion.films)
+      + Conversion.sounds + [.waveform] + Conversion.films)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

@@ -4,10 +4,18 @@ extension Conversion {
     [sound(.mp3, SoundChanges.self, 2, .growing, listed: [.flac, .wav])]
     + [.wav, .aiff, .au, .caf, .w64].map { sound($0, LosslessSoundChanges.self, 40, .parts) }
     + [.flac, .wavpack].map { sound($0, LosslessSoundChanges.self, 40) }
-    + [sound(.opus, CodedSoundChanges.self, 2, .growing), sound(.ogg, SoundChanges.self, 2)]
-    + [.m4a, .aac, .oga, .mka, .ac3, .mp2, .wma, .dts, .speex, .gsm, .voc, .ircam].map {
-      sound($0, CodedSoundChanges.self, 8)
-    }
+    + [sound(.ogg, SoundChanges.self, 2, .growing)]
+    + [.opus, .oga, .aac, .ac3, .mp2, .dts, .speex, .gsm].map { sound($0, CodedSoundChanges.self, 2, .growing) }
+    + [.m4a, .mka, .wma, .voc, .ircam].map { sound($0, CodedSoundChanges.self, 8) }
+
+  /// A picture of how loud a sound is from its start to its end.
+  public static let waveform = {
+    var conversion = Conversion(
+      "waveform", from: Format.sounds + Format.films, to: .png, arguments: WaveformChanges.self, size: .guess(1),
+      programs: ["ffmedia"], meaning: ("any sound or film", "a picture of its sound from start to end"))
+    conversion.slowness = 20
+    return conversion
+  }()
 
   private static func sound(
     _ result: Format, _ arguments: any Modifiers.Type, _ factor: Int64, _ making: Making = .whole,

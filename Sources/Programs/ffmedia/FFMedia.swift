@@ -14,6 +14,8 @@ enum FFMedia {
   /// Loads everything that cannot be loaded once the sandbox is closed.
   static func makeHandlers() -> [any JobHandler] {
     MediaLibrary.start()
-    return [SoundHandler(), FilmHandler(), StillHandler(), TracksHandler(), SegmentHandler()]
+    return [
+      SoundHandler(), WaveformHandler(), FilmHandler(), StillHandler(), TracksHandler(), SegmentHandler(),
+    ]
   }
 }

@@ -84,8 +84,7 @@ struct SampleFileJob {
     try unsafe output.write(file.head.span.bytes)
     var count: Int64 = 0
     let progress = ProgressReport(output)
-    let reader = try SoundReader(sound.stream, of: sound.input, as: shape, changes)
-    try reader.forEachFrame { (frame, share) throws(JobFailure) in
+    try SoundFeed(sound, as: shape, changes).forEachFrame { (frame, share) throws(JobFailure) in
       let bytes = coding.bytes(of: frame, channels: shape.channels, isBigEndian: file.isBigEndian)
       try unsafe output.write(bytes.span.bytes)
       count += Int64(frame.sampleCount)

@@ -41,7 +41,7 @@ struct CodedSound {
 
   /// How many bytes it will have; nil if that shows only when it is made.
   func size() throws(JobFailure) -> Int64? {
-    if isCopy || !target.isConstant || changes.quality != nil { return nil }
+    if isCopy { return nil }
     let coding = try Coding(sound, target, changes)
     guard let constant = coding.constant else { return nil }
     let file = try self.file(to: nil, coding)

@@ -32,6 +32,7 @@ public struct SoundHandler: JobHandler {
       return .done(size ?? JobAnswer.unmeasured)
     }
     guard let target = SoundTarget.named(recipe.verb) else { throw .unknown }
+    guard target.isConstant, changes.quality == nil else { return .done(JobAnswer.unmeasured) }
     return try .done(CodedSound(sound(order, changes), as: target, changes).size() ?? JobAnswer.unmeasured)
   }
 
