@@ -75,6 +75,10 @@ struct WorkerTests {
     print(try await Self.script("check_changes.py", []))
   }
 
+  @Test func imagesThatLieCostTheirJobAlone() async throws {
+    print(try await Self.script("hostile_images.py", [TestExtent.isFull ? "4000" : "120"]))
+  }
+
   @Test func pagesFramesProfilesAndRareKindsOfPixelsAreAsOthersHaveThem() async throws {
     #expect(try await Self.script("check_pictures.py", []) == "0 wrong\n")
   }

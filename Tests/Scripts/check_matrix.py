@@ -7,7 +7,6 @@ Prints a line for each result that is wrong, and how many there were of each kin
 """
 import io
 import math
-import os
 import struct
 import subprocess
 import sys
@@ -132,7 +131,7 @@ def qoi(file: bytes) -> Image.Image:
     return Image.frombytes("RGBA", (width, height), bytes(value for pixel in pixels for value in pixel))
 
 
-def sources() -> list[Source]:
+def sources(worker: Worker) -> list[Source]:
     picture = smooth()
     opacity = Image.frombytes("L", picture.size, bytes(255 - 3 * x for y in range(HEIGHT) for x in range(WIDTH)))
     seen = picture.copy()
@@ -265,25 +264,28 @@ def fault(source: Source, kind: str, image: Image.Image) -> str | None:
     return None if ratio >= least else f"{ratio:.1f} dB"
 
 
-worker = Worker(sys.argv[1])
-isAll = "all" in sys.argv[2:]
-given = sources()
-wrong, counts = 0, Counter()
-for index, source in enumerate(given):
-    few = {TARGETS[(index + step) % len(TARGETS)] for step in (0, len(TARGETS) // 2)}
-    for kind in TARGETS if isAll else sorted(few):
-        failure, _, reason, content = worker.ask(source.path, f"{kind} {source.words}")
-        counts[kind] += 1
-        said = reason
-        if not failure:
-            path = place / f"made.{kind}"
-            path.write_bytes(content)
-            try:
-                said = fault(source, kind, decoded(path, kind, source.shows.size))
-            except Exception as error:
-                said = f"cannot be decoded: {error}"
-        if said:
-            wrong += 1
-            print(f"{source.path.name} as {kind}: {said}")
-print(f"{len(given)} sources, {len(TARGETS)} formats, {sum(counts.values())} results, {wrong} wrong")
-sys.exit(worker.close() or wrong > 0)
+def main() -> int:
+    worker = Worker(sys.argv[1])
+    given = sources(worker)
+    wrong, counts = 0, Counter()
+    for index, source in enumerate(given):
+        few = {TARGETS[(index + step) % len(TARGETS)] for step in (0, len(TARGETS) // 2)}
+        for kind in TARGETS if "all" in sys.argv[2:] else sorted(few):
+            failure, _, said, content = worker.ask(source.path, f"{kind} {source.words}")
+            counts[kind] += 1
+            if not failure:
+                path = place / f"made.{kind}"
+                path.write_bytes(content)
+                try:
+                    said = fault(source, kind, decoded(path, kind, source.shows.size))
+                except Exception as error:
+                    said = f"cannot be decoded: {error}"
+            if said:
+                wrong += 1
+                print(f"{source.path.name} as {kind}: {said}")
+    print(f"{len(given)} sources, {len(TARGETS)} formats, {sum(counts.values())} results, {wrong} wrong")
+    return worker.close() or wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -29,6 +29,10 @@ struct AnymapFile {
     }
     let (width, height, most) = (numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 1)
     let isPlain = kind < 4
+    // libvips reads bits that are not there.
+    guard kind != 4 || (width + 7) / 8 <= (input.count - at) / max(1, height) else {
+      throw JobFailure(.damaged, "ends before its last pixel")
+    }
     guard isPlain || (numbers.count == 3 && most != 255 && most != 65535) else { return nil }
     guard width > 0, height > 0, (1...65535).contains(most) else {
       throw JobFailure(.damaged, "has a header that makes no sense")

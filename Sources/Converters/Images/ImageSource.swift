@@ -87,6 +87,7 @@ internal import WorkerKit
     if let file = try PhotoshopFile(input) { return try VipsPicture(file.pixels()) }
     if let pixels = try FloatMap.pixels(of: input) { return try VipsPicture(pixels) }
     guard let codec = PictureCodec(input) else { return nil }
+    guard codec.isWhole(input) else { throw JobFailure(.damaged, "ends before its last pixel") }
     let pixels = try unsafe codec.pixels(of: input.bytes)
     return try VipsPicture(pixels)
   }

@@ -21,6 +21,19 @@ extension PictureCodec {
     }
   }
 
+  /// Whether a file has all that its header or its end says, where the library takes one that was cut off for whole.
+  func isWhole(_ input: JobInput) -> Bool {
+    switch self {
+    case .qoi: unsafe input.bytes.suffix(8).elementsEqual([0, 0, 0, 0, 0, 0, 0, 1])
+    case .sunRaster: input.count - 32 >= Self.number(input, at: 28) + Self.number(input, at: 16)
+    default: true
+    }
+  }
+
+  private static func number(_ input: JobInput, at place: Int) -> Int {
+    InputReader(input, isBigEndian: true).word(place, 4)
+  }
+
   /// Whether the numbers of a header without a signature make sense (Truevision TGA 2.0, page 6): the kind of the map of
   /// colours and of the picture, its sides, and the bits of a pixel.
   private static func isTarga(_ head: [UInt8]) -> Bool {
