@@ -286,6 +286,83 @@ def check_brightness_apart() -> None:
     same(turned, image.rotate(-90, expand=True), "YCbCr to be turned", 3)
 
 
+def check_packed_samples() -> None:
+    """Samples of ten, twelve and fourteen bits, one behind the other."""
+    width, height = 30, 20
+    for bits in (10, 12, 14):
+        most = (1 << bits) - 1
+        for samples in (1, 3):
+            values = [[x * most // (width - 1) if band < 2 else y * most // (height - 1) for x in range(width) for band in range(samples)]
+                      for y in range(height)]  # fmt: skip
+            rows = b"".join(
+                int("".join(f"{value:0{bits}b}" for value in row).ljust((len(row) * bits + 7) // 8 * 8, "0"), 2).to_bytes(
+                    (len(row) * bits + 7) // 8, "big") for row in values)  # fmt: skip
+            for photometric in (0, 1) if samples == 1 else (2,):
+                for order in "<>":
+                    page = Page(width, height, photometric, rows, samples, bits)
+                    image = opened(made(tiff([page], order), "png "))
+                    value = image.getpixel((17, 3))
+                    wanted = values[3][17 * samples] / most * 65535
+                    wanted = 65535 - wanted if photometric == 0 else wanted
+                    # Colours of sixteen bits are opened with eight.
+                    value, scale = (value, 1) if samples == 1 else (value[0], 257)
+                    expect(abs(value - wanted / scale) <= 1, f"{bits} bits, {photometric}: {value} instead of {wanted / scale}")
+    refused(tiff([Page(30, 20, 1, bytes(10), 1, 12)]), "png ", damaged, "")
+
+
+def check_old_jpeg() -> None:
+    """As TIFF 6.0, section 22, had it."""
+    image, content = ramp(40, 30), io.BytesIO()
+    image.save(content, "JPEG", quality=95, subsampling=0)
+    page = Page(*image.size, 6, content.getvalue(), t513=(LONG, [8]), t514=(LONG, [len(content.getvalue())]), t530=(SHORT, [1, 1]))
+    page.tags[259] = (SHORT, [6])
+    same(opened(made(tiff([page]), "png ")), image, "JPEG of the old kind", 2)
+
+
+def check_moving_pngs() -> None:
+    """Frames that cover a part, are blended, and are taken away again."""
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    def pixels(width: int, height: int, colour: tuple[int, ...]) -> bytes:
+        return zlib.compress((b"\0" + bytes(colour) * width) * height)
+
+    def frame(number: int, box: tuple[int, int, int, int], colour: tuple[int, ...], dispose: int, blend: int) -> bytes:
+        left, top, width, height = box
+        head = struct.pack(">IIIIIHHBB", max(0, 2 * number - 1), width, height, left, top, 7, 100, dispose, blend)
+        content = pixels(width, height, colour)
+        data = chunk(b"IDAT", content) if number == 0 else chunk(b"fdAT", struct.pack(">I", 2 * number) + content)
+        return chunk(b"fcTL", head) + data
+
+    source = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20, 10, 8, 6, 0, 0, 0)) + chunk(b"acTL", struct.pack(">II", 4, 3))
+    source += frame(0, (0, 0, 20, 10), (255, 0, 0, 255), 0, 0) + frame(1, (5, 2, 4, 4), (0, 255, 0, 255), 2, 1)
+    source += frame(2, (0, 0, 10, 10), (0, 0, 255, 255), 1, 0) + frame(3, (15, 0, 2, 2), (0, 0, 0, 255), 0, 1) + chunk(b"IEND", b"")
+    shows = [Image.new("RGBA", (20, 10), "red") for _ in range(4)]
+    shows[1].paste((0, 255, 0, 255), (5, 2, 9, 6))
+    shows[2].paste((0, 0, 255, 255), (0, 0, 10, 10))
+    shows[3].paste((0, 0, 0, 0), (0, 0, 10, 10))
+    shows[3].paste((0, 0, 0, 255), (15, 0, 17, 2))
+    for kind in ("webp ", "gif ", "apng "):
+        image = Image.open(io.BytesIO(made(source, kind)))
+        expect(image.n_frames == 4, f"{kind}: {image.n_frames} frames")
+        # WebP mixes colours of neighbours, and Pillow blends its pictures with black.
+        for number, wanted in enumerate(shows if kind != "webp " else shows[:1]):
+            image.seek(number)
+            same(on_white(image.convert("RGBA")), on_white(wanted), f"{kind}: frame {number}", 3)
+        expect(image.info.get("duration") in (70, 70.0), f"{kind}: {image.info.get('duration')} ms")
+        expect(image.info.get("loop") in (3, 2), f"{kind}: {image.info.get('loop')} times")
+    same(on_white(opened(made(source, "png frame3")).convert("RGBA")), on_white(shows[2]), "the third of a moving PNG")
+    expect(opened(made(source, "jpeg ")).getpixel((7, 4))[0] > 250, "the first of a moving PNG")
+    again = Image.open(io.BytesIO(made(made(source, "apng "), "apng crop=10x10+0+0")))
+    expect(again.size == (10, 10) and again.n_frames == 4, f"cut: {again.size}, {again.n_frames} frames")
+    for cut in (len(source) - 30, 150, 90):
+        refused(source[:cut], "webp ", damaged, "")
+
+
+def on_white(image: Image.Image) -> Image.Image:
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+
+
 def check_raw_photos() -> None:
     """A raw photo is developed, or refused: its thumbnail is another picture here."""
     width, height = 128, 96
@@ -346,6 +423,9 @@ check_frames()
 check_profiles()
 check_anymaps()
 check_brightness_apart()
+check_packed_samples()
+check_old_jpeg()
+check_moving_pngs()
 check_raw_photos()
 check_palettes()
 print(wrong, "wrong")

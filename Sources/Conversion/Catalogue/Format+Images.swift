@@ -8,6 +8,10 @@ extension Format {
   public static let png = Format(
     "png", extensions: ["png"], mimeType: "image/png", family: .image,
     head: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  /// A PNG that moves.
+  public static let apng = Format(
+    "apng", extensions: ["apng"], mimeType: "image/apng", family: .image
+  ) { $0.starts(with: png.head) && $0.contains(run: "acTL") }
   public static let webp = Format(
     "webp", extensions: ["webp"], mimeType: "image/webp", family: .image, head: Array("RIFF\0\0\0\0WEBP".utf8)
   ) { $0.has("RIFF", at: 0) && $0.has("WEBP", at: 8) }
@@ -59,7 +63,7 @@ extension Format {
 
   /// All images.
   public static let images: [Format] =
-    [.jpeg, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif] + rasters + [.svg]
+    [.jpeg, .apng, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif] + rasters + [.svg]
 
   /// Those that browsers and common viewers do not show.
   public static let seldomShown: [Format] = [

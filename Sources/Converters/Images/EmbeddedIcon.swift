@@ -18,6 +18,7 @@ struct EmbeddedIcon {
 
   /// nil if the file is no icon, or none with a picture.
   init?(_ input: JobInput) {
+    guard input.starts(with: [0, 0]) || input.starts(with: Format.icns.head) else { return nil }
     let head = unsafe Array(input.bytes.prefix(22))
     let best: (content: Range<Int>, width: Int)?
     isApple = Format.icns.isSignature(head[...])

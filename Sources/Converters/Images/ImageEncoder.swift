@@ -25,6 +25,7 @@ extension ImageFormat {
   func encoder(quality: Int?, depth: Int = 8) -> any ImageEncoder {
     switch self {
     case .heic: HEICFile(quality: quality ?? 60)
+    case .apng: MovingPNGFile()
     case .bmp: RasterFile(.codec(.bmp))
     case .tga: RasterFile(.codec(.tga))
     case .pcx: RasterFile(.codec(.pcx))

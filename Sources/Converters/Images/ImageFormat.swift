@@ -1,6 +1,6 @@
 /// The formats that images are converted to, by the verbs of their conversions.
 public enum ImageFormat: String, CaseIterable, Sendable {
-  case jpeg, png, webp, tiff, gif, heic, avif, jp2, jxl
+  case jpeg, png, apng, webp, tiff, gif, heic, avif, jp2, jxl
   case bmp, tga, pcx, sgi, ras, xwd, xbm, qoi, ico
   case pbm, pgm, ppm, pnm, pam, pfm, hdr, exr, fits, yuv
   case pdf
@@ -29,6 +29,8 @@ extension ImageFormat {
     switch self {
     case .jpeg: Traits(keepsProfile: true, keepsGrayProfile: true, hasQuality: true)
     case .png, .tiff: Traits(keepsProfile: true, keepsGrayProfile: true, depth: .word, hasAlpha: true)
+    case .apng:
+      Traits(keepsProfile: true, keepsGrayProfile: true, depth: .word, hasAlpha: true, hasFrames: true)
     case .jxl: Traits(keepsProfile: true, keepsGrayProfile: true, depth: .word, hasAlpha: true, hasQuality: true)
     // Gray is stored as colours, which a gray profile does not describe.
     case .webp: Traits(keepsProfile: true, hasAlpha: true, hasFrames: true, hasQuality: true)

@@ -42,11 +42,17 @@ internal import WorkerKit
     let input = try EmbeddedIcon.file(in: input) ?? input
     let page = selection.page
     let palette = page == nil ? unsafe JPEG2000Palette(input.bytes) : nil
-    let isApart = page?.page.isYCbCr ?? false
+    let packedBits = page?.page.packedBits
+    let isApart = page?.page.isYCbCr ?? false || packedBits != nil
     let patches = (isApart ? page?.headerPatches : page?.patches) ?? palette?.patches ?? []
     source = try InputSource(InputStream(input, patches))
     let planes = try ImageSource.readPlanes(input, selection)
     isPlanar = planes != nil
+    if selection.keepsFrames || selection.frame ?? 1 > 1, let moving = try MovingPNG(input) {
+      guard selection.frame ?? 1 <= moving.count else { throw ImageSource.noFrame(of: moving.count) }
+      (picture, canShrink) = (try moving.picture(selection.frame), false)
+      return
+    }
     let own = if let planes { Optional(planes) } else { try ImageSource.read(input, selection) }
     if let picture = own {
       guard selection.frame ?? 1 == 1 else { throw ImageSource.noFrame(of: 1) }
@@ -55,7 +61,9 @@ internal import WorkerKit
       return
     }
     let loaded = try ImageSource.load(source, selection)
-    if let page, isApart {
+    if let page, let packedBits {
+      picture = try PackedSamples(input, page, bits: packedBits).picture(like: loaded)
+    } else if let page, isApart {
       picture = try TIFFColours(input, page.patches, orientation: page.page.orientation).picture(like: loaded)
     } else if let palette {
       picture = try palette.applied(to: loaded)
@@ -70,19 +78,26 @@ internal import WorkerKit
     canShrink = false
   }
 
-  /// The picture of a JPEG that lies in no file of its own.
-  init(jpeg bytes: [UInt8]) throws(JobFailure) {
+  /// The picture of a file that lies in no file of its own.
+  init(file bytes: [UInt8]) throws(JobFailure) {
     source = try InputSource(InputStream(bytes))
     isPlanar = false
     picture = try ImageSource.load(source, Selection())
     canShrink = true
   }
 
+  /// How files of JPEG, PNG, GIF and WebP start, which are not looked at any closer.
+  private static let usual: [[UInt8]] = [
+    [0xFF, 0xD8, 0xFF], PNGChunks.signature, Array("GIF8".utf8), Array("RIFF".utf8),
+  ]
+
   /// Formats that libvips does not read, or not from a stream.
   private static func read(_ input: JobInput, _ selection: Selection) throws(JobFailure) -> VipsPicture? {
     if input.starts(with: [0x42, 0x4D]) { return try BitmapFile(input).picture() }
     if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
+    if usual.contains(where: input.starts) { return nil }
     if let photo = RawPhoto(input, selection.page?.file) { return try photo.picture() }
+    if selection.page != nil { return nil }
     if let icon = EmbeddedIcon(input) { return try icon.picture() }
     if let file = try PhotoshopFile(input) { return try VipsPicture(file.pixels()) }
     if let pixels = try FloatMap.pixels(of: input) { return try VipsPicture(pixels) }

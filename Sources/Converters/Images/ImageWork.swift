@@ -49,7 +49,7 @@ public struct ImageWork {
     if case .within(let width, let height) = changes.size { selection.sides = (width, height) }
     let source: ImageSource
     if format == .jpeg, let preview = try RawPhoto.preview(of: input, page?.file, changes) {
-      source = try ImageSource(jpeg: preview)
+      source = try ImageSource(file: preview)
     } else {
       source = try ImageSource(input, selection)
     }

@@ -24,18 +24,10 @@ struct TIFFColours {
     guard width <= TIFFColours.mostPixels / height else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much for its kind")
     }
-    let user = unsafe Unmanaged.passUnretained(stream).toOpaque()
     defer { withExtendedLifetime(stream) {} }
-    let file = unsafe TIFFClientOpen(
-      "input", "rm", user,
-      { user, buffer, count in
-        unsafe InputStream.stream(of: user)?.read(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))) ?? -1
-      }, { _, _, _ in -1 },
-      { user, offset, origin in
-        let place = unsafe InputStream.stream(of: user)?.seek(Int(truncatingIfNeeded: offset), origin) ?? -1
-        return UInt64(bitPattern: place)
-      }, { _ in 0 }, { user in unsafe UInt64(InputStream.stream(of: user)?.count ?? 0) }, nil, nil)
-    guard let file = unsafe file else { throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError()) }
+    guard let file = unsafe stream.openedTIFF() else {
+      throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
+    }
     defer { unsafe TIFFClose(file) }
     var pixels = [UInt32](repeating: 0, count: width * height)
     // Rows as stored: libvips rotates them.
@@ -45,12 +37,34 @@ struct TIFFColours {
     }
     let colours = try unsafe VipsPicture(copying: pixels.span.bytes, width: width, height: height, bands: 4)
       .applying("extract_band", ["band": "0", "n": "3"])
-    // Covered completely, so that no pixel of `header` is read.
+    return try colours.inserted(over: header)
+  }
+}
+
+extension VipsPicture {
+  /// With everything but the pixels taken from another picture of the same size, of which no pixel is read.
+  func inserted(over header: VipsPicture) throws(JobFailure) -> VipsPicture {
     var call = try VipsCall("insert")
     call.set("main", header)
-    call.set("sub", colours)
+    call.set("sub", self)
     call.set("x", 0)
     call.set("y", 0)
     return try call.result()
+  }
+}
+
+extension InputStream {
+  /// The file as libtiff opens it, to be closed by the caller while this lives; nil if it is none.
+  func openedTIFF() -> OpaquePointer? {
+    let user = unsafe Unmanaged.passUnretained(self).toOpaque()
+    return unsafe TIFFClientOpen(
+      "input", "rm", user,
+      { user, buffer, count in
+        unsafe InputStream.stream(of: user)?.read(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))) ?? -1
+      }, { _, _, _ in -1 },
+      { user, offset, origin in
+        let place = unsafe InputStream.stream(of: user)?.seek(Int(truncatingIfNeeded: offset), origin) ?? -1
+        return UInt64(bitPattern: place)
+      }, { _ in 0 }, { user in unsafe UInt64(InputStream.stream(of: user)?.count ?? 0) }, nil, nil)
   }
 }

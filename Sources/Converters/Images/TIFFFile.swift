@@ -23,6 +23,16 @@ struct TIFFFile {
     fileprivate var isRaw: Bool { [32803, 34892].contains(values[262]) }
     /// YCbCr outside JPEG data.
     var isYCbCr: Bool { values[262] == 6 && values[259] != 7 }
+    /// Of gray or colours, where they are packed: 10, 12 or 14; otherwise nil.
+    var packedBits: Int? {
+      let bits = values[258, default: 1]
+      return [10, 12, 14].contains(bits) && (0...2).contains(values[262] ?? -1) && values[259] != 7 ? bits : nil
+    }
+    /// Whether black is the largest number.
+    var isInverted: Bool { values[262] == 0 }
+    /// Whether each pixel's samples lie side by side, in strips.
+    var isPlainStrips: Bool { values[284, default: 1] == 1 && values[322] == nil }
+    var samples: Int { min(4, max(1, values[277, default: 1])) }
   }
 
   /// The pages in order; never empty.
@@ -74,11 +84,15 @@ struct TIFFFile {
     let file: TIFFFile
     let page: Page
     var patches: [InputStream.Patch] { file.patches(for: page) }
-    /// The patches for reading everything but the pixels of a YCbCr page with libvips, which does not support it.
+    /// The patches for reading everything but the pixels of a page with libvips, which supports neither YCbCr nor packed
+    /// samples.
     var headerPatches: [InputStream.Patch] {
-      let (photometric, subsampling) = (262, 530)
+      let (photometric, subsampling, bits) = (262, 530, 258)
+      let changes =
+        page.isYCbCr
+        ? [(photometric, [2]), (subsampling, [1, 1])] : [(bits, Array(repeating: 16, count: page.samples))]
       return patches
-        + [(photometric, [2]), (subsampling, [1, 1])].compactMap { tag, values in
+        + changes.compactMap { tag, values in
           page.fields[tag].map { InputStream.Patch(place: $0, bytes: values.flatMap { file.bytes($0, 2) }) }
         }
     }
@@ -105,7 +119,9 @@ struct TIFFFile {
     private var seen: Set<Int> = []
     private var entries = 0
 
-    private static let wanted: Set<Int> = [254, 259, 262, 274, 330, 530, 50706]
+    private static let wanted: Set<Int> = [
+      254, 258, 259, 262, 274, 277, 284, 322, 330, 530, 50706,
+    ]
     private static let mostSubdirectories = 16
 
     init(_ bytes: InputReader, isBig: Bool) {
@@ -152,7 +168,7 @@ struct TIFFFile {
         page.subdirectories = (0..<count).map { bytes.word(place + size * $0, size) }
       } else if page.values[tag] == nil {
         page.values[tag] = bytes.word(place, size)
-        if place == field, size == 2 { page.fields[tag] = field }
+        if size == 2 { page.fields[tag] = place }
       }
     }
   }

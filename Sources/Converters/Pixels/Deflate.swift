@@ -26,6 +26,9 @@ internal import CDeflate
     }
   }
 
+  /// The CRC-32 of RFC 1952, which PNG's chunks end with.
+  public static func checksum(_ bytes: [UInt8]) -> UInt32 { unsafe libdeflate_crc32(0, bytes, bytes.count) }
+
   /// The decompressed bytes; nil if damaged or more than `limit` bytes.
   public static func expand(_ bytes: [UInt8], atMost limit: Int) -> [UInt8]? {
     if case .bytes(let bytes) = expansion(of: bytes, atMost: limit) { bytes } else { nil }

@@ -1,0 +1,32 @@
+internal import Bytes
+internal import Pixels
+
+/// The chunks of a PNG file (ISO/IEC 15948, 5.3).
+enum PNGChunks {
+  static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+  /// Calls `body` with the name and the content of each chunk up to the last; stops at one that is cut off, or when it
+  /// returns false.
+  ///
+  /// - Returns: whether the last one was reached.
+  static func forEach<Bytes: RandomAccessCollection, Failure: Error>(
+    of bytes: Bytes, _ body: (String, Range<Int>) throws(Failure) -> Bool
+  ) throws(Failure) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {
+    var at = bytes.startIndex + signature.count
+    while bytes.endIndex - at >= 12 {
+      let size = Int(bigEndianBytes: bytes[at..<at + 4])
+      guard size <= bytes.endIndex - at - 12 else { return false }
+      let name = String(decoding: bytes[at + 4..<at + 8], as: UTF8.self)
+      if name == "IEND" { return true }
+      guard try body(name, at + 8..<at + 8 + size) else { return false }
+      at += 12 + size
+    }
+    return false
+  }
+
+  static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+    let named = Array(name.utf8) + content
+    return [UInt8](bigEndian: content.count, count: 4) + named
+      + [UInt8](bigEndian: Int(Deflate.checksum(named)), count: 4)
+  }
+}
