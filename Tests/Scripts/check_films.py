@@ -64,7 +64,7 @@ def check(name, is_so):
 
 def copies():
     film = source / "film.mkv"
-    for form in ["mp4", "mov", "mkv", "ts", "m4v", "flv", "3gp"]:
+    for form in ["mp4", "mkv", "ts", "flv"]:
         path = mount / f"film.mkv.as-{form}"
         with open(path, "rb") as opened:
             told = os.fstat(opened.fileno()).st_size
@@ -82,13 +82,13 @@ def copies():
 
 
 def coded():
-    for form in ["webm", "avi", "wmv", "mpeg", "ogv", "mxf", "rm", "swf", "amv"]:
+    for form in ["webm", "avi", "mpeg", "amv"]:
         path = mount / f"film.mkv.as-{form}"
         # What the container does not take, the remark tells.
         whole = path.read_bytes()
         alike = likeness(path, source / "film.mkv")
-        # All sizes there are in AMV and RealVideo have sides of sixteen pixels.
-        enough = 20 if form in ["amv", "rm", "swf", "wmv"] else 27
+        # The sides of AMV's pictures are multiples of sixteen.
+        enough = 20 if form == "amv" else 30
         check(f"{form} {codecs(path)}", len(whole) > 1000 and alike > enough and "coded again" in attribute(path, "remark"))
     for name in ["old.avi", "disc.vob", "cast.ts"]:
         path = mount / f"{name}.as-mp4"
@@ -103,17 +103,17 @@ def coded():
 
 def changed():
     for words, kind, change in [
-        ("500ms-1s500ms", "a", "trim=start=0.5:end=1.5"), ("2x", "a", None), ("0,5x", "a", None),
-        ("crop=64x48+16+32", "v", "crop=64:48:16:32"), ("rot90", "v", "transpose=clock"), ("flip.mirror", "v", "vflip,hflip"),
-        ("60p", "v", None), ("64x64", "v", None), ("720p", "v", None), ("10fps", "v", None), ("crf40", "v", None)]:
+        ("500ms-1s500ms", "a", "trim=start=0.5:end=1.5"), ("2x", "a", None),
+        ("crop=64x48+16+32", "v", "crop=64:48:16:32"), ("rot90.flip.mirror", "v", "transpose=clock,vflip,hflip"),
+        ("64x64.10fps.crf40", "v", None), ("720p", "v", None)]:
         path = mount / f"plain.mkv.{words}.as-mp4"
         path.read_bytes()
         stream = probe(path)["streams"][0]
-        alike = "" if change is None else likeness(path, source / "plain.mkv", change)
+        alike = "-" if change is None else "alike" if likeness(path, source / "plain.mkv", change) > 38 else "NOT alike"
         print(words, f"{stream['width']}x{stream['height']}", len(pictures(path)), f"{length(path, kind):.1f}", alike)
     print(codecs(mount / "plain.mkv.mute.as-mp4"), codecs(mount / "plain.mkv.track1.as-mkv"))
-    for words in ["30fps.30fps", "0x", "5x", "rot45", "crf99", "1s-1s", "mute.track1", "crop=10x10"]:
-        check(f"{words} is refused", not (mount / f"plain.mkv.{words}.as-mp4").exists())
+    refused = ["30fps.30fps", "0x", "5x", "rot45", "crf99", "1s-1s", "mute.track1", "crop=10x10"]
+    print([words for words in refused if (mount / f"plain.mkv.{words}.as-mp4").exists()])
 
 
 def stills():
@@ -149,6 +149,23 @@ def growing():
     print(codecs(path))
     print(attribute(path, "state"))
     print(run("ffmpeg", "-nostdin", "-v", "error", "-t", "1", "-i", path, "-f", "null", "-") or "played")
+
+
+def matrix():
+    """Every film as every other: opened by ffprobe, as long, and with sound and pictures. Not among the tests: minutes."""
+    forms = "mp4 m4v mov 3gp 3g2 f4v mkv webm avi amv flv wmv asf mpeg vob ts m2ts rm swf mxf ogv".split()
+    for form in forms:
+        (mount / f"film.mkv.as-{form}").read_bytes()
+    for one in forms:
+        for other in forms:
+            path = mount / f"film.mkv.as-{one}.as-{other}"
+            try:
+                path.read_bytes()
+                seconds = length(path), length(path, "a")
+                if not all(abs(length - 2) < 0.2 for length in seconds):
+                    print(one, other, *(f"{length:.2f}" for length in seconds))
+            except (OSError, SystemExit) as failure:
+                print(one, other, failure, attribute(path, "error"))
 
 
 globals()[sys.argv[3]]()

@@ -34,7 +34,8 @@ internal import WorkerKit
     decoder = try unsafe TrackDecoder(original)
     encoder = try TrackEncoder(coding.encoder, hasGlobalHeader: hasGlobalHeader)
     let geometry = try unsafe PictureGeometry(stream, original, changes, coding)
-    let colours = unsafe PictureColours(original.pointee.codecpar.pointee, keepsFullRange: coding.pixelFormat == "yuvj420p")
+    let colours = unsafe PictureColours(
+      original.pointee.codecpar.pointee, keepsFullRange: coding.pixelFormat == "yuvj420p")
     let usual = unsafe Self.usualRate(av_guess_frame_rate(input.context, original, nil))
     let most = coding.usualMostRate.map { AVRational(num: $0, den: 1) } ?? usual
     let asked =
@@ -152,7 +153,8 @@ internal import WorkerKit
     }
     try encoder.encode(picture) { (packet) throws(JobFailure) in
       if unsafe packet.pointer.pointee.duration == 0 {
-        unsafe packet.pointer.pointee.duration = av_rescale_q(1, AVRational(num: rate.den, den: rate.num), encoder.timeBase)
+        unsafe packet.pointer.pointee.duration = av_rescale_q(
+          1, AVRational(num: rate.den, den: rate.num), encoder.timeBase)
       }
       packet.delay(by: shift, encoder.timeBase)
       try output.write(packet, to: place, timeBase: encoder.timeBase)

@@ -110,8 +110,8 @@ internal import WorkerKit
     _ = unsafe av_channel_layout_describe(&frame.pointer.pointee.ch_layout, &name, name.count)
     let layout = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let entry = unsafe """
-      time_base=1/\(rate):sample_rate=\(rate):sample_fmt=\(frame.pointer.pointee.format):channel_layout=\(layout)
-      """
+    time_base=1/\(rate):sample_rate=\(rate):sample_fmt=\(frame.pointer.pointee.format):channel_layout=\(layout)
+    """
     if let graph, entry == self.entry { return graph }
     try graph?.filter(nil) { (samples) throws(JobFailure) in try code(samples, output) }
     let made = try FilterGraph("a", from: entry, chain)

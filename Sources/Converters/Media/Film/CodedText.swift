@@ -78,7 +78,8 @@ internal import WorkerKit
     let shown = unsafe input.pointer.pointee.pts
     guard shown != ffmedia_no_time else { return nil }
     let time = av_rescale_q(
-      shown.subtractingReportingOverflow(window.origin(in: stream.timeBase)).partialValue, stream.timeBase, Self.timeBase)
+      shown.subtractingReportingOverflow(window.origin(in: stream.timeBase)).partialValue, stream.timeBase,
+      Self.timeBase)
     var duration = av_rescale_q(max(0, unsafe input.pointer.pointee.duration), stream.timeBase, Self.timeBase)
     if duration == 0, unsafe text.end_display_time != .max { duration = Int64(unsafe text.end_display_time) }
     let first = Int64(window.start * 1000)

@@ -101,7 +101,8 @@ struct FilmMaking {
       let time = unsafe packet.pointer.pointee.pts
       let base = input.streams[packet.stream].timeBase
       if let length, time != ffmedia_no_time {
-        let seconds = Double(time) * Double(base.num) / Double(max(1, base.den)) - Double(window.origin) / Double(AV_TIME_BASE)
+        let seconds =
+          Double(time) * Double(base.num) / Double(max(1, base.den)) - Double(window.origin) / Double(AV_TIME_BASE)
         output.tell((seconds - window.start) / length)
       }
       try track.take(packet, output)

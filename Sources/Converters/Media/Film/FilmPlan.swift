@@ -26,7 +26,8 @@ struct FilmPlan {
     self.container = container
     self.changes = changes
     guard let coding = container.coding(changes.codec) else {
-      throw JobFailure(.unsupported, "is no \(container.muxer) with pictures in \(changes.codec?.rawValue ?? "that form")")
+      throw JobFailure(
+        .unsupported, "is no \(container.muxer) with pictures in \(changes.codec?.rawValue ?? "that form")")
     }
     self.coding = coding
     guard let muxer = unsafe av_guess_format(container.muxer, nil, nil) else {
@@ -43,7 +44,8 @@ struct FilmPlan {
     if !tracks.contains(where: { $0.stream.kind == .film || $0.stream.kind == .sound }) {
       throw JobFailure(.unsupported, "has neither pictures nor sound that can be had in that container")
     }
-    if container.needsSound, !["film", "sound"].allSatisfy({ kind in tracks.contains { "\($0.stream.kind)" == kind } }) {
+    if container.needsSound, !["film", "sound"].allSatisfy({ kind in tracks.contains { "\($0.stream.kind)" == kind } })
+    {
       throw JobFailure(.unsupported, "lacks the pictures or the sound that such a file has to have")
     }
   }
@@ -95,7 +97,8 @@ struct FilmPlan {
       case .subtitle where container.textEncoder != nil && stream.isText:
         tracks.append((stream, .coded))
         continue
-      case .attachment where container.takesAttachments && stream.tags["filename"] != nil && stream.tags["mimetype"] != nil:
+      case .attachment
+      where container.takesAttachments && stream.tags["filename"] != nil && stream.tags["mimetype"] != nil:
         tracks.append((stream, .copied))
         continue
       case .cover where container.takesCovers && (stream.codec == AV_CODEC_ID_MJPEG || stream.codec == AV_CODEC_ID_PNG):

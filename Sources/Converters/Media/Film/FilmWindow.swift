@@ -26,7 +26,9 @@ struct FilmWindow {
   var isWhole: Bool { start == 0 && end == nil && speed == 1 }
 
   /// The beginning in units of a time base.
-  func origin(in timeBase: AVRational) -> Int64 { av_rescale_q(origin, AVRational(num: 1, den: AV_TIME_BASE), timeBase) }
+  func origin(in timeBase: AVRational) -> Int64 {
+    av_rescale_q(origin, AVRational(num: 1, den: AV_TIME_BASE), timeBase)
+  }
 
   /// How long the result is, for a film of so many seconds.
   func length(of duration: Double) -> Double { max(0, min(end ?? duration, duration) - start) / speed }
@@ -42,7 +44,9 @@ struct FilmWindow {
     } else {
       if start > 0 { filters.append("asetpts=round(PTS-\(start)/TB)") }
       // A filter slows to no less than half.
-      if speed < 0.5 { filters += ["atempo=0.5", "atempo=\(speed * 2)"] } else if speed != 1 {
+      if speed < 0.5 {
+        filters += ["atempo=0.5", "atempo=\(speed * 2)"]
+      } else if speed != 1 {
         filters.append("atempo=\(speed)")
       }
     }

@@ -46,9 +46,9 @@ internal import WorkerKit
   /// A picture as the filter `buffer` takes it.
   static func entry(of picture: MediaFrame, _ timeBase: AVRational) -> String {
     unsafe """
-      video_size=\(picture.pointer.pointee.width)x\(picture.pointer.pointee.height):\
-      pix_fmt=\(picture.pointer.pointee.format):time_base=\(timeBase.num)/\(timeBase.den):pixel_aspect=1/1
-      """
+    video_size=\(picture.pointer.pointee.width)x\(picture.pointer.pointee.height):\
+    pix_fmt=\(picture.pointer.pointee.format):time_base=\(timeBase.num)/\(timeBase.den):pixel_aspect=1/1
+    """
   }
 
   private static func add(

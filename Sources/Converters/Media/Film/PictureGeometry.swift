@@ -26,7 +26,9 @@ struct PictureGeometry {
     if unsafe ![AV_FIELD_UNKNOWN, AV_FIELD_PROGRESSIVE].contains(parameters.field_order) {
       filters.append("bwdif=mode=send_frame:deint=interlaced")
     }
-    let ratio = unsafe source.pointee.sample_aspect_ratio.num > 0 ? source.pointee.sample_aspect_ratio : parameters.sample_aspect_ratio
+    let ratio =
+      unsafe source.pointee.sample_aspect_ratio.num > 0
+      ? source.pointee.sample_aspect_ratio : parameters.sample_aspect_ratio
     var sides = (Double(stream.width), Double(stream.height))
     guard stream.width > 0, stream.height > 0 else { throw JobFailure(.damaged, "has a picture without a size") }
     if ratio.num > 0, ratio.den > 0, ratio.num != ratio.den {
@@ -89,6 +91,8 @@ struct PictureGeometry {
 
   /// The chain, with the pictures in a pixel format at its end.
   func chain(_ colours: PictureColours, _ pixelFormat: String) -> [String] {
-    filters + colours.toneFilters + ["scale=\(width):\(height):flags=bicubic\(colours.scaling)", "format=\(pixelFormat)"]
+    filters + colours.toneFilters + [
+      "scale=\(width):\(height):flags=bicubic\(colours.scaling)", "format=\(pixelFormat)",
+    ]
   }
 }

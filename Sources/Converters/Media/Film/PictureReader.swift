@@ -79,7 +79,9 @@ enum StillPicture {
     func take(_ frame: MediaFrame) { unsafe av_frame_move_ref(made.pointer, frame.pointer) }
     try graph.filter(copy, take)
     try graph.filter(nil, take)
-    guard unsafe made.pointer.pointee.width > 0 else { throw JobFailure(.damaged, "has a picture that cannot be shown") }
+    guard unsafe made.pointer.pointee.width > 0 else {
+      throw JobFailure(.damaged, "has a picture that cannot be shown")
+    }
     return made
   }
 

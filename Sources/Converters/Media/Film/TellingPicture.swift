@@ -41,7 +41,8 @@ enum TellingPicture {
       for x in 1..<width - 1 {
         let place = y * stride + x
         let value = Int(unsafe pixels[place])
-        let around = unsafe Int(pixels[place - 1]) + Int(pixels[place + 1]) + Int(pixels[place - stride])
+        let around =
+          unsafe Int(pixels[place - 1]) + Int(pixels[place + 1]) + Int(pixels[place - stride])
           + Int(pixels[place + stride])
         sum += value
         edges += Double((4 * value - around) * (4 * value - around))

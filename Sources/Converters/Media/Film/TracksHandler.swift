@@ -89,7 +89,8 @@ public struct TracksHandler: JobHandler {
     let muxer = Self.muxers[format.name] ?? format.name
     let made = try MediaOutput(muxer, to: output, isStreamed: false)
     let container = FilmContainer(muxer: muxer, pictureCodings: [.h264], soundCoding: .aac)
-    let isCopied = stream.kind != .subtitle || [.ass, .vtt, .mkv].contains(format) || stream.codec == AV_CODEC_ID_SUBRIP
+    let isCopied =
+      stream.kind != .subtitle || [.ass, .vtt, .mkv].contains(format) || stream.codec == AV_CODEC_ID_SUBRIP
     let track: any MadeTrack =
       isCopied
       ? try CopiedTrack(stream, of: input, container)

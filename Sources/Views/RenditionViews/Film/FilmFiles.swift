@@ -86,12 +86,18 @@ enum FilmFolderKind: Sendable {
     }
     let listed = names
     let made = recipes
-    return FilmFiles(count: listed.count) { listed[$0] } recipe: { made[$0] }
+    return FilmFiles(count: listed.count) {
+      listed[$0]
+    } recipe: {
+      made[$0]
+    }
   }
 
   private static func frames(_ seconds: Int, _ changes: FrameChanges) -> FilmFiles {
     let step = Int(changes.interval.milliseconds / 1000)
-    return FilmFiles(count: (seconds + step - 1) / step) { FrameName.name(second: $0 * step) } recipe: { name in
+    return FilmFiles(count: (seconds + step - 1) / step) {
+      FrameName.name(second: $0 * step)
+    } recipe: { name in
       guard let second = FrameName.second(name), second < seconds else { return nil }
       return changes.recipe(at: MediaTime(milliseconds: Int64(second) * 1000))
     }
