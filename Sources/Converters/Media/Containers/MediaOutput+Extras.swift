@@ -22,7 +22,9 @@ extension MediaOutput {
   }
 
   /// The chapters of an input, each moved by `place`, which gives nil for one that is left out; in seconds.
-  func addChapters(of input: MediaInput, _ place: (_ start: Double, _ end: Double) -> (Double, Double)?) throws(JobFailure) {
+  func addChapters(of input: MediaInput, _ place: (_ start: Double, _ end: Double) -> (Double, Double)?)
+    throws(JobFailure)
+  {
     for chapter in input.chapters {
       guard let (start, end) = place(chapter.start, chapter.end), end > start else { continue }
       try add(MediaChapter(start: start, end: end, tags: chapter.tags))

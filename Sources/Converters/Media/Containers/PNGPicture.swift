@@ -38,7 +38,8 @@ enum PNGPicture {
     try unsafe checked(avcodec_send_frame(made, frame.pointer), "cannot be drawn")
     let packet = try MediaPacket()
     try unsafe checked(avcodec_receive_packet(made, packet.pointer), "cannot be drawn")
-    let bytes = unsafe UnsafeRawBufferPointer(start: packet.pointer.pointee.data, count: Int(packet.pointer.pointee.size))
+    let bytes = unsafe UnsafeRawBufferPointer(
+      start: packet.pointer.pointee.data, count: Int(packet.pointer.pointee.size))
     try unsafe output.write(bytes.bytes)
   }
 }

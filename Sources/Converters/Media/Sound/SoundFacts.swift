@@ -13,7 +13,8 @@ struct SoundFacts {
   init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
     let parameters = try unsafe input.stream(stream.index).pointee.codecpar.pointee
     guard
-      let shape = unsafe SoundShape(parameters.ch_layout, rate: parameters.sample_rate, format: max(0, parameters.format))
+      let shape = unsafe SoundShape(
+        parameters.ch_layout, rate: parameters.sample_rate, format: max(0, parameters.format))
     else {
       throw JobFailure(.unsupported, "has \(stream.channels) channels at \(stream.rate) Hz, which nobody plays")
     }

@@ -55,7 +55,8 @@ internal import WorkerKit
     var words: [String] = []
     if wanted.rate != shape.rate { words.append("\(shape.rate) Hz instead of \(wanted.rate)") }
     if wanted.channels != shape.channels {
-      words.append("\(shape.channels == 1 ? "one channel" : "\(shape.channels) channels") instead of \(wanted.channels)")
+      words.append(
+        "\(shape.channels == 1 ? "one channel" : "\(shape.channels) channels") instead of \(wanted.channels)")
     }
     return words.isEmpty ? "" : "has \(words.joined(separator: " and ")), for which the format has no place"
   }
@@ -90,9 +91,12 @@ internal import WorkerKit
     }
     let count = min(wanted.channels, most)
     guard !possible.isEmpty else {
-      return count == wanted.channels ? (count, wanted.speakers) : (min(count, 2), SoundShape.usualSpeakers(for: min(count, 2)))
+      return count == wanted.channels
+        ? (count, wanted.speakers) : (min(count, 2), SoundShape.usualSpeakers(for: min(count, 2)))
     }
-    if let same = possible.first(where: { $0.count == wanted.channels && $0.speakers == wanted.speakers }) { return same }
+    if let same = possible.first(where: { $0.count == wanted.channels && $0.speakers == wanted.speakers }) {
+      return same
+    }
     if let same = possible.last(where: { $0.count == wanted.channels }) { return same }
     return possible.filter { $0.count <= count }.max { $0.count < $1.count } ?? possible[0]
   }

@@ -72,7 +72,8 @@ struct SoundTarget {
       muxer: "voc", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_U8), mostChannels: 2),
     "ircam": SoundTarget(muxer: "ircam", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE)),
     "mka": SoundTarget(
-      muxer: "matroska", encoders: ["libopus"], copies: anyCopy, usualRate: 64, rates: [48000], options: opus, cover: .stream),
+      muxer: "matroska", encoders: ["libopus"], copies: anyCopy, usualRate: 64, rates: [48000], options: opus,
+      cover: .stream),
   ]
 
   /// As many bits each second as the next: so a file's size is known beforehand.

@@ -20,7 +20,8 @@ internal import WorkerKit
         "abuffer", "sample_rate=\(shape.rate):sample_fmt=\(format):channel_layout=\(layout)", to: graph)
       // Time-stretching by phases, not by repeating pieces; atempo where the FFmpeg that is installed has no other.
       let hasStretcher = unsafe avfilter_get_by_name("rubberband") != nil
-      let filter = try unsafe hasStretcher
+      let filter =
+        try unsafe hasStretcher
         ? Self.add("rubberband", "tempo=\(tempo)", to: graph) : Self.add("atempo", "tempo=\(tempo)", to: graph)
       unsafe sink = try Self.add("abuffersink", nil, to: graph)
       try unsafe checked(avfilter_link(source, 0, filter, 0), "cannot be played at that speed")
