@@ -4,8 +4,8 @@ extension Conversion {
     // Three bytes a pixel, of which the source may have used a tenth of a bit.
     [
       image(.jpeg, 8, listed: Format.seldomShown, listable: Format.images.filter { $0 != .jpeg }),
-      image(.png, 100), image(.apng, 100), image(.webp, 8), image(.tiff, 100), image(.gif, 100), image(.heic, 8), image(.avif, 8), image(.jp2, 8),
-      image(.jxl, 8),
+      image(.png, 100), image(.apng, 100), image(.webp, 8), image(.tiff, 100), image(.gif, 100), image(.heic, 8),
+      image(.avif, 8), image(.jp2, 8), image(.jxl, 8),
     ]
     + [
       .bmp, .tga, .pcx, .sgi, .sunRaster, .xwd, .xbm, .qoi, .ico, .pbm, .pgm, .ppm, .pnm, .pam, .fits, .yuv,
