@@ -4,7 +4,7 @@ internal import Bytes
 extension Conversion {
   public static let films: [Conversion] =
     Format.films.filter { $0 != .dv }.map { film($0) } + [
-      still(.jpeg), still(.png), loop(.gif), loop(.webp), tracks, playlist, segment, mergedFilm,
+      still(.jpeg), still(.png), loop(.gif), loop(.webp), tracks, playlist, segment,
     ] + trackFiles
 
   /// Copied where the container has a place for it, coded where it has not.
@@ -67,16 +67,6 @@ extension Conversion {
   public static let segment = Conversion(
     "segment", from: Format.films, to: .ts, as: .inView, arguments: PageSelection.self, size: .guess(4),
     programs: ["ffmedia"], meaning: ("any film", "some seconds of it"))
-
-  /// One film of several files, which are passed as a `Bundle`.
-  public static let mergedFilm = {
-    var conversion = Conversion(
-      "mergedfilm", named: "merged", from: Format.films, to: .mp4, as: .folder, size: .guess(8), programs: ["ffmedia"],
-      meaning: ("any folder with films", "these as one film, a chapter each, `file2` before `file10`"))
-    conversion.making = .growing
-    conversion.outputLimit = Job.largestOutput
-    return conversion
-  }()
 }
 
 extension Recipe {

@@ -10,7 +10,7 @@ internal import WorkerKit
   private let encoder: TrackEncoder
   private var chain: String
   private var palette: MediaFrame?
-  private let origin: Int64
+  private var times: RunningTime
   private let end: Double?
   private var graph: FilterGraph?
   private var entry = ""
@@ -42,7 +42,7 @@ internal import WorkerKit
       changes.rate.map { AVRational(num: Int32($0), den: 1000) } ?? (av_cmp_q(usual, most) > 0 ? most : usual)
     rate = Self.nearest(to: asked, coding.rates)
     let isEven = !coding.keepsTimes || changes.rate != nil
-    origin = window.origin(in: stream.timeBase)
+    times = RunningTime(from: window.origin(in: stream.timeBase), in: stream.timeBase)
     end = window.end
     chain =
       (window.filters("") + (isEven ? ["fps=\(rate.num)/\(rate.den):start_time=0"] : [])
@@ -82,7 +82,7 @@ internal import WorkerKit
     unsafe context.pointee.colorspace = colours.space
     unsafe context.pointee.gop_size = coding.groupSize
     // The same on every machine: how many there are shows in the bytes.
-    unsafe context.pointee.thread_count = 4
+    unsafe context.pointee.thread_count = 2
     if let usual = coding.quantizer {
       unsafe context.pointee.flags |= AV_CODEC_FLAG_QSCALE
       unsafe context.pointee.global_quality = FF_QP2LAMBDA * Int32(quality.map { coding.quantizer(for: $0) } ?? usual)
@@ -127,7 +127,7 @@ internal import WorkerKit
     if isDone { return }
     let time = unsafe frame.pointer.pointee.pts
     guard time != ffmedia_no_time else { return }
-    let shown = time.subtractingReportingOverflow(origin).partialValue
+    let shown = times.place(time)
     unsafe frame.pointer.pointee.pts = shown
     unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
     let base = stream.timeBase

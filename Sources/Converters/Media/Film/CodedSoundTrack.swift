@@ -8,7 +8,7 @@ internal import WorkerKit
   private let decoder: TrackDecoder
   private let encoder: TrackEncoder
   private let chain: String
-  private let origin: Int64
+  private var times: RunningTime
   private let end: Double?
   private var graph: FilterGraph?
   private var entry = ""
@@ -31,7 +31,7 @@ internal import WorkerKit
     let rate = Self.nearest(to: stream.rate, coding.rates.isEmpty ? encoder.rates : coding.rates)
     let layout = Self.layout(of: stream.channels, among: coding.layouts)
     let format = encoder.sampleFormats.first ?? "fltp"
-    origin = window.origin(in: stream.timeBase)
+    times = RunningTime(from: window.origin(in: stream.timeBase), in: stream.timeBase)
     end = window.end
     chain =
       (window.filters("a") + [
@@ -92,7 +92,7 @@ internal import WorkerKit
     let time = unsafe frame.pointer.pointee.pts
     let base = AVRational(num: 1, den: rate)
     if time != ffmedia_no_time {
-      let shown = av_rescale_q(time.subtractingReportingOverflow(origin).partialValue, stream.timeBase, base)
+      let shown = av_rescale_q(times.place(time), stream.timeBase, base)
       unsafe frame.pointer.pointee.pts = shown
       if let end, Double(shown) / Double(rate) > end { return try finish(output) }
     }

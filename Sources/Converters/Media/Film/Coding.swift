@@ -25,11 +25,15 @@ struct PictureCoding: Sendable {
   /// Whether all pictures share 256 colours that are chosen for them.
   var hasPalette = false
 
+  /// A minute in 1920x1080 takes fifteen seconds on two processors, and 200 MB.
   static let h264 = PictureCoding(
-    encoder: "libx264", options: ["preset": "veryfast", "crf": "23"], hasRateFactor: true)
+    encoder: "libx264", options: ["preset": "superfast", "crf": "23", "x264-params": "sync-lookahead=0"],
+    hasRateFactor: true)
   /// For telephones.
   static let plainH264 = PictureCoding(
-    encoder: "libx264", options: ["preset": "veryfast", "crf": "23", "profile": "baseline"], hasRateFactor: true)
+    encoder: "libx264",
+    options: ["preset": "superfast", "crf": "23", "x264-params": "sync-lookahead=0", "profile": "baseline"],
+    hasRateFactor: true)
   static let hevc = PictureCoding(
     encoder: "libx265",
     options: ["preset": "superfast", "crf": "26", "x265-params": "log-level=none:pools=2:frame-threads=2"],

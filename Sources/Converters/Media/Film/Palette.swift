@@ -12,6 +12,7 @@ enum Palette {
     let decoder = try unsafe TrackDecoder(input.stream(stream.index))
     let packet = try MediaPacket()
     let origin = window.origin(in: stream.timeBase)
+    var times = RunningTime(from: origin, in: stream.timeBase)
     var graph: FilterGraph?
     func take(_ frame: MediaFrame?) throws(JobFailure) {
       try graph?.filter(frame) { (made) throws(JobFailure) in unsafe av_frame_move_ref(palette.pointer, made.pointer) }
@@ -24,7 +25,7 @@ enum Palette {
         }
         let time = unsafe frame.pointer.pointee.pts
         if time == ffmedia_no_time { return }
-        unsafe frame.pointer.pointee.pts = time.subtractingReportingOverflow(origin).partialValue
+        unsafe frame.pointer.pointee.pts = times.place(time)
         try take(frame)
       }
     }
