@@ -19,7 +19,7 @@ import Testing
       ) { mount in
         let start = """
           G=\(scratch.path)/gate PLAYER=\(scratch.path)/mpv E=\(scratch.path)/expected
-          list() { "\(MountProcess.binary)" list | awk -v own="$PWD" '/^\//{ is = $0 == own } is'; }
+          list() { "\(MountProcess.binary)" list | awk -v own="$PWD" '$0 ~ "^/"{ is = $0 == own } is'; }
           cp "$(command -v cat)" $PLAYER; tail -n +2 $S/known.flac > $E; mkfifo $O/pipe
           """
         return try await mount.shell(start + "\n" + lines, scratch)
