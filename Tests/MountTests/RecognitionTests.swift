@@ -34,14 +34,14 @@ struct RecognitionTests {
     try await withScans { mount, scratch in
       // Shaded, grainy, blurred and askew; two pages in two languages. What is a paragraph is guessed.
       let lines = """
-        cat worn.jpg.as-txt two.tif.deu+eng.as-txt | grep .
+        cat worn.jpg.as-txt dim.jpg.as-txt two.tif.deu+eng.as-txt | grep .
         cat worn.jpg.jpn+deu.as-txt
         getfattr --only-values -n user.ffmount.error worn.jpg.jpn+deu.as-txt; echo
         ls worn.jpg.xyz.as-txt worn.jpg.eng+eng.as-txt
         """
       let said = try await mount.shell(lines, scratch)
       #expect(
-        said == Self.letter + "\u{C}" + Self.letter + "\u{C}" + Self.german + """
+        said == Self.letter + "\u{C}" + Self.letter + "\u{C}" + Self.letter + "\u{C}" + Self.german + """
           \u{C}
           cat: worn.jpg.jpn+deu.as-txt: Input/output error
           worn.jpg: needs the recognition of Japanese, which is not installed (apt install tesseract-ocr-jpn)

@@ -1,11 +1,12 @@
 """make_scans.py FOLDER: small pages whose text is known, as images and in PDFs.
 
-`letter.png` is as clean as a page can be; `worn.jpg` is shaded, grainy, blurred and turned a little; `side.jpg` lies on its
-side. `words.json` has each one's words with the places of their middles, as shares of the page's width and height, and
+`letter.png` is as clean as a page can be; `worn.jpg` is shaded, grainy, blurred and turned a little, `dim.jpg`
+grainier than it is dark; `side.jpg` lies on its side. `words.json` has each one's words with the places of their middles, as shares of the page's width and height, and
 those of the pages of `mixed.pdf` that are pictures: the second is shown turned, the third cropped and moved.
 """
 import json
 import math
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,13 @@ def worn(image, degrees):
     return ImageChops.add(ImageChops.multiply(image, shade), grain, 1, -128)
 
 
+def dim(image):
+    """In bad light: its letters are hardly darker than its paper's grains are deep."""
+    image = image.filter(ImageFilter.GaussianBlur(1)).point(lambda value: 40 + round(value * 0.4))
+    grain = Image.frombytes("L", SIZE, random.Random(4711).randbytes(SIZE[0] * SIZE[1])).point(lambda value: 88 + round(value * 0.31))
+    return ImageChops.add(image, grain, 1, -128)
+
+
 def turned(degrees):
     angle = math.radians(-degrees)
     middle = SIZE[0] / 2, SIZE[1] / 2
@@ -73,6 +81,7 @@ letter.save(folder / "letter.png", dpi=(DPI, DPI))
 known["letter.png"] = [shares(words)]
 worn(letter, 4).save(folder / "worn.jpg", quality=50, dpi=(DPI, DPI))
 known["worn.jpg"] = [shares(words, turned(4))]
+dim(letter).save(folder / "dim.jpg", quality=60, dpi=(DPI, DPI))
 side = letter.transpose(Image.ROTATE_90)
 side.save(folder / "side.jpg", quality=85, dpi=(DPI, DPI))
 known["side.jpg"] = [shares(words, lambda x, y: (y, SIZE[0] - x), (SIZE[1], SIZE[0]))]

@@ -1,13 +1,13 @@
 /// A word in the pixels of a page as it was read.
 struct FoundWord {
-  let text: String
+  private(set) var text: String
   private(set) var box: Box
   /// On the line that letters stand on.
   let start: Point
   private(set) var end: Point
   /// Of its line, from the lowest letters' feet to the highest ones' heads.
   let height: Double
-  let confidence: Float
+  private(set) var confidence: Float
   let language: String
 
   init(
@@ -30,6 +30,20 @@ struct FoundWord {
     let along = end - start
     let length = max(along.length, 1)
     return Point(x: along.y / length, y: -along.x / length) * height
+  }
+
+  /// The word with its box in a picture that is larger, and goes on to the left.
+  func moved(by scale: Double, from left: Int) -> FoundWord {
+    var word = self
+    word.box.left = left + Int(Double(box.left) * scale)
+    word.box.right = left + Int(Double(box.right) * scale)
+    return word
+  }
+
+  /// Takes the letters of another reading.
+  mutating func read(as other: FoundWord) {
+    text = other.text
+    confidence = other.confidence
   }
 
   /// Cuts off what is to the right of a place, and a space before it.

@@ -48,6 +48,15 @@ internal import WorkerKit
     return UInt8(truncatingIfNeeded: (77 * red + 150 * green + 29 * blue) >> 8)
   }
 
+  /// What is in a box, as far as it is in the picture, and how far from the left that starts.
+  func part(_ box: Box) throws(JobFailure) -> (part: GrayPicture, left: Int) {
+    let (left, top) = (max(0, box.left), max(0, box.top))
+    var edges = unsafe boxCreate(
+      Int32(left), Int32(top), Int32(min(box.right, width) - left), Int32(min(box.bottom, height) - top))
+    defer { unsafe boxDestroy(&edges) }
+    return try unsafe (making { [edges] in unsafe pixClipRectangle($0, edges, nil) }, left)
+  }
+
   /// What a function of Leptonica's makes of it.
   func making(
     _ make: (UnsafeMutablePointer<Pix>) -> UnsafeMutablePointer<Pix>?

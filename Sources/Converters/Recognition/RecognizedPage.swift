@@ -20,8 +20,8 @@ public struct RecognizedPage: Sendable {
     public let words: [Word]
   }
 
-  public struct Paragraph: Sendable { public var lines: [Line] }
-  public struct Block: Sendable { public var paragraphs: [Paragraph] }
+  public struct Paragraph: Sendable { public let lines: [Line] }
+  public struct Block: Sendable { public let paragraphs: [Paragraph] }
 
   public let width: Int
   public let height: Int
@@ -31,17 +31,6 @@ public struct RecognizedPage: Sendable {
 
   public var words: [Word] { lines.flatMap(\.words) }
   public var lines: [Line] { blocks.flatMap(\.paragraphs).flatMap(\.lines) }
-
-  /// How sure its letters are on average, from 0 to 100; 0 without any.
-  var confidence: Double {
-    var (sum, count) = (0.0, 0.0)
-    for word in words {
-      let letters = Double(word.text.unicodeScalars.count)
-      sum += letters * Double(word.confidence)
-      count += letters
-    }
-    return count > 0 ? sum / count : 0
-  }
 
   /// As one reads it: lines by line feeds, paragraphs by an empty line between them.
   public var text: String {

@@ -1,46 +1,35 @@
 internal import CRecognition
 internal import CTesseract
 
-/// Takes what Tesseract found on a page, word by word, and says where that is on the page as it was given.
+/// Takes what Tesseract found on a page, word by word.
 @safe struct WordWalk {
   private let iterator: OpaquePointer
   private let place: OpaquePointer
-  private let map: PixelMap
-  private let size: (width: Int, height: Int)
   private let leastConfidence: Float
 
   /// Borrows the iterator.
-  init(
-    _ iterator: OpaquePointer, _ map: PixelMap, _ size: (width: Int, height: Int), leastConfidence: Float
-  ) {
+  init(_ iterator: OpaquePointer, leastConfidence: Float) {
     unsafe self.iterator = iterator
     unsafe place = TessResultIteratorGetPageIterator(iterator)
-    self.map = map
-    self.size = size
     self.leastConfidence = leastConfidence
   }
 
-  mutating func blocks() -> [RecognizedPage.Block] {
-    var blocks: [RecognizedPage.Block] = []
+  func blocks() -> [FoundLine.Block] {
+    var blocks: [FoundLine.Block] = []
     var line = (text: "", words: [FoundWord]())
     repeat {
-      if isFirst(of: RIL_BLOCK) { blocks.append(RecognizedPage.Block(paragraphs: [])) }
-      if isFirst(of: RIL_PARA), let last = blocks.indices.last {
-        blocks[last].paragraphs.append(RecognizedPage.Paragraph(lines: []))
-      }
+      if isFirst(of: RIL_BLOCK) { blocks.append([]) }
+      if isFirst(of: RIL_PARA), let last = blocks.indices.last { blocks[last].append([]) }
       if isFirst(of: RIL_TEXTLINE) { line = (text(of: RIL_TEXTLINE), []) }
       if let word { line.words.append(word) }
       let isLast = unsafe TessPageIteratorIsAtFinalElement(place, RIL_TEXTLINE, RIL_WORD) != 0
-      if isLast, !line.words.isEmpty, let block = blocks.indices.last,
-        let paragraph = blocks[block].paragraphs.indices.last
-      {
-        blocks[block].paragraphs[paragraph].lines.append(
-          RecognizedPage.Line(text: line.text, words: placed(line.words)))
+      if isLast, !line.words.isEmpty, let block = blocks.indices.last, let paragraph = blocks[block].indices.last {
+        blocks[block][paragraph].append(FoundLine(text: line.text, words: line.words))
         line.words = []
       }
     } while unsafe TessPageIteratorNext(place, RIL_WORD) != 0
-    for index in blocks.indices { blocks[index].paragraphs.removeAll { $0.lines.isEmpty } }
-    return blocks.filter { !$0.paragraphs.isEmpty }
+    for index in blocks.indices { blocks[index].removeAll(where: \.isEmpty) }
+    return blocks.filter { !$0.isEmpty }
   }
 
   private func isFirst(of level: TessPageIteratorLevel) -> Bool {
@@ -66,21 +55,6 @@ internal import CTesseract
     return FoundWord(
       text: text, box: box, start: start, end: end, height: max(height, 1), confidence: confidence,
       language: language ?? "")
-  }
-
-  /// The words of a line where they are on the page as it was given.
-  private func placed(_ words: [FoundWord]) -> [RecognizedPage.Word] {
-    var words = words
-    let order = words.indices.sorted { words[$0].box.left < words[$1].box.left }
-    // Where letters touch, Tesseract counts the next word's first ones to both.
-    for (one, next) in zip(order, order.dropFirst()) where words[one].isLevel && words[next].isLevel {
-      words[one].end(before: words[next].box.left)
-    }
-    return words.map { word in
-      RecognizedPage.Word(
-        text: word.text, box: map.edges(around: word.box, within: size), start: map(word.start), end: map(word.end),
-        rise: map(word.start + word.rise) - map(word.start), confidence: word.confidence, language: word.language)
-    }
   }
 
   private func box(of level: TessPageIteratorLevel) -> Box? {

@@ -1,0 +1,48 @@
+/// What was found on a page, in the pixels of the page as it was read.
+struct Reading {
+  let page: CleanPage
+  private var blocks: [FoundLine.Block]
+
+  /// More lines that are not sure, of all, and the page is one that no second look helps: 1 / 3.
+  private static let mostUnsure = 3
+
+  init(_ blocks: [FoundLine.Block], on page: CleanPage) {
+    self.blocks = blocks
+    self.page = page
+  }
+
+  /// How sure its letters are on average, from 0 to 100; 0 without any.
+  var confidence: Double {
+    var (sum, count) = (0.0, 0.0)
+    for word in blocks.joined().joined().flatMap(\.words) {
+      let letters = Double(word.text.unicodeScalars.count)
+      sum += letters * Double(word.confidence)
+      count += letters
+    }
+    return count > 0 ? sum / count : 0
+  }
+
+  /// Has the lines that are not sure changed, if they are few.
+  mutating func improve<Failure>(_ change: (inout FoundLine) throws(Failure) -> Void) throws(Failure) {
+    let lines = blocks.joined().joined()
+    let unsure = lines.count(where: \.isUnsure)
+    guard unsure > 0, unsure * Self.mostUnsure <= lines.count + Self.mostUnsure else { return }
+    for block in blocks.indices {
+      for paragraph in blocks[block].indices {
+        for line in blocks[block][paragraph].indices where blocks[block][paragraph][line].isUnsure {
+          try change(&blocks[block][paragraph][line])
+        }
+      }
+    }
+  }
+
+  /// The text where it is on the page as it was given.
+  func placed(within size: (width: Int, height: Int)) -> [RecognizedPage.Block] {
+    blocks.map { block in
+      RecognizedPage.Block(
+        paragraphs: block.map { paragraph in
+          RecognizedPage.Paragraph(lines: paragraph.map { $0.placed(by: page.map, within: size) })
+        })
+    }
+  }
+}
