@@ -94,12 +94,11 @@ struct SoundTests {
           grep -cE '^(TAG:)?(Grüße|Sängerin 歌|A|3|2001|Jazz|Nur so)$'
       done
       for n in t.mp3.as-m4a t.mp3.as-opus t.mp3.as-mp3; do
-        ffprobe -v error -show_chapters -of csv=p=0 $n | cut -d, -f7 | tr '\\n' ' '
-      done
+        ffprobe -v error -show_chapters -of csv=p=0 $n | cut -d, -f7
+      done | paste -sd' '
       """)
     #expect(
-      said
-        == """
+      said == """
         same
         same
         same
@@ -109,9 +108,9 @@ struct SoundTests {
         7
         7
         7
-        Eins Zwei Eins Zwei Eins Zwei \
+        Eins Zwei Eins Zwei Eins Zwei
 
-        """.dropLast())
+        """)
   }
 
   /// Each format as a file that another program decodes, as long as the source to some hundredths of a second.
@@ -126,7 +125,7 @@ struct SoundTests {
       getfattr --only-values -n user.ffmount.remark s.wav.as-gsm; echo
       file -b - < s.wav.800x200.waveform.as-png
       ls | grep as-
-      for n in v12.as-mp3 v2.as-flac 128k.as-wav mono.stereo.as-mp3 9x.as-mp3 800x200.as-png; do ls s.wav.$n; done
+      for n in v12.as-mp3 v2.as-flac 128k.as-wav mono.stereo.as-mp3 9x.as-mp3; do ls s.wav.$n; done
       """)
     #expect(
       said == """
@@ -138,7 +137,6 @@ struct SoundTests {
         ls: cannot access 's.wav.128k.as-wav': No such file or directory
         ls: cannot access 's.wav.mono.stereo.as-mp3': No such file or directory
         ls: cannot access 's.wav.9x.as-mp3': No such file or directory
-        ls: cannot access 's.wav.800x200.as-png': No such file or directory
 
         """)
   }
