@@ -14,6 +14,8 @@ internal import WorkerKit
   private let isStreamed: Bool
   /// FFmpeg's name of the container.
   let muxer: String
+  /// Whether the container has taken its streams.
+  private(set) var isStarted = false
 
   /// `output`: nil to rehearse what is streamed, for its size. `isStreamed`: whether nothing is filled in once packets come, so
   /// that it can be read while it is made; `isSeekable`: whether that may be done before.
@@ -99,6 +101,7 @@ internal import WorkerKit
     for (name, value) in options { unsafe av_dict_set(&dictionary, name, value, 0) }
     defer { unsafe av_dict_free(&dictionary) }
     try told(unsafe avformat_write_header(context, &dictionary))
+    isStarted = true
   }
 
   /// Takes the packet's bytes; its times are in units of `timeBase`.

@@ -28,7 +28,16 @@ extension FilmContainer {
     keepsRotation: true, takesCovers: true, hasIndexFirst: true)
 
   static let mov = FilmContainer(
-    muxer: "mov", pictureCodings: [.h264, .hevc], soundCoding: .aac, textEncoder: "mov_text",
+    muxer: "mov",
+    pictures: Set(
+      codecs: AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4, AV_CODEC_ID_MJPEG, AV_CODEC_ID_PRORES,
+      AV_CODEC_ID_DNXHD, AV_CODEC_ID_DVVIDEO, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_QTRLE, AV_CODEC_ID_PNG),
+    pictureCodings: [.h264, .hevc],
+    sounds: Set(
+      codecs: AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_MP3, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3,
+      AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_S16BE, AV_CODEC_ID_PCM_S24LE, AV_CODEC_ID_PCM_S24BE,
+      AV_CODEC_ID_PCM_S32LE, AV_CODEC_ID_PCM_F32LE, AV_CODEC_ID_PCM_ALAW, AV_CODEC_ID_PCM_MULAW), soundCoding: .aac,
+    textEncoder: "mov_text",
     texts: Set(codecs: AV_CODEC_ID_MOV_TEXT), streamedOptions: fragments, keepsRotation: true, hasIndexFirst: true)
 
   private static func telephone(_ muxer: String) -> FilmContainer {

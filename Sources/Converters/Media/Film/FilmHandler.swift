@@ -29,18 +29,20 @@ public struct FilmHandler: JobHandler {
   ) throws(JobFailure) -> String {
     let making = try Self.making(recipe, order)
     var layout: SealedLayout?
+    var copies = true
     if let measured, measured.document == order.job.document, measured.document != 0, measured.recipe == recipe {
       layout = measured.layout
     } else {
-      layout = try making.layout()
+      do throws(JobFailure) { layout = try making.layout() } catch { copies = false }
     }
     measured = nil
-    return try making.write(to: output, layout)
+    return try making.write(to: output, layout, copies: copies)
   }
 
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard case .measure(let recipe) = order.job.work else { throw .unknown }
-    guard let layout = try Self.making(recipe, order).layout() else { return .done(JobAnswer.unmeasured) }
+    // What is no film at all shows when it is made.
+    guard let layout = try? Self.making(recipe, order).layout() else { return .done(JobAnswer.unmeasured) }
     measured = (order.job.document, recipe, layout)
     return .done(FilmMaking.size(of: layout))
   }

@@ -17,13 +17,14 @@ struct FilmMaking {
     self.changes = changes
   }
 
-  private func open() throws(JobFailure) -> (input: MediaInput, plan: FilmPlan) {
+  private func open(copies: Bool = true) throws(JobFailure) -> (input: MediaInput, plan: FilmPlan) {
     let input = try MediaInput(file)
     unsafe input.context.pointee.flags |= AVFMT_FLAG_GENPTS
-    return (input, try FilmPlan(input, container, changes))
+    return (input, try FilmPlan(input, container, changes, copies: copies))
   }
 
-  /// What a copy's bytes are, without writing them; nil if something has to be coded, or too much read.
+  /// What a copy's bytes are, without writing them; nil if something has to be coded, or too much read. Throws where the
+  /// copy does not fit.
   func layout() throws(JobFailure) -> SealedLayout? {
     guard file.count <= Self.largestMeasured else { return nil }
     let (input, plan) = try open()
@@ -37,9 +38,13 @@ struct FilmMaking {
   /// How many bytes the copy of a layout has.
   static func size(of layout: SealedLayout) -> Int64 { layout.size }
 
-  /// Returns a remark. `layout`: of a copy, if that is known.
-  func write(to output: JobOutput, _ layout: SealedLayout?) throws(JobFailure) -> String {
-    let (input, plan) = try open()
+  /// Returns a remark.
+  ///
+  /// - Parameters:
+  ///   - layout: of a copy, if that is known.
+  ///   - copies: whether what the container takes is copied.
+  func write(to output: JobOutput, _ layout: SealedLayout?, copies: Bool) throws(JobFailure) -> String {
+    let (input, plan) = try open(copies: copies)
     let made: MediaOutput
     var options = container.options
     if let layout {
@@ -50,7 +55,12 @@ struct FilmMaking {
       made = try MediaOutput(container.muxer, to: output, isStreamed: streamed != nil)
       options.merge(streamed ?? [:]) { _, new in new }
     }
-    return try make(input, plan, made, options)
+    do throws(JobFailure) { return try make(input, plan, made, options) } catch {
+      // Of what fits into which container, not all shows before.
+      guard copies, !made.isStarted, plan.tracks.contains(where: { $0.way == .copied }) else { throw error }
+      try output.restart()
+      return try write(to: output, nil, copies: false)
+    }
   }
 
   private func make(
@@ -79,6 +89,8 @@ struct FilmMaking {
       }
     }
     for track in tracks { try track.declare(in: output) }
+    // FLAC in MP4, which browsers play.
+    unsafe output.context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
     output.set(input.tags)
     output.setChapters(of: input, window)
     try output.start(options)

@@ -22,7 +22,10 @@ struct FilmPlan {
   /// Whether neither pictures nor sound are coded.
   var copiesAll: Bool { !tracks.contains { $0.way == .coded && $0.stream.kind != .subtitle } }
 
-  init(_ input: MediaInput, _ container: FilmContainer, _ changes: FilmChanges) throws(JobFailure) {
+  /// `copies`: whether what can be copied is.
+  init(
+    _ input: MediaInput, _ container: FilmContainer, _ changes: FilmChanges, copies: Bool = true
+  ) throws(JobFailure) {
     self.container = container
     self.changes = changes
     guard let coding = container.coding(changes.codec) else {
@@ -36,7 +39,10 @@ struct FilmPlan {
     // Of some muxers nobody knows what they take.
     func takes(_ codec: AVCodecID, _ named: Set<CodecNumber>?) -> Bool {
       let known = unsafe avformat_query_codec(muxer, codec, FF_COMPLIANCE_NORMAL)
-      return named.map { $0.contains(codec.rawValue) && known != 0 } ?? (known == 1)
+      return copies && (named.map { $0.contains(codec.rawValue) && known != 0 } ?? (known == 1))
+    }
+    if let length = input.duration, let start = changes.span?.start.seconds, start >= length {
+      throw JobFailure(.absent, "is not as long as that")
     }
     try addPictures(input) { takes($0, container.pictures) }
     try addSounds(input) { takes($0, container.sounds) }
