@@ -22,6 +22,9 @@ struct FilmPlan {
   /// Whether neither pictures nor sound are coded.
   var copiesAll: Bool { !tracks.contains { $0.way == .coded && $0.stream.kind != .subtitle } }
 
+  /// Containers whose packets no other takes as they are, by FFmpeg's names.
+  private static let neverCopied: Set = ["rm", "swf"]
+
   /// `copies`: whether what can be copied is.
   init(
     _ input: MediaInput, _ container: FilmContainer, _ changes: FilmChanges, copies: Bool = true
@@ -36,6 +39,7 @@ struct FilmPlan {
     guard let muxer = unsafe av_guess_format(container.muxer, nil, nil) else {
       throw JobFailure(.unsupported, "is not written as \(container.muxer) by the FFmpeg that is installed")
     }
+    let copies = copies && !Self.neverCopied.contains(input.formatName)
     // Of some muxers nobody knows what they take.
     func takes(_ codec: AVCodecID, _ named: Set<CodecNumber>?) -> Bool {
       let known = unsafe avformat_query_codec(muxer, codec, FF_COMPLIANCE_NORMAL)
