@@ -172,11 +172,19 @@ struct RecognitionTests {
       }
       // The same again from nothing has the same bytes.
       _ = try await shell("rm -rf $1/cache", scratch.path)
-      try await withConverter(scratch, "ocr=eng,password_file=\(passwords)") { mount in
-        let lines = "cmp locked256.pdf.searchable.pdf $O/locked256.pdf.searchable.pdf && echo the same"
+      // And another language is what a folder of the user's own says it is.
+      let data = scratch.path + "/data"
+      _ = try await shell("mkdir $1; cp /usr/share/tesseract-ocr/5/tessdata/eng.traineddata $1/jpn.traineddata", data)
+      try await withConverter(
+        scratch, "ocr=eng,password_file=\(passwords)", environment: ["TESSDATA_PREFIX": data]
+      ) { mount in
+        let lines = """
+          cmp locked256.pdf.searchable.pdf $O/locked256.pdf.searchable.pdf && echo the same
+          head -n 1 letter.png.jpn.as-txt
+          """
         let said = try await mount.shell(lines, scratch)
         #expect(
-          said == "the same\n")
+          said == "the same\nThe library of the harbour town was open only on\n")
       }
     }
   }

@@ -12,8 +12,10 @@ public struct WorkerProgram: Sendable {
     self.arguments = arguments
   }
 
-  /// What of the environment a worker may see: what its results do not depend on.
-  private static let variables: Set<Substring> = ["TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
+  /// What of the environment a worker may see: what its results depend on no more than on what is installed.
+  private static let variables: Set<Substring> = [
+    "TMPDIR", "LD_LIBRARY_PATH", "TESSDATA_PREFIX", "ASAN_OPTIONS", "TSAN_OPTIONS",
+  ]
 
   /// Starts the program with `socket` as descriptor 3, `errors` as its standard error, and no other of this process's
   /// descriptors, signals or variables; in namespaces of its own where the system allows. Blocks until it runs.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The languages in which text is recognised, the likeliest first: `deu+eng`.
 public struct ReadingLanguages: Arguments {
   /// As Tesseract calls them; at least one, none twice.
@@ -20,11 +22,15 @@ public struct ReadingLanguages: Arguments {
 
   public var description: String { codes.joined(separator: "+") }
 
-  /// Where Debian, Ubuntu, Fedora and Arch keep `CODE.traineddata`; the first folder that has one counts.
-  public static let folders = [
-    "/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata", "/usr/share/tesseract/tessdata",
-    "/usr/share/tessdata",
-  ]
+  /// Where `CODE.traineddata` are sought, the first folder that has one counts: in that of `TESSDATA_PREFIX`, as by Tesseract,
+  /// and where Debian, Ubuntu, Fedora and Arch keep them.
+  public static let folders: [String] = {
+    let named = unsafe getenv("TESSDATA_PREFIX").map { unsafe String(cString: $0) }
+    return [named].compactMap(\.self).filter { $0.hasPrefix("/") } + [
+      "/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata", "/usr/share/tesseract/tessdata",
+      "/usr/share/tessdata",
+    ]
+  }()
 
   /// What follows the code in such a name.
   public static let suffix = ".traineddata"

@@ -5,8 +5,8 @@ internal import WorkerKit
 struct JPEGPacking {
   private let deflate: Deflate
 
-  /// What is saved at least, or readers would have a second filter for nothing: 1 / 50.
-  private static let leastShare = 50
+  /// What is saved at least, or readers would have a second filter for nothing: 1 / 100.
+  private static let leastShare = 100
   /// A larger one, in bytes, would have to be in memory twice.
   private static let largest = 32 << 20
   /// The bytes that are tried, in some places of one that is larger: cameras' photos cannot be packed.
