@@ -40,7 +40,7 @@ import Testing
       let said = try await shell(
         """
         cd "$1" && cp "$2" . && export XDG_CACHE_HOME=$PWD/cache
-        ./ffmount source mnt; ls mnt; ./ffmount -u mnt; ./ffmount doctor; echo "ended $?"; ./ffmount formats | tail -3
+        ./ffmount source mnt; ls mnt; ./ffmount -u mnt; ./ffmount doctor; echo "ended $?"; ./ffmount formats | tail -6
         """, scratch.path, MountProcess.binary)
       // By the mount, and nowhere else.
       #expect(

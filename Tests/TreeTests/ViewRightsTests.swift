@@ -22,6 +22,7 @@ import Testing
     "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
+    "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile,
   ]
 
   private static func views() -> [any View] {
@@ -87,6 +88,7 @@ import Testing
     case "TableView": ["x.csv", "y.tsv"]
     case "CompressedView", "WholeView": ["x.pdf"]
     case "TilesView": ["x.png"]
+    case "FramesView", "SegmentsView": ["x.mkv"]
     default:
       [view.listedExtensions.map { FileName("x.\($0.text)") }.first { view.isListed(beside: $0) } ?? "x", "x.dat", "x"]
     }
