@@ -19,9 +19,14 @@ enum FormatsList {
         modifiers.append((modifier.example, modifier.meaning))
       }
     }
-    print("\nModifiers stand before the last part of a name: photo.png.1600px.q70.as-jpeg")
+    print()
+    print(
+      Terminal.wrapped(
+        "Modifiers stand before the last part of a name: photo.png.1600px.q70.as-jpeg", columns: columns))
+    let indentation = String(repeating: " ", count: 16)
     for modifier in modifiers {
-      let label = modifier.example + String(repeating: " ", count: max(1, 12 - modifier.example.count))
+      let count = modifier.example.count
+      let label = modifier.example + (count < 12 ? String(repeating: " ", count: 12 - count) : "\n" + indentation)
       print("    \(label)\(Terminal.wrapped(plain(modifier.meaning), columns: columns - 16).indented(by: 16))")
     }
   }
