@@ -51,6 +51,25 @@ struct SoundTests {
     #expect(said == "20\n")
   }
 
+  /// What cannot be played is refused, and of what ends before its time that is said.
+  @Test func cutAndEncryptedFilesAreNotTakenForWhole() async throws {
+    let said = try await shell(
+      """
+      $q -f lavfi -i testsrc=d=6:s=64x48 -f lavfi -i sine=d=6 -c:v libx264 -c:a aac -movflags faststart $O/a.mp4
+      $q -i $O/a.mp4 -c copy $O/a.mkv; $q -i $O/a.mp4 $O/a.flac
+      for f in mp4 mkv flac; do head -c $(($(stat -c %s $O/a.$f) / 2)) $O/a.$f > $S/cut.$f; cp $O/a.$f $S; done
+      for k in 00112233445566778899aabbccddeeff; do
+        $q -i $O/a.mp4 -c copy -encryption_scheme cenc-aes-ctr -encryption_key $k -encryption_kid $k $S/locked.mp4
+      done
+      for n in a.mp4.as-mkv a.mkv.as-mp4 a.flac.as-mp3 cut.mp4.as-mkv cut.mkv.as-mp4 cut.flac.as-mp3 locked.mp4.as-mkv; do
+        cat $n > $O/x 2> $O/e && { getfattr --only-values -n user.ffmount.remark $n 2> $O/e | sed 's/after [0-9]* s/early/'
+        echo; } || getfattr --only-values -n user.ffmount.error $n
+      done
+      """)
+    let early = ["mp4", "mkv", "flac"].map { "cut.\($0) ends early, though it says that it lasts 6 s\n" }.joined()
+    #expect(said == "\n\n\n" + early + "locked.mp4: is encrypted")
+  }
+
   @Test func samplesAreAllThereAndNoOthers() async throws {
     let said = try await shell(
       Self.plain,

@@ -24,6 +24,17 @@ internal import WorkerKit
     """
   private static let mostStreams: Int32 = 1000
 
+  private struct End {
+    let isDamaged: Bool
+  }
+
+  /// How reading came to an end, if it did.
+  private var end: End?
+  /// The latest end of a packet, in seconds from the start.
+  private var reached = 0.0
+  /// The streams that are read.
+  private var used: Set<Int> = []
+
   init(_ input: JobInput) throws(JobFailure) {
     door = try InputDoor(input)
     guard let made = unsafe avformat_alloc_context() else { throw .noMemory() }
@@ -41,6 +52,7 @@ internal import WorkerKit
     unsafe self.context = context
     do throws(JobFailure) {
       try unsafe checked(avformat_find_stream_info(context, nil), "has no streams that can be read")
+      guard unsafe !Self.isEncrypted(context) else { throw JobFailure(.unsupported, "is encrypted") }
     } catch {
       var last: UnsafeMutablePointer<AVFormatContext>? = unsafe context
       unsafe avformat_close_input(&last)
@@ -49,6 +61,7 @@ internal import WorkerKit
     streams = (0..<Int(unsafe context.pointee.nb_streams)).compactMap { index in
       unsafe context.pointee.streams[index].map { unsafe MediaStream($0) }
     }
+    used = Set(streams.map(\.index))
     tags = unsafe MediaTags(context.pointee.metadata)
     formatName = unsafe String(cString: context.pointee.iformat.pointee.name)
   }
@@ -56,6 +69,29 @@ internal import WorkerKit
   deinit {
     var last: UnsafeMutablePointer<AVFormatContext>? = unsafe context
     unsafe avformat_close_input(&last)
+  }
+
+  /// Whether its packets mean nothing without a key (ISO 23001-7, Matroska's ContentEncryption).
+  private static func isEncrypted(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
+    (0..<Int(unsafe context.pointee.nb_streams)).contains { index in
+      guard let stream = unsafe context.pointee.streams[index]?.pointee else { return false }
+      return (0..<Int(unsafe stream.nb_side_data)).contains {
+        unsafe stream.side_data[$0].type == AV_PKT_DATA_ENCRYPTION_INIT_INFO
+      }
+    }
+  }
+
+  /// What is to be said, as the end of a sentence, of a file that was read to an end that came too early; empty for others.
+  var shortfall: String {
+    guard let end else { return "" }
+    let lengths = streams.filter { used.contains($0.index) }.map { stream in
+      stream.duration.map { Double($0) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) }
+    }
+    let own = lengths.contains { $0 == nil } ? nil : lengths.compactMap { $0 }.max()
+    let length = own ?? duration ?? 0
+    guard end.isDamaged || length - reached > max(1, length / 50) else { return "" }
+    let said = length > reached ? ", though it says that it lasts \(Int(min(length, 1e9))) s" : ", where it is damaged"
+    return "ends after \(Int(min(reached, 1e9))) s\(said)"
   }
 
   /// In seconds; nil where the container does not say.
@@ -74,6 +110,7 @@ internal import WorkerKit
 
   /// Skips the packets of all other streams; containers that can do so do not read them.
   func use(only wanted: Set<Int>) {
+    used = wanted
     for index in 0..<Int(unsafe context.pointee.nb_streams) {
       unsafe context.pointee.streams[index]?.pointee.discard =
         wanted.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
@@ -84,13 +121,32 @@ internal import WorkerKit
   func read(into packet: MediaPacket) throws(JobFailure) -> Bool {
     packet.clear()
     isAtStart = false
+    end = nil
     while true {
       let came = unsafe av_read_frame(context, packet.pointer)
-      if came >= 0 { return true }
+      if came >= 0 {
+        note(packet)
+        guard
+          unsafe packet.pointer.pointee.side_data_elems == 0
+            || av_packet_get_side_data(packet.pointer, AV_PKT_DATA_ENCRYPTION_INFO, nil) == nil
+        else { throw JobFailure(.unsupported, "is encrypted") }
+        return true
+      }
       if came == ffmedia_again { continue }
       if came == ffmedia_no_memory { throw .noMemory() }
+      end = End(isDamaged: came != ffmedia_end)
       return false
     }
+  }
+
+  private func note(_ packet: MediaPacket) {
+    let time = unsafe packet.pointer.pointee.pts
+    guard time != ffmedia_no_time, streams.indices.contains(packet.stream), used.contains(packet.stream) else { return }
+    let base = streams[packet.stream].timeBase
+    let first = unsafe context.pointee.start_time
+    let start = first == ffmedia_no_time ? 0 : Double(first) / Double(AV_TIME_BASE)
+    let last = Double(time) + Double(unsafe packet.pointer.pointee.duration)
+    reached = max(reached, last * Double(base.num) / Double(max(1, base.den)) - start)
   }
 
   /// Goes to the first packet of a stream.

@@ -14,6 +14,8 @@ internal import WorkerKit
   private let isStreamed: Bool
   /// FFmpeg's name of the container.
   let muxer: String
+  /// Whether there is anything in it.
+  private(set) var hasPackets = false
   /// Whether the container has taken its streams.
   private(set) var isStarted = false
 
@@ -110,6 +112,7 @@ internal import WorkerKit
     unsafe packet.pointer.pointee.stream_index = Int32(stream)
     unsafe packet.pointer.pointee.pos = -1
     unsafe av_packet_rescale_ts(packet.pointer, timeBase, target.pointee.time_base)
+    hasPackets = true
     try told(unsafe av_interleaved_write_frame(context, packet.pointer))
   }
 

@@ -95,8 +95,9 @@ struct FilmMaking {
     output.setChapters(of: input, window)
     try output.start(options)
     try Self.run(tracks, input, output, window)
+    guard output.hasPackets else { throw JobFailure(.damaged, "has nothing in it that can be played") }
     try output.finish()
-    return plan.remark(notes)
+    return [plan.remark(notes), input.shortfall].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
   /// Gives each track its packets.

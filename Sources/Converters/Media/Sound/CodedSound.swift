@@ -21,7 +21,7 @@ struct CodedSound {
   func write(to output: JobOutput) throws(JobFailure) -> String {
     if isCopy {
       try copy(to: output)
-      return ""
+      return sound.input.shortfall
     }
     let coding = try Coding(sound, target, changes)
     let file = try self.file(to: output, coding)
@@ -36,7 +36,7 @@ struct CodedSound {
       try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
     }
     try file.finish()
-    return coding.settings.remark
+    return [coding.settings.remark, sound.input.shortfall].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
   /// How many bytes it will have; nil if that shows only when it is made.
@@ -73,6 +73,7 @@ struct CodedSound {
     try copy.add(sound.stream)
     try start(file)
     try copy.run()
+    guard file.hasPackets else { throw JobFailure(.damaged, "has no sound in it") }
     try file.finish()
   }
 
