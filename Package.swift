@@ -88,17 +88,20 @@ let package = Package(
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
     module("Mount", in: "Mount", ["Bytes", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
 
-    // Views: a module a family, which knows no other one.
+    // Views: a module a family, which knows no other one; several read compressed files.
+    module("Unpacking", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Index", "Tree"]),
     module(
       "AllViews", in: "Views",
       [
         "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Catalogue", "Jobs", "Tree", "ArchiveViews", "MailViews",
-        "TableViews", "RenditionViews",
+        "TableViews", "RenditionViews", "Unpacking",
       ]),
-    module("ArchiveViews", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Zip", "Index", "Tree"]),
+    module(
+      "ArchiveViews", in: "Views",
+      ["Bytes", "Threads", "Files", "Codecs", "Entries", "Zip", "Tar", "Tree", "Unpacking"]),
     module(
       "MailViews", in: "Views",
-      ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree"]),
+      ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree", "Unpacking"]),
     module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"]),
     module("RenditionViews", in: "Views", ["Bytes", "Files", "Text", "Index", "Catalogue", "Jobs", "Tree"]),
 
@@ -106,7 +109,9 @@ let package = Package(
     module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"]),
 
     // Parsers: bytes in, values out.
-    module("Zip", in: "Parsers", ["Bytes", "Codecs", "Text", "Threads"]),
+    module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"]),
+    module("Zip", in: "Parsers", ["Bytes", "Codecs", "Entries", "Text", "Threads"]),
+    module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"]),
     module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"]),
     module("Tables", in: "Parsers", ["Bytes", "Text", "Threads"]),
 
@@ -140,7 +145,9 @@ let package = Package(
     module("Threads", in: "Base", ["Bytes", "CPosix"]),
     module("Files", in: "Base", ["Bytes", "CPosix"]),
     module("Text", in: "Base"),
-    module("Codecs", in: "Base", ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "COpenSSL"]),
+    module(
+      "Codecs", in: "Base",
+      ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"]),
     module("Index", in: "Base", ["Bytes", "Threads", "Files", "CSQLite"]),
 
     // Libraries: doors to C.
@@ -149,6 +156,8 @@ let package = Package(
     library("CBzip2", apt: "libbz2-dev"),
     library("CLzma", "liblzma", apt: "liblzma-dev"),
     library("CZstd", "libzstd", apt: "libzstd-dev"),
+    library("CLz4", "liblz4", apt: "liblz4-dev"),
+    library("CBrotli", "libbrotlidec", apt: "libbrotli-dev"),
     library("COpenSSL", "libcrypto", apt: "libssl-dev"),
     library("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     library("CQpdf", "libqpdf", apt: "libqpdf-dev"),
@@ -176,9 +185,9 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Bytes", "Files", "Codecs", "Zip", "Mail", "Tables", "Index", "Catalogue", "Jobs", "Tree", "AllViews",
-        "ArchiveViews", "MailViews",
-        "RenditionViews", "Pixels", "CJbig2Dec", "TestSupport",
+        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Index", "Catalogue", "Jobs", "Tree",
+        "AllViews",
+        "MailViews", "RenditionViews", "Unpacking", "Pixels", "CJbig2Dec", "TestSupport",
       ], path: "Tests/Fuzzing", swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .systemLibrary(name: "CJbig2Dec", path: "Tests/CJbig2Dec", providers: [.apt(["libjbig2dec0-dev"])]),
@@ -198,9 +207,10 @@ let package = Package(
       "TreeTests",
       [
         "Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "ArchiveViews",
-        "MailViews", "TableViews", "RenditionViews", "Fuzzing", "Rotation", "ffrotate",
+        "MailViews", "TableViews", "RenditionViews", "Unpacking", "Fuzzing", "Rotation", "ffrotate",
       ]),
-    tests("ZipTests", ["Bytes", "Threads", "Codecs", "Zip", "Fuzzing"]),
+    tests("ZipTests", ["Bytes", "Threads", "Codecs", "Entries", "Zip", "Fuzzing"]),
+    tests("TarTests", ["Bytes", "Threads", "Codecs", "Entries", "Tar", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
     tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Codecs
+internal import Entries
 internal import TestSupport
 internal import Zip
 
@@ -48,7 +49,8 @@ struct ZipReading {
         checkName(archive, child, &names)
         check(archive.parent(of: child) == folder, "node \(child) has another parent than its folder")
         check(
-          archive.sibling(after: child) == children.dropFirst(place + 1).first, "node \(child) has another sibling")
+          archive.entries.sibling(after: child) == children.dropFirst(place + 1).first,
+          "node \(child) has another sibling")
         check(archive.node(child).size >= 0, "node \(child) has a negative size")
         if archive.node(child).kind == .folder { folders.append(child) } else { open(archive, child, depth: depth) }
       }

@@ -1,5 +1,4 @@
 import AllViews
-import ArchiveViews
 import Bytes
 import Files
 import Index
@@ -7,6 +6,7 @@ import Jobs
 import Mail
 import TestSupport
 import Testing
+import Unpacking
 
 @testable import Fuzzing
 @testable import MailViews

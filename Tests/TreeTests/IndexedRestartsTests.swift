@@ -4,8 +4,8 @@ import Index
 import TestSupport
 import Testing
 
-@testable import ArchiveViews
 @testable import Tree
+@testable import Unpacking
 
 @Suite struct IndexedRestartsTests {
   private static func stream(_ inode: UInt64) -> ByteIdentity {

@@ -1,5 +1,6 @@
 import Bytes
 import Codecs
+import Entries
 import TestSupport
 import Zip
 

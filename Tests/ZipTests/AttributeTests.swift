@@ -1,4 +1,5 @@
 import Bytes
+import Entries
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Bytes
+import Entries
 import TestSupport
 import Testing
 import Zip

@@ -1,3 +1,4 @@
+import Entries
 import TestSupport
 import Testing
 import Zip

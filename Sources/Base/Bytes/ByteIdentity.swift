@@ -29,6 +29,8 @@ public struct ByteIdentity: Hashable, Sendable {
     case convert = 4
     /// Concatenates several files: their number, 0; then the name and the identity of each.
     case bundle = 5
+    /// Decompresses a whole file: the format, 0.
+    case unpack = 6
   }
 
   /// Several files, concatenated; nil if there are none.

@@ -57,3 +57,20 @@ extension StreamProgress {
     self.init(consumed: input - inputLeft, produced: output - outputLeft, isFinished: isFinished)
   }
 }
+
+extension Packing {
+  /// A decoder of one stream of a format of which streams are decoded whole.
+  func makeDecoder() throws(Fault) -> any StreamDecoder {
+    switch self {
+    case .zstd: try ZstdDecoder()
+    case .lz4: try LZ4Decoder()
+    case .lzip: LzipDecoder()
+    case .lzma: try LZMAFileDecoder()
+    case .compress: CompressDecoder()
+    case .brotli: try BrotliDecoder()
+    case .xz: try XZDecoder()
+    case .bzip2: try Bzip2Decoder()
+    case .gzip: throw Fault(.unsupported, "gzip is decoded by members")
+    }
+  }
+}

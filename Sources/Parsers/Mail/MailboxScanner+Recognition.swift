@@ -26,3 +26,12 @@ extension MailboxScanner {
     return false
   }
 }
+
+extension MailboxScanner {
+  /// Whether a name is that of a mailbox of a mailing list's archive: a year, and a month, a quarter or a week.
+  public static func isArchiveName(_ name: ArraySlice<UInt8>) -> Bool {
+    let rest = name.drop { (0x30...0x39).contains($0) }
+    if name.count - rest.count == 4, let mark = rest.first { return mark == 0x2d || mark == 0x71 || mark == 0x2e }
+    return name.starts(with: Array("Week-of-Mon-".utf8))
+  }
+}

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Entries
 
 /// Reads a central directory sequentially in blocks, whatever its length.
 struct CentralDirectory {

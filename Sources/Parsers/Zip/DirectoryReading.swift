@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Entries
 internal import Threads
 
 /// Reads an archive's central directory into a tree, or recovers entries without one.

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Codecs
+internal import Entries
 internal import Synchronization
 
 /// The encryption of an entry.

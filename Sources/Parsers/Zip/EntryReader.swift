@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Codecs
+internal import Entries
 internal import Synchronization
 
 /// Opens entries: locates an entry's bytes in the archive, decrypts and decodes them.
@@ -155,7 +156,7 @@ final class EntryReader: Sendable {
         ?? Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
     }
     // Names are usually those of the central directory, and extra fields short.
-    let wanted = Self.localSize + (count == 0 ? 0 : Int(node.nameCount) + 64 + count)
+    let wanted = Self.localSize + (count == 0 ? 0 : Int(node.entry.nameCount) + 64 + count)
     let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
     let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes, originByte: offset)

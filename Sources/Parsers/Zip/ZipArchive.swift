@@ -1,10 +1,11 @@
 public import Bytes
 public import Codecs
+public import Entries
 internal import Synchronization
 public import Threads
 
 /// The tree of a ZIP archive, and its entries' bytes.
-public final class ZipArchive: Sendable {
+public final class ZipArchive: OpenedArchive {
   private let source: any ByteSource
   private let tree: ZipTree
   private let reader: EntryReader
@@ -17,7 +18,8 @@ public final class ZipArchive: Sendable {
   /// The fault that ended the reading of the central directory early; entries before it are in the tree.
   public let fault: Fault?
 
-  public static let root = ZipTree.root
+  public static let root = EntryTree.root
+  public var entries: EntryTree { tree.entries }
 
   /// Reads the central directory of `source`. Blocks; takes time and memory proportional to the number of entries and
   /// folders, some 100 bytes each plus names, counted in `memory`.
@@ -39,8 +41,8 @@ public final class ZipArchive: Sendable {
     tree.resolveHardLinks()
     for index in tree.nodes.indices where tree.nodes[index].kind == .link {
       let link = UInt32(index)
-      if tree.nodes[index].overlapped == nil, let target = try ZipArchive.target(of: link, in: tree, reader),
-        options.showsAllLinks || ZipArchive.staysInside(target, from: tree.nodes[index].parent, in: tree)
+      if tree.detail(link)?.overlapped == nil, let target = try ZipArchive.target(of: link, in: tree, reader),
+        options.showsAllLinks || tree.entries.staysInside(target, from: tree.nodes[index].parent)
       {
         continue
       }
@@ -55,27 +57,19 @@ public final class ZipArchive: Sendable {
     self.reader = reader
   }
 
-  public func node(_ index: UInt32) -> ZipNode { tree.nodes[Int(index)] }
-  public func name(of index: UInt32) -> ArraySlice<UInt8> { tree.name(of: index) }
+  public func node(_ index: UInt32) -> EntryNode { tree.nodes[Int(index)] }
+  public func name(of index: UInt32) -> ArraySlice<UInt8> { entries.name(of: index) }
   /// In the archive's order. O(1).
-  public func children(of index: UInt32) -> ArraySlice<UInt32> { tree.children(of: index) }
-  public func parent(of index: UInt32) -> UInt32 { tree.nodes[Int(index)].parent }
-
-  /// The entry after this one in its folder, in the archive's order. O(log n).
-  public func sibling(after index: UInt32) -> UInt32? {
-    let siblings = tree.children(of: tree.nodes[Int(index)].parent)
-    // Children are in the order of their numbers.
-    let next = siblings.partitionIndex { $0 <= index }
-    return next < siblings.endIndex ? siblings[next] : nil
-  }
+  public func children(of index: UInt32) -> ArraySlice<UInt32> { entries.children(of: index) }
+  public func parent(of index: UInt32) -> UInt32 { entries.nodes[Int(index)].parent }
 
   /// Whether an entry is decoded on opening.
-  public func isPrompt(_ index: UInt32) -> Bool { EntryReader.isPrompt(tree.nodes[Int(index)]) }
+  public func isPrompt(_ index: UInt32) -> Bool { EntryReader.isPrompt(tree.node(index)) }
 
   /// Identifies an entry's content, wherever it is stored, by size and CRC; 0 for every folder. nil if the archive has
   /// no CRC.
   public func identity(_ index: UInt32) -> UInt64? {
-    let node = tree.nodes[Int(index)]
+    let node = tree.node(index)
     if node.kind == .folder { return 0 }
     var hash = StableHash(seed: UInt64(bitPattern: node.size))
     if let target = tree.targets[index] {
@@ -88,23 +82,23 @@ public final class ZipArchive: Sendable {
 
   /// Whether an entry's bytes are not stored plainly in the archive.
   public func isDecoded(_ index: UInt32) -> Bool {
-    let node = tree.nodes[Int(index)]
+    let node = tree.node(index)
     return node.method != 0 || node.encryption != .none || tree.targets[index] != nil
   }
 
   /// O(1).
-  public func child(of index: UInt32, named name: FileName) -> UInt32? { tree.child(of: index, named: name.bytes) }
+  public func child(of index: UInt32, named name: FileName) -> UInt32? { entries.child(of: index, named: name.bytes) }
 
   /// The bytes of a file or of a symbolic link's target; takes one small read. Throws when they cannot be read.
   public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
     if let opened = opened.withLock({ $0[index]?.bytes }) { return opened }
-    let node = tree.nodes[Int(index)]
+    let node = tree.node(index)
     // A symbolic link that leads out of the archive may be shown as a file.
     if let target = tree.targets[index] { return ByteArraySource(target) }
-    if let other = node.overlapped {
+    if let other = node.detail.overlapped {
       // Offsets in missing volumes would only seem to overlap.
       if let absence = reader.volumes.absence(atByte: node.localHeaderOffset) { throw absence }
-      let name = String(decoding: tree.name(of: other), as: UTF8.self)
+      let name = String(decoding: entries.name(of: other), as: UTF8.self)
       throw Fault(.damaged, "its data overlap those of \(name)", atByte: node.localHeaderOffset)
     }
     let data = try reader.open(node, patience)
@@ -130,16 +124,6 @@ public final class ZipArchive: Sendable {
       opened[index] = OpenedEntry(bytes: bytes)
       return bytes
     }
-  }
-
-  /// The fault of opening a file; nil if there is none.
-  public func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
-    guard tree.nodes[Int(index)].kind == .file else { return nil }
-    do throws(Fault) { _ = try open(index, patience) } catch {
-      if error.isDelay { throw error }
-      return error
-    }
-    return nil
   }
 
   /// Throws when the archive is no longer the one that was opened.

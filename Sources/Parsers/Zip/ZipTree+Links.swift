@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Entries
 
 extension ZipTree {
   /// Gives each PKWARE hard link the data of its file; none if that file is missing.
@@ -9,30 +10,20 @@ extension ZipTree {
       // A link to a later link may be circular, and is not resolved.
       guard let file, file != link, targets[file] == nil else {
         // Unresolved: reading it fails.
-        update(link) { $0.localHeaderOffset = -1 }
+        updateDetail(of: link) { $0.localHeaderOffset = -1 }
         continue
       }
-      let node = nodes[Int(file)]
-      update(link) { $0.takeData(of: node) }
+      let (size, detail) = (nodes[Int(file)].size, detail(file))
+      update(link) { $0.size = size }
+      updateDetail(of: link) { $0 = detail ?? ZipDetail() }
     }
   }
 
   private func file(at path: [UInt8], from folder: UInt32) -> UInt32? {
     let components = EntryName.components(of: path[...]).components
-    let found = components.reduce(folder as UInt32?) { place, name in place.flatMap { child(of: $0, named: name) } }
+    let found = components.reduce(folder as UInt32?) { place, name in
+      place.flatMap { entries.child(of: $0, named: name) }
+    }
     return found.flatMap { nodes[Int($0)].kind == .file ? $0 : nil }
-  }
-}
-
-extension ZipNode {
-  fileprivate mutating func takeData(of other: ZipNode) {
-    size = other.size
-    method = other.method
-    flags = other.flags
-    crc = other.crc
-    compressedSize = other.compressedSize
-    localHeaderOffset = other.localHeaderOffset
-    encryption = other.encryption
-    overlapped = other.overlapped
   }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Entries
 
 extension ZipTree {
   /// Marks entries whose data overlap those of an entry that starts before them, or at the same offset and earlier in
@@ -10,29 +11,31 @@ extension ZipTree {
     if isInOrder { return }
     // Sorting takes half as much memory in addition.
     let count = nodes.count + nodes.count / 2
-    try memory.take(count, of: MemoryLayout<UInt32>.stride)
-    defer { memory.giveBack(count, of: MemoryLayout<UInt32>.stride) }
+    try borrow(count, of: MemoryLayout<UInt32>.stride)
+    defer { giveBack(count, of: MemoryLayout<UInt32>.stride) }
     var entries: [UInt32] = []
     entries.reserveCapacity(nodes.count)
-    for index in nodes.indices where nodes[index].hasData { entries.append(UInt32(index)) }
+    for index in nodes.indices where detail(UInt32(index))?.hasData ?? false { entries.append(UInt32(index)) }
     entries.sort { one, other in
-      let (first, second) = (nodes[Int(one)].localHeaderOffset, nodes[Int(other)].localHeaderOffset)
+      let (first, second) = (offset(one), offset(other))
       return first == second ? one < other : first < second
     }
     var reached: (end: Int64, by: UInt32) = (0, 0)
     for entry in entries {
-      let node = nodes[Int(entry)]
+      guard let node = detail(entry) else { continue }
       if node.localHeaderOffset < reached.end {
-        update(entry) { $0.overlapped = reached.by }
+        updateDetail(of: entry) { $0.overlapped = reached.by }
       } else if node.dataEnd <= end || node.localHeaderOffset >= end {
         reached = (node.dataEnd, entry)
       }
     }
   }
 
+  private func offset(_ entry: UInt32) -> Int64 { detail(entry)?.localHeaderOffset ?? -1 }
+
   private var isInOrder: Bool {
     var reached: Int64 = 0
-    for node in nodes where node.hasData {
+    for node in details where node.hasData {
       guard node.localHeaderOffset >= reached else { return false }
       reached = node.dataEnd
     }
@@ -40,8 +43,8 @@ extension ZipTree {
   }
 }
 
-extension ZipNode {
-  fileprivate var hasData: Bool { kind != .folder && localHeaderOffset >= 0 }
+extension ZipDetail {
+  fileprivate var hasData: Bool { localHeaderOffset >= 0 }
 
   /// A lower bound of its data's end, as only the local header has its own length.
   fileprivate var dataEnd: Int64 {

@@ -10,6 +10,7 @@ internal import TableViews
 internal import Tables
 public import Threads
 public import Tree
+internal import Unpacking
 public import Zip
 
 extension Views {
@@ -25,14 +26,17 @@ extension Views {
   ) {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
+    let unpacking = Unpacking(
+      cache: cache, index: index, spool: zip.spool, largestSize: zip.largestSize, largestRatio: zip.largestRatio, memory
+    )
     let services = ViewServices(
-      listing: listing, decodedCache: cache, index: index, zip: zip, conversions: conversions, memory: memory)
+      listing: listing, unpacking: unpacking, index: index, zip: zip, conversions: conversions, memory: memory)
     self.init(Self.families.flatMap { $0(services) }, depth: depth, hidden: listing.hidden)
   }
 
   /// The families of views, in the order in which they are asked: one line each.
   private static let families: [@Sendable (ViewServices) -> [any View]] = [
-    { [ContentsView(listing: $0.listing, decodedCache: $0.decodedCache, index: $0.index, $0.zip, $0.memory)] },
+    { [ContentsView(listing: $0.listing, $0.unpacking, $0.zip, $0.memory)] },
     { mail($0) },
     { tables($0) },
     { services in services.conversions.map { renditions(services.listing, $0) } ?? [] },
@@ -40,7 +44,7 @@ extension Views {
 
   private static func mail(_ services: ViewServices) -> [any View] {
     let mailboxes = Mailboxes(index: services.index, services.memory)
-    let messages = MessagesView(listing: services.listing, mailboxes)
+    let messages = MessagesView(listing: services.listing, mailboxes, services.unpacking)
     return [
       messages, MailboxViewsView(besides: messages, mailboxes),
       MessageView(listing: services.listing, mailboxes.messages),
@@ -110,7 +114,7 @@ extension Views {
 /// What views are made with.
 private struct ViewServices: Sendable {
   let listing: ViewListing
-  let decodedCache: Int
+  let unpacking: Unpacking
   let index: Index?
   let zip: ZipOptions
   let conversions: Conversions?

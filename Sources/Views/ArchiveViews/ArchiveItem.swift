@@ -1,7 +1,7 @@
 internal import Bytes
+internal import Entries
 internal import Synchronization
 internal import Tree
-internal import Zip
 
 /// A file, folder or symbolic link in an archive; node 0 is the view itself.
 final class ArchiveItem: MadeItem {
@@ -11,51 +11,59 @@ final class ArchiveItem: MadeItem {
   let identity: UInt64
 
   var file: SourceState { archive.file }
-  var inode: UInt64 { ArchiveItem.inode(archive, index) }
+  let inode: UInt64
 
   /// The view itself.
   init(_ archive: Archive) {
     self.archive = archive
-    index = ZipArchive.root
+    index = ArchiveTree.root
+    inode = archive.file.inode(0, 0)
     kind = .folder
     identity = 0
   }
 
-  private init(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) {
+  private init(_ archive: Archive, _ tree: ArchiveTree, _ index: UInt32) {
     self.archive = archive
     self.index = index
+    inode = ArchiveItem.inode(archive, tree, index)
     kind = Kind(tree.node(index).kind)
-    identity = tree.identity(index) ?? archive.file.state
+    identity = tree.archive.identity(index) ?? archive.file.state
   }
 
-  private static func inode(_ archive: Archive, _ index: UInt32) -> UInt64 {
-    archive.file.inode(0, UInt64(index))
+  /// Names of one file have one number.
+  private static func inode(_ archive: Archive, _ tree: ArchiveTree, _ index: UInt32) -> UInt64 {
+    archive.file.inode(0, UInt64(tree.entries.primary(of: index)))
   }
 
   /// The archive's tree, which contains this item: not held, so that it can be evicted.
-  private func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
+  private func tree(_ patience: Patience) throws(Fault) -> ArchiveTree {
     let tree = try archive.tree(patience)
     guard Int(index) < tree.count, Kind(tree.node(index).kind) == kind else { throw .stale }
     return tree
   }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    if index == ZipArchive.root { return archive.file.attributes.view(inode: inode, kind: .folder, size: 0) }
+    if index == ArchiveTree.root { return archive.file.attributes.view(inode: inode, kind: .folder, size: 0) }
     return ArchiveItem.attributes(archive, try tree(patience), index)
   }
 
-  private static func attributes(_ archive: Archive, _ tree: ZipArchive, _ index: UInt32) -> Attributes {
+  private static func attributes(_ archive: Archive, _ tree: ArchiveTree, _ index: UInt32) -> Attributes {
     let node = tree.node(index)
-    return Attributes(
-      inode: inode(archive, index), kind: Kind(node.kind), permissions: node.kind == .link ? 0o777 : node.permissions,
-      links: 1, owner: archive.file.attributes.owner, group: archive.file.attributes.group, size: node.size,
-      allocated: node.size / 512 + (node.size % 512 == 0 ? 0 : 1), accessed: node.modified, modified: node.modified,
+    let found = tree.archive.size(of: index)
+    let size = found?.size ?? node.size
+    var attributes = Attributes(
+      inode: inode(archive, tree, index), kind: Kind(node.kind),
+      permissions: node.kind == .link ? 0o777 : node.permissions, links: tree.entries.linkCount(of: index),
+      owner: archive.file.attributes.owner, group: archive.file.attributes.group, size: size,
+      allocated: size / 512 + (size % 512 == 0 ? 0 : 1), accessed: node.modified, modified: node.modified,
       changed: node.modified)
+    attributes.isPreliminary = !(found?.isExact ?? true)
+    return attributes
   }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     let tree = try tree(patience)
-    guard let child = tree.child(of: index, named: name) else { return nil }
+    guard let child = tree.entries.child(of: index, named: name.bytes) else { return nil }
     return Found(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
   }
 
@@ -77,6 +85,20 @@ final class ArchiveItem: MadeItem {
     }
   }
 
+  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    try tree(patience).archive.findSize(of: index, patience)
+  }
+
+  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+    let recorded = try tree(patience).archive.extendedAttributes(index, patience)
+    guard let found = recorded.first(where: { $0.name == name }) else { throw .noAttribute }
+    return found.value
+  }
+
+  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
+    try tree(patience).archive.extendedAttributes(index, patience).flatMap { Array($0.name.bytes) + [0] }
+  }
+
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     try file.checkCurrent(isDoubted: isDoubted, patience)
     if try archive.hasPartsByNow(patience) { throw .stale }
@@ -87,27 +109,27 @@ final class ArchiveItem: MadeItem {
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
     let bytes = try open(pinned: false, patience)
     // Decoding verifies the checksum; stored bytes have to be read through for that.
-    if try !tree(patience).isDecoded(index) { try bytes.readThrough(patience) }
+    if try !tree(patience).archive.isDecoded(index) { try bytes.readThrough(patience) }
     return bytes
   }
 
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
     guard kind == .link else { throw .notLink }
-    let bytes = try tree(patience).open(index, patience)
+    let bytes = try tree(patience).archive.open(index, patience)
     return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
 
   /// An entry has the recorded mode; the view itself has the archive's access list.
   func accessList() throws(Fault) -> AccessList? {
-    index == ZipArchive.root ? try archive.file.accessList(.folder) : nil
+    index == ArchiveTree.root ? try archive.file.accessList(.folder) : nil
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var fault: Fault?
     do throws(Fault) {
       let tree = try tree(patience)
-      fault = index == ZipArchive.root ? tree.fault ?? archive.missingPart : archive.fault(at: index)
-      if fault == nil, index != ZipArchive.root { fault = try tree.fault(of: index, patience) }
+      fault = index == ArchiveTree.root ? tree.archive.fault ?? archive.missingPart : archive.fault(at: index)
+      if fault == nil, index != ArchiveTree.root { fault = try tree.archive.fault(of: index, patience) }
     } catch {
       guard error.concernsContent else { throw error }
       fault = error
@@ -122,21 +144,21 @@ final class ArchiveItem: MadeItem {
 
     func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
       let tree = try folder.tree(patience)
-      let children = tree.children(of: folder.index)
+      let children = tree.entries.children(of: folder.index)
       guard place >= 0, place < children.count else { return [] }
       let start = children.startIndex + Int(place)
       let part = children[start...].prefix(256)
       var block: [UInt8] = []
       var ranges: [Range<Int>] = []
       for child in part {
-        let name = tree.name(of: child)
+        let name = tree.entries.name(of: child)
         ranges.append(block.count..<block.count + name.count)
         block += name
         block.append(0)
       }
       return part.enumerated().map { position, child in
         ListedEntry(
-          name: ListedName(in: block, ranges[position]), inode: ArchiveItem.inode(folder.archive, child),
+          name: ListedName(in: block, ranges[position]), inode: ArchiveItem.inode(folder.archive, tree, child),
           kind: Kind(tree.node(child).kind), next: place + Int64(position) + 1)
       }
     }
@@ -144,7 +166,7 @@ final class ArchiveItem: MadeItem {
 }
 
 extension Kind {
-  fileprivate init(_ kind: ZipNode.Kind) {
+  fileprivate init(_ kind: EntryNode.Kind) {
     switch kind {
     case .file: self = .file
     case .folder: self = .folder
@@ -198,7 +220,7 @@ private final class NotingSource: ByteSource {
   }
 
   /// The entry to decode ahead for a reader at `offset`.
-  private func next(at offset: Int64) -> (node: UInt32, tree: ZipArchive)? {
+  private func next(at offset: Int64) -> (node: UInt32, tree: ArchiveTree)? {
     guard isSequence, offset == 0, let tree = archive.tree, let next = archive.next(after: index, of: tree) else {
       return nil
     }

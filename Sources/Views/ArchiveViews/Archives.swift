@@ -1,9 +1,11 @@
 internal import Bytes
-internal import Codecs
+internal import Entries
 internal import Files
 internal import Synchronization
+internal import Tar
 internal import Threads
 internal import Tree
+internal import Unpacking
 internal import Zip
 
 /// The archives in use, and a cache of their trees.
@@ -15,15 +17,15 @@ final class Archives: MemoryHolder {
   /// Those that have a tree, or a known fault, in use or not.
   private let kept = Mutex<[ObjectIdentifier: Archive]>([:])
   private let clock = Atomic<UInt64>(0)
-  let decoded: ChunkCache
+  let unpacking: Unpacking
   let options: ZipOptions
   let memory: MemoryBudget
 
   /// Each keeps a file open, as far as descriptors allow, and so the disk space of a removed one in use.
   private static let keptAtMost = 64
 
-  init(decoded: ChunkCache, _ options: ZipOptions, _ memory: MemoryBudget) {
-    self.decoded = decoded
+  init(_ unpacking: Unpacking, _ options: ZipOptions, _ memory: MemoryBudget) {
+    self.unpacking = unpacking
     self.options = options
     self.memory = memory
     memory.add(self)
@@ -63,7 +65,7 @@ final class Archives: MemoryHolder {
   }
 }
 
-/// A file that is a ZIP archive, or should be one, in one state.
+/// A file that is an archive, or should be one, in one state.
 final class Archive: Sendable {
   let file: SourceState
   /// Weak, as it holds this archive.
@@ -72,7 +74,7 @@ final class Archive: Sendable {
   private let lacksParts = Atomic<Bool>(false)
 
   private struct State {
-    var tree: ZipArchive?
+    var tree: ArchiveTree?
     /// Of the tree, in bytes.
     var size = 0
     var fault: Fault?
@@ -100,7 +102,7 @@ final class Archive: Sendable {
   }
 
   /// The tree; reading that of a large archive takes long the first time, and again after eviction.
-  func tree(_ patience: Patience) throws(Fault) -> ZipArchive {
+  func tree(_ patience: Patience) throws(Fault) -> ArchiveTree {
     if let known = try known() { return known }
     if patience == .immediate, file.attributes.size > Self.promptSize { throw .later }
     let bytes = try file.open(patience)
@@ -112,15 +114,14 @@ final class Archive: Sendable {
     guard let archives else { throw .ending }
     let memory = MemoryShare(in: archives.memory)
     do throws(Fault) {
-      let tree = try ZipArchive(
-        bytes, modified: file.attributes.modified, cache: archives.decoded, options: archives.options, memory: memory)
+      let tree = ArchiveTree(try archives.read(bytes, of: file, memory, patience))
       // A file that changed meanwhile may have yielded a mixture.
       try bytes.verify()
       state.withLock { state in
         state.tree = tree
         state.size = memory.size
       }
-      lacksParts.store(tree.lacksParts, ordering: .relaxed)
+      lacksParts.store(tree.archive.lacksParts, ordering: .relaxed)
       use()
       archives.keep(self)
       return tree
@@ -138,7 +139,7 @@ final class Archive: Sendable {
     }
   }
 
-  private func known() throws(Fault) -> ZipArchive? {
+  private func known() throws(Fault) -> ArchiveTree? {
     if let tree { return tree }
     let fault = state.withLock { state -> Fault? in
       if let end = state.faultEnd, monotonicNanoseconds() > end { (state.fault, state.faultEnd) = (nil, nil) }
@@ -149,7 +150,7 @@ final class Archive: Sendable {
   }
 
   /// The tree if it is in memory.
-  var tree: ZipArchive? {
+  var tree: ArchiveTree? {
     let tree = state.withLock { $0.tree }
     if tree != nil { use() }
     return tree
@@ -181,18 +182,18 @@ final class Archive: Sendable {
     return dropped.1
   }
 
-  /// Whether the content is a ZIP archive, whatever the name.
+  /// Whether the content is an archive or compressed, whatever the name.
   func isArchive(_ patience: Patience) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if patience == .immediate { throw .later }
-    let isArchive = try ZipArchive.isArchive(file.open(patience))
+    let isArchive = try ArchiveFormat.isArchive(file.open(patience), named: file.source.name)
     state.withLock { $0.isArchive = isArchive }
     return isArchive
   }
 
   /// Opens an entry, which may have been decoded ahead; returns whether the entry before it was the last one opened.
   func open(
-    _ node: UInt32, of tree: ZipArchive, _ patience: Patience
+    _ node: UInt32, of tree: ArchiveTree, _ patience: Patience
   ) throws(Fault) -> (bytes: any ByteSource, isSequence: Bool) {
     let before = state.withLock { state in
       let ahead = state.ahead?.node == node ? state.ahead.take() : nil
@@ -200,22 +201,24 @@ final class Archive: Sendable {
       state.lastOpened = node
       return (last, ahead?.bytes)
     }
-    let isSequence = before.0 != ZipArchive.root && tree.sibling(after: before.0) == node
+    let isSequence = before.0 != ArchiveTree.root && tree.entries.sibling(after: before.0) == node
     if let bytes = before.1 { return (bytes, true) }
-    return (try tree.open(node, patience), isSequence)
+    return (try tree.archive.open(node, patience), isSequence)
   }
 
   /// The entry after `node`, if it is worth decoding ahead.
-  func next(after node: UInt32, of tree: ZipArchive) -> UInt32? {
-    guard let next = tree.sibling(after: node), tree.isPrompt(next), state.withLock({ $0.ahead?.node != next }) else {
+  func next(after node: UInt32, of tree: ArchiveTree) -> UInt32? {
+    guard let next = tree.entries.sibling(after: node), tree.archive.isPrompt(next),
+      state.withLock({ $0.ahead?.node != next })
+    else {
       return nil
     }
     return next
   }
 
-  func decodeAhead(_ node: UInt32, of tree: ZipArchive) {
+  func decodeAhead(_ node: UInt32, of tree: ArchiveTree) {
     // A fault will occur again when the entry is opened.
-    guard let bytes = try? tree.open(node, .immediate) else { return }
+    guard let bytes = try? tree.archive.open(node, .immediate) else { return }
     state.withLock { $0.ahead = (node, bytes) }
   }
 
@@ -227,5 +230,5 @@ final class Archive: Sendable {
     }
   }
 
-  func fault(at node: UInt32) -> Fault? { state.withLock { node == ZipArchive.root ? $0.fault : $0.faults[node] } }
+  func fault(at node: UInt32) -> Fault? { state.withLock { node == ArchiveTree.root ? $0.fault : $0.faults[node] } }
 }

@@ -1,11 +1,12 @@
 package import Bytes
 internal import Codecs
-package import Index
+internal import Tar
 package import Threads
 package import Tree
+package import Unpacking
 package import Zip
 
-/// `NAME.contents/`: the tree in a ZIP archive.
+/// `NAME.contents/`: the tree in an archive, or what is in a compressed file.
 package struct ContentsView: FolderView {
   package let name = "contents"
   package let listedExtensions: Set<FileExtension>
@@ -14,8 +15,10 @@ package struct ContentsView: FolderView {
   private let archives: Archives
 
   package static let suffix: StaticString = ".contents"
-  /// ZIPs commonly regarded as archives.
-  private static let usual: Set<FileExtension> = ["zip", "cbz", "zipx"]
+  /// What is commonly regarded as an archive, or as compressed.
+  private static let usual: Set<FileExtension> = Set(zips + ["tar", "cbt"] + packed)
+  private static let zips: [FileExtension] = ["zip", "cbz", "zipx"]
+  private static let packed = Packing.allCases.flatMap(\.extensions).map(\.own)
   /// ZIPs commonly regarded as something else.
   private static let byName: Set<FileExtension> = [
     "jar", "war", "ear", "aar", "apk", "ipa", "whl", "egg", "xpi", "crx", "nupkg", "vsix", "kmz", "epub",
@@ -25,18 +28,17 @@ package struct ContentsView: FolderView {
   package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        Self.spelling, listed: Self.usual, sources: "any ZIP archive, also in parts (`.zip.001`)",
-        "the tree inside the archive")
+        Self.spelling, listed: Self.usual,
+        sources: "any ZIP archive, also in parts (`.zip.001`), any TAR archive, any file that is compressed",
+        "the tree inside the archive, or what is in the compressed file")
     ]
   }
 
-  package init(listing: ViewListing, decodedCache: Int, index: Index?, _ options: ZipOptions, _ memory: MemoryBudget) {
+  package init(listing: ViewListing, _ unpacking: Unpacking, _ options: ZipOptions, _ memory: MemoryBudget) {
     let extensions = listing.extensions(Self.usual, byName: Self.byName)
     listsUnnamed = !listing.isOff && extensions.contains("zip")
     listedExtensions = listsUnnamed ? extensions.union([SplitFile.first]) : extensions
-    let restarts = index.map { IndexedRestarts(index: $0) }
-    let decoded = ChunkCache(capacity: decodedCache, restarts: restarts, memory)
-    archives = Archives(decoded: decoded, options, memory)
+    archives = Archives(unpacking, options, memory)
   }
 
   package func isListed(beside file: FileName) -> Bool {
@@ -46,7 +48,7 @@ package struct ContentsView: FolderView {
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
-    listsUnnamed && ZipArchive.isStart(head)
+    listsUnnamed && (ZipArchive.isStart(head) || TarArchive.isStart(head))
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {

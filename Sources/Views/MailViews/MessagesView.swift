@@ -1,7 +1,9 @@
 package import Bytes
+internal import Codecs
 internal import Index
 internal import Mail
 package import Tree
+package import Unpacking
 
 /// `NAME.messages/`: the messages of a mailbox.
 package struct MessagesView: FolderView {
@@ -10,33 +12,66 @@ package struct MessagesView: FolderView {
   package let possibleExtensions = usual
   private let listsUnnamed: Bool
   private let mailboxes: Mailboxes
+  private let unpacking: Unpacking
+  /// Those of mailboxes that are not compressed.
+  private let plain: Set<FileExtension>
 
   package static let suffix: StaticString = ".messages"
   private static let usual: Set<FileExtension> = ["mbox", "mbx"]
 
   package var descriptions: [ViewDescription] {
-    [ViewDescription(Self.spelling, listed: Self.usual, sources: "any mailbox", "a folder for each message")]
+    [
+      ViewDescription(
+        Self.spelling, listed: Self.usual, sources: "any mailbox, also compressed (`.mbox.gz`, `2024-May.txt.gz`)",
+        "a folder for each message")
+    ]
   }
 
-  package init(listing: ViewListing, _ mailboxes: Mailboxes) {
-    listedExtensions = listing.extensions(Self.usual)
-    listsUnnamed = listedExtensions.contains("mbox")
+  package init(listing: ViewListing, _ mailboxes: Mailboxes, _ unpacking: Unpacking = Unpacking()) {
+    plain = listing.extensions(Self.usual)
+    listsUnnamed = plain.contains("mbox")
+    listedExtensions = listsUnnamed ? plain.union(Self.packed) : plain
     self.mailboxes = mailboxes
+    self.unpacking = unpacking
+  }
+
+  private static let packed = Packing.allCases.flatMap(\.extensions).filter { $0.inside.isEmpty }.map(\.own)
+
+  package func isListed(beside file: FileName) -> Bool {
+    guard let fileExtension = file.fileExtension else { return false }
+    return plain.contains(fileExtension) || isPackedMailbox(file)
+  }
+
+  /// Whether a name is that of a compressed mailbox: `list.mbox.gz`, or `2024-May.txt.gz`, as Mailman's archives have.
+  private func isPackedMailbox(_ file: FileName) -> Bool {
+    guard listsUnnamed, let fileExtension = file.fileExtension, Self.packed.contains(fileExtension) else {
+      return false
+    }
+    let inner = Packing.innerName(of: file)
+    guard let kind = inner.fileExtension else { return false }
+    return plain.contains(kind) || kind == "txt" && MailboxScanner.isArchiveName(inner.bytes)
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
     listsUnnamed && MailboxScanner.isMailbox(startingWith: head)
   }
 
-  /// Whether a file is a mailbox, by its name or else by its content.
-  func isOf(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
-    if source.isTaken(byName: listedExtensions) { return true }
-    return try MailboxScanner.isMailbox(startingWith: source.head(patience))
+  /// The mailbox that a file is, by its name or else by its content, or that is in it if it is compressed; nil if there
+  /// is none.
+  func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
+    if source.isTaken(byName: plain) { return source }
+    if isPackedMailbox(source.name) { return try unpacking.inside(of: source, patience) ?? source }
+    let head = try source.head(patience)
+    if MailboxScanner.isMailbox(startingWith: head) { return source }
+    guard Packing(startingWith: head) != nil, let inside = try unpacking.inside(of: source, patience) else {
+      return nil
+    }
+    return try MailboxScanner.isMailbox(startingWith: inside.head(patience)) ? inside : nil
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard try isOf(source, patience) else { return nil }
-    let folder = MailboxFolder(mailboxes.mailbox(of: source), mailboxes.messages)
+    guard let mailbox = try mailbox(in: source, patience) else { return nil }
+    let folder = MailboxFolder(mailboxes.mailbox(of: mailbox), mailboxes.messages)
     return Found(folder, try folder.attributes(patience))
   }
 

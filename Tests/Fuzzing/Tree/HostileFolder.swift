@@ -1,5 +1,4 @@
 internal import AllViews
-internal import ArchiveViews
 internal import Bytes
 internal import Catalogue
 internal import Codecs
@@ -12,6 +11,7 @@ internal import MailViews
 internal import Tables
 internal import TestSupport
 internal import Tree
+internal import Unpacking
 
 /// A folder generated from a fuzzer's input: archives with extreme numbers, with every extension that has a view,
 /// mails, tables, the longest holes that the file system permits, and index rows with arbitrary values.

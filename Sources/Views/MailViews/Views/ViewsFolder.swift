@@ -122,13 +122,15 @@ package struct MailboxViewsView: FolderView {
     self.mailboxes = mailboxes
   }
 
+  package func isListed(beside file: FileName) -> Bool { messages.isListed(beside: file) }
+
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
     messages.isListed(besideFileStartingWith: head)
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard try messages.isOf(source, patience) else { return nil }
-    let folder = ViewsFolder(mailboxes.sorted(source))
+    guard let mailbox = try messages.mailbox(in: source, patience) else { return nil }
+    let folder = ViewsFolder(mailboxes.sorted(mailbox))
     return Found(folder, try folder.attributes(patience))
   }
 }

@@ -1,15 +1,13 @@
-internal import Bytes
-internal import Codecs
 internal import Text
 
 /// Makes recorded names safe: valid components, nothing outside the tree.
-enum EntryName {
+public enum EntryName {
   /// PATH_MAX, less its NUL.
-  static let longestPath = 4095
+  public static let longestPath = 4095
 
   /// Splits a UTF-8 path at `/`: leading `/`, `./` and `../` are stripped; an inner `.`, `..` or empty component, and
   /// each NUL or control character, becomes `?`; long components are cut. `isFolder` is whether the path ends in `/`.
-  static func components(of path: ArraySlice<UInt8>) -> (components: [ArraySlice<UInt8>], isFolder: Bool) {
+  public static func components(of path: ArraySlice<UInt8>) -> (components: [ArraySlice<UInt8>], isFolder: Bool) {
     var rest = path
     stripping: while true {
       for lead in [[0x2f], [0x2e, 0x2f], [0x2e, 0x2e, 0x2f]] as [[UInt8]] where rest.starts(with: lead) {
@@ -22,13 +20,5 @@ enum EntryName {
     if rest.last == 0x2f { rest = rest.dropLast() }
     if rest.isEmpty { return (isFolder ? [] : [[0x3f]], isFolder) }
     return (rest.split(separator: 0x2f, omittingEmptySubsequences: false).map(SafeName.safe), isFolder)
-  }
-}
-
-extension RawSpan {
-  var crc32: UInt32 {
-    var sum = CRC32()
-    unsafe withUnsafeBytes { unsafe sum.update($0) }
-    return sum.value
   }
 }

@@ -1,27 +1,27 @@
-internal import Bytes
-internal import Threads
+public import Bytes
+public import Threads
 
 /// The memory of a tree, during and after its construction: counted before it is allocated, so that a hostile archive
 /// cannot exceed the limit, whatever it contains most of.
-struct CountedMemory: Sendable {
+public struct CountedMemory: Sendable {
   private let share: MemoryShare
   /// In bytes.
-  private(set) var count = 0
+  public private(set) var count = 0
 
   /// The share grows by this step.
   private static let step = 64 << 10
 
-  init(_ share: MemoryShare) { self.share = share }
+  public init(_ share: MemoryShare) { self.share = share }
 
   /// Reserves capacity in an array for `more` elements. Throws when the budget is exhausted.
-  mutating func makeRoom<Element: BitwiseCopyable>(in array: inout [Element], for more: Int = 1) throws(Fault) {
+  public mutating func makeRoom<Element: BitwiseCopyable>(in array: inout [Element], for more: Int = 1) throws(Fault) {
     if array.capacity - array.count < more {
       try resize(&array, to: max(array.count + more, array.count / 2 * 3, 16))
     }
   }
 
   /// Reserves `capacity` elements in total.
-  mutating func resize<Element: BitwiseCopyable>(_ array: inout [Element], to capacity: Int) throws(Fault) {
+  public mutating func resize<Element: BitwiseCopyable>(_ array: inout [Element], to capacity: Int) throws(Fault) {
     let before = array.capacity * MemoryLayout<Element>.stride
     // Both copies exist while one is copied.
     try take(capacity, of: MemoryLayout<Element>.stride)
@@ -30,7 +30,7 @@ struct CountedMemory: Sendable {
   }
 
   /// Counts `number` objects of `size` bytes each.
-  mutating func take(_ number: Int, of size: Int) throws(Fault) {
+  public mutating func take(_ number: Int, of size: Int) throws(Fault) {
     let (more, isHuge) = number.multipliedReportingOverflow(by: size)
     let (sum, isOver) = count.addingReportingOverflow(more)
     guard !isHuge, !isOver, sum <= .max - Self.step else { throw shortage(isLasting: true) }
@@ -40,13 +40,13 @@ struct CountedMemory: Sendable {
     count = sum
   }
 
-  mutating func giveBack(_ number: Int, of size: Int) { count -= number * size }
+  public mutating func giveBack(_ number: Int, of size: Int) { count -= number * size }
 
   /// The most objects of a size that fit in the whole budget.
-  func most(of size: Int) -> Int { share.budget.capacity / size }
+  public func most(of size: Int) -> Int { share.budget.capacity / size }
 
   /// Sets the count to the final size, and returns the rest to the budget.
-  mutating func settle(at count: Int) {
+  public mutating func settle(at count: Int) {
     self.count = count
     share.set(to: count)
   }

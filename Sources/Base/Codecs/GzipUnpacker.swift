@@ -1,0 +1,147 @@
+internal import Bytes
+internal import CIsal
+
+/// Decodes a gzip file (RFC 1952): any number of members; what follows them and is none is ignored.
+final class GzipUnpacker: Unpacker {
+  private let input: PackedInput
+  private var member: Member?
+  private var isFirst: Bool
+  private(set) var isAtEnd = false
+  private var fault: Fault?
+
+  private final class Member {
+    var inflater: Inflater
+    var crc: CRC32
+    var size: Int64
+
+    init(_ inflater: consuming Inflater = Inflater(), crc: CRC32 = CRC32(), size: Int64 = 0) {
+      self.inflater = inflater
+      self.crc = crc
+      self.size = size
+    }
+  }
+
+  /// The longest header that is read: its name, comment and extra field, in bytes.
+  private static let longestHeader = 96 << 10
+
+  init(_ source: any ByteSource, from place: UnpackingPlace) {
+    input = PackedInput(source, at: place.input)
+    isFirst = place.input == 0
+    if let inflation = place.inflation {
+      member = Member(
+        Inflater(at: inflation.point), crc: CRC32(continuing: inflation.crc), size: inflation.size)
+    }
+  }
+
+  var isBetweenParts: Bool { member == nil }
+
+  func place(at output: Int64) -> UnpackingPlace? {
+    if isAtEnd || fault != nil { return nil }
+    let inflation = member.map {
+      UnpackingPlace.Inflation(
+        point: $0.inflater.restartPoint(inputOffset: input.offset), crc: $0.crc.value, size: $0.size)
+    }
+    return UnpackingPlace(output: output, input: input.offset, inflation: inflation)
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
+    if let fault { throw fault }
+    var done = 0
+    while done < buffer.count, !isAtEnd {
+      if member == nil {
+        guard try startMember() else { break }
+      }
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+      let step = unsafe try inflate(into: rest)
+      done += step.produced
+      if step.isFinished {
+        do throws(Fault) { try endMember() } catch {
+          if error.isDelay || done == 0 { throw error }
+          fault = error
+        }
+        break
+      }
+      if fault != nil { break }
+    }
+    if done == 0, let fault { throw fault }
+    return done
+  }
+
+  private func inflate(into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> (produced: Int, isFinished: Bool) {
+    let offset = input.offset
+    var found: Fault?
+    let step = unsafe try input.withBytes { bytes throws(Fault) in
+      var progress = Inflater.Progress()
+      do throws(Fault) { progress = unsafe try member?.inflater.inflate(bytes, into: rest) ?? progress } catch {
+        // What precedes the damage is there.
+        found = error
+        progress.produced = member?.inflater.produced(of: rest.count) ?? 0
+      }
+      if found == nil, progress.consumed == 0, progress.produced == 0, !progress.isFinished {
+        found = Fault(.damaged, "expected more Deflate data, found the end", atByte: offset)
+      }
+      return (progress.consumed, progress)
+    }
+    fault = found
+    member?.size += Int64(step.produced)
+    unsafe member?.crc.update(UnsafeRawBufferPointer(rebasing: rest[..<step.produced]))
+    return (step.produced, step.isFinished)
+  }
+
+  /// Whether there is another member; its header is read then.
+  private func startMember() throws(Fault) -> Bool {
+    let start = input.offset
+    let head = try input.peek(10)
+    guard head.starts(with: [0x1f, 0x8b]), head.count == 10, head[2] == 8, head[3] & 0xe0 == 0 else {
+      guard isFirst else {
+        isAtEnd = true
+        return false
+      }
+      throw Fault(.damaged, "expected a gzip header", atByte: start)
+    }
+    let flags = head[3]
+    let header = try input.peek(Self.longestHeader)
+    var place = 10
+    if flags & 4 != 0 {
+      guard header.count >= place + 2 else { throw Self.short(start) }
+      place += 2 + Int(littleEndianBytes: header[place..<place + 2])
+    }
+    for flag: UInt8 in [8, 16] where flags & flag != 0 {
+      guard place < header.count, let end = header[place...].firstIndex(of: 0) else { throw Self.short(start) }
+      place = end + 1
+    }
+    if flags & 2 != 0 { place += 2 }
+    guard place <= header.count else { throw Self.short(start) }
+    input.skip(Int64(place))
+    member = Member()
+    isFirst = false
+    return true
+  }
+
+  private static func short(_ start: Int64) -> Fault { Fault(.damaged, "expected a gzip header's end", atByte: start) }
+
+  private func endMember() throws(Fault) {
+    // What the decoder has taken beyond the stream's end.
+    input.skip(-Int64(member?.inflater.unusedBytes ?? 0))
+    let trailer = try input.peek(8)
+    guard let (crc, size) = member.map({ ($0.crc.value, $0.size) }) else { return }
+    member = nil
+    guard trailer.count == 8 else {
+      throw Fault(.damaged, "expected a gzip member's end", atByte: input.offset)
+    }
+    let expected = UInt32(littleEndianBytes: trailer[..<4])
+    guard expected == crc else { throw Fault(crc: expected, found: crc) }
+    guard UInt32(littleEndianBytes: trailer[4...]) == UInt32(truncatingIfNeeded: size) else {
+      throw Fault(.damaged, "expected another size of a gzip member than \(size) bytes", atByte: input.offset)
+    }
+    input.skip(8)
+  }
+}
+
+extension Inflater {
+  /// How much of an output of `room` bytes the last call has written, also if it failed.
+  fileprivate func produced(of room: Int) -> Int { unsafe max(0, room - Int(state.pointee.avail_out)) }
+
+  /// Bytes that were taken from the input and are not part of the stream, which has ended.
+  fileprivate var unusedBytes: Int { unsafe max(0, Int(state.pointee.read_in_length) / 8) }
+}

@@ -1,0 +1,124 @@
+internal import Bytes
+
+/// Decodes a file of one or more streams that are compressed by themselves: Zstandard's and LZ4's frames, members of
+/// lzip, streams of xz; what follows them and is none is ignored.
+final class MemberUnpacker: Unpacker {
+  private let packing: Packing
+  private let input: PackedInput
+  private var decoder: (any StreamDecoder)?
+  private var isFirst: Bool
+  private(set) var isAtEnd = false
+  private var fault: Fault?
+
+  init(_ source: any ByteSource, _ packing: Packing, from place: UnpackingPlace) {
+    self.packing = packing
+    input = PackedInput(source, at: place.input)
+    isFirst = place.input == 0
+  }
+
+  var isBetweenParts: Bool { decoder == nil }
+
+  func place(at output: Int64) -> UnpackingPlace? {
+    isBetweenParts && !isAtEnd && fault == nil ? UnpackingPlace(output: output, input: input.offset) : nil
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
+    if let fault { throw fault }
+    var done = 0
+    var rounds = 0
+    while done < buffer.count, !isAtEnd {
+      // A long input may produce next to no output.
+      rounds += 1
+      if rounds.isMultiple(of: 64) { try Interest.check() }
+      if decoder == nil {
+        guard try startMember() else { break }
+      }
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+      let step: StreamProgress
+      do throws(Fault) { step = unsafe try decode(into: rest) } catch {
+        if error.isDelay || done == 0 { throw error }
+        fault = error
+        break
+      }
+      done += step.produced
+      if step.isFinished {
+        decoder = nil
+        break
+      }
+    }
+    return done
+  }
+
+  private func decode(into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> StreamProgress {
+    let before = input.offset
+    var isStuck = false
+    let step = unsafe try input.withBytes { bytes throws(Fault) in
+      let step = unsafe try decoder?.decode(bytes, into: rest) ?? StreamProgress()
+      isStuck = step.consumed == 0 && step.produced == 0 && !step.isFinished
+      return (step.consumed, step)
+    }
+    guard isStuck else { return step }
+    // The decoder wants to see more at once than was left in the window.
+    let again = unsafe try input.withBytes(atLeast: 4096) { bytes throws(Fault) in
+      let step = unsafe try decoder?.decode(bytes, into: rest) ?? StreamProgress()
+      return (step.consumed, step)
+    }
+    guard again.consumed > 0 || again.produced > 0 || again.isFinished else {
+      throw Fault(.damaged, "expected more \(packing.name) data, found the end", atByte: before)
+    }
+    return again
+  }
+
+  /// Whether there is another stream.
+  private func startMember() throws(Fault) -> Bool {
+    if packing == .xz, !isFirst { try skipPadding() }
+    let head = try input.peek(Packing.headSize)
+    // Formats without a mark have one stream.
+    guard isFirst || packing.isJoined && packing.starts(with: head[...]) else {
+      isAtEnd = true
+      return false
+    }
+    if isFirst, packing != .brotli, packing != .lzma, !packing.starts(with: head[...]) {
+      throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
+    }
+    isFirst = false
+    decoder = try packing.makeDecoder()
+    return true
+  }
+
+  /// Streams of xz may have zeros between them, four at a time.
+  private func skipPadding() throws(Fault) {
+    while true {
+      let head = try input.peek(4096)
+      let zeros = head.prefix { $0 == 0 }.count
+      input.skip(Int64(zeros))
+      if zeros < head.count || head.isEmpty { return }
+      try Interest.check()
+    }
+  }
+}
+
+extension Packing {
+  /// For messages.
+  var name: String {
+    switch self {
+    case .gzip: "gzip"
+    case .bzip2: "bzip2"
+    case .xz: "xz"
+    case .zstd: "Zstandard"
+    case .lz4: "LZ4"
+    case .lzip: "lzip"
+    case .lzma: "LZMA"
+    case .compress: "compress"
+    case .brotli: "Brotli"
+    }
+  }
+
+  /// Whether there may be several streams in a file.
+  var isJoined: Bool {
+    switch self {
+    case .gzip, .bzip2, .xz, .zstd, .lz4, .lzip: true
+    case .lzma, .compress, .brotli: false
+    }
+  }
+}

@@ -1,0 +1,89 @@
+public import Bytes
+
+/// How a file is compressed as a whole.
+public enum Packing: UInt8, Sendable, CaseIterable {
+  case gzip = 1
+  case bzip2
+  case xz
+  case zstd
+  case lz4
+  case lzip
+  /// liblzma's first format.
+  case lzma
+  /// compress(1).
+  case compress
+  case brotli
+
+  /// The bytes that tell it; a file has that many, unless it is empty.
+  public static let headSize = 32
+
+  /// By a file's first bytes; nil if it is not compressed, or by brotli, which has no mark.
+  public init?(startingWith head: ArraySlice<UInt8>) {
+    let known = Self.allCases.first { $0.starts(with: head) }
+    guard let known else { return nil }
+    self = known
+  }
+
+  /// By a file's extension.
+  public init?(_ fileExtension: FileExtension) {
+    guard let known = Self.allCases.first(where: { $0.extensions.contains { $0.own == fileExtension } }) else {
+      return nil
+    }
+    self = known
+  }
+
+  /// The extensions of compressed files, and what takes their place when they are decompressed.
+  public var extensions: [(own: FileExtension, inside: String)] {
+    switch self {
+    case .gzip: [("gz", ""), ("tgz", ".tar"), ("taz", ".tar")]
+    case .bzip2: [("bz2", ""), ("tbz2", ".tar"), ("tbz", ".tar"), ("tb2", ".tar")]
+    case .xz: [("xz", ""), ("txz", ".tar")]
+    case .zstd: [("zst", ""), ("tzst", ".tar")]
+    case .lz4: [("lz4", ""), ("tlz4", ".tar")]
+    case .lzip: [("lz", ""), ("tlz", ".tar")]
+    case .lzma: [("lzma", "")]
+    case .compress: [("z", "")]
+    case .brotli: [("br", "")]
+    }
+  }
+
+  /// The name of what is inside a file: without the extension of its compression.
+  public static func innerName(of file: FileName) -> FileName {
+    guard let fileExtension = file.fileExtension, let dot = file.bytes.lastIndex(of: UInt8(ascii: ".")),
+      let known = allCases.flatMap(\.extensions).first(where: { $0.own == fileExtension })
+    else { return file }
+    return FileName(file.bytes[..<dot] + Array(known.inside.utf8))
+  }
+
+  func starts(with head: ArraySlice<UInt8>) -> Bool {
+    switch self {
+    case .gzip: head.starts(with: [0x1f, 0x8b, 8])
+    case .bzip2:
+      head.starts(with: Array("BZh".utf8)) && head.count >= 10 && (0x31...0x39).contains(head[head.startIndex + 3])
+        && (head.dropFirst(4).starts(with: Bzip2Mark.block.bytes)
+          || head.dropFirst(4).starts(with: Bzip2Mark.end.bytes))
+    case .xz: head.starts(with: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])
+    case .zstd: head.starts(with: [0x28, 0xb5, 0x2f, 0xfd]) || isSkippable(head)
+    case .lz4: head.starts(with: [0x04, 0x22, 0x4d, 0x18])
+    case .lzip: head.starts(with: Array("LZIP".utf8)) && head.dropFirst(4).first.map { $0 <= 1 } ?? false
+    case .lzma: startsLZMA(head)
+    case .compress: head.starts(with: [0x1f, 0x9d])
+    case .brotli: false
+    }
+  }
+
+  /// A skippable frame of Zstandard's and LZ4's (RFC 8878, 3.1.2).
+  private func isSkippable(_ head: ArraySlice<UInt8>) -> Bool {
+    guard head.count >= 4, let first = head.first else { return false }
+    return (0x50...0x5f).contains(first) && head.dropFirst().starts(with: [0x2a, 0x4d, 0x18])
+  }
+
+  /// There is no mark: usual properties, a usual dictionary, and a size that is unknown or not absurd.
+  private func startsLZMA(_ head: ArraySlice<UInt8>) -> Bool {
+    guard head.count >= 14, head.first == 0x5d, head[head.startIndex + 13] == 0 else { return false }
+    let dictionary = UInt32(littleEndianBytes: head.dropFirst().prefix(4))
+    let size = UInt64(littleEndianBytes: head.dropFirst(5).prefix(8))
+    let isUsual = dictionary.nonzeroBitCount == 1 || dictionary.nonzeroBitCount == 2 || dictionary == .max
+    return isUsual && dictionary >= 1 << 12 && (size == .max || size < 1 << 40)
+  }
+}

@@ -1,0 +1,58 @@
+internal import Bytes
+
+extension UnpackedSource {
+  struct State {
+    var isLoaded = false
+    var table: UnpackingTable?
+    /// In the file's order; the first is its start.
+    var places: [UnpackingPlace] = [.start]
+    var cost = 0
+    var spacing = UnpackedSource.spacing
+    /// Up to here places are noted.
+    var reach: Int64 = 0
+    var end: UnpackedEnd?
+    /// Decoders that nobody uses now, the one used last at the end.
+    var idle: [Cursor] = []
+    var hasTriedSpool = false
+    var spool: (any Spool)?
+    var spooled: Set<Int64> = []
+  }
+
+  /// A decoder, and how far it has come.
+  final class Cursor: @unchecked Sendable {
+    // Sendable: used by one thread at a time.
+    let unpacker: any Unpacker
+    /// Of the next decoded byte.
+    var position: Int64
+    /// Of the last place from which decoding could be resumed.
+    var placed: Int64
+
+    init(_ unpacker: any Unpacker, at output: Int64) {
+      self.unpacker = unpacker
+      position = output
+      placed = output
+    }
+  }
+}
+
+extension UnpackedSource.State {
+  func place(before offset: Int64) -> UnpackingPlace {
+    places[max(0, places.partitionIndex { $0.output <= offset } - 1)]
+  }
+
+  /// Whether only one thread should decode to an offset.
+  func needsPass(to offset: Int64) -> Bool {
+    end == nil && offset + Int64(Chunks.length) > reach || offset - place(before: offset).output > 4 << 20
+  }
+
+  /// Beyond the budget every other place is dropped.
+  mutating func note(_ place: UnpackingPlace, atMost limit: Int) {
+    places.append(place)
+    cost += place.cost
+    while cost > limit, places.count > 2 {
+      let kept = places.indices.filter { $0 % 2 == 0 }.map { places[$0] }
+      places = kept
+      cost = kept.reduce(0) { $0 + $1.cost }
+    }
+  }
+}

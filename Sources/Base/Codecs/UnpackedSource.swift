@@ -1,0 +1,177 @@
+public import Bytes
+internal import Synchronization
+internal import Threads
+
+/// The content of a compressed file, at any offset.
+///
+/// It is decoded in stretches of a mebibyte. The first pass is sequential and notes places from which decoding can be
+/// resumed: within a gzip member anywhere, else where a part ends that is compressed by itself. They are stored, with the
+/// size, so that they have to be found only once. Of longer parts what is decoded is kept in a spool.
+///
+/// The size is known after the first pass, or before if the file itself tells of its parts. What is damaged ends the
+/// content: `fault` then says why.
+public final class UnpackedSource: ByteSource {
+  let compressed: any ByteSource
+  let packing: Packing
+  let stretches: Chunks
+  let log: PlaceLog?
+  let makeSpool: SpoolMaker
+  /// Of the content that is read, in bytes.
+  let limit: Int64
+  let state = Mutex(State())
+  /// One thread decodes a stretch, others that want the same one wait for it. Lock order: before `passTurn`.
+  let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
+  /// Held by the one who decodes what nobody has decoded before, or far from any place.
+  let passTurn = BlockingLock()
+
+  static let length = Int64(Chunks.length)
+  /// The distance of noted places, in bytes of output.
+  static let spacing: Int64 = 2 << 20
+  /// Stretches farther from the place before them are kept in the spool, in bytes.
+  static let farthest: Int64 = 4 << 20
+  /// The memory for places, in bytes; if they are also stored, less suffices.
+  static let placesCost = 8 << 20
+  static let placesCostWithLog = 2 << 20
+
+  /// The size of `compressed` is known; content beyond `limit` bytes is not read.
+  public init(
+    of compressed: any ByteSource, _ packing: Packing, limit: Int64 = Bounds.largestSize, cache: ChunkCache,
+    spool: @escaping SpoolMaker = { nil }
+  ) {
+    self.limit = limit
+    self.compressed = compressed
+    self.packing = packing
+    makeSpool = spool
+    stretches = Chunks(size: Bounds.largestSize, cache)
+    if let store = cache.restarts, let identity = compressed.identity {
+      log = PlaceLog(store, of: Self.identity(of: identity, packing))
+    } else {
+      log = nil
+    }
+  }
+
+  private static func identity(of compressed: ByteIdentity, _ packing: Packing) -> ByteIdentity {
+    compressed.adding(.unpack, UInt64(packing.rawValue), 0)
+  }
+
+  public var identity: ByteIdentity? { compressed.identity.map { Self.identity(of: $0, packing) } }
+  public func verify() throws(Fault) { try compressed.verify() }
+
+  // MARK: Size
+
+  /// An estimate, not too small for usual files, until it is known.
+  public var size: Int64 {
+    state.withLock { state in
+      state.end?.size ?? max(state.reach, Bounds.size(compressed.size * 16))
+    }
+  }
+
+  public var hasKnownSize: Bool { state.withLock { $0.end != nil } }
+
+  /// Why the content ends before it should; nil if it does not, as far as is known.
+  public var fault: Fault? { state.withLock { $0.end?.fault } }
+
+  /// Decodes all of the file, unless its size is known. Blocks.
+  public func findSize(_ patience: Patience) throws(Fault) {
+    if hasKnownSize { return }
+    if patience == .immediate { throw .later }
+    try load()
+    while !hasKnownSize {
+      let next = state.withLock { $0.reach } / Self.length
+      _ = try stretch(next, patience, isKept: false)
+    }
+  }
+
+  /// Finds what the file, or the store, tells of it. Blocks.
+  func load() throws(Fault) {
+    if state.withLock({ $0.isLoaded }) { return }
+    try passTurn.lock()
+    defer { passTurn.unlock() }
+    if state.withLock({ $0.isLoaded }) { return }
+    let table = try UnpackingTable.read(compressed, packing)
+    let end = table == nil ? log?.end() : nil
+    let last = table == nil && end == nil ? log?.last(in: 1...(Int64.max - 1)) : nil
+    state.withLock { state in
+      state.isLoaded = true
+      if let table {
+        (state.places, state.reach) = (table.places, table.size)
+        (state.table, state.end) = (table, bounded(UnpackedEnd(size: table.size)))
+      } else if let end {
+        (state.reach, state.end) = (end.size, bounded(end))
+      } else if let last {
+        state.places.append(last)
+        state.reach = last.output
+      }
+    }
+  }
+
+  private func bounded(_ end: UnpackedEnd) -> UnpackedEnd {
+    end.size <= limit ? end : UnpackedEnd(size: limit, fault: beyondLimit)
+  }
+
+  var beyondLimit: Fault {
+    Fault(
+      .limit, "it has more than \(limit) bytes in \(compressed.size), over the limit (-o max_size=, -o max_ratio=)")
+  }
+
+  // MARK: Reading
+
+  public func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    guard offset >= 0, offset < Bounds.largestSize else { return 0 }
+    var done = 0
+    while done < buffer.count {
+      let place = offset + Int64(done)
+      if let end = state.withLock({ $0.end?.size }), place >= end { break }
+      let (index, start) = (place / Self.length, Int(place % Self.length))
+      let wanted = min(buffer.count - done, Int(Self.length) - start)
+      let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + wanted])
+      if let (spool, count) = spooled(index, start, wanted) {
+        unsafe try spool.read(into: UnsafeMutableRawBufferPointer(rebasing: part[..<count]), at: place)
+        done += count
+        continue
+      }
+      guard let stretch = try stretch(index, patience), stretch.bytes.count > start else { break }
+      let count = min(wanted, stretch.bytes.count - start)
+      unsafe stretch.copy(to: UnsafeMutableRawBufferPointer(rebasing: part[..<count]), from: start)
+      done += count
+    }
+    return done
+  }
+
+  /// The spool, and how many bytes of a stretch from `start` on are in it; nil if the stretch is not.
+  func spooled(_ index: Int64, _ start: Int, _ wanted: Int) -> (any Spool, Int)? {
+    state.withLock { state in
+      guard let spool = state.spool, state.spooled.contains(index) else { return nil }
+      let end = min((index + 1) * Self.length, state.end?.size ?? .max)
+      return (spool, min(wanted, Int(end - index * Self.length) - start))
+    }
+  }
+
+  public func extent(at offset: Int64, count: Int) -> Extent? {
+    guard offset >= 0 else { return nil }
+    return state.withLock { state in
+      guard let spool = state.spool, let size = state.end?.size, offset < size, count > 0 else { return nil }
+      let count = Int(min(Int64(count), size - offset))
+      let all = offset / Self.length...(offset + Int64(count) - 1) / Self.length
+      return all.allSatisfy(state.spooled.contains) ? Extent(holder: spool, offset: offset, count: count) : nil
+    }
+  }
+
+  public func workAhead(of offset: Int64) -> WorkAhead {
+    let index = offset / Self.length + 1
+    // Starts once a quarter of the stretch decoded last has been read.
+    guard offset >= 0, offset % Self.length >= Self.length / 4, !stretches.holds(index) else { return .none }
+    let isUseful = state.withLock { state in
+      state.isLoaded && !state.spooled.contains(index) && index * Self.length < state.end?.size ?? .max
+        && state.idle.contains { $0.position == index * Self.length }
+    }
+    return isUseful ? .long : .none
+  }
+
+  public func prepare(at offset: Int64) {
+    // The reader it concerns will get the fault again.
+    if offset >= 0 { _ = try? stretch(offset / Self.length + 1, .blocking) }
+  }
+}

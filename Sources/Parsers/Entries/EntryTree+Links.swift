@@ -1,0 +1,58 @@
+public import Bytes
+
+extension EntryTree {
+  /// Whether a symbolic link's target is a relative path that never leaves the archive's root.
+  ///
+  /// `..` is followed only through folders of the tree: after another link it may lead anywhere.
+  public func staysInside(_ target: some Collection<UInt8>, from folder: UInt32) -> Bool {
+    if target.first == 0x2f { return false }
+    // nil after a link or a missing name.
+    var place: UInt32? = folder
+    for component in target.split(separator: 0x2f) where !component.elementsEqual([0x2e]) {
+      if component.elementsEqual([0x2e, 0x2e]) {
+        guard let folder = place, folder != Self.root else { return false }
+        place = nodes[Int(folder)].parent
+      } else if let folder = place, let child = child(of: folder, named: ArraySlice(component)),
+        nodes[Int(child)].kind == .folder
+      {
+        place = child
+      } else {
+        place = nil
+      }
+    }
+    return true
+  }
+
+  /// The node at a recorded path, from the root; nil if there is none.
+  public func node(at path: ArraySlice<UInt8>) -> UInt32? {
+    EntryName.components(of: path).components.reduce(Self.root as UInt32?) { place, name in
+      place.flatMap { child(of: $0, named: name) }
+    }
+  }
+
+  /// Makes a file another name of `file`, whose size it has.
+  public mutating func link(_ node: UInt32, to file: UInt32) throws(Fault) {
+    let primary = primary(of: file)
+    guard primary != node, nodes[Int(primary)].kind == .file, nodes[Int(node)].kind == .file else { return }
+    if linkCounts[primary] == nil { try memory.take(1, of: Self.counterSize) }
+    linkCounts[primary, default: 1] += 1
+    let other = nodes[Int(primary)]
+    update(node) {
+      (($0.size, $0.place), ($0.modified, $0.permissions)) = (
+        (other.size, other.place), (other.modified, other.permissions)
+      )
+      $0.count = primary
+    }
+  }
+
+  /// The first of the names of a node's file; the node itself if it is a folder or has no other.
+  public func primary(of node: UInt32) -> UInt32 {
+    let entry = nodes[Int(node)]
+    return entry.kind == .folder || entry.count == 0 ? node : entry.count
+  }
+
+  /// How many names a node's file has.
+  public func linkCount(of node: UInt32) -> UInt32 {
+    linkCounts.isEmpty ? 1 : linkCounts[primary(of: node)] ?? 1
+  }
+}

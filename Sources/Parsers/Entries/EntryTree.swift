@@ -1,0 +1,239 @@
+public import Bytes
+internal import Text
+
+/// The tree of an archive's entries, during and after its construction: safe names, each of them once in its folder.
+///
+/// Folders are added first, so that a folder keeps a name that a file has, too; then every file whose name is free;
+/// then the others, under numbered names.
+public struct EntryTree: Sendable {
+  public private(set) var nodes: [EntryNode]
+  private var names: [UInt8] = []
+  /// The children of all folders, folder by folder.
+  private var order: [UInt32] = []
+  private var table = NameTable(expecting: 0)
+  /// The memory of everything in here, of what the format records, and of temporaries during construction.
+  public var memory: CountedMemory
+  /// The number of names of files that have several, by the first of them.
+  var linkCounts: [UInt32: UInt32] = [:]
+  /// The folder of the last file added, and its recorded path.
+  private var lastFolder = root
+  private var lastFolderPath: [UInt8]?
+
+  public static let root: UInt32 = 0
+  private static let folderPermissions: UInt16 = 0o755
+
+  /// The memory of a name counter.
+  static let counterSize = 48
+  /// The most entries to reserve memory for in advance.
+  public static let mostExpected = 2 << 20
+
+  public init(rootModified: Timestamp, _ memory: CountedMemory) {
+    self.memory = memory
+    nodes = [EntryNode(kind: .folder, modified: rootModified, permissions: Self.folderPermissions, size: 0)]
+  }
+
+  public func name(of node: UInt32) -> ArraySlice<UInt8> {
+    let start = Int(nodes[Int(node)].nameStart)
+    return names[start..<start + Int(nodes[Int(node)].nameCount)]
+  }
+
+  public func child(of parent: UInt32, named name: ArraySlice<UInt8>) -> UInt32? {
+    find(NameTable.hash(parent, name), parent, name)
+  }
+
+  private func find(_ hash: Int, _ parent: UInt32, _ name: ArraySlice<UInt8>) -> UInt32? {
+    table.find(hash) { nodes[Int($0)].parent == parent && self.name(of: $0) == name }
+  }
+
+  /// In the archive's order. O(1).
+  public func children(of folder: UInt32) -> ArraySlice<UInt32> {
+    let node = nodes[Int(folder)]
+    guard node.kind == .folder else { return [] }
+    return order[Int(node.place)..<Int(node.place) + Int(node.count)]
+  }
+
+  /// The entry after this one in its folder, in the archive's order. O(log n).
+  public func sibling(after index: UInt32) -> UInt32? {
+    let siblings = children(of: nodes[Int(index)].parent)
+    // Children are in the order of their numbers.
+    let next = siblings.partitionIndex { $0 <= index }
+    return next < siblings.endIndex ? siblings[next] : nil
+  }
+
+  // MARK: Building
+
+  /// Reserves memory for `count` entries and their names, if the budget permits: growing later costs twice as much.
+  public mutating func expect(_ count: Int, nameBytes: Int) {
+    let most = min(memory.most(of: MemoryLayout<EntryNode>.stride) / 4 * 3, Self.mostExpected)
+    let count = min(count, most)
+    guard (try? memory.resize(&nodes, to: count + count / 16 + 1)) != nil else { return }
+    try? memory.resize(&names, to: min(nameBytes, count * 64))
+  }
+
+  /// Adds an entry by its UTF-8 path; throws when the budget is exhausted.
+  public mutating func add(_ node: EntryNode, path: ArraySlice<UInt8>) throws(Fault) {
+    if node.kind != .folder, let lastFolderPath, let slash = path.lastIndex(of: 0x2f),
+      path[..<slash] == lastFolderPath[...],
+      SafeName.isSafe(path[(slash + 1)...])
+    {
+      // The common case: the folder of the preceding entry.
+      var node = node
+      node.parent = lastFolder
+      _ = try append(node, named: path[(slash + 1)...])
+      return
+    }
+    var (components, _) = EntryName.components(of: path)
+    if path.count > EntryName.longestPath {
+      components = [ArraySlice("Too Deep".utf8), components.last ?? [0x3f]]
+    }
+    if node.kind == .folder {
+      let folder = try folder(at: components, modified: node.modified)
+      // An entry of its own overrides what was assumed when a file inside came first.
+      nodes[Int(folder)].modified = node.modified
+      nodes[Int(folder)].permissions = node.permissions
+      return
+    }
+    var node = node
+    node.parent = try folder(at: components.dropLast(), modified: node.modified)
+    _ = try append(node, named: components.last ?? [0x3f])
+    if let slash = path.lastIndex(of: 0x2f), path.count <= EntryName.longestPath / 2 {
+      lastFolderPath = Array(path[..<slash])
+      lastFolder = node.parent
+    }
+  }
+
+  /// Finds or creates a folder, including its ancestors.
+  private mutating func folder(at components: some Sequence<ArraySlice<UInt8>>, modified: Timestamp) throws(Fault)
+    -> UInt32
+  {
+    var folder = Self.root
+    for component in components {
+      if let found = child(of: folder, named: component) {
+        folder = found
+        continue
+      }
+      var node = EntryNode(kind: .folder, modified: modified, permissions: Self.folderPermissions, size: 0)
+      node.parent = folder
+      folder = try append(node, named: component)
+      try index(folder)
+    }
+    return folder
+  }
+
+  private mutating func append(_ node: EntryNode, named name: ArraySlice<UInt8>) throws(Fault) -> UInt32 {
+    guard nodes.count < Int(UInt32.max) - 1 else { throw Fault(.limit, "more than 4 billion names") }
+    try memory.makeRoom(in: &nodes)
+    let start = UInt32(nodes.count)
+    nodes.append(node)
+    try rename(start, name)
+    return start
+  }
+
+  private mutating func index(_ node: UInt32, _ hash: Int? = nil) throws(Fault) {
+    if table.isFull { try growTable() }
+    table.insert(node, hash ?? NameTable.hash(nodes[Int(node)].parent, name(of: node)))
+  }
+
+  /// Grows the table, to at least `count` names.
+  private mutating func growTable(for count: Int = 0) throws(Fault) {
+    let before = table.memorySize
+    try memory.take(1, of: NameTable.memorySize(expecting: max(table.capacity + 1, count)))
+    table = table.grown(for: count) { NameTable.hash(nodes[Int($0)].parent, name(of: $0)) }
+    memory.giveBack(1, of: before)
+  }
+
+  /// Adds a node under its final name to a tree that was finished before: after its folder, and in the former order.
+  /// Returns false if that cannot be.
+  public mutating func restore(
+    _ node: EntryNode, in parent: UInt32, named name: ArraySlice<UInt8>
+  ) throws(Fault) -> Bool {
+    guard parent < nodes.count, nodes[Int(parent)].kind == .folder, SafeName.isSafe(name), !name.contains(0x2f) else {
+      return false
+    }
+    var node = node
+    node.parent = parent
+    let index = try append(node, named: name)
+    try self.index(index)
+    return true
+  }
+
+  /// Gives every file its final name and every folder its children. Of files of one name the first one keeps it, or the
+  /// last one with `lastWins`.
+  public mutating func finish(lastWins: Bool = false) throws(Fault) {
+    if table.capacity < nodes.count { try growTable(for: nodes.count) }
+    var clashing: [UInt32] = []
+    for position in nodes.indices.dropFirst() {
+      let index = lastWins ? nodes.count - position : position
+      if nodes[index].kind == .folder { continue }
+      let (node, parent) = (UInt32(index), nodes[index].parent)
+      let name = name(of: node)
+      let hash = NameTable.hash(parent, name)
+      if find(hash, parent, name) == nil {
+        try self.index(node, hash)
+      } else {
+        try memory.makeRoom(in: &clashing)
+        clashing.append(node)
+      }
+    }
+    // The next number to try, by folder and the name with a number, as cut for number 1: a hundred thousand equal names
+    // must not take quadratic time, nor long names that differ only in what is cut off. Keyed by hash: on a collision a
+    // name gets a higher number than necessary.
+    var counters: [Int: Int] = [:]
+    for node in clashing {
+      let parent = nodes[Int(node)].parent
+      let plain = Array(name(of: node))
+      let key = NameTable.hash(parent, SafeName.numbered(plain[...], 1)[...])
+      if counters[key] == nil { try memory.take(1, of: Self.counterSize) }
+      var number = counters[key, default: 1]
+      var numbered = SafeName.numbered(plain[...], number)
+      while child(of: parent, named: numbered[...]) != nil {
+        number += 1
+        numbered = SafeName.numbered(plain[...], number)
+      }
+      counters[key] = number + 1
+      try rename(node, numbered[...])
+      try index(node)
+    }
+    memory.giveBack(counters.count, of: Self.counterSize)
+    memory.giveBack(clashing.capacity, of: MemoryLayout<UInt32>.stride)
+    try arrange()
+  }
+
+  private mutating func rename(_ node: UInt32, _ name: ArraySlice<UInt8>) throws(Fault) {
+    guard names.count < Int(UInt32.max) - 256 else { throw Fault(.limit, "more than 4 GiB of names") }
+    try memory.makeRoom(in: &names, for: name.count)
+    nodes[Int(node)].nameStart = UInt32(names.count)
+    nodes[Int(node)].nameCount = UInt8(name.count)
+    names.append(contentsOf: name)
+  }
+
+  /// Groups the nodes by folder, in the archive's order within each.
+  public mutating func arrange() throws(Fault) {
+    lastFolderPath = nil
+    try memory.take(nodes.count - 1, of: MemoryLayout<UInt32>.stride)
+    for index in nodes.indices.dropFirst() { nodes[Int(nodes[index].parent)].count += 1 }
+    // First the index for the next child, finally the end of the folder's children.
+    var start: UInt32 = 0
+    for index in nodes.indices where nodes[index].kind == .folder {
+      nodes[index].place = start
+      start += nodes[index].count
+    }
+    order = Array(repeating: 0, count: nodes.count - 1)
+    for index in nodes.indices.dropFirst() {
+      let parent = Int(nodes[index].parent)
+      order[Int(nodes[parent].place)] = UInt32(index)
+      nodes[parent].place += 1
+    }
+    for index in nodes.indices where nodes[index].kind == .folder { nodes[index].place -= nodes[index].count }
+  }
+
+  /// Releases temporary memory, when the tree is final; `details` is the size of what the format records, in bytes.
+  public mutating func settle(details: Int) {
+    memory.settle(
+      at: nodes.count * MemoryLayout<EntryNode>.stride + names.count + order.count * MemoryLayout<UInt32>.stride
+        + table.memorySize + details)
+  }
+
+  /// Changes a node in place, except its name and folder.
+  public mutating func update(_ node: UInt32, _ change: (inout EntryNode) -> Void) { change(&nodes[Int(node)]) }
+}

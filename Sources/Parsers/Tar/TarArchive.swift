@@ -1,0 +1,108 @@
+public import Bytes
+public import Entries
+public import Threads
+
+/// The tree of a TAR archive, and its entries' bytes.
+public final class TarArchive: OpenedArchive {
+  private let source: any ByteSource
+  let tree: TarTree
+  /// The memory of the tree, released with it.
+  private let memory: MemoryShare
+  public let fault: Fault?
+  public var entries: EntryTree { tree.entries }
+
+  /// Reads all headers of `source`, an archive or several in one. Blocks; takes time proportional to the number of
+  /// entries, and memory, some 60 bytes each plus names, counted in `memory`.
+  ///
+  /// Throws when nothing of an archive can be read; a limit fault when the memory budget is exhausted. Links that lead
+  /// out of the archive are shown as text files, unless `showingAllLinks`. A folder without an entry of its own has the
+  /// time of the first entry in it, the root has `modified`.
+  public init(
+    _ source: any ByteSource, modified: Timestamp, showingAllLinks: Bool = false,
+    memory: MemoryShare = MemoryShare(in: MemoryBudget())
+  ) throws(Fault) {
+    self.source = source
+    self.memory = memory
+    var tree = TarTree(rootModified: modified, CountedMemory(memory))
+    var reader = TarReader(source)
+    var fault: Fault?
+    do throws(Fault) {
+      var last: TarEntry?
+      while let entry = try reader.next() {
+        try tree.add(entry)
+        last = entry
+      }
+      fault = reader.fault
+      if fault == nil, let last, try !reader.holdsAll(last) {
+        fault = Fault(
+          .damaged, "ends within \(String(decoding: last.path, as: UTF8.self))", atByte: last.dataOffset)
+      }
+    } catch {
+      // What precedes it is there.
+      guard error.kind == .damaged, tree.entries.nodes.count > 1 else { throw error }
+      fault = error
+    }
+    if let fault, tree.entries.nodes.count == 1 { throw fault }
+    try tree.finish(showingAllLinks: showingAllLinks)
+    self.tree = tree
+    self.fault = fault
+  }
+
+  init(_ source: any ByteSource, _ tree: TarTree, _ fault: Fault?, _ memory: MemoryShare) {
+    self.source = source
+    self.tree = tree
+    self.fault = fault
+    self.memory = memory
+  }
+
+  public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+    if let text = tree.text(index) { return ByteArraySource(Array(text)) }
+    guard let detail = tree.detail(index) else { throw Fault(.damaged, "is a folder") }
+    if detail.flags.contains(.isUnresolved) {
+      throw Fault(.damaged, "it is another name of a file that is not in the archive", atByte: detail.dataOffset)
+    }
+    let size = tree.entries.nodes[Int(index)].size
+    guard detail.flags.contains(.isSparse) else {
+      return ByteRange(of: source, start: detail.dataOffset, size: size)
+    }
+    if patience == .immediate { throw .later }
+    return try sparse(entry(detail), size: size)
+  }
+
+  /// The headers of an entry, read again.
+  private func entry(_ detail: TarDetail) throws(Fault) -> TarEntry {
+    var reader = TarReader(source, at: detail.dataOffset - Int64(detail.headerDistance))
+    guard let entry = try reader.next() else {
+      throw reader.fault ?? Fault(.damaged, "expected a header", atByte: detail.dataOffset)
+    }
+    return entry
+  }
+
+  private func sparse(_ entry: TarEntry, size: Int64) throws(Fault) -> any ByteSource {
+    var (areas, start) = (entry.sparseAreas, entry.dataOffset)
+    if entry.hasSparseMapInData { (areas, start) = try TarSparseMap.areas(in: source, from: entry) }
+    let map = try TarSparseMap(areas, size: size)
+    let room = entry.dataOffset + entry.dataSize - start
+    guard map.stored <= room else {
+      throw Fault(.damaged, "expected \(map.stored) bytes of a sparse file, found \(room)", atByte: start)
+    }
+    return TarSparseSource(ByteRange(of: source, start: start, size: map.stored), map, size: size)
+  }
+
+  /// Sparse files have holes to skip; all else is as it lies in the archive.
+  public func isDecoded(_ index: UInt32) -> Bool { true }
+
+  public func extendedAttributes(
+    _ index: UInt32, _ patience: Patience
+  ) throws(Fault) -> [(name: FileName, value: [UInt8])] {
+    guard let detail = tree.detail(index), detail.flags.contains(.hasAttributes) else { return [] }
+    if patience == .immediate { throw .later }
+    return try entry(detail).attributes.extendedAttributes
+  }
+
+  /// Whether a file that starts with these bytes, at least 512 of them or all there are, is an archive.
+  public static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
+    guard head.count >= TarHeader.size else { return false }
+    return TarHeader(head.prefix(TarHeader.size)).map { $0.hasMagic || $0.looksRight } ?? false
+  }
+}

@@ -1,0 +1,217 @@
+internal import Bytes
+
+/// Reads the entries of a TAR archive one after the other: v7, ustar, pax, GNU's and star's, several archives in one.
+struct TarReader {
+  private var blocks: BlockWindow
+  /// The offset of the next header.
+  private var offset: Int64
+  private var globals = PaxAttributes()
+  /// Whether the zeros of an archive's end were the last that was read.
+  private var isPastEnd = false
+  /// Why not all of the archive could be read; entries around it are.
+  private(set) var fault: Fault?
+
+  /// A longer name is not read, in bytes.
+  private static let longestName: Int64 = 64 << 10
+  /// How much is searched for the next header where there should be one, in blocks; in what is no archive, little.
+  private static let longestSearch = 1 << 20
+
+  init(_ source: any ByteSource, at offset: Int64 = 0) {
+    blocks = BlockWindow(source)
+    self.offset = offset
+  }
+
+  /// The next entry; nil at the end. Blocks.
+  mutating func next() throws(Fault) -> TarEntry? {
+    var first: Int64?
+    var own = PaxAttributes()
+    var longName: ArraySlice<UInt8>?
+    var longTarget: ArraySlice<UInt8>?
+    while true {
+      guard let header = try nextHeader() else {
+        if first != nil { note("ends within a header") }
+        return nil
+      }
+      let start = first ?? offset
+      guard let size = header.dataSize else {
+        note("has an entry of impossible size")
+        offset += Int64(TarHeader.size)
+        continue
+      }
+      let data = offset + Int64(TarHeader.size)
+      switch header.type {
+      case UInt8(ascii: "x"), UInt8(ascii: "X"), UInt8(ascii: "g"):
+        guard let bytes = try content(at: data, size, atMost: PaxAttributes.longest) else { return nil }
+        if header.type == UInt8(ascii: "g") { globals.add(bytes) } else { own.add(bytes) }
+      case UInt8(ascii: "L"), UInt8(ascii: "K"):
+        guard let bytes = try content(at: data, size, atMost: Self.longestName) else { return nil }
+        let name = bytes.prefix { $0 != 0 }
+        if header.type == UInt8(ascii: "L") { longName = name } else { longTarget = name }
+      case UInt8(ascii: "V"): break
+      default:
+        var entry = try entry(header, own.over(globals), headerOffset: start, dataSize: size)
+        if own.path == nil, let longName { entry.path = longName }
+        if own.linkTarget == nil, let longTarget { entry.target = longTarget }
+        offset = Self.padded(entry.dataOffset, entry.dataSize)
+        return entry
+      }
+      first = start
+      offset = Self.padded(data, size)
+    }
+  }
+
+  /// Whether all data of the entry that was returned last are there. Blocks.
+  func holdsAll(_ entry: TarEntry) throws(Fault) -> Bool {
+    if entry.dataSize == 0 { return true }
+    return try blocks.holds(entry.dataOffset + entry.dataSize - 1)
+  }
+
+  private static func padded(_ start: Int64, _ count: Int64) -> Int64 {
+    start + (count + Int64(TarHeader.size) - 1) / Int64(TarHeader.size) * Int64(TarHeader.size)
+  }
+
+  private mutating func note(_ reason: String) {
+    if fault == nil { fault = Fault(.damaged, reason, atByte: offset) }
+  }
+
+  /// The header at `offset`, or the next one: zeros are passed over, and what is no header is searched for one, unless it
+  /// follows an archive's end. nil if there is none.
+  private mutating func nextHeader() throws(Fault) -> TarHeader? {
+    var searched = 0
+    while let block = try blocks.block(at: offset) {
+      if let header = TarHeader(block), searched == 0 || header.hasMagic {
+        isPastEnd = false
+        return header
+      }
+      if block.allSatisfy({ $0 == 0 }) {
+        if searched == 0 { isPastEnd = true }
+      } else {
+        if isPastEnd || searched > Self.longestSearch { return nil }
+        if searched == 0 { note("expected a header") }
+        searched += 1
+      }
+      if searched.isMultiple(of: 1024) { try Interest.check() }
+      offset += Int64(TarHeader.size)
+    }
+    if try blocks.holds(offset), !isPastEnd { note("ends within a header") }
+    return nil
+  }
+
+  /// The content of a header that tells of the next entry; nil, and noted, if it is too long or not all there.
+  private mutating func content(at start: Int64, _ size: Int64, atMost limit: Int64) throws(Fault) -> [UInt8]? {
+    guard size <= limit else {
+      note("has a header of \(size) bytes, over the limit of \(limit)")
+      return nil
+    }
+    guard let bytes = try blocks.bytes(at: start, count: Int(size)) else {
+      note("ends within a header")
+      return nil
+    }
+    return bytes
+  }
+
+  private mutating func entry(
+    _ header: TarHeader, _ attributes: PaxAttributes, headerOffset: Int64, dataSize: Int64
+  ) throws(Fault) -> TarEntry {
+    let dataSize = attributes.dataSize ?? dataSize
+    var entry = TarEntry(
+      kind: .file, path: attributes.path ?? header.path, target: attributes.linkTarget ?? header.linkTarget,
+      permissions: header.mode & 0o777,
+      modified: attributes.modified ?? Timestamp(seconds: Self.bounded(header.modified)), size: dataSize,
+      headerOffset: headerOffset, dataOffset: offset + Int64(TarHeader.size), dataSize: dataSize,
+      attributes: attributes)
+    switch header.type {
+    case UInt8(ascii: "1"):
+      entry.kind = .hardLink
+      // Some record the file's size and no data, others the data again.
+      if dataSize > 0, let next = try blocks.block(at: entry.dataOffset), TarHeader(next) != nil { entry.dataSize = 0 }
+    case UInt8(ascii: "2"):
+      entry.kind = .link
+      entry.dataSize = 0
+    case UInt8(ascii: "3"): entry.kind = .special("character device \(header.device.major):\(header.device.minor)")
+    case UInt8(ascii: "4"): entry.kind = .special("block device \(header.device.major):\(header.device.minor)")
+    case UInt8(ascii: "6"): entry.kind = .special("named pipe")
+    case UInt8(ascii: "5"): (entry.kind, entry.dataSize) = (.folder, 0)
+    // An incremental archive's list of what the folder held.
+    case UInt8(ascii: "D"): entry.kind = .folder
+    case UInt8(ascii: "S"): try readSparse(header, &entry)
+    default:
+      // In the first archives only the name tells a folder.
+      if entry.path.last == 0x2f { entry.kind = .folder }
+    }
+    if case .special = entry.kind { entry.dataSize = 0 }
+    if entry.kind == .file, !entry.isSparse, let size = attributes.sparseSize {
+      entry.isSparse = true
+      entry.size = size
+      entry.hasSparseMapInData = attributes.hasSparseMapInData
+      entry.sparseAreas = attributes.sparseMap
+    }
+    return entry
+  }
+
+  private mutating func readSparse(_ header: TarHeader, _ entry: inout TarEntry) throws(Fault) {
+    entry.isSparse = true
+    entry.size = entry.attributes.sparseSize ?? header.sparseSize ?? 0
+    entry.sparseAreas = header.sparseAreas
+    var goesOn = header.isContinued
+    while goesOn, let block = try blocks.block(at: entry.dataOffset) {
+      try Interest.check()
+      let more = TarHeader.continuation(block)
+      if entry.sparseAreas.count < TarSparseMap.mostAreas { entry.sparseAreas += more.areas }
+      goesOn = more.isContinued
+      entry.dataOffset += Int64(TarHeader.size)
+    }
+  }
+
+  /// Times may lie before 1970.
+  private static func bounded(_ time: Int64) -> Int64 { min(max(time, -Bounds.latestTime), Bounds.latestTime) }
+}
+
+/// The blocks of an archive, read ahead by the dozen.
+private struct BlockWindow {
+  private let source: any ByteSource
+  private var bytes: [UInt8] = []
+  private var start: Int64 = 0
+
+  private static let size = 32 << 10
+
+  init(_ source: any ByteSource) { self.source = source }
+
+  /// A whole block; nil if the source ends before its end.
+  mutating func block(at offset: Int64) throws(Fault) -> ArraySlice<UInt8>? {
+    guard Bounds.holds(offset) else { return nil }
+    if offset < start || offset + Int64(TarHeader.size) > start + Int64(bytes.count) {
+      try Interest.check()
+      bytes = try BlockWindow.read(source, at: offset, atMost: Self.size)
+      start = offset
+    }
+    let place = Int(offset - start)
+    return place + TarHeader.size <= bytes.count ? bytes[place..<place + TarHeader.size] : nil
+  }
+
+  /// nil if the source ends before.
+  func bytes(at offset: Int64, count: Int) throws(Fault) -> [UInt8]? {
+    if offset >= start, offset + Int64(count) <= start + Int64(bytes.count) {
+      return Array(bytes[Int(offset - start)..<Int(offset - start) + count])
+    }
+    let found = try BlockWindow.read(source, at: offset, atMost: count)
+    return found.count == count ? found : nil
+  }
+
+  /// Whether there is a byte at an offset.
+  func holds(_ offset: Int64) throws(Fault) -> Bool {
+    if offset >= start, offset < start + Int64(bytes.count) { return true }
+    return try !BlockWindow.read(source, at: offset, atMost: 1).isEmpty
+  }
+
+  private static func read(_ source: any ByteSource, at offset: Int64, atMost count: Int) throws(Fault) -> [UInt8] {
+    var fault: Fault?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      do throws(Fault) {
+        initialized = unsafe try source.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, .blocking)
+      } catch { fault = error }
+    }
+    if let fault { throw fault }
+    return bytes
+  }
+}

@@ -1,0 +1,57 @@
+internal import Bytes
+internal import Codecs
+internal import Entries
+internal import Threads
+
+/// A compressed file that is no archive: a folder with what is in it.
+final class PackedFile: OpenedArchive {
+  private let content: UnpackedSource
+  let entries: EntryTree
+  private let memory: MemoryShare
+
+  private static let file: UInt32 = 1
+
+  /// `name` is that of the compressed file.
+  init(_ content: UnpackedSource, named name: FileName, _ attributes: FileAttributes) throws(Fault) {
+    self.content = content
+    memory = MemoryShare(in: MemoryBudget())
+    var entries = EntryTree(rootModified: attributes.modified, CountedMemory(memory))
+    let node = EntryNode(
+      kind: .file, modified: attributes.modified, permissions: attributes.permissions & 0o666, size: 0)
+    try entries.add(node, path: ArraySlice(SafeInnerName.name(of: name)))
+    try entries.finish()
+    entries.settle(details: 0)
+    self.entries = entries
+  }
+
+  /// What a compressed file gives to what is inside.
+  struct FileAttributes {
+    var modified: Timestamp
+    var permissions: UInt16
+  }
+
+  var fault: Fault? { content.fault }
+
+  func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+    try content.findSize(patience)
+    return content
+  }
+
+  func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
+    index == Self.file ? content.fault : nil
+  }
+
+  func size(of index: UInt32) -> (size: Int64, isExact: Bool)? {
+    index == Self.file ? (content.size, content.hasKnownSize) : nil
+  }
+
+  func findSize(of index: UInt32, _ patience: Patience) throws(Fault) { try content.findSize(patience) }
+}
+
+private enum SafeInnerName {
+  /// A component of a path, never empty.
+  static func name(of file: FileName) -> [UInt8] {
+    let inner = Array(Packing.innerName(of: file).bytes)
+    return inner.isEmpty ? [0x3f] : inner
+  }
+}
