@@ -210,7 +210,7 @@ let package = Package(
         "MailViews", "TableViews", "RenditionViews", "Unpacking", "Fuzzing", "Rotation", "ffrotate",
       ]),
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Entries", "Zip", "Fuzzing"]),
-    tests("TarTests", ["Bytes", "Threads", "Codecs", "Entries", "Tar", "Fuzzing"]),
+    tests("TarTests", ["Bytes", "Codecs", "Entries", "Tar", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
     tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),

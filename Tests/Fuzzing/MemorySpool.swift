@@ -13,8 +13,9 @@ public final class MemorySpool: Spool {
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Fault) {
     let isFull = self.bytes.withLock { held in
       guard Int(offset) + bytes.count <= capacity else { return true }
-      precondition(held.count == Int(offset), "a spool is written front to back")
-      held += unsafe Array(bytes)
+      let end = Int(offset) + bytes.count
+      if held.count < end { held += [UInt8](repeating: 0, count: end - held.count) }
+      unsafe held.replaceSubrange(Int(offset)..<end, with: Array(bytes))
       return false
     }
     if isFull { throw Fault(.system(28), "write") }

@@ -5,9 +5,10 @@ internal import CIsal
 final class GzipUnpacker: Unpacker {
   private let input: PackedInput
   private var member: Member?
+  /// Whether only the member's end is left.
+  private var isPastData = false
   private var isFirst: Bool
   private(set) var isAtEnd = false
-  private var fault: Fault?
 
   private final class Member {
     var inflater: Inflater
@@ -36,7 +37,7 @@ final class GzipUnpacker: Unpacker {
   var isBetweenParts: Bool { member == nil }
 
   func place(at output: Int64) -> UnpackingPlace? {
-    if isAtEnd || fault != nil { return nil }
+    if isAtEnd || isPastData { return nil }
     let inflation = member.map {
       UnpackingPlace.Inflation(
         point: $0.inflater.restartPoint(inputOffset: input.offset), crc: $0.crc.value, size: $0.size)
@@ -45,47 +46,31 @@ final class GzipUnpacker: Unpacker {
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
-    if let fault { throw fault }
-    var done = 0
-    while done < buffer.count, !isAtEnd {
-      if member == nil {
-        guard try startMember() else { break }
-      }
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-      let step = unsafe try inflate(into: rest)
-      done += step.produced
-      if step.isFinished {
-        do throws(Fault) { try endMember() } catch {
-          if error.isDelay || done == 0 { throw error }
-          fault = error
-        }
-        break
-      }
-      if fault != nil { break }
+    if member == nil {
+      guard try startMember() else { return 0 }
     }
-    if done == 0, let fault { throw fault }
-    return done
+    if isPastData {
+      try endMember()
+      return 0
+    }
+    return unsafe try inflate(into: buffer)
   }
 
-  private func inflate(into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> (produced: Int, isFinished: Bool) {
+  private func inflate(into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
+    guard let member else { return 0 }
     let offset = input.offset
-    var found: Fault?
     let step = unsafe try input.withBytes { bytes throws(Fault) in
-      var progress = Inflater.Progress()
-      do throws(Fault) { progress = unsafe try member?.inflater.inflate(bytes, into: rest) ?? progress } catch {
-        // What precedes the damage is there.
-        found = error
-        progress.produced = member?.inflater.produced(of: rest.count) ?? 0
-      }
-      if found == nil, progress.consumed == 0, progress.produced == 0, !progress.isFinished {
-        found = Fault(.damaged, "expected more Deflate data, found the end", atByte: offset)
+      // After a failure, ISA-L's output is not what precedes the damage.
+      let progress = unsafe try member.inflater.inflate(bytes, into: rest)
+      guard progress.consumed > 0 || progress.produced > 0 || progress.isFinished else {
+        throw Fault(.damaged, "expected more Deflate data, found the end", atByte: offset)
       }
       return (progress.consumed, progress)
     }
-    fault = found
-    member?.size += Int64(step.produced)
-    unsafe member?.crc.update(UnsafeRawBufferPointer(rebasing: rest[..<step.produced]))
-    return (step.produced, step.isFinished)
+    member.size += Int64(step.produced)
+    unsafe member.crc.update(UnsafeRawBufferPointer(rebasing: rest[..<step.produced]))
+    isPastData = step.isFinished
+    return step.produced
   }
 
   /// Whether there is another member; its header is read then.
@@ -99,33 +84,39 @@ final class GzipUnpacker: Unpacker {
       }
       throw Fault(.damaged, "expected a gzip header", atByte: start)
     }
-    let flags = head[3]
-    let header = try input.peek(Self.longestHeader)
-    var place = 10
-    if flags & 4 != 0 {
-      guard header.count >= place + 2 else { throw Self.short(start) }
-      place += 2 + Int(littleEndianBytes: header[place..<place + 2])
-    }
-    for flag: UInt8 in [8, 16] where flags & flag != 0 {
-      guard place < header.count, let end = header[place...].firstIndex(of: 0) else { throw Self.short(start) }
-      place = end + 1
-    }
-    if flags & 2 != 0 { place += 2 }
-    guard place <= header.count else { throw Self.short(start) }
-    input.skip(Int64(place))
+    var size = try headerSize(head, within: 1024)
+    if size == nil { size = try headerSize(head, within: Self.longestHeader) }
+    guard let size else { throw Fault(.damaged, "expected a gzip header's end", atByte: start) }
+    input.skip(Int64(size))
     member = Member()
     isFirst = false
     return true
   }
 
-  private static func short(_ start: Int64) -> Fault { Fault(.damaged, "expected a gzip header's end", atByte: start) }
+  /// The size of the header that starts with `head`; nil if it does not end within so many bytes.
+  private func headerSize(_ head: [UInt8], within limit: Int) throws(Fault) -> Int? {
+    let flags = head[3]
+    if flags == 0 { return 10 }
+    let header = try input.peek(limit)
+    var place = 10
+    if flags & 4 != 0 {
+      guard header.count >= place + 2 else { return nil }
+      place += 2 + Int(littleEndianBytes: header[place..<place + 2])
+    }
+    for flag: UInt8 in [8, 16] where flags & flag != 0 {
+      guard place < header.count, let end = header[place...].firstIndex(of: 0) else { return nil }
+      place = end + 1
+    }
+    if flags & 2 != 0 { place += 2 }
+    return place <= header.count ? place : nil
+  }
 
   private func endMember() throws(Fault) {
     // What the decoder has taken beyond the stream's end.
-    input.skip(-Int64(member?.inflater.unusedBytes ?? 0))
-    let trailer = try input.peek(8)
+    let unused = Int64(member?.inflater.unusedBytes ?? 0)
+    let trailer = try input.peek(8, at: -unused)
     guard let (crc, size) = member.map({ ($0.crc.value, $0.size) }) else { return }
-    member = nil
+    (member, isPastData) = (nil, false)
     guard trailer.count == 8 else {
       throw Fault(.damaged, "expected a gzip member's end", atByte: input.offset)
     }
@@ -134,14 +125,11 @@ final class GzipUnpacker: Unpacker {
     guard UInt32(littleEndianBytes: trailer[4...]) == UInt32(truncatingIfNeeded: size) else {
       throw Fault(.damaged, "expected another size of a gzip member than \(size) bytes", atByte: input.offset)
     }
-    input.skip(8)
+    input.skip(8 - unused)
   }
 }
 
 extension Inflater {
-  /// How much of an output of `room` bytes the last call has written, also if it failed.
-  fileprivate func produced(of room: Int) -> Int { unsafe max(0, room - Int(state.pointee.avail_out)) }
-
   /// Bytes that were taken from the input and are not part of the stream, which has ended.
   fileprivate var unusedBytes: Int { unsafe max(0, Int(state.pointee.read_in_length) / 8) }
 }

@@ -8,7 +8,6 @@ final class MemberUnpacker: Unpacker {
   private var decoder: (any StreamDecoder)?
   private var isFirst: Bool
   private(set) var isAtEnd = false
-  private var fault: Fault?
 
   init(_ source: any ByteSource, _ packing: Packing, from place: UnpackingPlace) {
     self.packing = packing
@@ -19,34 +18,16 @@ final class MemberUnpacker: Unpacker {
   var isBetweenParts: Bool { decoder == nil }
 
   func place(at output: Int64) -> UnpackingPlace? {
-    isBetweenParts && !isAtEnd && fault == nil ? UnpackingPlace(output: output, input: input.offset) : nil
+    isBetweenParts && !isAtEnd ? UnpackingPlace(output: output, input: input.offset) : nil
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
-    if let fault { throw fault }
-    var done = 0
-    var rounds = 0
-    while done < buffer.count, !isAtEnd {
-      // A long input may produce next to no output.
-      rounds += 1
-      if rounds.isMultiple(of: 64) { try Interest.check() }
-      if decoder == nil {
-        guard try startMember() else { break }
-      }
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-      let step: StreamProgress
-      do throws(Fault) { step = unsafe try decode(into: rest) } catch {
-        if error.isDelay || done == 0 { throw error }
-        fault = error
-        break
-      }
-      done += step.produced
-      if step.isFinished {
-        decoder = nil
-        break
-      }
+    if decoder == nil {
+      guard try startMember() else { return 0 }
     }
-    return done
+    let step = unsafe try decode(into: buffer)
+    if step.isFinished { decoder = nil }
+    return step.produced
   }
 
   private func decode(into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> StreamProgress {

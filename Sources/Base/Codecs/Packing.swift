@@ -50,10 +50,13 @@ public enum Packing: UInt8, Sendable, CaseIterable {
   /// The name of what is inside a file: without the extension of its compression.
   public static func innerName(of file: FileName) -> FileName {
     guard let fileExtension = file.fileExtension, let dot = file.bytes.lastIndex(of: UInt8(ascii: ".")),
-      let known = allCases.flatMap(\.extensions).first(where: { $0.own == fileExtension })
+      let inside = innerExtensions[fileExtension]
     else { return file }
-    return FileName(file.bytes[..<dot] + Array(known.inside.utf8))
+    return FileName(file.bytes[..<dot] + inside)
   }
+
+  private static let innerExtensions: [FileExtension: [UInt8]] = Dictionary(
+    allCases.flatMap(\.extensions).map { ($0.own, Array($0.inside.utf8)) }, uniquingKeysWith: { first, _ in first })
 
   func starts(with head: ArraySlice<UInt8>) -> Bool {
     switch self {

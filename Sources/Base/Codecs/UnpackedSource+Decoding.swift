@@ -55,8 +55,14 @@ extension UnpackedSource {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, done in
       do throws(Fault) {
+        var rounds = 0
         while done < room, !cursor.unpacker.isAtEnd {
-          let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[done...])
+          // A long input may produce next to no output.
+          rounds += 1
+          if rounds.isMultiple(of: 64) { try Interest.check() }
+          // What a step that fails has decoded is lost: so they are small.
+          let rest = unsafe UnsafeMutableRawBufferPointer(
+            rebasing: UnsafeMutableRawBufferPointer(buffer)[done..<min(room, done + Self.stepSize)])
           let count = unsafe try cursor.unpacker.read(into: rest)
           done += count
           cursor.position += Int64(count)
@@ -67,6 +73,7 @@ extension UnpackedSource {
     if fault == nil, cursor.position > limit { fault = beyondLimit }
     if let fault, fault.kind != .damaged, fault.kind != .limit, fault.kind != .unsupported { throw fault }
     let isEnd = fault != nil || cursor.unpacker.isAtEnd
+    cursor.isOver = isEnd
     let isNew = state.withLock { $0.end == nil && cursor.position >= $0.reach }
     if isNew, !isEnd, cursor.position - cursor.placed >= Self.spacing { notePlace(cursor) }
     if isEnd { try end(cursor, fault) } else { state.withLock { $0.reach = max($0.reach, cursor.position) } }
@@ -158,7 +165,7 @@ extension UnpackedSource {
   private func giveBack(_ cursor: Cursor) {
     // Released outside the lock.
     let dropped = state.withLock { state -> Cursor? in
-      if cursor.unpacker.isAtEnd { return cursor }
+      if cursor.isOver { return cursor }
       state.idle.append(cursor)
       guard state.idle.count > (packing == .gzip ? 4 : 2) else { return nil }
       // The one that is ahead of all goes on with the first pass.

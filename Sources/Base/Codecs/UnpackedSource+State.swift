@@ -24,6 +24,8 @@ extension UnpackedSource {
     let unpacker: any Unpacker
     /// Of the next decoded byte.
     var position: Int64
+    /// Whether it cannot go on.
+    var isOver = false
     /// Of the last place from which decoding could be resumed.
     var placed: Int64
 

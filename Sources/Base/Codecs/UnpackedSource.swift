@@ -29,9 +29,10 @@ public final class UnpackedSource: ByteSource {
   static let spacing: Int64 = 2 << 20
   /// Stretches farther from the place before them are kept in the spool, in bytes.
   static let farthest: Int64 = 4 << 20
+  static let stepSize = 128 << 10
   /// The memory for places, in bytes; if they are also stored, less suffices.
-  static let placesCost = 8 << 20
-  static let placesCostWithLog = 2 << 20
+  static let placesCost = 24 << 20
+  static let placesCostWithLog = 12 << 20
 
   /// The size of `compressed` is known; content beyond `limit` bytes is not read.
   public init(
@@ -79,6 +80,9 @@ public final class UnpackedSource: ByteSource {
     while !hasKnownSize {
       let next = state.withLock { $0.reach } / Self.length
       _ = try stretch(next, patience, isKept: false)
+      guard hasKnownSize || state.withLock({ $0.reach / Self.length > next }) else {
+        throw Fault(.changed, "the first pass does not go on")
+      }
     }
   }
 

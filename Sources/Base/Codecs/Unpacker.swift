@@ -4,8 +4,8 @@ internal import Bytes
 ///
 /// Not thread-safe, but may move between threads from call to call.
 protocol Unpacker: AnyObject {
-  /// Fills `buffer` with the next bytes: fewer than asked at the end of a part that is compressed by itself, and at the
-  /// file's end. Throws what keeps the next byte from being decoded; those before it were returned.
+  /// Takes one step: writes some of the next bytes to `buffer`, perhaps none, but none of the part after the one that
+  /// ends here. Throws what keeps the next byte from being decoded; those before it were returned.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int
 
   /// Whether there is nothing more.
@@ -99,9 +99,12 @@ extension UnpackingPlace {
     return result
   }
 
-  /// The next bytes, not yet used; fewer at the end.
-  func peek(_ count: Int) throws(Fault) -> [UInt8] {
-    unsafe try withBytes(atLeast: count) { bytes in unsafe (0, Array(bytes.prefix(count))) }
+  /// The next bytes, not yet used, from a distance on; fewer at the end.
+  func peek(_ count: Int, at distance: Int64 = 0) throws(Fault) -> [UInt8] {
+    let here = offset
+    offset += distance
+    defer { offset = here }
+    return unsafe try withBytes(atLeast: count) { bytes in unsafe (0, Array(bytes.prefix(count))) }
   }
 
   func skip(_ count: Int64) { offset += count }

@@ -88,7 +88,6 @@ struct XZBlocks: Sendable {
   /// What liblzma keeps the addresses of while a block is decoded.
   private let filters: UnsafeMutablePointer<lzma_filter>
   private let block: UnsafeMutablePointer<lzma_block>
-  private var fault: Fault?
 
   private static let mostFilters = 5
 
@@ -116,32 +115,14 @@ struct XZBlocks: Sendable {
   func place(at output: Int64) -> UnpackingPlace? { nil }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
-    if let fault { throw fault }
-    var done = 0
-    var rounds = 0
-    while done < buffer.count {
-      rounds += 1
-      if rounds.isMultiple(of: 64) { try Interest.check() }
-      if decoder == nil {
-        if next == blocks.blocks.count { break }
-        do throws(Fault) { try start(blocks.blocks[next]) } catch {
-          if error.isDelay || done == 0 { throw error }
-          fault = error
-          break
-        }
-        next += 1
-      }
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
-      let step: StreamProgress
-      do throws(Fault) { step = unsafe try decode(into: rest) } catch {
-        if error.isDelay || done == 0 { throw error }
-        fault = error
-        break
-      }
-      done += step.produced
-      if step.isFinished { decoder = nil }
+    if decoder == nil {
+      if next == blocks.blocks.count { return 0 }
+      try start(blocks.blocks[next])
+      next += 1
     }
-    return done
+    let step = unsafe try decode(into: buffer)
+    if step.isFinished { decoder = nil }
+    return step.produced
   }
 
   private func decode(into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> StreamProgress {

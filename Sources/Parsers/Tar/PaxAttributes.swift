@@ -7,7 +7,7 @@ struct PaxAttributes {
   private(set) var sparseAreas: [TarSparseMap.Area] = []
 
   /// A longer header is not read, in bytes.
-  static let longest: Int64 = 8 << 20
+  static let longest: Int64 = 1 << 20
 
   init() {}
 

@@ -1,0 +1,28 @@
+import TestSupport
+import Testing
+
+@testable import Fuzzing
+
+/// TAR archives and compressed files with a few bytes changed: whatever the result, there is no crash, and reads are
+/// consistent.
+@Suite(.timeLimit(.minutes(5))) struct TarMutationTests {
+  @Test(arguments: [FuzzTarget.tar.name, FuzzTarget.compressed.name], [0, 1])
+  func mutatedFilesNeverCrash(name: String, batch: Int) throws {
+    let target = try #require(FuzzTarget.named(name))
+    var numbers = SeededNumbers(seed: UInt64(batch))
+    let seeds = target.seeds()
+    for round in 0..<500 {
+      let complaints = target.complaints(numbers.mutation(of: seeds[round % seeds.count]))
+      #expect(complaints.isEmpty, "batch \(batch), round \(round): \(complaints)")
+    }
+  }
+
+  @Test func soundFilesAreReadWithoutComplaint() {
+    for target in [FuzzTarget.tar, .compressed] {
+      for (number, seed) in target.seeds().enumerated() {
+        let complaints = target.complaints(seed)
+        #expect(complaints.isEmpty, "\(target.name) \(number): \(complaints)")
+      }
+    }
+  }
+}
