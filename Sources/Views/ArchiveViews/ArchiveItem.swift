@@ -183,6 +183,7 @@ private final class NotingSource: ByteSource {
   private let index: UInt32
   private let isSequence: Bool
   var size: Int64 { source.size }
+  var hasKnownSize: Bool { source.hasKnownSize }
   var identity: ByteIdentity? { source.identity }
 
   init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32, isSequence: Bool) {
@@ -203,6 +204,8 @@ private final class NotingSource: ByteSource {
     try noting { () throws(Fault) in unsafe try source.read(into: buffer, at: offset, patience) }
   }
 
+  func findSize(_ patience: Patience) throws(Fault) { try source.findSize(patience) }
+  func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? { try source.next(area, from: offset) }
   func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
   func verify() throws(Fault) { try source.verify() }
 

@@ -34,7 +34,8 @@ final class PackedFile: OpenedArchive {
 
   func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
     try content.findSize(patience)
-    return content
+    guard let fault = content.fault else { return content }
+    return EarlyEnd(content, fault)
   }
 
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {

@@ -1,0 +1,32 @@
+internal import Bytes
+
+/// Bytes that end before they should: all that there are can be read, and who goes on gets the fault, so that no copy
+/// passes for whole.
+final class EarlyEnd: ByteSource {
+  private let bytes: any ByteSource
+  private let fault: Fault
+
+  /// The size of `bytes` is known.
+  init(_ bytes: any ByteSource, _ fault: Fault) {
+    self.bytes = bytes
+    self.fault = fault
+  }
+
+  var size: Int64 { bytes.size }
+  /// Else the kernel would end the reading where the bytes end.
+  var hasKnownSize: Bool { false }
+  var identity: ByteIdentity? { bytes.identity }
+  func verify() throws(Fault) { try bytes.verify() }
+
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    let count = unsafe try bytes.read(into: buffer, at: offset, patience)
+    if count == 0, unsafe !buffer.isEmpty { throw fault }
+    return count
+  }
+
+  func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? { try bytes.next(area, from: offset) }
+  func workAhead(of offset: Int64) -> WorkAhead { bytes.workAhead(of: offset) }
+  func prepare(at offset: Int64) { bytes.prepare(at: offset) }
+}
