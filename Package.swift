@@ -57,6 +57,7 @@ let package = Package(
     .executable(name: "ffpages", targets: ["ffpages"]),
     .executable(name: "ffscan", targets: ["ffscan"]),
     .executable(name: "ffmedia", targets: ["ffmedia"]),
+    .executable(name: "ffoffice", targets: ["ffoffice"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -83,6 +84,7 @@ let package = Package(
         "SandboxTrial",
       ]),
     program("ffmedia", ["Catalogue", "WorkerKit", "Media", "SandboxTrial"]),
+    program("ffoffice", ["Catalogue", "WorkerKit", "Office", "Sandbox", "SandboxTrial"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -140,6 +142,8 @@ let package = Package(
       "Recognition", in: "Converters",
       ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
 
+    module("Office", in: "Converters", ["Bytes", "Text", "Codecs", "Zip", "Catalogue", "WorkerKit", "CXML2"]),
+
     // Base: what all build on.
     module("Bytes", in: "Base"),
     module("Threads", in: "Base", ["Bytes", "CPosix"]),
@@ -171,6 +175,7 @@ let package = Package(
     library("CTiff", "libtiff-4", apt: "libtiff-dev"),
     // Its own pkgConfig file asks for a compiler with OpenMP.
     library("CLibRaw", apt: "libraw-dev"),
+    library("CXML2", "libxml-2.0", apt: "libxml2-dev"),
     library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
     library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
     shim("CJpeg", links: "jpeg"),
@@ -216,6 +221,7 @@ let package = Package(
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
+    tests("OfficeTests", ["Catalogue", "WorkerKit", "Office", "Fuzzing"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("MountTests", []),

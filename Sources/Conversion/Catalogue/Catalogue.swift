@@ -18,10 +18,11 @@ public struct Catalogue: Sendable {
 
   /// What the installed programs can do.
   public static let standard = Catalogue(
-    formats: Format.documents + Format.images + Format.sounds + Format.films + [.yuv],
+    formats: Format.documents + Format.images + Format.sounds + Format.films + [.yuv]
+      + Format.office + [.html],
     // Recognition before the text that PDFs have of themselves, which it includes.
     conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents
-      + Conversion.sounds + [.waveform] + Conversion.films)
+      + Conversion.sounds + [.waveform] + Conversion.films + Conversion.office)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

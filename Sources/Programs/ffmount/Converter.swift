@@ -17,7 +17,7 @@ enum Converter {
   }
 
   /// Worker programs that not everybody wants.
-  static let optional: Set = ["ffscan", "ffmedia"]
+  static let optional: Set = ["ffscan", "ffmedia", "ffoffice"]
 
   static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
 
@@ -50,6 +50,7 @@ enum Converter {
     switch program {
     case "ffscan": "ffmount-scans"
     case "ffmedia": "ffmount-media"
+    case "ffoffice": "ffmount-office"
     default: "ffmount-converters"
     }
   }

@@ -65,6 +65,7 @@ extension Views {
       (Conversion.pages.verb, PagesView(listing: listing, conversions)),
       (Conversion.compressed.verb, CompressedView(listing: listing, conversions)),
       (nil, RenditionView(listing: listing, conversions)),
+      (Conversion.sheet.verb, SheetsView(conversions)),
     ]
     let named = conversions.catalogue.conversions.compactMap { conversion -> (any View)? in
       switch conversion.naming {

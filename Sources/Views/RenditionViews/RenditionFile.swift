@@ -85,7 +85,11 @@ final class RenditionFile: MadeItem {
 
   func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
 
-  var knownHead: [UInt8]? { conversions.catalogue.conversion(recipe.verb)?.result.head }
+  /// nil for a table, which is known by its name alone.
+  var knownHead: [UInt8]? {
+    let result = conversions.catalogue.conversion(recipe.verb)?.result
+    return result?.family == .table ? nil : result?.head
+  }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try conversions.known.load(patience)

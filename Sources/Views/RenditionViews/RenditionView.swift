@@ -85,7 +85,7 @@ package struct RenditionView: View {
     guard let recipe = request.recipe, let asked = conversions.catalogue.conversion(recipe.verb) else { return nil }
     if source.isConcealed { return try made(of: source, by: asked, recipe, patience) }
     guard let format = try conversions.format(of: source, patience),
-      let way = way(from: format, to: asked.result, recipe)
+      let way = way(from: format, to: asked.result, recipe == asked.plainRecipe ? "" : recipe.arguments ?? "")
     else {
       return nil
     }
@@ -110,14 +110,13 @@ package struct RenditionView: View {
     return Found(item, try item.attributes(patience))
   }
 
-  /// How a file of a format becomes what a recipe asks for, by any conversion with that result.
+  /// How a file of a format becomes what a name with these modifiers asks for, by any conversion with that result.
   private func way(
-    from format: Format, to result: Format, _ recipe: Recipe
+    from format: Format, to result: Format, _ modifiers: String
   ) -> (steps: ArraySlice<Conversion>, last: Conversion, recipe: Recipe)? {
     for conversion in named where conversion.result == result {
       guard let chain = conversions.catalogue.chain(from: format, to: conversion),
-        let recipe = conversion.recipe(
-          recipe.arguments ?? "", of: chain.count > 1 ? chain[chain.count - 2].result : format)
+        let recipe = conversion.recipe(modifiers, of: chain.count > 1 ? chain[chain.count - 2].result : format)
       else { continue }
       return (chain.dropLast(), conversion, recipe)
     }

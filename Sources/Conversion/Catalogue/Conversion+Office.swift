@@ -1,0 +1,41 @@
+/// What is made of office documents without an office suite.
+extension Conversion {
+  public static let office: [Conversion] = [
+    document(
+      .plainText, 20, "its text: a line for each paragraph, tabs between the cells of a table, notes at the end"),
+    document(.html, 40, "its text as a page of its own, or as Markdown"),
+    document(.markdown, 40, "its text as a page of its own, or as Markdown"),
+    page(.plainText), page(.markdown), sheets, sheet,
+  ]
+
+  private static func document(_ result: Format, _ factor: Int64, _ meaning: String) -> Conversion {
+    Conversion(
+      "office-\(result.name)", from: Format.office, to: result, size: .guess(factor), programs: ["ffoffice"],
+      meaning: ("DOCX, ODT, RTF, PPTX, ODP, XLSX, ODS, EPUB", meaning))
+  }
+
+  private static func page(_ result: Format) -> Conversion {
+    Conversion(
+      "page-\(result.name)", from: [.html], to: result, size: .guess(2), programs: ["ffoffice"],
+      meaning: ("any web page", "its text, or the same as Markdown"))
+  }
+
+  /// The names of a workbook's sheets, one a line.
+  public static let sheets = Conversion(
+    "sheets", from: [.xlsx, .ods], to: .plainText, as: .inView, size: .guess(1), programs: ["ffoffice"],
+    meaning: ("XLSX, ODS", "the names of its sheets"))
+
+  /// One sheet, by its number.
+  public static let sheet = Conversion(
+    "sheet", from: [.xlsx, .ods], to: .csv, as: .inView, arguments: PageSelection.self, size: .guess(20),
+    programs: ["ffoffice"], meaning: ("XLSX, ODS", "a CSV file for each sheet, with values as they are shown"))
+}
+
+extension Recipe {
+  public static let sheets = Recipe(verb: Conversion.sheets.verb)
+
+  /// - Parameter number: of the sheet, from 1.
+  public static func sheet(_ number: Int) -> Recipe {
+    Recipe(verb: Conversion.sheet.verb, PageSelection(page: number))
+  }
+}

@@ -1,0 +1,48 @@
+internal import Bytes
+
+/// Formats of texts, sheets, slides and books.
+extension Format {
+  public static let docx = openXML("docx", ["docx", "docm", "dotx", "dotm"], "wordprocessingml.document", "word/")
+  public static let pptx = openXML(
+    "pptx", ["pptx", "pptm", "ppsx", "ppsm", "potx"], "presentationml.presentation", "ppt/")
+  public static let xlsx = openXML("xlsx", ["xlsx", "xlsm", "xltx"], "spreadsheetml.sheet", "xl/")
+  public static let odt = openDocument("odt", ["odt", "ott"], "text")
+  public static let odp = openDocument("odp", ["odp", "otp"], "presentation")
+  public static let ods = openDocument("ods", ["ods", "ots"], "spreadsheet")
+  public static let epub = Format(
+    "epub", extensions: ["epub"], mimeType: "application/epub+zip", family: .officeDocument, head: zip
+  ) { $0.starts(with: zip) && $0.has("mimetypeapplication/epub+zip", at: typeOffset) }
+  public static let rtf = Format(
+    "rtf", extensions: ["rtf"], mimeType: "application/rtf", otherMimeTypes: ["text/rtf"], family: .officeDocument,
+    head: Array("{\\rt".utf8))
+  public static let markdown = Format("md", extensions: ["md", "markdown"], mimeType: "text/markdown", family: .text)
+
+  /// As a sheet is written; nothing in its bytes tells it.
+  public static let csv = Format("csv", extensions: ["csv"], mimeType: "text/csv", family: .table)
+
+  /// Those whose text is read.
+  public static let office: [Format] = [docx, pptx, xlsx, odt, odp, ods, epub, rtf]
+
+  private static let zip: [UInt8] = [0x50, 0x4b, 3, 4]
+  /// Where the name of a ZIP's first entry starts, and its bytes behind that.
+  private static let typeOffset = 30
+
+  /// Its archive starts with a list of its parts' types, and other parts follow within the first bytes of most.
+  private static func openXML(
+    _ name: String, _ extensions: [FileExtension], _ type: String, _ folder: StaticString
+  ) -> Format {
+    Format(
+      name, extensions: extensions, mimeType: "application/vnd.openxmlformats-officedocument.\(type)",
+      family: .officeDocument, head: zip
+    ) { $0.starts(with: zip) && $0.contains(run: "[Content_Types].xml") && $0.contains(run: folder) }
+  }
+
+  /// Its archive starts with its type, as it is.
+  private static func openDocument(_ name: String, _ extensions: [FileExtension], _ type: String) -> Format {
+    let mark = Array("mimetypeapplication/vnd.oasis.opendocument.\(type)".utf8)
+    return Format(
+      name, extensions: extensions, mimeType: "application/vnd.oasis.opendocument.\(type)", family: .officeDocument,
+      head: zip
+    ) { $0.starts(with: zip) && $0.dropFirst(typeOffset).starts(with: mark) }
+  }
+}

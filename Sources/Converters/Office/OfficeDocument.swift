@@ -1,0 +1,115 @@
+internal import Bytes
+internal import Catalogue
+public import WorkerKit
+
+/// An office document of any kind, by its bytes: its text, and its sheets.
+public final class OfficeDocument {
+  private enum Content {
+    case word(WordDocument)
+    case slides(Presentation)
+    case sheets(any Spreadsheet)
+    case open(OpenDocument)
+    case book(Book)
+    case rich(JobInput)
+  }
+
+  private let content: Content
+  private let package: OfficePackage?
+
+  /// Reads what tells its kind.
+  public init(_ input: JobInput) throws(JobFailure) {
+    if input.starts(with: Array("{\\rt".utf8)) {
+      package = nil
+      content = .rich(input)
+      return
+    }
+    if input.starts(with: [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]) { throw Self.refusal(ofCompound: input) }
+    let package = try OfficePackage(input)
+    self.package = package
+    content = try Self.content(package)
+  }
+
+  private static func content(_ package: OfficePackage) throws(JobFailure) -> Content {
+    if let type = package.bytes("mimetype", upTo: 256).map({ String(decoding: $0, as: UTF8.self) }) {
+      if type.hasPrefix("application/epub+zip") { return .book(Book(package)) }
+      try refuseIfEncrypted(package)
+      if type.contains("opendocument.spreadsheet") { return .sheets(try OpenSheets(package)) }
+      if type.contains("opendocument") { return .open(OpenDocument(package)) }
+    }
+    guard let main = try package.target("officeDocument", of: "") else {
+      // Without a word of what it is.
+      if !package.names(in: "META-INF").isEmpty, try package.part("content.xml") != nil {
+        return .open(OpenDocument(package))
+      }
+      throw JobFailure(.unsupported, "is no office document")
+    }
+    switch main.split(separator: "/").first {
+    case "xl":
+      guard main.hasSuffix(".xml") else { throw JobFailure(.unsupported, "is a workbook in binary form (XLSB)") }
+      return .sheets(try Workbook(package, main: main))
+    case "ppt": return .slides(Presentation(package, main: main))
+    default: return .word(try WordDocument(package, main: main))
+    }
+  }
+
+  private static func refuseIfEncrypted(_ package: OfficePackage) throws(JobFailure) {
+    guard let reader = try package.reader("META-INF/manifest.xml") else { return }
+    while let event = try reader.next() {
+      if case .start(let element) = event, element.name == "manifest:encryption-data" { throw encrypted }
+    }
+  }
+
+  private static var encrypted: JobFailure {
+    JobFailure(.locked, "is encrypted with a password, and ffmount opens no encrypted office documents")
+  }
+
+  /// Why a compound file is not read: an encrypted document is in one, and those of before 2007 are.
+  private static func refusal(ofCompound input: JobInput) -> JobFailure {
+    let name = Array("EncryptedPackage".utf16).flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+    // A name starts an entry of 128 bytes, and those fill sectors.
+    let isEncrypted = withExtendedLifetime(input) {
+      stride(from: 0, to: input.count, by: 128).contains { place in
+        unsafe input.bytes[place...].starts(with: name)
+      }
+    }
+    return isEncrypted
+      ? encrypted
+      : JobFailure(.unsupported, "is a document in the form that Office had before 2007, whose text is not read")
+  }
+
+  /// Writes its text in a form; false if there is none of that name.
+  public func write(as name: String, to output: JobOutput) throws(JobFailure) -> Bool {
+    guard let form = DocumentForm(rawValue: name) else { return false }
+    let package = package
+    let writer = try form.writer(to: TextOutput(output), title: "") { path in
+      package?.bytes(path, upTo: 16 << 20)
+    }
+    switch content {
+    case .word(let document): try document.read(into: writer)
+    case .slides(let document): try document.read(into: writer)
+    case .sheets(let document): try document.read(into: writer)
+    case .open(let document): try document.read(into: writer)
+    case .book(let document): try document.read(into: writer)
+    case .rich(let input):
+      var text = RichText(input)
+      try text.read(into: writer)
+    }
+    try writer.finish()
+    return true
+  }
+
+  /// The names of its sheets, in order; nil if it is no file of sheets.
+  public var sheetNames: [String]? { if case .sheets(let document) = content { document.names } else { nil } }
+
+  /// Writes a sheet as CSV.
+  ///
+  /// - Parameter index: from 0.
+  public func write(sheet index: Int, to output: JobOutput) throws(JobFailure) {
+    guard case .sheets(let document) = content, document.names.indices.contains(index) else {
+      throw JobFailure(.absent, "has no such sheet")
+    }
+    let writer = CSVWriter(TextOutput(output))
+    try document.read(sheet: index, into: writer)
+    try writer.finish()
+  }
+}

@@ -1,0 +1,193 @@
+internal import WorkerKit
+
+extension RichText {
+  /// Takes a word that says where what follows belongs; false for others.
+  mutating func takeDestination(_ word: String, _ number: Int?, isOptional: Bool) throws(JobFailure) -> Bool {
+    if group.place == .nothing {
+      // The text of a shape stands among its properties.
+      if word == "shptxt" { group.place = .text }
+      return word != "u"
+    }
+    switch word {
+    case "fonttbl": group.place = .fonts
+    case "stylesheet": group.place = .styles
+    case "fldinst":
+      group.place = .order
+      order = ""
+    case "fldrslt": group.link = link
+    case "listtext", "pntext": group.place = .label
+    case "footnote": startNote(isComment: false)
+    case "annotation": startNote(isComment: true)
+    case "atnauthor":
+      group.place = .author
+      author = ""
+    case "shptxt", "nestrow": group.place = .text
+    // What they contain counts.
+    case "shppict", "shpinst", "upr", "nesttableprops": break
+    case "pict", "object", "colortbl", "info", "header", "headerl", "headerr", "headerf", "footer", "footerl",
+      "footerr",
+      "footerf", "listtable", "listoverridetable", "revtbl", "rsidtbl", "generator", "xmlnstbl", "themedata",
+      "colorschememapping", "datastore", "latentstyles", "sp", "nonshppict", "pntxta", "pntxtb", "pnseclvl", "private",
+      "filetbl", "bkmkstart", "bkmkend", "tc", "xe", "atnid", "atndate", "atnref", "atrfstart", "atrfend", "mmathPr",
+      "falt", "panose", "do", "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "objdata", "datafield",
+      "formfield", "template", "userprops", "docvar", "wgrffmtfilter", "pgdsctbl", "nonesttables":
+      group.place = .nothing
+    default:
+      guard isOptional else { return false }
+      if word != "cs", word != "ud", group.place != .styles { group.place = .nothing }
+    }
+    return true
+  }
+
+  mutating func takeCharset(_ word: String, _ number: Int?) -> Bool {
+    switch word {
+    case "ansicpg": if let number, number > 0 { charsets.setUsual(number) }
+    case "mac": charsets.setUsual(10000)
+    case "pc": charsets.setUsual(437)
+    case "pca": charsets.setUsual(850)
+    case "f": if group.place == .fonts { charsets.describe(font: number ?? 0) } else { group.font = number ?? 0 }
+    case "fcharset": charsets.setPage(number.flatMap { RichTextCharsets.pageOfCharset[$0] })
+    case "cpg": charsets.setPage(number)
+    default: return false
+    }
+    return true
+  }
+
+  mutating func takeLook(_ word: String, _ number: Int?) -> Bool {
+    func set(_ look: Run.Look) { if number == 0 { group.look.remove(look) } else { group.look.insert(look) } }
+    switch word {
+    case "b": set(.bold)
+    case "i": set(.italic)
+    case "strike", "striked": set(.struck)
+    case "super": set(.raised)
+    case "sub": set(.lowered)
+    case "nosupersub": group.look.subtract([.raised, .lowered])
+    case "v", "deleted": group.isHidden = number != 0
+    case "plain":
+      group.look = []
+      group.isHidden = false
+    default: return false
+    }
+    return true
+  }
+
+  mutating func takeSign(_ word: String, _ number: Int?, into taker: any BlockTaker) throws(JobFailure) {
+    switch word {
+    case "par", "sect": try endParagraph(into: taker)
+    case "line": if group.place == .text || group.place == .note { paragraph.runs.append(Run(.lineBreak)) }
+    case "tab": add("\t")
+    case "cell", "nestcell":
+      try endParagraph(into: taker)
+      cells.append(Cell(cell))
+      cell = []
+    case "row", "nestrow": try endRow(into: taker)
+    case "intbl": paragraph.isInTable = true
+    case "pard":
+      paragraph.heading = 0
+      paragraph.level = 0
+      paragraph.isInTable = false
+    case "s":
+      if group.place == .styles { style.number = number ?? -1 } else { paragraph.heading = headings[number ?? -1] ?? 0 }
+    case "outlinelevel":
+      if group.place == .styles {
+        headings[style.number] = (number ?? 8) + 1
+      } else if let number, number < 9 {
+        paragraph.heading = number + 1
+      }
+    case "ilvl": paragraph.level = min(max(0, number ?? 0), 8)
+    default: if let text = Self.signs[word] { add(text) }
+    }
+  }
+
+  private static let signs = [
+    "emdash": "\u{2014}", "endash": "\u{2013}", "emspace": "\u{2003}", "enspace": "\u{2002}", "qmspace": "\u{2005}",
+    "bullet": "\u{2022}", "lquote": "\u{2018}", "rquote": "\u{2019}", "ldblquote": "\u{201c}", "rdblquote": "\u{201d}",
+    "zwj": "\u{200d}", "zwnj": "\u{200c}", "ltrmark": "\u{200e}", "rtlmark": "\u{200f}",
+  ]
+
+  // MARK: Paragraphs
+
+  mutating func endParagraph(into taker: any BlockTaker) throws(JobFailure) {
+    var done = paragraph
+    paragraph.runs = []
+    paragraph.label = ""
+    if done.runs.isBlank { return }
+    let label = done.label.filter { !$0.isWhitespace }
+    let block: Block
+    if done.heading > 0 {
+      if !label.isEmpty { done.runs.insert(Run(.text(label + " ")), at: 0) }
+      block = .heading(done.heading, done.runs)
+    } else if !done.label.isEmpty {
+      let isNumber = label.contains { $0.isLetter || $0.isNumber } && label != "o"
+      block = .item(ListItem(level: done.level, label: isNumber ? label : nil, runs: done.runs))
+    } else {
+      block = .paragraph(done.runs)
+    }
+    if done.isInTable || !notes.isEmpty {
+      cell.append(block)
+    } else {
+      try endTable(into: taker)
+      try taker.add(block)
+    }
+  }
+
+  mutating func endRow(into taker: any BlockTaker) throws(JobFailure) {
+    if !cell.isEmpty { cells.append(Cell(cell)) }
+    cell = []
+    if cells.isEmpty { return }
+    if !isInTable { try taker.add(.tableStart) }
+    isInTable = true
+    try taker.add(.row(cells))
+    cells = []
+  }
+
+  mutating func endTable(into taker: any BlockTaker) throws(JobFailure) {
+    if !cells.isEmpty || !cell.isEmpty { try endRow(into: taker) }
+    if isInTable { try taker.add(.tableEnd) }
+    isInTable = false
+  }
+
+  // MARK: Fields, styles and notes
+
+  /// Where the field leads whose order was read last.
+  private var link: String? {
+    guard order.contains("HYPERLINK") else { return nil }
+    let words = order.split(separator: "\"", omittingEmptySubsequences: false)
+    guard words.count > 1 else { return nil }
+    return words[0].contains("\\l") ? "#\(words[1])" : String(words[1])
+  }
+
+  mutating func endStyle() {
+    let name = style.name.lowercased()
+    if headings[style.number] == nil {
+      if name.hasPrefix("heading "), let level = Int(name.dropFirst(8).prefix(1)) { headings[style.number] = level }
+      if name.hasPrefix("title;") { headings[style.number] = 1 }
+    }
+    style = (-1, "")
+  }
+
+  private mutating func startNote(isComment: Bool) {
+    let mark: String
+    if isComment {
+      commentCount += 1
+      mark = "c\(commentCount)"
+    } else {
+      noteCount += 1
+      mark = String(noteCount)
+    }
+    paragraph.runs.append(Run(.note(mark)))
+    notes.append((depth, mark, paragraph, cell))
+    paragraph = RichTextParagraph()
+    if isComment, !author.isEmpty { paragraph.runs.add("\(author): ") }
+    cell = []
+    group.place = .note
+  }
+
+  mutating func endNote(into taker: any BlockTaker) throws(JobFailure) {
+    try endParagraph(into: taker)
+    guard let note = notes.popLast() else { return }
+    try taker.add(.note(note.mark, cell))
+    paragraph = note.paragraph
+    cell = note.cell
+  }
+}

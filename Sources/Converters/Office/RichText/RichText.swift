@@ -1,0 +1,128 @@
+internal import Text
+internal import WorkerKit
+
+/// Reads RTF documents. No input is an error: what has no meaning is left out. Hidden and deleted text, headers,
+/// footers and pictures are, too.
+struct RichText {
+  var tokens: RichTextTokens
+  var group = RichTextGroup()
+  private var outer: [RichTextGroup] = []
+  /// Groups beyond those that have a state of their own.
+  private var excess = 0
+  private var isOptional = false
+  var charsets = RichTextCharsets()
+  /// Bytes of text in the current font's code page, not decoded yet.
+  private var bytes: [UInt8] = []
+  private var passed = 0
+  private var high: UInt16?
+  var paragraph = RichTextParagraph()
+  /// The cells of the row that is being read.
+  var cells: [Cell] = []
+  var cell: [Block] = []
+  var isInTable = false
+  var headings: [Int: Int] = [:]
+  var style = (number: -1, name: "")
+  var order = ""
+  var author = ""
+  /// Notes whose groups are open: how many groups were open then, and what was being read.
+  var notes: [(depth: Int, mark: String, paragraph: RichTextParagraph, cell: [Block])] = []
+  var noteCount = 0
+  var commentCount = 0
+
+  private static let mostGroups = 1000
+
+  init(_ input: JobInput) { tokens = RichTextTokens(input) }
+
+  var depth: Int { outer.count + excess }
+
+  mutating func read(into taker: any BlockTaker) throws(JobFailure) {
+    while let token = tokens.next() {
+      switch token {
+      case .open:
+        flushBytes()
+        if outer.count < Self.mostGroups { outer.append(group) } else { excess += 1 }
+        isOptional = false
+      case .close:
+        flushBytes()
+        try close(into: taker)
+      case .optional: isOptional = true
+      case .word(let word, let number):
+        if word != "u", word != "uc" { flushBytes() }
+        try take(word, number, into: taker)
+        isOptional = false
+      case .byte(let byte):
+        if passed > 0 { passed -= 1 } else { bytes.append(byte) }
+      case .sign(let sign):
+        flushBytes()
+        if passed > 0 { passed -= 1 } else if sign != "\u{ad}" { add(String(Character(sign))) }
+      }
+      if bytes.count > 32 << 10 { flushBytes() }
+    }
+    flushBytes()
+    try endParagraph(into: taker)
+    try endTable(into: taker)
+  }
+
+  private mutating func close(into taker: any BlockTaker) throws(JobFailure) {
+    passed = 0
+    if excess > 0 {
+      excess -= 1
+      return
+    }
+    if group.place == .styles, style.number >= 0 { endStyle() }
+    group = outer.popLast() ?? RichTextGroup()
+    if let note = notes.last, note.depth > depth {
+      try endNote(into: taker)
+    }
+  }
+
+  private mutating func take(_ word: String, _ number: Int?, into taker: any BlockTaker) throws(JobFailure) {
+    switch word {
+    case "u":
+      guard let number else { return }
+      flushBytes()
+      add(unit: UInt16(truncatingIfNeeded: number))
+      passed = group.fallback
+    case "uc": group.fallback = max(0, min(number ?? 1, 16))
+    case "bin": tokens.skip(number ?? 0)
+    default:
+      passed = 0
+      if try takeDestination(word, number, isOptional: isOptional) { return }
+      if group.place == .nothing { return }
+      if takeCharset(word, number) || takeLook(word, number) { return }
+      try takeSign(word, number, into: taker)
+    }
+  }
+
+  /// Text in UTF-16, of which a character may take two.
+  private mutating func add(unit: UInt16) {
+    if UTF16.isLeadSurrogate(unit) {
+      high = unit
+      return
+    }
+    let units = UTF16.isTrailSurrogate(unit) ? [high ?? 0xfffd, unit] : [unit]
+    high = nil
+    // Fonts of signs are at U+F000.
+    add(String(decoding: units, as: UTF16.self))
+  }
+
+  mutating func flushBytes() {
+    if bytes.isEmpty { return }
+    let text = charsets.text(bytes, font: group.font)
+    bytes.removeAll(keepingCapacity: true)
+    add(text)
+  }
+
+  mutating func add(_ text: String) {
+    switch group.place {
+    case .nothing: break
+    case .fonts: break
+    case .styles: if style.name.utf8.count < 256 { style.name += text }
+    case .order: if order.utf8.count < 4096 { order += text }
+    case .label: paragraph.label += text
+    case .author: author += text
+    case .text, .note:
+      if !group.isHidden { paragraph.runs.add(text, group.look, link: group.link) }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+internal import Catalogue
+internal import WorkerKit
+
+/// Reads the sheets of ODS files, whose cells say how they are shown (OpenDocument 1.3, part 3, 9).
+struct OpenSheets: Spreadsheet {
+  private let package: OfficePackage
+  let names: [String]
+  /// No sheet has more.
+  private static let mostRows = 1 << 20
+  private static let mostColumns = 1 << 14
+  /// Cells that repeat others, in a sheet.
+  private static let mostRepeated = 4 << 20
+
+  init(_ package: OfficePackage) throws(JobFailure) {
+    self.package = package
+    var names: [String] = []
+    try Self.forEachTable(in: package) { (element, reader) throws(JobFailure) in
+      names.append(element["table:name"] ?? "")
+      try reader.skip()
+      return true
+    }
+    self.names = names
+  }
+
+  /// Calls `body` with each sheet's element until it returns false; it reads that to its end.
+  private static func forEachTable(
+    in package: OfficePackage, _ body: (Element, MarkupReader) throws(JobFailure) -> Bool
+  ) throws(JobFailure) {
+    guard let reader = try package.reader("content.xml") else { throw JobFailure(.damaged, "has no content.xml") }
+    while let event = try reader.next() {
+      guard case .start(let element) = event else { continue }
+      switch element.name {
+      case "table:table": if !(try body(element, reader)) { return }
+      case "table:tracked-changes", "office:automatic-styles": try reader.skip()
+      default: break
+      }
+    }
+  }
+
+  func read(sheet index: Int, into taker: any RowTaker) throws(JobFailure) {
+    var number = 0
+    try Self.forEachTable(in: package) { (_, reader) throws(JobFailure) in
+      defer { number += 1 }
+      if number < index {
+        try reader.skip()
+        return true
+      }
+      try Self.readRows(reader, into: taker)
+      return false
+    }
+  }
+
+  private static func readRows(_ reader: MarkupReader, into taker: any RowTaker) throws(JobFailure) {
+    var row = 0
+    var left = mostRepeated
+    try reader.forEachElement { (element) throws(JobFailure) in
+      switch element.name {
+      case "table:table-row":
+        let times = min(max(1, element.number("table:number-rows-repeated") ?? 1), mostRows - row)
+        let cells = try readCells(reader, &left)
+        if !cells.isEmpty {
+          left -= (times - 1) * cells.count
+          guard left >= 0 else { throw tooMany }
+          for repetition in 0..<times { try taker.add(row: row + repetition, cells) }
+        }
+        row += times
+      case "table:shapes", "office:forms": try reader.skip()
+      default: break
+      }
+    }
+  }
+
+  private static var tooMany: JobFailure { JobFailure(.limit, "repeats more than \(mostRepeated) cells") }
+
+  private static func readCells(_ reader: MarkupReader, _ left: inout Int) throws(JobFailure) -> [SheetCell] {
+    var cells: [SheetCell] = []
+    var column = 0
+    var room = left
+    try reader.forEachElement { (element) throws(JobFailure) in
+      guard element.name == "table:table-cell" || element.name == "table:covered-table-cell" else { return }
+      let times = min(max(1, element.number("table:number-columns-repeated") ?? 1), mostColumns - column)
+      let text = try readText(reader)
+      if !text.isEmpty {
+        room -= times - 1
+        guard room >= 0 else { throw tooMany }
+        for repetition in 0..<times { cells.append(SheetCell(column: column + repetition, text: text)) }
+      }
+      column += times
+    }
+    left = room
+    return cells
+  }
+
+  /// A cell's paragraphs, one a line.
+  private static func readText(_ reader: MarkupReader) throws(JobFailure) -> String {
+    var lines: [String] = []
+    try reader.forEachElement { (element) throws(JobFailure) in
+      switch element.name {
+      case "text:p":
+        let text = OpenText(reader, OpenStyles())
+        lines.append(try text.readRuns(BlockList()).words)
+      case "office:annotation", "draw:frame", "table:detective", "draw:custom-shape": try reader.skip()
+      default: break
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

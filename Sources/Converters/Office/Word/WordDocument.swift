@@ -1,0 +1,56 @@
+internal import Catalogue
+internal import WorkerKit
+
+/// Reads Word documents: DOCX, DOCM, DOTX (ECMA-376, part 1, 17). Changes that are tracked count as accepted; hidden
+/// text, headers and footers are left out.
+final class WordDocument {
+  let package: OfficePackage
+  private let main: String
+  let styles: WordStyles
+  var lists: WordLists
+  /// By their kinds and numbers.
+  private var notes: [String: [Block]] = [:]
+
+  init(_ package: OfficePackage, main: String) throws(JobFailure) {
+    self.package = package
+    self.main = main
+    let parts = try package.relationships(of: main).values.filter { !$0.isOutside }
+    func reader(_ kind: String) throws(JobFailure) -> MarkupReader? {
+      guard let part = parts.first(where: { $0.kind == kind }) else { return nil }
+      return try package.reader(part.target)
+    }
+    styles = try reader("styles").map { (reader) throws(JobFailure) in try WordStyles(reader) } ?? WordStyles()
+    lists = try reader("numbering").map { (reader) throws(JobFailure) in try WordLists(reader) } ?? WordLists()
+    for kind in ["footnotes", "endnotes", "comments"] {
+      guard let part = parts.first(where: { $0.kind == kind }) else { continue }
+      try readNotes(kind, part.target)
+    }
+  }
+
+  func read(into taker: any BlockTaker) throws(JobFailure) {
+    guard let reader = try package.reader(main) else { throw JobFailure(.damaged, "has no text part") }
+    try WordText(self, reader, links: package.relationships(of: main)).read(into: taker)
+  }
+
+  private func readNotes(_ kind: String, _ path: String) throws(JobFailure) {
+    guard let reader = try package.reader(path) else { return }
+    let text = WordText(self, reader, links: try package.relationships(of: path))
+    while let event = try reader.next() {
+      guard case .start(let element) = event, ["w:footnote", "w:endnote", "w:comment"].contains(element.name) else {
+        continue
+      }
+      // Those of other types are the lines above notes.
+      guard element["w:type"] == nil || element["w:type"] == "normal", let id = element["w:id"] else {
+        try reader.skip()
+        continue
+      }
+      let list = BlockList()
+      if let author = element["w:author"], !author.isEmpty { list.add(.paragraph([Run(.text("\(author):"))])) }
+      try text.readBlocks(into: list)
+      notes["\(kind) \(id)"] = list.blocks
+    }
+  }
+
+  /// A note, which is told of only once.
+  func takeNote(_ kind: String, _ id: String) -> [Block]? { notes.removeValue(forKey: "\(kind) \(id)") }
+}

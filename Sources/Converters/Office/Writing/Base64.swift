@@ -1,0 +1,18 @@
+/// RFC 4648, section 4.
+enum Base64 {
+  private static let signs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  static func text(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      bits <<= UInt32(8 * (3 - group.count))
+      for place in 0..<4 {
+        text.append(place <= group.count ? signs[Int(bits >> UInt32(18 - 6 * place) & 63)] : 0x3d)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,154 @@
+internal import WorkerKit
+
+/// A document as a page of its own: nothing in it runs, and nothing is loaded from elsewhere. Images that browsers show
+/// are part of it.
+final class HTMLWriter: DocumentWriter {
+  private let output: TextOutput
+  private let image: (String) -> [UInt8]?
+  private var notes: [(mark: String, blocks: [Block])] = []
+  /// The lists that are open, outermost first: whether each has labels of its own.
+  private var lists = 0
+  /// How many bytes of images the page may still get.
+  private var room = 64 << 20
+
+  private static let style = """
+    body{font-family:sans-serif;line-height:1.4;max-width:50em;margin:2em auto;padding:0 1em}\
+    table{border-collapse:collapse}td,th{border:1px solid #999;padding:.2em .5em;vertical-align:top}\
+    img{max-width:100%}ul{list-style:none}
+    """
+
+  init(_ output: TextOutput, title: String, image: @escaping (String) -> [UInt8]?) throws(JobFailure) {
+    self.output = output
+    self.image = image
+    try output.write(
+      "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>\(title.escapedForHTML)</title>\n"
+        + "<style>\(Self.style)</style>\n</head>\n<body>\n")
+  }
+
+  func add(_ block: Block) throws(JobFailure) {
+    if case .item(let item) = block { return try write(item) }
+    if case .note(let mark, let blocks) = block {
+      notes.append((mark, blocks))
+      return
+    }
+    try closeLists(to: 0)
+    try write(block)
+  }
+
+  private func write(_ block: Block) throws(JobFailure) {
+    switch block {
+    case .heading(let level, let runs):
+      let tag = "h\(min(6, max(1, level)))"
+      try output.write("<\(tag)>\(text(runs))</\(tag)>\n")
+    case .paragraph(let runs): try output.write("<p>\(text(runs))</p>\n")
+    case .item(let item): try output.write("<p>\(labelled(item))</p>\n")
+    case .preformatted(let text): try output.write("<pre>\(text.escapedForHTML)</pre>\n")
+    case .tableStart: try output.write("<table>\n")
+    case .row(let cells): try write(cells)
+    case .tableEnd: try output.write("</table>\n")
+    case .rule: try output.write("<hr>\n")
+    case .note(let mark, let blocks): notes.append((mark, blocks))
+    }
+  }
+
+  private func write(_ item: ListItem) throws(JobFailure) {
+    let depth = min(item.level, 20) + 1
+    try closeLists(to: depth)
+    while lists < depth {
+      try output.write("<ul>\n")
+      lists += 1
+    }
+    try output.write("<li>\(labelled(item))</li>\n")
+  }
+
+  private func closeLists(to depth: Int) throws(JobFailure) {
+    while lists > depth {
+      try output.write("</ul>\n")
+      lists -= 1
+    }
+  }
+
+  private func labelled(_ item: ListItem) -> String {
+    let label = item.label ?? "•"
+    return label.isEmpty ? text(item.runs) : "\(label.escapedForHTML) \(text(item.runs))"
+  }
+
+  private func write(_ cells: [Cell]) throws(JobFailure) {
+    try output.write("<tr>")
+    for cell in cells {
+      let tag = cell.isHead ? "th" : "td"
+      let columns = cell.columns > 1 ? " colspan=\"\(cell.columns)\"" : ""
+      let rows = cell.rows > 1 ? " rowspan=\"\(cell.rows)\"" : ""
+      try output.write("<\(tag)\(columns)\(rows)>")
+      if cell.blocks.count == 1, case .paragraph(let runs) = cell.blocks[0] {
+        try output.write(text(runs))
+      } else {
+        for block in cell.blocks { try write(block) }
+      }
+      try output.write("</\(tag)>")
+    }
+    try output.write("</tr>\n")
+  }
+
+  private func text(_ runs: [Run]) -> String { runs.trimmed.reduce(into: "") { $0 += text($1) } }
+
+  private func text(_ run: Run) -> String {
+    var text =
+      switch run.content {
+      case .text(let words): words.escapedForHTML
+      case .lineBreak: "<br>"
+      case .image(let path, let words): picture(path, words)
+      case .note(let mark): "<sup><a href=\"#note-\(mark.escapedForHTML)\">\(mark.escapedForHTML)</a></sup>"
+      }
+    for (look, tag) in Self.tags where run.look.contains(look) { text = "<\(tag)>\(text)</\(tag)>" }
+    if let link = run.link, link.isHarmlessLink { text = "<a href=\"\(link.escapedForHTML)\">\(text)</a>" }
+    return text
+  }
+
+  private static let tags: [(Run.Look, String)] = [
+    (.code, "code"), (.raised, "sup"), (.lowered, "sub"), (.struck, "s"), (.italic, "i"), (.bold, "b"),
+  ]
+
+  private func picture(_ path: String, _ words: String) -> String {
+    let ending = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
+    guard let type = Self.types[ending], let bytes = image(path), bytes.count <= room else {
+      return words.escapedForHTML
+    }
+    room -= bytes.count
+    return "<img src=\"data:\(type);base64,\(Base64.text(bytes))\" alt=\"\(words.escapedForHTML)\">"
+  }
+
+  private static let types = [
+    "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+    "bmp": "image/bmp", "svg": "image/svg+xml",
+  ]
+
+  func finish() throws(JobFailure) {
+    try closeLists(to: 0)
+    if !notes.isEmpty { try output.write("<hr>\n") }
+    for note in notes {
+      let mark = note.mark.escapedForHTML
+      try output.write("<div id=\"note-\(mark)\"><sup>\(mark)</sup>\n")
+      for block in note.blocks { try write(block) }
+      try output.write("</div>\n")
+    }
+    try output.write("</body>\n</html>\n")
+    try output.flush()
+  }
+}
+
+extension String {
+  /// With what means something in HTML written so that it does not.
+  var escapedForHTML: String {
+    guard utf8.contains(where: { $0 == 0x26 || $0 == 0x3c || $0 == 0x3e || $0 == 0x22 }) else { return self }
+    return reduce(into: "") { text, character in
+      switch character {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      case "\"": text += "&quot;"
+      default: text.append(character)
+      }
+    }
+  }
+}

@@ -1,0 +1,16 @@
+internal import Office
+internal import Sandbox
+internal import SandboxTrial
+internal import WorkerKit
+
+/// The worker program for the text and the sheets of office documents.
+@main
+enum FFOffice {
+  static func main() {
+    SandboxTrial.runIfAsked(reading: [], makeHandlers)
+    WorkerRuntime.run("ffoffice", makeHandlers)
+  }
+
+  /// Loads everything that cannot be loaded once the sandbox is closed.
+  static func makeHandlers() -> [any JobHandler] { [OfficeHandler()] }
+}

@@ -1,0 +1,34 @@
+package import Bytes
+internal import Catalogue
+package import Tree
+
+/// `NAME.sheets/`, by name: the sheets of a workbook, each as CSV.
+package struct SheetsView: FolderView {
+  package let name = "sheets"
+  package let listedExtensions: Set<FileExtension> = []
+  package let possibleExtensions: Set<FileExtension> = []
+  private let conversions: Conversions
+
+  package static let suffix: StaticString = ".sheets"
+
+  package init(_ conversions: Conversions) { self.conversions = conversions }
+
+  package var descriptions: [ViewDescription] {
+    let meaning = Conversion.sheet.meaning
+    return [ViewDescription(Self.spelling, sources: meaning.sources, meaning.result)]
+  }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  package func stop() { conversions.stop() }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    if !source.isConcealed {
+      guard let format = try conversions.format(of: source, patience), Conversion.sheet.sources.contains(format) else {
+        return nil
+      }
+    }
+    let folder = SheetFolder(SourceState(source), conversions)
+    return Found(folder, try folder.attributes(patience))
+  }
+}
