@@ -23,6 +23,7 @@ import Testing
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
     "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile,
+    "SheetsView": .oneFile,
   ]
 
   private static func views() -> [any View] {
@@ -89,6 +90,7 @@ import Testing
     case "CompressedView", "WholeView": ["x.pdf"]
     case "TilesView": ["x.png"]
     case "FramesView", "SegmentsView": ["x.mkv"]
+    case "SheetsView": ["x.xlsx"]
     default:
       [view.listedExtensions.map { FileName("x.\($0.text)") }.first { view.isListed(beside: $0) } ?? "x", "x.dat", "x"]
     }
