@@ -78,7 +78,8 @@ import Testing
         "{\\rtf1{\\fonttbl{\\f0\\fcharset128 A;}}\\trowd\\intbl a\\cell\\row{\\footnote b}\\'e9\\u-8000?\\bin3 xyz}"
           .utf8),
       MadeOffice.openDocument(
-        "text", "<office:text><text:list><text:list-item>"
+        "text",
+        "<office:text><text:list><text:list-item>"
           + "<text:p>x</text:p></text:list-item></text:list></office:text>"),
     ]
     var numbers = SeededNumbers(seed: 19)
