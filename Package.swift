@@ -142,7 +142,7 @@ let package = Package(
       "Recognition", in: "Converters",
       ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
 
-    module("Office", in: "Converters", ["Bytes", "Text", "Codecs", "Zip", "Catalogue", "WorkerKit", "CXML2"]),
+    module("Office", in: "Converters", ["Bytes", "Text", "Codecs", "Entries", "Zip", "Catalogue", "WorkerKit", "CXML2"]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),

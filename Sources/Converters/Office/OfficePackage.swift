@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Catalogue
 internal import Codecs
+internal import Entries
 internal import WorkerKit
 internal import Zip
 
