@@ -141,8 +141,9 @@ let package = Package(
     module(
       "Recognition", in: "Converters",
       ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
-
-    module("Office", in: "Converters", ["Bytes", "Text", "Codecs", "Entries", "Zip", "Catalogue", "WorkerKit", "CXML2"]),
+    module(
+      "Office", in: "Converters",
+      ["Bytes", "Text", "Codecs", "Entries", "Zip", "Catalogue", "WorkerKit", "CXML2"]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),
