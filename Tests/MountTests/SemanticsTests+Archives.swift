@@ -32,7 +32,7 @@ extension SemanticsTests {
     },
     SemanticsExample(
       "the folder keeps the name, files become pet (1), foo (1).tar.gz; identical twice is still twice",
-      tree + "; cat 'pet (1)' foo.tar.gz 'foo (1).tar.gz' 'twice (1)'",
+      options: ["-o", "views=-gz"], tree + "; cat 'pet (1)' foo.tar.gz 'foo (1).tar.gz' 'twice (1)'",
       "d pet\nf foo (1).tar.gz\nf foo.tar.gz\nf pet (1)\nf pet/cat\nf twice\nf twice (1)\n<pet><foo.tar.gz><foo.tar.gz><twice>"
     ) {
       try $0.write("a.zip", files("pet", "pet/cat", "foo.tar.gz", "foo.tar.gz", "twice", "twice"))

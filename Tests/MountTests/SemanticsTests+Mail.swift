@@ -95,7 +95,7 @@ extension SemanticsTests {
     SemanticsExample(
       "attachments/: decoded; their own names, made safe; a clash gets \" (1)\" before the extension",
       "cd inbox.mbox.messages/000001*/attachments; ls -U; cat 'a (1).txt'; cat passwd",
-      "a.txt\na (1).txt\npasswd\nplan.doc\nevilgpj.exe\n\u{fc}.txt\nb.tar.gz\nb (1).tar.gz\ntworoot"
+      "a.txt\na (1).txt\npasswd\nplan.doc\nevilgpj.exe\n\u{fc}.txt\nb.tar.gz\nb.tar.gz.contents\nb (1).tar.gz\nb (1).tar.gz.contents\ntworoot"
     ) {
       try $0.write(
         "inbox.mbox",

@@ -69,6 +69,19 @@ import Testing
     #expect(said == "first\n124\n0\n1 converted\n")
   }
 
+  /// Who writes the size down first is told the exact one, whatever that takes; others are not kept waiting.
+  @Test func packersWaitForTheSize() async throws {
+    let said = try await run(
+      """
+      size() { "$1" . -name unknown.flac.as-mp3 -printf %s; }
+      cp "$(command -v find)" $O/cpio
+      [ $(size find) -ne $(stat -c %s $E) ] && echo estimate
+      timeout 1 $O/cpio . -name unknown.flac.as-mp3 -printf %s; echo $?
+      touch $G; [ $(size $O/cpio) -eq $(stat -c %s $E) ] && echo exact
+      """)
+    #expect(said == "estimate\n124\nexact\n")
+  }
+
   /// Parts are made one by one; the gate is for what is made as a whole, and stays closed.
   @Test func partsAreMadeWhereTheyAreRead() async throws {
     let said = try await run(

@@ -25,11 +25,11 @@ extension MountedTree {
 
   public func attributes(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
-    let (wantsSize, isExact) = (sizeQuestion(by: request.process), options.sizesAreExact)
+    let effort = sizeEffort(for: request.process)
     answer(request, node) { (patience) throws(Fault) in
       let found = try tree.attributes(node, patience)
       guard found.0.isPreliminary else { return found }
-      try tree.findSize(of: node, isExact ? .any : wantsSize() ? .making : .look, patience)
+      try tree.findSize(of: node, effort(), patience)
       return try tree.attributes(node, patience)
     } _: { request, found in
       if found.followsEstimate, !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }
@@ -76,14 +76,18 @@ extension MountedTree {
     request.reply(statistics)
   }
 
-  /// Whether a process is told an exact size; decided at most once, however often the request is retried.
-  private func sizeQuestion(by process: Int32) -> @Sendable () -> Bool {
-    if options.sizesAreExact { return { true } }
-    let answer = Mutex<Bool?>(nil)
+  /// What is done for the sizes that a process asks for; decided at most once, however often the request is retried.
+  private func sizeEffort(for process: Int32) -> @Sendable () -> Tree.SizeEffort {
+    if options.sizesAreExact { return { .any } }
+    let answer = Mutex<Tree.SizeEffort?>(nil)
     return { [sizeHabits] in
       answer.withLock { known in
-        if known == nil { known = sizeHabits.wantsExactSize(process) && !Player.runs(process) }
-        return known ?? false
+        if let known { return known }
+        let wants = sizeHabits.wantsExactSize(process)
+        let effort: Tree.SizeEffort =
+          if Packer.runs(process) { .any } else if wants, !Player.runs(process) { .making } else { .look }
+        known = effort
+        return effort
       }
     }
   }

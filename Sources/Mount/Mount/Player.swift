@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Programs that play sound and film, or take a picture of it for a file manager.
 ///
 /// A film that is being made can be read long before its size is known. Players begin with what there is and read until there
@@ -16,15 +14,5 @@ enum Player {
   ]
 
   /// Whether a thread, 0 if it is not known, is one of such a program. Reads /proc.
-  static func runs(_ thread: Int32) -> Bool {
-    guard thread > 0 else { return false }
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-      unsafe readlink("/proc/\(thread)/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
-    }
-    // Of another user's process only the thread's name may be read, which is the program's as often as not.
-    guard count > 0 else { return names.contains(ExactSizePolicy.program(of: thread)) }
-    let file = buffer[..<count].split(separator: UInt8(ascii: "/")).last ?? []
-    return names.contains(String(decoding: file, as: UTF8.self))
-  }
+  static func runs(_ thread: Int32) -> Bool { RunningProgram.file(of: thread).map(names.contains) ?? false }
 }

@@ -90,13 +90,20 @@ final class ArchiveItem: MadeItem {
   }
 
   func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
-    let recorded = try tree(patience).archive.extendedAttributes(index, patience)
-    guard let found = recorded.first(where: { $0.name == name }) else { throw .noAttribute }
+    guard let found = try recordedAttributes(patience).first(where: { $0.name == name }) else { throw .noAttribute }
     return found.value
   }
 
   func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
-    try tree(patience).archive.extendedAttributes(index, patience).flatMap { Array($0.name.bytes) + [0] }
+    try recordedAttributes(patience).flatMap { Array($0.name.bytes) + [0] }
+  }
+
+  /// None of an archive that cannot be read: what is wrong with it is told by attributes, too.
+  private func recordedAttributes(_ patience: Patience) throws(Fault) -> [(name: FileName, value: [UInt8])] {
+    do throws(Fault) { return try tree(patience).archive.extendedAttributes(index, patience) } catch {
+      guard error.concernsContent else { throw error }
+      return []
+    }
   }
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {

@@ -85,7 +85,7 @@ package struct RenditionView: View {
     guard let recipe = request.recipe, let asked = conversions.catalogue.conversion(recipe.verb) else { return nil }
     if source.isConcealed { return try made(of: source, by: asked, recipe, patience) }
     guard let format = try conversions.format(of: source, patience),
-      let way = way(from: format, to: asked.result, recipe == asked.plainRecipe ? "" : recipe.arguments ?? "")
+      let way = way(from: format, to: asked.result, recipe == asked.recipe("") ? "" : recipe.arguments ?? "")
     else {
       return nil
     }
