@@ -105,7 +105,7 @@ let package = Package(
       "MailViews", in: "Views",
       ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree", "Unpacking"]),
     module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"]),
-    module("RenditionViews", in: "Views", ["Bytes", "Files", "Text", "Index", "Catalogue", "Jobs", "Tree"]),
+    module("RenditionViews", in: "Views", ["Bytes", "Files", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"]),
 
     // Tree: nodes, items, listings, and what a view is; no format.
     module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"]),
@@ -116,6 +116,7 @@ let package = Package(
     module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"]),
     module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"]),
     module("Tables", in: "Parsers", ["Bytes", "Text", "Threads"]),
+    module("Cue", in: "Parsers", ["Text"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
     module("Catalogue", in: "Conversion", ["Bytes"]),
@@ -223,6 +224,7 @@ let package = Package(
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("OfficeTests", ["Catalogue", "WorkerKit", "Office", "Fuzzing"]),
+    tests("CueTests", ["Cue"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("MountTests", []),

@@ -24,6 +24,7 @@ import Testing
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
     "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile,
     "SheetsView": .oneFile,
+    "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile, "RecordView": .oneFile,
   ]
 
   private static func views() -> [any View] {
@@ -191,6 +192,28 @@ import Testing
     #expect(String(found.attributes.permissions, radix: 8) == String(permissions | permissions >> 2, radix: 8))
     let list = try found.item.accessList()
     #expect(list == nil)
+  }
+
+  @Test(arguments: merges.indices.filter { merges[$0].folder.members.count > 1 })
+  func trackIsForWhoMayReadSheetAndSound(row: Int) throws {
+    let (folder, owner, group, permissions) = Self.merges[row]
+    if folder.members.count > 2 { return }
+    let (first, last) = (folder.members[0].thing, folder.members[1].thing)
+    func thing(_ thing: Thing, _ content: String) throws -> Thing {
+      let shown = try thing.attributes(.blocking)
+      return Thing(
+        .file, shown.permissions, owner: shown.owner, group: shown.group, inode: thing.inode,
+        content: Array(content.utf8))
+    }
+    let sheet = try thing(first, "FILE a.wav WAVE\nTRACK 1 AUDIO\nINDEX 01 0:0:0")
+    let whole = Thing(.folder, 0o755, members: [("a.cue", sheet), ("a.wav", try thing(last, ""))])
+    let view = try #require(Self.views().first { $0.name == "tracks" })
+    let tracks = try #require(
+      try view.item(of: Self.source(sheet, "a.cue", in: whole), ViewRequest(source: "a.cue"), .blocking))
+    let found = try #require(try tracks.item.child(named: "01.wav", .blocking))
+    #expect(found.attributes.owner == owner ?? CommonRights.nobody)
+    #expect(found.attributes.group == group ?? CommonRights.nobody)
+    #expect(String(found.attributes.permissions, radix: 8) == String(permissions, radix: 8))
   }
 
   @Test func listOfOneFileTakesFromAllOthers() throws {

@@ -1,15 +1,32 @@
 internal import Bytes
 
-/// A place in time, or a length, as names say it: `90s`, `1m30s`, `1h2m3s500ms`.
+/// A place in time, or a length, as names say it: `90s`, `1m30s`, `1h2m3s500ms`, or with a CD's frames `1m30s74f`.
 public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible {
-  public let milliseconds: Int64
+  /// Both milliseconds and frames of 1/75 second are whole numbers of these.
+  private let ticks: Int64
+
+  private static let ticksPerSecond: Int64 = 3000
+  public static let framesPerSecond: Int64 = 75
 
   public static let zero = MediaTime(milliseconds: 0)
 
-  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+  /// Whole ones.
+  public var milliseconds: Int64 { ticks / 3 }
+  public var seconds: Double { Double(ticks) / Double(Self.ticksPerSecond) }
 
+  public init(milliseconds: Int64) { ticks = Self.multiplied(milliseconds, 3) }
+
+  /// A CD's, of which 75 are a second.
+  public init(frames: Int64) { ticks = Self.multiplied(frames, Self.ticksPerSecond / Self.framesPerSecond) }
+
+  private static func multiplied(_ value: Int64, _ factor: Int64) -> Int64 {
+    let (product, overflow) = value.multipliedReportingOverflow(by: factor)
+    return overflow ? .max : product
+  }
+
+  /// Those at the end stand for one another: what is no whole number of the first is one of the second.
   private static let units: [(name: Substring, length: Int64)] = [
-    ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+    ("h", 10_800_000), ("m", 180_000), ("s", 3000), ("ms", 3), ("f", 40),
   ]
 
   /// Each unit at most once, the larger first; nil for other text.
@@ -27,18 +44,18 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
       else { return nil }
       rest = rest.dropFirst(name.count)
       sum += number * Self.units[place].length
-      next = place + 1
+      next = name == "ms" ? Self.units.count : place + 1
     }
-    milliseconds = sum
+    ticks = sum
   }
 
-  public static func < (one: MediaTime, other: MediaTime) -> Bool { one.milliseconds < other.milliseconds }
+  public static func < (one: MediaTime, other: MediaTime) -> Bool { one.ticks < other.ticks }
 
   /// `0s`, `1m20s`: in one way for each length.
   public var description: String {
-    var rest = milliseconds
+    var rest = ticks
     var text = ""
-    for (name, length) in Self.units where rest >= length {
+    for (name, length) in Self.units where rest >= length && (length != 3 || rest % 3 == 0) {
       text += "\(rest / length)\(name)"
       rest %= length
     }
@@ -47,8 +64,8 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
   /// How many of `rate` a second have gone by then, rounded.
   public func count(at rate: Int) -> Int64 {
-    let (product, overflow) = milliseconds.multipliedReportingOverflow(by: Int64(rate))
-    return overflow ? .max : (product + 500) / 1000
+    let (product, overflow) = ticks.multipliedReportingOverflow(by: Int64(rate))
+    return overflow ? .max : (product + Self.ticksPerSecond / 2) / Self.ticksPerSecond
   }
 }
 
@@ -68,6 +85,12 @@ public struct MediaSpan: Hashable, Sendable, CustomStringConvertible {
       end = last
     }
     self.start = start
+  }
+
+  /// nil if the end is not behind the start.
+  public init?(from start: MediaTime, to end: MediaTime?) {
+    if let end, end <= start { return nil }
+    (self.start, self.end) = (start, end)
   }
 
   public var description: String { "\(start)-\(end?.description ?? "")" }

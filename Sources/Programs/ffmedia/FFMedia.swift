@@ -15,7 +15,8 @@ enum FFMedia {
   static func makeHandlers() -> [any JobHandler] {
     MediaLibrary.start()
     return [
-      SoundHandler(), WaveformHandler(), FilmHandler(), StillHandler(), TracksHandler(), SegmentHandler(),
+      SoundHandler(), WaveformHandler(), FilmHandler(), StillHandler(), TracksHandler(), SegmentHandler(), CutHandler(),
+      SheetHandler(),
     ]
   }
 }

@@ -40,7 +40,7 @@ package struct CommonRights {
   }
 
   /// Adds another item.
-  mutating func narrow(to other: CommonRights) {
+  package mutating func narrow(to other: CommonRights) {
     var (mine, theirs) = (classes, other.classes)
     if owner == nil || owner != other.owner {
       if owner != nil { mine = mine.withoutOwner }

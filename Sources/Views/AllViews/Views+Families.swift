@@ -82,6 +82,7 @@ extension Views {
   private static func films(_ listing: ViewListing, _ conversions: Conversions) -> [any View] {
     let views: [(any View)?] = [
       StreamsView(listing: listing, conversions), FramesView(conversions), SegmentsView(conversions),
+      RecordView(listing: listing, conversions),
     ]
     return views.compactMap(\.self)
   }

@@ -61,7 +61,3 @@ extension MediaInput {
     return start == ffmedia_no_time ? 0 : start
   }
 }
-
-extension MediaTime {
-  var seconds: Double { Double(milliseconds) / 1000 }
-}

@@ -10,8 +10,11 @@ struct SampleFileJob {
   private let sound: OpenSound
   private let coding: SampleCoding
   private let shape: SoundShape
+  private let tags: MediaTags
 
-  init(_ kind: SampleFile.Kind, of sound: OpenSound, _ changes: SoundChanges) {
+  /// `tags`: in place of the sound's own.
+  init(_ kind: SampleFile.Kind, of sound: OpenSound, _ changes: SoundChanges, tags: MediaTags? = nil) {
+    self.tags = tags ?? sound.tags
     self.kind = kind
     self.changes = changes
     self.sound = sound
@@ -28,7 +31,7 @@ struct SampleFileJob {
   }
 
   private func file(_ count: Int64) throws(JobFailure) -> SampleFile {
-    try SampleFile(kind, coding, shape, count: count, sound.tags)
+    try SampleFile(kind, coding, shape, count: count, tags)
   }
 
   /// How many bytes it will have; nil if that shows only when it is made.

@@ -7,11 +7,14 @@ struct CodedSound {
   private let sound: OpenSound
   private let target: SoundTarget
   private let changes: SoundChanges
+  private let tags: MediaTags?
 
-  init(_ sound: OpenSound, as target: SoundTarget, _ changes: SoundChanges) {
+  /// `tags`: in place of the sound's own, and of its chapters.
+  init(_ sound: OpenSound, as target: SoundTarget, _ changes: SoundChanges, tags: MediaTags? = nil) {
     self.sound = sound
     self.target = target
     self.changes = changes
+    self.tags = tags
   }
 
   /// Whether nothing has to be coded again.
@@ -98,7 +101,7 @@ struct CodedSound {
   /// Tags, chapters and the cover.
   private func start(_ file: MediaOutput, _ options: [String: String] = [:]) throws(JobFailure) {
     let input = sound.input
-    var tags = sound.tags
+    var tags = self.tags ?? sound.tags
     let cover = target.cover == .nowhere ? nil : input.cover
     if target.cover == .comment, let cover {
       let text = PictureComment.text(
@@ -107,7 +110,7 @@ struct CodedSound {
       tags.set(PictureComment.name, text)
     }
     file.set(tags)
-    try file.addChapters(of: input) { start, end in changes.place(start, end) }
+    if self.tags == nil { try file.addChapters(of: input) { start, end in changes.place(start, end) } }
     let place: Int? = if target.cover == .stream, let cover { try file.addCover(cover, of: input) } else { nil }
     try file.start(options)
     if let place, let cover { try file.writeCover(cover, of: input, to: place) }
@@ -164,8 +167,8 @@ extension SoundTarget {
 extension SoundChanges {
   /// Where a chapter is afterwards, in seconds; nil if all of it is cut off.
   fileprivate func place(_ start: Double, _ end: Double) -> (Double, Double)? {
-    let from = span.map { Double($0.start.milliseconds) / 1000 } ?? 0
-    let to = span?.end.map { Double($0.milliseconds) / 1000 } ?? .infinity
+    let from = span?.start.seconds ?? 0
+    let to = span?.end?.seconds ?? .infinity
     let speed = Double(speed?.hundredths ?? 100) / 100
     let (first, last) = (max(start, from), min(end, to))
     return last > first ? ((first - from) / speed, (last - from) / speed) : nil

@@ -13,7 +13,7 @@ struct MP3Frames {
   /// What a decoder adds.
   static let decoderDelay: Int64 = 529
 
-  private var isFirstVersion: Bool { rate >= 32000 }
+  private var isFirstVersion: Bool { MP3Information.isFirstVersion(rate) }
   /// Samples in a frame.
   var step: Int { isFirstVersion ? 1152 : 576 }
 
@@ -27,16 +27,10 @@ struct MP3Frames {
   }
 
   private static let rates = [44100, 48000, 32000, 22050, 24000, 16000, 11025, 12000, 8000]
-  private static let firstRates = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
-  private static let secondRates = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
 
   /// Of the bit rates that there are at a sample rate.
   static func nearest(to kilobits: Int, at rate: Int) -> Int {
-    possible(at: rate).min { abs($0 - kilobits) < abs($1 - kilobits) } ?? kilobits
-  }
-
-  private static func possible(at rate: Int) -> [Int] {
-    rate >= 32000 ? firstRates : rate >= 16000 ? secondRates : Array(secondRates.prefix(8))
+    MP3Information.bitRates(at: rate).min { abs($0 - kilobits) < abs($1 - kilobits) } ?? kilobits
   }
 
   // MARK: How many there are, and how long they are
@@ -48,8 +42,6 @@ struct MP3Frames {
   }
 
   var count: Int64 { (Self.delay + samples + end) / Int64(step) }
-  /// How many samples of the last frames are none of the source's.
-  var padding: Int64 { end }
 
   /// Whole bytes of a frame; one more now and then keeps the rate.
   private var size: Int { step / 8 * kilobits * 1000 / rate }
@@ -65,52 +57,12 @@ struct MP3Frames {
     }
   }
 
-  /// Of all frames but the first one, in bytes.
-  var totalSize: Int64 {
-    var sum: Int64 = 0
-    forEachSize { sum += Int64($0) }
-    return sum
-  }
-
   // MARK: The first frame
 
   /// Of Xing's and LAME's making: what has no sound, and says how long the sound is.
   var information: [UInt8] {
-    let side = isFirstVersion ? (channels == 2 ? 32 : 17) : (channels == 2 ? 17 : 9)
-    let needed = 4 + side + 120 + 36
-    let table = Self.possible(at: rate)
-    let place = table.firstIndex { step / 8 * $0 * 1000 / rate >= needed } ?? table.count - 1
-    let length = step / 8 * table[place] * 1000 / rate
-    let version: UInt8 = isFirstVersion ? 3 : rate >= 16000 ? 2 : 0
-    let family = [[44100, 22050, 11025], [48000, 24000, 12000], [32000, 16000, 8000]]
-    let rateCode = UInt8(family.firstIndex { $0.contains(rate) } ?? 0)
-    var bytes: [UInt8] = [
-      0xff, 0xe0 | version << 3 | 1 << 1 | 1, UInt8(place + 1) << 4 | rateCode << 2, channels == 2 ? 0x40 : 0xc0,
-    ]
-    bytes += [UInt8](repeating: 0, count: side)
-    let total = totalSize + Int64(length)
-    bytes += Array("Info".utf8) + [0, 0, 0, 15] + Self.word(count) + Self.word(total)
-    bytes += (0..<100).map { UInt8($0 * 256 / 100) } + [0, 0, 0, 0]
-    bytes += Array("LAME".utf8) + [UInt8](repeating: 0x20, count: 5)
-    // The way of coding, no lowpass and no gain told, then the bit rate.
-    bytes += [0x01, 0] + [UInt8](repeating: 0, count: 8) + [0, UInt8(min(255, kilobits))]
-    let (first, last) = (Int(Self.delay), Int(min(4095, end)))
-    bytes += [UInt8(first >> 4), UInt8((first & 15) << 4 | last >> 8), UInt8(last & 255)]
-    bytes += [0, 0, 0, 0] + Self.word(total) + [0, 0]
-    let check = Self.checksum(bytes)
-    bytes += [UInt8(check >> 8), UInt8(check & 255)]
-    return bytes + [UInt8](repeating: 0, count: max(0, length - bytes.count))
-  }
-
-  private static func word(_ value: Int64) -> [UInt8] {
-    let value = UInt32(clamping: value)
-    return [UInt8(value >> 24), UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
-  }
-
-  /// CRC-16 of ARC.
-  private static func checksum(_ bytes: [UInt8]) -> UInt16 {
-    bytes.reduce(0) { sum, byte in
-      (0..<8).reduce(sum ^ UInt16(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xa001 : value >> 1 }
-    }
+    var sizes: [Int] = []
+    forEachSize { sizes.append($0) }
+    return MP3Information(rate: rate, channels: channels, sizes: sizes, delay: Int(Self.delay), padding: Int(end)).frame
   }
 }

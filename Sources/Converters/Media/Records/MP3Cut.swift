@@ -1,0 +1,93 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// A part of an MP3, of which no frame is coded again.
+///
+/// A frame goes on in bytes and samples of those before it, so some more are copied, and the frame with LAME's numbers says
+/// how many samples at either end are none of the part's: players that know it play what the whole has there, to the sample.
+struct MP3Cut {
+  private let sound: OpenSound
+  private let span: MediaSpan
+  private let tags: MediaTags
+
+  /// As many as LAME's number has room for.
+  private static let framesAhead: Int64 = 3
+
+  init(_ sound: OpenSound, _ span: MediaSpan, _ tags: MediaTags) {
+    self.sound = sound
+    self.span = span
+    self.tags = tags
+  }
+
+  /// Returns the job's remark.
+  func write(to output: JobOutput) throws(JobFailure) -> String {
+    guard sound.stream.codec == AV_CODEC_ID_MP3, sound.stream.rate > 0 else {
+      throw JobFailure(.unsupported, "has sound as \(sound.stream.codecName), not as MP3")
+    }
+    let step = Int64(MP3Information.isFirstVersion(sound.stream.rate) ? 1152 : 576)
+    let frames = try frames()
+    let count = Int64(frames.sizes.count) * step - frames.padding.first - frames.padding.last
+    let wanted = span.samples(at: sound.stream.rate)
+    guard wanted.lowerBound < count else { throw JobFailure(.absent, "ends before \(span.start)") }
+    // As decoders count the samples of all frames.
+    let start = wanted.lowerBound + frames.padding.first
+    let end = min(count, wanted.upperBound) + frames.padding.first
+    let first = max(0, start / step - Self.framesAhead)
+    let behind = min(Int64(frames.sizes.count), (end + step - 1) / step)
+    let lead = start - first * step
+    let information = MP3Information(
+      rate: sound.stream.rate, channels: min(2, sound.stream.channels),
+      sizes: Array(frames.sizes[Int(first)..<Int(behind)]),
+      delay: lead >= MP3Frames.decoderDelay ? Int(lead - MP3Frames.decoderDelay) : nil,
+      padding: Int(behind * step - end + MP3Frames.decoderDelay))
+    try write(Int(first)..<Int(behind), information.frame, to: output)
+    return sound.input.shortfall
+  }
+
+  /// The sizes of all frames, and how many samples at either end of the source are padding.
+  private func frames() throws(JobFailure) -> (sizes: [Int], padding: (first: Int64, last: Int64)) {
+    let input = sound.input
+    input.use(only: [sound.stream.index])
+    try input.rewind(sound.stream)
+    let packet = try MediaPacket()
+    var sizes: [Int] = []
+    var padding: (first: Int64, last: Int64) = (0, 0)
+    while try input.read(into: packet) {
+      guard packet.stream == sound.stream.index else { continue }
+      let own = packet.padding
+      if sizes.isEmpty { padding.first = own.first }
+      padding.last = own.last
+      sizes.append(Int(unsafe packet.pointer.pointee.size))
+    }
+    return (sizes, padding)
+  }
+
+  private func write(
+    _ frames: Range<Int>, _ information: [UInt8], to output: JobOutput
+  ) throws(JobFailure) {
+    let input = sound.input
+    let file = try MediaOutput("mp3", to: output, isStreamed: true, isSeekable: true)
+    let place = Int(unsafe try file.addStream(sound.stream, of: input).pointee.index)
+    let cover = try input.cover.map { (cover) throws(JobFailure) in (cover, try file.addCover(cover, of: input)) }
+    file.set(tags)
+    try file.start(["write_xing": "0"])
+    if let (cover, place) = cover { try file.writeCover(cover, of: input, to: place) }
+    let packet = try MediaPacket()
+    try packet.fill(with: information)
+    unsafe packet.pointer.pointee.pts = 0
+    unsafe packet.pointer.pointee.dts = 0
+    try file.write(packet, to: place, timeBase: sound.stream.timeBase)
+    try input.rewind(sound.stream)
+    var number = 0
+    while number < frames.upperBound, try input.read(into: packet) {
+      guard packet.stream == sound.stream.index else { continue }
+      if frames.contains(number) {
+        try file.write(packet, to: place, timeBase: sound.stream.timeBase)
+        file.tell(Double(number - frames.lowerBound) / Double(frames.count))
+      }
+      number += 1
+    }
+    try file.finish()
+  }
+}

@@ -1,0 +1,36 @@
+public import Catalogue
+public import WorkerKit
+
+/// Tells how a record that is one file is divided: by the sheet that it has among its tags, or else by its chapters.
+public struct SheetHandler: JobHandler {
+  public static let verbs = [Conversion.sheet.verb]
+
+  public init() {}
+
+  public mutating func perform(
+    _ recipe: Recipe, _ order: JobOrder, to output: JobOutput
+  ) throws(JobFailure) -> String {
+    let sound = try OpenSound(order.input(), track: nil)
+    let text = if let own = sound.tags["cuesheet"] { own } else { try Self.sheet(of: sound.input.chapters) }
+    try unsafe output.write(Array(text.utf8).span.bytes)
+    return ""
+  }
+
+  private static func sheet(of chapters: [MediaChapter]) throws(JobFailure) -> String {
+    guard !chapters.isEmpty else {
+      throw JobFailure(.unsupported, "has neither a cue sheet in it that divides it nor chapters")
+    }
+    var text = "FILE \"\" WAVE\n"
+    for (index, chapter) in chapters.enumerated() {
+      guard (0..<1e7).contains(chapter.start) else { continue }
+      text += "TRACK \(index + 1) AUDIO\n"
+      if let title = chapter.tags["title"] {
+        text += "TITLE \"\(String(title.map { $0.isNewline ? " " : $0 }))\"\n"
+      }
+      let frames = Int((chapter.start * Double(MediaTime.framesPerSecond)).rounded())
+      let seconds = frames / 75
+      text += "INDEX 01 \(seconds / 60):\(seconds % 60):\(frames % 75)\n"
+    }
+    return text
+  }
+}

@@ -1,0 +1,178 @@
+internal import Bytes
+internal import Catalogue
+internal import Cue
+internal import Jobs
+internal import Synchronization
+internal import Tree
+
+/// The folder of a record's tracks: `01 Title.flac` and so on.
+final class RecordFolder: MadeItem {
+  let file: SourceState
+  private let place: RecordSheet.Place
+  private let conversions: Conversions
+  private let files: RecordFiles
+  private let known = Mutex<State>(State())
+
+  private struct State {
+    var sheet: RecordSheet?
+    /// Why there is none, or no track.
+    var fault: Fault?
+    /// The names that the sheet gives to files that are not there.
+    var missing: Set<String> = []
+  }
+
+  let inode: UInt64
+  let identity: UInt64
+  var kind: Kind { .folder }
+  var listsViews: Bool { false }
+  // The files beside a sheet come and go without a change of it.
+  var isImmutable: Bool { file.source.item.isImmutable }
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x7472_6163 << 32
+  private static let view = "tracks"
+
+  init(_ file: SourceState, _ place: RecordSheet.Place, _ conversions: Conversions) {
+    self.file = file
+    self.place = place
+    self.conversions = conversions
+    files = RecordFiles(file, conversions.catalogue)
+    identity = StableHash(seed: Self.mark).adding(place == .beside ? 1 : 2).value
+    inode = file.inode(Self.mark)
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    file.attributes.view(inode: inode, kind: .folder, size: 0)
+  }
+
+  // MARK: The sheet
+
+  private func sheet(_ patience: Patience) throws(Fault) -> RecordSheet {
+    if let sheet = known.withLock({ $0.sheet }) { return sheet }
+    do throws(Fault) {
+      let sheet = RecordSheet(try read(patience))
+      known.withLock { ($0.sheet, $0.fault) = (sheet, nil) }
+      return sheet
+    } catch {
+      if !error.isDelay { known.withLock { $0.fault = error } }
+      throw error
+    }
+  }
+
+  private func read(_ patience: Patience) throws(Fault) -> CueSheet {
+    let text: any ByteSource
+    switch place {
+    case .beside:
+      if patience == .immediate { throw .later }
+      text = try file.open(patience)
+    case .inside:
+      try conversions.known.load(patience)
+      text = try conversions.renditions.open(Conversion.sheet.plainRecipe, of: file.subject, patience)
+    }
+    guard text.size <= Int64(CueSheet.longest) else {
+      throw Fault(.limit, "is larger than any cue sheet, with \(text.size) bytes")
+    }
+    guard let sheet = CueSheet(try text.bytes(at: 0, count: Int(text.size), patience)) else {
+      throw Fault(.damaged, "is a cue sheet without tracks of sound")
+    }
+    return sheet
+  }
+
+  // MARK: Tracks
+
+  /// A track's file; nil if what it is a part of is not there, or no sound.
+  private func track(
+    _ number: Int, of sheet: RecordSheet, _ others: inout SiblingSounds?, _ patience: Patience
+  ) throws(Fault) -> RenditionFile? {
+    guard let (source, format) = try sound(of: sheet, sheet.sheet.tracks[number].file, &others, patience),
+      let recipe = sheet.recipe(number, of: format)
+    else { return nil }
+    let size = conversions.catalogue.conversion(recipe.verb)?.size ?? .atMostSource
+    return RenditionFile(
+      source, recipe, conversions, view: Self.view, estimate: size.estimate(fromFileOf: source.attributes.size))
+  }
+
+  private func sound(
+    of sheet: RecordSheet, _ number: Int, _ others: inout SiblingSounds?, _ patience: Patience
+  ) throws(Fault) -> (SourceState, Format)? {
+    if place == .inside {
+      return try conversions.format(of: file.source, patience).map { (file, $0) }
+    }
+    let name = sheet.sheet.files[number]
+    guard let sound = try files.sound(name, isOnly: sheet.sheet.files.count == 1, &others, patience) else {
+      known.withLock { _ = $0.missing.insert(name) }
+      return nil
+    }
+    let source = Source(
+      item: sound, attributes: try sound.attributes(patience), name: sound.name, folder: file.source.folder)
+    guard let format = try conversions.format(of: source, patience), Conversion.sheet.sources.contains(format) else {
+      known.withLock { _ = $0.missing.insert(name) }
+      return nil
+    }
+    known.withLock { _ = $0.missing.remove(name) }
+    return (SourceState(source), format)
+  }
+
+  private func name(_ number: Int, of sheet: RecordSheet, _ file: RenditionFile) -> FileName {
+    let result = conversions.catalogue.conversion(file.recipe.verb)?.result
+    return FileName(Array(sheet.stems[number].bytes) + Array(".\(result?.extensions.first?.text ?? "")".utf8))
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let sheet = try sheet(patience)
+    var others: SiblingSounds?
+    guard let number = sheet.track(named: name), let track = try track(number, of: sheet, &others, patience),
+      self.name(number, of: sheet, track) == name
+    else { return nil }
+    return Found(track, try track.attributes(patience))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    let sheet = try sheet(patience)
+    var rows: [(name: FileName, inode: UInt64)] = []
+    var others: SiblingSounds?
+    for number in sheet.stems.indices {
+      guard let track = try track(number, of: sheet, &others, patience) else { continue }
+      rows.append((self.name(number, of: sheet, track), track.inode))
+    }
+    // Nothing at all is not what somebody looks for.
+    let fault = rows.isEmpty ? absence : nil
+    known.withLock { $0.fault = fault }
+    if let fault { throw fault }
+    return TrackListing(rows)
+  }
+
+  private var absence: Fault {
+    let names = known.withLock { $0.missing.sorted() }
+    let named = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and others" : "")
+    return Fault(.unsupported, "names \(named), and no such sound is beside it")
+  }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    let (fault, isWhole) = known.withLock { ($0.fault, $0.missing.isEmpty) }
+    var provenance = file.provenance(view: Self.view, fault ?? failure)
+    try provenance.adopt(file.source.item.provenance(patience))
+    if provenance.error == nil, !isWhole { provenance.remark = "\(file.path) \(absence.reason)" }
+    return provenance
+  }
+
+  private var failure: Fault? {
+    guard place == .inside else { return nil }
+    return conversions.renditions.failure(of: .make(Conversion.sheet.plainRecipe), inState: file.revision)
+  }
+
+  private final class TrackListing: Listing {
+    private let rows: [(name: FileName, inode: UInt64)]
+    private static let blockSize = 256
+
+    init(_ rows: [(name: FileName, inode: UInt64)]) { self.rows = rows }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      guard place >= 0, place < rows.count else { return [] }
+      return (Int(place)..<min(rows.count, Int(place) + Self.blockSize)).map { index in
+        ListedEntry(
+          name: ListedName(rows[index].name), inode: rows[index].inode, kind: .file, next: Int64(index) + 1)
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package import Bytes
+internal import Catalogue
+internal import Cue
+package import Tree
+
+/// `NAME.tracks/`: the tracks of a record, of a cue sheet and the files beside it, or of a file that has one in it.
+package struct RecordView: FolderView {
+  package let name = "tracks"
+  package let listedExtensions: Set<FileExtension>
+  package let possibleExtensions: Set<FileExtension> = ["cue"]
+  private let conversions: Conversions
+
+  package static let suffix: StaticString = ".tracks"
+
+  /// nil where no program makes tracks.
+  package init?(listing: ViewListing, _ conversions: Conversions) {
+    guard conversions.catalogue.conversion(Conversion.sheet.verb) != nil else { return nil }
+    listedExtensions = listing.extensions(possibleExtensions)
+    self.conversions = conversions
+  }
+
+  package var descriptions: [ViewDescription] {
+    [
+      ViewDescription(
+        Self.spelling, listed: possibleExtensions, sources: "any cue sheet, any sound with one in it or with chapters",
+        "the tracks, as `01 TITLE.flac`, cut to the sample, with their tags")
+    ]
+  }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+  package func stop() { conversions.stop() }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    let isNamed = source.item.knownHead == nil && source.isNamed(among: possibleExtensions)
+    var place = RecordSheet.Place.beside
+    if !isNamed {
+      if source.isConcealed {
+        place = .inside
+      } else if let format = try conversions.format(of: source, patience) {
+        guard Conversion.sheet.sources.contains(format) else { return nil }
+        place = .inside
+      } else if try !CueSheet.isHead(source.head(patience)) {
+        return nil
+      }
+    }
+    let folder = RecordFolder(SourceState(source), place, conversions)
+    return Found(folder, try folder.attributes(patience))
+  }
+}
