@@ -6,7 +6,8 @@ import Testing
 /// The worker makes the second half when there is a gate: what is read before that is read while it is made.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StreamTests {
   /// Runs commands on a mount of `known.flac`, of whose results the size is known beforehand, and `unknown.flac`. `$E` is
-  /// what both become, `$G` the gate; `$PLAYER` copies a file to its output, as cat does, and is called as a player is.
+  /// what both become, `$G` the gate; `$PLAYER` copies a file to its output, as cat does, and is called as a player is,
+  /// `$OTHER` as one that an option names.
   private func run(_ lines: String) async throws -> String {
     try await withScratch { scratch in
       let text = (0..<30_000).map { "\($0)\n" }.joined()
@@ -14,13 +15,14 @@ import Testing
         try scratch.write("\(name).flac", "gate \(scratch.path)/gate \(name)\n" + text)
       }
       return try await withMount(
-        scratch, options: ["-o", "converter=\(RenditionTests.worker),workers=2"],
+        scratch, options: ["-o", "converter=\(RenditionTests.worker),workers=2,players=sing:dance"],
         environment: ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
       ) { mount in
         let start = """
           G=\(scratch.path)/gate PLAYER=\(scratch.path)/mpv E=\(scratch.path)/expected
           list() { "\(MountProcess.binary)" list | awk -v own="$PWD" '$0 ~ "^/"{ is = $0 == own } is'; }
-          cp "$(command -v cat)" $PLAYER; tail -n +2 $S/known.flac > $E; mkfifo $O/pipe
+          OTHER=\(scratch.path)/dance
+          cp "$(command -v cat)" $PLAYER; cp $PLAYER $OTHER; tail -n +2 $S/known.flac > $E; mkfifo $O/pipe
           """
         return try await mount.shell(start + "\n" + lines, scratch)
       }
@@ -61,7 +63,7 @@ import Testing
   @Test func workEndsWithTheLastReader() async throws {
     let said = try await run(
       """
-      $PLAYER unknown.flac.as-mp3 | head -c 1000 | cmp -n 1000 - $E && echo first
+      $OTHER unknown.flac.as-mp3 | head -c 1000 | cmp -n 1000 - $E && echo first
       timeout 1 cat unknown.flac.as-mp3; echo $?
       for i in $(seq 50); do list | grep -q converting || break; sleep 0.1; done; list | grep -c 'converting\\|[0-9] converted'
       touch $G; cmp unknown.flac.as-mp3 $E && list | grep -o '[0-9]* converted'

@@ -22,7 +22,6 @@ import Testing
     "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
-    "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile,
     "SheetsView": .oneFile,
     "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile, "RecordView": .oneFile,
   ]

@@ -11,8 +11,9 @@ extension MountedTree {
     guard flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 else { return request.reply(error: EROFS) }
     let tree = tree
     let thread = request.process
+    let players = options.players
     answer(request, node) { (patience) throws(Fault) in
-      try tree.open(node, for: thread, isPatient: { Player.runs(thread) }, patience)
+      try tree.open(node, for: thread, isPatient: { players.run(thread) }, patience)
     } _: { [self] request, file in
       sizeHabits.noteOpening(by: request.process)
       guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file) }

@@ -80,12 +80,12 @@ extension MountedTree {
   private func sizeEffort(for process: Int32) -> @Sendable () -> Tree.SizeEffort {
     if options.sizesAreExact { return { .any } }
     let answer = Mutex<Tree.SizeEffort?>(nil)
-    return { [sizeHabits] in
+    return { [sizeHabits, players = options.players] in
       answer.withLock { known in
         if let known { return known }
         let wants = sizeHabits.wantsExactSize(process)
         let effort: Tree.SizeEffort =
-          if Packer.runs(process) { .any } else if wants, !Player.runs(process) { .making } else { .look }
+          if Packer.runs(process) { .any } else if wants, !players.run(process) { .making } else { .look }
         known = effort
         return effort
       }

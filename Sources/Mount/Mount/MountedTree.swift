@@ -34,6 +34,8 @@ public final class MountedTree: FileSystem {
     public var started: @Sendable () -> Void = {}
     /// The absolute path of the mountpoint; nil if this process cannot access it.
     public var mountpoint: String?
+    /// The programs that are given what there is of a film that is being made.
+    public var players = Players()
     /// Whether every stat returns the exact size, even if content has to be generated for it.
     public var sizesAreExact = false
     /// The root of the source, whose file system statfs(2) is about.

@@ -25,6 +25,13 @@ extension MountOptions {
     "sizes": .choice("whether a listing converts to know a size", "exact", "estimated") {
       $0.sizesAreExact = $1 == "exact"
     },
+    "players": MountOption("more programs that play films while these are made", .free) { options, name, value in
+      let names = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      guard names.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else {
+        throw MountOption.refusal(name, value, "names of programs without folders, such as mpd:jellyfin")
+      }
+      options.players += names
+    },
     "symlinks": .choice("links out of their archive", "all", "inside") { $0.zip.showsAllLinks = $1 == "all" },
     "password_file": MountOption("passwords, one a line", .file) { options, _, value in
       let file = try PasswordFile(at: value)

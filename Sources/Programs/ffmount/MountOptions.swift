@@ -20,6 +20,8 @@ struct MountOptions {
   var view: String?
   /// Whether each stat returns the exact size, generating content if necessary.
   var sizesAreExact = false
+  /// Further programs that play films, as their files are called.
+  var players: [String] = []
   var zip = ZipOptions()
   /// The source of the passwords.
   var passwordFile: PasswordFile?

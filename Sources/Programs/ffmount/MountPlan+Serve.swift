@@ -50,6 +50,7 @@ extension MountPlan {
     settings.started = ready
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
+    settings.players = Players(and: options.players)
     settings.root = root
     let start = ContinuousClock.now
     settings.ownAttribute = { [source, tree] name in
