@@ -138,7 +138,7 @@ let package = Package(
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
     module("Pictures", in: "Converters", ["Catalogue", "WorkerKit", "CAVCodec"]),
 
-    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg"]),
+    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr"]),
     module(
       "Recognition", in: "Converters",
       ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
@@ -172,6 +172,7 @@ let package = Package(
     library("CVips", "vips", apt: "libvips-dev"),
     library("CAVCodec", "libavcodec", apt: "libavcodec-dev"),
     library("CHeif", "libheif", apt: "libheif-dev"),
+    library("CAmr", "vo-amrwbenc", apt: "libvo-amrwbenc-dev"),
     library("CLeptonica", "lept", apt: "libleptonica-dev"),
     library("CTesseract", apt: "libtesseract-dev"),
     library("CTiff", "libtiff-4", apt: "libtiff-dev"),

@@ -37,6 +37,7 @@ struct SoundTests {
       Self.plain, Self.film,
       """
       for n in t.flac.as-mp3 s.wav.64k.mono.as-mp3 t.mp3.22050hz.as-mp3 f.mkv.as-mp3 t.flac.as-opus t.flac.2x.as-mp3 \\
+        t.flac.as-amr t.mp3.7k.as-amr t.flac.as-awb s.wav.9k.as-awb \\
         t.flac.as-aiff s.wav.mono.as-au t.flac.500ms-1s.as-w64; do
         a=$(stat -c %s $n); b=$(cat $n | wc -c); [ $a = $b ] && [ $b -gt 1000 ] || echo "$n: $a, $b"
       done
@@ -136,12 +137,18 @@ struct SoundTests {
   @Test func everyFormatOpensElsewhere() async throws {
     let said = try await shell(
       """
-      for f in mp3 wav flac m4a aac ogg oga opus ac3 wma aiff mp2 gsm dts au snd caf wv w64 voc spx ircam mka; do
+      for f in mp3 wav flac m4a aac ogg oga opus ac3 wma aiff mp2 gsm amr awb dts au snd caf wv w64 voc spx ircam mka; do
         cat s.wav.as-$f > $O/x.$f
         n=$($q -i $O/x.$f -ac 1 -ar 8000 -f s16le - | wc -c)
         [ $n -gt 31300 ] && [ $n -lt 33100 ] || echo "$f: $n"
       done
       getfattr --only-values -n user.ffmount.remark s.wav.as-gsm; echo
+      for n in amr awb; do
+        ffprobe -v error -show_entries stream=codec_name,sample_rate,channels -of csv=p=0 $O/x.$n; cp $O/x.$n $S/y.$n
+        cat y.$n.as-$n | cmp - $O/x.$n; $q -i $O/x.$n -f s16le - | sox -t raw -r 8k -e s -b 16 -c 1 - -n stat 2>&1 |
+          awk '/RMS.*amp/ { print ($3 > 0.01) }'
+      done
+      $q -i $O/x.amr -c copy $S/y.3gp; cat y.3gp.as-amr | cmp - $O/x.amr && echo copied; rm $S/y.*
       file -b - < s.wav.800x200.waveform.as-png
       ls | grep as-
       for n in v12.as-mp3 v2.as-flac 128k.as-wav mono.stereo.as-mp3 9x.as-mp3; do ls s.wav.$n; done
@@ -149,6 +156,11 @@ struct SoundTests {
     #expect(
       said == """
         s.wav has 8000 Hz instead of 44100 and one channel instead of 2, for which the format has no place
+        amr_nb,8000,1
+        1
+        amr_wb,16000,1
+        1
+        copied
         PNG image data, 800 x 200, 8-bit/color RGBA, non-interlaced
         s.wav.as-mp3
         ls: cannot access 's.wav.v12.as-mp3': No such file or directory

@@ -5,7 +5,9 @@ extension Conversion {
     + [.wav, .aiff, .au, .caf, .w64].map { sound($0, LosslessSoundChanges.self, 40, .parts) }
     + [.flac, .wavpack].map { sound($0, LosslessSoundChanges.self, 40) }
     + [sound(.ogg, SoundChanges.self, 2, .growing)]
-    + [.opus, .oga, .aac, .ac3, .mp2, .dts, .speex, .gsm].map { sound($0, CodedSoundChanges.self, 2, .growing) }
+    + [.opus, .oga, .aac, .ac3, .mp2, .dts, .speex, .gsm, .amr, .wideAMR].map {
+      sound($0, CodedSoundChanges.self, 2, .growing)
+    }
     + [.m4a, .mka, .wma, .voc, .ircam].map { sound($0, CodedSoundChanges.self, 8) }
 
   /// A picture of how loud a sound is from its start to its end.

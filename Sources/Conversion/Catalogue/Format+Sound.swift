@@ -59,9 +59,11 @@ extension Format {
   public static let dts = Format(
     "dts", extensions: ["dts", "dtshd"], mimeType: "audio/vnd.dts", family: .sound, head: [0x7f, 0xfe, 0x80, 0x01])
   public static let wma = Format("wma", extensions: ["wma"], mimeType: "audio/x-ms-wma", family: .sound)
+  /// Telephones' speech: 8000 samples a second, and in the other 16,000.
   public static let amr = Format(
-    "amr", extensions: ["amr", "awb"], mimeType: "audio/AMR", otherMimeTypes: ["audio/AMR-WB"], family: .sound,
-    head: Array("#!AMR".utf8))
+    "amr", extensions: ["amr"], mimeType: "audio/AMR", family: .sound, head: Array("#!AMR\n".utf8))
+  public static let wideAMR = Format(
+    "awb", extensions: ["awb"], mimeType: "audio/AMR-WB", family: .sound, head: Array("#!AMR-WB\n".utf8))
   public static let gsm = Format("gsm", extensions: ["gsm"], mimeType: "audio/x-gsm", family: .sound)
   public static let wavpack = Format(
     "wv", otherNames: ["wavpack"], extensions: ["wv"], mimeType: "audio/x-wavpack", family: .sound,
@@ -96,7 +98,7 @@ extension Format {
   /// All of sound.
   public static let sounds: [Format] = [
     .flac, .wav, .w64, .aiff, .au, .caf, .m4a, .opus, .speex, .ogg, .oga, .mp3, .mp2, .aac, .ac3, .dts, .wma, .amr,
-    .gsm, .wavpack, .voc, .ircam, .mka, .monkeysAudio, .trueAudio, .musepack, .tak, .dsd, .realAudio, .eac3,
+    .wideAMR, .gsm, .wavpack, .voc, .ircam, .mka, .monkeysAudio, .trueAudio, .musepack, .tak, .dsd, .realAudio, .eac3,
   ]
 }
 

@@ -18,7 +18,7 @@ struct CodedSound {
   }
 
   /// Whether nothing has to be coded again.
-  private var isCopy: Bool { changes.keepsSound && target.copies.contains(sound.stream.codec.rawValue) }
+  var isCopy: Bool { changes.keepsSound && target.copies.contains(sound.stream.codec.rawValue) }
 
   /// Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {

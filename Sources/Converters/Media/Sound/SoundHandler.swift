@@ -21,7 +21,11 @@ public struct SoundHandler: JobHandler {
       return ""
     }
     guard let target = SoundTarget.named(recipe.verb), order.part == nil else { throw .unknown }
-    return try CodedSound(sound(order, changes), as: target, changes).write(to: output)
+    let coded = try CodedSound(sound(order, changes), as: target, changes)
+    if let coding = SpeechCoding(rawValue: recipe.verb), !coded.isCopy {
+      return try SpeechFile(coding, of: sound(order, changes), changes).write(to: output)
+    }
+    return try coded.write(to: output)
   }
 
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
@@ -32,6 +36,11 @@ public struct SoundHandler: JobHandler {
       return .done(size ?? JobAnswer.unmeasured)
     }
     guard let target = SoundTarget.named(recipe.verb) else { throw .unknown }
+    if let coding = SpeechCoding(rawValue: recipe.verb) {
+      let sound = try sound(order, changes)
+      if CodedSound(sound, as: target, changes).isCopy { return .done(JobAnswer.unmeasured) }
+      return .done(try SpeechFile(coding, of: sound, changes).size ?? JobAnswer.unmeasured)
+    }
     guard target.isConstant, changes.quality == nil else { return .done(JobAnswer.unmeasured) }
     return try .done(CodedSound(sound(order, changes), as: target, changes).size() ?? JobAnswer.unmeasured)
   }

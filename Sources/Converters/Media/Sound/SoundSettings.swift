@@ -51,7 +51,7 @@ internal import WorkerKit
     return settings
   }
 
-  private static func remark(_ wanted: SoundShape, _ shape: SoundShape) -> String {
+  static func remark(_ wanted: SoundShape, _ shape: SoundShape) -> String {
     var words: [String] = []
     if wanted.rate != shape.rate { words.append("\(shape.rate) Hz instead of \(wanted.rate)") }
     if wanted.channels != shape.channels {

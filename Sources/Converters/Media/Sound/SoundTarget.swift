@@ -68,6 +68,9 @@ struct SoundTarget {
     "gsm": SoundTarget(
       muxer: "gsm", encoders: ["libgsm"], copies: ids(AV_CODEC_ID_GSM), isStreamed: true, mostChannels: 1,
       rates: [8000]),
+    // What is not copied is coded by `SpeechFile`.
+    "amr": SoundTarget(muxer: "amr", encoders: [], copies: ids(AV_CODEC_ID_AMR_NB), isStreamed: true),
+    "awb": SoundTarget(muxer: "amr", encoders: [], copies: ids(AV_CODEC_ID_AMR_WB), isStreamed: true),
     "voc": SoundTarget(
       muxer: "voc", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_U8), mostChannels: 2),
     "ircam": SoundTarget(muxer: "ircam", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE)),
