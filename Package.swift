@@ -182,7 +182,7 @@ let package = Package(
     library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
     library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
     shim("CJpeg", links: "jpeg"),
-    shim("CFFmpeg"),
+    shim("CFFmpeg", ["CAVCodec"]),
     shim("CPosix"),
     shim("CSandbox"),
     shim("CPopplerText", ["CPopplerCpp"]),

@@ -31,6 +31,23 @@ public final class JobOutput: Sendable {
     }
   }
 
+  /// Writes from a place on; where `write` goes on is not changed.
+  public func write(_ bytes: RawSpan, at place: Int64) throws(JobFailure) {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let count = unsafe bytes.extracting(offset...).withUnsafeBytes {
+        unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(place) + off_t(offset))
+      }
+      if count < 0 {
+        if errno == EINTR { continue }
+        let failure = JobFailure("cannot be written", errno: errno)
+        try reasonForFailure()
+        throw failure
+      }
+      offset += count
+    }
+  }
+
   /// Makes it empty again.
   public func restart() throws(JobFailure) {
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {

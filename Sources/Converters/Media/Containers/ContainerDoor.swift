@@ -1,12 +1,10 @@
-internal import CFFmpeg
 internal import WorkerKit
 
 /// Where a muxer's bytes go.
 protocol ContainerDoor: AnyObject {
-  /// It goes with the door.
-  var stream: UnsafeMutablePointer<AVIOContext> { get }
-  /// What became of a write, if that failed: FFmpeg tells only that it did.
-  var failure: JobFailure? { get }
-  /// How many bytes there are.
+  /// How many bytes of the output there are.
   var count: Int64 { get }
+
+  /// Writes at a place as the muxer counts them.
+  func write(_ bytes: UnsafeRawBufferPointer, at place: Int64) throws(JobFailure)
 }

@@ -6,7 +6,7 @@ internal import WorkerKit
 ///
 /// For one thread. Bytes come through the job's descriptor alone; a container that names other files gets none.
 @safe final class MediaInput {
-  private let door: InputDoor
+  private let bytes: ByteStream
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   let streams: [MediaStream]
   /// Whether no packet has been read.
@@ -36,9 +36,9 @@ internal import WorkerKit
   private var used: Set<Int> = []
 
   init(_ input: JobInput) throws(JobFailure) {
-    door = try InputDoor(input)
+    bytes = try ByteStream(of: input)
     guard let made = unsafe avformat_alloc_context() else { throw .noMemory() }
-    unsafe made.pointee.pb = unsafe door.stream
+    unsafe made.pointee.pb = unsafe bytes.pointer
     unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     unsafe made.pointee.max_streams = Self.mostStreams
     unsafe made.pointee.format_whitelist = av_strdup(Self.formats)

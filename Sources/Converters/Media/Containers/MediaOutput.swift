@@ -9,6 +9,7 @@ internal import WorkerKit
 @safe final class MediaOutput {
   private let progress: ProgressReport?
   private let door: any ContainerDoor
+  private let bytes: ByteStream
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   /// What others may read while it grows: a muxer that does not go back never changes what it wrote.
   private let isStreamed: Bool
@@ -25,23 +26,25 @@ internal import WorkerKit
     _ muxer: String, to output: JobOutput?, isStreamed: Bool, isSeekable: Bool? = nil
   ) throws(JobFailure) {
     try self.init(
-      muxer, through: OutputDoor(output, isSeekable: isSeekable ?? !isStreamed), telling: output,
-      isStreamed: isStreamed)
+      muxer, through: OutputDoor(output), telling: output, isStreamed: isStreamed,
+      isSeekable: isSeekable ?? !isStreamed)
   }
 
   init(
-    _ muxer: String, through door: any ContainerDoor, telling output: JobOutput?, isStreamed: Bool
+    _ muxer: String, through door: any ContainerDoor, telling output: JobOutput?, isStreamed: Bool,
+    isSeekable: Bool = true
   ) throws(JobFailure) {
     progress = output.map { ProgressReport($0) }
     self.isStreamed = isStreamed
     self.muxer = muxer
     self.door = door
+    bytes = try ByteStream(through: door, isSeekable: isSeekable)
     var made: UnsafeMutablePointer<AVFormatContext>?
     let code = unsafe avformat_alloc_output_context2(&made, nil, muxer, nil)
     guard code >= 0, let made = unsafe made else {
       throw JobFailure(.unsupported, "is not written as \(muxer) by the FFmpeg that is installed")
     }
-    unsafe made.pointee.pb = unsafe door.stream
+    unsafe made.pointee.pb = unsafe bytes.pointer
     unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
     unsafe ffmedia_open_nothing(made)
     unsafe context = made
@@ -69,7 +72,7 @@ internal import WorkerKit
 
   /// A new stream of what an open encoder makes.
   func addStream(
-    from encoder: UnsafeMutablePointer<AVCodecContext>, tags: MediaTags
+    from encoder: UnsafeMutablePointer<AVCodecContext>, tags: MediaTags = MediaTags()
   ) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
     guard let stream = unsafe avformat_new_stream(context, nil) else { throw .noMemory() }
     try unsafe checked(avcodec_parameters_from_context(stream.pointee.codecpar, encoder), "cannot be written")
@@ -120,7 +123,7 @@ internal import WorkerKit
   func finish() throws(JobFailure) {
     try told(unsafe av_write_trailer(context))
     unsafe avio_flush(context.pointee.pb)
-    if let failure = door.failure { throw failure }
+    if let failure = bytes.failure { throw failure }
   }
 
   /// How many bytes there are.
@@ -136,7 +139,7 @@ internal import WorkerKit
   }
 
   private func told(_ code: Int32) throws(JobFailure) {
-    if let failure = door.failure { throw failure }
+    if let failure = bytes.failure { throw failure }
     try checked(code, "does not fit into that container")
   }
 }

@@ -55,3 +55,17 @@ struct MediaStream {
 
   private static func time(_ value: Int64) -> Int64? { value == ffmedia_no_time ? nil : value }
 }
+
+extension MediaStream.Kind {
+  /// As a sentence has it.
+  var word: String {
+    switch self {
+    case .sound: "sound"
+    case .film: "a picture"
+    case .subtitle: "a subtitle"
+    case .attachment: "an attached file"
+    case .data: "data"
+    case .cover: "a cover"
+    }
+  }
+}

@@ -3,24 +3,7 @@ internal import Catalogue
 internal import WorkerKit
 
 /// A track of pictures that are decoded, changed and coded again.
-@safe final class CodedPictures: MadeTrack {
-  let source: Int
-  private let stream: MediaStream
-  private let decoder: TrackDecoder
-  private let encoder: TrackEncoder
-  private var chain: String
-  private var palette: MediaFrame?
-  private var times: RunningTime
-  private let end: Double?
-  private var graph: FilterGraph?
-  private var entry = ""
-  private var place = 0
-  /// Added to all times, in seconds.
-  var shift = 0.0
-  private(set) var isDone = false
-  private var hasPicture = false
-  /// What is to be said of the result.
-  let remarks: [String]
+@safe final class CodedPictures: CodedTrack {
   /// Pictures a second.
   let rate: AVRational
 
@@ -28,11 +11,8 @@ internal import WorkerKit
     _ stream: MediaStream, of input: MediaInput, _ coding: PictureCoding, _ changes: FilmChanges, _ window: FilmWindow,
     hasGlobalHeader: Bool
   ) throws(JobFailure) {
-    self.stream = stream
-    source = stream.index
     let original = try unsafe input.stream(stream.index)
-    decoder = try unsafe TrackDecoder(original)
-    encoder = try TrackEncoder(coding.encoder, hasGlobalHeader: hasGlobalHeader)
+    let encoder = try MediaEncoder(coding.encoder, hasGlobalHeader: hasGlobalHeader)
     let geometry = try unsafe PictureGeometry(stream, original, changes, coding)
     let colours = unsafe PictureColours(
       original.pointee.codecpar.pointee, keepsFullRange: coding.pixelFormat == "yuvj420p")
@@ -42,12 +22,10 @@ internal import WorkerKit
       changes.rate.map { AVRational(num: Int32($0), den: 1000) } ?? (av_cmp_q(usual, most) > 0 ? most : usual)
     rate = Self.nearest(to: asked, coding.rates)
     let isEven = !coding.keepsTimes || changes.rate != nil
-    times = RunningTime(from: window.origin(in: stream.timeBase), in: stream.timeBase)
-    end = window.end
-    chain =
+    var chain =
       (window.filters("") + (isEven ? ["fps=\(rate.num)/\(rate.den):start_time=0"] : [])
       + geometry.chain(colours, coding.pixelFormat)).joined(separator: ",")
-    remarks = [
+    let remarks = [
       geometry.remark, colours.remark, av_cmp_q(rate, asked) == 0 ? nil : "\(rate.num)/\(rate.den) pictures a second",
     ].compactMap(\.self)
     let base = stream.timeBase
@@ -60,10 +38,12 @@ internal import WorkerKit
       options["crf"] = "\(coding.encoder.contains("26") ? min(quality, 51) : quality)"
     }
     try encoder.open(options)
+    var palette: MediaFrame?
     if coding.hasPalette {
       palette = try Palette.make(of: input, stream, chain, window)
       chain += "[pictures];[pictures][palette]paletteuse=dither=sierra2_4a"
     }
+    try super.init(stream, of: input, encoder, FilterChain(chain, palette: palette), window, remarks)
   }
 
   private static func describe(
@@ -107,63 +87,19 @@ internal import WorkerKit
     return best.map { AVRational(num: $0.0, den: $0.1) } ?? rate
   }
 
-  func declare(in output: MediaOutput) throws(JobFailure) {
-    let made = try unsafe output.addStream(from: encoder.context, tags: stream.tags)
-    unsafe made.pointee.avg_frame_rate = rate
-    unsafe made.pointee.disposition = stream.isDefault ? AV_DISPOSITION_DEFAULT : 0
-    place = Int(unsafe made.pointee.index)
+  override func describe(_ made: UnsafeMutablePointer<AVStream>) { unsafe made.pointee.avg_frame_rate = rate }
+
+  override func timeBase(of picture: MediaFrame) -> AVRational? {
+    unsafe picture.pointer.pointee.pts == ffmedia_no_time ? nil : stream.timeBase
   }
 
-  func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
-    if isDone { return }
-    try decoder.decode(packet) { (frame) throws(JobFailure) in try take(frame, output) }
-    if packet == nil {
-      if !hasPicture { throw JobFailure(.damaged, "has no picture that can be decoded") }
-      try finish(output)
+  override func entry(of picture: MediaFrame) -> String { FilterGraph.entry(of: picture, stream.timeBase) }
+
+  override func complete(_ packet: MediaPacket) -> Bool {
+    if unsafe packet.pointer.pointee.duration == 0 {
+      unsafe packet.pointer.pointee.duration = av_rescale_q(
+        1, AVRational(num: rate.den, den: rate.num), encoder.timeBase)
     }
-  }
-
-  private func take(_ frame: MediaFrame, _ output: MediaOutput) throws(JobFailure) {
-    if isDone { return }
-    let time = unsafe frame.pointer.pointee.pts
-    guard time != ffmedia_no_time else { return }
-    let shown = times.place(time)
-    unsafe frame.pointer.pointee.pts = shown
-    unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
-    let base = stream.timeBase
-    if let end, Double(shown) * Double(base.num) / Double(max(1, base.den)) > end { return try finish(output) }
-    try graph(for: frame, output).filter(frame) { (picture) throws(JobFailure) in try code(picture, output) }
-    hasPicture = true
-  }
-
-  /// A graph is for pictures of one kind.
-  private func graph(for frame: MediaFrame, _ output: MediaOutput) throws(JobFailure) -> FilterGraph {
-    let entry = FilterGraph.entry(of: frame, stream.timeBase)
-    if let graph, entry == self.entry { return graph }
-    try graph?.filter(nil) { (picture) throws(JobFailure) in try code(picture, output) }
-    let made = try FilterGraph("", from: entry, chain, palette: palette)
-    (graph, self.entry) = (made, entry)
-    return made
-  }
-
-  private func code(_ picture: MediaFrame?, _ output: MediaOutput) throws(JobFailure) {
-    if let picture, let graph {
-      unsafe picture.pointer.pointee.pts = av_rescale_q(picture.pointer.pointee.pts, graph.timeBase, encoder.timeBase)
-      unsafe picture.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
-    }
-    try encoder.encode(picture) { (packet) throws(JobFailure) in
-      if unsafe packet.pointer.pointee.duration == 0 {
-        unsafe packet.pointer.pointee.duration = av_rescale_q(
-          1, AVRational(num: rate.den, den: rate.num), encoder.timeBase)
-      }
-      packet.delay(by: shift, encoder.timeBase)
-      try output.write(packet, to: place, timeBase: encoder.timeBase)
-    }
-  }
-
-  private func finish(_ output: MediaOutput) throws(JobFailure) {
-    try graph?.filter(nil) { (picture) throws(JobFailure) in try code(picture, output) }
-    try code(nil, output)
-    isDone = true
+    return true
   }
 }

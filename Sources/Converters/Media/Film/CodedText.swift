@@ -5,8 +5,8 @@ internal import WorkerKit
 @safe final class CodedText: MadeTrack {
   let source: Int
   private let stream: MediaStream
-  private let decoder: TrackDecoder
-  private let encoder: TrackEncoder
+  private let decoder: MediaDecoder
+  private let encoder: MediaEncoder
   private let window: FilmWindow
   private let packet: MediaPacket
   private var place = 0
@@ -19,8 +19,8 @@ internal import WorkerKit
     self.stream = stream
     self.window = window
     source = stream.index
-    decoder = try unsafe TrackDecoder(input.stream(stream.index))
-    encoder = try TrackEncoder(name, hasGlobalHeader: true)
+    decoder = try MediaDecoder(stream, of: input)
+    encoder = try MediaEncoder(name, hasGlobalHeader: true)
     packet = try MediaPacket()
     let header = unsafe decoder.context.pointee.subtitle_header
     let size = Int(unsafe decoder.context.pointee.subtitle_header_size)
@@ -31,7 +31,7 @@ internal import WorkerKit
       unsafe encoder.context.pointee.subtitle_header_size = Int32(size)
     }
     unsafe encoder.context.pointee.time_base = Self.timeBase
-    try encoder.open([:])
+    try encoder.open()
   }
 
   func declare(in output: MediaOutput) throws(JobFailure) {

@@ -29,7 +29,7 @@ struct FilmMaking {
     guard file.count <= Self.largestMeasured else { return nil }
     let (input, plan) = try open()
     guard plan.copiesAll else { return nil }
-    let door = try SealedDoor()
+    let door = SealedDoor()
     let output = try MediaOutput(container.muxer, through: door, telling: nil, isStreamed: false)
     _ = try make(input, plan, output, container.options)
     return door.layout.isUnknown ? nil : door.layout
@@ -48,7 +48,7 @@ struct FilmMaking {
     let made: MediaOutput
     var options = container.options
     if let layout {
-      let door = try SealedDoor(layout, hasIndexFirst: container.hasIndexFirst, to: output)
+      let door = SealedDoor(layout, hasIndexFirst: container.hasIndexFirst, to: output)
       made = try MediaOutput(container.muxer, through: door, telling: output, isStreamed: true)
     } else {
       let streamed = container.streamedOptions
@@ -92,7 +92,7 @@ struct FilmMaking {
     // FLAC in MP4, which browsers play.
     unsafe output.context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
     output.set(input.tags)
-    output.setChapters(of: input, window)
+    try output.addChapters(of: input) { window.place($0, $1) }
     try output.start(options)
     try Self.run(tracks, input, output, window)
     guard output.hasPackets else { throw JobFailure(.damaged, "has nothing in it that can be played") }
@@ -127,7 +127,7 @@ struct FilmMaking {
 
 extension MadeTrack {
   /// Whether it knows when its part of a film has been taken.
-  fileprivate var canBeDone: Bool { self is CodedPictures || self is CodedSoundTrack }
+  fileprivate var canBeDone: Bool { self is CodedTrack }
 }
 
 extension SoundCoding {

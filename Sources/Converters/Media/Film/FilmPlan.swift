@@ -140,19 +140,6 @@ extension MediaStream {
   }
 }
 
-extension MediaStream.Kind {
-  fileprivate var word: String {
-    switch self {
-    case .sound: "sound"
-    case .film: "a picture"
-    case .subtitle: "a subtitle"
-    case .attachment: "an attached file"
-    case .data: "data"
-    case .cover: "a cover"
-    }
-  }
-}
-
 extension FilmChanges.Codec {
   fileprivate var number: AVCodecID {
     switch self {

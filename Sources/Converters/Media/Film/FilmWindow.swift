@@ -33,6 +33,14 @@ struct FilmWindow {
   /// How long the result is, for a film of so many seconds.
   func length(of duration: Double) -> Double { max(0, min(end ?? duration, duration) - start) / speed }
 
+  /// Where what lasts from one time to another, by the film's own clock, is in the result; nil for what is not in it.
+  func place(_ start: Double, _ end: Double) -> (Double, Double)? {
+    let times = [start, end].map { time in
+      (min(max(time - Double(origin) / Double(AV_TIME_BASE), self.start), self.end ?? .infinity) - self.start) / speed
+    }
+    return times[0] < times[1] ? (times[0], times[1]) : nil
+  }
+
   /// The filters that cut; `kind` as `FilterGraph` has it.
   func filters(_ kind: String) -> [String] {
     var filters: [String] = []

@@ -9,7 +9,7 @@ enum Palette {
     of input: MediaInput, _ stream: MediaStream, _ chain: String, _ window: FilmWindow
   ) throws(JobFailure) -> MediaFrame {
     let palette = try MediaFrame()
-    let decoder = try unsafe TrackDecoder(input.stream(stream.index))
+    let decoder = try MediaDecoder(stream, of: input)
     let packet = try MediaPacket()
     let origin = window.origin(in: stream.timeBase)
     var times = RunningTime(from: origin, in: stream.timeBase)

@@ -6,7 +6,7 @@ internal import WorkerKit
 @safe final class PictureReader {
   let input: MediaInput
   let stream: MediaStream
-  private let decoder: TrackDecoder
+  private let decoder: MediaDecoder
   private let packet: MediaPacket
   private let origin: Int64
 
@@ -16,7 +16,7 @@ internal import WorkerKit
     guard let stream = films.first(where: \.isDefault) ?? films.first else { return nil }
     self.input = input
     self.stream = stream
-    decoder = try unsafe TrackDecoder(input.stream(stream.index))
+    decoder = try MediaDecoder(stream, of: input)
     packet = try MediaPacket()
     origin = FilmWindow(of: input).origin(in: stream.timeBase)
     input.use(only: [stream.index])
@@ -89,7 +89,7 @@ enum StillPicture {
   static func write(
     _ picture: MediaFrame, _ coding: PictureCoding, quality: Int, to output: JobOutput
   ) throws(JobFailure) {
-    let encoder = try TrackEncoder(coding.encoder, hasGlobalHeader: false)
+    let encoder = try MediaEncoder(coding.encoder, hasGlobalHeader: false)
     let context = unsafe encoder.context
     unsafe context.pointee.width = unsafe picture.pointer.pointee.width
     unsafe context.pointee.height = unsafe picture.pointer.pointee.height
@@ -101,16 +101,9 @@ enum StillPicture {
       // From 31, the worst, to 1.
       unsafe context.pointee.global_quality = FF_QP2LAMBDA * Int32(max(1, min(31, 1 + (100 - quality) * 3 / 17)))
     }
-    try encoder.open([:])
-    unsafe picture.pointer.pointee.pts = 0
+    try encoder.open()
     unsafe picture.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
     unsafe picture.pointer.pointee.quality = unsafe context.pointee.global_quality
-    func put(_ packet: MediaPacket) throws(JobFailure) {
-      let bytes = unsafe UnsafeRawBufferPointer(
-        start: packet.pointer.pointee.data, count: Int(packet.pointer.pointee.size))
-      try unsafe output.write(bytes.bytes)
-    }
-    try encoder.encode(picture, put)
-    try encoder.encode(nil, put)
+    try encoder.encode(only: picture, to: output)
   }
 }

@@ -60,7 +60,7 @@ public struct StillHandler: JobHandler {
       return try unsafe output.write(bytes.bytes)
     }
     var shaped: MediaFrame?
-    let decoder = try unsafe TrackDecoder(original)
+    let decoder = try MediaDecoder(stream, of: input)
     func take(_ frame: MediaFrame) throws(JobFailure) {
       shaped = try StillPicture.shaped(frame, stream, of: input, coding) { changes.scale($0) }
     }

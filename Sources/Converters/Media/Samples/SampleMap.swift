@@ -13,7 +13,7 @@ final class SampleMap {
 
   private let input: MediaInput
   private let stream: MediaStream
-  private let decoder: SoundDecoder
+  private let decoder: MediaDecoder
   private let access: Access
   private let packet: MediaPacket
   /// Units of the stream's time for one sample.
@@ -40,7 +40,7 @@ final class SampleMap {
     self.stream = stream
     shape = try SoundFacts(stream, of: input).shape
     packet = try MediaPacket()
-    decoder = try SoundDecoder(stream, of: input, keepsPadding: true)
+    decoder = try MediaDecoder(stream, of: input, keepsPadding: true)
     input.use(only: [stream.index])
     guard let count = try measured(), count > 0 else { return nil }
     self.count = count
@@ -136,13 +136,13 @@ final class SampleMap {
     decoder.restart()
     var goesOn = true
     func take(_ frame: MediaFrame, _ shape: SoundShape) throws(JobFailure) {
-      let time = unsafe frame.pointer.pointee.best_effort_timestamp
+      let time = unsafe frame.pointer.pointee.pts
       guard goesOn, time != ffmedia_no_time else { return }
       goesOn = try body(frame, shape, time / unit - lead)
     }
     var skipped = 0
     switch access {
-    case .seeking: if try seek(to: place) { try decoder.decode(packet, take) }
+    case .seeking: if try seek(to: place) { try decoder.decodeSound(packet, take) }
     case .walking(let back):
       try rewind()
       skipped = try packets(before: place + lead) - back
@@ -151,9 +151,9 @@ final class SampleMap {
     while goesOn, try input.read(into: packet) {
       guard packet.stream == stream.index else { continue }
       skipped -= 1
-      if skipped < 0 { try decoder.decode(packet, take) }
+      if skipped < 0 { try decoder.decodeSound(packet, take) }
     }
-    if goesOn { try decoder.decode(nil, take) }
+    if goesOn { try decoder.decodeSound(nil, take) }
   }
 
   /// Reads the packet with a sample, or one before it. False if there is none.

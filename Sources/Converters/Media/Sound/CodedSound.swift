@@ -82,7 +82,7 @@ struct CodedSound {
 
   /// Everything up to the first packet of sound; gives its stream's number.
   private func begin(_ file: MediaOutput, _ coding: Coding) throws(JobFailure) -> Int {
-    let place = Int(unsafe try file.addStream(coding.encoder).pointee.index)
+    let place = Int(unsafe try file.addStream(from: coding.encoder.context).pointee.index)
     guard case .mp3(let frames) = coding.constant else {
       try start(file)
       return place
@@ -172,19 +172,6 @@ extension SoundChanges {
     let speed = Double(speed?.hundredths ?? 100) / 100
     let (first, last) = (max(start, from), min(end, to))
     return last > first ? ((first - from) / speed, (last - from) / speed) : nil
-  }
-}
-
-extension MediaOutput {
-  /// A stream for an encoder's packets.
-  func addStream(_ encoder: SoundEncoder) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
-    guard let parameters = unsafe avcodec_parameters_alloc() else { throw .noMemory() }
-    defer {
-      var last: UnsafeMutablePointer<AVCodecParameters>? = unsafe parameters
-      unsafe avcodec_parameters_free(&last)
-    }
-    try unsafe checked(avcodec_parameters_from_context(parameters, encoder.context), "cannot be written")
-    return try unsafe addStream(parameters, timeBase: encoder.timeBase)
   }
 }
 

@@ -1,16 +1,14 @@
 internal import CFFmpeg
-internal import Catalogue
 internal import WorkerKit
 
-/// Encodes samples of one shape.
+/// Encodes samples of one shape, in runs that the encoder takes.
 @safe final class SoundEncoder {
-  let context: UnsafeMutablePointer<AVCodecContext>
   let shape: SoundShape
+  private let encoder: MediaEncoder
   private let queue: SampleQueue
   private let frame: MediaFrame
-  private let packet: MediaPacket
   /// How many samples the encoder takes at a time.
-  private var step = 0
+  private let step: Int
   /// How many it has taken.
   private(set) var count: Int64 = 0
 
@@ -18,37 +16,27 @@ internal import WorkerKit
     shape = settings.shape
     queue = try SampleQueue(shape)
     frame = try MediaFrame()
-    packet = try MediaPacket()
-    guard let made = unsafe avcodec_alloc_context3(settings.encoder) else { throw .noMemory() }
-    unsafe context = made
+    encoder = try unsafe MediaEncoder(settings.encoder, hasGlobalHeader: wantsGlobalHeaders)
+    let made = unsafe encoder.context
     unsafe made.pointee.sample_fmt = shape.format
     unsafe made.pointee.sample_rate = Int32(shape.rate)
     unsafe made.pointee.ch_layout = shape.layout
     unsafe made.pointee.time_base = AVRational(num: 1, den: Int32(shape.rate))
     unsafe made.pointee.thread_count = 1
-    unsafe made.pointee.flags |= AV_CODEC_FLAG_BITEXACT
     unsafe made.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
-    if wantsGlobalHeaders { unsafe made.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
     if let rate = settings.bitRate { unsafe made.pointee.bit_rate = Int64(rate) }
     if let depth = settings.depth { unsafe made.pointee.bits_per_raw_sample = Int32(depth) }
     if let quality = settings.quality {
       unsafe made.pointee.flags |= AV_CODEC_FLAG_QSCALE
       unsafe made.pointee.global_quality = Int32(quality * Double(FF_QP2LAMBDA))
     }
-    var options: OpaquePointer?
-    for (name, value) in settings.options { unsafe av_dict_set(&options, name, value, 0) }
-    defer { unsafe av_dict_free(&options) }
-    try unsafe checked(avcodec_open2(made, settings.encoder, &options), "cannot be coded in that way")
+    try encoder.open(settings.options)
     let size = Int(unsafe made.pointee.frame_size)
     step = size > 0 ? size : 4096
   }
 
-  deinit {
-    var last: UnsafeMutablePointer<AVCodecContext>? = unsafe context
-    unsafe avcodec_free_context(&last)
-  }
-
-  var timeBase: AVRational { unsafe context.pointee.time_base }
+  var context: UnsafeMutablePointer<AVCodecContext> { unsafe encoder.context }
+  var timeBase: AVRational { encoder.timeBase }
 
   /// Takes samples of the shape, and calls `body` with the packets that are ready.
   func encode(
@@ -61,25 +49,13 @@ internal import WorkerKit
   /// Encodes what is left.
   func finish(_ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
     while queue.count > 0 { try send(min(step, queue.count), body) }
-    try unsafe checked(avcodec_send_frame(context, nil), "cannot be coded")
-    try receive(body)
+    try encoder.encode(nil, body)
   }
 
   private func send(_ count: Int, _ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
     try queue.take(count, into: frame)
     unsafe frame.pointer.pointee.pts = self.count
     self.count += Int64(count)
-    try unsafe checked(avcodec_send_frame(context, frame.pointer), "cannot be coded")
-    try receive(body)
-  }
-
-  private func receive(_ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
-    while true {
-      let came = unsafe avcodec_receive_packet(context, packet.pointer)
-      if came == ffmedia_again || came == ffmedia_end { return }
-      try checked(came, "cannot be coded")
-      try body(packet)
-      packet.clear()
-    }
+    try encoder.encode(frame, body)
   }
 }

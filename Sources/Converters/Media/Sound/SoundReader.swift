@@ -8,7 +8,7 @@ internal import WorkerKit
 final class SoundReader {
   private let input: MediaInput
   private let stream: MediaStream
-  private let decoder: SoundDecoder
+  private let decoder: MediaDecoder
   private let shape: SoundShape
   private let changes: SoundChanges
   private var tempo: (filter: TempoFilter, shape: SoundShape)?
@@ -26,7 +26,7 @@ final class SoundReader {
     self.stream = stream
     self.shape = shape
     self.changes = changes
-    decoder = try SoundDecoder(stream, of: input)
+    decoder = try MediaDecoder(stream, of: input)
     output = try MediaFrame()
     input.use(only: [stream.index])
     try input.rewind(stream)
@@ -45,9 +45,9 @@ final class SoundReader {
       if time != ffmedia_no_time {
         share = Double(time) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) / length
       }
-      try decoder.decode(packet) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) }
+      try decoder.decodeSound(packet) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) }
     }
-    if !isDone { try decoder.decode(nil) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) } }
+    if !isDone { try decoder.decodeSound(nil) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) } }
     guard wanted != nil else { throw JobFailure(.damaged, "has no sound that can be decoded") }
     if let span = changes.span, wanted.map({ $0.lowerBound >= taken }) ?? true {
       throw JobFailure(.absent, "ends before \(span.start)")

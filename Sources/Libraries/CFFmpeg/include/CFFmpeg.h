@@ -2,7 +2,9 @@
 
 // FFmpeg's libraries, and what of them are macros that Swift does not see.
 
-#include <libavcodec/avcodec.h>
+// The types of pictures and packets are CAVCodec's.
+#include "../../CAVCodec/shim.h"
+
 #include <libavcodec/bsf.h>
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
@@ -13,14 +15,11 @@
 #include <libavutil/channel_layout.h>
 #include <libavutil/display.h>
 #include <libavutil/error.h>
-#include <libavutil/imgutils.h>
 #include <libavutil/mathematics.h>
 #include <libavutil/mem.h>
 #include <libavutil/opt.h>
-#include <libavutil/pixdesc.h>
 #include <libavutil/samplefmt.h>
 #include <libswresample/swresample.h>
-#include <libswscale/swscale.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,20 +2,26 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Makes packets of pictures or samples.
-@safe final class TrackEncoder {
+/// Makes packets of pictures or samples. What is to be coded is told to `context` before it is opened.
+@safe final class MediaEncoder {
   let context: UnsafeMutablePointer<AVCodecContext>
   private let codec: UnsafePointer<AVCodec>
   private let packet: MediaPacket
   private var lastTime: Int64?
 
-  /// An encoder that is not open yet. `hasGlobalHeader`: whether the container has a place for what stands before packets.
-  init(_ name: String, hasGlobalHeader: Bool) throws(JobFailure) {
-    guard let codec = unsafe avcodec_find_encoder_by_name(name), let context = unsafe avcodec_alloc_context3(codec)
-    else { throw JobFailure(.unsupported, "is coded by \(name), which the FFmpeg that is installed has not") }
+  /// An encoder by FFmpeg's name. `hasGlobalHeader`: whether the container has a place for what stands before packets.
+  convenience init(_ name: String, hasGlobalHeader: Bool) throws(JobFailure) {
+    guard let codec = unsafe avcodec_find_encoder_by_name(name) else {
+      throw JobFailure(.unsupported, "is coded by \(name), which the FFmpeg that is installed has not")
+    }
+    try unsafe self.init(codec, hasGlobalHeader: hasGlobalHeader)
+  }
+
+  init(_ codec: UnsafePointer<AVCodec>, hasGlobalHeader: Bool) throws(JobFailure) {
+    packet = try MediaPacket()
+    guard let context = unsafe avcodec_alloc_context3(codec) else { throw .noMemory() }
     unsafe self.context = context
     unsafe self.codec = codec
-    packet = try MediaPacket()
     unsafe context.pointee.flags |= AV_CODEC_FLAG_BITEXACT
     if hasGlobalHeader { unsafe context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
   }
@@ -53,24 +59,24 @@ internal import WorkerKit
     return rates
   }
 
-  func open(_ options: [String: String]) throws(JobFailure) {
+  func open(_ options: [String: String] = [:]) throws(JobFailure) {
     var dictionary: OpaquePointer?
     for (name, value) in options.sorted(by: { $0.key < $1.key }) { unsafe av_dict_set(&dictionary, name, value, 0) }
     defer { unsafe av_dict_free(&dictionary) }
     try unsafe checked(avcodec_open2(context, codec, &dictionary), "cannot be coded in that form")
   }
 
-  /// Calls `body` with each packet that is done; nil is the end. Of two pictures at one time the first counts.
+  /// Calls `body` with each packet that is done; nil is the end. Of two frames at one time the first counts.
   func encode(_ frame: MediaFrame?, _ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
     if let frame {
       let time = unsafe frame.pointer.pointee.pts
       if let lastTime, time <= lastTime { return }
       lastTime = time
     }
-    var sent = unsafe avcodec_send_frame(context, frame.map { unsafe UnsafePointer($0.pointer) })
+    var sent = unsafe avcodec_send_frame(context, frame?.pointer)
     while sent == ffmedia_again {
       try drain(body)
-      sent = unsafe avcodec_send_frame(context, frame.map { unsafe UnsafePointer($0.pointer) })
+      sent = unsafe avcodec_send_frame(context, frame?.pointer)
     }
     if sent != ffmedia_end { try checked(sent, "cannot be coded in that form") }
     try drain(body)

@@ -1,0 +1,59 @@
+internal import CFFmpeg
+internal import WorkerKit
+
+/// A part of what plays that has a name; in seconds.
+struct MediaChapter {
+  var start: Double
+  var end: Double
+  var tags: MediaTags
+}
+
+extension MediaInput {
+  private static let mostChapters = 10_000
+
+  var chapters: [MediaChapter] {
+    (0..<min(Self.mostChapters, Int(unsafe context.pointee.nb_chapters))).compactMap { index in
+      guard let chapter = unsafe context.pointee.chapters[index] else { return nil }
+      let base = unsafe Double(chapter.pointee.time_base.num) / Double(max(1, chapter.pointee.time_base.den))
+      return unsafe MediaChapter(
+        start: Double(chapter.pointee.start) * base, end: Double(chapter.pointee.end) * base,
+        tags: MediaTags(chapter.pointee.metadata))
+    }
+  }
+}
+
+extension MediaOutput {
+  /// Of a chapter's times, in seconds.
+  private static let longest = 1e9
+
+  /// The chapters of an input, each moved by `place`, which gives nil for one that is left out; in seconds.
+  func addChapters(of input: MediaInput, _ place: (_ start: Double, _ end: Double) -> (Double, Double)?)
+    throws(JobFailure)
+  {
+    for chapter in input.chapters {
+      guard let (start, end) = place(chapter.start, chapter.end), end > start, end < Self.longest else { continue }
+      try add(MediaChapter(start: start, end: end, tags: chapter.tags))
+    }
+  }
+
+  func add(_ chapter: MediaChapter) throws(JobFailure) {
+    guard let made = unsafe av_mallocz(MemoryLayout<AVChapter>.size)?.assumingMemoryBound(to: AVChapter.self) else {
+      throw .noMemory()
+    }
+    unsafe made.pointee.id = Int64(context.pointee.nb_chapters) + 1
+    unsafe made.pointee.time_base = AVRational(num: 1, den: 1000)
+    unsafe made.pointee.start = Int64((max(0, chapter.start) * 1000).rounded())
+    unsafe made.pointee.end = Int64((max(0, chapter.end) * 1000).rounded())
+    unsafe chapter.tags.write(to: &made.pointee.metadata)
+    var count = Int32(unsafe context.pointee.nb_chapters)
+    let code = unsafe withUnsafeMutablePointer(to: &context.pointee.chapters) {
+      unsafe av_dynarray_add_nofree($0, &count, made)
+    }
+    guard code >= 0 else {
+      unsafe av_dict_free(&made.pointee.metadata)
+      unsafe av_free(made)
+      throw .noMemory()
+    }
+    unsafe context.pointee.nb_chapters = UInt32(count)
+  }
+}

@@ -1,0 +1,96 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// A track that is decoded, changed and coded again; of pictures or of sound.
+@safe class CodedTrack: MadeTrack {
+  let source: Int
+  let stream: MediaStream
+  let encoder: MediaEncoder
+  /// What is to be said of the result.
+  let remarks: [String]
+  /// Added to all times, in seconds.
+  var shift = 0.0
+  private(set) final var isDone = false
+  private let decoder: MediaDecoder
+  private let filters: FilterChain
+  private var times: RunningTime
+  private let end: Double?
+  private var place = 0
+  private var isEmpty = true
+
+  /// `encoder`: open.
+  init(
+    _ stream: MediaStream, of input: MediaInput, _ encoder: MediaEncoder, _ filters: FilterChain, _ window: FilmWindow,
+    _ remarks: [String]
+  ) throws(JobFailure) {
+    self.stream = stream
+    self.encoder = encoder
+    self.filters = filters
+    self.remarks = remarks
+    source = stream.index
+    decoder = try MediaDecoder(stream, of: input)
+    times = RunningTime(from: window.origin(in: stream.timeBase), in: stream.timeBase)
+    end = window.end
+  }
+
+  // MARK: What pictures and sound differ in
+
+  /// Tells more of the stream that is made.
+  func describe(_ made: UnsafeMutablePointer<AVStream>) {}
+  /// The unit of a frame's time among the filters; nil for what is left out.
+  func timeBase(of frame: MediaFrame) -> AVRational? { nil }
+  /// What comes in, as the first filter has it.
+  func entry(of frame: MediaFrame) -> String { "" }
+  /// Adds what is missing in a packet that is coded; false for one that is left out.
+  func complete(_ packet: MediaPacket) -> Bool { true }
+
+  // MARK: What they share
+
+  final func declare(in output: MediaOutput) throws(JobFailure) {
+    let made = try unsafe output.addStream(from: encoder.context, tags: stream.tags)
+    unsafe made.pointee.disposition = stream.isDefault ? AV_DISPOSITION_DEFAULT : 0
+    unsafe describe(made)
+    place = Int(unsafe made.pointee.index)
+  }
+
+  final func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
+    if isDone { return }
+    try decoder.decode(packet) { (frame) throws(JobFailure) in try take(frame, output) }
+    guard packet == nil else { return }
+    if isEmpty, stream.kind == .film { throw JobFailure(.damaged, "has no picture that can be decoded") }
+    try finish(output)
+  }
+
+  private func take(_ frame: MediaFrame, _ output: MediaOutput) throws(JobFailure) {
+    guard !isDone, let base = timeBase(of: frame) else { return }
+    let time = unsafe frame.pointer.pointee.pts
+    if time != ffmedia_no_time {
+      let shown = av_rescale_q(times.place(time), stream.timeBase, base)
+      unsafe frame.pointer.pointee.pts = shown
+      if let end, Double(shown) * Double(base.num) / Double(max(1, base.den)) > end { return try finish(output) }
+    }
+    unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+    try filters.filter(frame, entry: entry(of: frame)) { (made, base) throws(JobFailure) in
+      try code(made, base, output)
+    }
+    isEmpty = false
+  }
+
+  private func finish(_ output: MediaOutput) throws(JobFailure) {
+    try filters.finish { (made, base) throws(JobFailure) in try code(made, base, output) }
+    try code(nil, encoder.timeBase, output)
+    isDone = true
+  }
+
+  private func code(_ frame: MediaFrame?, _ base: AVRational, _ output: MediaOutput) throws(JobFailure) {
+    if let frame {
+      unsafe frame.pointer.pointee.pts = av_rescale_q(frame.pointer.pointee.pts, base, encoder.timeBase)
+      unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+    }
+    try encoder.encode(frame) { (packet) throws(JobFailure) in
+      packet.delay(by: shift, encoder.timeBase)
+      if complete(packet) { try output.write(packet, to: place, timeBase: encoder.timeBase) }
+    }
+  }
+}

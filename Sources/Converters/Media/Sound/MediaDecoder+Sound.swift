@@ -1,0 +1,13 @@
+internal import WorkerKit
+
+extension MediaDecoder {
+  /// Calls `body` with samples, and their shape; otherwise as `decode`.
+  @discardableResult
+  func decodeSound(
+    _ packet: MediaPacket?, _ body: (MediaFrame, SoundShape) throws(JobFailure) -> Void
+  ) throws(JobFailure) -> Bool {
+    try decode(packet) { (frame) throws(JobFailure) in
+      if let shape = frame.shape, frame.sampleCount > 0 { try body(frame, shape) }
+    }
+  }
+}
