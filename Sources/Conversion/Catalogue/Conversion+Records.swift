@@ -1,10 +1,10 @@
 /// What is made of records that are one file, or a few: their tracks.
 extension Conversion {
-  public static let records: [Conversion] = [sheet] + cutFormats.map { cut($0) }
+  public static let records: [Conversion] = [cueSheet] + cutFormats.map { cut($0) }
 
   /// The sheet that is in a file, or one made of its chapters: a text that `CueSheet` reads.
-  public static let sheet = Conversion(
-    "sheet", from: Format.sounds, to: .plainText, as: .inView, size: .guess(1), programs: ["ffmedia"],
+  public static let cueSheet = Conversion(
+    "cuesheet", from: Format.sounds, to: .plainText, as: .inView, size: .guess(1), programs: ["ffmedia"],
     meaning: ("any sound", "the sheet in it"))
 
   /// A part of a sound, by the sample, with tags of its own.

@@ -3,7 +3,7 @@ public import WorkerKit
 
 /// Tells how a record that is one file is divided: by the sheet that it has among its tags, or else by its chapters.
 public struct SheetHandler: JobHandler {
-  public static let verbs = [Conversion.sheet.verb]
+  public static let verbs = [Conversion.cueSheet.verb]
 
   public init() {}
 

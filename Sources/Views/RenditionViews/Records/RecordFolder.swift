@@ -67,7 +67,7 @@ final class RecordFolder: MadeItem {
       text = try file.open(patience)
     case .inside:
       try conversions.known.load(patience)
-      text = try conversions.renditions.open(Conversion.sheet.plainRecipe, of: file.subject, patience)
+      text = try conversions.renditions.open(Conversion.cueSheet.plainRecipe, of: file.subject, patience)
     }
     guard text.size <= Int64(CueSheet.longest) else {
       throw Fault(.limit, "is larger than any cue sheet, with \(text.size) bytes")
@@ -105,7 +105,7 @@ final class RecordFolder: MadeItem {
     }
     let source = Source(
       item: sound, attributes: try sound.attributes(patience), name: sound.name, folder: file.source.folder)
-    guard let format = try conversions.format(of: source, patience), Conversion.sheet.sources.contains(format) else {
+    guard let format = try conversions.format(of: source, patience), Conversion.cueSheet.sources.contains(format) else {
       known.withLock { _ = $0.missing.insert(name) }
       return nil
     }
@@ -158,7 +158,7 @@ final class RecordFolder: MadeItem {
 
   private var failure: Fault? {
     guard place == .inside else { return nil }
-    return conversions.renditions.failure(of: .make(Conversion.sheet.plainRecipe), inState: file.revision)
+    return conversions.renditions.failure(of: .make(Conversion.cueSheet.plainRecipe), inState: file.revision)
   }
 
   private final class TrackListing: Listing {

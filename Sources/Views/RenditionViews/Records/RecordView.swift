@@ -14,7 +14,7 @@ package struct RecordView: FolderView {
 
   /// nil where no program makes tracks.
   package init?(listing: ViewListing, _ conversions: Conversions) {
-    guard conversions.catalogue.conversion(Conversion.sheet.verb) != nil else { return nil }
+    guard conversions.catalogue.conversion(Conversion.cueSheet.verb) != nil else { return nil }
     listedExtensions = listing.extensions(possibleExtensions)
     self.conversions = conversions
   }
@@ -37,7 +37,7 @@ package struct RecordView: FolderView {
       if source.isConcealed {
         place = .inside
       } else if let format = try conversions.format(of: source, patience) {
-        guard Conversion.sheet.sources.contains(format) else { return nil }
+        guard Conversion.cueSheet.sources.contains(format) else { return nil }
         place = .inside
       } else if try !CueSheet.isHead(source.head(patience)) {
         return nil
