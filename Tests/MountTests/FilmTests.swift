@@ -83,7 +83,19 @@ import Testing
       """
     ),
     // ffprobe is a player, and has gone before the film is made.
-    ("growing", "vp9 opus\nestimate\nplayed"),
+    (
+      "growing",
+      """
+      vp9 opus
+      estimate
+      played
+      h264 aac estimate
+      a picture inside of it: yes
+      estimate
+      all of it, early and late: yes
+      to the end: True, 0 to 60.00, parts of 2 s
+      """
+    ),
   ]
 
   @Test func filmsAreCopiedCodedChangedAndTakenApart() async throws {

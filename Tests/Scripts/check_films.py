@@ -6,8 +6,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import struct
 import subprocess
 import sys
+import tempfile
+import time
 
 source, mount = map(pathlib.Path, sys.argv[1:3])
 
@@ -149,6 +153,38 @@ def growing():
     print(codecs(path))
     print(attribute(path, "state"))
     print(run("ffmpeg", "-nostdin", "-v", "error", "-t", "1", "-i", path, "-f", "null", "-") or "played")
+    path = mount / "slow.avi.as-mp4"
+    print(codecs(path), attribute(path, "state"))
+    # A program that reads on, as players do: it has had the beginning long before the end was there.
+    with tempfile.TemporaryDirectory() as scratch:
+        player = shutil.copy(shutil.which("cat"), f"{scratch}/mpv")
+        early = pathlib.Path(scratch, "early.mp4")
+        with open(early, "wb") as output:
+            reader = subprocess.Popen([player, path], stdout=output)
+            while early.stat().st_size < 1 << 20 and reader.poll() is None:
+                time.sleep(0.05)
+            check("a picture inside of it", len(pictures(path, "-ss", "1", "-frames:v", "1")) == 1)
+            print(attribute(path, "state"))
+            reader.wait(100)
+        whole = path.read_bytes()
+        # But for the index at the start they are the same.
+        rest = whole.index(b"moof")
+        check("all of it, early and late", early.read_bytes()[rest:] == whole[rest:] and len(pictures(early, "-ss", "58")) == 50)
+        print(parts(whole))
+
+
+def parts(film):
+    """What the index of a film's parts says of them."""
+    place = film.find(b"sidx") - 4
+    size, = struct.unpack(">I", film[place:place + 4])
+    scale, first, lead, count = struct.unpack(">IQQ2xH", film[place + 16:place + 40])
+    start, seconds = place + size + lead, 0
+    for number in range(count):
+        length, duration, kind = struct.unpack(">3I", film[place + 40 + 12 * number:place + 52 + 12 * number])
+        if film[start + 4:start + 8] != b"moof" or kind != 9 << 28:
+            return f"part {number} is none"
+        start, seconds = start + length, seconds + duration / scale
+    return f"to the end: {start == len(film)}, {first} to {seconds:.2f}, parts of {seconds / count:.0f} s"
 
 
 def matrix():

@@ -11,12 +11,17 @@ extension Conversion {
   private static func film(_ result: Format) -> Conversion {
     var conversion = Conversion(
       from: Format.films, to: result, arguments: FilmChanges.self, listed: result == .mp4 ? Format.unplayedFilms : [],
-      listable: result == .mp4 ? Format.films.filter { $0 != .mp4 } : [], size: .guess(8), programs: ["ffmedia"],
+      listable: result == .mp4 ? Format.films.filter { $0 != .mp4 } : [],
+      size: .guess(8, atMost: fragmented.contains(result) ? mostInFragments : .max), programs: ["ffmedia"],
       meaning: ("any film", "the film in another container, coded again only as far as that needs it"))
     conversion.making = .growing
     conversion.outputLimit = Job.largestOutput
     return conversion
   }
+
+  /// What has an index of fragments while it is made: one that nothing is beyond has room for so much.
+  private static let fragmented: [Format] = [.mp4, .m4v, .mov, .f4v]
+  private static let mostInFragments: Int64 = 0x7fff_ffff
 
   /// A picture of a film, or the cover of sound.
   private static func still(_ result: Format) -> Conversion {

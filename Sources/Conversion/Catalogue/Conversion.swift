@@ -30,15 +30,15 @@ public struct Conversion: Sendable {
 
   /// How large a result is.
   public enum Size: Sendable {
-    /// So many times the source's size and a mebibyte: a guess that is too large for nearly all.
-    case guess(Int64)
+    /// So many times the source's size and a mebibyte: a guess that is too large for nearly all. `atMost`: in bytes.
+    case guess(Int64, atMost: Int64 = .max)
     /// Never larger than the source.
     case atMostSource
 
     /// In bytes.
     public func estimate(fromFileOf size: Int64) -> Int64 {
       switch self {
-      case .guess(let factor): Bounds.size(Bounds.size(size) * factor + 1 << 20)
+      case .guess(let factor, let most): min(most, Bounds.size(Bounds.size(size) * factor + 1 << 20))
       case .atMostSource: Bounds.size(size)
       }
     }

@@ -7,4 +7,11 @@ protocol ContainerDoor: AnyObject {
 
   /// Writes at a place as the muxer counts them.
   func write(_ bytes: UnsafeRawBufferPointer, at place: Int64) throws(JobFailure)
+
+  /// Called when all has been written.
+  func finish() throws(JobFailure)
+}
+
+extension ContainerDoor {
+  func finish() throws(JobFailure) {}
 }

@@ -124,6 +124,7 @@ internal import WorkerKit
     try told(unsafe av_write_trailer(context))
     unsafe avio_flush(context.pointee.pb)
     if let failure = bytes.failure { throw failure }
+    try door.finish()
   }
 
   /// How many bytes there are.

@@ -60,7 +60,8 @@ internal import WorkerKit
     unsafe context.pointee.color_primaries = colours.primaries
     unsafe context.pointee.color_trc = colours.transfer
     unsafe context.pointee.colorspace = colours.space
-    unsafe context.pointee.gop_size = coding.groupSize
+    let group = coding.groupSeconds.map { av_rescale(Int64($0), Int64(rate.num), Int64(rate.den)) }
+    unsafe context.pointee.gop_size = group.map { Int32(clamping: max(1, $0)) } ?? coding.groupSize
     // The same on every machine: how many there are shows in the bytes.
     unsafe context.pointee.thread_count = 2
     if let usual = coding.quantizer {

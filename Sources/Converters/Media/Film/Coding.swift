@@ -19,6 +19,8 @@ struct PictureCoding: Sendable {
   var keepsTimes = true
   /// Pictures from one that can be decoded alone to the next.
   var groupSize: Int32 = 250
+  /// The same in seconds, where that counts.
+  var groupSeconds: Int32?
 
   /// Pictures a second at most, if no word says how many.
   var usualMostRate: Int32?

@@ -10,8 +10,12 @@ extension FilmContainer {
     "ogv": ogv,
   ]
 
-  /// A second a fragment; the first says what there is.
-  private static let fragments = ["movflags": "delay_moov+default_base_moof", "frag_duration": "1000000"]
+  /// Fragments of a second or more, from one picture that stands alone to another; the first says what there is. None is
+  /// larger than 32 MiB: it is held in memory.
+  private static let fragments = [
+    "movflags": "delay_moov+default_base_moof+frag_keyframe+skip_trailer", "min_frag_duration": "1000000",
+    "frag_size": "33554432",
+  ]
 
   /// What browsers play.
   static let mp4 = FilmContainer(

@@ -19,6 +19,8 @@ struct FilmContainer: Sendable {
   var options: [String: String] = [:]
   /// For what is read while it is coded; nil where that cannot be.
   var streamedOptions: [String: String]?
+  /// Whether what is read while it is coded is in fragments.
+  var isFragmented: Bool { streamedOptions?["frag_size"] != nil }
   /// Whether a copy has a place for how the picture is to be turned.
   var keepsRotation = false
   var takesAttachments = false

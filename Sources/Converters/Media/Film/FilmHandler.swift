@@ -21,7 +21,9 @@ public struct FilmHandler: JobHandler {
 
   private static func making(_ recipe: Recipe, _ order: JobOrder) throws(JobFailure) -> FilmMaking {
     guard let container = container(recipe.verb), let changes = changes(recipe) else { throw .unknown }
-    return FilmMaking(try order.input(), container, changes)
+    // The same that `stat` tells.
+    let announced = Conversion.films.first { $0.verb == recipe.verb }?.size.estimate(fromFileOf: order.job.size) ?? 0
+    return FilmMaking(try order.input(), container, changes, announced: announced)
   }
 
   public mutating func perform(

@@ -7,11 +7,16 @@ struct FilmMaking {
   private let file: JobInput
   private let container: FilmContainer
   private let changes: FilmChanges
+  /// How many bytes the film is said to have while nobody knows.
+  private let announced: Int64
 
+  /// From one picture that stands alone to the next, at most: a player that jumps begins with one.
+  private static let fragmentSeconds: Int32 = 2
   /// Of larger films the size is not looked for: that would take reading them through. In bytes.
   private static let largestMeasured = 4 << 30
 
-  init(_ file: JobInput, _ container: FilmContainer, _ changes: FilmChanges) {
+  init(_ file: JobInput, _ container: FilmContainer, _ changes: FilmChanges, announced: Int64) {
+    self.announced = announced
     self.file = file
     self.container = container
     self.changes = changes
@@ -51,9 +56,8 @@ struct FilmMaking {
       let door = SealedDoor(layout, hasIndexFirst: container.hasIndexFirst, to: output)
       made = try MediaOutput(container.muxer, through: door, telling: output, isStreamed: true)
     } else {
-      let streamed = container.streamedOptions
-      made = try MediaOutput(container.muxer, to: output, isStreamed: streamed != nil)
-      options.merge(streamed ?? [:]) { _, new in new }
+      made = try self.output(to: output, input)
+      options.merge(streamed(plan)) { _, new in new }
     }
     do throws(JobFailure) { return try make(input, plan, made, options) } catch {
       // Of what fits into which container, not all shows before.
@@ -63,6 +67,23 @@ struct FilmMaking {
     }
   }
 
+  /// For what is not known before it is made.
+  private func output(to output: JobOutput, _ input: MediaInput) throws(JobFailure) -> MediaOutput {
+    guard container.isFragmented, let length = input.duration else {
+      return try MediaOutput(container.muxer, to: output, isStreamed: container.streamedOptions != nil)
+    }
+    let seconds = FilmWindow(changes, of: input).length(of: length)
+    let door = FragmentedDoor(output, announced: announced, seconds: seconds)
+    return try MediaOutput(container.muxer, through: door, telling: output, isStreamed: true, isSeekable: false)
+  }
+
+  private func streamed(_ plan: FilmPlan) -> [String: String] {
+    let options = container.streamedOptions ?? [:]
+    // Of sound any run stands alone.
+    let hasPictures = plan.tracks.contains { $0.stream.kind == .film }
+    return container.isFragmented && !hasPictures ? options.merging(["frag_duration": "1000000"]) { $1 } : options
+  }
+
   private func make(
     _ input: MediaInput, _ plan: FilmPlan, _ output: MediaOutput, _ options: [String: String]
   ) throws(JobFailure) -> String {
@@ -70,13 +91,15 @@ struct FilmMaking {
     var notes: [String] = []
     var tracks: [any MadeTrack] = []
     var rate: AVRational?
+    var coding = plan.coding
+    if container.isFragmented { coding.groupSeconds = Self.fragmentSeconds }
     for (stream, way) in plan.tracks {
       switch (way, stream.kind) {
       case (.attached, _): tracks.append(AttachedPicture(stream, of: input))
       case (.copied, _): tracks.append(try CopiedTrack(stream, of: input, container))
       case (.coded, .film):
         let pictures = try CodedPictures(
-          stream, of: input, plan.coding, changes, window, hasGlobalHeader: output.wantsGlobalHeaders)
+          stream, of: input, coding, changes, window, hasGlobalHeader: output.wantsGlobalHeaders)
         notes += pictures.remarks
         rate = pictures.rate
         tracks.append(pictures)
