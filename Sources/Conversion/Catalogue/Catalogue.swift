@@ -22,7 +22,7 @@ public struct Catalogue: Sendable {
       + Format.office + [.html],
     // Recognition before the text that PDFs have of themselves, which it includes.
     conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents
-      + Conversion.sounds + [.waveform] + Conversion.records + Conversion.films + Conversion.office)
+      + Conversion.sounds + [.waveform] + Conversion.records + Conversion.joined + Conversion.films + Conversion.office)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

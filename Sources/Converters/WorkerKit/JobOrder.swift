@@ -40,16 +40,25 @@ public final class JobOrder {
   public func forEachMember(
     _ body: (_ name: String, _ open: () throws(JobFailure) -> JobInput) throws(JobFailure) -> Void
   ) throws(JobFailure) {
+    for member in try members() {
+      try body(member.name) { () throws(JobFailure) in try input(from: member.start, size: member.size) }
+    }
+  }
+
+  /// The files of a bundle, each with where it lies, to be opened by `input(from:size:)` as often as is needed.
+  public func members() throws(JobFailure) -> [(name: String, start: Int64, size: Int64)] {
     let lead = try input(from: 0, size: min(job.size, Int64(Bundle.lead))).copy
     guard let size = Bundle.listSize(lead), let bundle = try Bundle(list: input(from: 0, size: size).copy) else {
       throw JobFailure(.system, "is no list of files")
     }
     var place = size
+    var members: [(name: String, start: Int64, size: Int64)] = []
     for member in bundle.members {
-      try body(member.name) { () throws(JobFailure) in try input(from: place, size: member.size) }
       guard member.size <= job.size - place else { throw JobFailure(.system, "is no list of files") }
+      members.append((member.name, place, member.size))
       place += member.size
     }
+    return members
   }
 
   /// A part of the input.

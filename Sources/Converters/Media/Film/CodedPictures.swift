@@ -46,6 +46,26 @@ internal import WorkerKit
     try super.init(stream, of: input, encoder, FilterChain(chain, palette: palette), window, remarks)
   }
 
+  /// Goes on where another ends, for the same encoder: as large as fits into its sides, with bars beside or above.
+  init(
+    _ stream: MediaStream, of input: MediaInput, _ coding: PictureCoding, following first: CodedPictures
+  ) throws(JobFailure) {
+    let original = try unsafe input.stream(stream.index)
+    let width = Int(unsafe first.encoder.context.pointee.width)
+    let height = Int(unsafe first.encoder.context.pointee.height)
+    let geometry = try unsafe PictureGeometry(stream, original, FilmChanges(), coding) { sides in
+      min(Double(width) / sides.0, Double(height) / sides.1)
+    }
+    let colours = unsafe PictureColours(
+      original.pointee.codecpar.pointee, keepsFullRange: coding.pixelFormat == "yuvj420p")
+    rate = first.rate
+    let chain =
+      ["fps=\(rate.num)/\(rate.den):start_time=0"] + geometry.chain(colours, coding.pixelFormat)
+      + ["pad=\(width):\(height):(ow-iw)/2:(oh-ih)/2", "setsar=1"]
+    try super.init(
+      stream, of: input, first.encoder, FilterChain(chain.joined(separator: ",")), FilmWindow(of: input), [])
+  }
+
   private static func describe(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ geometry: PictureGeometry, _ colours: PictureColours,
     _ coding: PictureCoding, _ timeBase: AVRational, _ rate: AVRational, _ quality: Int?

@@ -60,7 +60,14 @@ internal import WorkerKit
     return unsafe rate > 0 && samples.pointer.pointee.nb_samples > 0 ? AVRational(num: 1, den: rate) : nil
   }
 
-  override func entry(of samples: MediaFrame) -> String {
+  override func entry(of samples: MediaFrame) -> String { FilterGraph.entry(ofSamples: samples) }
+
+  override func complete(_ packet: MediaPacket) -> Bool { unsafe kept.contains(packet.pointer.pointee.pts) }
+}
+
+extension FilterGraph {
+  /// A run of samples as the filter `abuffer` takes it.
+  static func entry(ofSamples samples: MediaFrame) -> String {
     let rate = unsafe samples.pointer.pointee.sample_rate
     var name = [CChar](repeating: 0, count: 64)
     if unsafe samples.pointer.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC {
@@ -73,6 +80,4 @@ internal import WorkerKit
     time_base=1/\(rate):sample_rate=\(rate):sample_fmt=\(samples.pointer.pointee.format):channel_layout=\(layout)
     """
   }
-
-  override func complete(_ packet: MediaPacket) -> Bool { unsafe kept.contains(packet.pointer.pointee.pts) }
 }

@@ -11,6 +11,12 @@ internal import WorkerKit
   let remarks: [String]
   /// Added to all times, in seconds.
   var shift = 0.0
+  /// Added to the times of what is coded, in the encoder's units: where it follows another.
+  private var delay: Int64 = 0
+  /// Whether nothing is coded after it.
+  var endsEncoder = true
+  /// The latest time of what was coded, with that.
+  private(set) final var latest: Int64?
   private(set) final var isDone = false
   private let decoder: MediaDecoder
   private let filters: FilterChain
@@ -54,6 +60,13 @@ internal import WorkerKit
     place = Int(unsafe made.pointee.index)
   }
 
+  /// Instead of being declared: goes on in a track of the same encoder, from a time in its units on.
+  final func follow(_ other: CodedTrack, at time: Int64) {
+    place = other.place
+    delay = time
+    latest = other.latest
+  }
+
   final func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
     if isDone { return }
     try decoder.decode(packet) { (frame) throws(JobFailure) in try take(frame, output) }
@@ -79,13 +92,15 @@ internal import WorkerKit
 
   private func finish(_ output: MediaOutput) throws(JobFailure) {
     try filters.finish { (made, base) throws(JobFailure) in try code(made, base, output) }
-    try code(nil, encoder.timeBase, output)
+    if endsEncoder { try code(nil, encoder.timeBase, output) }
     isDone = true
   }
 
   private func code(_ frame: MediaFrame?, _ base: AVRational, _ output: MediaOutput) throws(JobFailure) {
     if let frame {
-      unsafe frame.pointer.pointee.pts = av_rescale_q(frame.pointer.pointee.pts, base, encoder.timeBase)
+      let time = unsafe av_rescale_q(frame.pointer.pointee.pts, base, encoder.timeBase) &+ delay
+      unsafe frame.pointer.pointee.pts = time
+      latest = max(latest ?? time, time)
       unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
     }
     try encoder.encode(frame) { (packet) throws(JobFailure) in

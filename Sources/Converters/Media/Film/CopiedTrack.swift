@@ -12,7 +12,11 @@ internal import WorkerKit
   private var lastTime: Int64?
   private var hasBegun = false
   /// What is taken off all times.
-  private let origin: Int64
+  private var origin: Int64
+  /// Sound of which more than half is before is left out: it is what encoders put in front.
+  private var earliest: Int64?
+  /// When what was copied ends, in seconds.
+  private(set) var end = 0.0
   /// Between the order of decoding and that of showing, in pictures.
   private let delay: Int64
 
@@ -38,6 +42,15 @@ internal import WorkerKit
     }
   }
 
+  /// Instead of being declared: goes on in the track of another of the same kind, from a time in seconds on.
+  func follow(_ other: CopiedTrack, at seconds: Double) {
+    place = other.place
+    let time = Int64(seconds * Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num)))
+    origin = origin.subtractingReportingOverflow(time).partialValue
+    earliest = time
+    lastTime = other.lastTime.map { av_rescale_q($0, other.stream.timeBase, stream.timeBase) }
+  }
+
   func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
     guard let packet else { return }
     // Nothing can be shown before a picture that stands alone.
@@ -47,6 +60,10 @@ internal import WorkerKit
     try unsafe checked(av_packet_ref(copy.pointer, packet.pointer), "cannot be copied")
     try bits?.apply(to: copy)
     setTimes()
+    let duration = max(0, unsafe copy.pointer.pointee.duration)
+    let shownEnd = unsafe copy.pointer.pointee.pts &+ duration
+    if let earliest, stream.kind == .sound, shownEnd &- duration / 2 <= earliest { return }
+    end = max(end, Double(shownEnd) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)))
     try output.write(copy, to: place, timeBase: stream.timeBase)
   }
 

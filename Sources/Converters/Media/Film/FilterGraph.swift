@@ -7,6 +7,8 @@ internal import WorkerKit
   private let source: UnsafeMutablePointer<AVFilterContext>
   private let sink: UnsafeMutablePointer<AVFilterContext>
   private let frame: MediaFrame
+  /// When what went in ends, in the unit of its time: as long the last picture stands.
+  private var end: Int64 = 0
   /// Of what comes out.
   var timeBase: AVRational { unsafe av_buffersink_get_time_base(sink) }
 
@@ -92,7 +94,15 @@ internal import WorkerKit
 
   /// Calls `body` with all that comes out for a frame that goes in; nil is the end. Takes what the frame holds.
   func filter(_ input: MediaFrame?, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
-    try unsafe checked(av_buffersrc_add_frame_flags(source, input?.pointer, 0), "cannot be changed so")
+    if let input {
+      let (time, samples) = unsafe (input.pointer.pointee.pts, Int64(input.pointer.pointee.nb_samples))
+      if time != ffmedia_no_time {
+        end = max(end, time &+ (samples > 0 ? samples : max(0, unsafe input.pointer.pointee.pkt_duration)))
+      }
+      try unsafe checked(av_buffersrc_add_frame_flags(source, input.pointer, 0), "cannot be changed so")
+    } else {
+      try unsafe checked(av_buffersrc_close(source, end, 0), "cannot be changed so")
+    }
     while true {
       let came = unsafe av_buffersink_get_frame(sink, frame.pointer)
       if came == ffmedia_again || came == ffmedia_end { return }

@@ -25,8 +25,8 @@ struct MP3Cut {
     guard sound.stream.codec == AV_CODEC_ID_MP3, sound.stream.rate > 0 else {
       throw JobFailure(.unsupported, "has sound as \(sound.stream.codecName), not as MP3")
     }
-    let step = Int64(MP3Information.isFirstVersion(sound.stream.rate) ? 1152 : 576)
-    let frames = try frames()
+    let step = sound.mp3Step
+    let frames = try sound.mp3Frames()
     let count = Int64(frames.sizes.count) * step - frames.padding.first - frames.padding.last
     let wanted = span.samples(at: sound.stream.rate)
     guard wanted.lowerBound < count else { throw JobFailure(.absent, "ends before \(span.start)") }
@@ -43,24 +43,6 @@ struct MP3Cut {
       padding: Int(behind * step - end + MP3Frames.decoderDelay))
     try write(Int(first)..<Int(behind), information.frame, to: output)
     return sound.input.shortfall
-  }
-
-  /// The sizes of all frames, and how many samples at either end of the source are padding.
-  private func frames() throws(JobFailure) -> (sizes: [Int], padding: (first: Int64, last: Int64)) {
-    let input = sound.input
-    input.use(only: [sound.stream.index])
-    try input.rewind(sound.stream)
-    let packet = try MediaPacket()
-    var sizes: [Int] = []
-    var padding: (first: Int64, last: Int64) = (0, 0)
-    while try input.read(into: packet) {
-      guard packet.stream == sound.stream.index else { continue }
-      let own = packet.padding
-      if sizes.isEmpty { padding.first = own.first }
-      padding.last = own.last
-      sizes.append(Int(unsafe packet.pointer.pointee.size))
-    }
-    return (sizes, padding)
   }
 
   private func write(
@@ -89,5 +71,27 @@ struct MP3Cut {
       number += 1
     }
     try file.finish()
+  }
+}
+
+extension OpenSound {
+  /// Samples in a frame of MP3.
+  var mp3Step: Int64 { MP3Information.isFirstVersion(stream.rate) ? 1152 : 576 }
+
+  /// The sizes of all frames, and how many samples at either end are padding.
+  func mp3Frames() throws(JobFailure) -> (sizes: [Int], padding: (first: Int64, last: Int64)) {
+    input.use(only: [stream.index])
+    try input.rewind(stream)
+    let packet = try MediaPacket()
+    var sizes: [Int] = []
+    var padding: (first: Int64, last: Int64) = (0, 0)
+    while try input.read(into: packet) {
+      guard packet.stream == stream.index else { continue }
+      let own = packet.padding
+      if sizes.isEmpty { padding.first = own.first }
+      padding.last = own.last
+      sizes.append(Int(unsafe packet.pointer.pointee.size))
+    }
+    return (sizes, padding)
   }
 }

@@ -11,17 +11,21 @@ public struct SheetHandler: JobHandler {
     _ recipe: Recipe, _ order: JobOrder, to output: JobOutput
   ) throws(JobFailure) -> String {
     let sound = try OpenSound(order.input(), track: nil)
-    let text = if let own = sound.tags["cuesheet"] { own } else { try Self.sheet(of: sound.input.chapters) }
+    let text = sound.tags["cuesheet"] ?? sound.input.chapters.cueSheet
+    if text.isEmpty {
+      throw JobFailure(.unsupported, "has neither a cue sheet in it that divides it nor chapters")
+    }
     try unsafe output.write(Array(text.utf8).span.bytes)
     return ""
   }
+}
 
-  private static func sheet(of chapters: [MediaChapter]) throws(JobFailure) -> String {
-    guard !chapters.isEmpty else {
-      throw JobFailure(.unsupported, "has neither a cue sheet in it that divides it nor chapters")
-    }
+extension [MediaChapter] {
+  /// A sheet that divides a file at the starts of its chapters; empty without any.
+  var cueSheet: String {
+    if isEmpty { return "" }
     var text = "FILE \"\" WAVE\n"
-    for (index, chapter) in chapters.enumerated() {
+    for (index, chapter) in enumerated() {
       guard (0..<1e7).contains(chapter.start) else { continue }
       text += "TRACK \(index + 1) AUDIO\n"
       if let title = chapter.tags["title"] {

@@ -1,0 +1,24 @@
+/// How the films of a folder become one: those of `FilmChanges` that are for all of them, as in `clips.720p.merged.mp4`.
+public struct FilmJoinChanges: Modifiers {
+  public private(set) var film = FilmChanges()
+
+  public init() {}
+
+  public mutating func add(_ word: Substring) -> Bool {
+    var changed = film
+    guard changed.add(word), changed.span == nil, changed.speed == nil, changed.area == nil, changed.turn == nil,
+      !changed.isFlipped, !changed.isMirrored, changed.track == nil
+    else { return false }
+    film = changed
+    return true
+  }
+
+  public var description: String { film.description }
+
+  public static var examples: [(modifier: String, meaning: String)] {
+    FilmChanges.examples.filter { example in
+      var changes = FilmJoinChanges()
+      return changes.add(example.modifier[...])
+    }
+  }
+}

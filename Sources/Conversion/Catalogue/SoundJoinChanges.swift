@@ -1,0 +1,38 @@
+/// How the sounds of a folder become one: the modifiers of a name like `album.crossfade=2s.merged.mp3`.
+public struct SoundJoinChanges: Modifiers {
+  /// For how long the end of one is heard with the start of the next; nil: not at all.
+  public private(set) var crossfade: MediaTime?
+  public private(set) var sound = SoundChanges()
+
+  public init() {}
+
+  private static let mark = "crossfade="
+  private static let possible = MediaTime(milliseconds: 10)...MediaTime(milliseconds: 30_000)
+
+  public mutating func add(_ word: Substring) -> Bool {
+    if word.hasPrefix(Self.mark) {
+      guard crossfade == nil, let time = MediaTime(word.dropFirst(Self.mark.count)), Self.possible.contains(time) else {
+        return false
+      }
+      crossfade = time
+      return true
+    }
+    var changed = sound
+    guard changed.add(word), changed.span == nil, changed.speed == nil, changed.track == nil, changed.quality == nil,
+      changed.depth == nil
+    else { return false }
+    sound = changed
+    return true
+  }
+
+  public var description: String {
+    let words = [crossfade.map { "\(Self.mark)\($0)" }, sound.description]
+    return words.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ".")
+  }
+
+  public static let examples: [(modifier: String, meaning: String)] = [
+    ("crossfade=2s", "the end of each is heard for so long with the start of the next"),
+    ("128k", "so many thousand bits a second"), ("44100hz", "so many samples a second; also `48khz`"),
+    ("mono", "so many channels; also `stereo` and `surround`"),
+  ]
+}

@@ -1,0 +1,56 @@
+internal import Catalogue
+internal import WorkerKit
+
+/// A file of a folder that is to be a part of one: opened when it is read, since a folder may have more than can be open.
+struct JoinedMember {
+  let name: String
+  private let order: JobOrder
+  private let start: Int64
+  private let size: Int64
+
+  /// More are not joined.
+  private static let most = 10_000
+
+  static func all(of order: JobOrder) throws(JobFailure) -> [JoinedMember] {
+    let members = try order.members()
+    guard members.count <= most else { throw JobFailure(.limit, "has more than \(most) files to be joined") }
+    return members.map { JoinedMember(name: $0.name, order: order, start: $0.start, size: $0.size) }
+  }
+
+  private init(name: String, order: JobOrder, start: Int64, size: Int64) {
+    (self.name, self.order, self.start, self.size) = (name, order, start, size)
+  }
+
+  func open() throws(JobFailure) -> JobInput { try order.input(from: start, size: size) }
+
+  /// The name without its extension.
+  var stem: String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name }
+}
+
+/// What becomes of the files of a folder: those that are parts of the result, and of the others why they are none.
+struct JoinedParts<Part> {
+  private(set) var parts: [Part] = []
+  private var leftOut: [String] = []
+
+  /// Calls `body` with each. What cannot be used is left out, and told of; without anything, the first reason counts.
+  init(_ members: [JoinedMember], _ body: (JoinedMember) throws(JobFailure) -> Part) throws(JobFailure) {
+    var first: JobFailure?
+    for member in members {
+      do throws(JobFailure) { parts.append(try body(member)) } catch {
+        // For these no file is the cause.
+        if [.memory, .system].contains(error.failure) { throw error.about(member.name) }
+        first = first ?? error.about(member.name)
+        leftOut.append("\(member.name) \(error.reason)")
+      }
+    }
+    guard !parts.isEmpty else { throw first ?? JobFailure(.unsupported, "has nothing in it that can be joined") }
+  }
+
+  /// The end of a sentence that starts with the folder's name.
+  func remark(_ how: String) -> String {
+    let all = "is made of \(parts.count) files, \(how)"
+    if leftOut.isEmpty { return all }
+    let more = leftOut.count > 3 ? " and \(leftOut.count - 3) more" : ""
+    return "\(all); left out: \(leftOut.prefix(3).joined(separator: ", "))\(more)"
+  }
+}

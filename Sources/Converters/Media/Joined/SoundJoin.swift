@@ -1,0 +1,224 @@
+internal import CFFmpeg
+internal import Catalogue
+internal import WorkerKit
+
+/// The sounds of a folder as one: their packets as they are, if all are alike, or else coded anew, with nothing between one's
+/// last sample and the next one's first.
+struct SoundJoin {
+  private struct Part {
+    let member: JoinedMember
+    let kind: Kind
+    let facts: SoundFacts
+    /// In seconds.
+    let length: Double
+    let tags: MediaTags
+  }
+
+  /// What has to be the same for packets to follow one another.
+  private struct Kind: Equatable {
+    let codec: UInt32
+    let rate: Int
+    let channels: Int
+    /// What stands before all packets.
+    let head: [UInt8]
+  }
+
+  private let parts: JoinedParts<Part>
+  private let target: SoundTarget
+  private let changes: SoundJoinChanges
+
+  init(_ members: [JoinedMember], as target: SoundTarget, _ changes: SoundJoinChanges) throws(JobFailure) {
+    self.target = target
+    self.changes = changes
+    parts = try JoinedParts(members) { (member) throws(JobFailure) in
+      let sound = try OpenSound(member.open(), track: nil)
+      let parameters = try unsafe sound.input.stream(sound.stream.index).pointee.codecpar.pointee
+      let head = unsafe Array(
+        UnsafeBufferPointer(start: parameters.extradata, count: Int(max(0, parameters.extradata_size))))
+      let kind = Kind(
+        codec: sound.stream.codec.rawValue, rate: sound.stream.rate, channels: sound.stream.channels, head: head)
+      let counted = sound.count.map { Double($0) / Double(max(1, sound.facts.shape.rate)) }
+      return Part(
+        member: member, kind: kind, facts: sound.facts, length: counted ?? sound.input.duration ?? 0, tags: sound.tags)
+    }
+  }
+
+  /// Returns the job's remark.
+  func write(to output: JobOutput) throws(JobFailure) -> String {
+    let first = parts.parts[0]
+    let reason: String? =
+      if target.isLossless {
+        "without a loss"
+      } else if changes != SoundJoinChanges() {
+        "coded as the name says"
+      } else if !target.copies.contains(first.kind.codec) {
+        "coded again"
+      } else {
+        parts.parts.first { $0.kind != first.kind }.map { "coded again, since \($0.member.name) is not like the first" }
+      }
+    if let reason {
+      try code(to: output)
+      return parts.remark(reason)
+    }
+    if first.kind.codec == AV_CODEC_ID_MP3.rawValue { try copyFrames(to: output) } else { try copy(to: output) }
+    return parts.remark("copied as they are")
+  }
+
+  // MARK: What is told
+
+  /// A chapter for each, of the length that it has there.
+  private func start(
+    _ file: MediaOutput, _ lengths: [Double], _ options: [String: String] = [:]
+  ) throws(JobFailure) {
+    let all = parts.parts
+    var chapters: [MediaChapter] = []
+    for (part, length) in zip(all, lengths) {
+      var tags = MediaTags()
+      tags.set("title", part.tags["title"] ?? part.member.stem)
+      let place = chapters.last?.end ?? 0
+      chapters.append(MediaChapter(start: place, end: place + length, tags: tags))
+    }
+    for chapter in chapters { try file.add(chapter) }
+    var tags = MediaTags()
+    for (name, value) in all[0].tags.entries where Self.common.contains(name.lowercased()) {
+      if all.allSatisfy({ $0.tags[name] == value }) { tags.set(name, value) }
+    }
+    if let album = tags["album"] { tags.set("title", album) }
+    // Without any tag Ogg gets no chapters, and FLAC never does.
+    tags.set("tracktotal", "\(all.count)")
+    if target.muxer == "flac" { tags.set("CUESHEET", chapters.cueSheet) }
+    file.set(tags)
+    guard target.cover == .stream else { return try file.start(options) }
+    let input = try OpenSound(all[0].member.open(), track: nil).input
+    let cover = input.cover
+    let number = try cover.map { (cover) throws(JobFailure) in try file.addCover(cover, of: input) }
+    try file.start(options)
+    if let cover, let number { try file.writeCover(cover, of: input, to: number) }
+  }
+
+  /// What may be said of all.
+  private static let common: Set = [
+    "album", "album_artist", "artist", "composer", "date", "genre", "copyright", "disc",
+  ]
+
+  // MARK: Copies
+
+  private func copyFrames(to output: JobOutput) throws(JobFailure) {
+    let file = try MediaOutput("mp3", to: output, isStreamed: true, isSeekable: true)
+    let sounds = try OpenSound(parts.parts[0].member.open(), track: nil)
+    let place = Int(unsafe try file.addStream(sounds.stream, of: sounds.input).pointee.index)
+    let base = sounds.stream.timeBase
+    let step = sounds.mp3Step
+    var sizes: [Int] = []
+    var lengths: [Double] = []
+    var kept: [Int] = []
+    var ends: (first: Int64, last: Int64) = (0, 0)
+    for (index, part) in parts.parts.enumerated() {
+      let frames = try OpenSound(part.member.open(), track: nil).mp3Frames()
+      if index == 0 { ends.first = frames.padding.first }
+      ends.last = frames.padding.last
+      let isLast = index == parts.parts.count - 1
+      // What is no sound of the file's is left out as far as it is whole frames.
+      let count = isLast ? frames.sizes.count : frames.sizes.count - Int(frames.padding.last / step)
+      kept.append(max(0, count))
+      sizes += frames.sizes.prefix(max(0, count))
+      let samples = Int64(max(0, count)) * step - (index == 0 ? ends.first : 0) - (isLast ? ends.last : 0)
+      lengths.append(Double(samples) / Double(part.kind.rate))
+    }
+    let information = MP3Information(
+      rate: parts.parts[0].kind.rate, channels: min(2, parts.parts[0].kind.channels), sizes: sizes,
+      delay: ends.first >= MP3Frames.decoderDelay ? Int(ends.first - MP3Frames.decoderDelay) : nil,
+      padding: Int(ends.last + MP3Frames.decoderDelay))
+    try start(file, lengths, ["write_xing": "0"])
+    let packet = try MediaPacket()
+    try packet.fill(with: information.frame)
+    unsafe packet.pointer.pointee.pts = 0
+    unsafe packet.pointer.pointee.dts = 0
+    try file.write(packet, to: place, timeBase: base)
+    var done = 0
+    for (part, count) in zip(parts.parts, kept) {
+      let sound = try OpenSound(part.member.open(), track: nil)
+      sound.input.use(only: [sound.stream.index])
+      var number = 0
+      while number < count, try sound.input.read(into: packet) {
+        guard packet.stream == sound.stream.index else { continue }
+        number += 1
+        done += 1
+        file.tell(Double(done) / Double(max(1, sizes.count)))
+        try file.write(packet, to: place, timeBase: base)
+      }
+    }
+    try file.finish()
+  }
+
+  private func copy(to output: JobOutput) throws(JobFailure) {
+    let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed)
+    let first = try OpenSound(parts.parts[0].member.open(), track: nil)
+    let place = Int(unsafe try file.addStream(first.stream, of: first.input).pointee.index)
+    let rate = Int32(first.stream.rate)
+    let samples = AVRational(num: 1, den: rate)
+    try start(file, parts.parts.map(\.length))
+    let packet = try MediaPacket()
+    // Of the next packet, in samples.
+    var time: Int64?
+    for (index, part) in parts.parts.enumerated() {
+      let sound = try OpenSound(part.member.open(), track: nil)
+      sound.input.use(only: [sound.stream.index])
+      let parameters = try unsafe sound.input.stream(sound.stream.index).pointee.codecpar.pointee
+      while try sound.input.read(into: packet) {
+        guard packet.stream == sound.stream.index else { continue }
+        let given = unsafe av_rescale_q(packet.pointer.pointee.pts, sound.stream.timeBase, samples)
+        let own = unsafe av_rescale_q(packet.pointer.pointee.duration, sound.stream.timeBase, samples)
+        let length = own > 0 ? own : Int64(unsafe parameters.frame_size)
+        let now = time ?? (unsafe packet.pointer.pointee.pts == ffmedia_no_time ? 0 : given)
+        unsafe packet.pointer.pointee.pts = now
+        unsafe packet.pointer.pointee.dts = now
+        unsafe packet.pointer.pointee.duration = length
+        time = now + length
+        // Only at the end of all something is left out.
+        if index < parts.parts.count - 1 { unsafe av_packet_free_side_data(packet.pointer) }
+        try file.write(packet, to: place, timeBase: samples)
+      }
+      file.tell(Double(index + 1) / Double(parts.parts.count))
+    }
+    guard file.hasPackets else { throw JobFailure(.damaged, "has no sound in it") }
+    try file.finish()
+  }
+
+  // MARK: Coding
+
+  private func code(to output: JobOutput) throws(JobFailure) {
+    var sound = changes.sound
+    if target.isLossless {
+      let depth = parts.parts.compactMap(\.facts.depth).max() ?? 16
+      sound.depth = depth <= 16 ? 16 : depth <= 24 ? 24 : 32
+    }
+    let settings = try SoundSettings(target, for: parts.parts[0].facts, sound)
+    let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed)
+    let encoder = try SoundEncoder(settings, wantsGlobalHeaders: file.wantsGlobalHeaders)
+    let place = Int(unsafe try file.addStream(from: encoder.context, tags: MediaTags()).pointee.index)
+    let fade = try changes.crossfade.map { (time) throws(JobFailure) in try Crossfade(time, settings.shape) }
+    let overlap = changes.crossfade?.seconds ?? 0
+    try start(file, parts.parts.enumerated().map { max(0.001, $1.length - ($0 < parts.parts.count - 1 ? overlap : 0)) })
+    func put(_ frame: MediaFrame) throws(JobFailure) {
+      try encoder.encode(frame) { (packet) throws(JobFailure) in
+        try file.write(packet, to: place, timeBase: encoder.timeBase)
+      }
+    }
+    for (index, part) in parts.parts.enumerated() {
+      let open = try OpenSound(part.member.open(), track: nil)
+      let shape = fade?.shape ?? settings.shape
+      try SoundReader(open.stream, of: open.input, as: shape, SoundChanges()).forEachFrame {
+        (frame, share) throws(JobFailure) in
+        if let fade { try fade.take(frame, put) } else { try put(frame) }
+        file.tell((Double(index) + share) / Double(parts.parts.count))
+      }
+      try fade?.endPart(put)
+    }
+    try fade?.finish(put)
+    try encoder.finish { (packet) throws(JobFailure) in
+      try file.write(packet, to: place, timeBase: encoder.timeBase)
+    }
+    try file.finish()
+  }
+}
