@@ -45,6 +45,7 @@ final class Workshop: Sendable {
   final class Notes: ConversionNotes {
     private let values = Mutex<[UInt64: [Job.Work: Int64]]>([:])
     func value(of work: Job.Work, inState revision: UInt64) -> Int64? { values.withLock { $0[revision]?[work] } }
+    func remark(of work: Job.Work, inState revision: UInt64) -> String? { nil }
     func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool) {
       values.withLock { $0[revision, default: [:]][work] = value }
     }

@@ -26,7 +26,7 @@ extension Conversion {
   /// A picture of a film, or the cover of sound.
   private static func still(_ result: Format) -> Conversion {
     Conversion(
-      "still-\(result.name)", from: Format.films + Format.sounds, to: result, arguments: StillChanges.self,
+      "still-\(result.name)", from: Format.films + Format.coveredSounds, to: result, arguments: StillChanges.self,
       size: .guess(8),
       programs: ["ffmedia"],
       meaning: ("any film or sound", "a picture of the film that tells what it is, or the cover of the record"))

@@ -24,7 +24,8 @@ public struct Conversion: Sendable {
     /// As they are made, from the first to the last. How many they will be is known beforehand of what its handler can
     /// measure.
     case growing
-    /// Each part by itself: how many there are is measured, and none is made that nobody reads.
+    /// Each part by itself: how many there are is measured, and none is made that nobody reads; or as `growing`, where the
+    /// handler says so (`JobAnswer.inOrder`).
     case parts
   }
 

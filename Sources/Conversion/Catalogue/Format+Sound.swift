@@ -100,6 +100,10 @@ extension Format {
     .flac, .wav, .w64, .aiff, .au, .caf, .m4a, .opus, .speex, .ogg, .oga, .mp3, .mp2, .aac, .ac3, .dts, .wma, .amr,
     .wideAMR, .gsm, .wavpack, .voc, .ircam, .mka, .monkeysAudio, .trueAudio, .musepack, .tak, .dsd, .realAudio, .eac3,
   ]
+
+  /// Those that have a place for a cover.
+  public static let coveredSounds = sounds.filter { !uncoveredSounds.contains($0) }
+  private static let uncoveredSounds: Set<Format> = [.w64, .au, .caf, .ac3, .dts, .amr, .gsm, .voc, .ircam, .eac3]
 }
 
 extension ArraySlice<UInt8> {

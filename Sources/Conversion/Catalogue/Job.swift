@@ -81,6 +81,8 @@ public struct JobAnswer: Hashable, Sendable {
 
   /// For a file whose size shows only when it is made.
   public static let unmeasured: Int64 = 0
+  /// The remark on a measured size of `Conversion.Making.parts` where no part is made by itself: only all, in their order.
+  public static let inOrder = "in order"
 
   public enum Failure: UInt8, Sendable {
     /// The bytes break their format's rules.

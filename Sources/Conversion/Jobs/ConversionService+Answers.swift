@@ -35,7 +35,8 @@ extension ConversionService {
       switch try perform(
         .measure(recipe), InHand(bytes: bytes, revision: revision), task, worker, output: nil, limit: 0)
       {
-      case .done(let size, _): return .made(size, nil, remark: "", isKept: false)
+      case .done(let size, let remark):
+        return .made(size, nil, remark: remark == JobAnswer.inOrder ? remark : "", isKept: false)
       case .failed(let failure, let reason): throw Failed(failure, reason)
       case .underWay: throw Failed(WorkerFailure.malformedReply)
       }
@@ -62,7 +63,9 @@ extension ConversionService {
         throw Failed(WorkerFailure.malformedReply)
       }
       let size = Int64(range.count)
-      return .made(size, Rendition(output, size: size, identity: nil, kept: nil), remark: "", isKept: true)
+      var remark = ""
+      if case .done(_, let said) = answer { remark = Self.line(said) }
+      return .made(size, Rendition(output, size: size, identity: nil, kept: nil), remark: remark, isKept: true)
     }
   }
 }

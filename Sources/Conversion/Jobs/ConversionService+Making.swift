@@ -149,7 +149,7 @@ extension ConversionService {
   }
 
   /// What a worker says, as one line that is not long: it may come from code that a hostile file took over.
-  private static func line(_ text: String) -> String {
+  static func line(_ text: String) -> String {
     String(text.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
   }
 

@@ -19,8 +19,9 @@ extension ConversionService {
       let bytes = try FileSource.settled(patience, subject.open)
       if let rendition = try keptBefore(key, recipe, bytes, patience) { return rendition }
       let size = try measure(recipe, of: subject, patience)
-      if making == .parts, let size { return parted(recipe, bytes, subject, size: size) }
-      if making == .growing, size != nil || isPatient() {
+      let isInOrder = notes.remark(of: .measure(recipe), inState: key.revision) == JobAnswer.inOrder
+      if making == .parts, !isInOrder, let size { return parted(recipe, bytes, subject, size: size) }
+      if size != nil || making == .growing && isPatient() {
         throw begin(recipe, of: bytes, subject, wants: .beginning, size: size, guess: guess)
       }
     }
@@ -43,7 +44,7 @@ extension ConversionService {
   ) -> Fault {
     let key = Key(revision: subject.revision, work: .make(recipe))
     return begin(key, bytes, subject, wants: wants) { [pool] end in
-      guard pool.conversion(recipe)?.making == .growing else { return nil }
+      guard pool.conversion(recipe)?.making ?? .whole != .whole else { return nil }
       return ResultStream(
         of: bytes, measured: size, guess: guess, identity: bytes.identity?.converted(by: recipe), unwanted: end)
     } _: { [self] task, worker in
@@ -83,6 +84,14 @@ extension ConversionService {
       let key = Key(revision: subject.revision, work: .part(recipe, range))
       if parts[key] == nil { _ = beginPart(key, recipe, range, bytes, subject, isAhead: true) }
     }
+  }
+
+  /// What is said of a part is said of the whole.
+  func noteRemark(_ remark: String, ofPart key: Key) {
+    guard !remark.isEmpty, case .part(let recipe, _) = key.work,
+      let size = notes.value(of: .measure(recipe), inState: key.revision)
+    else { return }
+    notes.note(size, remark: remark, of: .make(recipe), inState: key.revision, isLasting: isOpen(key.revision))
   }
 
   private func beginPart(

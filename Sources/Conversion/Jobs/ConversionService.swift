@@ -8,6 +8,7 @@ internal import Threads
 /// What conversions found out, by what was done with which state of a file: sizes of results, and numbers of pages.
 public protocol ConversionNotes: Sendable {
   func value(of work: Job.Work, inState revision: UInt64) -> Int64?
+  func remark(of work: Job.Work, inState revision: UInt64) -> String?
   /// `remark` is what there is to be said of a result that is as it should be, and empty for most; nil: what was said
   /// before. `isLasting` says whether the next mount may believe it.
   func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool)
@@ -243,6 +244,7 @@ public final class ConversionService: Sendable {
       product = rendition
       if case .part = key.work {
         if let rendition { parts.insert(rendition, for: key, cost: Int(rendition.size)) }
+        noteRemark(remark, ofPart: key)
       } else {
         if let rendition, !isKept {
           unkept.insert(rendition, for: key, cost: max(Self.unkeptLeast, Int(rendition.size)))

@@ -120,11 +120,11 @@ internal import WorkerKit
   /// Reads the next packet; false at the end, and where the rest is damaged.
   func read(into packet: MediaPacket) throws(JobFailure) -> Bool {
     packet.clear()
-    isAtStart = false
     end = nil
     while true {
       let came = unsafe av_read_frame(context, packet.pointer)
       if came >= 0 {
+        isAtStart = false
         note(packet)
         guard
           unsafe packet.pointer.pointee.side_data_elems == 0

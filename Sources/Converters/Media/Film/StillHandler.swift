@@ -50,7 +50,7 @@ public struct StillHandler: JobHandler {
     of input: MediaInput, _ coding: PictureCoding, _ changes: StillChanges, to output: JobOutput
   ) throws(JobFailure) {
     guard !changes.isContactSheet, changes.time == nil, let stream = input.streams.first(where: { $0.kind == .cover })
-    else { throw JobFailure(.unsupported, "has no picture") }
+    else { throw JobFailure(.unsupported, "has no picture; NAME.waveform.as-png is one of its sound") }
     let original = try unsafe input.stream(stream.index)
     let packet = try MediaPacket()
     try unsafe checked(av_packet_ref(packet.pointer, &original.pointee.attached_pic), "has a cover that cannot be read")

@@ -7,7 +7,7 @@ internal import WorkerKit
 /// A range has the same samples as it has in the whole: resampling starts some samples earlier, at a place where the steps of
 /// both rates meet.
 final class RangedSound {
-  private let map: SampleMap
+  let map: SampleMap
   /// Of the map's samples.
   private let span: Range<Int64>
   let shape: SoundShape
@@ -54,6 +54,10 @@ final class RangedSound {
     let offset = span.lowerBound
     try map.forEach(in: (needed.lowerBound + offset)..<(needed.upperBound + offset)) { (frame) throws(JobFailure) in
       guard let given = frame.shape else { return }
+      if let old = resampler, old.source != given {
+        try old.convert(nil, into: output)
+        try emit()
+      }
       if resampler?.source != given { resampler = try SoundResampler(from: given, to: shape) }
       try resampler?.convert(frame, into: output)
       try emit()

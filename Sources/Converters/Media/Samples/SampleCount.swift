@@ -1,72 +1,130 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// How many samples a sound has, told by its packets, of which none is decoded.
+/// How many samples a sound has, told by its container's head or by its packets, of which only the first are decoded.
 enum SampleCount {
-  /// nil where packets do not tell how long they are.
+  /// nil where neither tells: WMA's and Musepack 8's packets have more or fewer, Vorbis' in Matroska do not say how many.
   static func count(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) -> Int64? {
+    let told = stream.duration.flatMap { samples($0, stream) }
+    if ["ape", "tak"].contains(stream.codecName) { return told.flatMap { $0 > 0 ? $0 : nil } }
     guard tellsLength(stream.codecName) else { return nil }
     input.use(only: [stream.index])
     defer { try? input.rewind(stream) }
-    return try walk(stream, of: input)?.count
+    guard let found = try walk(stream, of: input) else { return nil }
+    // Its last block may be filled up.
+    if stream.codecName.hasPrefix("dsd_") { return min(found.count, told ?? found.count) }
+    // Where Ogg's numbers start, the first packet gives no sample.
+    if input.formatName == "ogg" || stream.codecName.hasPrefix("pcm_") { return found.count }
+    guard let lacking = try lackingAtStart(stream, of: input) else { return nil }
+    return found.count > lacking ? found.count - lacking : nil
   }
 
-  /// Of these the sum of what packets say is what comes of them.
+  /// Of these the sum of what packets say is what comes of them, but for the first.
   private static func tellsLength(_ codec: String) -> Bool {
-    ["aac", "mp3", "mp2", "ac3", "eac3", "opus", "vorbis", "flac", "alac", "dts"].contains(codec)
-      || codec.hasPrefix("pcm_")
+    [
+      "aac", "mp3", "mp2", "ac3", "eac3", "opus", "vorbis", "flac", "alac", "dts", "speex", "gsm", "amr_nb", "amr_wb",
+      "musepack7",
+    ].contains(codec) || ["pcm_", "adpcm_", "dsd_"].contains { codec.hasPrefix($0) }
   }
 
-  /// `lead`: how many samples before the first are padding.
+  /// Of these a packet has as many samples as the next, or says itself how many. `step`: as many as each has.
+  private static func length(of packet: MediaPacket, _ stream: MediaStream, step: Int64) -> Int64? {
+    switch stream.codecName {
+    case "opus": packet.opusLength
+    case "flac": packet.flacLength
+    case "dts": packet.dtsLength
+    case "eac3": packet.eac3Length
+    case "ac3": 1536
+    case "aac", "mp3", "mp2": step > 0 ? step : nil
+    default: nil
+    }
+  }
+
+  /// A number of units of the stream's time; nil if it is no whole number of samples.
+  private static func samples(_ length: Int64, _ stream: MediaStream) -> Int64? {
+    let (num, den) = (Int64(stream.timeBase.num) * Int64(stream.rate), Int64(stream.timeBase.den))
+    guard num > 0, den > 0, num % den == 0 || den % num == 0 else { return nil }
+    let (product, overflow) = length.multipliedReportingOverflow(by: num)
+    return overflow ? nil : product / den
+  }
+
+  /// `lead`: how many samples before the first are padding. `isContinuous`: whether each packet starts where the one before
+  /// ends, and the first at 0.
   static func walk(
     _ stream: MediaStream, of input: MediaInput
-  ) throws(JobFailure) -> (count: Int64, lead: Int64)? {
-    let base = stream.timeBase
-    let ticks = Int64(base.den)
-    let isExact = base.num == 1 && stream.rate > 0 && ticks % Int64(stream.rate) == 0
-    let unit = isExact ? ticks / Int64(stream.rate) : 1
+  ) throws(JobFailure) -> (count: Int64, lead: Int64, isContinuous: Bool)? {
     // Matroska counts milliseconds.
+    let isExact = samples(1, stream) != nil
     let step = Int64(try unsafe input.stream(stream.index).pointee.codecpar.pointee.frame_size)
-    guard isExact || step > 0 && ["aac", "mp3", "ac3"].contains(stream.codecName) else { return nil }
-    try input.rewind(stream)
     let packet = try MediaPacket()
+    // Some packets say how long they are only after a seek.
+    _ = try input.read(into: packet)
+    try input.rewind(stream)
     var sum: Int64 = 0
+    // Without what may stand behind the last frame of MPEG's, such as other tags.
+    var whole: Int64 = 0
     var padding: (first: Int64, last: Int64) = (0, 0)
-    var isFirst = true
     // Ogg cuts the last packet's length itself, and says how much it cut.
     let isOgg = input.formatName == "ogg"
-    var end: Int64 = 0
+    var (start, end): (Int64?, Int64) = (nil, 0)
+    var (packets, isEnded, isContinuous) = (0, false, true)
     while try input.read(into: packet) {
       guard packet.stream == stream.index else { continue }
-      let length = isExact ? unsafe packet.pointer.pointee.duration : step
-      guard length > 0 else { return nil }
-      sum += length
-      if isOgg {
-        let time = unsafe packet.pointer.pointee.pts
-        // One stream behind another starts again.
-        guard time != ffmedia_no_time, time + length >= end else { return nil }
-        end = time + length
+      let said = unsafe packet.pointer.pointee.duration
+      guard let length = isExact ? samples(said, stream) : length(of: packet, stream, step: step), length >= 0 else {
+        return nil
       }
       let own = packet.padding
-      if isFirst { padding.first = own.first }
-      padding.last = own.last
-      isFirst = false
+      if packets == 0 { padding.first = own.first }
+      if isOgg {
+        guard let time = packet.time else {
+          // Behind the end there may be packets of which all is cut off.
+          guard start != nil else { return nil }
+          continue
+        }
+        guard length > 0, let place = samples(time, stream) else { return nil }
+        // One stream behind another starts again.
+        guard place + length >= end else { return nil }
+        // Speex' padding at the start is decoded as all else is.
+        start = start ?? (stream.codecName == "speex" ? place : max(0, place))
+        end = place + length
+        continue
+      }
+      // One without a length is the first or the last.
+      guard !isEnded else { return nil }
+      isEnded = length == 0 && packets > 0
+      packets += 1
+      if let time = packet.time.flatMap({ samples($0, stream) }), time != sum { isContinuous = false }
+      sum += length
+      padding.last += own.last
+      if !stream.isMPEGSound || packet.isMPEGFrame { whole = sum }
     }
-    let count = isOgg ? end / unit : sum / unit - padding.first - padding.last
-    return count > 0 ? (count, padding.first) : nil
+    let count = isOgg ? end - (start ?? 0) : whole - padding.first - padding.last
+    return count > 0 ? (count, padding.first, isContinuous) : nil
   }
-}
 
-extension MediaPacket {
-  /// How many samples at its start and at its end are padding.
-  var padding: (first: Int64, last: Int64) {
-    var size = 0
-    guard let data = unsafe av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8 else {
-      return (0, 0)
+  /// How many samples fewer than they say come of the first packets, which an encoder has told the decoder to leave out;
+  /// nil if it is more than two packets.
+  private static func lackingAtStart(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) -> Int64? {
+    let step = Int64(try unsafe input.stream(stream.index).pointee.codecpar.pointee.frame_size)
+    let decoder = try MediaDecoder(stream, of: input)
+    let packet = try MediaPacket()
+    try input.rewind(stream)
+    var lengths: [Int64] = []
+    var came: Int64 = 0
+    func take(_ frame: MediaFrame, _ shape: SoundShape) { came += Int64(frame.sampleCount) }
+    while lengths.count < 4, try input.read(into: packet) {
+      guard packet.stream == stream.index else { continue }
+      let said = unsafe packet.pointer.pointee.duration
+      guard let length = samples(said, stream) ?? length(of: packet, stream, step: step) else { return nil }
+      lengths.append(length)
+      came += packet.padding.first
+      packet.keepEnd()
+      try decoder.decodeSound(packet, take)
     }
-    func word(_ place: Int) -> Int64 {
-      (0..<4).reduce(0) { unsafe $0 | Int64(data[place + $1]) << (8 * Int64($1)) }
-    }
-    return (word(0), word(4))
+    try decoder.decodeSound(nil, take)
+    let lacking = lengths.reduce(0, +) - came
+    // The last of few is decoded whole, though it may be cut.
+    return abs(lacking) <= 2 * (lengths.max() ?? 0) ? max(0, lacking) : nil
   }
 }

@@ -6,47 +6,47 @@ internal import WorkerKit
 /// Writes a file of plain samples, or a part of it.
 struct SampleFileJob {
   private let kind: SampleFile.Kind
-  private let changes: SoundChanges
   private let sound: OpenSound
   private let coding: SampleCoding
   private let shape: SoundShape
+  private let feed: SoundFeed
   private let tags: MediaTags
 
   /// `tags`: in place of the sound's own.
-  init(_ kind: SampleFile.Kind, of sound: OpenSound, _ changes: SoundChanges, tags: MediaTags? = nil) {
+  init(
+    _ kind: SampleFile.Kind, of sound: OpenSound, _ changes: SoundChanges, tags: MediaTags? = nil
+  ) throws(JobFailure) {
     self.tags = tags ?? sound.tags
     self.kind = kind
-    self.changes = changes
     self.sound = sound
     coding = SampleFile.coding(kind, for: sound.facts, changes)
     var shape = sound.facts.shape(changes)
     shape.format = coding.format
     self.shape = shape
-  }
-
-  /// The sound in the file's shape; nil if it has to be decoded from its start.
-  private func ranged() throws(JobFailure) -> RangedSound? {
-    guard changes.speed == nil, let map = sound.map else { return nil }
-    return try RangedSound(map, changes.span, as: shape)
+    feed = try SoundFeed(sound, as: shape, changes)
   }
 
   private func file(_ count: Int64) throws(JobFailure) -> SampleFile {
     try SampleFile(kind, coding, shape, count: count, tags)
   }
 
-  /// How many bytes it will have; nil if that shows only when it is made.
-  func size() throws(JobFailure) -> Int64? {
-    guard let ranged = try ranged() else { return nil }
-    return try file(ranged.count).size
+  /// How many bytes it will have, and whether any part of them can be made by itself; unmeasured if that shows only when it
+  /// is made.
+  func measured() throws(JobFailure) -> JobAnswer.Outcome {
+    guard let count = feed.count else { return .done(JobAnswer.unmeasured) }
+    return try .done(file(count).size, remark: feed.ranged == nil ? JobAnswer.inOrder : "")
   }
 
-  func write(_ part: Range<Int64>?, to output: JobOutput) throws(JobFailure) {
-    guard let ranged = try ranged() else {
+  /// Returns the job's remark.
+  func write(_ part: Range<Int64>?, to output: JobOutput) throws(JobFailure) -> String {
+    if let ranged = feed.ranged {
+      let file = try file(ranged.count)
+      try write(part ?? 0..<file.size, of: file, ranged, to: output)
+    } else {
       guard part == nil else { throw JobFailure(.system, "has no parts") }
-      return try writeInOrder(to: output)
+      try writeInOrder(to: output)
     }
-    let file = try file(ranged.count)
-    try write(part ?? 0..<file.size, of: file, ranged, to: output)
+    return feed.remark
   }
 
   private func write(
@@ -61,7 +61,7 @@ struct SampleFileJob {
       let step = Int64(file.step)
       let samples = (body.lowerBound - start) / step..<(body.upperBound - start + step - 1) / step
       var place = start + samples.lowerBound * step
-      try ranged.forEach(in: samples) { (frame) throws(JobFailure) in
+      try feed.forEachFrame(in: samples, of: ranged) { (frame) throws(JobFailure) in
         let bytes = coding.bytes(of: frame, channels: shape.channels, isBigEndian: file.isBigEndian)
         try write(bytes, at: place, body, to: output)
         place += Int64(bytes.count)
@@ -81,23 +81,25 @@ struct SampleFileJob {
     try unsafe output.write(span.bytes)
   }
 
-  /// Decoded from the start; how long it is shows at the end.
+  /// Decoded from the start. Where it shows only at the end how long it is, the head is filled in then, and nothing can be
+  /// read before.
   private func writeInOrder(to output: JobOutput) throws(JobFailure) {
-    let file = try file(0)
+    let file = try file(feed.count ?? 0)
     try unsafe output.write(file.head.span.bytes)
     var count: Int64 = 0
     let progress = ProgressReport(output)
-    try SoundFeed(sound, as: shape, changes).forEachFrame { (frame, share) throws(JobFailure) in
+    try feed.forEachFrame { (frame, share) throws(JobFailure) in
       let bytes = coding.bytes(of: frame, channels: shape.channels, isBigEndian: file.isBigEndian)
       try unsafe output.write(bytes.span.bytes)
       count += Int64(frame.sampleCount)
-      progress.tell(share)
+      progress.tell(share) { feed.count == nil ? 0 : Int64(file.head.count) + count * Int64(file.step) }
     }
     let whole = try self.file(count)
     guard whole.head.count == file.head.count else {
       throw JobFailure(.limit, "is too long for \(kind.rawValue.uppercased()) here; W64 and CAF have room")
     }
     try unsafe output.write(whole.tail.span.bytes)
+    if feed.count != nil { return }
     guard lseek(output.descriptor, 0, SEEK_SET) == 0 else { throw JobFailure("cannot be written", errno: errno) }
     try unsafe output.write(whole.head.span.bytes)
   }

@@ -5,10 +5,14 @@ internal import WorkerKit
 /// A sound of which each sample has a place in the file: any part of it can be decoded by itself, with the same samples as
 /// if all were.
 ///
-/// What cannot be decoded is silence, so that what comes after stays where it is.
+/// What cannot be decoded is silence, so that what comes after stays where it is; `loss` tells of it.
 final class SampleMap {
   /// Samples of each channel.
   private(set) var count: Int64 = 0
+  /// How many the container says that there are.
+  private var claimed: Int64?
+  /// Of the last range that was asked for.
+  private(set) var loss = SoundLoss()
   let shape: SoundShape
 
   private let input: MediaInput
@@ -42,7 +46,7 @@ final class SampleMap {
     packet = try MediaPacket()
     decoder = try MediaDecoder(stream, of: input, keepsPadding: true)
     input.use(only: [stream.index])
-    guard let count = try measured(), count > 0 else { return nil }
+    guard let count = try measured(), count > 0, try begins() else { return nil }
     self.count = count
   }
 
@@ -51,7 +55,7 @@ final class SampleMap {
     switch container {
     case "flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv":
       if ["flac", "tta", "wavpack", "alac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
-    case "mov,mp4,m4a,3gp,3g2,mj2": if name == "alac" || name.hasPrefix("pcm_") { return .seeking }
+    case "mov,mp4,m4a,3gp,3g2,mj2": if ["alac", "flac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
     // A frame goes on in up to 511 bytes of those before it.
     case "mp3": if name == "mp3" { return .walking(back: 40) }
     default: break
@@ -66,14 +70,33 @@ final class SampleMap {
     case .walking: return try counted()
     case .seeking:
       guard let claimed = stream.duration.map({ $0 / unit }), claimed > 0 else { return try counted() }
+      self.claimed = claimed
       // Believed if that is where the last packet ends.
       let nearEnd = max(0, claimed - Int64(shape.rate))
       guard unsafe av_seek_frame(input.context, Int32(stream.index), nearEnd * unit, AVSEEK_FLAG_BACKWARD) >= 0 else {
         return try counted()
       }
       guard let end = try lastEnd() else { return try counted() }
-      return min(end, claimed)
+      return end <= claimed ? end : try counted()
     }
+  }
+
+  /// Whether anything at its start can be decoded.
+  private func begins() throws(JobFailure) -> Bool {
+    var found = false
+    try decode(from: 0) { _, shape, first in
+      found = found || shape.rate == self.shape.rate
+      return !found && first < Int64(self.shape.rate)
+    }
+    return found
+  }
+
+  /// What is to be said, as the end of a sentence, of all of it and of the last range that was asked for; empty for nothing.
+  var remark: String {
+    let rate = shape.rate
+    guard let claimed, claimed - count > max(Int64(rate), claimed / 50) else { return loss.remark(rate: rate) }
+    let end = "ends after \(count / Int64(rate)) s, though it says that it lasts \(claimed / Int64(rate)) s"
+    return [end, loss.remark(rate: rate)].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
   /// Where the last packet ends, of those that follow; nil if there are none, or one says nothing.
@@ -91,6 +114,8 @@ final class SampleMap {
 
   private func counted() throws(JobFailure) -> Int64? {
     guard let found = try SampleCount.walk(stream, of: input) else { return nil }
+    // Frames that count otherwise cannot be found by their places.
+    if case .seeking = access, !found.isContinuous { return nil }
     lead = found.lead
     return found.count
   }
@@ -104,8 +129,10 @@ final class SampleMap {
   /// Calls `body` with exactly the samples of a range within `0..<count`, piece by piece.
   func forEach(in range: Range<Int64>, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     var next = range.lowerBound
+    loss = SoundLoss()
     let silence = try MediaFrame()
     func fill(to end: Int64) throws(JobFailure) {
+      if next < end { loss.note(next..<end) }
       while next < end {
         guard silence.allocate(Int(min(end - next, 8192)), shape) else { throw .noMemory() }
         silence.fillWithSilence(from: 0, shape)
@@ -116,8 +143,8 @@ final class SampleMap {
     try decode(from: range.lowerBound) { (frame, shape, first) throws(JobFailure) in
       guard next < range.upperBound else { return false }
       let end = first + Int64(frame.sampleCount)
-      // Samples of another shape have no place here.
-      guard end > next, shape.hasSameSamples(as: self.shape) else { return true }
+      // Samples of another rate have no place here.
+      guard end > next, shape.rate == self.shape.rate else { return true }
       if first >= range.upperBound { return false }
       try fill(to: first)
       if end > range.upperBound { frame.keep(first: Int(range.upperBound - first)) }
@@ -188,12 +215,5 @@ final class SampleMap {
       count += 1
     }
     return max(0, count - 1)
-  }
-}
-
-extension SoundShape {
-  /// A decoder may choose another format than a container says, but no other number of channels or rate.
-  fileprivate func hasSameSamples(as other: SoundShape) -> Bool {
-    rate == other.rate && channels == other.channels
   }
 }

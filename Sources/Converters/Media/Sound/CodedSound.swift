@@ -39,7 +39,7 @@ struct CodedSound {
       try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
     }
     try file.finish()
-    return [coding.settings.remark, sound.input.shortfall].filter { !$0.isEmpty }.joined(separator: "; ")
+    return [coding.settings.remark, coding.feed.remark].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
   /// How many bytes it will have; nil if that shows only when it is made.

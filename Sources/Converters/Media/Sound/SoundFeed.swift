@@ -2,14 +2,17 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// The samples that go into a coded file, as many as are told beforehand.
+/// The samples that go into a file, as many as are told beforehand.
 final class SoundFeed {
   private let sound: OpenSound
   private let shape: SoundShape
   private let changes: SoundChanges
-  private let ranged: RangedSound?
+  /// nil for what is decoded from its start.
+  let ranged: RangedSound?
   /// Of each channel; nil where that shows only in the end.
   let count: Int64?
+  /// What is to be said of the samples that came, as the end of a sentence; empty for nothing.
+  private(set) var remark = ""
 
   init(_ sound: OpenSound, as shape: SoundShape, _ changes: SoundChanges) throws(JobFailure) {
     self.sound = sound
@@ -34,27 +37,55 @@ final class SoundFeed {
 
   /// Calls `body` with all samples, and how much of the source is read, from 0 to 1.
   func forEachFrame(_ body: (MediaFrame, Double) throws(JobFailure) -> Void) throws(JobFailure) {
-    if let ranged {
-      var done: Int64 = 0
-      return try ranged.forEach(in: 0..<ranged.count) { (frame) throws(JobFailure) in
-        done += Int64(frame.sampleCount)
-        try body(frame, Double(done) / Double(ranged.count))
-      }
+    guard let ranged else { return try forEachFrameInOrder(body) }
+    var done: Int64 = 0
+    try forEachFrame(in: 0..<ranged.count, of: ranged) { (frame) throws(JobFailure) in
+      done += Int64(frame.sampleCount)
+      try body(frame, Double(done) / Double(ranged.count))
     }
+  }
+
+  /// Calls `body` with exactly the samples of a range within `0..<count`.
+  func forEachFrame(
+    in range: Range<Int64>, of ranged: RangedSound, _ body: (MediaFrame) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    try ranged.forEach(in: range, body)
+    remark = ranged.map.remark
+  }
+
+  private func forEachFrameInOrder(_ body: (MediaFrame, Double) throws(JobFailure) -> Void) throws(JobFailure) {
     var left = count ?? .max
-    try SoundReader(sound.stream, of: sound.input, as: shape, changes).forEachFrame {
-      (frame, share) throws(JobFailure) in
+    let reader = try SoundReader(sound.stream, of: sound.input, as: shape, changes, keepsEnd: count != nil)
+    try reader.forEachFrame { (frame, share) throws(JobFailure) in
       frame.keep(first: Int(min(left, Int64(frame.sampleCount))))
       left -= Int64(frame.sampleCount)
       if frame.sampleCount > 0 { try body(frame, share) }
     }
-    guard count != nil else { return }
+    let lost = reader.lostPackets
+    let isLost = lost == 0 ? "" : "lacks \(lost) \(lost == 1 ? "packet" : "packets") that cannot be decoded"
+    var remarks = [count == nil ? sound.input.shortfall : "", isLost]
+    if let count, left > 0 {
+      guard left <= max(Int64(shape.rate), count / 2) else {
+        let (end, all) = (SoundLoss.seconds(count - left, shape.rate), SoundLoss.seconds(count, shape.rate))
+        throw JobFailure(.damaged, "ends after \(end) s, though it says that it lasts \(all) s")
+      }
+      // Resampling and stretching round.
+      if left > Self.rounding || lost > 0 { remarks.append("is silent for its last \(SoundLoss.seconds(left, shape.rate)) s") }
+      try fill(left) { (frame) throws(JobFailure) in try body(frame, 1) }
+    }
+    remark = remarks.filter { !$0.isEmpty }.joined(separator: "; ")
+  }
+
+  private static let rounding: Int64 = 2048
+
+  private func fill(_ count: Int64, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
+    var left = count
     let silence = try MediaFrame()
     while left > 0 {
       guard silence.allocate(Int(min(left, 8192)), shape) else { throw .noMemory() }
       silence.fillWithSilence(from: 0, shape)
       left -= Int64(silence.sampleCount)
-      try body(silence, 1)
+      try body(silence)
     }
   }
 }

@@ -17,8 +17,7 @@ public struct SoundHandler: JobHandler {
   ) throws(JobFailure) -> String {
     guard let changes = recipe.arguments.flatMap({ SoundChanges($0[...]) }) else { throw .unknown }
     if let kind = SampleFile.Kind(rawValue: recipe.verb) {
-      try SampleFileJob(kind, of: sound(order, changes), changes).write(order.part, to: output)
-      return ""
+      return try SampleFileJob(kind, of: sound(order, changes), changes).write(order.part, to: output)
     }
     guard let target = SoundTarget.named(recipe.verb), order.part == nil else { throw .unknown }
     let coded = try CodedSound(sound(order, changes), as: target, changes)
@@ -32,8 +31,7 @@ public struct SoundHandler: JobHandler {
     guard case .measure(let recipe) = order.job.work, let changes = recipe.arguments.flatMap({ SoundChanges($0[...]) })
     else { throw .unknown }
     if let kind = SampleFile.Kind(rawValue: recipe.verb) {
-      let size = try SampleFileJob(kind, of: sound(order, changes), changes).size()
-      return .done(size ?? JobAnswer.unmeasured)
+      return try SampleFileJob(kind, of: sound(order, changes), changes).measured()
     }
     guard let target = SoundTarget.named(recipe.verb) else { throw .unknown }
     if let coding = SpeechCoding(rawValue: recipe.verb) {

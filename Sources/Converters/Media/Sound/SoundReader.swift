@@ -14,14 +14,19 @@ final class SoundReader {
   private var tempo: (filter: TempoFilter, shape: SoundShape)?
   private var resampler: SoundResampler?
   private let output: MediaFrame
+  /// Whether it is read to its last sample, although a container may say that those at the end are padding.
+  private let keepsEnd: Bool
+  /// How many packets gave nothing, since they are damaged.
+  private(set) var lostPackets = 0
   /// How many samples of the source have come.
   private var taken: Int64 = 0
   /// Those that are wanted, as the source counts them; nil before the first has come.
   private var wanted: Range<Int64>?
 
   init(
-    _ stream: MediaStream, of input: MediaInput, as shape: SoundShape, _ changes: SoundChanges
+    _ stream: MediaStream, of input: MediaInput, as shape: SoundShape, _ changes: SoundChanges, keepsEnd: Bool = false
   ) throws(JobFailure) {
+    self.keepsEnd = keepsEnd
     self.input = input
     self.stream = stream
     self.shape = shape
@@ -45,7 +50,9 @@ final class SoundReader {
       if time != ffmedia_no_time {
         share = Double(time) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) / length
       }
-      try decoder.decodeSound(packet) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) }
+      if keepsEnd { packet.keepEnd() }
+      let isWhole = try decoder.decodeSound(packet) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) }
+      if !isWhole { lostPackets += 1 }
     }
     if !isDone { try decoder.decodeSound(nil) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) } }
     guard wanted != nil else { throw JobFailure(.damaged, "has no sound that can be decoded") }

@@ -1,0 +1,93 @@
+internal import CFFmpeg
+
+extension MediaStream {
+  /// Whether each of its packets starts with a frame's head of MPEG's.
+  var isMPEGSound: Bool { ["mp3", "mp2"].contains(codecName) }
+}
+
+extension MediaPacket {
+  /// nil where the container does not say.
+  var time: Int64? {
+    let time = unsafe pointer.pointee.pts
+    return time == ffmedia_no_time ? nil : time
+  }
+
+  private var bytes: UnsafeBufferPointer<UInt8> {
+    unsafe UnsafeBufferPointer(start: pointer.pointee.data, count: max(0, Int(pointer.pointee.size)))
+  }
+
+  /// Whether it starts with a frame's head of MPEG's sound (ISO 11172-3, 2.4.1.3).
+  var isMPEGFrame: Bool {
+    let bytes = unsafe bytes
+    guard bytes.count >= 4, unsafe bytes[0] == 0xff, unsafe bytes[1] & 0xe0 == 0xe0 else { return false }
+    let (version, layer, code, rate) = unsafe (bytes[1] >> 3 & 3, bytes[1] >> 1 & 3, bytes[2] >> 4, bytes[2] >> 2 & 3)
+    return version != 1 && layer != 0 && (1...14).contains(code) && rate != 3
+  }
+
+  /// How many samples of 48 kHz a packet of Opus has (RFC 6716, 3.1); nil for what is none.
+  var opusLength: Int64? {
+    let bytes = unsafe bytes
+    guard let first = unsafe bytes.first else { return nil }
+    let configuration = Int(first >> 3)
+    let frame: Int64 =
+      configuration < 12
+      ? [480, 960, 1920, 2880][configuration & 3]
+      : configuration < 16 ? [480, 960][configuration & 1] : [120, 240, 480, 960][configuration & 3]
+    switch first & 3 {
+    case 0: return frame
+    case 1, 2: return 2 * frame
+    default: return bytes.count > 1 ? unsafe Int64(bytes[1] & 63) * frame : nil
+    }
+  }
+
+  /// How many samples a frame of FLAC has (RFC 9639, 9.1.1); nil for what is none.
+  var flacLength: Int64? {
+    let bytes = unsafe bytes
+    guard bytes.count >= 16, unsafe bytes[0] == 0xff, unsafe bytes[1] & 0xfc == 0xf8 else { return nil }
+    let code = unsafe Int(bytes[2] >> 4)
+    // The frame's number comes first, in one to seven bytes.
+    let place = 4 + max(1, unsafe (~bytes[4]).leadingZeroBitCount)
+    switch code {
+    case 1: return 192
+    case 2...5: return 576 << Int64(code - 2)
+    case 6: return unsafe Int64(bytes[place]) + 1
+    case 7: return unsafe Int64(bytes[place]) << 8 + Int64(bytes[place + 1]) + 1
+    case 8...15: return 256 << Int64(code - 8)
+    default: return nil
+    }
+  }
+
+  /// How many samples a frame of DTS has (ETSI TS 102 114, 5.3); nil for what does not start with its core.
+  var dtsLength: Int64? {
+    let bytes = unsafe bytes
+    guard bytes.count >= 6, unsafe bytes.prefix(4).elementsEqual([0x7f, 0xfe, 0x80, 0x01]) else { return nil }
+    return unsafe (Int64(bytes[4] & 1) << 6 + Int64(bytes[5] >> 2) + 1) * 32
+  }
+
+  /// How many samples a frame of E-AC-3 has (ETSI TS 102 366, E.1.3.1); nil for what is none, or goes with another.
+  var eac3Length: Int64? {
+    let bytes = unsafe bytes
+    guard bytes.count >= 5, unsafe bytes[0] == 0x0b, unsafe bytes[1] == 0x77, unsafe bytes[2] >> 6 == 0 else { return nil }
+    let (rate, blocks) = unsafe (bytes[4] >> 6, Int(bytes[4] >> 4 & 3))
+    return rate == 3 ? 1536 : [256, 512, 768, 1536][blocks]
+  }
+
+  /// How many samples at its start and at its end are padding.
+  var padding: (first: Int64, last: Int64) {
+    var size = 0
+    guard let data = unsafe av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8 else {
+      return (0, 0)
+    }
+    func word(_ place: Int) -> Int64 {
+      (0..<4).reduce(0) { unsafe $0 | Int64(data[place + $1]) << (8 * Int64($1)) }
+    }
+    return (word(0), word(4))
+  }
+
+  /// Forgets how many samples at its end are padding: for who knows how many there are in all.
+  func keepEnd() {
+    var size = 0
+    guard let data = unsafe av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8 else { return }
+    for place in 4..<8 { unsafe data[place] = 0 }
+  }
+}
