@@ -8,6 +8,8 @@ import tempfile
 
 class Worker:
     """One worker; `ask` blocks until it has answered."""
+    #: Where an answer has a failure's number.
+    UNDER_WAY = 256
 
     def __init__(self, program):
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -21,7 +23,7 @@ class Worker:
 
     def ask(self, path, recipe="count pages", document=0, limit=1 << 32, start=0, size=None, timeout=60, passwords=()):
         """(failure, value, reason, bytes); failure 0 is success. Raises EOFError when the worker ends."""
-        is_question = recipe.startswith(("count ", "passwords"))
+        is_question = recipe.startswith(("count ", "passwords", "measure "))
         self.count += 1
         source = os.open(path, os.O_RDONLY)
         if size is None:
@@ -32,10 +34,12 @@ class Worker:
         try:
             socket.send_fds(self.socket, [message], [source] + ([] if is_question else [output]))
             self.socket.settimeout(timeout)
-            answer = self.socket.recv(4096)
-            if len(answer) < 24:
-                raise EOFError(f"the worker ended with status {self.process.wait()}")
-            number, failure, value = struct.unpack("<QQQ", answer[:24])
+            failure = self.UNDER_WAY
+            while failure == self.UNDER_WAY:
+                answer = self.socket.recv(4096)
+                if len(answer) < 24:
+                    raise EOFError(f"the worker ended with status {self.process.wait()}")
+                number, failure, value = struct.unpack("<QQQ", answer[:24])
             assert number == self.count, "the answer is to another job"
             made = os.pread(output, 1 << 30, 0) if not is_question and failure == 0 else b""
             assert not made or len(made) == value, "the size is not what was said"

@@ -43,8 +43,7 @@ public struct CutHandler: JobHandler {
     let tags = cut.tags(of: sound)
     switch way {
     case .samples(let kind):
-      try SampleFileJob(kind, of: sound, cut.changes, tags: tags).write(order.part, to: output)
-      return ""
+      return try SampleFileJob(kind, of: sound, cut.changes, tags: tags).write(order.part, to: output)
     case .mp3: return try MP3Cut(sound, cut.span, tags).write(to: output)
     case .coded(let target): return try CodedSound(sound, as: target, cut.changes, tags: tags).write(to: output)
     }
@@ -55,8 +54,7 @@ public struct CutHandler: JobHandler {
     let (way, cut) = try Self.parts(recipe)
     guard case .samples(let kind) = way else { return .done(JobAnswer.unmeasured) }
     let sound = try sound(order)
-    let job = SampleFileJob(kind, of: sound, cut.changes, tags: cut.tags(of: sound))
-    return .done(try job.size() ?? JobAnswer.unmeasured)
+    return try SampleFileJob(kind, of: sound, cut.changes, tags: cut.tags(of: sound)).measured()
   }
 
   /// Kept open for the next track.

@@ -67,7 +67,7 @@ extension MediaPacket {
   /// How many samples a frame of E-AC-3 has (ETSI TS 102 366, E.1.3.1); nil for what is none, or goes with another.
   var eac3Length: Int64? {
     let bytes = unsafe bytes
-    guard bytes.count >= 5, unsafe bytes[0] == 0x0b, unsafe bytes[1] == 0x77, unsafe bytes[2] >> 6 == 0 else { return nil }
+    guard bytes.count >= 5, unsafe bytes[0] == 0x0b && bytes[1] == 0x77 && bytes[2] >> 6 == 0 else { return nil }
     let (rate, blocks) = unsafe (bytes[4] >> 6, Int(bytes[4] >> 4 & 3))
     return rate == 3 ? 1536 : [256, 512, 768, 1536][blocks]
   }

@@ -21,6 +21,13 @@ final class OpenSound {
     return tags
   }
 
+  /// nil if it has none.
+  func cover() throws(JobFailure) -> SoundCover? {
+    guard let cover = input.cover else { return nil }
+    let mimeType = cover.codecName == "png" ? "image/png" : "image/jpeg"
+    return SoundCover(bytes: try input.coverBytes(cover), mimeType: mimeType)
+  }
+
   init(_ bytes: JobInput, track: Int?) throws(JobFailure) {
     self.track = track
     input = try MediaInput(bytes)

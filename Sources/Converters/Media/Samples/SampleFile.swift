@@ -26,7 +26,7 @@ struct SampleFile {
   var isBigEndian: Bool { kind == .aiff || kind == .au || kind == .caf }
 
   init(
-    _ kind: Kind, _ coding: SampleCoding, _ shape: SoundShape, count: Int64, _ tags: MediaTags
+    _ kind: Kind, _ coding: SampleCoding, _ shape: SoundShape, count: Int64, _ tags: MediaTags, _ cover: SoundCover?
   ) throws(JobFailure) {
     self.kind = kind
     self.coding = coding
@@ -38,18 +38,23 @@ struct SampleFile {
     guard !overflow, size < Job.largestOutput else {
       throw JobFailure(.limit, "would be larger than \(Job.largestOutput) bytes")
     }
-    let facts = SampleHead(coding: coding, shape: shape, count: count, bodySize: size, tags: tags)
+    let more = kind == .wav || kind == .aiff ? ID3Tag.bytes(tags, cover) : []
+    let chunk = more.isEmpty ? [] : kind == .wav ? SampleHead.chunk("id3 ", more) : SampleHead.bigChunk("ID3 ", more)
+    let facts = SampleHead(
+      coding: coding, shape: shape, count: count, bodySize: size, tags: tags, tailSize: chunk.count)
     switch kind {
     case .wav: head = facts.wav
     case .aiff:
-      guard size < 1 << 32 - 1 << 16 else { throw JobFailure(.limit, "is too long for AIFF; CAF and W64 have room") }
+      guard size + Int64(chunk.count) < 1 << 32 - 1 << 16 else {
+        throw JobFailure(.limit, "is too long for AIFF; CAF and W64 have room")
+      }
       head = facts.aiff
     case .au: head = facts.au
     case .caf: head = facts.caf
     case .w64: head = facts.w64
     }
     let unit: Int64 = kind == .wav || kind == .aiff ? 2 : 1
-    tail = [UInt8](repeating: 0, count: Int((unit - size % unit) % unit))
+    tail = [UInt8](repeating: 0, count: Int((unit - size % unit) % unit)) + chunk
   }
 
   /// The coding that a file of a kind has for a sound.

@@ -11,6 +11,7 @@ struct SampleFileJob {
   private let shape: SoundShape
   private let feed: SoundFeed
   private let tags: MediaTags
+  private let cover: SoundCover?
 
   /// `tags`: in place of the sound's own.
   init(
@@ -24,10 +25,11 @@ struct SampleFileJob {
     shape.format = coding.format
     self.shape = shape
     feed = try SoundFeed(sound, as: shape, changes)
+    cover = kind == .wav || kind == .aiff ? try sound.cover() : nil
   }
 
   private func file(_ count: Int64) throws(JobFailure) -> SampleFile {
-    try SampleFile(kind, coding, shape, count: count, tags)
+    try SampleFile(kind, coding, shape, count: count, tags, cover)
   }
 
   /// How many bytes it will have, and whether any part of them can be made by itself; unmeasured if that shows only when it

@@ -8,6 +8,8 @@ struct SampleHead {
   /// Of the samples, in bytes.
   let bodySize: Int64
   let tags: MediaTags
+  /// Of the chunks behind the samples, in bytes.
+  let tailSize: Int
 
   private var bits: Int { coding.size * 8 }
   private var step: Int { coding.size * shape.channels }
@@ -20,7 +22,7 @@ struct SampleHead {
     let rest = Self.chunk("fmt ", form) + information + Array("data".utf8)
     let padded = bodySize + bodySize % 2
     // From behind the first size to the end.
-    let size = Int64(4 + rest.count + 4) + padded
+    let size = Int64(4 + rest.count + 4 + tailSize) + padded
     guard size > UInt32.max else {
       return Array("RIFF".utf8) + Self.little(UInt32(size)) + Array("WAVE".utf8) + rest + Self.little(UInt32(bodySize))
     }
@@ -67,7 +69,7 @@ struct SampleHead {
     return chunks.isEmpty ? [] : Self.chunk("LIST", Array("INFO".utf8) + chunks)
   }
 
-  private static func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+  static func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
     Array(name.utf8) + little(UInt32(bytes.count)) + bytes + (bytes.count % 2 == 1 ? [0] : [])
   }
 
@@ -85,7 +87,7 @@ struct SampleHead {
     // A Pascal string without letters.
     let coded = isFloat ? common + Array("fl32".utf8) + [0, 0] : common
     let rest = Array(form.utf8) + version + Self.bigChunk("COMM", coded) + texts + Array("SSND".utf8)
-    let size = Int64(rest.count + 12) + bodySize + bodySize % 2
+    let size = Int64(rest.count + 12 + tailSize) + bodySize + bodySize % 2
     return Array("FORM".utf8) + Self.big(UInt32(size)) + rest + Self.big(UInt32(bodySize + 8))
       + [UInt8](repeating: 0, count: 8)
   }
@@ -129,7 +131,7 @@ struct SampleHead {
   private static func little(_ number: some FixedWidthInteger) -> [UInt8] { [UInt8](littleEndian: number) }
   private static func big(_ number: some FixedWidthInteger) -> [UInt8] { [UInt8](littleEndian: number).reversed() }
 
-  private static func bigChunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+  static func bigChunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
     Array(name.utf8) + big(UInt32(bytes.count)) + bytes + (bytes.count % 2 == 1 ? [0] : [])
   }
 

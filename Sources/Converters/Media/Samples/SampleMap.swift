@@ -24,6 +24,8 @@ final class SampleMap {
   private let unit: Int64
   /// How many samples before the first are padding.
   private var lead: Int64 = 0
+  /// Whether there are any.
+  var hasLead: Bool { lead > 0 }
 
   private enum Access {
     /// The container finds a packet by its time.

@@ -23,13 +23,14 @@ struct CodedSound {
   /// Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {
     if isCopy {
-      try copy(to: output)
+      _ = try copy(to: output)
       return sound.input.shortfall
     }
     let coding = try Coding(sound, target, changes)
     let file = try self.file(to: output, coding)
     let place = try begin(file, coding)
     try coding.feed.forEachFrame { (frame, share) throws(JobFailure) in
+      if let gain = coding.settings.gain { try frame.amplify(by: gain, coding.settings.shape) }
       try coding.encoder.encode(frame) { (packet) throws(JobFailure) in
         try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
       }
@@ -44,7 +45,8 @@ struct CodedSound {
 
   /// How many bytes it will have; nil if that shows only when it is made.
   func size() throws(JobFailure) -> Int64? {
-    if isCopy { return nil }
+    if isCopy { return target.isStreamed || target.muxer == "mp3" ? try copy(to: nil) : nil }
+    guard target.isConstant, changes.quality == nil else { return nil }
     let coding = try Coding(sound, target, changes)
     guard let constant = coding.constant else { return nil }
     let file = try self.file(to: nil, coding)
@@ -69,15 +71,19 @@ struct CodedSound {
       target.muxer, to: output, isStreamed: target.isStreamed || coding.constant != nil, isSeekable: !target.isStreamed)
   }
 
-  private func copy(to output: JobOutput) throws(JobFailure) {
+  /// Returns how many bytes there are. `output`: nil to rehearse what is streamed, for that.
+  private func copy(to output: JobOutput?) throws(JobFailure) -> Int64 {
     let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed)
     var copy = PacketCopy(from: sound.input, to: file)
-    try sound.input.rewind(sound.stream)
     try copy.add(sound.stream)
-    try start(file)
+    // Without padding there was no first frame that tells of any.
+    let isBare = target.muxer == "mp3" && sound.map?.hasLead == false
+    try sound.input.rewind(sound.stream)
+    try start(file, isBare ? ["write_xing": "0"] : [:])
     try copy.run()
     guard file.hasPackets else { throw JobFailure(.damaged, "has no sound in it") }
     try file.finish()
+    return file.size
   }
 
   /// Everything up to the first packet of sound; gives its stream's number.

@@ -70,7 +70,9 @@ final class SoundFeed {
         throw JobFailure(.damaged, "ends after \(end) s, though it says that it lasts \(all) s")
       }
       // Resampling and stretching round.
-      if left > Self.rounding || lost > 0 { remarks.append("is silent for its last \(SoundLoss.seconds(left, shape.rate)) s") }
+      if left > Self.rounding || lost > 0 {
+        remarks.append("is silent for its last \(SoundLoss.seconds(left, shape.rate)) s")
+      }
       try fill(left) { (frame) throws(JobFailure) in try body(frame, 1) }
     }
     remark = remarks.filter { !$0.isEmpty }.joined(separator: "; ")

@@ -39,7 +39,6 @@ public struct SoundHandler: JobHandler {
       if CodedSound(sound, as: target, changes).isCopy { return .done(JobAnswer.unmeasured) }
       return .done(try SpeechFile(coding, of: sound, changes).size ?? JobAnswer.unmeasured)
     }
-    guard target.isConstant, changes.quality == nil else { return .done(JobAnswer.unmeasured) }
     return try .done(CodedSound(sound(order, changes), as: target, changes).size() ?? JobAnswer.unmeasured)
   }
 

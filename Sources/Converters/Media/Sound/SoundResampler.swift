@@ -21,6 +21,8 @@ internal import WorkerKit
       let isWide = [source, target].contains { [AV_SAMPLE_FMT_S32, AV_SAMPLE_FMT_S32P].contains($0.format) }
       let inner = isWide ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_FLTP
       unsafe av_opt_set_sample_fmt(UnsafeMutableRawPointer(made), "internal_sample_fmt", inner, 0)
+      // Of two channels the mean: what is as loud as can be stays so, also as fractions.
+      if source.channels <= 2 { unsafe av_opt_set_double(UnsafeMutableRawPointer(made), "rematrix_maxval", 1, 0) }
     }
     try unsafe checked(swr_init(made), "has channels that do not become \(target.channels)")
   }

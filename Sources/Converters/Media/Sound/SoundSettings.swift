@@ -12,6 +12,8 @@ internal import WorkerKit
   /// Bits a sample.
   var depth: Int?
   var options: [String: String]
+  /// By which samples are multiplied before an encoder that makes them quieter; nil for all others.
+  private(set) var gain: Float?
   /// What had to be changed for the format's sake: the end of a sentence that starts with the file's name, or nothing.
   private(set) var remark = ""
 
@@ -32,15 +34,23 @@ internal import WorkerKit
     shape = SoundShape(
       rate: rate, channels: channels.count, speakers: channels.speakers,
       format: unsafe Self.format(encoder, depth: target.isLossless ? depth : nil))
-    if target.isLossless { self.depth = min(depth, shape.sampleSize * 8) }
+    if target.isLossless { self.depth = min(depth, target.mostBits, shape.sampleSize * 8) }
     if let word = changes.quality, let quality = target.quality {
       self.quality = quality(word)
     } else if changes.bitRate == nil, let quality = target.quality, target.usualRate == 0 {
       self.quality = quality(5)
     } else if let rate = changes.bitRate ?? (target.usualRate > 0 ? target.usualRate * shape.channels : nil) {
-      bitRate = (target.muxer == "mp3" ? MP3Frames.nearest(to: rate, at: shape.rate) : rate) * 1000
+      let isMP3 = target.muxer == "mp3"
+      let kilobits = isMP3 ? MP3Frames.nearest(to: rate, at: shape.rate) : rate
+      bitRate = kilobits * 1000
+      if isMP3, kilobits < 256 { gain = 1 / (kilobits < 192 ? 0.95 : kilobits < 224 ? 0.97 : 0.98) }
     }
     remark = Self.remark(wanted, shape)
+    let given = source.isFloating && changes.depth == nil ? 32 : depth
+    if target.isLossless, let depth = self.depth, depth < given {
+      let less = "has \(depth) bits a sample instead of \(given), for which the encoder has no place"
+      remark += remark.isEmpty ? less : "; " + less
+    }
   }
 
   /// With two channels, for what an encoder has no such channels for.

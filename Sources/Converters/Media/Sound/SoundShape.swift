@@ -1,4 +1,5 @@
 internal import CFFmpeg
+internal import WorkerKit
 
 /// How samples lie in memory, and how many there are a second.
 struct SoundShape: Hashable {
@@ -95,6 +96,20 @@ extension MediaFrame {
 
   /// Leaves out all but the first `count` samples.
   func keep(first count: Int) { unsafe pointer.pointee.nb_samples = Int32(min(max(0, count), sampleCount)) }
+
+  /// Makes samples louder or quieter, if they are fractions.
+  func amplify(by factor: Float, _ shape: SoundShape) throws(JobFailure) {
+    guard shape.format == AV_SAMPLE_FMT_FLTP else { return }
+    guard unsafe av_frame_make_writable(pointer) >= 0, let planes = unsafe pointer.pointee.extended_data else {
+      throw .noMemory()
+    }
+    for channel in 0..<shape.channels {
+      guard let plane = unsafe planes[channel] else { continue }
+      unsafe plane.withMemoryRebound(to: Float.self, capacity: sampleCount) { samples in
+        for place in 0..<sampleCount { unsafe samples[place] *= factor }
+      }
+    }
+  }
 
   func fillWithSilence(from first: Int, _ shape: SoundShape) {
     unsafe av_samples_set_silence(

@@ -18,6 +18,8 @@ struct SoundTarget {
   var options: [String: String] = [:]
   /// Whether it keeps every bit of the samples.
   var isLossless = false
+  /// Bits a sample of what loses nothing.
+  var mostBits = 32
   /// The encoder's quality for `v0` to `v9`; nil if it has none.
   var quality: (@Sendable (Int) -> Double)?
   /// Whether each second takes as many bits as the next, unless a quality is asked for: then the size is known beforehand.
@@ -53,7 +55,8 @@ struct SoundTarget {
     "spx": SoundTarget(
       muxer: "spx", encoders: ["libspeex"], copies: ids(AV_CODEC_ID_SPEEX), isStreamed: true, mostChannels: 2),
     "flac": SoundTarget(
-      muxer: "flac", encoders: ["flac"], copies: ids(AV_CODEC_ID_FLAC), isLossless: true, cover: .stream),
+      muxer: "flac", encoders: ["flac"], copies: ids(AV_CODEC_ID_FLAC), isLossless: true, mostBits: 24,
+      cover: .stream),
     "wv": SoundTarget(muxer: "wv", encoders: ["wavpack"], copies: ids(AV_CODEC_ID_WAVPACK), isLossless: true),
     "ac3": SoundTarget(
       muxer: "ac3", encoders: ["ac3"], copies: ids(AV_CODEC_ID_AC3), usualRate: 96, isStreamed: true, mostChannels: 6),
@@ -72,7 +75,7 @@ struct SoundTarget {
     "amr": SoundTarget(muxer: "amr", encoders: [], copies: ids(AV_CODEC_ID_AMR_NB), isStreamed: true),
     "awb": SoundTarget(muxer: "amr", encoders: [], copies: ids(AV_CODEC_ID_AMR_WB), isStreamed: true),
     "voc": SoundTarget(
-      muxer: "voc", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_U8), mostChannels: 2),
+      muxer: "voc", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE), mostChannels: 2),
     "ircam": SoundTarget(muxer: "ircam", encoders: ["pcm_s16le"], copies: ids(AV_CODEC_ID_PCM_S16LE)),
     "mka": SoundTarget(
       muxer: "matroska", encoders: ["libopus"], copies: anyCopy, usualRate: 64, rates: [48000], options: opus,

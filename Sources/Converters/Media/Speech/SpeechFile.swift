@@ -6,13 +6,11 @@ internal import WorkerKit
 struct SpeechFile {
   private let coding: SpeechCoding
   private let mode: Int
-  private let sound: OpenSound
   private let feed: SoundFeed
   private let remark: String
 
   init(_ coding: SpeechCoding, of sound: OpenSound, _ changes: SoundChanges) throws(JobFailure) {
     self.coding = coding
-    self.sound = sound
     mode = coding.mode(kilobits: changes.bitRate)
     let shape = SoundShape(rate: coding.rate, channels: 1, format: AV_SAMPLE_FMT_S16)
     feed = try SoundFeed(sound, as: shape, changes)
@@ -54,7 +52,7 @@ struct SpeechFile {
     let frames = (rest + coding.step - 1) / coding.step
     waiting += [Int16](repeating: 0, count: frames * coding.step - waiting.count)
     try code()
-    return [remark, sound.input.shortfall].filter { !$0.isEmpty }.joined(separator: "; ")
+    return [remark, feed.remark].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 }
 
