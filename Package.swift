@@ -193,8 +193,8 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Index", "Catalogue", "Jobs", "Tree",
-        "AllViews",
+        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Cue", "Index", "Catalogue", "Jobs",
+        "Tree", "AllViews",
         "MailViews", "RenditionViews", "Unpacking", "Pixels", "CJbig2Dec", "TestSupport",
       ], path: "Tests/Fuzzing", swiftSettings: strict),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
@@ -225,7 +225,7 @@ let package = Package(
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("OfficeTests", ["Catalogue", "WorkerKit", "Office", "Fuzzing"]),
-    tests("CueTests", ["Cue"]),
+    tests("CueTests", ["Cue", "Fuzzing"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("MountTests", []),

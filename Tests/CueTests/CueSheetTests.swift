@@ -143,24 +143,4 @@ import Testing
     #expect(CueSheet([UInt8](repeating: 0x20, count: CueSheet.longest + 1)) == nil)
     #expect(CueSheet.isHead(Array(Self.plain.utf8.prefix(300))[...]) && !CueSheet.isHead(Array("FILE a".utf8)[...]))
   }
-
-  /// Any bytes give tracks that do not overlap, or none.
-  @Test func mutationsNeverOverlap() {
-    var state: UInt64 = 18
-    func random(_ limit: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(state >> 33) % limit
-    }
-    for _ in 0..<300 {
-      var bytes = Array(Self.plain.utf8)
-      for _ in 0...random(12) { bytes[random(bytes.count)] = bytes[random(bytes.count)] }
-      guard let sheet = CueSheet(bytes) else { continue }
-      for (index, track) in sheet.tracks.enumerated() {
-        #expect(track.file < sheet.files.count && track.end.map { $0 > track.start } ?? true)
-        for other in sheet.tracks[..<index] where other.file == track.file {
-          #expect((other.end ?? .max) <= track.start || (track.end ?? .max) <= other.start)
-        }
-      }
-    }
-  }
 }

@@ -25,6 +25,8 @@ extension FuzzTarget {
       "compressed 150dpi.q60", ".50%.as-png.as-jpeg.as-txt", ".999999px.q101.rot45.as-gif",
       ".scan.bw.q5.as-jpeg", ".bw.page2.scan.pages/001.jpg", ".deu+eng.searchable.pdf", ".deu.bw.scan.pdf",
       ".eng.as-hocr",
+      ".tracks/01 x.flac", ".crossfade=2s.128k.merged.mp3", ".720p.mute.merged.mp4", ".1s1f-2s74f.as-wav",
+      "cut-flac 1s1f-2s;title=a%3B;track=1/2", "joined-mp3 crossfade=2s.128k", "joined-mp4 720p.mute",
       "scan-jpeg scan.bw.page2", "scan colour.eng", "recognized deu+eng", "hocr eng+eng",
     ]
     return rests.enumerated().map { [UInt8($0.offset)] + Array($0.element.utf8) }

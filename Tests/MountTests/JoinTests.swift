@@ -87,6 +87,7 @@ struct JoinTests {
       done
       hash() { $q -i $1 -map 0:v -f framemd5 - | grep -v '#' | cut -d, -f6; }
       (hash $S/alike/1.mp4; hash $S/alike/2.mp4; hash $S/alike/10.mp4) | cmp - <(hash alike.merged.mp4) && echo same
+      cat alike.merged.mp4 > $O/x.mp4; grep -aobE 'moov|mdat' $O/x.mp4 | head -1 | cut -d: -f2
       # Each part has its own tone, at its place.
       cat mixed.merged.mp4 > $O/x.mp4
       for at in 1 3 5; do $q -ss $at -t 0.3 -i $O/x.mp4 -ac 1 $O/t.wav; sox $O/t.wav -n stat 2>&1 | awk '/Rough/ { print int(($3 + 50) / 100) }'; done
@@ -107,6 +108,7 @@ struct JoinTests {
         alike is made of 3 files, coded again
         h264,80,60,25/1,112
         same
+        moov
         3
         5
         7

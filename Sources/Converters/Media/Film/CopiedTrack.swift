@@ -15,6 +15,8 @@ internal import WorkerKit
   private var origin: Int64
   /// Sound of which more than half is before is left out: it is what encoders put in front.
   private var earliest: Int64?
+  /// In seconds.
+  private static let longest = 1e9
   /// When what was copied ends, in seconds.
   private(set) var end = 0.0
   /// Between the order of decoding and that of showing, in pictures.
@@ -45,7 +47,8 @@ internal import WorkerKit
   /// Instead of being declared: goes on in the track of another of the same kind, from a time in seconds on.
   func follow(_ other: CopiedTrack, at seconds: Double) {
     place = other.place
-    let time = Int64(seconds * Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num)))
+    let time = Int64(
+      max(0, min(Self.longest, seconds)) * Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num)))
     origin = origin.subtractingReportingOverflow(time).partialValue
     earliest = time
     lastTime = other.lastTime.map { av_rescale_q($0, other.stream.timeBase, stream.timeBase) }

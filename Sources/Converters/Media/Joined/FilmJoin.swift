@@ -35,6 +35,8 @@ struct FilmJoin {
     }
   }
 
+  /// No part is, whatever it says; in seconds.
+  private static let longest = 1e9
   private let parts: JoinedParts<Part>
   private let container: FilmContainer
   private let changes: FilmChanges
@@ -51,8 +53,8 @@ struct FilmJoin {
         member: member,
         kinds: try isCopied
           ? used.map { (track) throws(JobFailure) in try Kind(track.stream, of: input) } : nil,
-        length: input.duration ?? 0, title: input.tags["title"] ?? member.stem, hasSound: used.count > 1,
-        isCutDown: plan.tracks.count > used.count)
+        length: min(Self.longest, input.duration ?? 0), title: input.tags["title"] ?? member.stem,
+        hasSound: used.count > 1, isCutDown: plan.tracks.count > used.count)
     }
   }
 
@@ -68,25 +70,36 @@ struct FilmJoin {
   func write(to output: JobOutput) throws(JobFailure) -> String {
     let all = parts.parts
     let more = all.contains(where: \.isCutDown) ? ", each with its first picture and sound" : ""
-    let file = try MediaOutput(container.muxer, to: output, isStreamed: false)
+    let kinds = all[0].kinds
+    guard let other = all.first(where: { $0.kinds == nil || $0.kinds != kinds }) else {
+      // Twice, so that the index of what is written stands before it.
+      let rehearsal = SealedDoor()
+      try copy(to: MediaOutput(container.muxer, through: rehearsal, telling: nil, isStreamed: false))
+      if rehearsal.layout.isUnknown {
+        try copy(to: MediaOutput(container.muxer, to: output, isStreamed: false))
+      } else {
+        let door = SealedDoor(rehearsal.layout, hasIndexFirst: container.hasIndexFirst, to: output)
+        try copy(to: MediaOutput(container.muxer, through: door, telling: output, isStreamed: true))
+      }
+      return parts.remark("copied as they are\(more)")
+    }
+    try code(to: MediaOutput(container.muxer, to: output, isStreamed: false))
+    let isAsked = changes.changePictures || changes.codec != nil
+    let reason = isAsked || other.kinds == nil ? "" : ", since \(other.member.name) is not like the first"
+    return parts.remark("coded again\(reason)\(more)")
+  }
+
+  /// A chapter for each, and what comes before the first packet.
+  private func start(_ file: MediaOutput) throws(JobFailure) {
     var place = 0.0
-    for part in all {
+    for part in parts.parts {
       var tags = MediaTags()
       tags.set("title", part.title)
       try file.add(MediaChapter(start: place, end: place + max(0.001, part.length), tags: tags))
       place += part.length
     }
     unsafe file.context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
-    let kinds = all[0].kinds
-    let other = all.first { $0.kinds == nil || $0.kinds != kinds }
-    guard let other else {
-      try copy(to: file)
-      return parts.remark("copied as they are\(more)")
-    }
-    try code(to: file)
-    let isAsked = changes.changePictures || changes.codec != nil
-    let reason = isAsked || other.kinds == nil ? "" : ", since \(other.member.name) is not like the first"
-    return parts.remark("coded again\(reason)\(more)")
+    try file.start(container.options)
   }
 
   private func tell(_ file: MediaOutput, _ index: Int) { file.tell(Double(index) / Double(parts.parts.count)) }
@@ -101,7 +114,7 @@ struct FilmJoin {
       let tracks = try streams.map { (stream) throws(JobFailure) in try CopiedTrack(stream, of: input, container) }
       if before.isEmpty {
         for track in tracks { try track.declare(in: file) }
-        try file.start(container.options)
+        try start(file)
       } else {
         let end = before.map(\.end).max() ?? 0
         for (track, last) in zip(tracks, before) { track.follow(last, at: end) }
@@ -149,13 +162,13 @@ struct FilmJoin {
         pictures = try CodedPictures(used[0].stream, of: input, coding, following: first)
         let frames = AVRational(num: first.rate.den, den: first.rate.num)
         let heard = sound.map { av_rescale_q($0.count, AVRational(num: 1, den: Int32($0.rate)), frames) } ?? 0
-        pictures.follow(last, at: max((last.latest ?? -1) + 1, heard))
+        pictures.follow(last, at: max((last.latest ?? -1) &+ 1, heard))
       } else {
         pictures = try CodedPictures(
           used[0].stream, of: input, coding, changes, FilmWindow(of: input), hasGlobalHeader: file.wantsGlobalHeaders)
         try pictures.declare(in: file)
         try sound?.declare(in: file)
-        try file.start(container.options)
+        try start(file)
       }
       first = first ?? pictures
       last = pictures
@@ -167,7 +180,7 @@ struct FilmJoin {
         if packet.stream == stream?.index { try sound?.take(packet, file) }
       }
       try pictures.take(nil, file)
-      let seen = Double((pictures.latest ?? -1) + 1) * Double(pictures.rate.den) / Double(max(1, pictures.rate.num))
+      let seen = Double((pictures.latest ?? -1) &+ 1) * Double(pictures.rate.den) / Double(max(1, pictures.rate.num))
       try sound?.endPart(at: seen, file)
       tell(file, index + 1)
     }

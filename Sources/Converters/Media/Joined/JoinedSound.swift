@@ -7,8 +7,11 @@ final class JoinedSound {
   private let encoder: SoundEncoder
   private let chain: String
   private let silence: MediaFrame
-  private var current: (decoder: MediaDecoder, filters: FilterChain, stream: MediaStream, origin: Int64)?
+  private var current: (decoder: MediaDecoder, filters: FilterChain, stream: MediaStream)?
+  private var times: RunningTime
   private var place = 0
+  /// In seconds.
+  private static let longest = 1e9
   /// Samples that were given to the encoder.
   private(set) var count: Int64 = 0
 
@@ -20,6 +23,7 @@ final class JoinedSound {
     let settings = try SoundSettings(target, for: sound.facts, SoundChanges())
     encoder = try SoundEncoder(settings, wantsGlobalHeaders: hasGlobalHeader)
     silence = try MediaFrame()
+    times = RunningTime(from: 0, in: sound.stream.timeBase)
     let shape = encoder.shape
     let format = unsafe av_get_sample_fmt_name(shape.format).map { unsafe String(cString: $0) } ?? "fltp"
     chain =
@@ -34,20 +38,20 @@ final class JoinedSound {
   /// The sound of the next film; nil if it has none.
   func begin(_ stream: MediaStream?, of input: MediaInput) throws(JobFailure) {
     current = try stream.map { (stream) throws(JobFailure) in
-      let decoder = try MediaDecoder(stream, of: input)
-      return (decoder, FilterChain(chain, runLength: 0), stream, FilmWindow(of: input).origin(in: stream.timeBase))
+      times = RunningTime(from: FilmWindow(of: input).origin(in: stream.timeBase), in: stream.timeBase)
+      return (try MediaDecoder(stream, of: input), FilterChain(chain, runLength: 0), stream)
     }
   }
 
   func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
-    guard let (decoder, filters, stream, origin) = current else { return }
+    guard let (decoder, filters, stream) = current else { return }
     try decoder.decode(packet) { (frame) throws(JobFailure) in
       let rate = unsafe frame.pointer.pointee.sample_rate
       guard rate > 0, frame.sampleCount > 0 else { return }
       let time = unsafe frame.pointer.pointee.pts
       if time != ffmedia_no_time {
-        let shown = time.subtractingReportingOverflow(origin).partialValue
-        unsafe frame.pointer.pointee.pts = av_rescale_q(shown, stream.timeBase, AVRational(num: 1, den: rate))
+        let shown = av_rescale_q(times.place(time), stream.timeBase, AVRational(num: 1, den: rate))
+        unsafe frame.pointer.pointee.pts = shown
       }
       try filters.filter(frame, entry: FilterGraph.entry(ofSamples: frame)) { (made, _) throws(JobFailure) in
         try code(made, output)
@@ -60,7 +64,7 @@ final class JoinedSound {
     try take(nil, output)
     try current?.filters.finish { (made, _) throws(JobFailure) in try code(made, output) }
     current = nil
-    var missing = Int64(seconds * Double(rate)) - count
+    var missing = Int64(max(0, min(Self.longest, seconds)) * Double(rate)) - count
     while missing > 0 {
       guard silence.allocate(Int(min(missing, 8192)), encoder.shape) else { throw .noMemory() }
       silence.fillWithSilence(from: 0, encoder.shape)

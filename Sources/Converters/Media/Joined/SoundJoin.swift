@@ -23,6 +23,8 @@ struct SoundJoin {
     let head: [UInt8]
   }
 
+  /// No part is, whatever it says; in seconds.
+  private static let longest = 1e9
   private let parts: JoinedParts<Part>
   private let target: SoundTarget
   private let changes: SoundJoinChanges
@@ -38,8 +40,8 @@ struct SoundJoin {
       let kind = Kind(
         codec: sound.stream.codec.rawValue, rate: sound.stream.rate, channels: sound.stream.channels, head: head)
       let counted = sound.count.map { Double($0) / Double(max(1, sound.facts.shape.rate)) }
-      return Part(
-        member: member, kind: kind, facts: sound.facts, length: counted ?? sound.input.duration ?? 0, tags: sound.tags)
+      let length = min(Self.longest, counted ?? sound.input.duration ?? 0)
+      return Part(member: member, kind: kind, facts: sound.facts, length: length, tags: sound.tags)
     }
   }
 
@@ -76,7 +78,7 @@ struct SoundJoin {
       var tags = MediaTags()
       tags.set("title", part.tags["title"] ?? part.member.stem)
       let place = chapters.last?.end ?? 0
-      chapters.append(MediaChapter(start: place, end: place + length, tags: tags))
+      chapters.append(MediaChapter(start: place, end: place + max(0.001, length), tags: tags))
     }
     for chapter in chapters { try file.add(chapter) }
     var tags = MediaTags()
@@ -199,7 +201,7 @@ struct SoundJoin {
     let place = Int(unsafe try file.addStream(from: encoder.context, tags: MediaTags()).pointee.index)
     let fade = try changes.crossfade.map { (time) throws(JobFailure) in try Crossfade(time, settings.shape) }
     let overlap = changes.crossfade?.seconds ?? 0
-    try start(file, parts.parts.enumerated().map { max(0.001, $1.length - ($0 < parts.parts.count - 1 ? overlap : 0)) })
+    try start(file, parts.parts.enumerated().map { $1.length - ($0 < parts.parts.count - 1 ? overlap : 0) })
     func put(_ frame: MediaFrame) throws(JobFailure) {
       try encoder.encode(frame) { (packet) throws(JobFailure) in
         try file.write(packet, to: place, timeBase: encoder.timeBase)
