@@ -24,9 +24,13 @@ import Testing
       "coded",
       """
       webm vp9 opus webvtt: yes
+      as loud: yes
       avi mpeg4 mp3: yes
+      as loud: yes
       mpeg mpeg2video mp2: yes
+      as loud: yes
       amv amv adpcm_ima_amv: yes
+      as loud: yes
       old.avi h264 mp3 160x120 2.0
       disc.vob h264 aac 160x120 2.0
       cast.ts h264 aac 160x120 2.0

@@ -23,7 +23,7 @@ internal import WorkerKit
     rate = Self.nearest(to: asked, coding.rates)
     let isEven = !coding.keepsTimes || changes.rate != nil
     var chain =
-      (window.filters("") + (isEven ? ["fps=\(rate.num)/\(rate.den):start_time=0"] : [])
+      (window.filters("") + (isEven ? Self.evenTimes(rate) : [])
       + geometry.chain(colours, coding.pixelFormat)).joined(separator: ",")
     let remarks = [
       geometry.remark, colours.remark, av_cmp_q(rate, asked) == 0 ? nil : "\(rate.num)/\(rate.den) pictures a second",
@@ -60,10 +60,18 @@ internal import WorkerKit
       original.pointee.codecpar.pointee, keepsFullRange: coding.pixelFormat == "yuvj420p")
     rate = first.rate
     let chain =
-      ["fps=\(rate.num)/\(rate.den):start_time=0"] + geometry.chain(colours, coding.pixelFormat)
+      Self.evenTimes(rate) + geometry.chain(colours, coding.pixelFormat)
       + ["pad=\(width):\(height):(ow-iw)/2:(oh-ih)/2", "setsar=1"]
     try super.init(
       stream, of: input, first.encoder, FilterChain(chain.joined(separator: ",")), FilmWindow(of: input), [])
+  }
+
+  /// A picture at each step; the first one stays where it is but for less than a step, so that the others meet theirs.
+  private static func evenTimes(_ rate: AVRational) -> [String] {
+    let step = "\(rate.den)/\(rate.num)/TB"
+    return [
+      "setpts=round(PTS-STARTPTS+floor(STARTPTS/(\(step))+0.01)*\(step))", "fps=\(rate.num)/\(rate.den):start_time=0",
+    ]
   }
 
   private static func describe(

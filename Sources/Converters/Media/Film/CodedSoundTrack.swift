@@ -12,12 +12,14 @@ internal import WorkerKit
     let encoder = try MediaEncoder(coding.encoder, hasGlobalHeader: hasGlobalHeader)
     let rate = Self.nearest(to: stream.rate, coding.rates.isEmpty ? encoder.rates : coding.rates)
     let layout = Self.layout(of: stream.channels, among: coding.layouts)
-    let format = encoder.sampleFormats.first ?? "fltp"
+    let gain = coding.gain(channels: layout.channels)
+    // Louder samples have room in floating numbers alone.
+    let format = gain == 1 ? encoder.sampleFormats.first ?? "fltp" : "fltp"
     let chain =
       (window.filters("a") + [
         "aresample=async=1:min_hard_comp=0.1:first_pts=0",
         "aformat=sample_fmts=\(format):sample_rates=\(rate):channel_layouts=\(layout.name)",
-      ]).joined(separator: ",")
+      ] + (gain == 1 ? [] : ["volume=\(gain):precision=float"])).joined(separator: ",")
     let remarks = [
       rate == stream.rate ? nil : "\(rate) samples a second",
       layout.channels == stream.channels ? nil : "\(layout.channels) channels of \(stream.channels)",

@@ -102,6 +102,8 @@ internal import WorkerKit
       unsafe frame.pointer.pointee.pts = time
       latest = max(latest ?? time, time)
       unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+      // The decoder left its own there, which some encoders would take.
+      unsafe frame.pointer.pointee.quality = encoder.context.pointee.global_quality
     }
     try encoder.encode(frame) { (packet) throws(JobFailure) in
       packet.delay(by: shift, encoder.timeBase)
