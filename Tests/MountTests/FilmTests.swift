@@ -100,6 +100,16 @@ import Testing
       to the end: True, 0 to 60.00, parts of 2 s
       """
     ),
+    (
+      "killed",
+      """
+      1000
+      Input/output error; slow.avi: the converter was killed (SIGKILL)
+      1000
+      Input/output error; slow.avi: the converter was killed (SIGKILL)
+      True
+      """
+    ),
   ]
 
   @Test func filmsAreCopiedCodedChangedAndTakenApart() async throws {

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -172,6 +173,36 @@ def growing():
         rest = whole.index(b"moof")
         check("all of it, early and late", early.read_bytes()[rest:] == whole[rest:] and len(pictures(early, "-ss", "58")) == 50)
         print(parts(whole))
+
+
+def workers():
+    """The processes of ffmedia that the mount has."""
+    def parent(process):
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1]
+
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if pathlib.Path(f"/proc/{process}/comm").read_text() == "ffmedia\n":
+                commands = [pathlib.Path(f"/proc/{above}/cmdline").read_bytes() for above in [parent(process), parent(parent(process))]]
+                if any(os.fsencode(mount) in command.split(b"\0") for command in commands):
+                    yield int(process)
+        except OSError:
+            pass
+
+
+def killed():
+    """A worker that ends while somebody reads: that reader is told, and the next one has another."""
+    path = mount / "slow.avi.as-webm"
+    with tempfile.TemporaryDirectory() as scratch:
+        player = shutil.copy(shutil.which("cat"), f"{scratch}/mpv")
+        for _ in range(2):
+            reader = subprocess.Popen([player, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            print(len(reader.stdout.read(1000)))
+            # It is the first in its sandbox, which hears of no other signal from outside.
+            for process in workers():
+                os.kill(process, signal.SIGKILL)
+            print(reader.communicate(timeout=100)[1].decode().strip().rpartition(": ")[2], attribute(path, "error"), sep="; ")
+    print(len((mount / "plain.mkv.64x64.as-mp4").read_bytes()) > 1000)
 
 
 def parts(film):
