@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from PIL import Image, ImageChops, ImageCms, ImageSequence, ImageStat
@@ -300,23 +301,95 @@ def check_packed_samples() -> None:
             for photometric in (0, 1) if samples == 1 else (2,):
                 for order in "<>":
                     page = Page(width, height, photometric, rows, samples, bits)
-                    image = opened(made(tiff([page], order), "png "))
-                    value = image.getpixel((17, 3))
                     wanted = values[3][17 * samples] / most * 65535
                     wanted = 65535 - wanted if photometric == 0 else wanted
-                    # Colours of sixteen bits are opened with eight.
-                    value, scale = (value, 1) if samples == 1 else (value[0], 257)
-                    expect(abs(value - wanted / scale) <= 1, f"{bits} bits, {photometric}: {value} instead of {wanted / scale}")
+                    for tiles in (False, True) if order == "<" else (False,):
+                        content = tiff([page], order)
+                        value = opened(made(in_tiles(content) if tiles else content, "png ")).getpixel((17, 3))
+                        # Colours of sixteen bits are opened with eight.
+                        value, scale = (value, 1) if samples == 1 else (value[0], 257)
+                        what = f"{bits} bits, {photometric}, {'in tiles' if tiles else 'in strips'}"
+                        expect(abs(value - wanted / scale) <= 1, f"{what}: {value} instead of {wanted / scale}")
     refused(tiff([Page(30, 20, 1, bytes(10), 1, 12)]), "png ", damaged, "")
 
 
+def in_tiles(content: bytes, *words: str) -> bytes:
+    (place / "plain.tif").write_bytes(content)
+    subprocess.run(["tiffcp", *words, "-t", "-w", "16", "-l", "16", place / "plain.tif", place / "tiled.tif"], check=True)
+    return (place / "tiled.tif").read_bytes()
+
+
+def check_planes_in_tiles() -> None:
+    """Each channel in tiles of its own, with samples of eight and sixteen bits, and seen through."""
+    image = ramp(45, 37)
+
+    def deep(bands: Sequence[Image.Image], **more) -> Page:
+        """Nine tiles for each channel; directories come behind the pixels, which start at byte 8."""
+        tiles = [band.crop((left, top, left + 16, top + 16)) for band in bands for top in (0, 16, 32) for left in (0, 16, 32)]
+        pixels = b"".join(struct.pack("<256H", *(257 * value for value in tile.tobytes())) for tile in tiles)
+        places = {"t324": (LONG, [8 + 512 * index for index in range(len(tiles))]), "t325": (LONG, [512] * len(tiles))}
+        return Page(45, 37, 2, pixels, len(bands), 16, t284=(SHORT, [2]), t322=(SHORT, [16]), t323=(SHORT, [16]), **places, **more)
+
+    for words in ([], ["-c", "lzw"]):
+        page = page_of(image, t274=(SHORT, [6]))
+        shown = opened(made(in_tiles(tiff([page]), "-p", "separate", *words), "png "))
+        same(shown, image.rotate(-90, expand=True), f"planes in tiles {words}")
+    same(opened(made(tiff([deep(image.split())]), "png ")), image, "deep planes in tiles")
+    half = [*(band.point(lambda value: value // 2) for band in image.split()), Image.new("L", image.size, 128)]
+    shown = opened(made(tiff([deep(half, t338=(SHORT, [1]))]), "png "))
+    same(shown, image, "planes in tiles that are as dark as they are clear", 3)
+    expect(shown.getchannel("A").getextrema() == (128, 128), "opacity of planes in tiles")
+    cut = deep(image.split())
+    cut.pixels = cut.pixels[:3000]
+    refused(tiff([cut]), "png ", damaged, "cannot be decoded")
+
+
 def check_old_jpeg() -> None:
-    """As TIFF 6.0, section 22, had it."""
-    image, content = ramp(40, 30), io.BytesIO()
-    image.save(content, "JPEG", quality=95, subsampling=0)
-    page = Page(*image.size, 6, content.getvalue(), t513=(LONG, [8]), t514=(LONG, [len(content.getvalue())]), t530=(SHORT, [1, 1]))
-    page.tags[259] = (SHORT, [6])
-    same(opened(made(tiff([page]), "png ")), image, "JPEG of the old kind", 2)
+    """As TIFF 6.0, section 22, had it, with as many colours as pixels, and with fewer, which not all say."""
+    image = ramp(40, 30)
+    for subsampling, said in ((0, [1, 1]), (2, [2, 2]), (2, None)):
+        content = io.BytesIO()
+        image.save(content, "JPEG", quality=95, subsampling=subsampling)
+        more = {"t530": (SHORT, said)} if said else {}
+        page = Page(*image.size, 6, content.getvalue(), t513=(LONG, [8]), t514=(LONG, [len(content.getvalue())]), **more)
+        page.tags[259] = (SHORT, [6])
+        if not said:
+            del page.tags[277]
+        same(opened(made(tiff([page]), "png ")), image, f"JPEG of the old kind, {subsampling}, {said}", 3 + 4 * subsampling)
+
+
+def check_icons() -> None:
+    """Icons whose pictures have a longer head, with a profile behind it, and those that count their bytes otherwise."""
+    image = ramp(24, 16)
+    rows = b"".join(bytes(value for x in range(24) for value in image.getpixel((x, y))[::-1]) for y in reversed(range(16)))
+
+    def icon(head: bytes, pixels: bytes, size: int | None = None) -> bytes:
+        size = len(head + pixels) if size is None else size
+        return struct.pack("<HHHBBBBHHII", 0, 1, 1, 24, 16, 0, 0, 1, 24, size, 22) + head + pixels
+
+    plain = struct.pack("<IiiHHIIiiII", 40, 24, 32, 1, 24, 0, len(rows), 0, 0, 0, 0)
+    long = plain.replace(plain[:4], struct.pack("<I", 124), 1).ljust(56, b"\0") + b"DEBM"
+    long = long.ljust(112, b"\0") + struct.pack("<III", 124 + len(rows), 200, 0)
+    same(opened(made(icon(plain, rows + bytes(64)), "png ")), image, "an icon")
+    same(opened(made(icon(plain, rows + bytes(64), 8), "png ")), image, "an icon that counts otherwise")
+    profiled = opened(made(icon(long, rows + b"\xff" * 200), "png "))
+    same(profiled, image, "an icon with a profile")
+    expect(profiled.mode == "RGB", "a profile is taken for a mask")
+
+
+def check_odd_texts() -> None:
+    """Texts under names that no PNG may have are left out; others are kept."""
+    def text(name: bytes) -> bytes:
+        content = b"tEXt" + name + b"\0said"
+        return struct.pack(">I", len(content) - 4) + content + struct.pack(">I", zlib.crc32(content))
+
+    image, content = ramp(5, 4), io.BytesIO()
+    image.save(content, "PNG")
+    content = content.getvalue()
+    names = [b"", b" a", b"p  q", b"z ", b"\x7f", b"\x94", b"Comment"]
+    shown = opened(made(content[:33] + b"".join(map(text, names)) + content[33:], "png "))
+    same(shown, image, "a PNG with odd texts", 0)
+    expect(shown.info.get("Comment") == "said", f"texts are {shown.info}")
 
 
 def check_moving_pngs() -> None:
@@ -424,7 +497,10 @@ check_profiles()
 check_anymaps()
 check_brightness_apart()
 check_packed_samples()
+check_planes_in_tiles()
 check_old_jpeg()
+check_icons()
+check_odd_texts()
 check_moving_pngs()
 check_raw_photos()
 check_palettes()

@@ -3,7 +3,7 @@
 Sources are made by other programs (make_sounds.py); results are read by others still (ffprobe, mediainfo, sox, ffmpeg): each
 opens, is as long as the source to a packet of its coding, as loud to a tenth of a decibel, has its tags and cover where both
 formats have a place for them, and as many bytes as were told before it was made. Then the sizes that are told of plain
-samples, MP3 and Opus, of a set of rates, channels and lengths. Without `all`: two targets of each source, and some sizes.
+samples, MP3 and Opus, of a set of rates, channels and lengths. Without `all`: a target of each second source, and some sizes.
 Prints a line for each result that is wrong, and how many there were.
 """
 import array
@@ -95,10 +95,12 @@ def known_to_mediainfo(paths: list[pathlib.Path]) -> set[str]:
 def check_matrix(worker: Worker, isAll: bool) -> tuple[int, int]:
     wrong, counts = 0, Counter()
     results = []
+    kinds = sorted(TARGETS)
     for index, origin in enumerate(make_sounds.make(place / "sources")):
+        if not isAll and index % 2:
+            continue
         source = Sound(origin)
-        some = {sorted(TARGETS)[(index + step) % len(TARGETS)] for step in (0, len(TARGETS) // 2)}
-        for kind in sorted(TARGETS if isAll else some):
+        for kind in kinds if isAll else [kinds[index // 2 % len(kinds)]]:
             _, told, _, _ = worker.ask(origin, f"measure {kind} ")
             failure, size, said, content = worker.ask(origin, f"{kind} ")
             counts[kind] += 1
@@ -136,8 +138,8 @@ def check_sizes(worker: Worker, isAll: bool) -> tuple[int, int]:
     lengths = [1, 2, 7, 479, 480, 575, 576, 577, 1151, 1152, 1153, 1728, 4095, 4097, 10007, 44100]
     count = wrong = 0
     for rate in rates if isAll else rates[::4]:
-        for channels in [1, 2, 3, 4, 5, 6, 8] if isAll else [1, 2, 6]:
-            for length in lengths if isAll else lengths[::5]:
+        for channels in [1, 2, 3, 4, 5, 6, 8] if isAll else [1, 6]:
+            for length in lengths if isAll else lengths[::7]:
                 path = place / "size.wav"
                 data = bytes(2 * channels * length)
                 head = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1, channels, rate,

@@ -46,7 +46,9 @@ struct EmbeddedIcon {
     var best: (content: Range<Int>, width: Int, rank: Int)?
     for index in 0..<bytes.word(4, 2) {
       let entry = 6 + 16 * index
-      let (size, place) = (bytes.word(entry + 8, 4), bytes.word(entry + 12, 4))
+      let (said, place) = (bytes.word(entry + 8, 4), bytes.word(entry + 12, 4))
+      // Some writers count the pixels only: then all that there is.
+      let size = said > 40 ? said : bytes.count - place
       guard size > 40, place <= bytes.count - size else { continue }
       // 0 stands for 256. Cursors have another number where icons have the bits of a pixel.
       let (width, height) = (bytes.word(entry, 1), bytes.word(entry + 1, 1))

@@ -18,7 +18,9 @@ struct IconBitmap {
     let (header, width, both, depth) = (number(0, 4), number(4, 4), number(8, 4), number(14, 2))
     // The height counts the mask's rows, too.
     let height = both / 2
-    guard header == 40, bytes.count > 40, (1...1024).contains(width), (1...1024).contains(height),
+    // The longer ones say more of colours.
+    guard [40, 52, 56, 108, 124].contains(header), bytes.count > header,
+      (1...1024).contains(width), (1...1024).contains(height),
       [1, 4, 8, 16, 24, 32].contains(depth), number(16, 4) == 0
     else { throw JobFailure(.unsupported, "is an icon of a kind that is not known here") }
     let colours = depth > 8 ? 0 : (number(32, 4) == 0 ? 1 << depth : min(256, number(32, 4)))
@@ -29,7 +31,9 @@ struct IconBitmap {
     let start = Array("BM".utf8) + [UInt8](littleEndian: 14 + mask, count: 4) + [0, 0, 0, 0]
     var file = start + [UInt8](littleEndian: 14 + pixels, count: 4) + bytes[..<mask]
     file.replaceSubrange(14 + 8..<14 + 12, with: [UInt8](littleEndian: height, count: 4))
-    self.bytes = bytes
+    // A profile lies behind the pixels, where others have the mask.
+    let end = header == 124 && number(116, 4) > 0 ? min(bytes.count, max(mask, number(112, 4))) : bytes.count
+    self.bytes = Array(bytes[..<end])
     (self.width, self.height, self.depth) = (width, height, depth)
     self.file = file
   }

@@ -42,8 +42,8 @@ internal import WorkerKit
     let input = try EmbeddedIcon.file(in: input) ?? input
     let page = selection.page
     let palette = page == nil ? unsafe JPEG2000Palette(input.bytes) : nil
-    let packedBits = page?.page.packedBits
-    let isApart = page?.page.isYCbCr ?? false || packedBits != nil
+    let unreadBits = page?.page.unreadBits
+    let isApart = page?.page.isYCbCr ?? false || unreadBits != nil
     let patches = (isApart ? page?.headerPatches : page?.patches) ?? palette?.patches ?? []
     source = try InputSource(InputStream(input, patches))
     let planes = try ImageSource.readPlanes(input, selection)
@@ -61,8 +61,8 @@ internal import WorkerKit
       return
     }
     let loaded = try ImageSource.load(source, selection)
-    if let page, let packedBits {
-      picture = try PackedSamples(input, page, bits: packedBits).picture(like: loaded)
+    if let page, let unreadBits {
+      picture = try TIFFSamples(input, page, bits: unreadBits).picture(like: loaded)
     } else if let page, isApart {
       picture = try TIFFColours(input, page.patches, orientation: page.page.orientation).picture(like: loaded)
     } else if let palette {
@@ -97,7 +97,9 @@ internal import WorkerKit
     if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
     if usual.contains(where: input.starts) { return nil }
     if let photo = RawPhoto(input, selection.page?.file) { return try photo.picture() }
-    if selection.page != nil { return nil }
+    if let page = selection.page {
+      return page.page.isOldJPEG ? try TIFFColours(input, page.patches, orientation: 1).picture() : nil
+    }
     if let icon = EmbeddedIcon(input) { return try icon.picture() }
     if let file = try PhotoshopFile(input) { return try VipsPicture(file.pixels()) }
     if let pixels = try FloatMap.pixels(of: input) { return try VipsPicture(pixels) }

@@ -141,7 +141,7 @@ public struct ImageWork {
 
   private func prepared(_ picture: VipsPicture) throws(JobFailure) -> VipsPicture {
     var image = try picture.turned(by: changes)
-    image = try image.inColours(of: format, gray: changes.isGray)
+    image = try image.inColours(of: format, gray: changes.isGray).removing(where: \.isMisnamedComment)
     if changes.dropsMetadata {
       image = try image.removing { name in
         ["exif-", "xmp-", "iptc-", "photoshop-", "png-comment-", "gif-comment", "jpeg-thumbnail", "image-description"]
@@ -173,6 +173,18 @@ extension ImageWork: BoundedFile.Subject {
       image = try image.scaled(within: width, height)
     }
     return try format.encoder(quality: quality, depth: depth).bytes(of: prepared(image))
+  }
+}
+
+extension String {
+  /// Whether a field is a text of a PNG under a name that no PNG may have, which libvips reads, but does not write
+  /// (ISO/IEC 15948, 11.3.4.2).
+  fileprivate var isMisnamedComment: Bool {
+    guard hasPrefix("png-comment-") else { return false }
+    let name = split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false).dropFirst(3).first ?? ""
+    let isPrintable = name.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+    let hasGaps = name.hasPrefix(" ") || name.hasSuffix(" ") || name.contains("  ")
+    return !(1...79).contains(name.utf8.count) || !isPrintable || hasGaps
   }
 }
 

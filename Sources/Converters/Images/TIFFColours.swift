@@ -20,24 +20,46 @@ struct TIFFColours {
 
   /// The page, with everything but the pixels taken from `header`.
   func picture(like header: VipsPicture) throws(JobFailure) -> VipsPicture {
-    let (width, height) = (header.width, header.height)
-    guard width <= TIFFColours.mostPixels / height else {
-      throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much for its kind")
-    }
     defer { withExtendedLifetime(stream) {} }
+    return try unsafe picture(of: opened(), header.width, header.height).inserted(over: header)
+  }
+
+  /// The page and nothing else of it, upright: of what libvips does not open at all.
+  func picture() throws(JobFailure) -> VipsPicture {
+    defer { withExtendedLifetime(stream) {} }
+    let file = try unsafe opened()
+    var image = unsafe TIFFRGBAImage()
+    var words = [CChar](repeating: 0, count: 1024)
+    guard unsafe TIFFRGBAImageBegin(&image, file, 1, &words) != 0 else {
+      unsafe TIFFClose(file)
+      throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
+    }
+    let (width, height) = unsafe (Int(image.width), Int(image.height))
+    unsafe TIFFRGBAImageEnd(&image)
+    return try unsafe picture(of: file, width, height)
+  }
+
+  private func opened() throws(JobFailure) -> OpaquePointer {
     guard let file = unsafe stream.openedTIFF() else {
       throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
     }
+    return unsafe file
+  }
+
+  /// Closes the file.
+  private func picture(of file: OpaquePointer, _ width: Int, _ height: Int) throws(JobFailure) -> VipsPicture {
     defer { unsafe TIFFClose(file) }
+    guard width > 0, height > 0, width <= TIFFColours.mostPixels / height else {
+      throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much for its kind")
+    }
     var pixels = [UInt32](repeating: 0, count: width * height)
     // Rows as stored: libvips rotates them.
     guard unsafe TIFFReadRGBAImageOriented(file, UInt32(width), UInt32(height), &pixels, Int32(orientation), 1) != 0
     else {
       throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
     }
-    let colours = try unsafe VipsPicture(copying: pixels.span.bytes, width: width, height: height, bands: 4)
+    return try unsafe VipsPicture(copying: pixels.span.bytes, width: width, height: height, bands: 4)
       .applying("extract_band", ["band": "0", "n": "3"])
-    return try colours.inserted(over: header)
   }
 }
 

@@ -23,16 +23,29 @@ struct TIFFFile {
     fileprivate var isRaw: Bool { [32803, 34892].contains(values[262]) }
     /// YCbCr outside JPEG data.
     var isYCbCr: Bool { values[262] == 6 && values[259] != 7 }
-    /// Of gray or colours, where they are packed: 10, 12 or 14; otherwise nil.
-    var packedBits: Int? {
+    /// JPEG data as TIFF 6.0, section 22, has it.
+    var isOldJPEG: Bool { values[259] == 6 }
+    /// Bits of a sample, where libvips does not read how the samples lie: packed ones of 10, 12 or 14 bits, and tiles of
+    /// which each has one channel; otherwise nil.
+    var unreadBits: Int? {
       let bits = values[258, default: 1]
-      return [10, 12, 14].contains(bits) && (0...2).contains(values[262] ?? -1) && values[259] != 7 ? bits : nil
+      guard let colours = values[262], values[259] != 7 else { return nil }
+      let isPacked = [10, 12, 14].contains(bits) && (0...2).contains(colours)
+      let isInPlanes = isTiled && isPlanar && [8, 16, 32].contains(bits) && [1, 2, 5].contains(colours)
+      return isPacked || isInPlanes ? bits : nil
     }
     /// Whether black is the largest number.
     var isInverted: Bool { values[262] == 0 }
-    /// Whether each pixel's samples lie side by side, in strips.
-    var isPlainStrips: Bool { values[284, default: 1] == 1 && values[322] == nil }
-    var samples: Int { min(4, max(1, values[277, default: 1])) }
+    /// Whether colours are as dark as what is seen through them leaves of them.
+    var isPremultiplied: Bool { values[338] == 1 }
+    /// Whether each channel lies by itself.
+    var isPlanar: Bool { values[284] == 2 }
+    var isTiled: Bool { tileWidth > 0 }
+    /// In pixels; 0 for what is in strips.
+    var tileWidth: Int { values[322, default: 0] }
+    var tileHeight: Int { values[323, default: 0] }
+    /// Of a pixel.
+    var samples: Int { min(32, max(1, values[277, default: 1])) }
   }
 
   /// The pages in order; never empty.
@@ -85,12 +98,13 @@ struct TIFFFile {
     let page: Page
     var patches: [InputStream.Patch] { file.patches(for: page) }
     /// The patches for reading everything but the pixels of a page with libvips, which supports neither YCbCr nor packed
-    /// samples.
+    /// samples, nor tiles of one channel.
     var headerPatches: [InputStream.Patch] {
-      let (photometric, subsampling, bits) = (262, 530, 258)
-      let changes =
-        page.isYCbCr
-        ? [(photometric, [2]), (subsampling, [1, 1])] : [(bits, Array(repeating: 16, count: page.samples))]
+      let (photometric, subsampling, bits, planes) = (262, 530, 258, 284)
+      var changes: [(Int, [Int])] = page.isYCbCr ? [(photometric, [2]), (subsampling, [1, 1])] : [(planes, [1])]
+      if let found = page.unreadBits, found % 8 != 0 {
+        changes.append((bits, Array(repeating: 16, count: page.samples)))
+      }
       return patches
         + changes.compactMap { tag, values in
           page.fields[tag].map { InputStream.Patch(place: $0, bytes: values.flatMap { file.bytes($0, 2) }) }
@@ -120,7 +134,7 @@ struct TIFFFile {
     private var entries = 0
 
     private static let wanted: Set<Int> = [
-      254, 258, 259, 262, 274, 277, 284, 322, 330, 530, 50706,
+      254, 258, 259, 262, 274, 277, 284, 322, 323, 330, 338, 530, 50706,
     ]
     private static let mostSubdirectories = 16
 

@@ -44,6 +44,7 @@ internal import WorkerKit
   /// EXIF orientation, 1 for upright.
   var orientation: Int { unsafe Int(vips_image_get_orientation(pointer)) }
   var interpretation: VipsInterpretation { unsafe vips_image_get_interpretation(pointer) }
+  var format: VipsBandFormat { unsafe vips_image_get_format(pointer) }
   var isByte: Bool { unsafe vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
   var isFloat: Bool { unsafe [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains(vips_image_get_format(pointer)) }
   /// Whether colours share an exponent, as in Radiance's files: to be unpacked before anything else.
