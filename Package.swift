@@ -26,8 +26,11 @@ func module(
   .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: strict + more)
 }
 
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: strict)
+/// - Parameter symbols: of its own, which libraries use instead of those of other libraries.
+func program(_ name: String, _ dependencies: [Target.Dependency], exporting symbols: [String] = []) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: strict,
+    linkerSettings: symbols.map { .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=\($0)"]) })
 }
 
 /// A C library of the system.
@@ -58,6 +61,7 @@ let package = Package(
     .executable(name: "ffscan", targets: ["ffscan"]),
     .executable(name: "ffmedia", targets: ["ffmedia"]),
     .executable(name: "ffoffice", targets: ["ffoffice"]),
+    .executable(name: "fflayout", targets: ["fflayout"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -84,7 +88,11 @@ let package = Package(
         "SandboxTrial",
       ]),
     program("ffmedia", ["Catalogue", "WorkerKit", "Media", "SandboxTrial"]),
-    program("ffoffice", ["Catalogue", "WorkerKit", "Office", "Sandbox", "SandboxTrial"]),
+    program("ffoffice", ["Catalogue", "WorkerKit", "Office", "SandboxTrial"]),
+    // Its clock and its dice are for the libraries that it loads, too.
+    program(
+      "fflayout", ["Catalogue", "WorkerKit", "Sandbox", "SandboxTrial", "COfficeKit"],
+      exporting: ["clock_gettime", "time", "rtl_random_getBytes"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -183,6 +191,8 @@ let package = Package(
     library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
     shim("CJpeg", links: "jpeg"),
     shim("CFFmpeg", ["CAVCodec"]),
+    // The headers of libreofficekit-dev; the library is loaded if it is there.
+    shim("COfficeKit"),
     shim("CPosix"),
     shim("CSandbox"),
     shim("CPopplerText", ["CPopplerCpp"]),

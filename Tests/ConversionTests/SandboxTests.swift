@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a compromised worker can do: `ffconvert --check-sandbox`, as `ffscan`, `ffmedia` and `ffoffice`, starts one as the daemon does, and it makes
+/// What a compromised worker can do: `ffconvert --check-sandbox`, as the other workers, starts one as the daemon does, and it makes
 /// attempts.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SandboxTests {
   private static func path(of program: String) -> String {
@@ -28,7 +28,7 @@ import Testing
     return (result.status, Dictionary(pairs) { first, _ in first }, result.errors)
   }
 
-  @Test(arguments: starters, ["ffconvert", "ffscan", "ffmedia", "ffoffice"])
+  @Test(arguments: starters, ["ffconvert", "ffscan", "ffmedia", "ffoffice", "fflayout"])
   func everyEscapeIsRefused(_ starter: [String], of program: String) async throws {
     let found = try await attempts([], by: starter, of: program)
     #expect(found.status == 0)

@@ -19,10 +19,12 @@ public struct Catalogue: Sendable {
   /// What the installed programs can do.
   public static let standard = Catalogue(
     formats: Format.documents + Format.images + Format.sounds + Format.films + [.yuv]
-      + Format.office + [.html],
-    // Recognition before the text that PDFs have of themselves, which it includes.
-    conversions: Conversion.images + Conversion.texts + Conversion.scans + Conversion.documents
-      + Conversion.sounds + [.waveform] + Conversion.records + Conversion.joined + Conversion.films + Conversion.office)
+      + Format.office + [.doc, .xls, .ppt, .html, .plainText],
+    // Recognition before the text that PDFs have of themselves, which it includes; and before both the text of documents
+    // that could become PDFs.
+    conversions: Conversion.images + Conversion.office + Conversion.layouts + Conversion.texts + Conversion.scans
+      + Conversion.documents + Conversion.sounds + [.waveform] + Conversion.records + Conversion.joined
+      + Conversion.films)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

@@ -9,9 +9,12 @@ extension Conversion {
   ]
 
   private static func document(_ result: Format, _ factor: Int64, _ meaning: String) -> Conversion {
-    Conversion(
+    var conversion = Conversion(
       "office-\(result.name)", from: Format.office, to: result, size: .guess(factor), programs: ["ffoffice"],
       meaning: ("DOCX, ODT, RTF, PPTX, ODP, XLSX, ODS, EPUB", meaning))
+    // A book's pages are those of its text.
+    conversion.leadsOn = result == .html
+    return conversion
   }
 
   private static func page(_ result: Format) -> Conversion {

@@ -20,12 +20,35 @@ extension Format {
   /// As a sheet is written; nothing in its bytes tells it.
   public static let csv = Format("csv", extensions: ["csv"], mimeType: "text/csv", family: .table)
 
+  /// As they were before 2007: files of the Compound File Binary Format, which do not start with what they are.
+  public static let doc = compound("doc", ["doc", "dot"], "application/msword", "W\0o\0r\0d\0D\0o\0c\0")
+  public static let xls = compound("xls", ["xls", "xlt"], "application/vnd.ms-excel", "W\0o\0r\0k\0b\0o\0o\0k\0")
+  public static let ppt = compound(
+    "ppt", ["ppt", "pps", "pot"], "application/vnd.ms-powerpoint", "P\0o\0w\0e\0r\0P\0o\0i\0n\0t\0")
+
+  public static let texts = [docx, doc, odt, rtf]
+  public static let workbooks = [xlsx, xls, ods]
+  public static let slides = [pptx, ppt, odp]
+  /// Those that an office suite is needed for.
+  public static let laidOut = texts + workbooks + slides
+
   /// Those whose text is read.
   public static let office: [Format] = [docx, pptx, xlsx, odt, odp, ods, epub, rtf]
 
   private static let zip: [UInt8] = [0x50, 0x4b, 3, 4]
   /// Where the name of a ZIP's first entry starts, and its bytes behind that.
   private static let typeOffset = 30
+
+  /// The names of its streams are in one of the first sectors if the file is small, or nobody knows where.
+  private static func compound(
+    _ name: String, _ extensions: [FileExtension], _ type: String, _ stream: StaticString
+  ) -> Format {
+    Format(name, extensions: extensions, mimeType: type, family: .officeDocument, head: compoundFile) {
+      $0.starts(with: compoundFile) && $0.contains(run: stream)
+    }
+  }
+
+  private static let compoundFile: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 
   /// Its archive starts with a list of its parts' types, and other parts follow within the first bytes of most.
   private static func openXML(

@@ -6,22 +6,21 @@ internal import Glibc
 public enum Sandbox {
   /// The resources of a worker.
   public struct Needs: Sendable {
-    /// The folders it may read.
-    public var folders: [String] = []
+    public var places: Places
     /// The process's own memory, in bytes.
     public var memory: Int
     /// The maximum size of any file, in bytes.
     public var largestFile: Int
 
-    public init(folders: [String], memory: Int, largestFile: Int) {
-      self.folders = folders
+    public init(_ places: Places, memory: Int, largestFile: Int) {
+      self.places = places
       self.memory = memory
       self.largestFile = largestFile
     }
   }
 
   /// Fonts and their configuration, character maps, and colour profiles.
-  public static let sharedFolders = [
+  public static let sharedFolders: Places = [
     "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/etc/fonts", "/var/cache/fontconfig",
     "/usr/lib/fontconfig", "/usr/share/poppler", "/usr/share/color",
   ]
@@ -29,6 +28,7 @@ public enum Sandbox {
   /// The size of the scratch file, for libraries that read only named files, in bytes.
   public static let scratchRoom = 256 << 20
   private static let scratchPath = "/scratch"
+  private static let workplacePath = "/workplace"
   /// The overflow user ID: the kernel's number for a user without a mapping.
   private static let user: UInt32 = 65534
   /// A converter needs fewer threads.
@@ -52,21 +52,27 @@ public enum Sandbox {
       enclosure.add(.user, "user \(geteuid())")
     }
     if walls.contains(.landlock) {
-      let places = needs.folders + (enclosure.scratch.map { [$0.path] } ?? [])
-      let version = unsafe ffconvert_landlock(places.joined(separator: ":"))
+      let places = needs.places.readable + (enclosure.scratch.map { [$0.path] } ?? [])
+      let version = unsafe ffconvert_landlock(places.joined(separator: ":"), enclosure.workplace)
       if version > 0 { enclosure.add(.landlock, "landlock \(version)") }
     }
-    if walls.contains(.seccomp), isBound, filterCalls() { enclosure.add(.seccomp, "seccomp") }
+    if walls.contains(.seccomp), isBound, filterCalls(andWrites: enclosure.workplace != nil) {
+      enclosure.add(.seccomp, "seccomp")
+    }
     return enclosure
   }
 
   private static func emptyRoot(_ needs: Needs, _ enclosure: inout Enclosure) {
     // PID 1 means that the parent process created all other namespaces; otherwise it created none.
     guard getpid() == 1 else { return }
-    let folders = needs.folders.joined(separator: ":")
-    let scratch = unsafe ffconvert_empty_root(folders, scratchPath, Int64(scratchRoom))
+    let places = needs.places
+    let workplace = places.room.map { _ in workplacePath }
+    let scratch = unsafe ffconvert_empty_root(
+      places.folders.joined(separator: ":"), places.libraries.joined(separator: ":"), scratchPath, workplace,
+      Int64(max(scratchRoom, places.room ?? 0)))
     guard scratch >= 0 else { return }
     enclosure.scratch = (scratch, scratchPath)
+    enclosure.workplace = workplace
     enclosure.add(.namespaces, "namespaces")
   }
 

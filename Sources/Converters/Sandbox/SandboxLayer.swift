@@ -18,6 +18,8 @@ public struct Enclosure: Sendable {
   /// An empty named file, for libraries that read only named files, and a descriptor for writing it; nil if there is
   /// none.
   public internal(set) var scratch: (descriptor: Int32, path: String)?
+  /// A folder for files of the process's own, which is gone with it; nil if there is none: only with namespaces.
+  public internal(set) var workplace: String?
 
   /// The mandatory layer that is missing; nil if none is. If there is one, no untrusted file may be read.
   ///

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Sandbox
+public import Sandbox
 public import WorkerKit
 
 /// What a worker program does to show that its sandbox holds.
@@ -7,9 +7,9 @@ public enum SandboxTrial {
   /// Ends the process with the result if its arguments ask for a trial, `--check-sandbox`; call it first in `main`.
   ///
   /// - Parameters:
-  ///   - folders: as for `WorkerRuntime.run`.
+  ///   - places: as for `WorkerRuntime.run`.
   ///   - makeHandlers: the same.
-  public static func runIfAsked(reading folders: [String], _ makeHandlers: () -> [any JobHandler]) {
+  public static func runIfAsked(reading places: Sandbox.Places = [], _ makeHandlers: () -> [any JobHandler]) {
     let words = CommandLine.arguments.dropFirst()
     switch words.first {
     case SandboxCheck.argument: exit(SandboxCheck.run(words.dropFirst()))
@@ -18,7 +18,7 @@ public enum SandboxTrial {
       exit(
         Escapes.run {
           _ = makeHandlers()
-          _ = WorkerRuntime.closeSandbox(reading: folders, walls: walls)
+          _ = WorkerRuntime.closeSandbox(reading: places, walls: walls)
         })
     default: return
     }

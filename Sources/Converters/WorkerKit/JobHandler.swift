@@ -10,6 +10,9 @@ public protocol JobHandler {
   /// The number of documents kept open for the next job on them; each may hold one descriptor.
   var openDocuments: Int { get }
 
+  /// Whether the process ends with the job that it has just done: another one is started for the next.
+  var isSpent: Bool { get }
+
   /// Makes a recipe's result and writes it to `output`. Returns a remark, the end of a sentence that starts with the
   /// file's name, or nothing. A recipe whose arguments have no meaning is unsupported.
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String
@@ -23,6 +26,7 @@ public protocol JobHandler {
 
 extension JobHandler {
   public var openDocuments: Int { 0 }
+  public var isSpent: Bool { false }
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome { throw .unknown }
   public mutating func closeOne() -> Bool { false }
 }

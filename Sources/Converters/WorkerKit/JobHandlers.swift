@@ -15,6 +15,7 @@ struct JobHandlers {
   var verbs: [String] { byVerb.keys.sorted() }
 
   var openDocuments: Int { handlers.reduce(0) { $0 + $1.openDocuments } }
+  var isSpent: Bool { handlers.contains { $0.isSpent } }
 
   mutating func perform(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard let index = byVerb[order.job.work.verb] else { throw .unknown }

@@ -14,11 +14,11 @@ public enum WorkerRuntime {
   /// those of its handlers.
   ///
   /// - Parameters:
-  ///   - folders: the folders that jobs read from.
+  ///   - places: what jobs read and write besides their files.
   ///   - largestFile: the most bytes that a job may write.
   ///   - makeHandlers: loads everything that has to be loaded from files; the sandbox closes after it.
   public static func run(
-    _ program: String, reading folders: [String] = [], largestFile: Int64 = Job.usualOutput,
+    _ program: String, reading places: Sandbox.Places = [], largestFile: Int64 = Job.usualOutput,
     _ makeHandlers: () -> [any JobHandler]
   ) {
     let words = Array(CommandLine.arguments.dropFirst())
@@ -28,11 +28,13 @@ public enum WorkerRuntime {
       exit(64)
     }
     var handlers = JobHandlers(makeHandlers())
-    if let gap = closeSandbox(reading: folders, largestFile: largestFile).gap, words.isEmpty {
+    if let gap = closeSandbox(reading: places, largestFile: largestFile).gap, words.isEmpty {
       logError("\(program): nothing is converted, since there is \(gap) here to shut it in (see -o sandbox=weak)")
       return refuseJobs(of: socket, gap)
     }
     doJobs(of: socket, &handlers)
+    // Without what its libraries would still do: nothing of theirs outlives the process.
+    if handlers.isSpent { _exit(0) }
   }
 
   private static func doJobs(of socket: JobSocket, _ handlers: inout JobHandlers) {
@@ -44,7 +46,8 @@ public enum WorkerRuntime {
         ffmount_trim_heap()
       }
       // Each open document has one. What else a job has left behind, the next one is not to meet.
-      let isSpent = keepsTooMuch || OpenDescriptors.count() > ownDescriptors + handlers.openDocuments
+      let isSpent =
+        keepsTooMuch || handlers.isSpent || OpenDescriptors.count() > ownDescriptors + handlers.openDocuments
       if isSpent { socket.close() }
       guard JobSocket.send(answer), !isSpent else { return }
     }
@@ -80,14 +83,15 @@ public enum WorkerRuntime {
 
   /// Gives up all that jobs do not need, and says so.
   public static func closeSandbox(
-    reading folders: [String], largestFile: Int64 = Job.usualOutput,
+    reading places: Sandbox.Places, largestFile: Int64 = Job.usualOutput,
     walls: Set<SandboxLayer> = Set(SandboxLayer.allCases)
   ) -> Enclosure {
-    let needs = Sandbox.Needs(folders: folders, memory: memory, largestFile: Int(largestFile))
+    let needs = Sandbox.Needs(places, memory: memory, largestFile: Int(largestFile))
     let enclosure = Sandbox.close(needs, walls: walls)
     if let scratch = enclosure.scratch {
       ScratchFile.set(scratch.descriptor, path: scratch.path, room: Sandbox.scratchRoom)
     }
+    if let workplace = enclosure.workplace { Workplace.set(workplace) }
     logError("sandbox: \(enclosure.walls.isEmpty ? "none" : enclosure.walls.joined(separator: ", "))")
     return enclosure
   }

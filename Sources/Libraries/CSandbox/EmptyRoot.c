@@ -28,16 +28,38 @@ static void make_folders(char *path) {
   mkdir(path, 0755);
 }
 
-// Bind-mounts a folder, if it exists, read-only into the new root.
-static int take_along(const char *root, const char *folder) {
+// Bind-mounts a folder, if it exists, read-only into the new root; `blocked` are attributes besides that.
+static int take_along(const char *root, const char *folder, uint64_t blocked) {
   struct stat status;
   if (stat(folder, &status) < 0 || !S_ISDIR(status.st_mode)) return 0;
   char target[PATH_MAX];
   if (snprintf(target, sizeof target, "%s%s", root, folder) >= (int)sizeof target) return -1;
   make_folders(target);
   if (mount(folder, target, NULL, MS_BIND | MS_REC, NULL) < 0) return -1;
-  struct attributes attributes = {.set = READ_ONLY | NO_SUID | NO_DEVICES | NO_PROGRAMS};
+  struct attributes attributes = {.set = READ_ONLY | NO_SUID | NO_DEVICES | blocked};
   return (int)syscall(SYS_mount_setattr, AT_FDCWD, target, RECURSIVE, &attributes, sizeof attributes);
+}
+
+// Bind-mounts each of several folders, separated by colons.
+static int take_all(const char *root, const char *folders, uint64_t blocked) {
+  for (const char *end; *folders; folders = *end ? end + 1 : end) {
+    end = strchrnul(folders, ':');
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(end - folders), folders);
+    if (take_along(root, folder, blocked) < 0) return -1;
+  }
+  return 0;
+}
+
+// Makes, in the current folder, a folder that anybody may write in, and the device that libraries take random numbers from.
+static int make_workplace(const char *folder) {
+  if (mkdir(folder, 0700) < 0 || chmod(folder, 0777) < 0 || mkdir("dev", 0755) < 0) return -1;
+  int file = open("dev/urandom", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+  if (file < 0) return -1;
+  close(file);
+  if (mount("/dev/urandom", "dev/urandom", NULL, MS_BIND, NULL) < 0) return -1;
+  struct attributes attributes = {.set = READ_ONLY | NO_SUID | NO_PROGRAMS};
+  return (int)syscall(SYS_mount_setattr, AT_FDCWD, "dev/urandom", 0, &attributes, sizeof attributes);
 }
 
 // Whether the root is a mount that pivot_root can replace.
@@ -54,25 +76,21 @@ static int can_move_root(void) {
   return !is_first;
 }
 
-int ffconvert_empty_root(const char *folders, const char *scratch, int64_t room) {
+int ffconvert_empty_root(
+    const char *folders, const char *libraries, const char *scratch, const char *workplace, int64_t room) {
   // Any folder that every system has and that is not among `folders`: covered by the new root until that becomes the
   // root.
   static const char *const places[] = {"/tmp", "/mnt", "/proc"};
   if (!can_move_root() || unshare(CLONE_NEWNS) < 0) return -1;
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) return -1;
   char options[64];
-  snprintf(options, sizeof options, "mode=755,nr_inodes=256,size=%lld", (long long)room);
+  snprintf(options, sizeof options, "mode=755,nr_inodes=%d,size=%lld", workplace ? 8192 : 256, (long long)room);
   const char *root = NULL;
   for (size_t index = 0; !root && index < sizeof places / sizeof *places; index++)
     if (mount("none", places[index], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0) root = places[index];
   if (!root) return -1;
-  for (const char *end; *folders; folders = *end ? end + 1 : end) {
-    end = strchrnul(folders, ':');
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", (int)(end - folders), folders);
-    if (take_along(root, folder) < 0) return -1;
-  }
-  if (chdir(root) < 0) return -1;
+  if (take_all(root, folders, NO_PROGRAMS) < 0 || take_all(root, libraries, 0) < 0) return -1;
+  if (chdir(root) < 0 || (workplace && make_workplace(workplace + 1) < 0)) return -1;
   int file = open(scratch + 1, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
   if (file < 0) return -1;
   // Stacks the old root on top of the new one, at the current folder.

@@ -19,8 +19,17 @@ struct __attribute__((packed)) beneath {
   int32_t place;
 };
 enum { VERSION_FLAG = 1, PATH_BENEATH = 1, READ_FILE = 1 << 2, READ_FOLDER = 1 << 3 };
+// Running programs, making devices, sockets and fifos, and ioctl(2) on devices.
+enum { NEVER = 1 | 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 15 };
 
-int ffconvert_landlock(const char *places) {
+static void allow(int ruleset, const char *path, uint64_t rights) {
+  struct beneath rule = {.allowed = rights, .place = open(path, O_PATH | O_CLOEXEC)};
+  if (rule.place < 0) return;
+  syscall(SYS_landlock_add_rule, ruleset, PATH_BENEATH, &rule, 0);
+  close(rule.place);
+}
+
+int ffconvert_landlock(const char *places, const char *workplace) {
   int version = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
   if (version < 1) return -1;
   // The number of access rights of each ABI: 2 added refer, 3 truncate, 5 ioctl.
@@ -34,14 +43,11 @@ int ffconvert_landlock(const char *places) {
     end = strchrnul(places, ':');
     char place[PATH_MAX];
     snprintf(place, sizeof place, "%.*s", (int)(end - places), places);
-    struct beneath rule = {.place = open(place, O_PATH | O_CLOEXEC)};
-    if (rule.place < 0) continue;
     struct stat status;
-    int is_folder = fstat(rule.place, &status) == 0 && S_ISDIR(status.st_mode);
-    rule.allowed = is_folder ? READ_FILE | READ_FOLDER : READ_FILE;
-    syscall(SYS_landlock_add_rule, ruleset, PATH_BENEATH, &rule, 0);
-    close(rule.place);
+    int is_folder = stat(place, &status) == 0 && S_ISDIR(status.st_mode);
+    allow(ruleset, place, is_folder ? READ_FILE | READ_FOLDER : READ_FILE);
   }
+  if (workplace) allow(ruleset, workplace, all.files & ~(uint64_t)NEVER);
   int result = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
   close(ruleset);
   return result < 0 ? -1 : version;

@@ -7,7 +7,7 @@ internal import WorkerKit
 @main
 enum FFMedia {
   static func main() {
-    SandboxTrial.runIfAsked(reading: [], makeHandlers)
+    SandboxTrial.runIfAsked(makeHandlers)
     WorkerRuntime.run("ffmedia", largestFile: Job.largestOutput, makeHandlers)
   }
 

@@ -11,13 +11,16 @@ import Tree
 enum Converter {
   /// The path of a worker program, beside this one or where `scripts/install` puts it; nil if there is none.
   private static func path(of program: String) -> String? {
+    if program == layout, OfficeSuite.folder == nil { return nil }
     guard let own = MountTable.target(ofLink: "/proc/self/exe") else { return nil }
     let folder = own[..<(own.lastIndex(of: "/") ?? own.startIndex)]
     return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
   }
 
   /// Worker programs that not everybody wants.
-  static let optional: Set = ["ffscan", "ffmedia", "ffoffice"]
+  static let optional: Set = ["ffscan", "ffmedia", "ffoffice", layout]
+  /// Does nothing without LibreOffice.
+  private static let layout = "fflayout"
 
   static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
 
@@ -50,7 +53,9 @@ enum Converter {
     switch program {
     case "ffscan": "ffmount-scans"
     case "ffmedia": "ffmount-media"
-    case "ffoffice": "ffmount-office"
+    case layout where OfficeSuite.folder == nil:
+      "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
+    case "ffoffice", layout: "ffmount-office"
     default: "ffmount-converters"
     }
   }

@@ -1,5 +1,4 @@
 internal import Office
-internal import Sandbox
 internal import SandboxTrial
 internal import WorkerKit
 
@@ -7,7 +6,7 @@ internal import WorkerKit
 @main
 enum FFOffice {
   static func main() {
-    SandboxTrial.runIfAsked(reading: [], makeHandlers)
+    SandboxTrial.runIfAsked(makeHandlers)
     WorkerRuntime.run("ffoffice", makeHandlers)
   }
 

@@ -44,6 +44,7 @@ package struct PagesView: FolderView {
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    var source = source
     let pages: PageFiles
     if let recipe = request.recipe {
       guard let scan, let changes = recipe.arguments.flatMap({ ScanChanges($0[...]) }) else { return nil }
@@ -55,7 +56,11 @@ package struct PagesView: FolderView {
       pages = .scanned(changes)
     } else {
       let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
-      if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) { return nil }
+      if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) {
+        // By way of a PDF.
+        guard let made = try conversions.source(source, for: Conversion.pages, patience) else { return nil }
+        source = made
+      }
       pages = .copied
     }
     let folder = PageFolder(SourceState(source), pages, conversions)

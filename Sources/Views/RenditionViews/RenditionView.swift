@@ -35,7 +35,8 @@ package struct RenditionView: View {
     for first in named.indices {
       let same = named[first...].prefix { $0.meaning == named[first].meaning }
       if first > 0, named[first - 1].meaning == named[first].meaning { continue }
-      let names = same.map(\.result.name)
+      var seen: Set<Format> = []
+      let names = same.map(\.result).filter { seen.insert($0).inserted }.map(\.name)
       let (format, result) =
         names.count == 1
         ? (names[0], named[first].meaning.result)
@@ -89,38 +90,31 @@ package struct RenditionView: View {
     else {
       return nil
     }
-    var source = source
-    for step in way.steps {
-      // What a step makes is a file of its own.
-      let found = try made(of: source, by: step, step.plainRecipe, patience)
-      source = Source(
-        item: found.item, attributes: found.attributes, name: FormatSuffix.name.name(of: source.name, as: step.result),
-        folder: source.folder)
-    }
-    return try made(of: source, by: way.last, way.recipe, patience)
+    return try made(of: conversions.source(source, after: way.steps, patience), by: way.last, way.recipe, patience)
   }
 
   private func made(
     of source: Source, by conversion: Conversion, _ recipe: Recipe, _ patience: Patience
   ) throws(Fault) -> Found {
-    let item = RenditionFile(
-      SourceState(source), recipe, conversions, view: "as-\(conversion.result.name)",
-      isListed: recipe == listed(beside: source.name)?.plainRecipe,
-      estimate: conversion.size.estimate(fromFileOf: source.attributes.size))
-    return Found(item, try item.attributes(patience))
+    try conversions.made(
+      of: source, by: conversion, recipe, isListed: recipe == listed(beside: source.name)?.plainRecipe, patience)
   }
 
-  /// How a file of a format becomes what a name with these modifiers asks for, by any conversion with that result.
+  /// How a file of a format becomes what a name with these modifiers asks for, by any conversion with that result, in as few
+  /// steps as possible.
   private func way(
     from format: Format, to result: Format, _ modifiers: String
   ) -> (steps: ArraySlice<Conversion>, last: Conversion, recipe: Recipe)? {
+    var best: (steps: ArraySlice<Conversion>, last: Conversion, recipe: Recipe)?
     for conversion in named where conversion.result == result {
-      guard let chain = conversions.catalogue.chain(from: format, to: conversion),
-        let recipe = conversion.recipe(modifiers, of: chain.count > 1 ? chain[chain.count - 2].result : format)
+      guard let steps = conversions.catalogue.chain(from: format, to: conversion)?.dropLast(),
+        let recipe = conversion.recipe(modifiers, of: steps.last?.result ?? format),
+        steps.isEmpty || result != format && steps.count < best?.steps.count ?? .max
       else { continue }
-      return (chain.dropLast(), conversion, recipe)
+      best = (steps, conversion, recipe)
+      if steps.isEmpty { break }
     }
-    return nil
+    return best
   }
 }
 

@@ -23,11 +23,8 @@ package struct SheetsView: FolderView {
   package func stop() { conversions.stop() }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    if !source.isConcealed {
-      guard let format = try conversions.format(of: source, patience), Conversion.sheet.sources.contains(format) else {
-        return nil
-      }
-    }
+    let read = source.isConcealed ? source : try conversions.source(source, for: Conversion.sheet, patience)
+    guard let source = read else { return nil }
     let folder = SheetFolder(SourceState(source), conversions)
     return Found(folder, try folder.attributes(patience))
   }

@@ -1,0 +1,58 @@
+internal import Catalogue
+internal import Glibc
+internal import WorkerKit
+
+/// Makes PDFs and other documents of documents, one in a process.
+struct LayoutHandler: JobHandler {
+  static let verbs = Conversion.layouts.map(\.verb)
+  private let isInstalled = OfficeKit.load()
+  private(set) var isSpent = false
+
+  /// Of documents that say nothing of it: the first of January 2000, in seconds since 1970.
+  private static let usualTime: Int64 = 946_684_800
+  /// JPEGs as good as those of `soffice --convert-to pdf`.
+  private static let pdfFilter = #"{"Quality":{"type":"long","value":"90"}}"#
+
+  mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
+    let words = recipe.verb.split(separator: "-")
+    guard words.count == 2 else { throw .unknown }
+    guard isInstalled else { throw OfficeKit.absent }
+    guard let folder = Workplace.path else {
+      throw JobFailure(.unsupported, "is not laid out: this system gives programs no namespaces of their own")
+    }
+    isSpent = true
+    let source = try copy(order.input(), ofKind: words[0], into: folder)
+    let result = "\(folder)/result.\(words[1])"
+    let kit = try OfficeKit(in: folder, atTime: Self.usualTime)
+    try kit.convert(source, to: result, as: String(words[1]), filter: words[1] == "pdf" ? Self.pdfFilter : nil)
+    try write(result, to: output)
+    return ""
+  }
+
+  /// The path of a copy: documents are known by their bytes, pages and texts by their names.
+  private func copy(_ input: JobInput, ofKind kind: Substring, into folder: String) throws(JobFailure) -> String {
+    let ending =
+      switch kind {
+      case "pagelayout": ".html"
+      case "textlayout": ".txt"
+      default: ""
+      }
+    let path = "\(folder)/document\(ending)"
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw JobFailure("cannot be copied", errno: errno) }
+    defer { close(file) }
+    try unsafe JobOutput.write(input.bytes.bytes, to: file)
+    return path
+  }
+
+  private func write(_ path: String, to output: JobOutput) throws(JobFailure) {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    var status = stat()
+    guard file >= 0, unsafe fstat(file, &status) == 0 else {
+      throw JobFailure("is not laid out: nothing was written", errno: errno)
+    }
+    defer { close(file) }
+    let written = try JobInput(descriptor: file, offset: 0, size: Int64(status.st_size))
+    try withExtendedLifetime(written) { () throws(JobFailure) in try unsafe output.write(written.bytes.bytes) }
+  }
+}

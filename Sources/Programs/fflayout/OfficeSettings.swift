@@ -1,0 +1,86 @@
+internal import Glibc
+internal import WorkerKit
+
+/// How LibreOffice is set up: nothing of a document runs, nothing is fetched, and the same document gives the same bytes.
+enum OfficeSettings {
+  /// The environment that it starts in. `folder`: where it may write; `suite`: where it is installed.
+  static func variables(in folder: String, suite: String) -> [(String, String)] {
+    [
+      ("HOME", folder), ("TMPDIR", folder), ("SAL_USE_VCLPLUGIN", "svp"), ("SAL_RAND_REPEATABLE", "1"),
+      ("SAL_NOLOCK_PROFILE", "1"), ("SAL_DISABLE_PRINTERLIST", "1"),
+      // The usual layers, without those of users, desktops and extensions, and ours above them.
+      (
+        "CONFIGURATION_LAYERS",
+        "xcsxcu:file://\(suite)/share/registry res:file://\(suite)/share/registry xcsxcu:file://\(folder)/settings"
+          + " user:file://\(folder)/profile/user/registrymodifications.xcu"
+      ),
+    ]
+  }
+
+  /// Writes them into a folder, as a layer of its configuration whose values no other can change.
+  static func write(in folder: String, suite: String) throws(JobFailure) {
+    for path in ["\(folder)/settings", "\(folder)/profile", "\(folder)/profile/user"] {
+      guard unsafe mkdir(path, 0o700) == 0 else { throw JobFailure("cannot be copied", errno: errno) }
+    }
+    let file = unsafe open("\(folder)/settings/ffmount.xcd", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw JobFailure("cannot be copied", errno: errno) }
+    defer { close(file) }
+    try unsafe JobOutput.write(Array(layer.utf8).span.bytes, to: file)
+  }
+
+  private static let layer = """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <oor:data xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" \
+    xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\(components.map(\.text).joined())</oor:data>
+    """
+
+  /// Values in one component of the configuration, by their paths.
+  private struct Component {
+    let package: String
+    let name: String
+    let values: [(path: String, value: String)]
+
+    var text: String {
+      let nodes = values.map { path, value in
+        let names = path.split(separator: "/")
+        let property =
+          "<prop oor:name=\"\(names.last ?? "")\" oor:finalized=\"true\"><value>\(value)</value></prop>"
+        return names.dropLast().reversed().reduce(property) { inner, name in
+          // A member of a set is made, a group is there.
+          let (name, kind) = name.hasPrefix("+") ? (name.dropFirst(), " oor:op=\"replace\"") : (name, "")
+          return "<node oor:name=\"\(name)\"\(kind)>\(inner)</node>"
+        }
+      }
+      return "<oor:component-data oor:package=\"\(package)\" oor:name=\"\(name)\">\(nodes.joined())</oor:component-data>"
+    }
+  }
+
+  private static let components = [
+    Component(
+      package: "org.openoffice", name: "Setup",
+      values: [
+        // No version is newer: else it first tests how it draws, for half a second.
+        ("Product/ooSetupLastVersion", "99.9"), ("Office/ooSetupInstCompleted", "true"),
+        // The locale is the environment's, which has A4.
+        ("L10N/ooSetupSystemLocale", ""),
+      ]),
+    Component(
+      package: "org.openoffice.Office", name: "Common",
+      values: [
+        ("Security/Scripting/MacroSecurityLevel", "3"), ("Security/Scripting/DisableMacrosExecution", "true"),
+        ("Security/Scripting/DisableActiveContent", "true"), ("Security/Scripting/BlockUntrustedRefererLinks", "true"),
+        ("Security/Scripting/CheckDocumentEvents", "false"), ("Misc/UseLocking", "false"),
+        ("Misc/UseDocumentSystemFileLocking", "false"), ("Misc/UseDocumentOOoLockFile", "false"),
+        ("Misc/UseOpenCL", "false"), ("Save/Document/AutoSave", "false"), ("Save/Document/CreateBackup", "false"),
+        ("Load/UserDefinedSettings", "true"), ("History/PickListSize", "0"),
+      ]),
+    Component(
+      package: "org.openoffice.Office", name: "Recovery",
+      values: [("AutoSave/Enabled", "false"), ("RecoveryInfo/Enabled", "false")]),
+    // The line for formulas, whose description the packages without a screen lack: without it no workbook opens.
+    Component(package: "org.openoffice.Office", name: "Views", values: [("Windows/+26100/Visible", "false")]),
+    // Never.
+    Component(package: "org.openoffice.Office", name: "Writer", values: [("Content/Update/Link", "2")]),
+    Component(package: "org.openoffice.Office", name: "Calc", values: [("Content/Update/Link", "2")]),
+  ]
+}
