@@ -91,7 +91,7 @@ let package = Package(
     program("ffoffice", ["Catalogue", "WorkerKit", "Office", "SandboxTrial"]),
     // Its clock and its dice are for the libraries that it loads, too.
     program(
-      "fflayout", ["Catalogue", "WorkerKit", "Sandbox", "SandboxTrial", "COfficeKit"],
+      "fflayout", ["Catalogue", "WorkerKit", "Office", "Sandbox", "SandboxTrial", "COfficeKit"],
       exporting: ["clock_gettime", "time", "rtl_random_getBytes"]),
 
     // Mount: what the kernel asks, and what the tree answers.

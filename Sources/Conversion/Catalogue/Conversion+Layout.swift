@@ -1,6 +1,7 @@
 /// What LibreOffice makes of documents.
 extension Conversion {
-  public static let layouts = layouts(.pdf, of: Format.laidOut, listed: Format.laidOut, laidPages)
+  public static let layouts =
+    layouts(.pdf, of: Format.laidOut, listed: Format.laidOut, laidPages)
     + (Format.texts.flatMap { layouts($0, of: Format.texts, sameTexts) })
     + others(Format.workbooks, "XLSX, XLS, ODS") + others(Format.slides, "PPTX, PPT, ODP")
 

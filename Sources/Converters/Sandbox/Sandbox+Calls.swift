@@ -19,7 +19,8 @@ extension Sandbox {
 
   /// What a worker with a folder of its own may do besides; Landlock and the root decide where.
   private static let writing = [
-    "openat", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "fsync", "fdatasync",
+    "openat", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "fsync",
+    "fdatasync",
     "flock", "chmod", "fchmod", "umask", "utimensat", "utime", "utimes", "pipe2",
   ]
 

@@ -1,5 +1,6 @@
 internal import Catalogue
 internal import Glibc
+internal import Office
 internal import WorkerKit
 
 /// Makes PDFs and other documents of documents, one in a process.
@@ -8,7 +9,7 @@ struct LayoutHandler: JobHandler {
   private let isInstalled = OfficeKit.load()
   private(set) var isSpent = false
 
-  /// Of documents that say nothing of it: the first of January 2000, in seconds since 1970.
+  /// Of documents that do not say when they were saved: the first of January 2000, in seconds since 1970.
   private static let usualTime: Int64 = 946_684_800
   /// JPEGs as good as those of `soffice --convert-to pdf`.
   private static let pdfFilter = #"{"Quality":{"type":"long","value":"90"}}"#
@@ -21,9 +22,10 @@ struct LayoutHandler: JobHandler {
       throw JobFailure(.unsupported, "is not laid out: this system gives programs no namespaces of their own")
     }
     isSpent = true
-    let source = try copy(order.input(), ofKind: words[0], into: folder)
+    let input = try order.input()
+    let source = try copy(input, ofKind: words[0], into: folder)
     let result = "\(folder)/result.\(words[1])"
-    let kit = try OfficeKit(in: folder, atTime: Self.usualTime)
+    let kit = try OfficeKit(in: folder, atTime: SavingTime.seconds(of: input) ?? Self.usualTime)
     try kit.convert(source, to: result, as: String(words[1]), filter: words[1] == "pdf" ? Self.pdfFilter : nil)
     try write(result, to: output)
     return ""

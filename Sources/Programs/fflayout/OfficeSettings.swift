@@ -51,7 +51,8 @@ enum OfficeSettings {
           return "<node oor:name=\"\(name)\"\(kind)>\(inner)</node>"
         }
       }
-      return "<oor:component-data oor:package=\"\(package)\" oor:name=\"\(name)\">\(nodes.joined())</oor:component-data>"
+      return
+        "<oor:component-data oor:package=\"\(package)\" oor:name=\"\(name)\">\(nodes.joined())</oor:component-data>"
     }
   }
 

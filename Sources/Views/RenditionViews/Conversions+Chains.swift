@@ -29,7 +29,8 @@ extension Conversions {
 
   /// A file as a conversion can read it: itself, or what the fewest others make of it; nil if none do.
   func source(_ source: Source, for conversion: Conversion, _ patience: Patience) throws(Fault) -> Source? {
-    guard let format = try format(of: source, patience), let chain = catalogue.chain(from: format, to: conversion) else {
+    guard let format = try format(of: source, patience), let chain = catalogue.chain(from: format, to: conversion)
+    else {
       return nil
     }
     return try self.source(source, after: chain.dropLast(), patience)
