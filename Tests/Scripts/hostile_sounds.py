@@ -52,7 +52,7 @@ def peak() -> int:
     return int(lines[1].split("kB")[0]) if len(lines) > 1 else 0
 
 
-files = make_sounds.make(place / "sources")
+files = make_sounds.make(place / "sources", 1 if wanted > 300 else 4)
 if len(sys.argv) > 3:
     ends = {path.suffix for path in files} | {".ape", ".mpc", ".tak", ".dsf", ".dff", ".amr", ".aif", ".m4b", ".ra"}
     files += [path for path in sorted(pathlib.Path(sys.argv[3]).rglob("*")) if path.suffix.lower() in ends and path.is_file()]
