@@ -43,7 +43,8 @@ extension ConversionTests {
       } _: { workshop in
         let fault = #expect(throws: Fault.self) { try workshop.make(failure.input, 1) }
         // Where others use the processors it may have none to itself.
-        if failure.input == "spin", fault?.reason == "converting it was not done after 3 s, three times -o convert_time" {
+        if failure.input == "spin", fault?.reason == "converting it was not done after 3 s, three times -o convert_time"
+        {
           return
         }
         #expect(fault?.reason == failure.reason)
