@@ -1,15 +1,34 @@
 internal import Bytes
 internal import Catalogue
+internal import Jobs
+internal import Tree
 
-/// What the files in a folder of pages are.
-struct PageFiles: Sendable {
+/// What a folder of pages holds: `001.pdf` and so on; by name any selection of them.
+struct PageFiles: FolderContents {
   /// Counts the pages and makes each.
   let conversion: Conversion
   let suffix: StaticString
-  /// Different for files that are made otherwise.
   let mark: UInt64
   /// nil for what no file has.
   let recipe: @Sendable (PageSelection) -> Recipe?
+
+  var view: String { "pages" }
+  var question: Job.Work { .count(verb: conversion.verb) }
+
+  func files(of file: SourceState, _ conversions: Conversions, _ patience: Patience) throws(Fault) -> FolderFiles {
+    let count = Int(try conversions.renditions.count(conversion.verb, of: file.subject, patience))
+    return FolderFiles(count: count) {
+      name($0 + 1, of: count)
+    } recipe: {
+      selection($0).flatMap { $0.isThere(in: count) ? recipe($0) : nil }
+    } number: {
+      selection($0)?.page.map { $0 - 1 }
+    }
+  }
+
+  private func selection(_ name: FileName) -> PageSelection? {
+    name.dropping(suffix: suffix).flatMap { PageSelection(Substring($0.text)) }
+  }
 
   /// `001.pdf`: as many digits as the last page has, and at least three.
   func name(_ number: Int, of count: Int) -> FileName {
@@ -30,5 +49,15 @@ struct PageFiles: Sendable {
       guard let page = selection.page, changes.choose(page: page) else { return nil }
       return Recipe(verb: Conversion.scannedPage.verb, changes)
     }
+  }
+}
+
+extension PageSelection {
+  /// The page, if it is a single one.
+  var page: Int? { runs.count == 1 && runs[0].first == runs[0].last ? runs[0].first : nil }
+
+  /// Whether a document with `total` pages has all of them.
+  fileprivate func isThere(in total: Int) -> Bool {
+    runs.allSatisfy { $0.first <= total && ($0.last ?? total) <= total }
   }
 }

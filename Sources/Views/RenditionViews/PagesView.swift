@@ -63,7 +63,7 @@ package struct PagesView: FolderView {
       }
       pages = .copied
     }
-    let folder = PageFolder(SourceState(source), pages, conversions)
+    let folder = MadeFolder(SourceState(source), pages, conversions)
     return Found(folder, try folder.attributes(patience))
   }
 

@@ -10,17 +10,19 @@ package protocol FilmView: FolderView {
 }
 
 extension FilmView {
+  package var listedExtensions: Set<FileExtension> { [] }
+  package var possibleExtensions: Set<FileExtension> { [] }
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
   package func stop() { conversions.stop() }
 
   /// The folder, if the file is one that it can be made of.
-  func folder(_ source: Source, _ kind: FilmFolderKind, _ patience: Patience) throws(Fault) -> Found? {
+  func folder(_ source: Source, _ contents: FilmContents, _ patience: Patience) throws(Fault) -> Found? {
     if !source.isConcealed {
       guard let format = try conversions.format(of: source, patience), conversion.sources.contains(format) else {
         return nil
       }
     }
-    let folder = FilmFolder(SourceState(source), kind, conversions)
+    let folder = MadeFolder(SourceState(source), contents, conversions)
     return Found(folder, try folder.attributes(patience))
   }
 }
@@ -62,8 +64,6 @@ package struct StreamsView: FilmView {
 /// `NAME[.every=TIME].frames/`: pictures of a film, named by their times.
 package struct FramesView: FilmView {
   package let name = "frames"
-  package let listedExtensions: Set<FileExtension> = []
-  package let possibleExtensions: Set<FileExtension> = []
   package let conversions: Conversions
   package let conversion: Conversion
 
@@ -101,8 +101,6 @@ package struct FramesView: FilmView {
 /// `NAME.hls/`: a list for players, `index.m3u8`, and the segments that it names.
 package struct SegmentsView: FilmView {
   package let name = "hls"
-  package let listedExtensions: Set<FileExtension> = []
-  package let possibleExtensions: Set<FileExtension> = []
   package let conversions: Conversions
   package let conversion: Conversion
 

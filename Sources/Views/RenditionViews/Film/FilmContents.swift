@@ -4,22 +4,12 @@ internal import Jobs
 internal import Text
 internal import Tree
 
-/// What a folder that is made of a film holds.
-struct FilmFiles: Sendable {
-  /// How many files a listing shows.
-  let count: Int
-  let name: @Sendable (Int) -> FileName
-  /// How a file of a name is made, listed or not; nil if there is none.
-  let recipe: @Sendable (FileName) -> Recipe?
-}
-
-/// Which folder.
-enum FilmFolderKind: Sendable {
+/// What folders that are made of a film hold: its tracks, its pictures, or segments for players.
+enum FilmContents: FolderContents {
   case tracks
   case frames(FrameChanges)
   case segments
 
-  /// For `user.ffmount.view`.
   var view: String {
     switch self {
     case .tracks: "streams"
@@ -28,15 +18,12 @@ enum FilmFolderKind: Sendable {
     }
   }
 
-  /// Different for folders with other files.
   var mark: UInt64 {
     var hash = StableHash()
-    hash.combine(view.utf8)
     if case .frames(let changes) = self { hash.combine(changes.description.utf8) }
     return hash.value
   }
 
-  /// What tells what is in the folder.
   var question: Job.Work {
     switch self {
     case .tracks: .make(Conversion.tracks.plainRecipe)
@@ -45,11 +32,9 @@ enum FilmFolderKind: Sendable {
     }
   }
 
-  /// Asks the worker.
   func files(
     of file: SourceState, _ conversions: Conversions, _ patience: Patience
-  ) throws(Fault) -> FilmFiles {
-    try conversions.known.load(patience)
+  ) throws(Fault) -> FolderFiles {
     switch self {
     case .tracks:
       let list = try conversions.renditions.open(Conversion.tracks.plainRecipe, of: file.subject, patience)
@@ -68,7 +53,7 @@ enum FilmFolderKind: Sendable {
 
   private static let longestList: Int64 = 4 << 20
 
-  private static func files(_ tracks: [FilmTrack]) -> FilmFiles {
+  private static func files(_ tracks: [FilmTrack]) -> FolderFiles {
     var names: [FileName] = []
     var recipes: [FileName: Recipe] = [:]
     for track in tracks {
@@ -86,16 +71,16 @@ enum FilmFolderKind: Sendable {
     }
     let listed = names
     let made = recipes
-    return FilmFiles(count: listed.count) {
+    return FolderFiles(count: listed.count) {
       listed[$0]
     } recipe: {
       made[$0]
     }
   }
 
-  private static func frames(_ seconds: Int, _ changes: FrameChanges) -> FilmFiles {
+  private static func frames(_ seconds: Int, _ changes: FrameChanges) -> FolderFiles {
     let step = Int(changes.interval.milliseconds / 1000)
-    return FilmFiles(count: (seconds + step - 1) / step) {
+    return FolderFiles(count: (seconds + step - 1) / step) {
       FrameName.name(second: $0 * step)
     } recipe: { name in
       guard let second = FrameName.second(name), second < seconds else { return nil }
@@ -103,9 +88,9 @@ enum FilmFolderKind: Sendable {
     }
   }
 
-  private static func segments(_ count: Int) -> FilmFiles {
+  private static func segments(_ count: Int) -> FolderFiles {
     let playlist = FileName(FilmSegment.playlist.utf8)
-    return FilmFiles(count: count + 1) { index in
+    return FolderFiles(count: count + 1) { index in
       index == 0 ? playlist : FileName(FilmSegment.name(index).utf8)
     } recipe: { name in
       if name == playlist { return Conversion.playlist.plainRecipe }

@@ -1,0 +1,124 @@
+internal import Bytes
+internal import Catalogue
+internal import Jobs
+internal import Synchronization
+internal import Tree
+
+/// Which files a folder holds that are all made of one, and who tells.
+protocol FolderContents: Sendable {
+  /// For `user.ffmount.view`.
+  var view: String { get }
+  /// Different for folders of a view with other files.
+  var mark: UInt64 { get }
+  /// What tells what is in the folder.
+  var question: Job.Work { get }
+
+  /// Asks the worker.
+  func files(of file: SourceState, _ conversions: Conversions, _ patience: Patience) throws(Fault) -> FolderFiles
+}
+
+/// The files of such a folder.
+struct FolderFiles: Sendable {
+  /// How many a listing shows.
+  let count: Int
+  let name: @Sendable (Int) -> FileName
+  /// How a file of a name is made, listed or not; nil if there is none.
+  let recipe: @Sendable (FileName) -> Recipe?
+  /// Which of those that are listed a name means, where the next ones are made for who reads on.
+  var number: @Sendable (FileName) -> Int? = { _ in nil }
+}
+
+/// A folder of files that are made of another file: its pages, tracks, pictures, or segments for players.
+final class MadeFolder: MadeItem {
+  let file: SourceState
+  private let contents: any FolderContents
+  private let conversions: Conversions
+  private let known = Mutex<FolderFiles?>(nil)
+  /// The number of the file that was opened last.
+  private let lastOpened = Atomic<Int>(-1)
+
+  let inode: UInt64
+  let identity: UInt64
+  var kind: Kind { .folder }
+  var listsViews: Bool { false }
+
+  /// Keeps clear of the numbers of other views of the file.
+  private static let mark: UInt64 = 0x7061_6765 << 32
+  private static let ahead = 2
+
+  init(_ file: SourceState, _ contents: any FolderContents, _ conversions: Conversions) {
+    self.file = file
+    self.contents = contents
+    self.conversions = conversions
+    var hash = StableHash(seed: Self.mark)
+    hash.combine(contents.view.utf8)
+    identity = hash.adding(contents.mark).value
+    inode = file.inode(Self.mark, identity)
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    file.attributes.view(inode: inode, kind: .folder, size: 0)
+  }
+
+  private func files(_ patience: Patience) throws(Fault) -> FolderFiles {
+    if let known = known.withLock({ $0 }) { return known }
+    try conversions.known.load(patience)
+    let files = try contents.files(of: file, conversions, patience)
+    known.withLock { $0 = files }
+    return files
+  }
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    let files = try files(patience)
+    guard let made = made(name, among: files) else { return nil }
+    return Found(made, try made.attributes(patience))
+  }
+
+  private func made(_ name: FileName, among files: FolderFiles) -> RenditionFile? {
+    guard let recipe = files.recipe(name) else { return nil }
+    let size = conversions.catalogue.conversion(recipe.verb)?.size ?? .atMostSource
+    return RenditionFile(
+      file, recipe, conversions, view: contents.view, estimate: size.estimate(fromFileOf: file.attributes.size)
+    ) { [self] in
+      if let number = files.number(name) { prepare(after: number, among: files) }
+    }
+  }
+
+  /// Has the next files made for whoever goes from one to the next.
+  private func prepare(after number: Int, among files: FolderFiles) {
+    guard lastOpened.exchange(number, ordering: .relaxed) == number - 1 else { return }
+    for next in number + 1..<max(number + 1, min(files.count, number + 1 + Self.ahead)) {
+      guard let recipe = files.recipe(files.name(next)) else { continue }
+      conversions.renditions.prepare(recipe, of: file.subject)
+    }
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing { FileListing(self, try files(patience)) }
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    var provenance = file.provenance(
+      view: contents.view, conversions.renditions.failure(of: contents.question, inState: file.revision))
+    try provenance.adopt(file.source.item.provenance(patience))
+    return provenance
+  }
+
+  private final class FileListing: Listing {
+    private let folder: MadeFolder
+    private let files: FolderFiles
+    private static let blockSize = 256
+
+    init(_ folder: MadeFolder, _ files: FolderFiles) {
+      self.folder = folder
+      self.files = files
+    }
+
+    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+      guard place >= 0, place < files.count else { return [] }
+      return (Int(place)..<min(files.count, Int(place) + Self.blockSize)).compactMap { index in
+        let name = files.name(index)
+        guard let made = folder.made(name, among: files) else { return nil }
+        return ListedEntry(name: ListedName(name), inode: made.inode, kind: .file, next: Int64(index) + 1)
+      }
+    }
+  }
+}
