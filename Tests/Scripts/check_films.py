@@ -249,6 +249,15 @@ def title(path):
     return next((value for some in tags for name, value in some.items() if name.lower() == "title"), None)
 
 
+def end(path, kind):
+    """When the last of it ends, in seconds from the film's beginning."""
+    lines = run("ffmpeg", "-nostdin", "-v", "error", "-copyts", "-i", path, "-map", f"0:{kind}:0", "-f", "framecrc", "-")
+    times = [line.split(",") for line in lines.splitlines() if not line.startswith("#")]
+    base = re.search(r"#tb 0: (\d+)/(\d+)", lines)
+    start = run("ffprobe", "-v", "error", "-show_entries", "format=start_time", "-of", "csv=p=0", path).strip()
+    return (int(times[-1][2]) + int(times[-1][3])) * int(base[1]) / int(base[2]) - (float(start) if start[:1].isdigit() else 0)
+
+
 def rate(path):
     return eval(run("ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=r_frame_rate", "-of", "csv=p=0", path).split()[0].strip(","))
 
@@ -259,10 +268,10 @@ def faults(one, path, other, scratch):
         yield "mediainfo sees no picture"
     frame = 1 / min(rate(one), rate(path)) + 0.002
     for kind in "va":
-        before, after = length(one, kind), length(path, kind)
+        before, after = end(one, kind), end(path, kind)
         # Some codecs' padding is told by no container.
         if min(abs(before - after), abs(2 - after)) > max(frame, 0.07 if kind == "a" else 0):
-            yield f"{kind} lasts {after:.3f} s, not {before:.3f}"
+            yield f"{kind} ends at {after:.3f} s, not {before:.3f}"
     if abs(loudness(one) - loudness(path)) > 0.1:
         yield f"loudness {loudness(path)}, not {loudness(one)}"
     if other not in UNTITLED and title(one) and title(one) not in (title(path), run("mediainfo", "--Output=General;%Title%", path).strip()):
@@ -274,7 +283,8 @@ def faults(one, path, other, scratch):
     # Few containers take these.
     theirs = scratch / ("theirs." + (other if other in ("amv", "rm") else "mkv"))
     silent = [] if other == "amv" else ["-an"]
-    run("ffmpeg", "-nostdin", "-v", "error", "-y", "-i", one, *silent, *CODINGS.get(other, X264), theirs)
+    even = ["-fps_mode", "cfr"] if other in CODINGS and other not in ("webm", "3gp", "3g2") else []
+    run("ffmpeg", "-nostdin", "-v", "error", "-y", "-i", one, *silent, *even, *CODINGS.get(other, X264), theirs)
     ours, limit = likeness(path, one), likeness(theirs, one)
     if ours < limit - 0.5:
         yield f"PSNR {ours:.1f}, not {limit:.1f}"

@@ -19,7 +19,7 @@ internal import WorkerKit
   /// What became of a write, if that failed: FFmpeg tells only that it did.
   private(set) var failure: JobFailure?
 
-  private static let bufferSize = 1 << 16
+  private static let bufferSize = 1 << 17
 
   convenience init(of input: JobInput) throws(JobFailure) { try self.init(.input(input), isSeekable: true) }
 

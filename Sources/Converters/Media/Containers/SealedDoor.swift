@@ -31,28 +31,37 @@ final class SealedDoor: ContainerDoor {
   ) throws(JobFailure) {
     // What is filled in was written right before.
     let old = Int(max(0, min(Int64(bytes.count), reached - place)))
-    guard old < bytes.count else { return }
-    let start = place + Int64(old)
-    var new = unsafe Array(bytes[old...])
-    for patch in layout.patches where patch.place < start + Int64(new.count) {
-      let first = Int(patch.place - start)
-      for offset in max(0, -first)..<max(0, -first, patch.bytes.count) where first + offset < new.count {
+    // The index itself is what is at the end.
+    let end = layout.size - Int64(index?.bytes.count ?? 0)
+    let range = place + Int64(old)..<max(place + Int64(old), min(place + Int64(bytes.count), end))
+    if range.isEmpty { return }
+    let piece = unsafe UnsafeRawBufferPointer(rebasing: bytes[old..<Int(range.upperBound - place)])
+    let patches = layout.patches.filter { range.overlaps($0.place..<$0.place + Int64($0.bytes.count)) }
+    if patches.isEmpty { return try unsafe put(piece.bytes, range, index, to: output) }
+    var new = unsafe Array(piece)
+    for patch in patches {
+      let first = Int(patch.place - range.lowerBound)
+      for offset in max(0, -first)..<min(patch.bytes.count, new.count - first) {
         new[first + offset] = patch.bytes[offset]
       }
     }
-    guard let index else { return try put(new[...], to: output) }
-    // The index itself is what is at the end.
-    let end = layout.size - Int64(index.bytes.count)
-    new = Array(new.prefix(Int(max(0, min(Int64(new.count), end - start)))))
-    let before = Int(max(0, min(Int64(new.count), index.place - start)))
-    try put(new[..<before], to: output)
-    if start <= index.place, index.place < start + Int64(new.count) { try put(index.bytes[...], to: output) }
-    try put(new[before...], to: output)
+    try unsafe put(new.span.bytes, range, index, to: output)
   }
 
-  private func put(_ bytes: ArraySlice<UInt8>, to output: JobOutput) throws(JobFailure) {
-    guard !bytes.isEmpty else { return }
-    try unsafe output.write(bytes.span.bytes)
-    count += Int64(bytes.count)
+  /// Writes bytes that have a place, and the index where it belongs among them.
+  private func put(
+    _ bytes: RawSpan, _ range: Range<Int64>, _ index: (bytes: [UInt8], place: Int64)?, to output: JobOutput
+  ) throws(JobFailure) {
+    guard let index, range.contains(index.place) else { return try put(bytes, to: output) }
+    let before = Int(index.place - range.lowerBound)
+    try put(bytes.extracting(..<before), to: output)
+    try unsafe put(index.bytes.span.bytes, to: output)
+    try put(bytes.extracting(before...), to: output)
+  }
+
+  private func put(_ bytes: RawSpan, to output: JobOutput) throws(JobFailure) {
+    if bytes.isEmpty { return }
+    try output.write(bytes)
+    count += Int64(bytes.byteCount)
   }
 }

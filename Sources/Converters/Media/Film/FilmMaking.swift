@@ -114,7 +114,7 @@ struct FilmMaking {
     for track in tracks { try track.declare(in: output) }
     // FLAC in MP4, which browsers play.
     unsafe output.context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
-    output.set(input.tags)
+    output.set(input.filmTags)
     try output.addChapters(of: input) { window.place($0, $1) }
     try output.start(options)
     try Self.run(tracks, input, output, window)
@@ -164,6 +164,14 @@ extension SoundCoding {
 }
 
 extension MediaInput {
+  /// Those of the whole: Ogg has them with each stream.
+  fileprivate var filmTags: MediaTags {
+    guard formatName == "ogg" else { return tags }
+    var all = streams.reduce(tags) { $0.completed(by: $1.tags) }
+    all.entries.removeAll { $0.name.lowercased() == "language" }
+    return all
+  }
+
   /// Goes to where all that is shown or heard from a time on can be decoded; from the beginning where that is not known.
   func enter(at seconds: Double) {
     // Sound is decoded a little ahead.

@@ -7,8 +7,8 @@ internal import WorkerKit
   private let source: UnsafeMutablePointer<AVFilterContext>
   private let sink: UnsafeMutablePointer<AVFilterContext>
   private let frame: MediaFrame
-  /// When what went in ends, in the unit of its time: as long the last picture stands.
-  private var end: Int64 = 0
+  /// When the last picture starts, and ends.
+  private var last: (start: Int64, end: Int64)?
   /// Of what comes out.
   var timeBase: AVRational { unsafe av_buffersink_get_time_base(sink) }
 
@@ -89,19 +89,25 @@ internal import WorkerKit
     try unsafe checked(avfilter_graph_config(graph, nil), "cannot be changed so")
   }
 
+  /// Of pictures the filters cannot know how long the last one is shown.
+  private func note(_ input: MediaFrame) {
+    let start = unsafe input.pointer.pointee.pts
+    guard unsafe input.pointer.pointee.width > 0, start != ffmedia_no_time else { return }
+    let own = unsafe input.pointer.pointee.pkt_duration
+    let length = own > 0 ? own : max(0, start &- (last?.start ?? start))
+    last = (start, start.addingReportingOverflow(length).partialValue)
+  }
+
   /// Has samples come out in runs of so many.
   func setRunLength(_ count: Int32) { unsafe av_buffersink_set_frame_size(sink, UInt32(max(0, count))) }
 
   /// Calls `body` with all that comes out for a frame that goes in; nil is the end. Takes what the frame holds.
   func filter(_ input: MediaFrame?, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     if let input {
-      let (time, samples) = unsafe (input.pointer.pointee.pts, Int64(input.pointer.pointee.nb_samples))
-      if time != ffmedia_no_time {
-        end = max(end, time &+ (samples > 0 ? samples : max(0, unsafe input.pointer.pointee.pkt_duration)))
-      }
+      note(input)
       try unsafe checked(av_buffersrc_add_frame_flags(source, input.pointer, 0), "cannot be changed so")
     } else {
-      try unsafe checked(av_buffersrc_close(source, end, 0), "cannot be changed so")
+      try unsafe checked(av_buffersrc_close(source, last?.end ?? ffmedia_no_time, 0), "cannot be changed so")
     }
     while true {
       let came = unsafe av_buffersink_get_frame(sink, frame.pointer)
