@@ -8,7 +8,7 @@ from .inputs import Inputs
 from .measure import client
 from .rows import Contestant, Row, Session, Stages
 
-#: ffmount's own settings, which the peers are told.
+#: Of sound, for all of them; of pictures ffmount's own settings, which the peers are told.
 BITRATE = "128k"
 X264 = ["-c:v", "libx264", "-preset", "superfast", "-crf", "23"]
 FRAGMENTS = ["-f", "mp4", "-movflags", "frag_keyframe+empty_moov"]
@@ -43,7 +43,9 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
         return Session(films, None, ours + [ffmpegfs(kind)], [row])
 
     def sound(name: str, target: str, kind: str, *words: str, source: str = "song.flac") -> Session:
-        return session(name, f"{source}.as-{target}", kind, ffmpeg(source, *words))
+        # The same bits a second; what loses none, and Vorbis, goes by no such number.
+        rate = f".{BITRATE}" if BITRATE in words else ""
+        return session(name, f"{source}{rate}.as-{target}", kind, ffmpeg(source, *words))
 
     reads = Row(
         "200 reads of 64 KiB in the WAV of an hour",
@@ -69,6 +71,6 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
 
 def _result(root: Path, films: Path, view: str, ending: str) -> str:
     """The path of a result, which a peer calls `song.mp3`, or `song.flac.mp3` if there are several."""
-    source = view.rpartition(".as-")[0]
+    source = view.rpartition(".as-")[0].removesuffix(f".{BITRATE}")
     theirs = {f"{source}.{ending}", f"{Path(source).stem}.{ending}"}
     return str(root / next(iter(theirs & set(os.listdir(root)) - set(os.listdir(films))), view))
