@@ -12,6 +12,9 @@ public protocol View: Sendable {
   /// For `user.ffmount.view`: `contents`.
   var name: String { get }
 
+  /// All names that a listing can be told not to show: where a view has several, it sees to some of them itself.
+  var names: Set<String> { get }
+
   /// What the view of a file is.
   var kind: Kind { get }
 
@@ -64,6 +67,7 @@ public protocol View: Sendable {
 }
 
 extension View {
+  public var names: Set<String> { [name] }
   public var sourceKind: Kind { .file }
   public var formats: [Format] { [] }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
@@ -208,7 +212,7 @@ public struct Views: Sendable {
   package init(_ all: [any View], depth: Int, hidden: Set<String> = []) {
     self.all = all
     self.depth = depth
-    shown = all.filter { !hidden.contains($0.name) }
+    shown = all.filter { !$0.names.isSubset(of: hidden) }
     listed = ExtensionTable(shown.flatMap { view in view.listedExtensions.map { ($0, view) } })
     named = ExtensionTable(all.flatMap { view in view.endings.map { ($0, view) } })
   }

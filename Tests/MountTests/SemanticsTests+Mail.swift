@@ -94,6 +94,7 @@ extension SemanticsTests {
     },
     SemanticsExample(
       "attachments/: decoded; their own names, made safe; a clash gets \" (1)\" before the extension",
+      options: ["-o", "views=-as-pdf"],
       "cd inbox.mbox.messages/000001*/attachments; ls -U; cat 'a (1).txt'; cat passwd",
       "a.txt\na (1).txt\npasswd\nplan.doc\nevilgpj.exe\n\u{fc}.txt\nb.tar.gz\nb.tar.gz.contents\nb (1).tar.gz\nb (1).tar.gz.contents\ntworoot"
     ) {

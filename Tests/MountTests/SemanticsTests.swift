@@ -96,14 +96,14 @@ import Testing
       try $0.write("script", "#!/bin/sh")
     },
     SemanticsExample(
-      "OOXML, ODF, EPUB, JAR, APK and wheel files are ZIPs: by name, not listed",
+      "OOXML, ODF, EPUB, JAR, APK and wheel files are ZIPs: by name, not listed", options: ["-o", "views=-as-pdf"],
       "ls; for f in *; do cat $f.contents/in.txt; done",
       "a.apk\na.docx\na.epub\na.jar\na.odt\na.whl\na.xlsx\n" + String(repeating: "inside", count: 7)
     ) {
       for kind in ["docx", "xlsx", "odt", "epub", "jar", "apk", "whl"] { try $0.write("a.\(kind)", inside) }
     },
     SemanticsExample(
-      "-o views=+docx lists more", options: ["-o", "views=+docx"], "ls",
+      "-o views=+docx lists more", options: ["-o", "views=+docx:-as-pdf"], "ls",
       "a.docx\na.docx.contents\na.jar\na.zip\na.zip.contents\n"
     ) {
       for kind in ["docx", "jar", "zip"] { try $0.write("a.\(kind)", inside) }

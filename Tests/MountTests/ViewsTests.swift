@@ -25,7 +25,7 @@ import Testing
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
       // The second mount takes it from the index.
       for _ in 0..<(style == "takeout" ? 2 : 1) {
-        try await withMount(scratch, options: ["-o", "views=-pdf"], environment: environment) { mount in
+        try await withMount(scratch, options: ["-o", "views=-pdf:-as-pdf"], environment: environment) { mount in
           let shown = mount.mountpoint + "/a.mbox"
           try await script("check_views.py", shown + ".views", shown + ".messages", archive + ".truth.jsonl")
         }

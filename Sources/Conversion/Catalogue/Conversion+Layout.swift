@@ -32,8 +32,8 @@ extension Conversion {
     var conversion = Conversion(
       "\(kind)-\(result.name)", from: sources.filter { $0 != result }, to: result, arguments: LayoutState.self,
       listed: listed, size: .guess(10), programs: ["fflayout"], meaning: meaning)
-    // The text of older forms is read by way of these.
-    conversion.leadsOn = [.pdf, .odt, .ods, .odp].contains(result)
+    // The text of older forms is read by way of the last three.
+    conversion.leadsOn = result == .pdf || kind == "layout" && [.odt, .ods, .odp].contains(result)
     return conversion
   }
 }

@@ -99,7 +99,8 @@ extension Views {
     known.all.reduce(into: []) { $0.formUnion($1.possibleExtensions) }
 
   /// The names of the views that a listing can show: what `-o views=-` accepts besides.
-  public static let listedNames: Set<String> = Set(known.all.filter { !$0.possibleExtensions.isEmpty }.map(\.name))
+  public static let listedNames: Set<String> =
+    known.all.filter { !$0.possibleExtensions.isEmpty }.reduce(into: []) { $0.formUnion($1.names) }
 
   /// The MIME types of files by the ends of their names: `as-jpeg` is `image/jpeg`.
   public static var mimeTypes: [(ending: String, type: String)] {

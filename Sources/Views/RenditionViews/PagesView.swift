@@ -58,7 +58,9 @@ package struct PagesView: FolderView {
       let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
       if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) {
         // By way of a PDF.
-        guard let made = try conversions.source(source, for: Conversion.pages, patience) else { return nil }
+        guard try conversions.format(of: source, patience)?.family == .officeDocument,
+          let made = try conversions.source(source, for: Conversion.pages, patience)
+        else { return nil }
         source = made
       }
       pages = .copied

@@ -5,8 +5,9 @@ package import Tree
 /// `NAME[.MODIFIER…].as-FORMAT`, or `….as.EXTENSION`: a file converted to another format, by any conversion of the
 /// catalogue that is named so.
 package struct RenditionView: View {
-  /// Of those that are listed.
-  package var name: String { "as-\(listed.first?.result.name ?? "format")" }
+  /// The first of those that are listed.
+  package let name: String
+  package let names: Set<String>
   package let kind = Kind.file
   package let listedExtensions: Set<FileExtension>
   package let possibleExtensions: Set<FileExtension>
@@ -21,7 +22,10 @@ package struct RenditionView: View {
   package init(listing: ViewListing, _ conversions: Conversions) {
     let named = conversions.catalogue.conversions.filter { $0.naming == .suffix }
     self.named = named
-    listed = named.filter { !$0.listable.isEmpty }
+    let listable = named.filter { !$0.listable.isEmpty }
+    name = listable.first?.viewName ?? "as-format"
+    names = Set(listable.map(\.viewName))
+    listed = listable.filter { !listing.hidden.contains($0.viewName) }
     possibleExtensions = listed.reduce(into: []) { $0.formUnion($1.listable.extensions) }
     listedExtensions = listing.extensions(
       listed.reduce(into: []) { $0.formUnion($1.listed.extensions) }, byName: possibleExtensions)
@@ -119,6 +123,9 @@ package struct RenditionView: View {
 }
 
 extension Conversion {
+  /// What its results are called as views.
+  fileprivate var viewName: String { "as-\(result.name)" }
+
   /// With a dot, the modifier that its names have to have; empty if there is none.
   fileprivate var neededWord: String {
     guard let usual, !usual.isComplete, let word = type(of: usual).examples.first?.modifier else { return "" }
