@@ -24,6 +24,8 @@ public final class UnpackedSource: ByteSource {
   /// Held by the one who decodes what nobody has decoded before, or far from any place.
   let passTurn = BlockingLock()
 
+  /// Where a reader may ask for something.
+  private static let places = 0..<Bounds.largestSize
   static let length = Int64(Chunks.length)
   /// The distance of noted places, in bytes of output.
   static let spacing: Int64 = 2 << 20
@@ -154,7 +156,7 @@ public final class UnpackedSource: ByteSource {
   }
 
   public func extent(at offset: Int64, count: Int) -> Extent? {
-    guard offset >= 0 else { return nil }
+    guard Self.places.contains(offset) else { return nil }
     return state.withLock { state in
       guard let spool = state.spool, let size = state.end?.size, offset < size, count > 0 else { return nil }
       let count = Int(min(Int64(count), size - offset))
@@ -166,7 +168,9 @@ public final class UnpackedSource: ByteSource {
   public func workAhead(of offset: Int64) -> WorkAhead {
     let index = offset / Self.length + 1
     // Starts once a quarter of the stretch decoded last has been read.
-    guard offset >= 0, offset % Self.length >= Self.length / 4, !stretches.holds(index) else { return .none }
+    guard Self.places.contains(offset), offset % Self.length >= Self.length / 4, !stretches.holds(index) else {
+      return .none
+    }
     let isUseful = state.withLock { state in
       state.isLoaded && !state.spooled.contains(index) && index * Self.length < state.end?.size ?? .max
         && state.idle.contains { $0.position == index * Self.length }
@@ -176,6 +180,6 @@ public final class UnpackedSource: ByteSource {
 
   public func prepare(at offset: Int64) {
     // The reader it concerns will get the fault again.
-    if offset >= 0 { _ = try? stretch(offset / Self.length + 1, .blocking) }
+    if Self.places.contains(offset) { _ = try? stretch(offset / Self.length + 1, .blocking) }
   }
 }
