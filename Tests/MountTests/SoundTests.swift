@@ -69,10 +69,17 @@ struct SoundTests {
       done | sed 's/lacks.*packets* that/lacks packets that/'
       [ $(stat -c %s t.flac.as-wav) = $(stat -c %s hole.flac.as-wav) ] && echo same
       echo $(($($q -i $S/n.mp3 -f s16le - | wc -c) + 44 - $(stat -c %s n.mp3.as-wav)))
+      $q -i $S/s.wav $S/days.wv
+      python3 -Ic 'import re, sys
+      b = bytearray(open(sys.argv[1], "rb").read()); blocks = [m.start() for m in re.finditer(b"wvpk", b)]
+      for i in blocks: b[i + 12:i + 16] = bytes([255, 255, 255, 127])
+      b[blocks[-1] + 16:blocks[-1] + 20] = bytes([0, 0, 0, 80]); open(sys.argv[1], "wb").write(b)' $S/days.wv
+      cat days.wv.as-mp3 > $O/x 2> $O/e || getfattr --only-values -n user.ffmount.error days.wv.as-mp3
       """)
     let hole = "hole.flac is silent for N s from N s on, where it is damaged\n"
     let lacking = "hole.m4a lacks packets that cannot be decoded; is silent for its last N s\n"
-    #expect(said == "\n" + hole + hole + lacking + "same\n0\n")
+    let days = "days.wv: has no sound that can be decoded from 2 s to 30434 s"
+    #expect(said == "\n" + hole + hole + lacking + "same\n0\n" + days)
   }
 
   /// Whoever waits for its result has an error with a reason; the next one has another worker.

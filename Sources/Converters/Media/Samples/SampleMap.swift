@@ -128,12 +128,22 @@ final class SampleMap {
 
   // MARK: Decoding
 
+  /// In seconds. A damaged number says that days have passed.
+  private static let longestGap: Int64 = 600
+
   /// Calls `body` with exactly the samples of a range within `0..<count`, piece by piece.
   func forEach(in range: Range<Int64>, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     var next = range.lowerBound
     loss = SoundLoss()
     let silence = try MediaFrame()
+    func check(_ end: Int64) throws(JobFailure) {
+      guard end - next <= Self.longestGap * Int64(shape.rate) else {
+        let (from, to) = (next / Int64(shape.rate), end / Int64(shape.rate))
+        throw JobFailure(.damaged, "has no sound that can be decoded from \(from) s to \(to) s")
+      }
+    }
     func fill(to end: Int64) throws(JobFailure) {
+      try check(end)
       if next < end { loss.note(next..<end) }
       while next < end {
         guard silence.allocate(Int(min(end - next, 8192)), shape) else { throw .noMemory() }
@@ -147,6 +157,7 @@ final class SampleMap {
       let end = first + Int64(frame.sampleCount)
       // Samples of another rate have no place here.
       guard end > next, shape.rate == self.shape.rate else { return true }
+      try check(first)
       if first >= range.upperBound { return false }
       try fill(to: first)
       if end > range.upperBound { frame.keep(first: Int(range.upperBound - first)) }
