@@ -123,7 +123,7 @@ import Testing
             + "text:filter-name=\"Text\"/><text:p>old</text:p></text:section>"))
       try scratch.write(
         "page.html",
-        "plain<img src=\"file://\(secret)\"><img src=\"http://127.0.0.1:PORT/x.png\"><object data=\"file://\(secret)\">"
+        "plain<img src=\"file://\(secret)\"><img src=\"http://127.0.0.1:9/x.png\"><object data=\"file://\(secret)\">"
       )
       try scratch.write(
         "field.rtf", "{\\rtf1 plain{\\field{\\*\\fldinst INCLUDETEXT \"\(secret)\"}{\\fldrslt old}}}")
