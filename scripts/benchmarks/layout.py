@@ -3,6 +3,7 @@
 import filecmp
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -130,10 +131,14 @@ def soffice(file: Path, result: Result, scratch: Path, limit: float) -> None:
     target = scratch / "soffice"
     command = ["soffice", f"-env:UserInstallation=file://{scratch}/profile", "--headless", "--convert-to", "pdf", "--outdir", target, file]
     before = spent()
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | ENVIRONMENT, start_new_session=True)
     try:
-        subprocess.run(command, capture_output=True, timeout=limit, env=os.environ | ENVIRONMENT)
+        process.wait(limit)
     except subprocess.TimeoutExpired:
-        pass
+        # What it has started keeps the profile.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
     result.their_cpu = spent() - before
     made = target / f"{file.stem}.pdf"
     if made.exists():
