@@ -48,7 +48,7 @@ import Testing
           for f in letter.docx note.txt page.html letter.docx.as-doc; do pdftotext $f.as-pdf - | head -1; done
           cmp letter.docx.as-pdf again.docx.as-pdf && echo the same
           pdfinfo letter.docx.as-pdf | grep -E '^(Pages|Page size|CreationDate)' | tr -s ' '
-          ls letter.docx.pages; pdftotext letter.docx.pages/1.pdf - | head -1
+          pdfinfo note.txt.as-pdf | grep -o 'A4'; ls letter.docx.pages; pdftotext letter.docx.pages/1.pdf - | head -1
           file -b letter.docx.pages/1.pdf.as-jpeg | cut -d, -f1
           cat letter.docx.as-doc.as-txt; cat letter.docx.as-rtf.as-md; file -b letter.docx.as-odt
           cat none.docx.as-pdf; getfattr --only-values -n user.ffmount.error none.docx.as-pdf | cut -d'(' -f1
@@ -66,6 +66,7 @@ import Testing
             CreationDate: Sat Jan 1 00:00:00 2000 UTC
             Pages: 1
             Page size: 612 x 792 pts (letter)
+            A4
             001.pdf
             Dear Anna
             JPEG image data

@@ -39,7 +39,7 @@ class Result:
 def documents(base: Path, small: bool) -> dict[str, list[Path]]:
     folder, found = base / "office", {}
     for kind, most in KINDS.items():
-        files = sorted(path for path in folder.glob(f"{kind}/*") if path.stat().st_size <= LARGEST)
+        files = sorted(path for path in folder.glob(f"{kind}/*") if path.stat().st_size <= LARGEST and not path.name.startswith("."))
         step = max(1, len(files) // most)
         found[kind] = files[::step][: most // 10 + 1 if small else most]
     if not any(found.values()):

@@ -14,10 +14,12 @@ enum FFLayout {
   /// All that a document writes, its result and what LibreOffice puts beside it, in bytes.
   private static let room = 1 << 30
 
-  /// What LibreOffice reads: itself, fonts, and where words may be parted.
+  /// What LibreOffice reads: itself, fonts, where words may be parted, and how large paper is in the locale.
   private static let places = {
     var places = Sandbox.sharedFolders
-    places.folders += ["/usr/share/libreoffice", "/etc/libreoffice", "/usr/share/hyphen", "/usr/share/liblangtag"]
+    places.folders += [
+      "/usr/share/libreoffice", "/etc/libreoffice", "/usr/share/hyphen", "/usr/share/liblangtag", "/usr/lib/locale",
+    ]
     places.libraries = [OfficeSuite.folder].compactMap(\.self) + OfficeSuite.libraryFolders
     places.room = room
     return places
