@@ -146,6 +146,9 @@ public final class Tree: Sendable {
     {
       throw found.fault
     }
+    // Who may not read it does not come here: it was looked up for him, and is now opened by one who may and whom the kernel
+    // gives the same entry. That one has to look it up for himself, as the kernel does for this fault.
+    if node.face.isConcealed { throw .stale }
     let (source, revision) = try present(node, patience) { (item) throws(Fault) in
       let source = try item.openEarly(isPatient, patience)
       return (source, item.isImmutable ? 1 : item.revision(try item.attributes(patience)))

@@ -18,7 +18,7 @@ import Testing
     try await withScratch { scratch in
       let truth = scratch.path + "/truth"
       try await script("hostile_mail.py", "make", damage, TestExtent.isFull ? "1000" : "150", scratch.source, truth)
-      try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
+      try await withMount(scratch, options: ["-o", "views=-pdf:-as-pdf"]) { mount in
         try await script("hostile_mail.py", "check", mount.mountpoint, truth)
         try await checkMemory(mount)
       }

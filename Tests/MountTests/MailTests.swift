@@ -9,7 +9,7 @@ import Testing
     try await withScratch { scratch in
       let (archive, truth) = (scratch.source + "/a.mbox", scratch.path + "/truth")
       try await script("make_mail.py", style, ending, "100", "\(style.count)", archive, truth)
-      try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
+      try await withMount(scratch, options: ["-o", "views=-pdf:-as-pdf"]) { mount in
         let shown = mount.mountpoint + "/a.mbox.messages"
         // Python's mailbox module supports only the formats with quoting.
         if style.count < 3 {
@@ -26,7 +26,7 @@ import Testing
     try await withScratch { scratch in
       let (archive, truth) = (scratch.source + "/a.mbox", scratch.path + "/truth")
       try await script("make_mail.py", "rd", "lf", "30", "1", archive, truth)
-      try await withMount(scratch, options: ["-o", "views=-pdf"]) { mount in
+      try await withMount(scratch, options: ["-o", "views=-pdf:-as-pdf"]) { mount in
         let shown = mount.mountpoint + "/a.mbox.messages"
         for change in [
           "s/\"sha1\": \"./\"sha1\": \"x/", "s/\"date\": 1/\"date\": 2/", "s/Anna/Anne/", "s/plain text/text/",
@@ -49,7 +49,7 @@ import Testing
     try await withScratch { scratch in
       try await script("make_mail.py", "rd", "lf", "60", "5", scratch.source + "/a.mbox")
       // Attachments named as PDFs are not PDFs, and their pages cannot be copied; nor is what is named so compressed.
-      try await withMount(scratch, options: ["-o", "views=-pdf:-gz"]) { mount in
+      try await withMount(scratch, options: ["-o", "views=-pdf:-as-pdf:-gz"]) { mount in
         let copy = scratch.path + "/copy"
         let copied = try await shell("cp -a \"$1/a.mbox.messages\" \"$2\"", mount.mountpoint, copy)
         #expect(copied.status == 0, "\(copied.errors)")
@@ -219,7 +219,7 @@ import Testing
       try await script(
         "make_mail.py", "takeout", "lf", "40", "9", scratch.source + "/All mail", scratch.path + "/truth")
       let archive = scratch.source + "/All mail"
-      try await withMount(archive, at: scratch.mountpoint, options: ["-o", "views=-pdf"]) { mount in
+      try await withMount(archive, at: scratch.mountpoint, options: ["-o", "views=-pdf:-as-pdf"]) { mount in
         try await script("check_mail.py", mount.mountpoint, archive, scratch.path + "/truth")
       }
       try scratch.write("a.eml", "Subject: x\n\nthe text\n")

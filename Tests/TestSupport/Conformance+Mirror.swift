@@ -126,6 +126,6 @@ extension Conformance {
   ]
 
   private static let everyday = [
-    ".hidden", ".zip", "x.contents", "y.as-jpeg", "a.zipped", "zip", "Thumbs.db", "a.docx", "a.jar", "a.", "a.ZIPPY",
+    ".hidden", ".zip", "x.contents", "y.as-jpeg", "a.zipped", "zip", "Thumbs.db", "a.war", "a.jar", "a.", "a.ZIPPY",
   ]
 }

@@ -7,7 +7,7 @@ extension Conformance {
   static let views: [ConformanceCase] = [
     ConformanceCase("a view is listed right behind its file") { source in
       for name in ["a.zip", "b.ZIP", "c.Cbz", "d e.zip", "f.zipx"] { try source.write(FileName(name), one) }
-      for name in ["a.txt", "b.docx", "c.jar", "z"] { try source.write(FileName(name), "x") }
+      for name in ["a.txt", "b.war", "c.jar", "z"] { try source.write(FileName(name), "x") }
     } check: { mount in
       let listed = try mount.tree.list("").texts
       try same(listed.count, 14, "the number of names")
@@ -47,7 +47,7 @@ extension Conformance {
     },
 
     ConformanceCase("a view by name goes by the content") { source in
-      for name in ["notes.bin", "a.docx", "b.jar", "no extension", ".dot", "c.d.e"] {
+      for name in ["notes.bin", "a.war", "b.jar", "no extension", ".dot", "c.d.e"] {
         try source.write(FileName(name), one)
       }
       try source.write("text.bin", "no archive at all, but longer than an end record")
@@ -56,7 +56,7 @@ extension Conformance {
       try source.makeFolder("d.bin")
       try source.makeLink("l.bin", to: "notes.bin")
     } check: { mount in
-      for name in ["notes.bin", "a.docx", "b.jar", "no extension", ".dot", "c.d.e"] {
+      for name in ["notes.bin", "a.war", "b.jar", "no extension", ".dot", "c.d.e"] {
         try same(try mount.tree.text(FileName("\(name).contents/in.txt")), "inside", name)
       }
       for name in ["text.bin", "short.bin", "nothing.bin", "d.bin", "l.bin", "gone.bin"] {
@@ -88,13 +88,13 @@ extension Conformance {
     },
 
     ConformanceCase(
-      "extensions are added and taken away", options: .init(added: ["docx", "jar"], removed: ["cbz"])
+      "extensions are added and taken away", options: .init(added: ["war", "jar"], removed: ["cbz"])
     ) { source in
-      for name in ["a.zip", "b.cbz", "c.docx", "d.JAR", "e.odt"] { try source.write(FileName(name), one) }
+      for name in ["a.zip", "b.cbz", "c.war", "d.JAR", "e.aar"] { try source.write(FileName(name), one) }
     } check: { mount in
       try same(
         try mount.tree.list("").sortedTexts,
-        ["a.zip", "a.zip.contents", "b.cbz", "c.docx", "c.docx.contents", "d.JAR", "d.JAR.contents", "e.odt"],
+        ["a.zip", "a.zip.contents", "b.cbz", "c.war", "c.war.contents", "d.JAR", "d.JAR.contents", "e.aar"],
         "the names")
       try same(try mount.tree.text("b.cbz.contents/in.txt"), "inside", "by name")
     },
