@@ -112,6 +112,8 @@ public final class Tree: Sendable {
   /// reports the fault.
   public func findSize(of id: UInt64, _ effort: SizeEffort, _ patience: Patience) throws(Fault) {
     let node = try nodes.node(id)
+    // It is not to show what it is made of, and nobody opens it.
+    if node.face.isConcealed { return }
     do throws(Fault) {
       try present(node, patience) { (item) throws(Fault) in
         if effort == .look { return try item.measureSize(patience) }
@@ -141,14 +143,14 @@ public final class Tree: Sendable {
     _ id: UInt64, for thread: Int32 = 0, isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
   ) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
+    // Who may not read it does not come here: it was looked up for him, and is now opened by one who may and whom the kernel
+    // gives the same entry. That one has to look it up for himself, as the kernel does for this fault.
+    if node.face.isConcealed { throw .stale }
     if let found = sizeFaults.withLock({ $0.isEmpty ? nil : $0.removeValue(forKey: node.id) }),
       monotonicNanoseconds() < found.until
     {
       throw found.fault
     }
-    // Who may not read it does not come here: it was looked up for him, and is now opened by one who may and whom the kernel
-    // gives the same entry. That one has to look it up for himself, as the kernel does for this fault.
-    if node.face.isConcealed { throw .stale }
     let (source, revision) = try present(node, patience) { (item) throws(Fault) in
       let source = try item.openEarly(isPatient, patience)
       return (source, item.isImmutable ? 1 : item.revision(try item.attributes(patience)))
