@@ -48,7 +48,7 @@ struct RotationHandler: JobHandler {
       let piece = Array(bytes[(place * step)..<(place == 3 ? bytes.count : (place + 1) * step)])
       try unsafe output.write(piece.span.bytes)
       output.tell(bytes: Int64((place + 1) * step), thousandths: Int64(place + 1) * 250)
-      _ = usleep(100_000)
+      _ = usleep(300_000)
     }
     return ""
   }
