@@ -39,17 +39,7 @@ package final class SourceState: Sendable {
   package func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let now = monotonicNanoseconds()
     guard isDoubted || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
-    try source.item.checkCurrent(isDoubted: isDoubted, patience)
-    // An immutable item is as current as its source.
-    if !source.item.isImmutable {
-      let attributes: Attributes
-      do throws(Fault) { attributes = try source.item.attributes(patience) } catch {
-        if error.isDelay { throw error }
-        // Gone, or replaced by another file.
-        throw .stale
-      }
-      guard source.now(attributes).revision == revision else { throw .stale }
-    }
+    guard try source.now(isDoubted: isDoubted, patience)?.revision ?? revision == revision else { throw .stale }
     checkedAt.store(now, ordering: .relaxed)
   }
 

@@ -132,9 +132,16 @@ public struct Source: Sendable {
     self.isConcealed = isConcealed
   }
 
-  /// The same file with the attributes that it has by now.
-  package func now(_ attributes: Attributes) -> Source {
-    Source(item: item, attributes: attributes, name: name, folder: folder, isConcealed: isConcealed)
+  /// The same file with the attributes that it has by now; nil if it cannot change. Throws ESTALE if it is gone, or
+  /// another one has its name.
+  package func now(isDoubted: Bool, _ patience: Patience) throws(Fault) -> Source? {
+    try item.checkCurrent(isDoubted: isDoubted, patience)
+    if item.isImmutable { return nil }
+    let attributes: Attributes
+    do throws(Fault) { attributes = try item.attributes(patience) } catch {
+      throw error.isDelay ? error : .stale
+    }
+    return Source(item: item, attributes: attributes, name: name, folder: folder, isConcealed: isConcealed)
   }
 
   /// Names the file's bytes.

@@ -7,7 +7,6 @@ extension UnpackedSource {
     /// In the file's order; the first is its start.
     var places: [UnpackingPlace] = [.start]
     var cost = 0
-    var spacing = UnpackedSource.spacing
     /// Up to here places are noted.
     var reach: Int64 = 0
     var end: UnpackedEnd?
@@ -44,7 +43,7 @@ extension UnpackedSource.State {
 
   /// Whether only one thread should decode to an offset.
   func needsPass(to offset: Int64) -> Bool {
-    end == nil && offset + Int64(Chunks.length) > reach || offset - place(before: offset).output > 4 << 20
+    end == nil && offset + Int64(Chunks.length) > reach || offset - place(before: offset).output > UnpackedSource.farthest
   }
 
   /// Beyond the budget every other place is dropped.

@@ -110,17 +110,9 @@ final class SplitFile: Item {
   }
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    try source.item.checkCurrent(isDoubted: isDoubted, patience)
-    // An immutable item is unchanged.
-    if source.item.isImmutable { return }
-    let attributes: Attributes
-    do throws(Fault) { attributes = try source.item.attributes(patience) } catch {
-      if error.isDelay { throw error }
-      // Gone, or replaced by another file.
-      throw .stale
-    }
-    let now = try Self.parts(of: source.now(attributes), names, count: count, patience)
-    guard Self.present(now).state == files.state else { throw .stale }
+    guard let now = try source.now(isDoubted: isDoubted, patience) else { return }
+    let parts = try Self.parts(of: now, names, count: count, patience)
+    guard Self.present(parts).state == files.state else { throw .stale }
   }
 }
 

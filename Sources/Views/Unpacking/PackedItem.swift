@@ -35,15 +35,7 @@ final class PackedItem: Item {
   }
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    try source.item.checkCurrent(isDoubted: isDoubted, patience)
-    // An immutable item is unchanged.
-    if source.item.isImmutable { return }
-    let attributes: Attributes
-    do throws(Fault) { attributes = try source.item.attributes(patience) } catch {
-      if error.isDelay { throw error }
-      // Gone, or replaced by another file.
-      throw .stale
-    }
-    guard source.now(attributes).revision == source.revision else { throw .stale }
+    guard let now = try source.now(isDoubted: isDoubted, patience) else { return }
+    guard now.revision == source.revision else { throw .stale }
   }
 }
