@@ -113,7 +113,9 @@ let package = Package(
       "MailViews", in: "Views",
       ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree", "Unpacking"]),
     module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"]),
-    module("RenditionViews", in: "Views", ["Bytes", "Files", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"]),
+    module(
+      "RenditionViews", in: "Views",
+      ["Bytes", "Files", "Threads", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"]),
 
     // Tree: nodes, items, listings, and what a view is; no format.
     module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"]),

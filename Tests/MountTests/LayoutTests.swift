@@ -154,14 +154,16 @@ import Testing
       #expect(
         said.lines.contains { $0.hasPrefix("Not installed: fflayout") && $0.contains("libreoffice-writer-nogui") })
       try scratch.write("letter.docx", OfficeTests.letter("Dear Anna"))
+      try scratch.write("letters/1.docx", OfficeTests.letter("Dear Anna"))
       let mounted = """
         mount -t tmpfs none /usr/lib/libreoffice && cd "$2" && \(MountProcess.binary) "$1" "$2" && cd "$2" && {
-        ls; cat letter.docx.as-txt; ls letter.docx.as-pdf; } 2>&1; cd /; fusermount3 -u "$2"
+        ls; cat letter.docx.as-txt; ls letter.docx.as-pdf letters.merged.pdf; } 2>&1; cd /; fusermount3 -u "$2"
         """
       let shown = try await MountChild(hidden + [mounted, "sh", scratch.source, scratch.mountpoint]).wait(atMost: 30)
       #expect(
         shown.lines == [
-          "letter.docx", "Dear Anna", "ls: cannot access 'letter.docx.as-pdf': No such file or directory",
+          "letter.docx", "letters", "Dear Anna", "ls: cannot access 'letter.docx.as-pdf': No such file or directory",
+          "ls: cannot access 'letters.merged.pdf': No such file or directory",
         ])
     }
   }

@@ -78,7 +78,7 @@ def make(source):
         else:
             image = Image.effect_noise((60 + number, 40), 80)
             (image if kind == "gif" else image.convert("RGB")).save(path, dpi=(144, 144))
-    for name in ("notes.txt", "sub/inner.pdf"):
+    for name in ("notes.log", "sub/inner.pdf"):
         with open(os.path.join(folder, name), "w") as file:
             file.write("not for merging")
     mail = email.message.EmailMessage()

@@ -44,6 +44,17 @@ public struct Catalogue: Sendable {
   /// The format of a file that starts with these bytes; nil if none is recognized.
   public func format(startingWith head: ArraySlice<UInt8>) -> Format? { formats.first { $0.isSignature(head) } }
 
+  /// For files in a folder with some extensions, the conversions before the one that makes a document of the folder, as far as
+  /// they are there.
+  public func indirectSteps(to last: Conversion) -> [FileExtension: [Conversion]] {
+    var steps: [FileExtension: [Conversion]] = [:]
+    for format in last.indirectSources {
+      guard let chain = chain(from: format, to: last) else { continue }
+      for name in format.extensions { steps[name] = chain.dropLast() }
+    }
+    return steps
+  }
+
   /// The shortest sequence of conversions with which `source` becomes what `last` makes, `last` included; nil if there is
   /// none, or it would take more than three. O(conversions²).
   public func chain(from source: Format, to last: Conversion) -> [Conversion]? {

@@ -24,11 +24,17 @@ extension Conversion {
     meaning: ("any PDF", "its text in reading order"))
 
   /// One PDF of several files, which are passed as a `Bundle`. Images become pages as they are, or unpacked; raw photos
-  /// mostly lie beside what was made of them.
-  public static let merged = Conversion(
-    "merged", from: [.pdf] + Format.images.filter { $0.family == .image }, to: .pdf, as: .folder, size: .guess(4),
-    programs: ["ffconvert"],
-    meaning: ("any folder with PDFs or images", "these as one PDF, `file2` before `file10`"))
+  /// mostly lie beside what was made of them. What is laid out is passed as the PDF that was made of it.
+  public static let merged = {
+    var conversion = Conversion(
+      "merged", from: [.pdf] + Format.images.filter { $0.family == .image }, to: .pdf, as: .folder, size: .guess(4),
+      programs: ["ffconvert"],
+      meaning: (
+        "any folder with PDFs, images, texts or office documents", "these as one PDF, `file2` before `file10`"
+      ))
+    conversion.indirectSources = Set(Format.laidOut + [.html, .plainText, .epub])
+    return conversion
+  }()
 }
 
 extension Recipe {

@@ -50,6 +50,8 @@ public struct Conversion: Sendable {
   /// The verb as names have it.
   public let word: String
   public let sources: Set<Format>
+  /// The formats of files in a folder that it takes, too, where other conversions make one of `sources` of them.
+  public var indirectSources: Set<Format> = []
   public let result: Format
   public let naming: Naming
   /// The type of its arguments; nil if it has none.

@@ -83,6 +83,9 @@ public final class ConversionPool: Sendable {
     state.change { $0.longAtMost = options.workers }
   }
 
+  /// How many jobs go on at a time.
+  var width: Int { options.workers }
+
   /// The conversion that a recipe is of.
   func conversion(_ recipe: Recipe) -> Conversion? { options.catalogue.conversion(recipe.verb) }
 

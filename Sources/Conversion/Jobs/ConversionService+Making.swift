@@ -92,7 +92,7 @@ extension ConversionService {
     for place in places where subject.bytes.size <= place.limit {
       guard let output = try? place.make() else { continue }
       do throws(Fault) {
-        try subject.bytes.copy(to: output) { task.isCancelled }
+        try subject.bytes.copy(to: output)
         try subject.bytes.verify()
       } catch {
         if error.kind == .system(ENOSPC) { continue }
@@ -242,27 +242,10 @@ extension ConversionService {
         throw Fault(.limit, "it is larger than \(Self.inputLimit >> 30) GiB, too large to be copied for the converter")
       }
       let copy = try TemporaryFile(in: spools)
-      try bytes.copy(to: copy) { task.isCancelled }
+      try bytes.copy(to: copy)
       // Of these each holds a descriptor, too.
       if task.document != 0 { inputs.insert(copy, for: task.document, cost: max(16 << 20, Int(bytes.size))) }
       return (copy, 0)
     } catch { throw Failed(error) }
-  }
-}
-
-extension ByteSource {
-  /// Writes all bytes to a file. Blocks.
-  fileprivate func copy(to file: TemporaryFile, unless isCancelled: () -> Bool) throws(Fault) {
-    var offset: Int64 = 0
-    while offset < size {
-      if isCancelled() { throw WorkerFailure.cancelled.fault }
-      let piece = try bytes(at: offset, count: Int(min(1 << 20, size - offset)))
-      var fault: Fault?
-      unsafe piece.withUnsafeBytes { bytes in
-        do throws(Fault) { unsafe try file.write(bytes, at: offset) } catch { fault = error }
-      }
-      if let fault { throw fault }
-      offset += Int64(piece.count)
-    }
   }
 }

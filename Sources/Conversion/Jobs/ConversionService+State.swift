@@ -23,6 +23,13 @@ extension ConversionService {
     var failed = FailedConversions()
     var madeCount = 0
 
+    private static let failuresAtMost = 16384
+
+    mutating func note(_ failure: Failure, _ key: Key) {
+      if failures.count >= Self.failuresAtMost { (failures, failedParts) = ([:], [:]) }
+      failures[key] = failure
+    }
+
     mutating func hold(_ rendition: Rendition, _ key: Key) {
       if made.count.isMultiple(of: 256) { made = made.filter { $0.value.rendition != nil } }
       made[key] = Made(rendition: rendition)

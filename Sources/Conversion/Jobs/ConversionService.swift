@@ -59,8 +59,6 @@ public final class ConversionService: Sendable {
   private let documents = LRUCache<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
-  private static let failuresAtMost = 16384
-
   /// `cache` is nil where nothing can be kept. `passwords` are for PDFs that ask for one.
   public init(
     pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any ConversionNotes,
@@ -86,7 +84,7 @@ public final class ConversionService: Sendable {
     if let known = try known(key) { return known }
     let bytes = try FileSource.settled(patience, subject.open)
     if let rendition = try keptBefore(key, recipe, bytes, patience) { return rendition }
-    throw begin(recipe, of: bytes, subject, wants: .whole)
+    throw begin(recipe, of: try gathered(bytes, for: key, patience), subject, wants: .whole)
   }
 
   /// What the cache has of an earlier time, for who asks now.
@@ -266,9 +264,8 @@ public final class ConversionService: Sendable {
         if rendition != nil { state.madeCount += 1 }
         if let rendition { state.hold(rendition, key) }
       case .failed(let fault, let isLasting):
-        if state.failures.count >= Self.failuresAtMost { (state.failures, state.failedParts) = ([:], [:]) }
         let failure = Failure(fault: fault, isLasting: isLasting, pending: pending)
-        state.failures[key] = failure
+        state.note(failure, key)
         if case .part(let recipe, _) = key.work {
           state.failedParts[Key(revision: key.revision, work: .make(recipe))] = failure
         }

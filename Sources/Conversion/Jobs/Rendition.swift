@@ -1,6 +1,6 @@
 public import Bytes
-internal import Catalogue
-internal import Files
+public import Catalogue
+public import Files
 internal import Glibc
 
 /// The finished result of a conversion, in a file that is open as long as this is there.
@@ -16,6 +16,11 @@ public final class Rendition: ByteSource {
     self.size = size
     self.identity = identity
     self.kept = kept
+  }
+
+  /// Bytes that only this mount has.
+  public convenience init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?) {
+    self.init(file, size: size, identity: identity, kept: nil)
   }
 
   /// Throws when the file was changed in the cache since it was found to be whole.
@@ -70,7 +75,8 @@ struct RenditionName: Hashable, Sendable {
 }
 
 extension ByteIdentity {
-  func converted(by recipe: Recipe) -> ByteIdentity {
+  /// That of what a recipe makes of the bytes.
+  public func converted(by recipe: Recipe) -> ByteIdentity {
     let digest = SHA256.digest(Array(recipe.description.utf8))
     return adding(.convert, UInt64(bigEndianBytes: digest[0..<8]), UInt64(bigEndianBytes: digest[8..<16]))
   }

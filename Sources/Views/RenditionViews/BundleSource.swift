@@ -27,9 +27,7 @@ final class BundleSource: ByteSource {
       files.append(Bundle.Member(name: member.name.text, size: source.size))
     }
     list = Bundle(files).list
-    guard list.count <= Bundle.longestList else {
-      throw Fault(.limit, "the names of the files are longer than \(Bundle.longestList >> 20) MiB in all")
-    }
+    guard list.count <= Bundle.longestList else { throw .longList }
     var starts: [Int64] = []
     var end = Int64(list.count)
     for file in files {

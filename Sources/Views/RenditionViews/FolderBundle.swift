@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Catalogue
 internal import Files
+internal import Jobs
 internal import Tree
 
 /// The files of a folder that go into one document, in the order of their names.
@@ -10,8 +11,13 @@ internal import Tree
 final class FolderBundle: Item {
   private let folder: any Item
   private let described: Attributes
+  private let source: Source
+  private let conversions: Conversions
   private let extensions: Set<FileExtension>
+  /// What makes something for the document of files with some extensions, the first first.
+  private let steps: [FileExtension: [Conversion]]
   private let files: FileGroup
+  private let place = GatheringPlace()
   var inode: UInt64 { folder.inode }
   var kind: Kind { .file }
   // What is made of the folder has the state that it was made of; `checkCurrent` compares.
@@ -20,17 +26,19 @@ final class FolderBundle: Item {
   /// More files are not merged.
   private static let mostMembers = 65_536
 
-  /// - Parameter extensions: of the files.
   init(
-    _ folder: any Item, _ attributes: Attributes, _ extensions: Set<FileExtension>, _ patience: Patience
+    _ source: Source, for conversion: Conversion, _ conversions: Conversions, _ patience: Patience
   ) throws(Fault) {
-    self.folder = folder
-    self.extensions = extensions
+    self.source = source
+    self.conversions = conversions
+    folder = source.item
+    steps = conversions.catalogue.indirectSteps(to: conversion)
+    extensions = conversion.sources.extensions.union(steps.keys)
     files = try Self.files(of: folder, extensions, patience)
     // Who may not list the folder, or reach what is in it, may not read it all at once either.
-    let rights = CommonRights(attributes, try folder.accessList(), wanted: 5)
+    let rights = CommonRights(source.attributes, try folder.accessList(), wanted: 5)
     described = try files.narrowing(rights).applied(
-      to: attributes.view(inode: folder.inode, kind: .file, size: Bounds.sum(1024, files.size)))
+      to: source.attributes.view(inode: folder.inode, kind: .file, size: Bounds.sum(1024, files.size)))
   }
 
   var isEmpty: Bool { files.members.isEmpty }
@@ -58,7 +66,19 @@ final class FolderBundle: Item {
     return FileGroup(members.sorted { NaturalOrder.precedes($0.name.bytes, $1.name.bytes) })
   }
 
-  func revision(_ attributes: Attributes) -> UInt64 { files.state }
+  /// With what is done with the files: other fonts make other pages.
+  func revision(_ attributes: Attributes) -> UInt64 {
+    var hash = StableHash(seed: files.state)
+    for member in files.members {
+      for step in steps(for: member) { hash.combine(step.plainRecipe.description.utf8) }
+    }
+    return hash.value
+  }
+
+  private func steps(for member: FileGroup.Member) -> [Conversion] {
+    member.name.fileExtension.flatMap { steps[$0] } ?? []
+  }
+
   /// Its mode says what all lists leave.
   func accessList() throws(Fault) -> AccessList? { nil }
 
@@ -68,7 +88,20 @@ final class FolderBundle: Item {
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard patience == .blocking else { throw .later }
-    return try BundleSource(files.members)
+    if files.members.allSatisfy({ steps(for: $0).isEmpty }) { return try BundleSource(files.members) }
+    var members: [FileGroup.Member] = []
+    for member in files.members { members.append(try made(of: member)) }
+    return try GatheredBundle(members, of: files.members, conversions.renditions, place)
+  }
+
+  /// A file as it goes into the document.
+  private func made(of member: FileGroup.Member) throws(Fault) -> FileGroup.Member {
+    let steps = steps(for: member)
+    if steps.isEmpty { return member }
+    let path = FileName(source.name.bytes + Array("/".utf8) + member.name.bytes)
+    let file = Source(item: member.item, attributes: member.attributes, name: path, folder: source.folder)
+    let made = try conversions.source(file, after: steps, .blocking)
+    return FileGroup.Member(name: member.name, item: made.item, attributes: made.attributes)
   }
 
   var sourceState: UInt64 { folder.sourceState }

@@ -20,7 +20,7 @@ package struct FolderDocumentView: WordView {
     if source.isConcealed { return try made(of: source, by: recipe, patience) }
     // All names of the folder are listed, and the files among them looked at.
     if patience == .immediate { throw .later }
-    let bundle = try FolderBundle(source.item, source.attributes, conversion.sources.extensions, patience)
+    let bundle = try FolderBundle(source, for: conversion, conversions, patience)
     if bundle.isEmpty { return nil }
     let files = Source(
       item: bundle, attributes: try bundle.attributes(patience), name: source.name, folder: source.folder)

@@ -83,6 +83,11 @@ final class RenditionFile: MadeItem {
     _ = try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
+  /// Whether it took a password to make it.
+  var isProtected: Bool {
+    conversions.renditions.isProtected(file.subject) || (file.source.item as? RenditionFile)?.isProtected ?? false
+  }
+
   func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
 
   /// nil for a table, which is known by its name alone.

@@ -1,0 +1,74 @@
+internal import Bytes
+internal import Catalogue
+internal import Jobs
+internal import Synchronization
+internal import Tree
+
+/// The bytes of several files as one input of the converter, some of which are made of others first.
+final class GatheredBundle: GatheredSource {
+  private let members: [FileGroup.Member]
+  private let renditions: ConversionService
+  private let place: GatheringPlace
+  let identity: ByteIdentity?
+  let size: Int64
+
+  /// - Parameters:
+  ///   - members: as they go into the document.
+  ///   - sources: what they are made of. Each is opened once. Blocks.
+  init(
+    _ members: [FileGroup.Member], of sources: [FileGroup.Member], _ renditions: ConversionService,
+    _ place: GatheringPlace
+  ) throws(Fault) {
+    self.members = members
+    self.renditions = renditions
+    self.place = place
+    var parts: [(name: FileName, identity: ByteIdentity)] = []
+    for (member, source) in zip(members, sources) {
+      try Interest.check()
+      guard let identity = try source.open(.blocking).identity else { continue }
+      let recipes = (member.item as? RenditionFile)?.recipes ?? []
+      parts.append((member.name, recipes.reduce(identity) { $0.converted(by: $1) }))
+    }
+    identity = parts.count == members.count ? ByteIdentity(bundling: parts) : nil
+    size = members.reduce(0) { Bounds.sum($0, $1.attributes.size) }
+  }
+
+  func gather() throws(Fault) -> any ByteSource {
+    let gathering = try place.gathering { () throws(Fault) in
+      try Gathering(members, in: renditions.spool(), width: renditions.width)
+    }
+    return try gathering.gather { [self] in
+      // What took a password is found by nobody else.
+      members.contains { ($0.item as? RenditionFile)?.isProtected ?? false } ? nil : identity
+    }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard patience == .blocking else { throw .later }
+    return unsafe try gather().read(into: buffer, at: offset, patience)
+  }
+}
+
+/// Where those who want the same folder find what the first of them began.
+final class GatheringPlace: Sendable {
+  private struct State {
+    weak var gathering: Gathering?
+  }
+
+  private let state = Mutex(State())
+
+  func gathering(_ make: () throws(Fault) -> Gathering) throws(Fault) -> Gathering {
+    if let known = state.withLock({ $0.gathering }) { return known }
+    let made = try make()
+    return state.withLock { state in
+      if let known = state.gathering { return known }
+      state.gathering = made
+      return made
+    }
+  }
+}
+
+extension RenditionFile {
+  /// What the file that all begins with goes through, the first first.
+  fileprivate var recipes: [Recipe] { ((file.source.item as? RenditionFile)?.recipes ?? []) + [recipe] }
+}

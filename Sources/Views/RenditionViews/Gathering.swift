@@ -1,0 +1,128 @@
+internal import Bytes
+internal import Catalogue
+internal import Files
+internal import Jobs
+internal import Synchronization
+internal import Threads
+internal import Tree
+
+/// The files of a folder one after the other in a temporary file, as those that others are made of become ready.
+///
+/// Whoever waits for it holds it, without a thread and without a worker: a job that waited for another one would keep from it
+/// the worker that it needs. When nobody waits any more, it is gone, with the work on what is missing.
+final class Gathering: Sendable {
+  private let members: [FileGroup.Member]
+  private let file: TemporaryFile
+  /// How many are made at a time.
+  private let width: Int
+  /// Held by whoever adds files. Taken before `state`.
+  private let turn = BlockingLock()
+  private let state = Mutex(State())
+
+  private struct State {
+    /// The sizes of the files that have been added.
+    var sizes: [Int64] = []
+    var end: Int64
+    /// What those who are here wait for, and what they are told when it is there.
+    var awaited: (made: Pending, token: Int)?
+    weak var told: Pending?
+    /// The work on later files, by their place.
+    var ahead: [Int: (made: Pending, token: Int)] = [:]
+
+    init() { end = 0 }
+  }
+
+  /// More bytes are not gathered.
+  private static let mostBytes: Int64 = 4 << 30
+
+  init(_ members: [FileGroup.Member], in file: TemporaryFile, width: Int) throws(Fault) {
+    self.members = members
+    self.file = file
+    self.width = width
+    let list = Self.list(members, sizes: members.map { _ in 0 })
+    guard list.count <= Bundle.longestList else { throw .longList }
+    state.withLock { $0.end = Int64(list.count) }
+  }
+
+  deinit { cancel() }
+
+  private static func list(_ members: [FileGroup.Member], sizes: [Int64]) -> [UInt8] {
+    Bundle(zip(members, sizes).map { Bundle.Member(name: $0.name.text, size: $1) }).list
+  }
+
+  /// All files; throws `pending` until they are there. Blocks while they are copied.
+  func gather(as identity: () -> ByteIdentity?) throws(Fault) -> Rendition {
+    try turn.lock()
+    defer { turn.unlock() }
+    while true {
+      let index = state.withLock { $0.sizes.count }
+      guard index < members.count else { break }
+      let source: any ByteSource
+      do throws(Fault) { source = try members[index].open(.blocking) } catch {
+        guard case .pending(let made) = error.kind else { throw error }
+        throw Fault(.pending(wait(for: made, at: index)))
+      }
+      try append(source)
+      state.withLock { $0.ahead[index] = nil }
+    }
+    let (sizes, end) = state.withLock { ($0.sizes, $0.end) }
+    try file.write(Self.list(members, sizes: sizes), at: 0)
+    return Rendition(file, size: end, identity: identity())
+  }
+
+  private func append(_ source: any ByteSource) throws(Fault) {
+    let place = state.withLock { $0.end }
+    guard source.size <= Self.mostBytes - place else {
+      throw Fault(.limit, "the files have more than \(Self.mostBytes >> 30) GiB in all")
+    }
+    try source.copy(to: file, at: place)
+    try source.verify()
+    state.withLock { state in
+      state.sizes.append(source.size)
+      state.end += source.size
+    }
+  }
+
+  /// What ends when `made` does, or when nobody waits for it any more.
+  private func wait(for made: Pending, at index: Int) -> Pending {
+    let known = state.withLock { $0.awaited?.made === made ? $0.told : nil }
+    if let known { return known }
+    let told = Pending { [self] in cancel() }
+    state.withLock { state in
+      state.told = told
+      state.awaited = nil
+    }
+    let token = made.whenDone { told.finish(with: self) }
+    state.withLock { $0.awaited = (made, token) }
+    for later in members.indices[(index + 1)...].lazy.filter({ [self] in members[$0].item is RenditionFile })
+      .prefix(max(0, width - 1))
+    {
+      beginAhead(later)
+    }
+    return told
+  }
+
+  private func beginAhead(_ index: Int) {
+    if state.withLock({ $0.ahead[index] != nil }) { return }
+    // What cannot be made is told when its turn comes.
+    do throws(Fault) { _ = try members[index].open(.blocking) } catch {
+      guard case .pending(let made) = error.kind else { return }
+      let token = made.whenDone {}
+      state.withLock { $0.ahead[index] = (made, token) }
+    }
+  }
+
+  private func cancel() {
+    let (waits, told) = state.withLock { state in
+      defer { (state.awaited, state.ahead) = (nil, [:]) }
+      return ([state.awaited].compactMap(\.self) + state.ahead.values, state.told)
+    }
+    for wait in waits { wait.made.cancel(wait.token) }
+    // Who came at this moment begins anew.
+    told?.finish()
+  }
+}
+
+extension Fault {
+  static let longList = Fault(.limit, "the names of the files are longer than \(Bundle.longestList >> 20) MiB in all")
+}

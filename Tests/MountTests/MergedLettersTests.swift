@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+
+/// `FOLDER.merged.pdf` of what LibreOffice lays out, through a mount.
+@Suite(
+  .serialized, .timeLimit(.minutes(2)),
+  .enabled("needs LibreOffice") { MountScratch.exists("/usr/lib/libreoffice/program/libmergedlo.so") }
+) struct MergedLettersTests {
+  @Test func lettersAndTextsArePagesOfAFolder() async throws {
+    try await withScratch { scratch in
+      try scratch.write("all/letter 10.docx", OfficeTests.letter("Dear Bert"))
+      try scratch.write("all/letter 9.docx", OfficeTests.letter("Dear Anna"))
+      try scratch.write("all/note.txt", "Grüße\n")
+      try scratch.write("all/table.csv", "a,b\n")
+      try scratch.write("bad/1.txt", "fine\n")
+      try scratch.write("bad/2.docx", "PK\u{3}\u{4} is how archives start, and this is none")
+      try await withMount(scratch) { mount in
+        let lines = """
+          export LC_ALL=C.UTF-8; cd "$1" && { chmod 600 "$2/all/note.txt"; stat -c %a all.merged.pdf
+          { timeout .1 cat all.merged.pdf; } | head -c 0; words() { pdftotext all.merged.pdf - | tr -s '\\n\\f' '  '; echo; }
+          md5sum < all.merged.pdf > "$3" & words; wait
+          md5sum < all.merged.pdf | cmp - "$3" && echo the same
+          mv "$2/all/letter 9.docx" "$2/all/letter 11.docx"; sleep 1; words
+          cat bad.merged.pdf; getfattr --only-values -n user.ffmount.error bad.merged.pdf | cut -d'(' -f1; } 2>&1
+          """
+        let said = try await shell(lines, mount.mountpoint, scratch.source, scratch.path + "/sum", limit: 60)
+        #expect(
+          said.text == """
+            400
+            Dear Anna Dear Bert Grüße 
+            the same
+            Dear Bert Dear Anna Grüße 
+            cat: bad.merged.pdf: Input/output error
+            bad: 2.docx is no document that LibreOffice reads 
+
+            """)
+      }
+    }
+  }
+}
