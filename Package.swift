@@ -154,7 +154,7 @@ let package = Package(
       ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
     module(
       "Office", in: "Converters",
-      ["Bytes", "Text", "Codecs", "Entries", "Zip", "Catalogue", "WorkerKit", "CXML2"]),
+      ["Bytes", "Text", "Codecs", "Entries", "Zip", "Catalogue", "WorkerKit", "CXML2", "CCommonMark"]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),
@@ -189,6 +189,7 @@ let package = Package(
     // Its own pkgConfig file asks for a compiler with OpenMP.
     library("CLibRaw", apt: "libraw-dev"),
     library("CXML2", "libxml-2.0", apt: "libxml2-dev"),
+    library("CCommonMark", "libcmark-gfm", apt: "libcmark-gfm-dev"),
     library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
     library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
     shim("CJpeg", links: "jpeg"),

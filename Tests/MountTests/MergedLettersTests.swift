@@ -11,6 +11,7 @@ import Testing
       try scratch.write("all/letter 10.docx", OfficeTests.letter("Dear Bert"))
       try scratch.write("all/letter 9.docx", OfficeTests.letter("Dear Anna"))
       try scratch.write("all/note.txt", "Grüße\n")
+      try scratch.write("all/page.md", "# Head\n")
       try scratch.write("all/table.csv", "a,b\n")
       try scratch.write("bad/1.txt", "fine\n")
       try scratch.write("bad/2.docx", "PK\u{3}\u{4} is how archives start, and this is none")
@@ -27,9 +28,9 @@ import Testing
         #expect(
           said.text == """
             400
-            Dear Anna Dear Bert Grüße 
+            Dear Anna Dear Bert Grüße Head 
             the same
-            Dear Bert Dear Anna Grüße 
+            Dear Bert Dear Anna Grüße Head 
             cat: bad.merged.pdf: Input/output error
             bad: 2.docx is no document that LibreOffice reads 
 

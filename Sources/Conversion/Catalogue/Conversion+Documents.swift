@@ -32,7 +32,7 @@ extension Conversion {
       meaning: (
         "any folder with PDFs, images, texts or office documents", "these as one PDF, `file2` before `file10`"
       ))
-    conversion.indirectSources = Set(Format.laidOut + [.html, .plainText, .epub])
+    conversion.indirectSources = Set(Format.laidOut + [.html, .plainText, .markdown, .epub])
     return conversion
   }()
 }

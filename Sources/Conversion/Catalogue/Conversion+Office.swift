@@ -5,7 +5,7 @@ extension Conversion {
       .plainText, 20, "its text: a line for each paragraph, tabs between the cells of a table, notes at the end"),
     document(.html, 40, "its text as a page of its own, or as Markdown"),
     document(.markdown, 40, "its text as a page of its own, or as Markdown"),
-    page(.plainText), page(.markdown), sheets, sheet,
+    page(.plainText), page(.markdown), note(.plainText), note(.html), sheets, sheet,
   ]
 
   private static func document(_ result: Format, _ factor: Int64, _ meaning: String) -> Conversion {
@@ -21,6 +21,14 @@ extension Conversion {
     Conversion(
       "page-\(result.name)", from: [.html], to: result, size: .guess(2), programs: ["ffoffice"],
       meaning: ("any web page", "its text, or the same as Markdown"))
+  }
+
+  private static func note(_ result: Format) -> Conversion {
+    var conversion = Conversion(
+      "markdown-\(result.name)", from: [.markdown], to: result, size: .guess(4), programs: ["ffoffice"],
+      meaning: ("Markdown", "its text, or a page of its own"))
+    conversion.leadsOn = result == .html
+    return conversion
   }
 
   /// The names of a workbook's sheets, one a line.

@@ -31,6 +31,7 @@ struct OfficeHandler: JobHandler {
     let isWritten =
       switch kind {
       case "office": try OfficeDocument(input).write(as: form, to: output)
+      case "markdown": try MarkdownDocument(input).write(as: form, to: output)
       case "page": try WebDocument(input).write(as: form, to: output)
       default: false
       }

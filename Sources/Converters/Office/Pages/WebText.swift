@@ -5,6 +5,7 @@ final class WebText {
   private let reader: MarkupReader
   /// What the page's links to images mean in the document's archive; nil for none of it.
   private let image: (String) -> String?
+  private let isNote: Bool
   private var taker: any BlockTaker
   private var runs: [Run] = []
   private var state = State()
@@ -27,8 +28,13 @@ final class WebText {
     var isNew = false
   }
 
-  init(_ reader: MarkupReader, into taker: any BlockTaker, image: @escaping (String) -> String?) {
+  /// - Parameter isNote: whether it was made of Markdown: images become links to where they are, and links to other places of
+  ///   the page text.
+  init(
+    _ reader: MarkupReader, into taker: any BlockTaker, isNote: Bool = false, image: @escaping (String) -> String?
+  ) {
     self.reader = reader
+    self.isNote = isNote
     self.image = image
     self.taker = taker
   }
@@ -53,7 +59,7 @@ final class WebText {
         if name == "ul" || name == "ol" { _ = lists.popLast() }
         state = before
       case .start(let element):
-        if Self.unseen.contains(element.name) || element["hidden"] != nil {
+        if Self.unseen.contains(element.name) || element["hidden"] != nil || element["class"] == "footnote-backref" {
           try reader.skip()
         } else if element.name == "table" {
           try endParagraph()
@@ -78,7 +84,7 @@ final class WebText {
     case "sub": state.look.insert(.lowered)
     case "code", "kbd", "samp", "tt": if !state.isPreformatted { state.look.insert(.code) }
     case "pre", "listing", "xmp": state.isPreformatted = true
-    case "a": state.link = element["href"] ?? state.link
+    case "a": state.link = element["href"].map { isNote && $0.hasPrefix("#") ? nil : $0 } ?? state.link
     case "br":
       if state.isPreformatted { runs.add("\n") } else { runs.append(Run(.lineBreak)) }
       isSpaced = true
@@ -92,10 +98,14 @@ final class WebText {
     case "img", "image":
       let path = (element["src"] ?? element["xlink:href"]).flatMap(image) ?? ""
       let words = element["alt"] ?? ""
-      if !path.isEmpty || !words.isEmpty {
+      if isNote {
+        runs.add(words.isEmpty ? path : words, state.look, link: state.link ?? (path.isEmpty ? nil : path))
+        isSpaced = false
+      } else if !path.isEmpty || !words.isEmpty {
         runs.append(Run(.image(path: path, words: words), link: state.link))
         isSpaced = false
       }
+    case "input" where element["type"] == "checkbox": add(element["checked"] == nil ? "☐ " : "☑ ")
     default: break
     }
   }
