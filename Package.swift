@@ -154,7 +154,9 @@ let package = Package(
       ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
     module(
       "Office", in: "Converters",
-      ["Bytes", "Text", "Codecs", "Entries", "Zip", "Catalogue", "WorkerKit", "CXML2", "CCommonMark"]),
+      [
+        "Bytes", "Text", "Codecs", "Entries", "Mail", "Zip", "Catalogue", "WorkerKit", "CXML2", "CGsf", "CCommonMark",
+      ]),
 
     // Base: what all build on.
     module("Bytes", in: "Base"),
@@ -188,6 +190,7 @@ let package = Package(
     library("CTiff", "libtiff-4", apt: "libtiff-dev"),
     // Its own pkgConfig file asks for a compiler with OpenMP.
     library("CLibRaw", apt: "libraw-dev"),
+    library("CGsf", "libgsf-1", apt: "libgsf-1-dev"),
     library("CXML2", "libxml-2.0", apt: "libxml2-dev"),
     library("CCommonMark", "libcmark-gfm", apt: "libcmark-gfm-dev"),
     library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),

@@ -43,7 +43,8 @@ extension UnpackedSource.State {
 
   /// Whether only one thread should decode to an offset.
   func needsPass(to offset: Int64) -> Bool {
-    end == nil && offset + Int64(Chunks.length) > reach || offset - place(before: offset).output > UnpackedSource.farthest
+    end == nil && offset + Int64(Chunks.length) > reach
+      || offset - place(before: offset).output > UnpackedSource.farthest
   }
 
   /// Beyond the budget every other place is dropped.

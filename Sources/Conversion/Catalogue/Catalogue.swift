@@ -19,7 +19,7 @@ public struct Catalogue: Sendable {
   /// What the installed programs can do.
   public static let standard = Catalogue(
     formats: Format.documents + Format.images + Format.sounds + Format.films + [.yuv]
-      + Format.office + [.doc, .xls, .ppt, .html, .plainText, .markdown],
+      + Format.office + [.doc, .xls, .ppt, .msg, .html, .plainText, .markdown],
     // Recognition before the text that PDFs have of themselves, which it includes; and before both the text of documents
     // that could become PDFs.
     conversions: Conversion.images + Conversion.office + Conversion.layouts + Conversion.texts + Conversion.scans

@@ -5,7 +5,7 @@ extension Conversion {
       .plainText, 20, "its text: a line for each paragraph, tabs between the cells of a table, notes at the end"),
     document(.html, 40, "its text as a page of its own, or as Markdown"),
     document(.markdown, 40, "its text as a page of its own, or as Markdown"),
-    page(.plainText), page(.markdown), note(.plainText), note(.html), sheets, sheet,
+    page(.plainText), page(.markdown), note(.plainText), note(.html), sheets, sheet, message,
   ]
 
   private static func document(_ result: Format, _ factor: Int64, _ meaning: String) -> Conversion {
@@ -30,6 +30,11 @@ extension Conversion {
     conversion.leadsOn = result == .html
     return conversion
   }
+
+  /// As other programs know messages: headers, texts and attachments.
+  public static let message = Conversion(
+    "outlook-eml", from: [.msg], to: .eml, size: .guess(2), programs: ["ffoffice"],
+    meaning: ("MSG (Outlook)", "the same message as other programs know it (RFC 5322)"))
 
   /// The names of a workbook's sheets, one a line.
   public static let sheets = Conversion(

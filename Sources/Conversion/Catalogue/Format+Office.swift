@@ -26,6 +26,14 @@ extension Format {
   public static let ppt = compound(
     "ppt", ["ppt", "pps", "pot"], "application/vnd.ms-powerpoint", "P\0o\0w\0e\0r\0P\0o\0i\0n\0t\0")
 
+  /// One message of Outlook's. It says so behind its other properties, where nobody looks without its name.
+  public static let msg = compound(
+    "msg", ["msg"], "application/vnd.ms-outlook", "_\0_\0p\0r\0o\0p\0e\0r\0t\0i\0e\0s\0")
+  /// A message as it is sent (RFC 5322). Its head is that of a message made here; others start with any field.
+  public static let eml = Format(
+    "eml", extensions: ["eml"], mimeType: "message/rfc822", family: .mail,
+    head: Array("MIME-Version: 1.0\nContent-Type: ".utf8))
+
   public static let texts = [docx, doc, odt, rtf]
   public static let workbooks = [xlsx, xls, ods]
   public static let slides = [pptx, ppt, odp]

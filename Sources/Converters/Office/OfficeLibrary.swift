@@ -1,3 +1,4 @@
+internal import CGsf
 internal import CXML2
 internal import Text
 
@@ -7,6 +8,7 @@ public final class OfficeLibrary {
 
   public init() {
     xmlInitParser()
+    gsf_init()
     converters = DecodedText.prepare()
   }
 }

@@ -237,17 +237,9 @@ struct RTFDecoder: TransferDecoder {
 }
 
 extension RTFDecoder {
-  /// The text of compressed RTF ([MS-OXRTFCP] §2.1.3.1): exact size, any offset. Empty for other data. Decodes it once;
-  /// blocks.
+  /// The text of compressed RTF: exact size, any offset. Empty for other data. Decodes it once; blocks.
   static func text(ofCompressed source: any ByteSource) throws(Fault) -> any ByteSource {
-    guard source.size >= 16 else { return ByteArraySource([]) }
-    let kind = try source.bytes(at: 8, count: 4)
-    let plain: any ByteSource
-    switch kind {
-    case Array("LZFu".utf8): plain = try DecodedSource(decoding: 16..<source.size, of: source, with: LZFuDecoder())
-    case Array("MELA".utf8): plain = ByteRange(of: source, start: 16, size: source.size - 16)
-    default: return ByteArraySource([])
-    }
+    guard let plain = try CompressedRTF.plain(source) else { return ByteArraySource([]) }
     return try DecodedSource(decoding: 0..<plain.size, of: plain, with: RTFDecoder())
   }
 }

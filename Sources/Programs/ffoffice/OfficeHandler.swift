@@ -20,6 +20,7 @@ struct OfficeHandler: JobHandler {
       guard let number = selection?.runs.first?.first else { throw .unknown }
       try OfficeDocument(input).write(sheet: number - 1, to: output)
       return ""
+    case Conversion.message.verb: return try OutlookFile(input).write(to: output)
     default: return try write(recipe.verb.split(separator: "-"), input, to: output)
     }
   }

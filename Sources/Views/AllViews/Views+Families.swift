@@ -47,7 +47,7 @@ extension Views {
     let messages = MessagesView(listing: services.listing, mailboxes, services.unpacking)
     return [
       messages, MailboxViewsView(besides: messages, mailboxes),
-      MessageView(listing: services.listing, mailboxes.messages),
+      MessageView(listing: services.listing, mailboxes.messages, outlook: services.conversions?.outlook),
     ]
   }
 

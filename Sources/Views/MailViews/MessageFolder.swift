@@ -149,7 +149,7 @@ final class MessageFile: MadeItem {
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     let size: Int64
     if part == .bytes {
-      size = message.size
+      size = try message.size(patience)
     } else {
       size = try content(patience).size
     }

@@ -80,39 +80,50 @@ package struct MessagesView: FolderView {
   package func stop() { mailboxes.stop() }
 }
 
-/// `NAME.message/`: a file that is one message.
+/// `NAME.message/`: a file that is one message, or one of Outlook's.
 package struct MessageView: FolderView {
+  /// A file of Outlook's as a message like others; nil for what is none.
+  package typealias Outlook = @Sendable (Source, Patience) throws(Fault) -> Source?
+
   package let name = "message"
   package let listedExtensions: Set<FileExtension>
-  package let possibleExtensions = usual
+  package let possibleExtensions: Set<FileExtension>
   private let messages: MessageTable
+  private let outlook: Outlook?
   private let shown = SourceTable<ShownMessage>()
 
   package static let suffix: StaticString = ".message"
-  private static let usual: Set<FileExtension> = ["eml"]
 
   package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        Self.spelling, listed: Self.usual, sources: "any file that starts with a message's header",
+        Self.spelling, listed: possibleExtensions,
+        sources: "any file that starts with a message's header, MSG (Outlook)",
         "the message's parts")
     ]
   }
 
-  package init(listing: ViewListing, _ messages: MessageTable) {
-    listedExtensions = listing.extensions(Self.usual)
+  /// - Parameter outlook: nil if no program is there that reads what Outlook writes.
+  package init(listing: ViewListing, _ messages: MessageTable, outlook: Outlook? = nil) {
+    possibleExtensions = outlook == nil ? ["eml"] : ["eml", "msg"]
+    listedExtensions = listing.extensions(possibleExtensions)
     self.messages = messages
+    self.outlook = outlook
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    if !source.isTaken(byName: listedExtensions),
+    var source = source
+    if !source.isConcealed, let made = try outlook?(source, patience) {
+      source = made
+    } else if !source.isTaken(byName: listedExtensions),
       try !Header.looksLikeMessage(startingWith: source.head(patience))
     {
       return nil
     }
-    let message = shown.value(of: source) { ShownMessage($0, .file, at: 0, view: name, messages) }
+    let isMade = source.item.knownHead != nil
+    let message = shown.value(of: source) { ShownMessage($0, .file(isMade: isMade), at: 0, view: name, messages) }
     let folder = MessageFolder(message)
     return Found(folder, try folder.attributes(patience))
   }

@@ -7,7 +7,8 @@ final class ShownMessage: Sendable {
   /// The source of its bytes.
   enum Origin: Sendable {
     case mailbox(Mailbox, Chunk)
-    case file
+    /// One that is made of something else has its size when it is made, and the time of what it is made of.
+    case file(isMade: Bool)
   }
 
   /// The range of the mailbox, the date and the checksum of the message; not the whole row, because the kernel may know
@@ -53,16 +54,16 @@ final class ShownMessage: Sendable {
     let date =
       switch origin {
       case .mailbox(_, let stretch): stretch.date
-      case .file: try message(patience).date()
+      case .file(let isMade): isMade ? nil : try message(patience).date()
       }
     return date.map { Timestamp(seconds: $0) } ?? file.attributes.modified
   }
 
-  /// The size of `message.eml`, in bytes.
-  var size: Int64 {
+  /// The size of `message.eml`, in bytes. Blocks for one that is not made yet.
+  func size(_ patience: Patience) throws(Fault) -> Int64 {
     switch origin {
     case .mailbox(_, let stretch): stretch.size
-    case .file: file.attributes.size
+    case .file(let isMade): isMade ? try bytes(patience).size : file.attributes.size
     }
   }
 
@@ -78,7 +79,7 @@ final class ShownMessage: Sendable {
     if let known = messages[place] { return known }
     let bytes = try bytes(patience)
     // Bytes stored plainly in a file can be read at once.
-    if patience == .immediate, size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
+    if patience == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
     let isQuoted = if case .mailbox = origin { true } else { false }
     let message = try Message(reading: bytes, isQuoted: isQuoted)
     messages.insert(message, for: place)
@@ -87,7 +88,7 @@ final class ShownMessage: Sendable {
 
   /// Throws `later` if making a body or an attachment, to determine its size, is work for another thread.
   func checkPromptness(_ patience: Patience) throws(Fault) {
-    if patience == .immediate, size > Self.promptSize { throw .later }
+    if patience == .immediate, try size(patience) > Self.promptSize { throw .later }
   }
 
   /// Distinguishes what a part of the message shows from anything else that could have its name. It depends on the

@@ -1,6 +1,6 @@
-internal import Bytes
+package import Bytes
 internal import Catalogue
-internal import Tree
+package import Tree
 
 extension Conversions {
   /// A file made of another, as `NAME.as-FORMAT`.
@@ -34,5 +34,14 @@ extension Conversions {
       return nil
     }
     return try self.source(source, after: chain.dropLast(), patience)
+  }
+
+  /// What makes a message like others of one of Outlook's, and nothing of other files; nil if no program does.
+  package var outlook: (@Sendable (Source, Patience) throws(Fault) -> Source?)? {
+    guard let conversion = catalogue.conversion(Conversion.message.verb) else { return nil }
+    return { [self] (source, patience) throws(Fault) in
+      guard let format = try format(of: source, patience), conversion.sources.contains(format) else { return nil }
+      return try self.source(source, after: [conversion], patience)
+    }
   }
 }

@@ -33,19 +33,8 @@ struct RichTextCharsets {
       return String(decoding: bytes.map { $0 < 0x80 ? UInt16($0) : 0xf000 + UInt16($0) }, as: UTF16.self)
     }
     if converters[page] == nil {
-      converters[page] = CharsetConverter(Self.name(page)) ?? CharsetConverter(CharsetDetector.western)
+      converters[page] = CharsetConverter(CodePage.name(page)) ?? CharsetConverter(CharsetDetector.western)
     }
     return String(decoding: converters[page]?.repaired(bytes[...]) ?? bytes, as: UTF8.self)
-  }
-
-  private static func name(_ page: Int) -> String {
-    switch page {
-    case 1250...1258: "WINDOWS-\(page)"
-    case 936: "GB18030"
-    case 950: "BIG5-HKSCS"
-    case 10000: "MACINTOSH"
-    case 65001: "UTF-8"
-    default: "CP\(page)"
-    }
   }
 }

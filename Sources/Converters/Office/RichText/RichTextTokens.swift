@@ -13,7 +13,8 @@ struct RichTextTokens {
     case sign(Unicode.Scalar)
   }
 
-  private let input: JobInput
+  /// nil if all of it is in `piece`.
+  private let input: JobInput?
   private var place = 0
   private var piece: [UInt8] = []
   private var index = 0
@@ -22,8 +23,14 @@ struct RichTextTokens {
 
   init(_ input: JobInput) { self.input = input }
 
+  init(_ bytes: [UInt8]) {
+    input = nil
+    piece = bytes
+  }
+
   private mutating func nextByte() -> UInt8? {
     if index == piece.count {
+      guard let input else { return nil }
       piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
         count = unsafe max(0, input.read(into: UnsafeMutableRawBufferPointer(buffer), at: place))
       }

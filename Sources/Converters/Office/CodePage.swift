@@ -1,0 +1,42 @@
+/// Windows' numbers of character sets.
+enum CodePage {
+  /// The name by which a converter knows it.
+  static func name(_ page: Int) -> String {
+    switch page {
+    case 1200: "UTF-16LE"
+    case 1250...1258: "WINDOWS-\(page)"
+    case 936, 54936: "GB18030"
+    case 950: "BIG5-HKSCS"
+    case 10000: "MACINTOSH"
+    case 20127: "US-ASCII"
+    case 20866: "KOI8-R"
+    case 21866: "KOI8-U"
+    case 28591...28605: "ISO-8859-\(page - 28590)"
+    case 50220...50222: "ISO-2022-JP"
+    case 51932: "EUC-JP"
+    case 51949: "EUC-KR"
+    case 65001: "UTF-8"
+    default: "CP\(page)"
+    }
+  }
+
+  /// What programs of a language wrote in, by its locale's number; Western European for most.
+  static func page(ofLocale locale: Int) -> Int {
+    switch locale & 0x3ff {
+    case 0x01, 0x20, 0x29: 1256
+    case 0x04: locale == 0x804 || locale == 0x1004 ? 936 : 950
+    case 0x05, 0x0e, 0x15, 0x18, 0x1b, 0x1c, 0x24: 1250
+    case 0x1a: locale == 0xc1a ? 1251 : 1250
+    case 0x02, 0x19, 0x22, 0x23, 0x2f: 1251
+    case 0x08: 1253
+    case 0x0d: 1255
+    case 0x11: 932
+    case 0x12: 949
+    case 0x1e: 874
+    case 0x1f: 1254
+    case 0x25, 0x26, 0x27: 1257
+    case 0x2a: 1258
+    default: 1252
+    }
+  }
+}

@@ -1,0 +1,24 @@
+internal import Catalogue
+public import WorkerKit
+
+/// A file of Outlook's with one message (`.msg`).
+public struct OutlookFile {
+  private let message: OutlookMessage
+
+  public init(_ input: JobInput) throws(JobFailure) {
+    let storage = try CompoundStorage(input)
+    guard storage.names.contains(where: { $0.hasPrefix("__substg1.0_") || $0 == "__properties_version1.0" }) else {
+      throw JobFailure(.unsupported, "is no message of Outlook's")
+    }
+    message = try OutlookMessage(storage, .file)
+  }
+
+  /// Writes it as other programs know messages. Gives the job's remark.
+  public func write(to output: JobOutput) throws(JobFailure) -> String {
+    let text = TextOutput(output)
+    var writer = MessageWriter(text)
+    try writer.write(message)
+    try text.flush()
+    return writer.leftOut == 0 ? "" : "without \(writer.leftOut) embedded objects, which only Outlook can open"
+  }
+}

@@ -1,0 +1,101 @@
+internal import Catalogue
+internal import Text
+internal import WorkerKit
+
+/// The properties of a message, a recipient or an attachment in an Outlook message file (MS-OXMSG, section 2.4): what is
+/// short in one stream, and a stream of its own for each of the others.
+struct OutlookProperties {
+  /// Where properties start in their stream: behind what it says of the whole.
+  enum Head: Int {
+    case file = 32
+    case embedded = 24
+    case part = 8
+  }
+
+  let storage: CompoundStorage
+  /// By tag: what it is, and its type.
+  private var short: [UInt32: UInt64] = [:]
+  /// What text without a character set is in.
+  let page: Int
+
+  private static let most = 4096
+  private static let longestText = 64 << 20
+
+  /// - Parameter page: of what it belongs to; nil for a message, which says it.
+  init(_ storage: CompoundStorage, _ head: Head, page: Int? = nil) throws(JobFailure) {
+    self.storage = storage
+    var bytes: [UInt8] = []
+    if let stream = storage.stream(named: "__properties_version1.0") {
+      bytes = try stream.next(head.rawValue + 16 * Self.most)
+    }
+    var place = head.rawValue
+    while place <= bytes.count - 16 {
+      short[UInt32(bytes, at: place)] =
+        UInt64(UInt32(bytes, at: place + 12)) << 32 | UInt64(UInt32(bytes, at: place + 8))
+      place += 16
+    }
+    let known = short
+    func number(_ id: UInt16) -> Int? { known[UInt32(id) << 16 | 3].map { Int(UInt32(truncatingIfNeeded: $0)) } }
+    self.page = page ?? number(0x3ffd) ?? number(0x3ff1).map(CodePage.page) ?? number(0x3fde) ?? 1252
+  }
+
+  func number(_ id: UInt16) -> Int? { short[UInt32(id) << 16 | 3].map { Int(UInt32(truncatingIfNeeded: $0)) } }
+
+  /// In seconds since 1970.
+  func time(_ id: UInt16) -> Int64? {
+    guard let ticks = short[UInt32(id) << 16 | 0x40], ticks > 0, ticks < 1 << 62 else { return nil }
+    return Int64(ticks / 10_000_000) - 11_644_473_600
+  }
+
+  func stream(_ id: UInt16, _ type: UInt16) -> CompoundStream? {
+    storage.stream(named: Self.name(id, type))
+  }
+
+  func storage(_ id: UInt16) -> CompoundStorage? { storage.storage(named: Self.name(id, 0x0d)) }
+
+  func bytes(_ id: UInt16) throws(JobFailure) -> [UInt8]? {
+    guard let stream = stream(id, 0x102) else { return nil }
+    return try Self.all(of: stream)
+  }
+
+  /// The first of these that there is.
+  func text(anyOf ids: [UInt16]) throws(JobFailure) -> String? {
+    for id in ids { if let text = try text(id) { return text } }
+    return nil
+  }
+
+  /// Without zeros at its end; nil if there is none, or it is empty.
+  func text(_ id: UInt16) throws(JobFailure) -> String? {
+    var text = ""
+    if let stream = stream(id, 0x1f) {
+      let bytes = try Self.all(of: stream)
+      let units = stride(from: 0, to: bytes.count - 1, by: 2).map { UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8 }
+      text = String(decoding: units, as: UTF16.self)
+    } else if let stream = stream(id, 0x1e) {
+      let bytes = try Self.all(of: stream)
+      let name = Array(CodePage.name(page).utf8)
+      text = String(decoding: DecodedText.utf8(bytes, declared: name[...]), as: UTF8.self)
+    }
+    while text.unicodeScalars.last == "\0" { text.unicodeScalars.removeLast() }
+    return text.isEmpty ? nil : text
+  }
+
+  private static func all(of stream: CompoundStream) throws(JobFailure) -> [UInt8] {
+    guard stream.size <= longestText else {
+      throw JobFailure(.limit, "has a text of more than \(longestText >> 20) MiB")
+    }
+    return try stream.next(stream.size)
+  }
+
+  private static func name(_ id: UInt16, _ type: UInt16) -> String {
+    let digits = String(UInt32(id) << 16 | UInt32(type), radix: 16, uppercase: true)
+    return "__substg1.0_" + String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}
+
+extension UInt32 {
+  /// Of four bytes, the lowest first, which have to be there.
+  init(_ bytes: [UInt8], at place: Int) {
+    self = (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) }
+  }
+}
