@@ -66,7 +66,7 @@ import Threads
       let source = Source(item: file, attributes: try file.attributes(.blocking), name: "a.mbox", folder: node)
       let pace = Mailboxes.Pace(patience: patience, batchSize: batchSize)
       mailboxes = Mailboxes(index: index, pace: pace)
-      sorted = mailboxes.sorted(source)
+      sorted = mailboxes.sorted(mailboxes.mailbox(of: source))
       #expect(try sorted.mailbox.count(.blocking) == SearchWaitTests.count)
     }
 

@@ -69,8 +69,23 @@ public final class TextIndex: Sendable {
   /// Whether the words are lost with this object.
   public var isTemporary: Bool { place == nil }
 
-  /// How many texts are indexed, and whether these are all; nil if the file cannot be used any more.
-  public var reach: (count: Int, isWhole: Bool)? { attempt { file in try file.reach() } }
+  /// How far texts are indexed.
+  public struct Reach: Sendable {
+    public let count: Int
+    /// Whether these were all that there were.
+    public let isWhole: Bool
+
+    /// Whether they are all of `count` texts: a source may have got more.
+    public func isWhole(of count: Int) -> Bool { isWhole && self.count >= count }
+  }
+
+  /// nil if the file cannot be used any more.
+  public var reach: Reach? {
+    attempt { file in
+      let (count, isWhole) = try file.reach()
+      return Reach(count: count, isWhole: isWhole)
+    }
+  }
 
   /// Appends texts, all or none, to the `present` ones that are indexed. Returns whether they are indexed now.
   public func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) -> Bool {

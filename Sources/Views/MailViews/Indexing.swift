@@ -23,9 +23,9 @@ package final class Indexing: Sendable {
 
   /// A running search for the messages of a mailbox.
   package final class Search: Sendable {
-    let mailbox: Mailbox
+    let mailbox: any MessageSource
 
-    init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    init(_ mailbox: any MessageSource) { self.mailbox = mailbox }
 
     /// The mailbox's, below the root that it was found in.
     package var path: String { mailbox.file.path }

@@ -72,7 +72,7 @@ extension Mailbox {
   }
 
   /// Ends the waits for messages.
-  func end(with fault: Fault = .ending) {
+  func end(with fault: Fault) {
     progress.update { progress in
       if progress.isDone { return }
       progress.isDone = true

@@ -51,15 +51,6 @@ final class Mailbox: Sendable {
 
   // MARK: Messages
 
-  /// The message at a position, 0 for the first; nil past the last one.
-  func row(at position: Int, _ patience: Patience) throws(Fault) -> MessageRow? {
-    let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, patience)
-    let place = position % MailboxDirectory.blockSize
-    if place < rows.count { return rows[place] }
-    try checkEnd()
-    return nil
-  }
-
   /// Throws the fault that ended the search early: for readers past the last message found.
   func checkEnd() throws(Fault) {
     if let fault { throw fault }
@@ -132,16 +123,6 @@ final class Mailbox: Sendable {
   func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
     if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
     return ByteRange(of: try open().bytes, start: start, size: size)
-  }
-
-  /// Parses a message; nil if the file is damaged there, which does not affect other messages. Blocks.
-  func messageIfReadable(_ row: MessageRow) throws(Fault) -> Message? {
-    do throws(Fault) {
-      return try Message(reading: bytes(from: row.start, size: row.size, .blocking), isQuoted: true)
-    } catch {
-      guard error.concernsContent, error.kind != .changed else { throw error }
-      return nil
-    }
   }
 
   // MARK: Progress

@@ -3,9 +3,9 @@ internal import Mail
 internal import Synchronization
 internal import Tree
 
-/// The folder of a mailbox's messages, in file order.
+/// The folder of a mailbox's messages, in file order, or of a folder's.
 final class MailboxFolder: MadeItem {
-  private let mailbox: Mailbox
+  private let mailbox: any MessageSource
   private let messages: MessageTable
   private static let view = "messages"
 
@@ -22,7 +22,7 @@ final class MailboxFolder: MadeItem {
   /// The names listed last: most of them are looked up next.
   private let listed = Mutex<(first: Int, names: [FileName])>((0, []))
 
-  init(_ mailbox: Mailbox, _ messages: MessageTable) {
+  init(_ mailbox: any MessageSource, _ messages: MessageTable) {
     self.mailbox = mailbox
     self.messages = messages
   }

@@ -16,7 +16,7 @@ package final class Mailboxes: Sendable {
 
   private let table = SourceTable<Mailbox>()
   /// Mailboxes kept open though not in use, in LRU order, the latest at the end.
-  private let kept = Mutex<[Mailbox]>([])
+  private let kept = Mutex<[any MessageSource]>([])
   let index: Index?
   let scans = Workers(atMost: 2, evenHeldUp: 24)
   /// Search for attachments. A separate pool, because these threads wait for scans.
@@ -94,7 +94,7 @@ package final class Mailboxes: Sendable {
 
   func mailbox(of source: Source) -> Mailbox { table.value(of: source) { Mailbox($0, in: self) } }
 
-  func keep(_ mailbox: Mailbox) {
+  func keep(_ mailbox: any MessageSource) {
     kept.withLock { kept in
       kept.removeAll { $0 === mailbox }
       kept.append(mailbox)
@@ -102,8 +102,8 @@ package final class Mailboxes: Sendable {
     }
   }
 
-  func sorted(_ source: Source) -> SortedMailbox {
-    sorted.value(of: source) { _ in SortedMailbox(mailbox(of: source), in: self) }
+  func sorted(_ messages: any MessageSource) -> SortedMailbox {
+    sorted.value(of: messages.file.source) { _ in SortedMailbox(messages, in: self) }
   }
 
   /// Keeps a mailbox's derived state.

@@ -6,7 +6,7 @@ internal import Tree
 final class ShownMessage: Sendable {
   /// The source of its bytes.
   enum Origin: Sendable {
-    case mailbox(Mailbox, Chunk)
+    case mailbox(any MessageSource, Chunk)
     /// One that is made of something else has its size when it is made, and the time of what it is made of.
     case file(isMade: Bool)
   }
@@ -70,7 +70,7 @@ final class ShownMessage: Sendable {
   /// The bytes of `message.eml`.
   func bytes(_ patience: Patience) throws(Fault) -> any ByteSource {
     switch origin {
-    case .mailbox(let mailbox, let stretch): try mailbox.bytes(from: stretch.start, size: stretch.size, patience)
+    case .mailbox(let mailbox, let stretch): try mailbox.bytes(of: stretch, at: position, patience)
     case .file: try file.open(patience)
     }
   }
@@ -80,7 +80,7 @@ final class ShownMessage: Sendable {
     let bytes = try bytes(patience)
     // Bytes stored plainly in a file can be read at once.
     if patience == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
-    let isQuoted = if case .mailbox = origin { true } else { false }
+    let isQuoted = if case .mailbox(let mailbox, _) = origin { mailbox.isQuoted } else { false }
     let message = try Message(reading: bytes, isQuoted: isQuoted)
     messages.insert(message, for: place)
     return message

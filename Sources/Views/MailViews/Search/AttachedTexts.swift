@@ -1,5 +1,7 @@
 package import Bytes
+internal import Index
 internal import Mail
+internal import Tree
 
 /// What reads the files that are attached to messages, for an index that has their words, too.
 package struct AttachedTexts: Sendable {
@@ -44,10 +46,30 @@ extension Indexing {
       let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(start)
       if rows.isEmpty { return }
       for row in rows {
+        let message = try mailbox.messageIfReadable(row, at: position)
         position += 1
-        guard let message = try mailbox.messageIfReadable(row), !message.attachments.isEmpty else { continue }
+        guard let message, !message.attachments.isEmpty else { continue }
         try body(row.folderName(position: position))
       }
+    }
+  }
+}
+
+extension MessageSource {
+  /// The words of a message, with those of `attached`; none if the file is damaged there, or the message has gone. Blocks.
+  func text(of numbered: NumberedMessage, attached: AttachedTexts?) throws(Fault) -> IndexedText {
+    guard let position = numbered.position, let message = try messageIfReadable(numbered.row, at: position) else {
+      return IndexedText(Message.Words())
+    }
+    do throws(Fault) {
+      var words = try message.words()
+      if let attached, !message.attachments.isEmpty {
+        words.body += try [0x0a] + attached.text(numbered.row.folderName(position: position + 1), file.path)
+      }
+      return IndexedText(words)
+    } catch {
+      guard error.concernsContent, error.kind != .changed else { throw error }
+      return IndexedText(Message.Words())
     }
   }
 }

@@ -8,7 +8,7 @@ internal import Tree
 /// The headers of some thousand messages at a time are put into a temporary text index and queried there, so that the
 /// same matching rules apply. Much faster than parsing messages, and nothing is stored.
 struct HeaderSearch {
-  let mailbox: Mailbox
+  let mailbox: any MessageSource
   /// For FTS5, of header columns only.
   let expressions: [String]
 
@@ -51,16 +51,16 @@ struct HeaderSearch {
       if rows.isEmpty { throw .stale }
       for row in rows {
         try Interest.check()
-        texts.append(IndexedText(try words(of: row)))
+        texts.append(IndexedText(try words(of: row, at: positions.lowerBound + texts.count)))
       }
     }
     return texts
   }
 
   /// No words if the file is damaged there.
-  private func words(of row: MessageRow) throws(Fault) -> Message.Words {
+  private func words(of row: MessageRow, at position: Int) throws(Fault) -> Message.Words {
     do throws(Fault) {
-      return try Message.headerWords(reading: mailbox.bytes(from: row.start, size: row.size, .blocking))
+      return try Message.headerWords(reading: mailbox.bytes(of: ShownMessage.Chunk(row), at: position, .blocking))
     } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }
       return Message.Words()

@@ -69,7 +69,7 @@ extension Indexing {
 
   /// Starts to index a mailbox's words. Blocks until its messages and their facts have been found.
   package func words(of search: Search) throws(Fault) -> Words {
-    let sorted = mailboxes.sorted(search.mailbox.file.source)
+    let sorted = mailboxes.sorted(search.mailbox)
     _ = try sorted.search.words.texts(within: .after(.zero))
     _ = try sorted.facts()
     return Words(sorted)
@@ -78,7 +78,7 @@ extension Indexing {
   /// Calls `body` with each message of a mailbox that matches a query, newest first. Blocks until all have been
   /// searched.
   package func find(_ query: Query, in search: Search, _ body: (Hit) -> Void) throws(Fault) {
-    let sorted = mailboxes.sorted(search.mailbox.file.source)
+    let sorted = mailboxes.sorted(search.mailbox)
     let results = try sorted.search.found(query.parsed, within: .none, listingAtMost: .max)
     for position in results.positions {
       guard let row = try sorted.mailbox.row(at: Int(position), .blocking) else { continue }

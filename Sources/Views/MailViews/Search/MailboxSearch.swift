@@ -128,11 +128,11 @@ final class MailboxSearch: Sendable {
     var reach = messages
     var headers: HeaderSearch.Hits?
     if query.needsBodies {
-      reach = found?.count ?? 0
+      reach = mailbox.reach(ofNumbersBelow: found?.count ?? 0)
     } else if !expressions.isEmpty {
       found = try words.textsKept()
       let hits = try HeaderSearch(mailbox: mailbox, expressions: expressions)
-        .hits(from: found?.count ?? 0, to: messages, within: limit)
+        .hits(from: mailbox.reach(ofNumbersBelow: found?.count ?? 0), to: messages, within: limit)
       reach = hits.reach
       headers = hits
     }
@@ -145,13 +145,14 @@ final class MailboxSearch: Sendable {
         attachments = MessageGroups(single: found)
       }
     }
+    let known = mailbox.reach(ofNumbersBelow: found?.count ?? 0)
     return SearchResults.Sources(
       facts: facts,
       words: { [found, headers] expression throws(Fault) in
         let behind = headers?.positions[expression] ?? []
         guard let found else { return behind }
         guard let numbers = found.index.numbers(matching: expression, among: found.count) else { throw .noTextIndex }
-        return numbers.prefix { $0 < found.count } + behind
+        return mailbox.positions(of: numbers, before: known) + behind
       },
       groups: { [sorted, attachments] sorting throws(Fault) in
         if sorting == .attachments, let attachments { return attachments }

@@ -13,7 +13,7 @@ internal import Tree
 /// Indexed words survive a crash, and the next process continues from there; while one process adds words, others wait
 /// for it and search what is indexed.
 final class TextSearch: Sendable {
-  private let mailbox: Mailbox
+  private let mailbox: any MessageSource
   private weak let mailboxes: Mailboxes?
   private let progress = Monitor(Progress())
   private let turn = BlockingLock()
@@ -26,7 +26,7 @@ final class TextSearch: Sendable {
     fileprivate var texts: TextIndex?
     /// How much of attachments is in `texts`; nil: nothing.
     fileprivate var extent: AttachedTexts.Extent?
-    /// The number of messages indexed, and of all messages.
+    /// How many messages' numbers are indexed, and how many there are.
     var count = 0
     var messages = 0
     /// The size of the indexed messages in the mailbox, in bytes.
@@ -48,14 +48,14 @@ final class TextSearch: Sendable {
   /// How often a conflict with another process is retried.
   private static let attempts = 3
 
-  init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
+  init(_ mailbox: any MessageSource, in mailboxes: Mailboxes) {
     self.mailbox = mailbox
     self.mailboxes = mailboxes
   }
 
   var reach: Progress { progress.read { $0 } }
 
-  /// The text index, which may cover only the messages before `count`.
+  /// The text index, which may cover only the messages with numbers below `count`.
   struct Found: Sendable {
     let index: TextIndex
     let count: Int
@@ -65,7 +65,7 @@ final class TextSearch: Sendable {
   /// known. Has missing ones added. Blocks.
   func texts(within limit: WaitLimit) throws(Fault) -> Found? {
     try audience.waits { () throws(Fault) in
-      guard let messages = try limit.attempt({ () throws(Fault) in try mailbox.count(.blocking) }) else {
+      guard let messages = try limit.attempt({ () throws(Fault) in try mailbox.numbers() }) else {
         // The next query will find more.
         begin()
         return nil
@@ -84,7 +84,7 @@ final class TextSearch: Sendable {
   /// The words already indexed, without adding any; nil if none can be stored. Blocks until all messages have been
   /// found.
   func textsKept() throws(Fault) -> Found? {
-    try open(evenTemporary: false).flatMap { (index) throws(Fault) in try found(in: index, mailbox.count(.blocking)) }
+    try open(evenTemporary: false).flatMap { (index) throws(Fault) in try found(in: index, mailbox.numbers()) }
   }
 
   /// Waits until no more words are being added, or for the timeout.
@@ -113,13 +113,14 @@ final class TextSearch: Sendable {
 
   private func found(in index: TextIndex, _ messages: Int) -> Found? {
     guard let reach = index.reach else { return nil }
-    if reach.isWhole {
+    let isWhole = reach.isWhole(of: messages)
+    if isWhole {
       progress.update { progress in
         progress.isDone = true
         (progress.count, progress.messages, progress.bytes) = (messages, messages, mailbox.file.attributes.size)
       }
     }
-    return Found(index: index, count: reach.isWhole ? messages : min(reach.count, max(0, messages - 1)))
+    return Found(index: index, count: isWhole ? messages : min(reach.count, max(0, messages - 1)))
   }
 
   /// nil if no index can be created.
@@ -130,7 +131,7 @@ final class TextSearch: Sendable {
     let richer = try richerIndex()
     // If another process has replaced the file, it is opened again.
     if richer == nil, let known = progress.read({ $0.texts }), known.reach != nil { return known }
-    _ = try mailbox.count(.blocking)
+    _ = try mailbox.numbers()
     var texts = richer
     if texts == nil { texts = try kept() }
     if texts == nil, evenTemporary { texts = TextIndex(temporary: ()) }
@@ -145,25 +146,24 @@ final class TextSearch: Sendable {
   /// The persistent index; nil if there is none.
   private func kept() throws(Fault) -> TextIndex? {
     if progress.read({ $0.isRefused }) { return nil }
-    guard let store = mailbox.place, let mailboxes, let index = mailboxes.index else { return nil }
-    // The content of the messages counts, if known, rather than the file's state.
-    let proof = mailbox.hash?.packed
+    guard let place = mailbox.wordsPlace, let mailboxes, let index = mailboxes.index else { return nil }
     return try index.texts(
-      of: mailboxes.attached?.extent.source(store.source) ?? store.source, state: proof ?? store.state,
-      version: Self.version, proof: proof ?? [],
+      of: mailboxes.attached?.extent.source(place.source) ?? place.source, state: place.state,
+      version: Self.version, proof: place.proof,
       continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
   }
 
   /// The best index that is whole and has more than the words of messages, unless it is the one in use; nil if there is
   /// none, or words are added here.
   private func richerIndex() throws(Fault) -> TextIndex? {
-    guard let mailboxes, mailboxes.attached == nil, let index = mailboxes.index, let store = mailbox.place else {
-      return nil
-    }
+    guard let mailboxes, mailboxes.attached == nil, let index = mailboxes.index, let place = mailbox.wordsPlace
+    else { return nil }
+    let messages = try mailbox.numbers()
     let used = progress.read { $0.extent }
     for extent in AttachedTexts.Extent.best where extent.rawValue > used?.rawValue ?? 0 {
-      let state = mailbox.hash?.packed ?? store.state
-      if let found = index.wholeTexts(of: extent.source(store.source), state: state, version: Self.version) {
+      if let found = index.wholeTexts(of: extent.source(place.source), state: place.state, version: Self.version),
+        found.reach?.isWhole(of: messages) ?? false
+      {
         progress.update { $0.extent = extent }
         return found
       }
@@ -225,14 +225,14 @@ final class TextSearch: Sendable {
 
   /// Returns whether all words are indexed: false if another process has replaced the file.
   private func addAll() throws(Fault) -> Bool {
-    let messages = try mailbox.count(.blocking)
+    let messages = try mailbox.numbers()
     guard let texts = try open() else { return false }
     progress.update { $0.messages = messages }
-    guard let lock = try lock(texts) else { return true }
+    guard let lock = try lock(texts, messages) else { return true }
     defer { withExtendedLifetime(lock) {} }
     guard let reach = texts.reach else { return false }
-    if reach.isWhole { return true }
-    if let store = mailbox.place { mailboxes?.index?.trimTexts(to: Self.roomForAll, sparing: store.source) }
+    if reach.isWhole(of: messages) { return true }
+    if let place = mailbox.wordsPlace { mailboxes?.index?.trimTexts(to: Self.roomForAll, sparing: place.source) }
     var added = reach.count
     var batch: [IndexedText] = []
     var size = 0
@@ -248,13 +248,13 @@ final class TextSearch: Sendable {
     }
     while added + batch.count < messages {
       let (block, start) = (added + batch.count).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
-      let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(start)
-      if rows.isEmpty { return false }
-      for row in rows {
+      let numbered = try mailbox.numbered(block: block).dropFirst(start)
+      if numbered.isEmpty { return false }
+      for message in numbered {
         let text: IndexedText
         do throws(Fault) {
           try Interest.check()
-          text = try self.text(of: row, at: added + batch.count)
+          text = try mailbox.text(of: message, attached: mailboxes?.attached)
         } catch {
           // The next process continues from what is ready.
           if error.isDelay, !batch.isEmpty { _ = add(isLast: false) }
@@ -264,7 +264,7 @@ final class TextSearch: Sendable {
         size += text.fields.reduce(0) { $0 + $1.count }
         progress.update { [count = added + batch.count] progress in
           progress.count = count
-          progress.bytes = row.end
+          progress.bytes = message.end
         }
         let isFull = size >= pace.batchSize || ContinuousClock.now >= dueAt
         if isFull, added + batch.count < messages, !add(isLast: false) { return false }
@@ -273,28 +273,12 @@ final class TextSearch: Sendable {
     return add(isLast: true)
   }
 
-  /// The words of a message; none if the file is damaged there.
-  private func text(of row: MessageRow, at position: Int) throws(Fault) -> IndexedText {
-    guard let message = try mailbox.messageIfReadable(row) else { return IndexedText(Message.Words()) }
-    do throws(Fault) {
-      var words = try message.words()
-      if let attached = mailboxes?.attached, !message.attachments.isEmpty {
-        let name = row.folderName(position: position + 1)
-        words.body += try [0x0a] + attached.text(name, mailbox.file.path)
-      }
-      return IndexedText(words)
-    } catch {
-      guard error.concernsContent, error.kind != .changed else { throw error }
-      return IndexedText(Message.Words())
-    }
-  }
-
   /// The lock for adding words; nil when another process has added them all.
-  private func lock(_ texts: TextIndex) throws(Fault) -> TextIndexLock? {
+  private func lock(_ texts: TextIndex, _ messages: Int) throws(Fault) -> TextIndexLock? {
     while true {
       if let lock = texts.lock() { return lock }
       guard let mailboxes, !mailboxes.isEnding, let reach = texts.reach else { throw .ending }
-      if reach.isWhole { return nil }
+      if reach.isWhole(of: messages) { return nil }
       progress.update { $0.count = reach.count }
       try Interest.check()
       _ = usleep(200_000)

@@ -9,7 +9,7 @@ internal import Tree
 ///
 /// Results are stored in the index a few blocks at a time, and the next mount continues from there.
 final class AttachmentSearch: Sendable {
-  private let mailbox: Mailbox
+  private let mailbox: any MessageSource
   private weak let mailboxes: Mailboxes?
   private let progress = Monitor(Progress())
   /// The list's memory.
@@ -42,7 +42,7 @@ final class AttachmentSearch: Sendable {
     var isOver: Bool { list != nil || fault != nil }
   }
 
-  init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
+  init(_ mailbox: any MessageSource, in mailboxes: Mailboxes) {
     self.mailbox = mailbox
     self.mailboxes = mailboxes
     memory = MemoryShare(in: mailboxes.memory)
@@ -132,7 +132,7 @@ final class AttachmentSearch: Sendable {
     let first = number * MailboxDirectory.blockSize
     for (index, row) in try mailbox.rows(ofBlock: number, .blocking).enumerated() {
       try Interest.check()
-      guard let message = try mailbox.messageIfReadable(row) else {
+      guard let message = try mailbox.messageIfReadable(row, at: first + index) else {
         block.shapes.append([])
         continue
       }

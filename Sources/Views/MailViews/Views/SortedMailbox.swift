@@ -6,7 +6,7 @@ internal import Tree
 
 /// A mailbox with its messages sorted for the views, each sorting on first access.
 final class SortedMailbox: Sendable {
-  let mailbox: Mailbox
+  let mailbox: any MessageSource
   let attachments: AttachmentSearch
   private let mailboxes: Mailboxes
   private let turn = BlockingLock()
@@ -18,7 +18,7 @@ final class SortedMailbox: Sendable {
   var file: SourceState { mailbox.file }
   static let view = "views"
 
-  init(_ mailbox: Mailbox, in mailboxes: Mailboxes) {
+  init(_ mailbox: any MessageSource, in mailboxes: Mailboxes) {
     self.mailbox = mailbox
     self.mailboxes = mailboxes
     attachments = AttachmentSearch(mailbox, in: mailboxes)

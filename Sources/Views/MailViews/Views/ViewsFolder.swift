@@ -130,7 +130,7 @@ package struct MailboxViewsView: FolderView {
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     guard let mailbox = try messages.mailbox(in: source, patience) else { return nil }
-    let folder = ViewsFolder(mailboxes.sorted(mailbox))
+    let folder = ViewsFolder(mailboxes.sorted(mailboxes.mailbox(of: mailbox)))
     return Found(folder, try folder.attributes(patience))
   }
 }

@@ -1,0 +1,37 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// A mailbox as a source of messages, whose numbers are their positions.
+extension Mailbox: MessageSource {
+  var isQuoted: Bool { true }
+
+  func bytes(
+    of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
+  ) throws(Fault) -> any ByteSource {
+    try bytes(from: message.start, size: message.size, patience)
+  }
+
+  func end() { end(with: .ending) }
+
+  /// The content of the messages counts, if it is known, rather than the file's state.
+  var wordsPlace: WordsPlace? {
+    place.map { place in
+      let proof = hash?.packed
+      return WordsPlace(source: place.source, state: proof ?? place.state, proof: proof ?? [])
+    }
+  }
+
+  func numbers() throws(Fault) -> Int { try count(.blocking) }
+
+  func numbered(block: Int) throws(Fault) -> [NumberedMessage] {
+    let first = block * MailboxDirectory.blockSize
+    return try rows(ofBlock: block, .blocking).enumerated().map {
+      NumberedMessage(row: $1, position: first + $0, end: $1.end)
+    }
+  }
+
+  func positions(of numbers: [UInt32], before reach: Int) -> [UInt32] { Array(numbers.prefix { $0 < reach }) }
+
+  func reach(ofNumbersBelow number: Int) -> Int { number }
+}
