@@ -68,6 +68,14 @@ public final class FileRoot: Item {
 }
 
 extension Source {
+  /// The folder `root` itself, called `name`.
+  package init(_ root: RealRoot, named name: FileName) throws(Fault) {
+    let folder = try RealFolder(root: root)
+    self.init(
+      item: folder, attributes: try folder.attributes(.blocking), name: name,
+      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none))
+  }
+
   /// A real file, whatever its folder's node.
   package init(_ name: FileName, in folder: RealFolder) throws(Fault) {
     guard let found = try folder.child(named: name, .blocking) else { throw .notFound }

@@ -253,6 +253,9 @@ public final class FolderReader: Sendable {
     let entry = state.entries[state.nextEntry]
     // May throw, so the position is advanced afterwards.
     if entry.kind == .file { state.views = try tree.listedViews(beside: entry.name, in: node, asker, patience)[...] }
+    if entry.kind == .folder, !tree.views.shownBesideFolders.isEmpty {
+      state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, asker, patience)[...]
+    }
     state.nextEntry += 1
     return Row(name: entry.name, inode: entry.inode, kind: entry.kind, cookie: cookie)
   }

@@ -84,6 +84,9 @@ public protocol Item: AnyObject, Sendable {
   /// The entry of a folder with this name; nil if there is none.
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found?
 
+  /// Whether a real folder's entry is a folder that has folders of these names. It is not looked at more closely.
+  func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool
+
   /// Starts listing a folder.
   func listing(_ patience: Patience) throws(Fault) -> any Listing
 
@@ -222,6 +225,9 @@ extension Item {
   public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }
   public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? { throw .notFolder }
   public func listing(_ patience: Patience) throws(Fault) -> any Listing { throw .notFolder }
+  public func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {
+    false
+  }
   public func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] { throw .noAttribute }
   public func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { [] }
   public func revision(_ attributes: Attributes) -> UInt64 { inode }

@@ -37,8 +37,8 @@ final class RealPath: Sendable {
   private let parent: RealPath?
   private let name: FileName
   /// Identify the folder that was found there; another one in its place later is rejected.
-  private let device: UInt64
-  private let inode: UInt64
+  fileprivate let device: UInt64
+  fileprivate let inode: UInt64
 
   init(root: RealRoot) throws(Fault) {
     let status = try root.descriptor.status()
@@ -109,6 +109,9 @@ package final class RealFolder: Item {
     return Attributes(status, inode: inode)
   }
 
+  /// The device and the inode, which no other folder has while this one exists.
+  package var identity: (device: UInt64, inode: UInt64) { (path.device, path.inode) }
+
   package func status(of name: FileName) throws(Fault) -> FileStatus {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
   }
@@ -138,6 +141,15 @@ package final class RealFolder: Item {
   }
 
   package func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }
+
+  /// One system call for most folders, which have none of the names.
+  package func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {
+    for name in names {
+      let path = FileName(Array(entry.bytes) + [UInt8(ascii: "/")] + name.bytes)
+      guard let status = try? status(of: path), status.type == S_IFDIR else { return false }
+    }
+    return true
+  }
 
   package func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
     try extendedAttribute(name, of: ".")

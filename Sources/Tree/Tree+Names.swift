@@ -83,6 +83,30 @@ extension Tree {
       }
       shown = chosen.map { views.shown[$0] }
     }
+    return try free(shown, of: name, in: folder, patience)
+  }
+
+  /// The same beside a folder, which nobody but who may look into it learns anything of.
+  func listedViews(
+    besideFolder name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
+  ) throws(Fault) -> [ListedView] {
+    guard folder.depth < views.depth, folder.item.listsViews else { return [] }
+    var shown: [any View] = []
+    for view in views.shownBesideFolders where try folder.item.hasFolders(view.markers, in: name, patience) {
+      if asker != nil {
+        guard let found = try folder.item.child(named: name, patience),
+          try may(5, found.item, found.attributes, asker)
+        else { continue }
+      }
+      shown.append(view)
+    }
+    return try free(shown, of: name, in: folder, patience)
+  }
+
+  /// The views of a name whose own names nothing else has.
+  private func free(
+    _ shown: [any View], of name: FileName, in folder: Node, _ patience: Patience
+  ) throws(Fault) -> [ListedView] {
     var free: [ListedView] = []
     for view in shown {
       let listed = ListedView(name: view.listedName(beside: name), view: view, file: name)
@@ -95,7 +119,7 @@ extension Tree {
   func find(
     _ listed: ListedView, of source: Found, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> Found? {
-    guard source.attributes.kind == .file else { return nil }
+    guard source.attributes.kind == listed.view.sourceKind else { return nil }
     let request = listed.view.listedRequest(beside: listed.file)
     return try item(of: listed.view, request, source, named: listed.file, in: folder, asker, patience)
   }

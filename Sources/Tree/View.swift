@@ -51,6 +51,10 @@ public protocol View: Sendable {
   /// Whether a listing shows the view beside a file without an extension that starts with `head`.
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
+  /// The folders that a folder has beside which a listing shows the view, of which it is one; none if it shows it beside no
+  /// folder.
+  var markers: [FileName] { get }
+
   /// The files whose view `name` could be, and what of each, the longest name first; none when it is no name of this
   /// view's. All but the last may only be something that exists before any view.
   func requests(for name: FileName) -> [ViewRequest]
@@ -70,6 +74,7 @@ extension View {
   public var names: Set<String> { [name] }
   public var sourceKind: Kind { .file }
   public var formats: [Format] { [] }
+  public var markers: [FileName] { [] }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func alternatives(of file: FileName) -> [FileName] { [] }
   public func isListed(beside file: FileName) -> Bool { true }
@@ -210,6 +215,8 @@ public struct Views: Sendable {
   public let all: [any View]
   /// Those that a listing may show.
   let shown: [any View]
+  /// Those of folders that it may show.
+  let shownBesideFolders: [any View]
   /// How many archives deep a listing shows views.
   public let depth: Int
   private let listed: ExtensionTable<any View>
@@ -220,6 +227,7 @@ public struct Views: Sendable {
     self.all = all
     self.depth = depth
     shown = all.filter { !$0.names.isSubset(of: hidden) }
+    shownBesideFolders = shown.filter { !$0.markers.isEmpty }
     listed = ExtensionTable(shown.flatMap { view in view.listedExtensions.map { ($0, view) } })
     named = ExtensionTable(all.flatMap { view in view.endings.map { ($0, view) } })
   }

@@ -60,7 +60,8 @@ extension FileStatus {
 }
 
 extension Timestamp {
-  fileprivate func isPast(at now: Timestamp) -> Bool {
+  /// Whether a file that was changed after `now` has another time than this one, as `FileStatus.isSettled`.
+  public func isPast(at now: Timestamp) -> Bool {
     let age = Double(now.seconds) - Double(seconds) + Double(now.nanoseconds - nanoseconds) / 1e9
     // A time in the future may be equalled by a later change, too.
     return abs(age) > (nanoseconds == 0 ? 2 : 0.02)
@@ -68,7 +69,7 @@ extension Timestamp {
 }
 
 extension Timestamp {
-  static var now: Timestamp {
+  public static var now: Timestamp {
     var time = Glibc.timespec()
     _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(time)

@@ -25,6 +25,18 @@ extension Index {
     return TextIndex(wholeAt: "\(folder)/\(Self.name(of: source))", key: key, sourceState: state, version: version)
   }
 
+  /// An exclusive lock for giving out numbers of texts, held until it is released; nil when it cannot be had within
+  /// `limit`. One for all sources: it is held for moments. Blocks.
+  public func lockForNumbers(within limit: Duration) -> TextIndexLock? {
+    guard let folder = textFolder, makeTextFolder(folder) != nil else { return nil }
+    let end = ContinuousClock.now + limit
+    while true {
+      if let lock = TextIndexLock("\(folder)/numbers") { return lock }
+      if ContinuousClock.now >= end { return nil }
+      usleep(5_000)
+    }
+  }
+
   /// Removes the least recently used text indexes until the rest takes at most `limit` bytes.
   public func trimTexts(to limit: Int64, sparing source: [UInt8]) {
     guard let folder = textFolder else { return }

@@ -153,7 +153,7 @@ public final class TextIndexLock: Sendable {
   private static let suffix = "-lock"
 
   /// Takes nil for an unnamed file, which needs no lock.
-  fileprivate init?(_ path: String?) {
+  init?(_ path: String?) {
     guard let path else {
       descriptor = -1
       return

@@ -33,6 +33,16 @@ struct MessageHead {
     isCut = !cursor.hasEnded && !cursor.hasMetSeparator
   }
 
+  /// Parses the section at the start of a standalone message, up to its empty line.
+  init(ofFile bytes: Span<UInt8>) {
+    var cursor = FieldCursor(bytes, 0..<bytes.count)
+    section = 0..<0
+    isCut = false
+    while let field = cursor.next() { note(bytes.extracting(field.name), field.value) }
+    section = 0..<cursor.position
+    isCut = !cursor.hasEnded
+  }
+
   /// The first field of each name is used.
   @inline(__always)
   private mutating func note(_ name: Span<UInt8>, _ value: Range<Int>) {

@@ -48,6 +48,7 @@ extension Views {
     return [
       messages, MailboxViewsView(besides: messages, mailboxes),
       MessageView(listing: services.listing, mailboxes.messages, outlook: services.conversions?.outlook),
+      FolderMessagesView(mailboxes), FolderMailView(listing: services.listing, mailboxes),
     ]
   }
 

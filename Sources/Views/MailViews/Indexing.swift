@@ -52,7 +52,25 @@ package final class Indexing: Sendable {
     return Search(mailbox)
   }
 
-  /// Starts the search of each mailbox that a mount of `root` would list, one after the other, and calls `body` with
+  /// The messages of the folder `root` of message files, called `name`; nil if it has none. Blocks until they are listed, and
+  /// unless that is not `readingAll`, until their headers have been read.
+  package func search(
+    folder root: RealRoot, named name: FileName, readingAll: Bool = true
+  ) throws(Fault) -> Search? {
+    try search(folder: Source(root, named: name), readingAll: readingAll)
+  }
+
+  private func search(folder source: Source, readingAll: Bool) throws(Fault) -> Search? {
+    guard let folder = try mailboxes.folder(source, .blocking) else { return nil }
+    if readingAll {
+      for first in stride(from: 0, to: try folder.count(.blocking), by: MailboxDirectory.blockSize) {
+        _ = try folder.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
+      }
+    }
+    return Search(folder)
+  }
+
+  /// Starts the search of each mailbox and Maildir that a mount of `root` would list, one after the other, and calls `body` with
   /// its path and the search, or the fault that prevented it. Blocks.
   package func searchAll(below root: RealRoot, _ body: (String, Result<Search, Fault>) -> Void) throws(Fault) {
     var folders: [(folder: RealFolder, path: String)] = [(try RealFolder(root: root), "")]
@@ -68,6 +86,7 @@ package final class Indexing: Sendable {
             let inner = found.item as? RealFolder
           {
             folders.append((inner, path + name.text + "/"))
+            searchMaildir(name, found, in: folder, path) { body(path + name.text, $0) }
           }
           guard entry.kind == .file, isListed(name, in: folder) else { continue }
           do throws(Fault) {
@@ -76,6 +95,15 @@ package final class Indexing: Sendable {
         }
       }
     }
+  }
+
+  private func searchMaildir(
+    _ name: FileName, _ found: Found, in folder: RealFolder, _ path: String, _ body: (Result<Search, Fault>) -> Void
+  ) {
+    do throws(Fault) {
+      guard try folder.hasFolders(MailFileList.maildir, in: name, .blocking) else { return }
+      if let search = try search(folder: Source(name, in: folder), readingAll: true) { body(.success(search)) }
+    } catch { body(.failure(error)) }
   }
 
   private func isListed(_ name: FileName, in folder: RealFolder) -> Bool {
@@ -112,6 +140,8 @@ package final class Indexing: Sendable {
       entry.size = Bounds.sum(entry.size, content.size)
       if let known = MailboxStore.summary(of: content, in: index) {
         (entry.path, entry.messages, entry.fileSize) = known
+      } else if let known = FolderStore.summary(of: content, in: index) {
+        (entry.path, entry.messages) = known
       }
       entries[content.source] = entry
     }

@@ -5,6 +5,7 @@ internal import Tree
 /// A mailbox as a source of messages, whose numbers are their positions.
 extension Mailbox: MessageSource {
   var isQuoted: Bool { true }
+  var losesMessages: Bool { false }
 
   func bytes(
     of message: ShownMessage.Chunk, at position: Int, _ patience: Patience

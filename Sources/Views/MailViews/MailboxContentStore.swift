@@ -9,6 +9,12 @@ struct MailboxContentStore: Sendable {
   /// Identifies the content.
   let state: [UInt8]
 
+  init(index: Index, source: [UInt8], state: [UInt8]) {
+    self.index = index
+    self.source = source
+    self.state = state
+  }
+
   init(_ store: MailboxStore, of hash: MailboxDirectory.Hash) {
     index = store.index
     source = store.source

@@ -17,7 +17,7 @@ final class MailboxFolder: MadeItem {
   var attributeCost: AttributeCost { .small }
 
   /// Avoids collisions with the inode numbers of other views of the file.
-  private static let mark: UInt64 = 0x6D62_6F78 << 32
+  static let mark: UInt64 = 0x6D62_6F78 << 32
 
   /// The names listed last: most of them are looked up next.
   private let listed = Mutex<(first: Int, names: [FileName])>((0, []))

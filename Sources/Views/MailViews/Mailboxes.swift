@@ -15,6 +15,8 @@ package final class Mailboxes: Sendable {
   }
 
   private let table = SourceTable<Mailbox>()
+  private let mailFolders = SourceTable<MailFolder>()
+  private let listed = MailFolders()
   /// Mailboxes kept open though not in use, in LRU order, the latest at the end.
   private let kept = Mutex<[any MessageSource]>([])
   let index: Index?
@@ -90,6 +92,14 @@ package final class Mailboxes: Sendable {
       guard let self, !isEnding else { return false }
       return !yieldsToReaders || audience.isThere
     }
+  }
+
+  /// The messages of a folder of message files; nil if it has none. Blocks on the disk.
+  func folder(_ source: Source, _ patience: Patience) throws(Fault) -> MailFolder? {
+    guard let files = try listed.files(of: Found(source.item, source.attributes), patience) else { return nil }
+    let shown = try Source(
+      item: files, attributes: files.attributes(patience), name: source.name, folder: source.folder)
+    return mailFolders.value(of: shown) { MailFolder($0, of: files, in: self) }
   }
 
   func mailbox(of source: Source) -> Mailbox { table.value(of: source) { Mailbox($0, in: self) } }

@@ -16,6 +16,8 @@ protocol MessageSource: AnyObject, Sendable {
   var file: SourceState { get }
   /// The fault that ended the search for messages early, if any.
   var fault: Fault? { get }
+  /// Whether single messages may go while the others stay.
+  var losesMessages: Bool { get }
   /// Whether messages are as in a mailbox, where lines `>From ` have one `>` too many.
   var isQuoted: Bool { get }
   /// The progress of the search: bytes read, messages found, and whether it is over.
@@ -86,12 +88,13 @@ extension MessageSource {
     return nil
   }
 
-  /// Parses a message; nil if the file is damaged there, which does not affect other messages. Blocks.
+  /// Parses a message; nil if the file is damaged there, or the message has gone, which does not affect other messages. Blocks.
   func messageIfReadable(_ row: MessageRow, at position: Int) throws(Fault) -> Message? {
     do throws(Fault) {
       return try Message(reading: bytes(of: ShownMessage.Chunk(row), at: position, .blocking), isQuoted: isQuoted)
     } catch {
-      guard error.concernsContent, error.kind != .changed else { throw error }
+      let hasGone = losesMessages && error.isOfEarlierState
+      guard hasGone || error.concernsContent && error.kind != .changed else { throw error }
       return nil
     }
   }

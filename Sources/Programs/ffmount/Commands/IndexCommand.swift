@@ -71,6 +71,9 @@ struct IndexCommand: ParsableCommand {
         return follow(path, search, indexing, reader) ? 0 : 1
       }
       var failures = 0
+      if let own = try indexing.search(folder: place.root, named: place.ownName) {
+        failures += follow(path, own, indexing, reader) ? 0 : 1
+      }
       try indexing.searchAll(below: place.root) { inner, found in
         let inner = path.hasSuffix("/") ? path + inner : path + "/" + inner
         switch found {
@@ -126,6 +129,8 @@ func describe(_ fault: Fault) -> String {
 /// The file or folder that a command works on.
 struct RealPlace {
   let root: RealRoot
+  /// The last name of the path.
+  let ownName: FileName
   /// The file's name in `root`; nil if the path is a folder.
   let name: FileName?
 
@@ -138,7 +143,8 @@ struct RealPlace {
     var status = stat()
     let isFolder = unsafe stat(full, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     let slash = full.lastIndex(of: "/") ?? full.startIndex
-    name = isFolder ? nil : FileName(full[full.index(after: slash)...].utf8)
+    ownName = FileName(full[full.index(after: slash)...].utf8)
+    name = isFolder ? nil : ownName
     do throws(Fault) {
       let folder = isFolder ? full : slash == full.startIndex ? "/" : String(full[..<slash])
       root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: 16))

@@ -9,14 +9,14 @@ import Tree
 /// `ffmount search ARCHIVE QUERY`: what `ARCHIVE.views/search/QUERY/` would show, without a mount.
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "search", abstract: "Finds messages in a mailbox, as its views/search/ does.",
+    commandName: "search", abstract: "Finds messages in a mailbox or a folder of mail, as its views/search/ does.",
     usage: "ffmount search ARCHIVE QUERY… [--json]",
     discussion: """
       A query is \(Indexing.Query.syntax) Prints a line a message, newest first: its folder, date, sender and \
       subject, with tabs between. The first search puts the words of the mailbox into an index, which is kept.
       """)
 
-  @Argument(help: "A mailbox.", completion: .file())
+  @Argument(help: "A mailbox, a Maildir, or another folder of messages.", completion: .file())
   var archive: String
 
   @Argument(parsing: .allUnrecognized, help: "What to look for; several words are one query.")
@@ -39,8 +39,8 @@ struct SearchCommand: ParsableCommand {
     let place = try RealPlace(archive)
     do throws(Fault) {
       let query = try Indexing.Query(terms.joined(separator: " "))
-      guard let name = place.name, let search = try indexing.search(name, in: place.root) else {
-        throw Fault(.unsupported, "it is no mailbox")
+      guard let search = try messages(of: place, indexing) else {
+        throw Fault(.unsupported, place.name == nil ? "it is no folder of messages" : "it is no mailbox")
       }
       try follow(search)
       if query.needsWords { try follow(indexing.words(of: search)) }
@@ -51,6 +51,11 @@ struct SearchCommand: ParsableCommand {
     } catch {
       throw Refusal(.failure, "cannot search \(archive): \(describe(error))")
     }
+  }
+
+  private func messages(of place: RealPlace, _ indexing: Indexing) throws(Fault) -> Indexing.Search? {
+    if let name = place.name { return try indexing.search(name, in: place.root) }
+    return try indexing.search(folder: place.root, named: place.ownName, readingAll: false)
   }
 
   /// The query without the `--` that ends the options.

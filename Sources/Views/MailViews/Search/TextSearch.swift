@@ -113,7 +113,7 @@ final class TextSearch: Sendable {
 
   private func found(in index: TextIndex, _ messages: Int) -> Found? {
     guard let reach = index.reach else { return nil }
-    let isWhole = reach.isWhole(of: messages)
+    let isWhole = messages == 0 || reach.isWhole(of: messages)
     if isWhole {
       progress.update { progress in
         progress.isDone = true

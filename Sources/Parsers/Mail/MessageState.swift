@@ -1,0 +1,48 @@
+/// What a mail program has noted of a message, outside its header.
+public struct MessageState: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let unread = MessageState(rawValue: 1)
+  public static let flagged = MessageState(rawValue: 2)
+  public static let replied = MessageState(rawValue: 4)
+  /// Forwarded, resent or bounced.
+  public static let passed = MessageState(rawValue: 8)
+  public static let draft = MessageState(rawValue: 16)
+  public static let deleted = MessageState(rawValue: 32)
+
+  /// From the letters after `:2,` in the name of a file of a Maildir; those that are not known mean nothing.
+  public init(maildirFlags flags: some Sequence<UInt8>) {
+    self = .unread
+    for flag in flags {
+      switch flag {
+      case UInt8(ascii: "S"): remove(.unread)
+      case UInt8(ascii: "F"): insert(.flagged)
+      case UInt8(ascii: "R"): insert(.replied)
+      case UInt8(ascii: "P"): insert(.passed)
+      case UInt8(ascii: "D"): insert(.draft)
+      case UInt8(ascii: "T"): insert(.deleted)
+      default: break
+      }
+    }
+  }
+
+  /// The labels that they are shown as, which are notmuch's tags.
+  public var labels: [String] {
+    let names: [(state: MessageState, label: String)] = [
+      (.draft, "draft"), (.flagged, "flagged"), (.passed, "passed"), (.replied, "replied"), (.unread, "unread"),
+    ]
+    return names.filter { contains($0.state) }.map(\.label)
+  }
+}
+
+extension MessageRow {
+  /// Adds what a mail program has noted: labels, and whether the message is deleted.
+  public mutating func note(_ state: MessageState) {
+    for label in state.labels where labels.count < MessageRow.listLimit && !labels.contains(label) {
+      labels.append(label)
+    }
+    if state.contains(.deleted) { isDeleted = true }
+  }
+}

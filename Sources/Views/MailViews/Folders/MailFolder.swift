@@ -1,0 +1,216 @@
+internal import Bytes
+internal import Index
+internal import Mail
+internal import Synchronization
+internal import Threads
+internal import Tree
+
+/// The messages of a folder of message files, in one state: a Maildir, or a folder of `.eml`, of `.emlx` or of MH.
+///
+/// The files are known from the listing. Their headers are read when rows are asked for, a block at a time, and stored in
+/// the index: of a folder that has changed, only those of new files are read.
+final class MailFolder: MessageSource {
+  let file: SourceState
+  private let files: MessageFiles
+  private weak let mailboxes: Mailboxes?
+  private let turn = BlockingLock()
+  private let known = Mutex<Known?>(nil)
+
+  /// The messages' numbers, and where they are stored.
+  private struct Known: Sendable {
+    let numbers: MessageNumbers
+    let count: Int
+    let store: FolderStore?
+    /// Identifies what is derived from all messages.
+    let state: [UInt8]
+  }
+
+  init(_ file: SourceState, of files: MessageFiles, in mailboxes: Mailboxes) {
+    self.file = file
+    self.files = files
+    self.mailboxes = mailboxes
+  }
+
+  var fault: Fault? { nil }
+  var isQuoted: Bool { false }
+  var losesMessages: Bool { true }
+  var isSearched: Bool { false }
+  var isKept: Bool { known.withLock { $0?.store != nil } }
+  var reach: (bytes: Int64, messages: Int, isDone: Bool) { (files.size, files.files.count, true) }
+  func checkEnd() throws(Fault) {}
+  func tryAgain() {}
+  func end() {}
+  func count(_ patience: Patience) throws(Fault) -> Int { files.files.count }
+
+  // MARK: Numbers
+
+  /// Blocks on the disk, the first time.
+  private func numbering() throws(Fault) -> Known {
+    if let known = known.withLock({ $0 }) { return known }
+    try turn.lock()
+    defer { turn.unlock() }
+    if let known = known.withLock({ $0 }) { return known }
+    guard let mailboxes, !mailboxes.isEnding else { throw .ending }
+    var store: FolderStore?
+    if let index = mailboxes.index, let identity = files.identity { store = FolderStore(index, of: identity) }
+    let stored = try store.flatMap { (store) throws(Fault) in
+      try store.numbers(of: files.files, path: file.path) { () throws(Fault) in
+        try files.checkCurrent(isDoubted: true, .blocking)
+      }
+    }
+    let numbers = stored ?? MessageNumbers(of: files.files)
+    var hashes = (StableHash(), StableHash(seed: 1))
+    for (number, file) in zip(numbers.numbers, files.files) {
+      let word = UInt64(number) << 8 | UInt64(file.state.rawValue)
+      hashes.0.combine(word)
+      hashes.1.combine(word)
+    }
+    let found = Known(
+      numbers: numbers, count: numbers.count, store: stored == nil ? nil : store,
+      state: numbers.epoch + [UInt8](bigEndian: [hashes.0.value, hashes.1.value]))
+    known.withLock { $0 = found }
+    mailboxes.keep(self)
+    return found
+  }
+
+  var store: MailboxContentStore? {
+    guard let known = try? numbering(), let store = known.store else { return nil }
+    return MailboxContentStore(index: store.index, source: store.source, state: known.state)
+  }
+
+  var wordsPlace: WordsPlace? {
+    guard let known = try? numbering(), let store = known.store else { return nil }
+    return WordsPlace(source: store.source, state: known.numbers.epoch, proof: known.numbers.epoch)
+  }
+
+  func hasGrown(from proof: [UInt8], _ count: Int) throws(Fault) -> Bool { false }
+
+  func numbers() throws(Fault) -> Int { try numbering().count }
+
+  func numbered(block: Int) throws(Fault) -> [NumberedMessage] {
+    let known = try numbering()
+    let first = block * MailboxDirectory.blockSize
+    return try rows(ofNumbers: block, known).prefix(max(0, known.count - first)).enumerated().map { index, row in
+      let number = first + index
+      let position = known.numbers.positions[number]
+      let share = Double(number + 1) / Double(known.count)
+      return NumberedMessage(
+        row: row, position: position == MessageNumbers.none ? nil : Int(position),
+        end: Int64(Double(files.size) * share))
+    }
+  }
+
+  func positions(of numbers: [UInt32], before reach: Int) -> [UInt32] {
+    guard let known = known.withLock({ $0 }) else { return [] }
+    return numbers.compactMap { number in
+      guard number < known.numbers.positions.count else { return nil }
+      let position = known.numbers.positions[Int(number)]
+      return position < reach ? position : nil
+    }
+  }
+
+  func reach(ofNumbersBelow number: Int) -> Int {
+    guard let known = known.withLock({ $0 }) else { return 0 }
+    if number >= known.count { return files.files.count }
+    return known.numbers.numbers.firstIndex { $0 >= number } ?? files.files.count
+  }
+
+  // MARK: Rows
+
+  func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
+    let size = MailboxDirectory.blockSize
+    let first = number * size
+    guard number >= 0, first < files.files.count else { return [] }
+    let place = Mailboxes.Place(state: file.state, number: number)
+    if let rows = mailboxes?.blocks[place] { return rows }
+    // The files have to be read.
+    if patience == .immediate { throw .later }
+    let known = try numbering()
+    var blocks: [Int: [MessageRow]] = [:]
+    var rows: [MessageRow] = []
+    rows.reserveCapacity(size)
+    for position in first..<min(files.files.count, first + size) {
+      let (block, index) = Int(known.numbers.numbers[position]).quotientAndRemainder(dividingBy: size)
+      let numbered: [MessageRow]
+      if let found = blocks[block] {
+        numbered = found
+      } else {
+        numbered = try self.rows(ofNumbers: block, known)
+        blocks[block] = numbered
+      }
+      rows.append(shown(numbered[index], files.files[position]))
+    }
+    mailboxes?.blocks.insert(rows, for: place, cost: Mailboxes.blockCost)
+    return rows
+  }
+
+  /// A row with what the file's name says.
+  private func shown(_ row: MessageRow, _ file: MailFile) -> MessageRow {
+    var row = row
+    row.note(file.state)
+    // Stands for the bytes: what is open of a message lasts as long as its file.
+    row.sum = UInt32(truncatingIfNeeded: file.identity.hash) | 1
+    return row
+  }
+
+  /// The rows of a block of numbers; those that are not stored are read from the files.
+  private func rows(ofNumbers block: Int, _ known: Known) throws(Fault) -> [MessageRow] {
+    let first = block * MailboxDirectory.blockSize
+    let end = min(known.numbers.identities.count, first + MailboxDirectory.blockSize)
+    let place = Mailboxes.Place(state: UInt64(bigEndianBytes: known.numbers.epoch), number: block)
+    if let rows = mailboxes?.blocks[place], rows.count >= end - first { return rows }
+    var rows = known.store?.rows(of: block, known.numbers.epoch) ?? []
+    if rows.count < end - first {
+      var isWhole = true
+      for number in (first + rows.count)..<end {
+        try Interest.check()
+        let position = known.numbers.positions[number]
+        let gone = MessageRow(separator: 0, start: 0, end: 0)
+        let row = position == MessageNumbers.none ? gone : try row(at: Int(position))
+        rows.append(row ?? gone)
+        isWhole = isWhole && row != nil
+      }
+      guard isWhole else { return rows }
+      known.store?.store(rows, of: block, known.numbers.epoch)
+    }
+    mailboxes?.blocks.insert(rows, for: place, cost: Mailboxes.blockCost)
+    return rows
+  }
+
+  /// The row of the message at a position, from its file; nil if that cannot be read.
+  private func row(at position: Int) throws(Fault) -> MessageRow? {
+    let file = files.files[position]
+    do throws(Fault) {
+      let source = try content(of: file, .blocking)
+      guard file.isAppleMail else { return try MessageRow(ofFile: source, from: 0, to: source.size) }
+      let message = try AppleMessage(source)
+      var row = try MessageRow(ofFile: source, from: message.range.lowerBound, to: message.range.upperBound)
+      row.note(message.state)
+      return row
+    } catch {
+      if error.isDelay { throw error }
+      return nil
+    }
+  }
+
+  // MARK: Bytes
+
+  func bytes(
+    of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
+  ) throws(Fault) -> any ByteSource {
+    guard files.files.indices.contains(position) else { throw .stale }
+    if patience == .immediate { throw .later }
+    let source = try content(of: files.files[position], patience)
+    return message.start == 0 && message.size == source.size
+      ? source : ByteRange(of: source, start: message.start, size: message.size)
+  }
+
+  /// The bytes of a message's file, whatever it is called by now. Throws a stale fault if it has gone.
+  private func content(of file: MailFile, _ patience: Patience) throws(Fault) -> any ByteSource {
+    if let found = try files.find(file) { return try found.item.content(patience) }
+    let now = try files.present()
+    guard let renamed = now.files.first(where: { $0.identity == file.identity }), let found = try now.find(renamed)
+    else { throw .stale }
+    return try found.item.content(patience)
+  }
+}

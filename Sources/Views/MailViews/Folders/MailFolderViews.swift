@@ -1,0 +1,125 @@
+package import Bytes
+internal import Mail
+package import Tree
+
+/// `FOLDER.messages/`, by name: the messages of a folder of message files.
+package struct FolderMessagesView: FolderView {
+  package let name = "messages"
+  package let sourceKind = Kind.folder
+  package let listedExtensions: Set<FileExtension> = []
+  package let possibleExtensions: Set<FileExtension> = []
+  private let mailboxes: Mailboxes
+
+  package static let suffix = MessagesView.suffix
+
+  package var descriptions: [ViewDescription] {
+    [
+      ViewDescription(
+        "FOLDER\(Self.suffix)/", sources: "any Maildir or MH folder, and folders of `.eml` or `.emlx` files",
+        "a folder for each message")
+    ]
+  }
+
+  package init(_ mailboxes: Mailboxes) { self.mailboxes = mailboxes }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    try mailboxes.item(of: source, (MailboxFolder.mark, MailboxFolder.mark), patience) { [mailboxes] folder in
+      MailboxFolder(folder, mailboxes.messages)
+    }
+  }
+}
+
+/// `FOLDER.views/`: the messages of a folder of message files, sorted. Listed beside Maildirs.
+package struct FolderMailView: FolderView {
+  package let name = SortedMailbox.view
+  package let sourceKind = Kind.folder
+  package let listedExtensions: Set<FileExtension> = []
+  package let possibleExtensions: Set<FileExtension> = []
+  package let markers: [FileName]
+  private let mailboxes: Mailboxes
+
+  package static let suffix = MailboxViewsView.suffix
+
+  package var descriptions: [ViewDescription] {
+    [
+      ViewDescription(
+        "FOLDER\(Self.suffix)/", sources: "any Maildir (listed) or MH folder, and folders of `.eml` or `.emlx` files",
+        "the messages by date, sender, thread and label, their attachments, and `search/QUERY/`")
+    ]
+  }
+
+  package init(listing: ViewListing, _ mailboxes: Mailboxes) {
+    markers = listing.extensions(["mbox"]).isEmpty ? [] : MailFileList.maildir
+    self.mailboxes = mailboxes
+  }
+
+  package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
+
+  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+    try mailboxes.item(of: source, (ViewPlace.folders, 0), patience) { [mailboxes] folder in
+      ViewsFolder(mailboxes.sorted(folder))
+    }
+  }
+}
+
+extension Mailboxes {
+  /// A view of a folder of message files, which `make` makes; nil if the folder has none. `marks` are its inode's and its
+  /// identity.
+  fileprivate func item(
+    of source: Source, _ marks: (inode: UInt64, identity: UInt64), _ patience: Patience,
+    _ make: @escaping @Sendable (MailFolder) -> any MadeItem
+  ) throws(Fault) -> Found? {
+    guard source.attributes.kind == .folder else { return nil }
+    let item: any MadeItem
+    if source.isConcealed {
+      item = try ConcealedMailFolder(source, marks) { [self] (source, patience) throws(Fault) in
+        guard let folder = try folder(source, patience) else { throw .notFound }
+        return make(folder)
+      }
+    } else {
+      guard source.item.listsViews, let folder = try folder(source, patience) else { return nil }
+      item = make(folder)
+    }
+    return Found(item, try item.attributes(patience))
+  }
+}
+
+/// A view of a folder as it is for who may not list the folder: whether it has mail is not looked at.
+///
+/// Who may list it has the same node, and finds in it what there is.
+private final class ConcealedMailFolder: MadeItem {
+  let file: SourceState
+  let inode: UInt64
+  let identity: UInt64
+  private let described: Attributes
+  private let open: @Sendable (Source, Patience) throws(Fault) -> any MadeItem
+  var kind: Kind { .folder }
+  var isImmutable: Bool { false }
+
+  init(
+    _ source: Source, _ marks: (inode: UInt64, identity: UInt64),
+    _ open: @escaping @Sendable (Source, Patience) throws(Fault) -> any MadeItem
+  ) throws(Fault) {
+    file = SourceState(source)
+    inode = file.inode(marks.inode)
+    identity = marks.identity
+    let rights = CommonRights(source.attributes, try source.item.accessList(), wanted: 5)
+    described = rights.applied(to: source.attributes).view(inode: inode, kind: .folder, size: 0)
+    self.open = open
+  }
+
+  private func opened(_ patience: Patience) throws(Fault) -> any MadeItem {
+    var source = file.source
+    source.isConcealed = false
+    return try open(source, patience)
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+  func accessList() throws(Fault) -> AccessList? { nil }
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    try opened(patience).child(named: name, patience)
+  }
+  func listing(_ patience: Patience) throws(Fault) -> any Listing { try opened(patience).listing(patience) }
+}

@@ -1,0 +1,110 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// The numbers of a folder's messages, which they keep while the folder changes.
+///
+/// A number is given out once. A message that goes loses its number for good: should its file come back, it gets another
+/// one, as nothing was derived from it meanwhile. When most numbers are of messages that have gone, all are given out
+/// anew, in another epoch.
+struct MessageNumbers: Sendable {
+  /// Distinguishes these numbers from all that were given out before an index was lost, or renumbered: eight bytes.
+  let epoch: [UInt8]
+  /// What each number was given to; nil for what has gone.
+  private(set) var identities: [MailFile.Identity?]
+  /// By position.
+  private(set) var numbers: [UInt32]
+  /// By number; `none` for what has gone.
+  private(set) var positions: [UInt32]
+  /// The blocks of numbers that have changed.
+  private(set) var changed: Set<Int> = []
+
+  /// Whether numbers are taken from messages that had them.
+  private(set) var takesAny = false
+
+  static let none = UInt32.max
+
+  /// Numbers for `files`, in their order.
+  init(of files: [MailFile]) {
+    epoch = [UInt8](bigEndian: UInt64.random(in: 0 ... .max))
+    identities = files.map(\.identity)
+    numbers = Array(0..<UInt32(files.count))
+    positions = numbers
+    changed = Set(0..<(files.count + MailboxDirectory.blockSize - 1) / MailboxDirectory.blockSize)
+  }
+
+  /// The stored numbers, with new ones for files that have none; nil if all should rather be given out anew.
+  init?(_ epoch: [UInt8], _ stored: [MailFile.Identity?], for files: [MailFile]) {
+    self.epoch = epoch
+    identities = stored
+    positions = Array(repeating: Self.none, count: stored.count)
+    numbers = []
+    numbers.reserveCapacity(files.count)
+    var known: [UInt64: UInt32] = Dictionary(minimumCapacity: stored.count)
+    for (number, identity) in stored.enumerated() {
+      if let identity { known[identity.hash] = UInt32(number) }
+    }
+    for (position, file) in files.enumerated() {
+      if let number = known[file.identity.hash], identities[Int(number)] == file.identity,
+        positions[Int(number)] == Self.none
+      {
+        numbers.append(number)
+        positions[Int(number)] = UInt32(position)
+        continue
+      }
+      let number = identities.count
+      guard number < Int(Int32.max) else { return nil }
+      numbers.append(UInt32(number))
+      positions.append(UInt32(position))
+      identities.append(file.identity)
+      changed.insert(number / MailboxDirectory.blockSize)
+    }
+    for number in stored.indices where positions[number] == Self.none && stored[number] != nil {
+      identities[number] = nil
+      takesAny = true
+      changed.insert(number / MailboxDirectory.blockSize)
+    }
+    if identities.count > 2 * files.count + Self.mostGone { return nil }
+  }
+
+  /// So many numbers of messages that have gone are always kept.
+  private static let mostGone = 4096
+
+  /// How many numbers were given out up to the last that has its message.
+  var count: Int { positions.lastIndex { $0 != Self.none }.map { $0 + 1 } ?? 0 }
+}
+
+extension MailFile.Identity {
+  /// In the index, in bytes.
+  static let packedSize = 36
+
+  /// Serialized for the index; of what has gone, zeros.
+  static func append(_ identity: Self?, to bytes: inout [UInt8]) {
+    bytes.append(littleEndian: identity?.inode ?? 0)
+    bytes.append(littleEndian: identity?.size ?? 0)
+    bytes.append(littleEndian: identity?.modified.seconds ?? 0)
+    bytes.append(littleEndian: identity?.modified.nanoseconds ?? 0)
+    bytes.append(littleEndian: identity?.name ?? 0)
+  }
+
+  /// Appends what `append` has made of several; nothing of a rest that is too short.
+  static func read(_ bytes: ArraySlice<UInt8>, to identities: inout [Self?]) {
+    let span = bytes.span
+    func word(_ start: Int, _ size: Int = 8) -> UInt64 {
+      var word: UInt64 = 0
+      for place in 0..<size { word |= UInt64(span[start + place]) << UInt64(8 * place) }
+      return word
+    }
+    for start in stride(from: 0, through: span.count - packedSize, by: packedSize) {
+      let inode = word(start)
+      guard inode != 0 else {
+        identities.append(nil)
+        continue
+      }
+      let modified = Timestamp(
+        seconds: Int64(bitPattern: word(start + 16)), nanoseconds: Int32(truncatingIfNeeded: word(start + 24, 4)))
+      identities.append(
+        Self(inode: inode, size: Int64(bitPattern: word(start + 8)), modified: modified, name: word(start + 28)))
+    }
+  }
+}

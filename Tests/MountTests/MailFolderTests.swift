@@ -1,0 +1,128 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `FOLDER.messages/` and `FOLDER.views/` of folders of message files.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct MailFolderTests {
+  private static let folders = ["Maildir", "eml", "mh", "apple"]
+
+  /// The mails of `SearchTests` as a mailbox and as folders of each kind, and a cache folder of its own.
+  private func withFolders(_ body: (MountScratch) async throws -> Void) async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.mbox", SearchTests.mails.joined())
+      try await script("mail_folders.py", scratch.source + "/a.mbox", scratch.source)
+      try await body(scratch)
+    }
+  }
+
+  private func mounted(_ scratch: MountScratch, _ body: (MountProcess) async throws -> Void) async throws {
+    try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"], body)
+  }
+
+  @Test func folderOfMailIsAsTheSameMailInAMailbox() async throws {
+    try await withFolders { scratch in
+      for _ in 0..<2 {
+        try await mounted(scratch) { mount in
+          let queries = SearchTests.queries.map(\.0).joined(separator: "\n")
+          let folders = Self.folders.joined(separator: " ")
+          try await script("compare_mail_folders.py", mount.mountpoint, "a.mbox", folders, queries)
+        }
+      }
+    }
+  }
+
+  @Test func viewsAreListedBesideMaildirsAndFlagsAreLabels() async throws {
+    try await withFolders { scratch in
+      try await mounted(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          mkdir $S/almost $S/almost/cur $S/almost/new $S/hidden; cp $S/eml/*1* $S/hidden/.not.txt; ln -s ../eml $S/eml/more
+          ln -s 001\\ mail.eml $S/eml/link.eml
+          echo $(ls -A . Maildir | grep -v txt)
+          (cd Maildir.views/by-label; find . -mindepth 2 -maxdepth 2 -name '0*' | cut -d' ' -f1 | sort)
+          echo $(ls -d Maildir.views/search*) $(ls Maildir.views/deleted 'Maildir.views/search/is:deleted' | cut -c-6)
+          ls apple.views/by-label/flagged | cut -c-6; ls Maildir/.Sent.messages | wc -l; ls eml.messages | wc -l
+          ls hidden.views almost.views 000.messages; getfattr --only-values -n user.ffmount.source Maildir.views
+          """, scratch)
+        #expect(
+          said == """
+            .: Maildir Maildir.views a.mbox a.mbox.messages a.mbox.views almost apple eml hidden mh Maildir: .Sent .Sent.views \
+            cur new tmp
+            ./C++/000004
+            ./Inbox/000004
+            ./draft/000005
+            ./flagged/000003
+            ./passed/000004
+            ./replied/000004
+            ./unread/000001
+            Maildir.views/search Maildi 000006 Maildi 000006
+            000003
+            0
+            6
+            ls: cannot access 'hidden.views': No such file or directory
+            ls: cannot access 'almost.views': No such file or directory
+            ls: cannot access '000.messages': No such file or directory
+            Maildir
+            """)
+      }
+    }
+  }
+
+  @Test func whatComesGoesAndChangesIsShown() async throws {
+    try await withFolders { scratch in
+      try await mounted(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          q() { echo $(ls "Maildir.views/search/$1" | cut -c-6); }
+          q invoice; q zebra; q label:flagged; exec 5<"$(ls -d Maildir.messages/000003*)/headers.txt"
+          mv $S/Maildir/cur/1700000002* $S/Maildir/cur/1700000002.M2P1.host:2,R; q label:flagged; q 会議; grep -c . <&5; exec 5<&-
+          printf 'From: n@example.com\\n\\nan invoice\\n' >$S/Maildir/tmp/x; mv $S/Maildir/tmp/x $S/Maildir/new/1600000000.M9P1.host
+          q invoice; ls Maildir.messages | cut -c-6 | tail -1
+          mv $S/Maildir/new/1700000000* $S/; q invoice; mv $S/1700000000* $S/Maildir/cur/; q invoice
+          sed -i s/zebra/okapi/ $S/eml/004*; sleep 1.1; ls eml.views/search/zebra eml.views/search/okapi | cut -c-6
+          """, scratch)
+        #expect(
+          said == """
+            000001 000002
+            000005
+            000003
+
+            000003
+            5
+            000001 000002 000003
+            000007
+            000001 000002
+            000001 000002 000003
+            eml.vi
+            000005
+
+            eml.vi
+
+            """)
+      }
+      for (folder, query, hits) in [("Maildir", "invoice", 3), ("eml", "okapi", 1), ("Maildir/.Sent", "invoice", 0)] {
+        let words = [MountProcess.binary, "search", "\(scratch.source)/\(folder)", query]
+        let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+        let result = try await MountChild(words, environment: environment).wait(atMost: 20)
+        #expect(result.status == 0 && result.lines.count == hits, "\(folder): \(result.text) \(result.errors)")
+      }
+    }
+  }
+
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func onlyWhoMayReadAllFilesMayEnter() async throws {
+    try await withFolders { scratch in
+      try await withMount(
+        scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      ) { mount in
+        let said = try await mount.shell(
+          """
+          cd ..; chmod 755 . mnt/..; o() { setpriv --reuid=65534 --regid=65534 --clear-groups ls "$@" 2>&1 | wc -l; }
+          for f in mh eml; do chmod 755 $S/$f; chmod 644 $S/$f/*; done; chmod 600 "$S/eml/002 mail.eml"
+          o mnt/mh.messages; o mnt/eml.messages; stat -c %A mnt/mh.views mnt/eml.views
+          chmod 711 $S/mh; sleep 1.1; o mnt/mh.messages
+          """, scratch)
+        #expect(said == "6\n1\ndr-xr-xr-x\ndr-x------\n1\n")
+      }
+    }
+  }
+}
