@@ -31,10 +31,21 @@ import Testing
   }
 
   @Test func depthAndSizeAreBounded() throws {
-    let deep = String(repeating: "<w:tbl><w:tr><w:tc>", count: 3000)
-    guard case .failed = try MadeOffice.text(of: MadeOffice.word(deep)) else {
-      Issue.record("3,000 tables in each other were read")
-      return
+    func nested(_ names: String...) -> String {
+      let count = 1900 / names.count
+      return String(repeating: names.map { "<\($0)>" }.joined(), count: count)
+        + String(repeating: names.reversed().map { "</\($0)>" }.joined(), count: count)
+    }
+    let deep = [nested("w:tbl", "w:tr", "w:tc"), nested("w:p", "w:txbxContent")].map { MadeOffice.word($0) }
+    let open = [
+      nested("text:h"), nested("text:list", "text:list-item"), nested("text:p", "text:note", "text:note-body"),
+    ]
+    .map { MadeOffice.openDocument("text", "<office:text>\($0)</office:text>") }
+    for document in deep + open {
+      guard case .failed(.limit, _) = try MadeOffice.text(of: document) else {
+        Issue.record("hundreds of blocks in each other were read")
+        return
+      }
     }
     let page = String(repeating: "<table><tr><td>", count: 3000)
     guard case .failed(.limit, _) = try MadeOffice.page(Array(page.utf8)) else {

@@ -58,6 +58,36 @@ import Testing
     #expect(markdown.contains("[link](https://a.example)  \nend\n"), "\(markdown)")
   }
 
+  /// A list that continues one goes on with the numbers of its style, or of the list that it names, whatever is between.
+  @Test func listsContinueAndHiddenTextIsLeftOut() throws {
+    func list(_ attributes: String, _ item: String) -> String {
+      "<text:list \(attributes)><text:list-item>\(item)</text:list-item></text:list>"
+    }
+    func level(_ format: String) -> String {
+      "<text:list-style style:name=\"\(format)\"><text:list-level-style-number text:level=\"1\" "
+        + "style:num-format=\"\(format)\"/></text:list-style>"
+    }
+    let hidden = "<style:text-properties text:display=\"none\"/></style:style>"
+    let styles =
+      level("1") + level("A") + "<style:style style:name=\"H\" style:family=\"paragraph\">\(hidden)"
+      + "<style:style style:name=\"C\" style:family=\"text\">\(hidden)"
+    let on = "text:continue-numbering=\"true\""
+    let note =
+      "<text:note><text:note-citation>1</text:note-citation><text:note-body>\(list("text:style-name=\"1\"", "<text:p>in</text:p>"))"
+      + "</text:note-body></text:note>"
+    let content =
+      list("text:style-name=\"1\" xml:id=\"x\"", "<text:p>a\(note)</text:p>")
+      + list("text:style-name=\"A\" \(on)", "<text:p>b</text:p>")
+      + list("text:style-name=\"1\" \(on)", "<text:p>c</text:p>")
+      + list("text:style-name=\"A\" text:continue-list=\"x\"", "<text:p>d</text:p>")
+      + list("text:style-name=\"1\"", "<text:p>e</text:p>")
+      + "<text:p text:style-name=\"H\">gone</text:p><text:p>f<text:span text:style-name=\"C\">gone</text:span>"
+      + "<text:hidden-text text:is-hidden=\"true\">gone</text:hidden-text><text:hidden-text>g</text:hidden-text></text:p>"
+    let document = MadeOffice.openDocument("text", "<office:text>\(content)</office:text>", styles: styles)
+    #expect(
+      try MadeOffice.text(of: document) == .text("1 a[1]\nA b\n2 c\nC d\n1 e\n\nfg\n\n[1] 1 in\n"))
+  }
+
   private static func shape(_ kind: String, _ paragraphs: String) -> String {
     "<p:sp><p:nvSpPr><p:nvPr><p:ph type=\"\(kind)\"/></p:nvPr></p:nvSpPr><p:txBody>\(paragraphs)</p:txBody></p:sp>"
   }

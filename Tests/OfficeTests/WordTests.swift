@@ -134,6 +134,24 @@ import Testing
     }
   }
 
+  /// Styles hide text, too; how characters are spoken stands above them, and what divides below.
+  @Test func whatIsHiddenByStyleIsLeftOut() throws {
+    func run(_ text: String, _ look: String = "") -> String { "<w:r><w:rPr>\(look)</w:rPr><w:t>\(text)</w:t></w:r>" }
+    let styles = """
+      <w:styles SPACES><w:style w:type="character" w:styleId="H"><w:rPr><w:vanish/></w:rPr></w:style>\
+      <w:style w:type="character" w:styleId="I"><w:basedOn w:val="H"/></w:style>\
+      <w:style w:type="paragraph" w:styleId="P"><w:rPr><w:vanish/></w:rPr></w:style></w:styles>
+      """
+    let body =
+      "<w:p>\(run("a"))\(run("gone", "<w:rStyle w:val=\"I\"/>"))"
+      + run("b", "<w:rStyle w:val=\"I\"/><w:vanish w:val=\"0\"/>")
+      + "<w:r><w:ruby><w:rt>\(run("spoken"))</w:rt><w:rubyBase>\(run("c"))</w:rubyBase></w:ruby></w:r>"
+      + "<m:f xmlns:m=\"http://schemas.openxmlformats.org/officeDocument/2006/math\"><m:num><m:r><m:t>3</m:t></m:r></m:num>"
+      + "<m:den><m:r><m:t>4</m:t></m:r></m:den></m:f></w:p><w:p><w:pPr><w:pStyle w:val=\"P\"/></w:pPr>\(run("gone"))</w:p>"
+    let document = MadeOffice.word(body, links: [("s", "styles", "styles.xml")], [("word/styles.xml", styles)])
+    #expect(try MadeOffice.text(of: document) == .text("abc3/4\n"))
+  }
+
   @Test func linksOfPagesAreHarmlessAndImagesAreInThem() throws {
     let document = MadeOffice.word(
       "<w:p><w:hyperlink r:id=\"l\"><w:r><w:t>x</w:t></w:r></w:hyperlink>"

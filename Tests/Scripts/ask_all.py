@@ -1,7 +1,7 @@
-"""ask_all.py MOUNT SECONDS [SEED [SHARE]]: asks everything there is to ask of what lies in a mount's first folder.
+"""ask_all.py MOUNT SECONDS [SEED [SHARE [VIEWS]]]: asks everything there is to ask of what lies in a mount's first folder.
 
 Attributes, listings, extended attributes, reads at odd places, and views by name with odd modifiers, some of them within
-folders. Of the conversions, SHARE are read (1: all of them). Prints how often what was answered, as JSON; a failure is an
+folders; or VIEWS alone, with spaces between them. Of the conversions, SHARE are read (1: all of them). Prints how often what was answered, as JSON; a failure is an
 answer.
 """
 import collections
@@ -17,7 +17,7 @@ VIEWS = (
     ".contents .messages .message .views .pages .as-html .as-txt .as-jpeg .as-png .as-pdf .as-avif .merged.pdf .as.jpg "
     ".1600px.q70.as-webp .1px.as-gif .99999999999999999999px.as-png .0%.as-png .50%.rot90.gray.noexif.as-tiff "
     ".800x600.800x600.as-jpeg .contents.as-txt .as-txt.as-html .as-pdf.pages .messages.merged.pdf .as-nothing "
-    ".tracks .merged.mp3 .merged.mp4 .crossfade=2s.merged.flac"
+    ".tracks .merged.mp3 .merged.mp4 .crossfade=2s.merged.flac .as-md .sheets .as-docx .as-ods"
 ).split()
 STEM_VIEWS = ".compressed.pdf .72dpi.q40.compressed.pdf .99999999999dpi.compressed.pdf .gray.compressed.pdf".split()
 INNER = (
@@ -26,8 +26,16 @@ INNER = (
 ).split()
 
 
-def main(mountpoint: str, limit: str, seed: str = "1", share: str = "1") -> None:
+def main(mountpoint: str, limit: str, seed: str = "1", share: str = "1", views: str = "") -> None:
     walker = Walker(float(limit), random.Random(int(seed)), float(share))
+    if views:
+        names = [name for name in walker.listed(mountpoint) if not name.endswith(".as-pdf")]
+        # Several that ask at once ask of different files.
+        walker.numbers.shuffle(names)
+        for name in names:
+            for view in views.split():
+                walker.ask(f"{mountpoint}/{name}{view}", 3)
+        return print(json.dumps(walker.counts))
     for name in walker.listed(mountpoint):
         walker.ask(f"{mountpoint}/{name}", 0)
         for view in VIEWS:
@@ -73,7 +81,7 @@ class Walker:
             self.ask_folder(path, depth)
         elif status.st_mode & 0o170000 == 0o100000:
             # Content that a worker has to generate is expensive.
-            if depth == 0 or not re.search(r"\.as-(?!html|txt)\w+$|\.pdf$", path) or self.numbers.random() < self.share:
+            if depth == 0 or not re.search(r"\.as-(?!html|txt|md)\w+$|\.pdf$", path) or self.numbers.random() < self.share:
                 self.read(path)
         else:
             self.attempt("readlink", os.readlink, path)
@@ -84,6 +92,8 @@ class Walker:
             return
         for name in self.numbers.sample(names, min(len(names), 6)):
             self.ask(f"{path}/{name}", depth + 1)
+            if depth == 3:
+                continue
             for view in self.numbers.sample(VIEWS, 3):
                 self.ask(f"{path}/{name}{view}", depth + 2)
         for name in self.numbers.sample(INNER, 3):

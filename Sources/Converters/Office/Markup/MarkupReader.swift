@@ -30,11 +30,15 @@ internal import WorkerKit
   private var isAtEnd = false
   /// How many elements are open.
   private var depth = 0
+  /// How many blocks are being read, one in the other.
+  private var blocks = 0
 
   /// So much is parsed at a time, in bytes.
   private static let piece: Int64 = 32 << 10
   /// Nothing that people write is nested deeper.
   private static let deepest = 2000
+  /// Each takes some of the stack.
+  private static let mostBlocks = 200
 
   /// HTML has to be in UTF-8; XML says what it is in.
   init(_ source: any ByteSource, _ language: Language = .xml) throws(JobFailure) {
@@ -140,5 +144,15 @@ internal import WorkerKit
     while depth > outside, let event = try next() {
       if case .start(let element) = event { try body(element) }
     }
+  }
+
+  /// Calls `body`, which reads a block that may have others of its kind within it.
+  func block(_ body: () throws(JobFailure) -> Void) throws(JobFailure) {
+    blocks += 1
+    defer { blocks -= 1 }
+    guard blocks <= Self.mostBlocks else {
+      throw JobFailure(.limit, "has more than \(Self.mostBlocks) tables or lists in each other")
+    }
+    try body()
   }
 }

@@ -15,6 +15,8 @@ struct OpenStyles {
 
   private(set) var looks: [String: Run.Look] = [:]
   private(set) var lists: [String: [Level]] = [:]
+  /// The styles of text that is not shown.
+  private(set) var hidden: Set<String> = []
   /// Paragraph styles' lists.
   private(set) var listNames: [String: String] = [:]
 
@@ -27,8 +29,10 @@ struct OpenStyles {
     switch element.name {
     case "style:style":
       var look: Run.Look = []
+      var isHidden = element["style:parent-style-name"].map(hidden.contains) ?? false
       try reader.forEachElement { (part) throws(JobFailure) in
         guard part.name == "style:text-properties" else { return }
+        if let display = part["text:display"] { isHidden = display == "none" }
         if part["fo:font-weight"] == "bold" { look.insert(.bold) }
         if part["fo:font-style"] == "italic" { look.insert(.italic) }
         if let line = part["style:text-line-through-style"], line != "none" { look.insert(.struck) }
@@ -38,6 +42,7 @@ struct OpenStyles {
       }
       guard let name = element["style:name"] else { return true }
       if element["style:family"] == "text", !look.isEmpty { looks[name] = look }
+      if isHidden { hidden.insert(name) }
       if let list = element["style:list-style-name"], !list.isEmpty { listNames[name] = list }
     case "text:list-style", "text:outline-style":
       var levels = [Level](repeating: Level(), count: Self.levelCount)

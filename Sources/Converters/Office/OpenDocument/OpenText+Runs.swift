@@ -35,8 +35,10 @@ extension OpenText {
         case "text:note": runs.append(try readNote())
         case "office:annotation": runs.append(try readComment())
         case "text:ruby-text", "svg:title", "svg:desc", "text:script", "draw:object", "draw:object-ole", "math:math",
-          "office:event-listeners", "text:hidden-text", "text:hidden-paragraph":
+          "office:event-listeners", "text:hidden-paragraph":
           try reader.skip()
+        case "text:hidden-text":
+          if element["text:is-hidden"] == "true" { try reader.skip() } else { isPast = false }
         case "text:p", "text:h", "text:list", "table:table":
           let outer = taker
           taker = beside
@@ -51,8 +53,13 @@ extension OpenText {
           link = element["xlink:href"]
           isPast = false
         case "text:span":
-          look.formUnion(element["text:style-name"].flatMap { styles.looks[$0] } ?? [])
-          isPast = false
+          let style = element["text:style-name"] ?? ""
+          if styles.hidden.contains(style) {
+            try reader.skip()
+          } else {
+            look.formUnion(styles.looks[style] ?? [])
+            isPast = false
+          }
         default: isPast = false
         }
         if element.name == "text:s" || element.name == "text:tab" { isSpaced = false }

@@ -8,11 +8,19 @@ final class OpenText {
   /// The lists that are open, outermost first, and the numbers given last on each level.
   private var open: [String] = []
   private var counts: [Int] = []
+  /// The lists that later ones may continue, by their names and by their styles.
+  private var named: [String: Numbering] = [:]
+  private var latest: [String: Numbering] = [:]
   private var outline: [Int] = []
   private var noteCount = 0
   private var commentCount = 0
   /// How often one cell may be repeated in a table of a text.
   private static let mostCells = 100
+  /// How many lists have names.
+  private static let mostNames = 100_000
+
+  /// The numbers given last on each level of a list, and of those that continue it.
+  private final class Numbering { var counts: [Int] = [] }
 
   init(_ reader: MarkupReader, _ styles: OpenStyles) {
     self.reader = reader
@@ -38,11 +46,11 @@ final class OpenText {
   /// Reads a block; what an element of another kind contains comes next.
   func readBlock(_ element: Element) throws(JobFailure) {
     switch element.name {
-    case "text:p", "text:h": try readParagraph(element, label: nil)
-    case "text:list": try readList(element)
-    case "table:table": try readTable()
-    case "draw:page": try readPage()
-    case "office:annotation": try readComment()
+    case "text:p", "text:h": try reader.block { () throws(JobFailure) in try readParagraph(element, label: nil) }
+    case "text:list": try reader.block { () throws(JobFailure) in try readList(element) }
+    case "table:table": try reader.block { () throws(JobFailure) in try readTable() }
+    case "draw:page": try reader.block { () throws(JobFailure) in try readPage() }
+    case "office:annotation": try reader.block { () throws(JobFailure) in try readComment() }
     case "draw:image": try readImage(element)
     case "text:tracked-changes", "text:sequence-decls", "office:forms", "text:table-of-content-source",
       "text:alphabetical-index-source", "text:illustration-index-source", "text:table-index-source",
@@ -61,6 +69,7 @@ final class OpenText {
 
   /// `label`: that of the list's item that the paragraph starts.
   func readParagraph(_ element: Element, label: ListItem?) throws(JobFailure) {
+    if let style = element["text:style-name"], styles.hidden.contains(style) { return try reader.skip() }
     let beside = BlockList()
     var runs = try readRuns(beside)
     if !runs.isBlank {
@@ -94,8 +103,9 @@ final class OpenText {
 
   private func readList(_ element: Element) throws(JobFailure) {
     let level = open.count
-    open.append(element["text:style-name"] ?? open.last ?? "")
-    if level == 0, element["text:continue-numbering"] != "true", element["text:continue-list"] == nil { counts = [] }
+    let style = element["text:style-name"] ?? open.last ?? ""
+    let numbering = level == 0 ? numbering(of: element, style) : nil
+    open.append(style)
     try reader.forEachElement { (item) throws(JobFailure) in
       switch item.name {
       case "text:list-item": try readItem(item, level: level, isCounted: true)
@@ -104,7 +114,19 @@ final class OpenText {
       }
     }
     open.removeLast()
-    if counts.count > level + 1 { counts.removeLast(counts.count - level - 1) }
+    numbering?.counts = counts
+  }
+
+  /// Those of the list that an outermost one continues: the one that it names, or the last of its style (19.780, 19.779).
+  private func numbering(of list: Element, _ style: String) -> Numbering {
+    var continued: Numbering?
+    if let name = list["text:continue-list"] { continued = named[name] }
+    if continued == nil, list["text:continue-numbering"] == "true" { continued = latest[style] }
+    let numbering = continued ?? Numbering()
+    counts = numbering.counts
+    latest[style] = numbering
+    if let name = list["xml:id"], named.count < Self.mostNames { named[name] = numbering }
+    return numbering
   }
 
   private func readItem(_ item: Element, level: Int, isCounted: Bool) throws(JobFailure) {
@@ -137,6 +159,14 @@ final class OpenText {
     counts[level] = start ?? counts[level] &+ 1
   }
 
+  /// Reads what has lists of its own, within no other.
+  private func apart(_ read: () throws(JobFailure) -> Void) throws(JobFailure) {
+    let outer = (open, counts, latest)
+    (open, counts) = ([], [])
+    try read()
+    (open, counts, latest) = outer
+  }
+
   private func readTable() throws(JobFailure) {
     try taker.add(.tableStart)
     try reader.forEachElement { (element) throws(JobFailure) in
@@ -159,10 +189,7 @@ final class OpenText {
       switch element.name {
       case "table:table-cell":
         let list = BlockList()
-        let (outer, lists) = (taker, open)
-        open = []
-        try readBlocks(into: list)
-        (taker, open) = (outer, lists)
+        try apart { () throws(JobFailure) in try readBlocks(into: list) }
         let cell = Cell(
           list.blocks, columns: element.number("table:number-columns-spanned") ?? 1,
           rows: element.number("table:number-rows-spanned") ?? 1, isHead: isHead)
@@ -205,10 +232,7 @@ final class OpenText {
       switch element.name {
       case "text:note-citation": mark = try reader.text()
       case "text:note-body":
-        let lists = open
-        open = []
-        try readBlocks(into: list)
-        open = lists
+        try apart { () throws(JobFailure) in try readBlocks(into: list) }
       default: break
       }
     }
@@ -224,20 +248,19 @@ final class OpenText {
     commentCount += 1
     let mark = "c\(commentCount)"
     let list = BlockList()
-    let lists = open
-    open = []
-    try reader.forEachElement { (element) throws(JobFailure) in
-      switch element.name {
-      case "dc:creator": list.add(.paragraph([Run(.text("\(try reader.text()):"))]))
-      case "dc:date", "?:creator-initials", "?:sender-initials": try reader.skip()
-      default:
-        let outer = taker
-        taker = list
-        try readBlock(element)
-        taker = outer
+    try apart { () throws(JobFailure) in
+      try reader.forEachElement { (element) throws(JobFailure) in
+        switch element.name {
+        case "dc:creator": list.add(.paragraph([Run(.text("\(try reader.text()):"))]))
+        case "dc:date", "?:creator-initials", "?:sender-initials": try reader.skip()
+        default:
+          let outer = taker
+          taker = list
+          try readBlock(element)
+          taker = outer
+        }
       }
     }
-    open = lists
     try taker.add(.note(mark, list.blocks))
     return Run(.note(mark))
   }

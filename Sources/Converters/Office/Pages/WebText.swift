@@ -63,7 +63,7 @@ final class WebText {
           try reader.skip()
         } else if element.name == "table" {
           try endParagraph()
-          try readTable()
+          try reader.block { () throws(JobFailure) in try readTable() }
         } else {
           outer.append(state)
           try start(element)

@@ -1,12 +1,13 @@
 internal import WorkerKit
 
-/// What a Word document's paragraph styles say of headings and lists (ECMA-376, part 1, 17.7).
+/// What a Word document's styles say of headings, of lists and of hidden text (ECMA-376, part 1, 17.7).
 struct WordStyles {
   struct Style {
     var name = ""
     var parent: String?
     var outline: Int?
     var list: WordListPlace?
+    var isHidden: Bool?
   }
 
   private var styles: [String: Style] = [:]
@@ -18,7 +19,8 @@ struct WordStyles {
   init(_ reader: MarkupReader) throws(JobFailure) {
     while let event = try reader.next() {
       guard case .start(let element) = event, element.name == "w:style" else { continue }
-      guard element["w:type"] == "paragraph", let id = element["w:styleId"] else {
+      guard let kind = element["w:type"], kind == "paragraph" || kind == "character", let id = element["w:styleId"]
+      else {
         try reader.skip()
         continue
       }
@@ -30,7 +32,7 @@ struct WordStyles {
         case "w:outlineLvl": style.outline = part.number("w:val")
         case "w:numId": style.list = WordListPlace(list: part["w:val"] ?? "", level: style.list?.level ?? 0)
         case "w:ilvl": style.list = WordListPlace(list: style.list?.list ?? "", level: part.number("w:val") ?? 0)
-        case "w:rPr": try reader.skip()
+        case "w:vanish": style.isHidden = !part.isOff("w:val")
         default: break
         }
       }
@@ -46,6 +48,8 @@ struct WordStyles {
       return style.name.hasPrefix("heading ") ? Int(style.name.dropFirst(8)) : nil
     }.flatMap { $0 > 0 ? $0 : nil }
   }
+
+  func isHidden(_ id: String?) -> Bool { first(id) { $0.isHidden } ?? false }
 
   func list(_ id: String?) -> WordListPlace? { first(id) { $0.list } }
 

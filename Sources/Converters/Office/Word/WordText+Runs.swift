@@ -27,9 +27,9 @@ extension WordText {
       switch element.name {
       case "w:pPr": try readProperties(&changed)
       case "w:r":
-        (look, isHidden) = ([], false)
+        (look, isHidden) = ([], document.styles.isHidden(changed.style))
         isPast = false
-      case "w:rPr": (look, isHidden) = try readLook()
+      case "w:rPr": try readLook(&look, &isHidden)
       case "w:t":
         let text = try reader.text()
         if !isHidden, isShown { changed.runs.add(text, look, link: to) }
@@ -37,7 +37,8 @@ extension WordText {
       case "w:instrText":
         let text = try reader.text()
         if !fields.isEmpty, fields[fields.count - 1].order.utf8.count < 4096 { fields[fields.count - 1].order += text }
-      case "w:del", "w:moveFrom", "w:sdtPr", "mc:Fallback": try reader.skip()
+      // How characters are spoken stands above them.
+      case "w:del", "w:moveFrom", "w:sdtPr", "mc:Fallback", "w:rt": try reader.skip()
       case "w:txbxContent": try readBlocks(into: beside)
       case "w:hyperlink":
         link = element["r:id"].flatMap { links[$0]?.target } ?? element["w:anchor"].map { "#\($0)" }
@@ -69,6 +70,7 @@ extension WordText {
     case "w:footnoteReference": try note("footnotes", element["w:id"], &paragraph.runs)
     case "w:endnoteReference": try note("endnotes", element["w:id"], &paragraph.runs)
     case "w:commentReference": try note("comments", element["w:id"], &paragraph.runs)
+    case "m:den": paragraph.runs.add("/", look, link: link)
     case "wp:docPr": words = element["descr"] ?? ""
     case "a:blip", "v:imagedata":
       guard let image = (element["r:embed"] ?? element["r:id"]).flatMap({ links[$0] }), !image.isOutside else { return }
@@ -97,23 +99,23 @@ extension WordText {
     paragraph = changed
   }
 
-  private func readLook() throws(JobFailure) -> (Run.Look, isHidden: Bool) {
-    var look: Run.Look = []
-    var isHidden = false
+  private func readLook(_ look: inout Run.Look, _ isHidden: inout Bool) throws(JobFailure) {
+    var (changed, isGone) = (look, isHidden)
     try reader.forEachElement { (element) throws(JobFailure) in
       switch element.name {
-      case "w:b": if !element.isOff("w:val") { look.insert(.bold) }
-      case "w:i": if !element.isOff("w:val") { look.insert(.italic) }
-      case "w:strike", "w:dstrike": if !element.isOff("w:val") { look.insert(.struck) }
-      case "w:vanish": isHidden = !element.isOff("w:val")
+      case "w:rStyle": if document.styles.isHidden(element["w:val"]) { isGone = true }
+      case "w:b": if !element.isOff("w:val") { changed.insert(.bold) }
+      case "w:i": if !element.isOff("w:val") { changed.insert(.italic) }
+      case "w:strike", "w:dstrike": if !element.isOff("w:val") { changed.insert(.struck) }
+      case "w:vanish": isGone = !element.isOff("w:val")
       case "w:vertAlign":
-        if element["w:val"] == "superscript" { look.insert(.raised) }
-        if element["w:val"] == "subscript" { look.insert(.lowered) }
+        if element["w:val"] == "superscript" { changed.insert(.raised) }
+        if element["w:val"] == "subscript" { changed.insert(.lowered) }
       case "w:rPrChange": try reader.skip()
       default: break
       }
     }
-    return (look, isHidden)
+    (look, isHidden) = (changed, isGone)
   }
 
   // MARK: Fields

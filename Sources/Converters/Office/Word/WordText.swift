@@ -2,7 +2,7 @@ internal import WorkerKit
 
 /// Reads the paragraphs and tables of one part of a Word document.
 final class WordText {
-  private let document: WordDocument
+  let document: WordDocument
   let reader: MarkupReader
   let links: [String: OfficePackage.Relationship]
   /// The fields that are open: what each does, and whether its result has begun.
@@ -33,8 +33,8 @@ final class WordText {
     self.taker = taker
     try reader.forEachElement { (element) throws(JobFailure) in
       switch element.name {
-      case "w:p": try readParagraph()
-      case "w:tbl": try readTable()
+      case "w:p": try reader.block { () throws(JobFailure) in try readParagraph() }
+      case "w:tbl": try reader.block { () throws(JobFailure) in try readTable() }
       case "w:sdtPr", "w:sectPr", "w:del", "w:moveFrom", "w:tblPr", "mc:Fallback": try reader.skip()
       // In a place of their own.
       case "m:t": try taker.add(.paragraph([Run(.text(reader.text()))]))
@@ -88,7 +88,9 @@ final class WordText {
       case "w:p", "w:tbl":
         let outer = taker
         taker = list
-        if element.name == "w:p" { try readParagraph() } else { try readTable() }
+        try reader.block { () throws(JobFailure) in
+          if element.name == "w:p" { try readParagraph() } else { try readTable() }
+        }
         taker = outer
       case "w:sdtPr", "mc:Fallback": try reader.skip()
       default: break
