@@ -79,7 +79,7 @@ struct OpenSheets: Spreadsheet {
     try reader.forEachElement { (element) throws(JobFailure) in
       guard element.name == "table:table-cell" || element.name == "table:covered-table-cell" else { return }
       let times = min(max(1, element.number("table:number-columns-repeated") ?? 1), mostColumns - column)
-      let text = try readText(reader)
+      let text = try readText(reader) ?? value(of: element)
       if !text.isEmpty {
         room -= times - 1
         guard room >= 0 else { throw tooMany }
@@ -91,8 +91,14 @@ struct OpenSheets: Spreadsheet {
     return cells
   }
 
-  /// A cell's paragraphs, one a line.
-  private static func readText(_ reader: MarkupReader) throws(JobFailure) -> String {
+  /// What a cell's attributes say, if it has no paragraph that shows it (19.385).
+  private static func value(of cell: Element) -> String {
+    let kinds = ["string-value", "value", "date-value", "time-value", "boolean-value"]
+    return kinds.lazy.compactMap { cell["office:" + $0] }.first ?? ""
+  }
+
+  /// A cell's paragraphs, one a line; nil if it has none.
+  private static func readText(_ reader: MarkupReader) throws(JobFailure) -> String? {
     var lines: [String] = []
     try reader.forEachElement { (element) throws(JobFailure) in
       switch element.name {
@@ -103,6 +109,6 @@ struct OpenSheets: Spreadsheet {
       default: break
       }
     }
-    return lines.joined(separator: "\n")
+    return lines.isEmpty ? nil : lines.joined(separator: "\n")
   }
 }
