@@ -89,10 +89,10 @@ let package = Package(
       ]),
     program("ffmedia", ["Catalogue", "WorkerKit", "Media", "SandboxTrial"]),
     program("ffoffice", ["Catalogue", "WorkerKit", "Office", "SandboxTrial"]),
-    // Its clock and its dice are for the libraries that it loads, too.
+    // Its clock, its dice and its files are for the libraries that it loads, too.
     program(
       "fflayout", ["Catalogue", "WorkerKit", "Office", "Sandbox", "SandboxTrial", "COfficeKit"],
-      exporting: ["clock_gettime", "time", "rtl_random_getBytes"]),
+      exporting: ["clock_gettime", "time", "rtl_random_getBytes", "osl_openFile"]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),

@@ -12,6 +12,13 @@ import Testing
       try scratch.write("again.docx", OfficeTests.letter("Dear Anna"))
       try scratch.write("note.txt", "Grüße\n")
       try scratch.write("page.html", "<h1>Head</h1>")
+      try scratch.write(
+        "remark.odt",
+        Self.text("<text:p>Before<office:annotation><text:p>a remark</text:p></office:annotation> and after</text:p>"))
+      // A compound file with the entry of what is encrypted.
+      var locked: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1] + [UInt8](repeating: 0, count: 2040)
+      for (index, byte) in "EncryptedPackage".utf8.enumerated() { locked[1024 + index * 2] = byte }
+      try scratch.write("locked.docx", locked)
       try scratch.write("none.docx", "PK\u{3}\u{4} is how archives start, and this is none")
       try await withMount(scratch) { mount in
         let lines = """
@@ -23,12 +30,14 @@ import Testing
           file -b letter.docx.pages/1.pdf.as-jpeg | cut -d, -f1
           cat letter.docx.as-doc.as-txt; cat letter.docx.as-rtf.as-md; file -b letter.docx.as-odt
           cat none.docx.as-pdf; getfattr --only-values -n user.ffmount.error none.docx.as-pdf | cut -d'(' -f1
-          ls letter.docx.as-docx; } 2>&1
+          pdftotext remark.odt.as-pdf - | head -1; cat locked.docx.as-pdf
+          getfattr --only-values -n user.ffmount.error locked.docx.as-pdf; echo; ls letter.docx.as-docx; } 2>&1
           """
         let said = try await shell(lines, mount.mountpoint, limit: 120)
         #expect(
           said.text == """
-            again.docx again.docx.as-pdf letter.docx letter.docx.as-pdf none.docx none.docx.as-pdf 
+            again.docx again.docx.as-pdf letter.docx letter.docx.as-pdf locked.docx locked.docx.as-pdf \
+            none.docx none.docx.as-pdf 
             Dear Anna
             Grüße
             Head
@@ -46,6 +55,9 @@ import Testing
             OpenDocument Text
             cat: none.docx.as-pdf: Input/output error
             none.docx: is no document that LibreOffice reads 
+            Before and after
+            cat: locked.docx.as-pdf: Permission denied
+            locked.docx: is encrypted with a password, and ffmount opens no such documents but DOC and XLS
             ls: cannot access 'letter.docx.as-docx': No such file or directory
 
             """)

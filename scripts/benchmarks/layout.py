@@ -1,4 +1,8 @@
-"""NAME.as-pdf of real office documents beside `soffice --convert-to pdf`: the same pages, pixel by pixel, and CPU time."""
+"""NAME.as-pdf of real office documents beside `soffice --convert-to pdf`: the same pages, pixel by pixel, and CPU time.
+
+What fields show of a document's name and of today is the same for all documents with the same bytes in ffmount; so soffice
+gets a copy that is called as the worker calls it, on the day that ffmount's PDF says.
+"""
 
 import filecmp
 import os
@@ -15,12 +19,15 @@ from .measure import Daemon
 from .office import LARGEST, SOURCES, spent
 
 KINDS = {"docx": 50, "doc": 40, "odt": 30, "rtf": 20, "xlsx": 40, "xls": 40, "ods": 20, "pptx": 25, "ppt": 25, "odp": 10, "html": 10}
-#: The acceptance limits: of soffice's CPU time, of the documents with the same pages, seconds for one document.
-LIMITS = {"cpu": 0.6, "same": 0.97, "slowest": 3.0}
+#: The acceptance limits: of soffice's CPU time for what both make, of the documents with the same pages, seconds for the
+#: first document of a mount, seconds for one document that soffice does not need longer for.
+LIMITS = {"cpu": 0.6, "same": 0.97, "first": 1.2, "slowest": 3.0}
 #: Pages are compared at so many dots per inch, the first ones of a document.
 DPI, PAGES = 36, 12
 #: As the worker has it.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC0"}
+#: In the package faketime.
+CLOCK = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
 @dataclass
@@ -31,7 +38,9 @@ class Result:
     ours: Path
     theirs: Path
     seconds: float = 0.0
+    cpu: float = 0.0
     reason: str = ""
+    their_seconds: float = 0.0
     their_cpu: float = 0.0
     verdict: str = field(default="")
 
@@ -54,15 +63,16 @@ def run(base: Path, binary: Path, limit: float, small: bool) -> tuple[str, dict,
     try:
         for kind, files in documents(base, small).items():
             results = [Result(file.name, scratch / f"ours-{file.name}.pdf", scratch / f"{file.name}.theirs.pdf") for file in files]
-            cpu = through_mount(binary, base / "office" / kind, results, scratch, limit)
+            through_mount(binary, base / "office" / kind, results, scratch, limit)
             for file, result in zip(files, results, strict=True):
                 soffice(file, result, scratch, limit)
                 result.verdict = verdict(result, scratch)
-                if result.verdict != "same":
-                    odd.append(f"{kind}/{result.name}: {result.verdict} {result.reason}")
+                slow = f"{result.seconds:.1f} s, soffice {result.their_seconds:.1f} s" if result.seconds > LIMITS["slowest"] else ""
+                if result.verdict != "same" or slow:
+                    odd.append(f"{kind}/{result.name}: {result.verdict} {slow} {result.reason}")
                 for path in (result.ours, result.theirs):
                     path.unlink(missing_ok=True)
-            rows.append(row(kind, results, cpu))
+            rows.append(row(kind, results))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     rows.append(total(rows))
@@ -71,47 +81,52 @@ def run(base: Path, binary: Path, limit: float, small: bool) -> tuple[str, dict,
         text for text, fails in (
             (f"cpu {whole['cpu']:.2f}", whole["cpu"] > LIMITS["cpu"]),
             (f"same {whole['same'] / max(1, whole['both']):.3f}", whole["same"] < LIMITS["same"] * whole["both"]),
+            (f"first {whole['first']:.1f} s", whole["first"] > LIMITS["first"]),
             (f"slowest {whole['slowest']:.1f} s", whole["slowest"] > LIMITS["slowest"]),
         ) if fails
     ]  # fmt: skip
-    table = ["| documents | made by both | the same pages | only ffmount | only soffice | neither | soffice CPU s | ffmount's | share | slowest s |",
-             "|---|---|---|---|---|---|---|---|---|---|"]
+    table = ["| documents | made by both | the same pages | only ffmount | only soffice | neither | soffice CPU s | ffmount's | share | first s | slowest s |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
     table += [
         f"| {row['documents']} {row['kind'].upper()} | {row['both']} | {row['same']} | {row['only ours']} | {row['only theirs']} "
-        f"| {row['neither']} | {row['their cpu']:.1f} | {row['our cpu']:.1f} | {row['cpu']:.2f} | {row['slowest']:.1f} |"
+        f"| {row['neither']} | {row['their cpu']:.1f} | {row['our cpu']:.1f} | {row['cpu']:.2f} | {row['first']:.1f} | {row['slowest']:.1f} |"
         for row in rows
     ]
     table += ["", *odd, "", "Not met: " + "; ".join(failures) if failures else "All limits are met."]
     return "\n".join(table), {"benchmark": "documents", "rows": rows, "odd": odd, "not met": failures}, not failures
 
 
-def row(kind: str, results: list[Result], cpu: float) -> dict:
+def row(kind: str, results: list[Result]) -> dict:
     def count(*verdicts: str) -> int:
         return sum(result.verdict in verdicts for result in results)
 
-    their_cpu = sum(result.their_cpu for result in results)
+    both = [result for result in results if result.verdict in ("same", "other pages", "other pixels")]
+    cpu, their_cpu = sum(result.cpu for result in both), sum(result.their_cpu for result in both)
+    # What soffice itself takes long for, or does not end with, says nothing.
+    prompt = [result.seconds for result in results if result.seconds <= LIMITS["slowest"] or result.seconds > result.their_seconds]
     return {
         "kind": kind, "documents": len(results), "both": count("same", "other pages", "other pixels"), "same": count("same"),
         "only ours": count("only ours"), "only theirs": count("only theirs"), "neither": count("neither"),
-        "their cpu": their_cpu, "our cpu": cpu, "cpu": cpu / max(1e-9, their_cpu), "slowest": max((result.seconds for result in results), default=0),
+        "their cpu": their_cpu, "our cpu": cpu, "cpu": cpu / max(1e-9, their_cpu), "slowest": max(prompt, default=0), "first": results[0].seconds if results else 0,
     }  # fmt: skip
 
 
 def total(rows: list[dict]) -> dict:
-    names = [name for name in rows[0] if name not in ("kind", "cpu", "slowest")]
+    names = [name for name in rows[0] if name not in ("kind", "cpu", "first", "slowest")]
     whole = {"kind": "in all"} | {name: sum(row[name] for row in rows) for name in names}
-    return whole | {"cpu": whole["our cpu"] / max(1e-9, whole["their cpu"]), "slowest": max(row["slowest"] for row in rows)}
+    slowest = {name: max(row[name] for row in rows) for name in ("first", "slowest")}
+    return whole | {"cpu": whole["our cpu"] / max(1e-9, whole["their cpu"])} | slowest
 
 
-def through_mount(binary: Path, folder: Path, results: list[Result], scratch: Path, limit: float) -> float:
-    """Copies the PDFs; gives the CPU time of the daemon and its workers."""
+def through_mount(binary: Path, folder: Path, results: list[Result], scratch: Path, limit: float) -> None:
+    """Copies the PDFs; the CPU time is that of the daemon and its workers."""
     mountpoint = scratch / f"mnt-{folder.name}"
     mountpoint.mkdir()
     daemon = Daemon([str(binary), "-f", str(folder), str(mountpoint)], mountpoint, scratch / f"cache-{folder.name}", limit)
     daemon.start()
     try:
         for result in results:
-            start, made = time.monotonic(), mountpoint / f"{result.name}.as-pdf"
+            before, start, made = daemon.cpu(), time.monotonic(), mountpoint / f"{result.name}.as-pdf"
             try:
                 shutil.copyfile(made, result.ours)
             except OSError:
@@ -121,7 +136,8 @@ def through_mount(binary: Path, folder: Path, results: list[Result], scratch: Pa
                 except OSError as error:
                     result.reason = str(error)
             result.seconds = time.monotonic() - start
-        return daemon.cpu()
+            # A worker counts when it has ended, which is with its document.
+            result.cpu = daemon.cpu() - before
     finally:
         daemon.stop()
 
@@ -129,20 +145,34 @@ def through_mount(binary: Path, folder: Path, results: list[Result], scratch: Pa
 def soffice(file: Path, result: Result, scratch: Path, limit: float) -> None:
     """With a profile that has been used before, but for the first document."""
     target = scratch / "soffice"
-    command = ["soffice", f"-env:UserInstallation=file://{scratch}/profile", "--headless", "--convert-to", "pdf", "--outdir", target, file]
-    before = spent()
+    target.mkdir(exist_ok=True)
+    copy = target / f"document{file.suffix}"
+    shutil.copyfile(file, copy)
+    command = ["soffice", f"-env:UserInstallation=file://{scratch}/profile", "--headless", "--convert-to", "pdf", "--outdir", target, copy]
+    environment = os.environ | ENVIRONMENT | clock(result.ours)
+    before, start = spent(), time.monotonic()
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | ENVIRONMENT, start_new_session=True)
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, start_new_session=True)
     try:
         process.wait(limit)
     except subprocess.TimeoutExpired:
         # What it has started keeps the profile.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    result.their_cpu = spent() - before
-    made = target / f"{file.stem}.pdf"
+    result.their_seconds, result.their_cpu = time.monotonic() - start, spent() - before
+    made = copy.with_suffix(".pdf")
     if made.exists():
         made.rename(result.theirs)
+    copy.unlink()
+
+
+def clock(pdf: Path) -> dict[str, str]:
+    """An environment in which it is the time at which a PDF says that it was made."""
+    dates = subprocess.run(["pdfinfo", "-isodates", pdf], capture_output=True, text=True, errors="replace", env=os.environ | ENVIRONMENT).stdout
+    said = next((line.split()[1] for line in dates.splitlines() if line.startswith("CreationDate:")), None)
+    if not (said and CLOCK):
+        return {}
+    return {"LD_PRELOAD": str(CLOCK), "FAKETIME": "@" + said[:19].replace("T", " "), "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 
 def verdict(result: Result, scratch: Path) -> str:

@@ -10,6 +10,11 @@ extension Conversion {
   )
   private static let sameTexts = ("DOCX, DOC, ODT, RTF, HTML, TXT", "the same document, by LibreOffice")
 
+  /// The verb of the conversion whose program finds out which passwords open what this one reads.
+  public var opener: String {
+    ["ffoffice", "fflayout"].contains { programs.contains($0) } ? "layout-\(Format.pdf.name)" : Self.pages.verb
+  }
+
   /// Each of some formats from each other.
   private static func others(_ formats: [Format], _ names: String) -> [Conversion] {
     formats.map { layout("layout", formats, $0, (names, "the same document, by LibreOffice")) }

@@ -15,7 +15,7 @@ extension Job {
     let text =
       switch work {
       case .count(let verb): Self.count + verb
-      case .findPasswords(let isBundle): isBundle ? Self.several : Self.one
+      case .findPasswords(let isBundle, let verb): (isBundle ? Self.several : Self.one) + verb
       case .make(let recipe): recipe.description
       case .measure(let recipe): Self.measure + recipe.description
       case .part(let recipe, let range): "\(Self.part)\(range.lowerBound) \(range.count) \(recipe)"
@@ -28,23 +28,18 @@ extension Job {
   private static let count = "count "
   private static let measure = "measure "
   private static let part = "part "
-  private static let one = "passwords"
-  private static let several = "passwords of several"
+  private static let one = "passwords for "
+  private static let several = "passwords of several for "
 
   /// nil for what `message` never gives. A door.
   public init?(message bytes: [UInt8]) {
     guard bytes.count <= Job.messageLimit, let (words, rest) = Message.parts(of: bytes, words: 5) else { return nil }
     let texts = rest.split(separator: 0, omittingEmptySubsequences: false)
-    let text = String(decoding: texts.first ?? [], as: UTF8.self)
     let start = Int64(bitPattern: words[1])
     let size = Int64(bitPattern: words[2])
     guard Bounds.holds(start), Bounds.holds(size) else { return nil }
-    let work: Work
-    switch text {
-    case Self.one, Self.several: work = .findPasswords(isBundle: text == Self.several)
-    default:
-      guard let text = String(validating: texts[0], as: UTF8.self), let asked = Self.work(text) else { return nil }
-      work = asked
+    guard let text = String(validating: texts.first ?? [], as: UTF8.self), let work = Self.work(text) else {
+      return nil
     }
     self.init(
       number: words[0], work: work, start: start, size: size, document: words[3],
@@ -57,6 +52,9 @@ extension Job {
   /// What a recipe means, its worker knows.
   private static func work(_ text: String) -> Work? {
     guard !text.isEmpty else { return nil }
+    for (head, isBundle) in [(one, false), (several, true)] where text.hasPrefix(head) {
+      return .findPasswords(isBundle: isBundle, verb: String(text.dropFirst(head.count)))
+    }
     if text.hasPrefix(count) { return .count(verb: String(text.dropFirst(count.count))) }
     if text.hasPrefix(measure) { return .measure(Recipe(unchecked: String(text.dropFirst(measure.count)))) }
     guard text.hasPrefix(part) else { return .make(Recipe(unchecked: text)) }

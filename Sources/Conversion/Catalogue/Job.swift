@@ -4,9 +4,9 @@ public struct Job: Hashable, Sendable {
   public enum Work: Hashable, Sendable {
     /// How many files a conversion, of this verb, makes of one, which its view shows in a folder: answered with a number.
     case count(verb: String)
-    /// Which of the job's passwords open a PDF, or those of the files of a `Bundle`: answered with how many do, and
-    /// remarked with their numbers, from 0, parted by commas.
-    case findPasswords(isBundle: Bool)
+    /// Which of the job's passwords open a PDF, or those of the files of a `Bundle`, or what else the conversion of this verb
+    /// reads: answered with how many do, and remarked with their numbers, from 0, parted by commas.
+    case findPasswords(isBundle: Bool, verb: String)
     /// Writes a file to the output.
     case make(Recipe)
     /// Writes this range of the file's bytes to the output.
@@ -53,8 +53,7 @@ extension Job.Work {
   public var verb: String {
     switch self {
     case .count(let verb): verb
-    // They are PDFs'.
-    case .findPasswords: Conversion.pages.verb
+    case .findPasswords(_, let verb): verb
     case .make(let recipe), .part(let recipe, _), .measure(let recipe): recipe.verb
     }
   }

@@ -87,7 +87,9 @@ public final class ConversionPool: Sendable {
   var width: Int { options.workers }
 
   /// The conversion that a recipe is of.
-  func conversion(_ recipe: Recipe) -> Conversion? { options.catalogue.conversion(recipe.verb) }
+  func conversion(_ recipe: Recipe) -> Conversion? { conversion(recipe.verb) }
+
+  func conversion(_ verb: String) -> Conversion? { options.catalogue.conversion(verb) }
 
   /// Has a task done when a worker is free; false, and nothing done, after `stop`. O(1).
   func submit(_ task: ConversionTask) -> Bool {

@@ -12,6 +12,7 @@ extension ConversionService {
   ) -> Outcome {
     attempt { () throws(Failed) in
       var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+      subject.opener = pool.conversion(verb)?.opener ?? subject.opener
       var answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
       if case .failed(.locked, _) = answer, try unlock(&subject, task, worker) {
         answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)

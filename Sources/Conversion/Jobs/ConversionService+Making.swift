@@ -19,6 +19,7 @@ extension ConversionService {
     var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
     let conversion = pool.conversion(recipe)
     subject.isBundle = conversion?.naming == .folder
+    subject.opener = conversion?.opener ?? subject.opener
     return attempt { [subject] () throws(Failed) in
       do throws(Failed) { return try make(recipe, subject, task, worker, growing) } catch {
         // What nothing can be left out of is as good as its copy.
@@ -112,8 +113,8 @@ extension ConversionService {
     let (holder, start) = try input(subject.bytes, task)
     let found = try passwords.find(for: subject.revision, wantsOne: !subject.isBundle) { (some) throws(Failed) in
       var job = Job(
-        number: 0, work: .findPasswords(isBundle: subject.isBundle), start: start, size: subject.bytes.size,
-        outputLimit: 0)
+        number: 0, work: .findPasswords(isBundle: subject.isBundle, verb: subject.opener), start: start,
+        size: subject.bytes.size, outputLimit: 0)
       job.passwords = some
       let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
         do throws(WorkerFailure) { return try worker.askApart(job, for: task, input: raw) } catch {
@@ -136,6 +137,8 @@ extension ConversionService {
     /// Those that open it; nil: none were sought.
     var passwords: [[UInt8]]?
     var isBundle = false
+    /// The verb whose program knows which passwords open it.
+    var opener = Conversion.pages.verb
   }
 
   /// Where a result may lie; the first that has room is taken.

@@ -16,7 +16,7 @@ public struct PagesHandler: JobHandler {
   }
 
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
-    guard case .findPasswords(let isBundle) = order.job.work else {
+    guard case .findPasswords(let isBundle, _) = order.job.work else {
       return try .done(Int64(document(of: order).countPages()), remark: "")
     }
     var search = PasswordSearch(order.job.passwords)

@@ -2,6 +2,7 @@
 #include "COfficeKit.h"
 
 #include <LibreOfficeKit/LibreOfficeKitInit.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +18,87 @@ int ffmount_office_load(const char *folder) {
 
 LibreOfficeKit *ffmount_office_start(const char *folder, const char *profile) {
   LokHookFunction2 *start = library ? (LokHookFunction2 *)lok_dlsym(library, "libreofficekit_hook_2") : NULL;
-  return start ? start(folder, profile) : NULL;
+  LibreOfficeKit *kit = start ? start(folder, profile) : NULL;
+  // comphelper::LibreOfficeKit::setActive(bool)
+  void (*be_active)(bool) = kit ? (void (*)(bool))lok_dlsym(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb") : NULL;
+  if (be_active) be_active(false);
+  return kit;
+}
+
+static struct {
+  const char *document, *const *passwords;
+  size_t count, given;
+  bool asked;
+} lock;
+
+// Called in a thread that holds no lock of LibreOffice. It goes on when it has been given an answer, by the document's whole
+// name, which is not in every `text`.
+static void answer(int kind, const char *text, void *data) {
+  const int asks_for_password = 20;
+  LibreOfficeKit *kit = data;
+  (void)text;
+  if (kind != asks_for_password) return;
+  lock.asked = true;
+  const char *password = lock.given < lock.count ? lock.passwords[lock.given++] : NULL;
+  kit->pClass->setDocumentPassword(kit, lock.document, password);
+}
+
+LibreOfficeKitDocument *ffmount_office_open(LibreOfficeKit *kit, const char *url, const char *const *passwords, size_t count) {
+  const unsigned long long may_ask = 1;
+  lock.document = url;
+  lock.passwords = passwords;
+  lock.count = count;
+  kit->pClass->setOptionalFeatures(kit, may_ask);
+  kit->pClass->registerCallback(kit, answer, kit);
+  // No dialogue waits for an answer.
+  return kit->pClass->documentLoadWithOptions(kit, url, "Batch=true");
+}
+
+bool ffmount_office_asked(void) { return lock.asked; }
+
+size_t ffmount_office_given(void) { return lock.given; }
+
+static struct {
+  const char *ending, *url;
+} stand_in;
+
+void ffmount_office_stand_in(const char *ending, const char *url) {
+  stand_in.ending = ending;
+  stand_in.url = url;
+}
+
+// A string of LibreOffice's, in UTF-16.
+typedef struct {
+  int32_t references, length;
+  uint16_t text[];
+} office_string;
+
+static bool ends(const office_string *string, const char *ending) {
+  size_t count = strlen(ending), length = (size_t)string->length;
+  if (length < count) return false;
+  for (size_t index = 0; index < count; index++)
+    if (string->text[length - count + index] != (unsigned char)ending[index]) return false;
+  return true;
+}
+
+int osl_openFile(office_string *url, void **file, uint32_t flags);
+
+int osl_openFile(office_string *url, void **file, uint32_t flags) {
+  int (*call)(office_string *, void **, uint32_t) =
+      (int (*)(office_string *, void **, uint32_t))lok_dlsym(library, "osl_openFile");
+  const int unsupported = 95;
+  if (!call) return unsupported;
+  if (!stand_in.ending || !ends(url, stand_in.ending)) return call(url, file, flags);
+  size_t length = strlen(stand_in.url);
+  office_string *other = calloc(1, sizeof *other + (length + 1) * sizeof(uint16_t));
+  if (!other) return unsupported;
+  other->references = 1;
+  other->length = (int32_t)length;
+  for (size_t index = 0; index < length; index++) other->text[index] = (unsigned char)stand_in.url[index];
+  int result = call(other, file, flags);
+  // Kept if somebody has counted it meanwhile.
+  if (__atomic_sub_fetch(&other->references, 1, __ATOMIC_ACQ_REL) == 0) free(other);
+  return result;
 }
 
 static int64_t time_of_day = -1;

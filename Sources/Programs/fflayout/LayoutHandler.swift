@@ -11,33 +11,56 @@ struct LayoutHandler: JobHandler {
 
   /// Of documents that do not say when they were saved: the first of January 2000, in seconds since 1970.
   private static let usualTime: Int64 = 946_684_800
-  /// JPEGs as good as those of `soffice --convert-to pdf`.
-  private static let pdfFilter = #"{"Quality":{"type":"long","value":"90"}}"#
+  /// JPEGs as good as those of `soffice --convert-to pdf`, and comments no more than there.
+  private static let pdfFilter =
+    #"{"Quality":{"type":"long","value":"90"},"ExportNotes":{"type":"boolean","value":"false"}}"#
 
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     let words = recipe.verb.split(separator: "-")
     guard words.count == 2 else { throw .unknown }
+    let folder = try place()
+    let input = try order.input()
+    let source = try copy(input, ofKind: words[0], into: folder)
+    let result = "\(folder)/result.\(words[1])"
+    let kit = try OfficeKit(in: folder, atTime: SavingTime.seconds(of: input) ?? Self.usualTime)
+    do throws(JobFailure) {
+      try kit.convert(
+        source, to: result, as: String(words[1]), filter: words[1] == "pdf" ? Self.pdfFilter : nil,
+        passwords: order.job.passwords)
+    } catch {
+      let isLocked = error.failure == .locked && !OfficeKind.opensWithPassword(input)
+      throw isLocked || error.failure == .damaged && OfficeKind.isEncrypted(input) ? OfficeKind.locked : error
+    }
+    try write(result, to: output)
+    return ""
+  }
+
+  mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
+    guard case .findPasswords = order.job.work else { throw .unknown }
+    let folder = try place()
+    let source = try copy(order.input(), ofKind: "", into: folder)
+    let kit = try OfficeKit(in: folder, atTime: Self.usualTime)
+    guard let found = kit.password(for: source, among: order.job.passwords) else { return .done(0, remark: "") }
+    return .done(1, remark: "\(found)")
+  }
+
+  /// The folder for the one document.
+  private mutating func place() throws(JobFailure) -> String {
     guard isInstalled else { throw OfficeKit.absent }
     guard let folder = Workplace.path else {
       throw JobFailure(.unsupported, "is not laid out: this system gives programs no namespaces of their own")
     }
     isSpent = true
-    let input = try order.input()
-    let source = try copy(input, ofKind: words[0], into: folder)
-    let result = "\(folder)/result.\(words[1])"
-    let kit = try OfficeKit(in: folder, atTime: SavingTime.seconds(of: input) ?? Self.usualTime)
-    try kit.convert(source, to: result, as: String(words[1]), filter: words[1] == "pdf" ? Self.pdfFilter : nil)
-    try write(result, to: output)
-    return ""
+    return folder
   }
 
-  /// The path of a copy: documents are known by their bytes, pages and texts by their names.
+  /// The path of a copy. Documents are known by their bytes; pages and texts by their names, which some documents show.
   private func copy(_ input: JobInput, ofKind kind: Substring, into folder: String) throws(JobFailure) -> String {
     let ending =
       switch kind {
       case "pagelayout": ".html"
       case "textlayout": ".txt"
-      default: ""
+      default: OfficeKind.ending(of: input)
       }
     let path = "\(folder)/document\(ending)"
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -24,6 +24,9 @@ internal import WorkerKit
     try OfficeSettings.write(in: folder, suite: suite)
     for (name, value) in OfficeSettings.variables(in: folder, suite: suite) { unsafe setenv(name, value, 1) }
     ffmount_office_set_time(time)
+    if let window = OfficeSettings.missingWindow(in: folder, suite: suite) {
+      unsafe ffmount_office_stand_in(strdup(window.ending), strdup("file://\(window.path)"))
+    }
     guard let kit = unsafe ffmount_office_start(Self.program(suite), "file://\(folder)/profile") else {
       throw JobFailure(.system, "is not laid out: LibreOffice does not start")
     }
@@ -34,13 +37,33 @@ internal import WorkerKit
 
   /// Reads one file and writes another, by paths.
   ///
-  /// - Parameter filter: what the result's format has to be told.
-  func convert(_ source: String, to result: String, as format: String, filter: String?) throws(JobFailure) {
-    // No dialogue waits for an answer.
-    guard let document = unsafe kit.pointee.pClass.pointee.documentLoadWithOptions(kit, Self.url(source), "Batch=true")
-    else { throw JobFailure(.damaged, "is no document that LibreOffice reads", saying: complaint) }
+  /// - Parameters:
+  ///   - filter: what the result's format has to be told.
+  ///   - passwords: those to try if the document asks for one.
+  func convert(
+    _ source: String, to result: String, as format: String, filter: String?, passwords: [[UInt8]]
+  ) throws(JobFailure) {
+    guard let document = unsafe open(source, passwords) else {
+      if ffmount_office_asked() { throw .locked }
+      throw JobFailure(.damaged, "is no document that LibreOffice reads", saying: complaint)
+    }
     let isSaved = unsafe document.pointee.pClass.pointee.saveAs(document, Self.url(result), format, filter)
     guard isSaved != 0 else { throw JobFailure(.unsupported, "cannot be written by LibreOffice", saying: complaint) }
+  }
+
+  /// Which of some passwords opens a document; nil if none does, or it needs none.
+  func password(for source: String, among passwords: [[UInt8]]) -> Int? {
+    guard unsafe open(source, passwords) != nil, ffmount_office_given() > 0 else { return nil }
+    return ffmount_office_given() - 1
+  }
+
+  /// What it is given stays until the process ends, which is after this document.
+  private func open(_ source: String, _ passwords: [[UInt8]]) -> UnsafeMutablePointer<LibreOfficeKitDocument>? {
+    let given = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: passwords.count)
+    for (index, password) in zip(given.indices, passwords) {
+      unsafe given[index] = UnsafePointer(strdup(String(decoding: password, as: UTF8.self)))
+    }
+    return unsafe ffmount_office_open(kit, strdup(Self.url(source)), given.baseAddress, passwords.count)
   }
 
   private static func url(_ path: String) -> String { "file://\(path)" }

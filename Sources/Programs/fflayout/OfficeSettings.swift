@@ -22,10 +22,21 @@ enum OfficeSettings {
     for path in ["\(folder)/settings", "\(folder)/profile", "\(folder)/profile/user"] {
       guard unsafe mkdir(path, 0o700) == 0 else { throw JobFailure("cannot be copied", errno: errno) }
     }
-    let file = unsafe open("\(folder)/settings/ffmount.xcd", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    try write(layer, to: "\(folder)/settings/ffmount.xcd")
+    try write(MissingWindow.text, to: "\(folder)/settings/\(MissingWindow.name)")
+  }
+
+  private static func write(_ text: String, to path: String) throws(JobFailure) {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw JobFailure("cannot be copied", errno: errno) }
     defer { close(file) }
-    try unsafe JobOutput.write(Array(layer.utf8).span.bytes, to: file)
+    try unsafe JobOutput.write(Array(text.utf8).span.bytes, to: file)
+  }
+
+  /// How the URL of a description ends that this suite lacks, and where one that `write` has written is; nil if it is there.
+  static func missingWindow(in folder: String, suite: String) -> (ending: String, path: String)? {
+    guard unsafe access("\(suite)/share/config/soffice.cfg/\(MissingWindow.place)", R_OK) != 0 else { return nil }
+    return ("/\(MissingWindow.place)", "\(folder)/settings/\(MissingWindow.name)")
   }
 
   private static let layer = """

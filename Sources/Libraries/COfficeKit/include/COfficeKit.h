@@ -12,7 +12,23 @@
 int ffmount_office_load(const char *folder);
 /// Starts it with a profile, by the URL of a folder: loads what it needs from files and starts threads. Once in a process.
 /// Returns NULL if it cannot be started.
+///
+/// From then on it lays out what `soffice` lays out: as a library for screens it would measure cells, charts and lines in
+/// other ways.
 LibreOfficeKit *ffmount_office_start(const char *folder, const char *profile);
+/// Reads a document; NULL if it cannot. Answers with one after another of `count` passwords when it is asked for one, and
+/// then with none. All three have to stay where they are.
+LibreOfficeKitDocument *ffmount_office_open(LibreOfficeKit *kit, const char *url, const char *const *passwords, size_t count);
+/// Whether a password was asked for.
+bool ffmount_office_asked(void);
+/// How many passwords were given: the last of them opened the document, if it is open.
+size_t ffmount_office_given(void);
+
+/// Whenever LibreOffice opens a file whose URL ends in `ending`, it gets another one: for files that its packages without a
+/// screen lack. ASCII; both have to stay where they are.
+///
+/// The program defines `osl_openFile` itself for this, by which LibreOffice opens files.
+void ffmount_office_stand_in(const char *ending, const char *url);
 
 /// From now on this is the time of day for the whole process, in seconds since 1970: dates that documents compute, and those
 /// in what is written, are this one. Clocks that measure time go on.

@@ -1,0 +1,62 @@
+internal import Catalogue
+public import WorkerKit
+
+/// What kind of document bytes are, as far as a suite asks by a name.
+public enum OfficeKind {
+  /// How a file with them is to be called: `.docx`; empty if it does not matter.
+  public static func ending(of input: JobInput) -> String {
+    if input.starts(with: compoundFile) {
+      return streams.first(where: { hasEntry($0.name, in: input) })?.ending ?? ""
+    }
+    if input.starts(with: Array("{\\rt".utf8)) { return ".rtf" }
+    guard input.starts(with: [0x50, 0x4b]), let package = try? OfficePackage(input) else { return "" }
+    if let type = package.bytes("mimetype", upTo: 256) {
+      let types = openDocuments.map { "application/vnd.oasis.opendocument.\($0.type)" }
+      return zip(types, openDocuments).first(where: { type.elementsEqual($0.0.utf8) })?.1.ending ?? ""
+    }
+    return folders.first(where: { !package.names(in: $0.name).isEmpty })?.ending ?? ""
+  }
+
+  /// For want of a program that opens it.
+  public static var locked: JobFailure {
+    JobFailure(.locked, "is encrypted with a password, and ffmount opens no such documents but DOC and XLS")
+  }
+
+  /// Whether LibreOffice opens documents of its kind with a password in a sandbox: other kinds need services that it does not
+  /// have there.
+  public static func opensWithPassword(_ input: JobInput) -> Bool { [".doc", ".xls"].contains(ending(of: input)) }
+
+  /// Whether it says that a password is needed, in a form that LibreOffice does not ask for one.
+  public static func isEncrypted(_ input: JobInput) -> Bool {
+    guard input.starts(with: compoundFile) else { return false }
+    return hasEntry("EncryptedPackage", in: input) || hasEncryptedSlides(input)
+  }
+
+  private static let compoundFile: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
+  private static let streams: [(name: String, ending: String)] = [
+    ("WordDocument", ".doc"), ("Workbook", ".xls"), ("Book", ".xls"), ("PowerPoint Document", ".ppt"),
+  ]
+  private static let openDocuments: [(type: String, ending: String)] = [
+    ("text", ".odt"), ("spreadsheet", ".ods"), ("presentation", ".odp"),
+  ]
+  private static let folders: [(name: String, ending: String)] = [
+    ("word", ".docx"), ("xl", ".xlsx"), ("ppt", ".pptx"),
+  ]
+
+  /// Whether a compound file has a stream of that name: it starts an entry of 128 bytes, and those fill sectors.
+  private static func hasEntry(_ name: String, in input: JobInput) -> Bool {
+    let name = (name + "\0").utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+    return withExtendedLifetime(input) {
+      stride(from: 0, to: input.count, by: 128).contains { unsafe input.bytes[$0...].starts(with: name) }
+    }
+  }
+
+  /// Slides whose user's record has the mark of encrypted ones, [MS-PPT] 2.3.2.
+  private static func hasEncryptedSlides(_ input: JobInput) -> Bool {
+    let mark: [UInt8] = [0x14, 0, 0, 0, 0xdf, 0xc4, 0xd1, 0xf3]
+    // A stream starts a sector of 64 bytes at least, with a head of eight.
+    return withExtendedLifetime(input) {
+      stride(from: 8, to: input.count, by: 64).contains { unsafe input.bytes[$0...].starts(with: mark) }
+    }
+  }
+}
