@@ -62,6 +62,7 @@ let package = Package(
     .executable(name: "ffmedia", targets: ["ffmedia"]),
     .executable(name: "ffoffice", targets: ["ffoffice"]),
     .executable(name: "fflayout", targets: ["fflayout"]),
+    .executable(name: "ffarchive", targets: ["ffarchive"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -94,6 +95,8 @@ let package = Package(
       "fflayout", ["Catalogue", "WorkerKit", "Office", "Sandbox", "SandboxTrial", "COfficeKit"],
       exporting: ["clock_gettime", "time", "rtl_random_getBytes", "osl_openFile"]),
 
+    program("ffarchive", ["Catalogue", "WorkerKit", "Archives", "SandboxTrial"]),
+
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
     module("Mount", in: "Mount", ["Bytes", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
@@ -108,7 +111,7 @@ let package = Package(
       ]),
     module(
       "ArchiveViews", in: "Views",
-      ["Bytes", "Threads", "Files", "Codecs", "Entries", "Zip", "Tar", "Tree", "Unpacking"]),
+      ["Bytes", "Threads", "Files", "Codecs", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree", "Unpacking"]),
     module(
       "MailViews", in: "Views",
       ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree", "Unpacking"]),
@@ -147,6 +150,7 @@ let package = Package(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
     module("Pictures", in: "Converters", ["Catalogue", "WorkerKit", "CAVCodec"]),
+    module("Archives", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CArchive"]),
 
     module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr"]),
     module(
@@ -194,6 +198,7 @@ let package = Package(
     library("CXML2", "libxml-2.0", apt: "libxml2-dev"),
     library("CCommonMark", "libcmark-gfm", apt: "libcmark-gfm-dev"),
     library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
+    library("CArchive", "libarchive", apt: "libarchive-dev"),
     library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
     shim("CJpeg", links: "jpeg"),
     shim("CFFmpeg", ["CAVCodec"]),

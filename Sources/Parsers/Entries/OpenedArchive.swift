@@ -13,6 +13,9 @@ public protocol OpenedArchive: AnyObject, Sendable {
   /// The bytes of a file or of a symbolic link's target; takes one small read. Throws when they cannot be read.
   func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource
 
+  /// The bytes of a file for who reads them from the first to the last, and may wait in between.
+  func openEarly(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource
+
   /// The fault of opening a file; nil if there is none.
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault?
 
@@ -37,6 +40,10 @@ public protocol OpenedArchive: AnyObject, Sendable {
 
 extension OpenedArchive {
   public var lacksParts: Bool { false }
+  public func openEarly(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+    try open(index, patience)
+  }
+
   public func isPrompt(_ index: UInt32) -> Bool { false }
   public func isDecoded(_ index: UInt32) -> Bool { true }
   public func identity(_ index: UInt32) -> UInt64? { entries.nodes[Int(index)].kind == .folder ? 0 : nil }

@@ -36,7 +36,7 @@ extension Views {
 
   /// The families of views, in the order in which they are asked: one line each.
   private static let families: [@Sendable (ViewServices) -> [any View]] = [
-    { [ContentsView(listing: $0.listing, $0.unpacking, $0.zip, $0.memory)] },
+    { [ContentsView(listing: $0.listing, $0.unpacking, $0.archiveWorkers, $0.zip, $0.memory)] },
     { mail($0) },
     { tables($0) },
     { services in services.conversions.map { renditions(services.listing, $0) } ?? [] },
@@ -123,4 +123,9 @@ private struct ViewServices: Sendable {
   let zip: ZipOptions
   let conversions: Conversions?
   let memory: MemoryBudget
+
+  /// What lists archives that no parser here reads.
+  var archiveWorkers: ConversionService? {
+    conversions.flatMap { $0.catalogue.conversion(Conversion.entries.verb) == nil ? nil : $0.renditions }
+  }
 }

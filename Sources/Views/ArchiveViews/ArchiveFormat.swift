@@ -1,6 +1,8 @@
 internal import Bytes
+internal import Catalogue
 internal import Codecs
 internal import Entries
+internal import Jobs
 internal import Tar
 internal import Threads
 internal import Tree
@@ -12,6 +14,8 @@ enum ArchiveFormat: Equatable {
   case zip
   case tar
   case packed(Packing)
+  /// One that a worker program lists.
+  case listed
 
   /// Of an archive's first bytes, enough to tell the others from ZIPs, which may start with anything.
   static let headSize = 512
@@ -24,6 +28,8 @@ enum ArchiveFormat: Equatable {
       self = .tar
     } else if name.fileExtension == "br", !ZipArchive.isStart(head) {
       self = .packed(.brotli)
+    } else if ListedFormat.isStart(head, named: name) || ListedFormat.isNamed(name) && !ZipArchive.isStart(head) {
+      self = .listed
     } else {
       self = .zip
     }
@@ -33,9 +39,14 @@ enum ArchiveFormat: Equatable {
   private static func isEmptyTar(_ head: ArraySlice<UInt8>) -> Bool { head.allSatisfy { $0 == 0 } }
 
   /// Whether a file is of any format. Blocks.
-  static func isArchive(_ bytes: any ByteSource, named name: FileName) throws(Fault) -> Bool {
+  static func isArchive(_ bytes: any ByteSource, named name: FileName, orListed: Bool) throws(Fault) -> Bool {
     let head = try bytes.head(headSize, .blocking)
-    if ArchiveFormat(startingWith: head, named: name) != .zip { return true }
+    switch ArchiveFormat(startingWith: head, named: name) {
+    case .tar, .packed: return true
+    case .listed where orListed && ListedFormat.isStart(head, named: name): return true
+    case .zip, .listed: break
+    }
+    if orListed, try ListedFormat.isDisc(bytes, .blocking) { return true }
     return try ZipArchive.isArchive(bytes)
   }
 }
@@ -47,7 +58,11 @@ extension Archives {
   ) throws(Fault) -> any OpenedArchive {
     let name = file.source.name
     switch ArchiveFormat(startingWith: try bytes.head(ArchiveFormat.headSize, patience), named: name) {
+    case .listed: return try listedByWorker(bytes, file, memory, patience)
     case .zip:
+      if workers != nil, try ListedFormat.isDisc(bytes, patience) {
+        return try listedByWorker(bytes, file, memory, patience)
+      }
       return try ZipArchive(
         bytes, modified: file.attributes.modified, cache: unpacking.decoded, options: options, memory: memory)
     case .tar:
@@ -59,13 +74,30 @@ extension Archives {
       let content = unpacking.content(of: bytes, packing)
       // What is in the index need not be decoded to be known.
       if let known = try listed(content, memory) { return known }
-      if TarArchive.isStart(try content.head(ArchiveFormat.headSize, .blocking)) {
-        return try list(content, file, memory)
+      let head = try content.head(ArchiveFormat.headSize, .blocking)
+      if TarArchive.isStart(head) { return try list(content, file, memory) }
+      // The worker decompresses it once more.
+      if workers != nil, ListedFormat.isStart(head, named: Packing.innerName(of: name)), ListedFormat.isInside(packing)
+      {
+        return try listedByWorker(bytes, file, memory, patience)
       }
       let attributes = PackedFile.FileAttributes(
         modified: file.attributes.modified, permissions: file.attributes.permissions)
       return try PackedFile(content, named: name, attributes)
     }
+  }
+
+  private func listedByWorker(
+    _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience
+  ) throws(Fault) -> ListedArchive {
+    guard let workers else { throw Fault(.unsupported, "is of a format that needs the program ffarchive") }
+    let subject = ConversionService.Subject(
+      revision: file.revision, owner: file.source.item.soleOwner(file.attributes), path: { file.path },
+      open: { (patience) throws(Fault) in try file.open(patience) })
+    let list = try workers.open(.entries, of: subject, patience)
+    return try ListedArchive(
+      list, of: bytes, subject, workers, modified: file.attributes.modified, showingAllLinks: options.showsAllLinks,
+      memory: memory)
   }
 
   /// Lists of archives of which reading all headers takes longer than reading it back.

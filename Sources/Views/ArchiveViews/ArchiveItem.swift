@@ -73,11 +73,17 @@ final class ArchiveItem: MadeItem {
     return ArchiveListing(self)
   }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { try open(early: false, patience) }
+
+  func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    try open(early: true, patience)
+  }
+
+  private func open(early: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw kind == .folder ? .isFolder : .notLink }
     do throws(Fault) {
       let tree = try tree(patience)
-      let (bytes, isSequence) = try archive.open(index, of: tree, patience)
+      let (bytes, isSequence) = try archive.open(index, of: tree, early: early, patience)
       return NotingSource(bytes, archive, index, isSequence: isSequence)
     } catch {
       archive.note(error, at: index)

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Entries
 internal import Files
+internal import Jobs
 internal import Synchronization
 internal import Tar
 internal import Threads
@@ -18,14 +19,17 @@ final class Archives: MemoryHolder {
   private let kept = Mutex<[ObjectIdentifier: Archive]>([:])
   private let clock = Atomic<UInt64>(0)
   let unpacking: Unpacking
+  /// Has what no parser here reads listed and unpacked; nil if nothing can.
+  let workers: ConversionService?
   let options: ZipOptions
   let memory: MemoryBudget
 
   /// Each keeps a file open, as far as descriptors allow, and so the disk space of a removed one in use.
   private static let keptAtMost = 64
 
-  init(_ unpacking: Unpacking, _ options: ZipOptions, _ memory: MemoryBudget) {
+  init(_ unpacking: Unpacking, _ workers: ConversionService?, _ options: ZipOptions, _ memory: MemoryBudget) {
     self.unpacking = unpacking
+    self.workers = workers
     self.options = options
     self.memory = memory
     memory.add(self)
@@ -186,14 +190,15 @@ final class Archive: Sendable {
   func isArchive(_ patience: Patience) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if patience == .immediate { throw .later }
-    let isArchive = try ArchiveFormat.isArchive(file.open(patience), named: file.source.name)
+    let isArchive = try ArchiveFormat.isArchive(
+      file.open(patience), named: file.source.name, orListed: archives?.workers != nil)
     state.withLock { $0.isArchive = isArchive }
     return isArchive
   }
 
   /// Opens an entry, which may have been decoded ahead; returns whether the entry before it was the last one opened.
   func open(
-    _ node: UInt32, of tree: ArchiveTree, _ patience: Patience
+    _ node: UInt32, of tree: ArchiveTree, early: Bool, _ patience: Patience
   ) throws(Fault) -> (bytes: any ByteSource, isSequence: Bool) {
     let before = state.withLock { state in
       let ahead = state.ahead?.node == node ? state.ahead.take() : nil
@@ -203,7 +208,8 @@ final class Archive: Sendable {
     }
     let isSequence = before.0 != ArchiveTree.root && tree.entries.sibling(after: before.0) == node
     if let bytes = before.1 { return (bytes, true) }
-    return (try tree.archive.open(node, patience), isSequence)
+    let archive = tree.archive
+    return (early ? try archive.openEarly(node, patience) : try archive.open(node, patience), isSequence)
   }
 
   /// The entry after `node`, if it is worth decoding ahead.

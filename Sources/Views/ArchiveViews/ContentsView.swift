@@ -1,5 +1,6 @@
 package import Bytes
 internal import Codecs
+package import Jobs
 internal import Tar
 package import Threads
 package import Tree
@@ -10,8 +11,9 @@ package import Zip
 package struct ContentsView: FolderView {
   package let name = "contents"
   package let listedExtensions: Set<FileExtension>
-  package let possibleExtensions = usual.union(byName)
+  package let possibleExtensions: Set<FileExtension>
   private let listsUnnamed: Bool
+  private let listsOthers: Bool
   private let archives: Archives
 
   package static let suffix: StaticString = ".contents"
@@ -26,19 +28,30 @@ package struct ContentsView: FolderView {
   ]
 
   package var descriptions: [ViewDescription] {
-    [
-      ViewDescription(
-        Self.spelling, listed: Self.usual,
-        sources: "any ZIP archive, also in parts (`.zip.001`), any TAR archive, any file that is compressed",
-        "the tree inside the archive, or what is in the compressed file")
-    ]
+    let own = ViewDescription(
+      Self.spelling, listed: Self.usual,
+      sources: "any ZIP archive, also in parts (`.zip.001`), any TAR archive, any file that is compressed",
+      "the tree inside the archive, or what is in the compressed file")
+    let others = ViewDescription(
+      Self.spelling, listed: ListedFormat.usual,
+      sources: "7z, RAR, ISO 9660, cpio, ar, deb, rpm, cab, LHA, xar, WARC and mtree",
+      "the tree inside the archive, or what is in the compressed file")
+    return listsOthers ? [own, others] : [own]
   }
 
-  package init(listing: ViewListing, _ unpacking: Unpacking, _ options: ZipOptions, _ memory: MemoryBudget) {
-    let extensions = listing.extensions(Self.usual, byName: Self.byName)
+  /// - Parameter workers: has archives that no parser here reads listed and unpacked; nil if nothing can.
+  package init(
+    listing: ViewListing, _ unpacking: Unpacking, _ workers: ConversionService?, _ options: ZipOptions,
+    _ memory: MemoryBudget
+  ) {
+    listsOthers = workers != nil
+    let usual = listsOthers ? Self.usual.union(ListedFormat.usual) : Self.usual
+    let byName = listsOthers ? Self.byName.union(ListedFormat.byName) : Self.byName
+    possibleExtensions = usual.union(byName)
+    let extensions = listing.extensions(usual, byName: byName)
     listsUnnamed = !listing.isOff && extensions.contains("zip")
     listedExtensions = listsUnnamed ? extensions.union([SplitFile.first]) : extensions
-    archives = Archives(unpacking, options, memory)
+    archives = Archives(unpacking, workers, options, memory)
   }
 
   package func isListed(beside file: FileName) -> Bool {
@@ -48,7 +61,9 @@ package struct ContentsView: FolderView {
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
-    listsUnnamed && (ZipArchive.isStart(head) || TarArchive.isStart(head))
+    listsUnnamed
+      && (ZipArchive.isStart(head) || TarArchive.isStart(head)
+        || listsOthers && ListedFormat.isStart(head, named: FileName("")))
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {

@@ -6,7 +6,7 @@ internal import Tree
 
 /// What the views that convert share.
 public final class Conversions: Sendable {
-  let renditions: ConversionService
+  package let renditions: ConversionService
   /// What can be made here.
   package let catalogue: Catalogue
   package let known: ResultSizes

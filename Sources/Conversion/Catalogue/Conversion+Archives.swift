@@ -1,0 +1,51 @@
+internal import Bytes
+
+/// What is made of archives that no parser here reads: a list of their entries, and these entries' bytes.
+extension Conversion {
+  public static let archives: [Conversion] = [entries, members, unpacked]
+
+  /// See `EntryRecord`.
+  public static let entries: Conversion = {
+    var conversion = Conversion(
+      "entries", from: [], to: .entryList, as: .inView, size: .guess(1), programs: ["ffarchive"],
+      meaning: ("archives", "the list of their entries"))
+    conversion.outputLimit = 1 << 30
+    conversion.slowness = 60
+    return conversion
+  }()
+
+  /// The bytes of some entries, by their numbers in the list: see `MemberFaults`.
+  public static let members = bytes("members", .whole)
+
+  /// The same, read as they are made.
+  public static let unpacked = bytes("unpacked", .growing)
+
+  private static func bytes(_ verb: String, _ making: Making) -> Conversion {
+    var conversion = Conversion(
+      verb, from: [], to: .entryBytes, as: .inView, arguments: PageSelection.self, size: .guess(1),
+      programs: ["ffarchive"], meaning: ("archives", "the bytes of their entries"))
+    conversion.making = making
+    conversion.outputLimit = Job.largestOutput
+    conversion.slowness = 60
+    return conversion
+  }
+}
+
+extension Recipe {
+  public static let entries = Recipe(verb: Conversion.entries.verb)
+
+  /// - Parameters:
+  ///   - first: the number of the first entry, from 0.
+  ///   - isGrowing: whether they are read as they are made.
+  public static func members(_ first: Int, through last: Int, isGrowing: Bool) -> Recipe {
+    let verb = isGrowing ? Conversion.unpacked.verb : Conversion.members.verb
+    return Recipe(verb: verb, PageSelection("\(first + 1)-\(last + 1)"))
+  }
+}
+
+extension Format {
+  static let entryList = Format(
+    "entry-list", extensions: [], mimeType: "application/octet-stream", family: .archive)
+  static let entryBytes = Format(
+    "entry-bytes", extensions: [], mimeType: "application/octet-stream", family: .archive)
+}

@@ -1,0 +1,149 @@
+internal import CArchive
+internal import Catalogue
+internal import Glibc
+internal import WorkerKit
+
+/// An archive as libarchive reads it, entry by entry.
+@safe final class ArchiveFile {
+  let input: JobInput
+  let handle: OpaquePointer
+  /// The entry that `next` was called for last.
+  private(set) var entry: OpaquePointer?
+  /// How many entries there were before it.
+  private(set) var number = -1
+  /// Headers that could not be read, one after the other.
+  private var unreadable = 0
+
+  /// Then it is no archive any more.
+  private static let mostUnreadable = 1000
+
+  private static let rpmMark: [UInt8] = [0xed, 0xab, 0xee, 0xdb]
+  private static let rpmStep = 10 << 10
+
+  init(_ input: JobInput) throws(JobFailure) {
+    guard let handle = unsafe archive_read_new() else { throw .noMemory() }
+    self.input = input
+    unsafe self.handle = unsafe handle
+    let isList = input.starts(with: Array("#mtree".utf8))
+    unsafe Self.support(handle, lists: isList)
+    let bytes = unsafe input.bytes
+    // All at once: what is stored as it is then lies where it is mapped. The filter for RPM wants pieces.
+    let step = input.starts(with: Self.rpmMark) ? Self.rpmStep : bytes.count
+    guard unsafe archive_read_open_memory2(handle, bytes.baseAddress, bytes.count, step) == ARCHIVE_OK else {
+      throw failure
+    }
+  }
+
+  deinit { unsafe archive_read_free(handle) }
+
+  /// Filters that would start other programs are left out, and formats that have parsers of their own here.
+  private static func support(_ handle: OpaquePointer, lists: Bool) {
+    if lists {
+      unsafe archive_read_support_format_mtree(handle)
+      return
+    }
+    let filters = unsafe [
+      archive_read_support_filter_gzip, archive_read_support_filter_bzip2, archive_read_support_filter_compress,
+      archive_read_support_filter_xz, archive_read_support_filter_lzma, archive_read_support_filter_lzip,
+      archive_read_support_filter_zstd, archive_read_support_filter_lz4, archive_read_support_filter_rpm,
+    ]
+    let formats = unsafe [
+      archive_read_support_format_7zip, archive_read_support_format_rar, archive_read_support_format_rar5,
+      archive_read_support_format_iso9660, archive_read_support_format_cpio, archive_read_support_format_ar,
+      archive_read_support_format_cab, archive_read_support_format_lha, archive_read_support_format_xar,
+      archive_read_support_format_warc,
+    ]
+    unsafe (filters + formats).forEach { _ = unsafe $0(handle) }
+  }
+
+  /// What the library said last.
+  var words: String { unsafe archive_error_string(handle).map { unsafe String(cString: $0) } ?? "" }
+
+  /// Why nothing of it can be read.
+  var failure: JobFailure {
+    let code = unsafe archive_errno(handle)
+    if code == ENOMEM { return .noMemory(saying: words) }
+    if unsafe archive_read_has_encrypted_entries(handle) == 1 || words.contains("ncrypt") { return Self.encrypted }
+    return JobFailure(.damaged, "cannot be read", saying: words)
+  }
+
+  static let encrypted = JobFailure(.locked, "is encrypted in a way that is not read here")
+
+  /// Goes on to the next entry; false at the end. Throws when there is no going on.
+  func next() throws(JobFailure) -> Bool {
+    // Passing over the bytes of a solid 7z fails in libarchive 3.6 where reading them does not.
+    if format == ARCHIVE_FORMAT_7ZIP, number >= 0 { while unsafe (try? block()) != nil {} }
+    while true {
+      let code = unsafe archive_read_next_header(handle, &entry)
+      switch code {
+      case ARCHIVE_OK, ARCHIVE_WARN:
+        number += 1
+        return true
+      case ARCHIVE_EOF: return false
+      case ARCHIVE_RETRY where unreadable < Self.mostUnreadable: unreadable += 1
+      default: throw failure
+      }
+    }
+  }
+
+  /// The next of the entry's bytes; nil at their end. Throws when they break off.
+  func block() throws(JobFailure) -> Block? {
+    var start: UnsafeRawPointer?
+    var (count, offset) = (0, Int64(0))
+    let code = unsafe archive_read_data_block(handle, &start, &count, &offset)
+    if code == ARCHIVE_EOF { return nil }
+    guard code == ARCHIVE_OK || code == ARCHIVE_WARN else {
+      throw JobFailure(.damaged, "cannot be decoded", saying: words)
+    }
+    return unsafe Block(bytes: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), offset: offset)
+  }
+
+  @unsafe
+  struct Block {
+    /// Valid until the next call.
+    let bytes: UnsafeRawBufferPointer
+    /// In the entry.
+    let offset: Int64
+  }
+
+  /// Where a block is in the archive itself; nil if it was decoded, or copied.
+  func place(of block: Block) -> Int64? {
+    guard let all = unsafe input.bytes.baseAddress, let start = unsafe block.bytes.baseAddress else { return nil }
+    let place = Int(bitPattern: start) - Int(bitPattern: all)
+    guard place >= 0, unsafe block.bytes.count <= input.count, unsafe place <= input.count - block.bytes.count else {
+      return nil
+    }
+    return Int64(place)
+  }
+
+  private var format: Int32 { unsafe archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK }
+
+  var isFiltered: Bool { unsafe archive_filter_code(handle, 0) != ARCHIVE_FILTER_NONE }
+
+  /// Whether files lie in it as they are, most of them.
+  var isPlain: Bool {
+    let plain = [
+      ARCHIVE_FORMAT_ISO9660, ARCHIVE_FORMAT_CPIO, ARCHIVE_FORMAT_AR, ARCHIVE_FORMAT_WARC,
+    ]
+    return !isFiltered && plain.contains(format)
+  }
+
+  /// Whether it says of files what they are, and has none.
+  var isListOnly: Bool { format == ARCHIVE_FORMAT_MTREE }
+
+  /// Whether an entry can be decoded only after those before it.
+  var isSolid: Bool {
+    switch format {
+    case ARCHIVE_FORMAT_7ZIP, ARCHIVE_FORMAT_CAB: true
+    case ARCHIVE_FORMAT_RAR: RarHeader.isSolid(input)
+    case ARCHIVE_FORMAT_RAR_V5: RarHeader.isSolid5(input)
+    default: isFiltered
+    }
+  }
+
+  /// How much of it was read, in thousandths.
+  var thousandths: Int64 {
+    let read = unsafe archive_filter_bytes(handle, -1)
+    return min(1000, max(0, read) / max(1, Int64(input.count) / 1000))
+  }
+}

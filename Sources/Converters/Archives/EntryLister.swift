@@ -1,0 +1,75 @@
+internal import Catalogue
+public import WorkerKit
+
+/// Lists an archive's entries: one `EntryRecord` each.
+public struct EntryLister {
+  private let archive: ArchiveFile
+  private let output: JobOutput
+  private var written: [UInt8] = []
+
+  private static let bufferSize = 256 << 10
+
+  /// Writes the list of an archive's entries. Throws when it has none that can be read.
+  public static func list(_ input: JobInput, to output: JobOutput) throws(JobFailure) {
+    var lister = EntryLister(archive: try ArchiveFile(input), output: output)
+    try lister.run()
+  }
+
+  private init(archive: ArchiveFile, output: JobOutput) {
+    self.archive = archive
+    self.output = output
+  }
+
+  private mutating func run() throws(JobFailure) {
+    var end = EntryRecord(.end)
+    do throws(JobFailure) {
+      while try archive.next() {
+        var record = archive.record
+        if record.room > 0 || !archive.hasSize { place(&record) }
+        try write(record)
+      }
+    } catch {
+      // What precedes it is there.
+      guard archive.number >= 0, error.failure == .damaged || error.failure == .locked else { throw error }
+      end.text = Array(error.reason.utf8)
+    }
+    end.size = archive.isSolid ? 1 : 0
+    try write(end)
+    try unsafe output.write(written.span.bytes)
+  }
+
+  private mutating func write(_ record: EntryRecord) throws(JobFailure) {
+    written += record.bytes
+    guard written.count >= Self.bufferSize else { return }
+    try unsafe output.write(written.span.bytes)
+    written = []
+  }
+
+  /// Finds where a file's bytes are in the archive itself, if they are there as they are, and how many there are if nothing
+  /// says it.
+  private func place(_ record: inout EntryRecord) {
+    let isMeasured = !archive.hasSize && record.kind == .file
+    guard isMeasured || archive.isPlain else { return }
+    let most = EntryRecord.largestContent(ofArchiveOf: Int64(archive.input.count))
+    var (start, end): (Int64?, Int64) = (nil, 0)
+    var isWhole = archive.isPlain
+    do throws(JobFailure) {
+      while isWhole || isMeasured, let block = unsafe try archive.block() {
+        let count = unsafe Int64(block.bytes.count)
+        if count == 0 { continue }
+        let place = unsafe archive.place(of: block)
+        if start == nil { start = place }
+        if unsafe block.offset != end || place == nil || place != start.map({ $0 + end }) { isWhole = false }
+        end = unsafe max(end, block.offset + count)
+        if end > most { throw JobFailure(.limit, "is larger than \(most) bytes") }
+      }
+    } catch {
+      isWhole = false
+      if error.failure == .limit { record.flags.insert(.isExcessive) }
+    }
+    if isMeasured { record.size = end }
+    guard isWhole, let start, end == record.size else { return }
+    record.flags.insert(.isStored)
+    record.place = start
+  }
+}

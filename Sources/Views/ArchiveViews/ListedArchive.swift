@@ -1,0 +1,195 @@
+internal import Bytes
+internal import Catalogue
+internal import Entries
+internal import Jobs
+internal import Synchronization
+internal import Threads
+
+/// An archive that a worker program lists and unpacks.
+final class ListedArchive: OpenedArchive {
+  private let source: any ByteSource
+  private let subject: ConversionService.Subject
+  private let service: ConversionService
+  private let tree: ListedTree
+  private let runs: [EntryRun]
+  private let memory: MemoryShare
+  let fault: Fault?
+  /// What was unpacked last, or is being unpacked: as long as it is here, that goes on.
+  private let inHand = Mutex<UnpackedRun?>(nil)
+  var entries: EntryTree { tree.entries }
+
+  /// Together as many bytes are unpacked at a time where entries can be decoded by themselves.
+  private static let runSize: Int64 = 16 << 20
+  /// More than that is read as it is unpacked.
+  private static let promptSize: Int64 = 4 << 20
+
+  /// - Parameters:
+  ///   - list: `EntryRecord`s.
+  ///   - source: the archive.
+  init(
+    _ list: any ByteSource, of source: any ByteSource, _ subject: ConversionService.Subject,
+    _ service: ConversionService, modified: Timestamp, showingAllLinks: Bool, memory: MemoryShare
+  ) throws(Fault) {
+    self.source = source
+    self.subject = subject
+    self.service = service
+    self.memory = memory
+    var tree = ListedTree(rootModified: modified, CountedMemory(memory))
+    var runs: [EntryRun] = []
+    var reader = RecordReader(list)
+    var number = 0
+    var end: EntryRecord?
+    while let record = try reader.next() {
+      try Interest.check()
+      if record.kind == .end {
+        end = record
+        break
+      }
+      let room = record.room
+      if let last = runs.last, last.size + room > Self.runSize { runs.append(last.next) }
+      if runs.isEmpty { runs.append(EntryRun(first: 0, start: 0)) }
+      let place = runs[runs.count - 1].start + runs[runs.count - 1].size
+      runs[runs.count - 1].add(number, room)
+      try tree.add(record, number, place: place, archiveSize: source.size)
+      number += 1
+    }
+    guard let end else { throw Fault(.damaged, "expected a list of entries") }
+    if end.size != 0 { runs = EntryRun.joined(runs) }
+    try tree.finish(showingAllLinks: showingAllLinks)
+    self.tree = tree
+    self.runs = runs
+    fault = end.text.isEmpty ? nil : Fault(.damaged, String(decoding: end.text, as: UTF8.self))
+  }
+
+  // MARK: Reading
+
+  func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+    let bytes = try openEarly(index, patience)
+    // Others than readers do not wait in between.
+    if let bytes = bytes as? MemberSource { try bytes.waitForEnd(patience) }
+    return bytes
+  }
+
+  func openEarly(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+    if let text = tree.text(index) { return ByteArraySource(Array(text)) }
+    guard let detail = tree.detail(index) else { throw Fault(.damaged, "is a folder") }
+    let size = entries.nodes[Int(index)].size
+    try check(EntryRecord.Flags(rawValue: detail.mark))
+    if size == 0 { return ByteArraySource([]) }
+    if detail.isStored { return ByteRange(of: source, start: detail.place, size: size) }
+    let place = runs.partitionIndex { Int(detail.number) > $0.last }
+    guard place < runs.count else { throw Fault(.damaged, "expected a list of entries") }
+    let run = runs[place]
+    let unpacked = try unpacked(run, patience)
+    return MemberSource(unpacked, start: detail.place - run.start, size: size, number: Int(detail.number))
+  }
+
+  private func check(_ flags: EntryRecord.Flags) throws(Fault) {
+    if flags.contains(.isAbsent) { throw Fault(.unsupported, "is listed in the archive, which has none of its bytes") }
+    if flags.contains(.isEncrypted) { throw Fault(.locked, "is encrypted in a way that is not read here") }
+    if flags.contains(.isExcessive) { throw Fault(.limit, "claims to be larger than what such an archive can hold") }
+  }
+
+  private func unpacked(_ run: EntryRun, _ patience: Patience) throws(Fault) -> UnpackedRun {
+    if let known = inHand.withLock({ $0 }), known.run == run, known.isUsable { return known }
+    guard run.size <= Job.largestOutput - Self.runSize else {
+      throw Fault(.limit, "is with \(run.size) bytes of others in one piece, over the limit of \(Job.largestOutput)")
+    }
+    let isGrowing = run.size > Self.promptSize
+    let recipe = Recipe.members(run.first, through: run.last, isGrowing: isGrowing)
+    let bytes =
+      isGrowing
+      ? try service.openEarly(recipe, of: subject, guess: run.size, isPatient: { true }, patience)
+      : try service.open(recipe, of: subject, patience)
+    let unpacked = UnpackedRun(run, bytes)
+    inHand.withLock { $0 = unpacked }
+    return unpacked
+  }
+
+  func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
+    guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return nil }
+    do throws(Fault) { try check(EntryRecord.Flags(rawValue: detail.mark)) } catch { return error }
+    // To find others, it would have to be unpacked.
+    return nil
+  }
+}
+
+/// Entries that are unpacked together.
+struct EntryRun: Hashable {
+  let first: Int
+  private(set) var last: Int
+  /// Where their bytes start among those of all.
+  let start: Int64
+  private(set) var size: Int64 = 0
+
+  init(first: Int, start: Int64) {
+    self.first = first
+    self.start = start
+    last = first
+  }
+
+  /// Without entries as yet.
+  var next: EntryRun { EntryRun(first: last + 1, start: start + size) }
+
+  mutating func add(_ number: Int, _ room: Int64) {
+    last = number
+    size = Bounds.sum(size, room)
+  }
+
+  static func joined(_ runs: [EntryRun]) -> [EntryRun] {
+    guard var all = runs.first, let last = runs.last else { return [] }
+    all.last = last.last
+    all.size = Bounds.sum(last.start, last.size)
+    return [all]
+  }
+}
+
+/// Reads records one after the other.
+private struct RecordReader {
+  private let list: any ByteSource
+  private var buffer: ArraySlice<UInt8> = []
+  private var place: Int64 = 0
+
+  private static let step: Int64 = 1 << 20
+
+  init(_ list: any ByteSource) { self.list = list }
+
+  mutating func next() throws(Fault) -> EntryRecord? {
+    while true {
+      if let record = EntryRecord(removingFrom: &buffer) { return record }
+      let count = min(Self.step, list.size - place)
+      guard count > 0 else { return nil }
+      buffer += try list.bytes(at: place, count: Int(count))
+      place += count
+    }
+  }
+}
+
+extension ListedTree.Detail {
+  fileprivate var isStored: Bool { EntryRecord.Flags(rawValue: mark).contains(.isStored) }
+}
+
+extension ListedTree {
+  /// Adds an entry; `place` is where its bytes start among those of all.
+  fileprivate mutating func add(
+    _ record: EntryRecord, _ number: Int, place: Int64, archiveSize: Int64
+  ) throws(Fault) {
+    let (modified, permissions) = (record.modified, record.permissions)
+    switch record.kind {
+    case .end: break
+    case .folder: try addFolder(record.path, modified: modified, permissions: permissions)
+    case .link: try addText(record.path, record.text, isLink: true, modified: modified, permissions: permissions)
+    case .special:
+      try addText(record.path, record.text + [0x0a], isLink: false, modified: modified, permissions: permissions)
+    case .file, .hardLink:
+      var flags = record.flags
+      let isInside = record.size <= archiveSize && record.place <= archiveSize - record.size
+      if !isInside { flags.remove(.isStored) }
+      let detail = Detail(
+        place: flags.contains(.isStored) ? record.place : place, number: UInt32(clamping: number), mark: flags.rawValue)
+      try addFile(
+        record.path, modified: modified, permissions: permissions, size: record.size, detail,
+        otherNameOf: record.kind == .hardLink ? record.text : nil)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+internal import Bytes
+internal import Codecs
+
+/// Archives that a worker program lists.
+enum ListedFormat {
+  /// Shown in listings; the rest by their contents.
+  static let usual: Set<FileExtension> = [
+    "7z", "cb7", "rar", "cbr", "iso", "cpio", "deb", "rpm", "cab", "lha", "lzh", "xar", "warc",
+  ]
+  /// Commonly regarded as something else.
+  static let byName: Set<FileExtension> = ["a", "ar", "pkg", "udeb", "mtree"]
+
+  private static let marks: [[UInt8]] = [
+    [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], Array("Rar!\u{1a}\u{7}\0".utf8), Array("Rar!\u{1a}\u{7}\u{1}\0".utf8),
+    Array("070701".utf8), Array("070702".utf8), Array("070707".utf8), Array("070727".utf8), Array("!<arch>\n".utf8),
+    [0xed, 0xab, 0xee, 0xdb], Array("MSCF\0\0\0\0".utf8), Array("xar!".utf8), Array("WARC/".utf8), Array("#mtree".utf8),
+  ]
+  /// Of archives that are recognized by their names, too.
+  private static let weakMarks: [[UInt8]] = [[0xc7, 0x71], [0x71, 0xc7]]
+
+  /// Whether a file that starts so is of a format whose start tells it, but for an image of a disc.
+  static func isStart(_ head: ArraySlice<UInt8>, named name: FileName) -> Bool {
+    if marks.contains(where: { head.starts(with: $0) }) || isLHA(head) { return true }
+    return name.fileExtension == "cpio" && weakMarks.contains { head.starts(with: $0) }
+  }
+
+  /// Whether a file is called as archives of these formats are, some of which may start with a program.
+  static func isNamed(_ name: FileName) -> Bool { name.fileExtension.map(usual.contains) ?? false }
+
+  /// The method is in the first header: `-lh5-`.
+  private static func isLHA(_ head: ArraySlice<UInt8>) -> Bool {
+    guard head.count > 21 else { return false }
+    let method = Array(head.dropFirst(2).prefix(5))
+    let level = head[head.startIndex + 20]
+    return method[0] == 0x2d && method[4] == 0x2d && level <= 3
+      && [Array("lh".utf8), Array("lz".utf8), Array("pm".utf8)].contains(Array(method[1...2]))
+  }
+
+  /// Whether it is an image of a disc: the 17th sector says it. Throws `later` when it takes long to see that.
+  static func isDisc(_ bytes: any ByteSource, _ patience: Patience) throws(Fault) -> Bool {
+    guard bytes.size >= discStart + 2048 else { return false }
+    return try bytes.bytes(at: discStart + 1, count: 5, patience) == Array("CD001".utf8)
+  }
+
+  private static let discStart: Int64 = 32768
+
+  /// Whether the worker reads what is compressed so.
+  static func isInside(_ packing: Packing) -> Bool { packing != .brotli }
+}
