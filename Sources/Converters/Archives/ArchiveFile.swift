@@ -11,6 +11,7 @@ internal import WorkerKit
   private(set) var entry: OpaquePointer?
   /// How many entries there were before it.
   private(set) var number = -1
+  private var isOpen = false
   /// Headers that could not be read, one after the other.
   private var unreadable = 0
 
@@ -32,6 +33,7 @@ internal import WorkerKit
     guard unsafe archive_read_open_memory2(handle, bytes.baseAddress, bytes.count, step) == ARCHIVE_OK else {
       throw failure
     }
+    isOpen = true
   }
 
   deinit { unsafe archive_read_free(handle) }
@@ -52,8 +54,11 @@ internal import WorkerKit
       archive_read_support_format_iso9660, archive_read_support_format_cpio, archive_read_support_format_ar,
       archive_read_support_format_cab, archive_read_support_format_lha, archive_read_support_format_xar,
       archive_read_support_format_warc,
+      // In an RPM package.
+      archive_read_support_format_tar,
     ]
-    unsafe (filters + formats).forEach { _ = unsafe $0(handle) }
+    let all = unsafe filters + formats
+    for index in unsafe all.indices { _ = unsafe all[index](handle) }
   }
 
   /// What the library said last.
@@ -63,7 +68,9 @@ internal import WorkerKit
   var failure: JobFailure {
     let code = unsafe archive_errno(handle)
     if code == ENOMEM { return .noMemory(saying: words) }
-    if unsafe archive_read_has_encrypted_entries(handle) == 1 || words.contains("ncrypt") { return Self.encrypted }
+    // Of what it has not recognized the library must not be asked.
+    let isEncrypted = unsafe isOpen && archive_read_has_encrypted_entries(handle) == 1
+    if isEncrypted || words.contains("ncrypt") { return Self.encrypted }
     return JobFailure(.damaged, "cannot be read", saying: words)
   }
 

@@ -98,11 +98,17 @@ extension TarSparseMap {
     var numbers: [Int64] = []
     var digits: [UInt8] = []
     var wanted = 1
+    var isRemark = false
     while numbers.count < wanted {
       guard place + Int64(TarHeader.size) <= end else {
         throw Fault(.damaged, "expected a sparse file's map", atByte: place)
       }
       for byte in try source.bytes(at: place, count: TarHeader.size) where numbers.count < wanted {
+        // Lines of words are for people.
+        if isRemark || byte == 0x23 && digits.isEmpty {
+          isRemark = byte != 0x0a
+          continue
+        }
         if byte != 0x0a {
           digits.append(byte)
           if digits.count <= 20 { continue }

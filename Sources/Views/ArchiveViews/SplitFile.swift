@@ -2,7 +2,8 @@ internal import Bytes
 internal import Tree
 internal import Zip
 
-/// The parts of a split file as one: `a.z01`, `a.z02` and `a.zip` (APPNOTE 8.3), or `a.zip.001` and `a.zip.002`.
+/// The parts of a split file as one: `a.z01`, `a.z02` and `a.zip` (APPNOTE 8.3); `a.zip.001` and `a.zip.002`; `a.part1.rar`
+/// and `a.part2.rar`, or `a.rar` and `a.r00`.
 final class SplitFile: Item {
   private let source: Source
   private let names: PartNames
@@ -132,37 +133,5 @@ private final class MissingPart: ByteSource {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
     throw Self.fault(name)
-  }
-}
-
-/// The names of the other parts of a split file.
-private struct PartNames {
-  private let stem: ArraySlice<UInt8>
-  private let letters: ArraySlice<UInt8>
-  /// Whether they precede the given one.
-  let areBefore: Bool
-
-  /// nil if the name is not that of a split file's part.
-  init?(_ name: FileName) {
-    guard let fileExtension = name.fileExtension, let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else {
-      return nil
-    }
-    stem = name.bytes[...dot]
-    let spelling = name.bytes[(dot + 1)...]
-    switch fileExtension {
-    case SplitFile.first: letters = []
-    // In the case of the last one's letters.
-    case "zip": letters = spelling.prefix(1)
-    case "zipx": letters = spelling.prefix(1) + spelling.suffix(1)
-    default: return nil
-    }
-    areBefore = !letters.isEmpty
-  }
-
-  /// The first part is 01 or 001; the given one is the last, or else the first.
-  subscript(index: Int) -> FileName {
-    let digits = String(index + (areBefore ? 1 : 2))
-    let zeros = String(repeating: "0", count: max(0, (areBefore ? 2 : 3) - digits.utf8.count))
-    return FileName(stem + letters + Array((zeros + digits).utf8))
   }
 }

@@ -1,0 +1,73 @@
+internal import Bytes
+
+/// The names of the other parts of a split file.
+struct PartNames {
+  private let style: Style
+  private let stem: ArraySlice<UInt8>
+
+  private enum Style {
+    /// `a.zip`, the last one, and `a.z01`, with letters in its case.
+    case numberedZip(ArraySlice<UInt8>)
+    /// `a.zip.001`, the first one.
+    case numbered
+    /// `a.part01.rar`, the first one: how many digits, and what follows them.
+    case volumes(Int, ArraySlice<UInt8>)
+    /// `a.rar`, the first one, `a.r00`, with a letter in its case, up to `a.z99`.
+    case oldVolumes(UInt8)
+  }
+
+  /// Whether they precede the given one.
+  var areBefore: Bool { if case .numberedZip = style { true } else { false } }
+
+  /// nil if the name is not that of a split file's part.
+  init?(_ name: FileName) {
+    guard let fileExtension = name.fileExtension, let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else {
+      return nil
+    }
+    let spelling = name.bytes[(dot + 1)...]
+    var stem = name.bytes[...dot]
+    switch fileExtension {
+    case SplitFile.first: style = .numbered
+    // In the case of the last one's letters.
+    case "zip": style = .numberedZip(spelling.prefix(1))
+    case "zipx": style = .numberedZip(spelling.prefix(1) + spelling.suffix(1))
+    case "rar", "cbr":
+      let before = name.bytes[..<dot]
+      let digits = before.suffix(while: { (0x30...0x39).contains($0) })
+      let isVolume = before.dropLast(digits.count).suffix(5).map { $0 | 0x20 } == Array(".part".utf8)
+      if isVolume, (1...6).contains(digits.count) {
+        guard digits.last == 0x31, digits.dropLast().allSatisfy({ $0 == 0x30 }) else { return nil }
+        style = .volumes(digits.count, name.bytes[dot...])
+        stem = before.dropLast(digits.count)
+      } else {
+        guard let letter = spelling.first, fileExtension == "rar" else { return nil }
+        style = .oldVolumes(letter)
+      }
+    default: return nil
+    }
+    self.stem = stem
+  }
+
+  /// The name of another part, from 0. The first part is 01 or 001; the given one is the last, or else the first.
+  subscript(index: Int) -> FileName {
+    switch style {
+    case .numberedZip(let letters): FileName(stem + letters + Self.digits(index + 1, 2))
+    case .numbered: FileName(stem + Self.digits(index + 2, 3))
+    case .volumes(let count, let end): FileName(stem + Self.digits(index + 2, count) + end)
+    case .oldVolumes(let letter):
+      FileName(stem + [letter &+ UInt8(clamping: min(index / 100, 8))] + Self.digits(index % 100, 2))
+    }
+  }
+
+  private static func digits(_ number: Int, _ count: Int) -> [UInt8] {
+    let digits = Array(String(number).utf8)
+    return Array(repeating: 0x30, count: max(0, count - digits.count)) + digits
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate func suffix(while isWanted: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+    let end = lastIndex { !isWanted($0) }.map { $0 + 1 } ?? startIndex
+    return self[end...]
+  }
+}
