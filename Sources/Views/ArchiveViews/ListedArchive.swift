@@ -81,7 +81,8 @@ final class ListedArchive: OpenedArchive {
     guard place < runs.count else { throw Fault(.damaged, "expected a list of entries") }
     let run = runs[place]
     let unpacked = try unpacked(run, patience)
-    return MemberSource(unpacked, start: detail.place - run.start, size: size, number: Int(detail.number))
+    let start = detail.place - run.start
+    return try MemberSource(unpacked, start: start, size: size, number: Int(detail.number), patience)
   }
 
   private func check(_ flags: EntryRecord.Flags) throws(Fault) {

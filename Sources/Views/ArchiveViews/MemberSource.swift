@@ -60,13 +60,18 @@ final class MemberSource: ByteSource {
   private let start: Int64
   let size: Int64
   private let number: Int
+  /// Whether it is known from the start to break off: else the kernel would take the last good byte for the end.
+  private let isCut: Bool
 
-  init(_ unpacked: UnpackedRun, start: Int64, size: Int64, number: Int) {
+  init(_ unpacked: UnpackedRun, start: Int64, size: Int64, number: Int, _ patience: Patience) throws(Fault) {
+    isCut = try unpacked.fault(number, patience).map { $0.good < size } ?? false
     self.unpacked = unpacked
     self.start = max(0, start)
     self.size = size
     self.number = number
   }
+
+  var hasKnownSize: Bool { !isCut }
 
   var identity: ByteIdentity? {
     unpacked.bytes.identity?.adding(.range, UInt64(bitPattern: start), UInt64(bitPattern: size))
@@ -77,15 +82,15 @@ final class MemberSource: ByteSource {
     var wanted = Int(min(Int64(buffer.count), size - offset))
     let known = try unpacked.fault(number, patience)
     if let known, known.good < size {
-      guard offset < known.good else { throw Fault(.damaged, known.reason) }
+      let end = isCut ? offset + 1 : offset + Int64(wanted)
+      guard end <= known.good else { throw Fault(.damaged, known.reason) }
       wanted = Int(min(Int64(wanted), known.good - offset))
     }
     unsafe try unpacked.read(
       into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: start + offset, patience)
     // It may have become whole meanwhile, with zeros where nothing could be read.
     if known == nil, let fault = try unpacked.fault(number, patience), fault.good < offset + Int64(wanted) {
-      guard offset < fault.good else { throw Fault(.damaged, fault.reason) }
-      return Int(fault.good - offset)
+      throw Fault(.damaged, fault.reason)
     }
     return wanted
   }

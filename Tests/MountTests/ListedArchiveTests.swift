@@ -1,0 +1,77 @@
+import TestSupport
+import Testing
+
+/// Archives that a worker program reads, as bsdtar and 7z make them.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ListedArchiveTests {
+  private static let make = """
+    mkdir -p "$1/tree/d/e"; cd "$1/tree"
+    head -c 400000 /dev/urandom > d/random; seq 60000 > d/e/numbers; echo hello > a.txt; ln -s ../a.txt d/link
+    : > empty; echo x > $(printf 'n%.0s' $(seq 60))
+    cd ../source
+    7z a -bd -snl solid.7z ../tree/* > /dev/null; 7z a -bd -snl -ms=off single.7z ../tree/* > /dev/null
+    7z a -bd -v200k split.7z ../tree/* > /dev/null; 7z a -bd -psecret locked.7z ../tree/a.txt > /dev/null
+    7z a -bd -psecret -mhe=on hidden.7z ../tree/a.txt > /dev/null
+    for f in newc odc; do bsdtar -C ../tree -cf $f.cpio --format=$f .; done
+    bsdtar -C ../tree -cf rock.iso --format=iso9660 .; bsdtar -C ../tree -cf x.xar --format=xar .
+    gzip -k newc.cpio; cp rock.iso unknown; head -c 700000 newc.cpio > cut.cpio
+    head -c 100000 solid.7z > cut.7z
+    bsdtar -C ../tree -cf text.ar --format=arbsd a.txt empty; tar -C . -cf nested.tar solid.7z
+    """
+
+  @Test("a tree is shown, whatever made the archive") func everyKindIsRead() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let compare = """
+        for a in solid.7z single.7z split.7z.001 newc.cpio odc.cpio newc.cpio.gz rock.iso x.xar unknown \
+          nested.tar.contents/solid.7z; do
+          diff -r --no-dereference $a.contents "$2/tree" && echo $a
+        done
+        """
+      let all = """
+        solid.7z
+        single.7z
+        split.7z.001
+        newc.cpio
+        odc.cpio
+        newc.cpio.gz
+        rock.iso
+        x.xar
+        unknown
+        nested.tar.contents/solid.7z
+
+        """
+      try await withMount(scratch) { mount in
+        #expect(try await mount.shell(compare, scratch) == all)
+        let said = try await mount.shell(
+          """
+          ls -d *.contents | tr '\\n' ' '; echo
+          stat -c '%s %a' solid.7z.contents/d/e/numbers; ls text.ar.contents
+          cat locked.7z.contents/a.txt 2>&1 | grep -o 'Permission denied'
+          ls hidden.7z.contents 2>&1 | grep -o 'Permission denied'
+          getfattr --only-values -n user.ffmount.error locked.7z.contents/a.txt; echo
+          cmp cut.cpio.contents/a.txt "$2/tree/a.txt" && echo same
+          """, scratch)
+        #expect(
+          said == """
+            cut.7z.contents cut.cpio.contents hidden.7z.contents locked.7z.contents nested.tar.contents \
+            newc.cpio.contents newc.cpio.gz.contents odc.cpio.contents rock.iso.contents single.7z.contents \
+            solid.7z.contents split.7z.001.contents unknown.contents x.xar.contents 
+            348894 644
+            a.txt
+            empty
+            Permission denied
+            Permission denied
+            locked.7z: is encrypted in a way that is not read here
+            same
+
+            """)
+      }
+      // From the cache.
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(compare, scratch)
+        #expect(said == all)
+      }
+    }
+  }
+}
