@@ -56,7 +56,7 @@ import Testing
           said == """
             cut.7z.contents cut.cpio.contents hidden.7z.contents locked.7z.contents nested.tar.contents \
             newc.cpio.contents newc.cpio.gz.contents odc.cpio.contents rock.iso.contents single.7z.contents \
-            solid.7z.contents split.7z.001.contents unknown.contents x.xar.contents 
+            solid.7z.contents split.7z.001.contents x.xar.contents 
             348894 644
             a.txt
             empty
