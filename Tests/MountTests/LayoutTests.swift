@@ -6,6 +6,18 @@ import Testing
   .serialized, .timeLimit(.minutes(3)),
   .enabled("needs LibreOffice") { MountScratch.exists("/usr/lib/libreoffice/program/libmergedlo.so") }
 ) struct LayoutTests {
+  /// A text of OpenDocument.
+  private static func text(_ body: String) -> ZipFixture {
+    let spaces = ["office", "text"].map { "xmlns:\($0)=\"urn:oasis:names:tc:opendocument:xmlns:\($0):1.0\"" }
+      .joined(separator: " ")
+    return ZipFixture(
+      ZipFixtureEntry("mimetype", "application/vnd.oasis.opendocument.text"),
+      ZipFixtureEntry(
+        "content.xml",
+        "<office:document-content \(spaces) office:version=\"1.3\"><office:body><office:text>\(body)</office:text>"
+          + "</office:body></office:document-content>"))
+  }
+
   @Test func documentsArePagesAndEachOther() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.docx", OfficeTests.letter("Dear Anna"))
