@@ -142,8 +142,14 @@ package final class RealFolder: Item {
 
   package func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }
 
-  /// One system call for most folders, which have none of the names.
+  /// One system call for most folders, which have no folders, or none of the first name. Asks nothing of another file system
+  /// that is mounted there: a listing waits for none.
   package func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {
+    guard
+      try place.withDescriptor({ (descriptor) throws(Fault) in
+        FileStatus.mayHoldFolders(names.count, in: entry, of: descriptor)
+      })
+    else { return false }
     for name in names {
       let path = FileName(Array(entry.bytes) + [UInt8(ascii: "/")] + name.bytes)
       guard let status = try? status(of: path), status.type == S_IFDIR else { return false }

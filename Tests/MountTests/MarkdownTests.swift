@@ -70,12 +70,12 @@ import Testing
     ----
     <h1>Head &amp; <i>more</i></h1>
     <ul>
-    <li>• ☑ done</li>
-    <li>• ☐ to do</li>
-    <ul>
-    <li>1. first</li>
-    <li>2. <s>second</s></li>
-    </ul>
+    <li>☑ done</li>
+    <li>☐ to do</li>
+    <ol>
+    <li value="1">first</li>
+    <li value="2"><s>second</s></li>
+    </ol>
     </ul>
     <table>
     <tr><th>a</th><th>b</th></tr>
@@ -85,9 +85,9 @@ import Testing
     </pre>
     <p>See <a href="http://www.example.org">www.example.org</a>, this and <a href="cat.png">a cat</a>.<sup>1</sup></p>
     <p><code>Esc</code></p>
-    <ul>
-    <li>1. A note.</li>
-    </ul>
+    <ol>
+    <li value="1">A note.</li>
+    </ol>
     </body>
     </html>
     0

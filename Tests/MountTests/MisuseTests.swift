@@ -45,7 +45,7 @@ import Testing
       // By the mount, and nowhere else.
       #expect(
         said.errors.split(separator: "\n").count == 1
-          && said.errors.hasPrefix("ffmount: there is no ffconvert and no ffpages"),
+          && said.errors.hasPrefix("ffmount: there is no ffarchive, no ffconvert and no ffpages"),
         "\(said.errors)")
       #expect(said.errors.contains("ffmount-converters") && said.errors.contains("scripts/install"))
       let doctor = try #require(said.lines.firstIndex { $0.hasPrefix("bad   ffconvert") }, "\(said.text)")

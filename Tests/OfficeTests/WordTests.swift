@@ -126,7 +126,7 @@ import Testing
       return
     }
     for part in [
-      "<h2>Offer</h2>", "<li>1.a) deep</li>", "<b>Bold</b> and <a href=\"https://a.example/?q=1&amp;r=2\">here</a>",
+      "<h2>Offer</h2>", "<dd>1.a) deep</dd>", "<b>Bold</b> and <a href=\"https://a.example/?q=1&amp;r=2\">here</a>",
       "<tr><th>A|a</th><th>B</th></tr>", "<td colspan=\"2\"><p>x</p>\n<p>y &lt; z</p>\n</td>",
       "<div id=\"note-1\"><sup>1</sup>\n<p>Below.</p>",
     ] {

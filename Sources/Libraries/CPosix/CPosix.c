@@ -36,6 +36,16 @@ int ffmount_refresh_size(int folder, const char *path) {
   return statx(folder, path, flags, STATX_SIZE, &status);
 }
 
+int ffmount_may_hold_folders(int folder, const char *name, unsigned count) {
+  struct statx status;
+  int flags = AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+  int error = errno;
+  int failed = statx(folder, name, flags, STATX_TYPE | STATX_NLINK, &status) != 0;
+  errno = error;
+  return !failed && S_ISDIR(status.stx_mode) && !(status.stx_attributes & STATX_ATTR_MOUNT_ROOT) &&
+         (status.stx_nlink < 2 || status.stx_nlink >= 2 + count);
+}
+
 pid_t ffmount_fork(void) { return fork(); }
 
 uint64_t ffmount_processor_time(pid_t process) {

@@ -43,8 +43,9 @@ enum Converter {
   /// What is missing for the usual conversions to be made, and what to do about it, in one sentence; nil if nothing is.
   static func lack(_ options: MountOptions) -> String? {
     let missing = options.converter == nil ? missing.filter { !optional.contains($0) } : []
-    guard !missing.isEmpty else { return nil }
-    return "there is no \(missing.joined(separator: " and no ")) beside ffmount or in ../libexec/ffmount: "
+    guard let last = missing.last else { return nil }
+    let names = missing.count > 1 ? "\(missing.dropLast().joined(separator: ", no ")) and no \(last)" : last
+    return "there is no \(names) beside ffmount or in ../libexec/ffmount: "
       + "what would be made by it is not shown (\(remedy(missing)))"
   }
 

@@ -6,15 +6,23 @@ final class HTMLWriter: DocumentWriter {
   private let output: TextOutput
   private let image: (String) -> [UInt8]?
   private var notes: [(mark: String, blocks: [Block])] = []
-  /// The lists that are open, outermost first: whether each has labels of its own.
-  private var lists = 0
+  /// The lists that are open, outermost first.
+  private var lists: [List] = []
   /// How many bytes of images the page may still get.
   private var room = 64 << 20
+
+  /// LibreOffice, which lays these pages out, shows the marks of list items whatever a style says: other labels than theirs
+  /// stand in lists that have none.
+  private enum List: String {
+    case marked = "ul"
+    case numbered = "ol"
+    case labelled = "dl"
+  }
 
   private static let style = """
     body{font-family:sans-serif;line-height:1.4;max-width:50em;margin:2em auto;padding:0 1em}\
     table{border-collapse:collapse}td,th{border:1px solid #999;padding:.2em .5em;vertical-align:top}\
-    img{max-width:100%}ul{list-style:none}
+    img{max-width:100%}
     """
 
   init(_ output: TextOutput, title: String, image: @escaping (String) -> [UInt8]?) throws(JobFailure) {
@@ -53,19 +61,22 @@ final class HTMLWriter: DocumentWriter {
 
   private func write(_ item: ListItem) throws(JobFailure) {
     let depth = min(item.level, 20) + 1
-    try closeLists(to: depth)
-    while lists < depth {
-      try output.write("<ul>\n")
-      lists += 1
+    let number = item.label.flatMap { $0.hasSuffix(".") ? Int($0.dropLast()) : nil }
+    let list: List = item.label == nil ? .marked : number == nil ? .labelled : .numbered
+    try closeLists(to: lists.count >= depth && lists[depth - 1] != list ? depth - 1 : depth)
+    while lists.count < depth {
+      try output.write("<\(list.rawValue)>\n")
+      lists.append(list)
     }
-    try output.write("<li>\(labelled(item))</li>\n")
+    switch list {
+    case .marked: try output.write("<li>\(text(item.runs))</li>\n")
+    case .numbered: try output.write("<li value=\"\(number ?? 0)\">\(text(item.runs))</li>\n")
+    case .labelled: try output.write("<dd>\(labelled(item))</dd>\n")
+    }
   }
 
   private func closeLists(to depth: Int) throws(JobFailure) {
-    while lists > depth {
-      try output.write("</ul>\n")
-      lists -= 1
-    }
+    while lists.count > depth, let list = lists.popLast() { try output.write("</\(list.rawValue)>\n") }
   }
 
   private func labelled(_ item: ListItem) -> String {

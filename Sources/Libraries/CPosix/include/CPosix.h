@@ -18,6 +18,9 @@ ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
 /// statx(2) with AT_STATX_FORCE_SYNC, hidden behind _GNU_SOURCE: makes the file system report the size anew.
 int ffmount_refresh_size(int folder, const char *path);
+/// statx(2) with AT_STATX_DONT_SYNC: whether an entry is a folder with room for `count` folders by its links, or one that
+/// does not count them, and nothing is mounted there. Asks no server for what is known.
+int ffmount_may_hold_folders(int folder, const char *name, unsigned count);
 /// fork(2): unavailable in Swift. Called once, before any second thread exists.
 pid_t ffmount_fork(void);
 /// clone(2) and exec(2), if the kernel permits with new PID, network, IPC, UTS and (except for root) user namespaces,

@@ -9,7 +9,7 @@ import Tree
 /// `ffmount search ARCHIVE QUERY`: what `ARCHIVE.views/search/QUERY/` would show, without a mount.
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "search", abstract: "Finds messages in a mailbox or a folder of mail, as its views/search/ does.",
+    commandName: "search", abstract: "Finds messages in a mailbox or a folder of mail.",
     usage: "ffmount search ARCHIVE QUERY… [--json]",
     discussion: """
       A query is \(Indexing.Query.syntax) Prints a line a message, newest first: its folder, date, sender and \
