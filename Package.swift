@@ -144,7 +144,8 @@ let package = Package(
     module("Pixels", in: "Converters", ["CJpeg", "CDeflate"]),
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
-    module("Rendering", in: "Converters", ["Catalogue", "WorkerKit", "CPoppler", "CPopplerText"]),
+    module(
+      "Rendering", in: "Converters", ["Text", "Catalogue", "WorkerKit", "Pixels", "CPoppler", "CPopplerText"]),
     module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
     module(
       "Images", in: "Converters",

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct RecipeTests {
   @Test(arguments: [
-    "pages 7", "pages 2-5", "pages 1,3,9-", "pages 5-2", "jpeg ", "png 1600px.q70", "text", "compressed 150dpi.q60",
+    "pages 7", "pages 2-5", "pages 1,3,9-", "pages 5-2", "jpeg ", "png 1600px.q70", "text", "reflowed",
+    "compressed 150dpi.q60",
     "jpeg developed.frame3.crop=640x480+0+20.16:9.800x600.rot90.flip.mirror.tile2-3of4x3.gray.q70.500k.noexif",
   ])
   func whatIsWrittenIsRead(_ text: String) {
@@ -12,7 +13,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "wmf ", "jpeg q0", "jpeg q70.q80", "text ", "compressed",
+    "", "pages", "pages 0", "pages -3", "pages 1,,2", "jpeg", "wmf ", "jpeg q0", "jpeg q70.q80", "text ", "reflowed 5",
+    "compressed",
     "compressed gray", "compressed 0dpi.q60", "pages +3", "pages 1-+3", "pages \u{664}", "pages 1 ", "jpeg gray.gray",
     "jpeg noexif.q70.noexif", "jpeg rot90.rot90", "jpeg 50%.100px", "jpeg q+5", "jpeg 100x+5",
     "jpeg crop=1x1", "jpeg crop=0x5+1+1", "jpeg crop=5x5+-1+0", "jpeg crop=5x5+01+0", "jpeg crop=5x5+1+1+1",

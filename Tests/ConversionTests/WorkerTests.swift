@@ -46,6 +46,10 @@ struct WorkerTests {
     print(try await Self.script("compare_text.py", Self.files("pdf", step: 12)))
   }
 
+  @Test func reflowedTextIsThatOfPdftotext() async throws {
+    print(try await Self.script("check_reflowed.py", Self.files("pdf", step: 40).filter { $0.hasSuffix(".pdf") }))
+  }
+
   /// PDFs with hundreds of pages, in the folder `FFMOUNT_TEST_MANUALS`: some pages of each.
   @Test(.enabled("needs a folder of manuals") { manuals != nil })
   func pagesOfManualsAreThoseOfTheSource() async throws {

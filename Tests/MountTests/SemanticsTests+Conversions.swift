@@ -111,12 +111,14 @@ extension SemanticsTests {
 
       """, build: documents),
     SemanticsExample(
-      "a PDF as an image and as text",
+      "a PDF as an image, as text and as a page",
       """
       file -b report.pdf.144dpi.as-png report.pdf.pages/003.pdf.100px.as-jpeg | grep -oE '[0-9]+ ?x ?[0-9]+'
       grep -ao 'Page [0-9]*' report.pdf.as-txt | tail -n 1
+      grep -o '<p>Page [0-9]*</p>' report.pdf.as-html | tail -n 1; grep -c '<hr>' report.pdf.as-html; ls report.pdf.as-md
       """,
-      "400 x 400\n100x100\nPage 12\n", build: documents),
+      "400 x 400\n100x100\nPage 12\n<p>Page 12</p>\n11\nls: cannot access 'report.pdf.as-md': No such file or directory\n",
+      build: documents),
     SemanticsExample(
       "a compressed PDF is never larger",
       """

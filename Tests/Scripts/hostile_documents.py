@@ -56,7 +56,7 @@ ask("pages 1")
 for file in files:
     with open(file, "rb") as source:
         content = source.read()
-    recipes = ("pages 1", "text", "jpeg 72dpi") if file.endswith(".pdf") else ("jpeg ", "png 100px")
+    recipes = ("pages 1", "text", "reflowed", "jpeg 72dpi") if file.endswith(".pdf") else ("jpeg ", "png 100px")
     if file.endswith(".pdf") and len(content) < 200_000:
         # A debug build is very slow for many pixels.
         recipes += ("compressed 150dpi.q60",)

@@ -58,6 +58,7 @@ public struct Catalogue: Sendable {
   /// The shortest sequence of conversions with which `source` becomes what `last` makes, `last` included; nil if there is
   /// none, or it would take more than three. O(conversions²).
   public func chain(from source: Format, to last: Conversion) -> [Conversion]? {
+    if last.isDirect { return last.sources.contains(source) ? [last] : nil }
     var found: [[Conversion]] = [[last]]
     var seen: Set<String> = [last.verb]
     for _ in 0..<3 {

@@ -1,6 +1,6 @@
 /// What is made of PDFs.
 extension Conversion {
-  public static let documents: [Conversion] = [pages, compressed, text, merged]
+  public static let documents: [Conversion] = [pages, compressed, text, reflowed, merged]
 
   /// Some of a PDF's pages. One may hold most of its document, and its parts are no longer packed together.
   public static let pages = Conversion(
@@ -22,6 +22,18 @@ extension Conversion {
   public static let text = Conversion(
     "text", from: [.pdf], to: .plainText, size: .guess(8), programs: ["ffconvert"],
     meaning: ("any PDF", "its text in reading order"))
+
+  /// A PDF's text as a page that flows, with its images: these are packed less well, and as text.
+  public static let reflowed = {
+    var conversion = Conversion(
+      "reflowed", from: [.pdf], to: .html, size: .guess(8), programs: ["ffconvert"],
+      meaning: ("any PDF", "its text as a page of its own that flows, with headings, lists, links and images"))
+    // Each image is looked for on its page anew.
+    conversion.slowness = 4
+    // Office documents say themselves what their headings are.
+    conversion.isDirect = true
+    return conversion
+  }()
 
   /// One PDF of several files, which are passed as a `Bundle`. Images become pages as they are, or unpacked; raw photos
   /// mostly lie beside what was made of them. What is laid out is passed as the PDF that was made of it.

@@ -77,6 +77,8 @@ public struct Conversion: Sendable {
   public var usual: (any Modifiers)?
   /// Whether another conversion may go on from its result without being asked to: see `Catalogue.chain`.
   public var leadsOn = false
+  /// Whether no conversion may come before it: what would be made of the source can be made better.
+  public var isDirect = false
 
   /// `verb`: nil for the result's name. `word`: nil for the verb.
   public init(

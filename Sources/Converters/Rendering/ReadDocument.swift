@@ -5,7 +5,7 @@ public import WorkerKit
 
 /// An open PDF as read by poppler: the text of its pages.
 @safe public final class ReadDocument {
-  private let document: OpaquePointer
+  let document: OpaquePointer
   private let input: JobInput
 
   /// Loads files that reading needs and that a worker cannot open later. Returns false on failure.

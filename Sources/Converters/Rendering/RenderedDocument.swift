@@ -5,7 +5,7 @@ public import WorkerKit
 
 /// An open PDF as rendered by poppler.
 @safe public final class RenderedDocument {
-  private let document: OpaquePointer
+  let document: OpaquePointer
   private let input: JobInput
 
   /// - Parameter password: the one that opens the document; nil if it needs none. A wrong one would crash poppler.
@@ -28,7 +28,7 @@ public import WorkerKit
 
   deinit { unsafe g_object_unref(UnsafeMutableRawPointer(document)) }
 
-  private func withPage<Result>(
+  func withPage<Result>(
     _ index: Int32, _ body: (OpaquePointer) throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result {
     guard let page = unsafe poppler_document_get_page(document, index) else {

@@ -5,6 +5,7 @@
 #include <iconv.h>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <poppler-document.h>
 #include <poppler-global.h>
@@ -67,5 +68,33 @@ char *ffconvert_text_of_page(ffconvert_text_document *document, int index, size_
 } catch (...) {
   return nullptr;
 }
+
+struct ffconvert_text_words {
+  std::vector<poppler::text_box> boxes;
+  poppler::byte_array current;
+};
+
+ffconvert_text_words *ffconvert_text_words_of_page(ffconvert_text_document *document, int index) try {
+  std::unique_ptr<poppler::page> page(document->document->create_page(index));
+  if (!page) return nullptr;
+  return new ffconvert_text_words{page->text_list(poppler::page::text_list_include_font), {}};
+} catch (...) {
+  return nullptr;
+}
+
+size_t ffconvert_text_word_count(const ffconvert_text_words *words) { return words->boxes.size(); }
+
+int ffconvert_text_word_at(ffconvert_text_words *words, size_t index, ffconvert_text_word *word) try {
+  const poppler::text_box &box = words->boxes.at(index);
+  words->current = box.text().to_utf8();
+  const poppler::rectf place = box.bbox();
+  *word = {words->current.data(), words->current.size(), place.left(), place.top(), place.width(), place.height(),
+           box.has_font_info() ? box.get_font_size() : 0, box.rotation(), box.has_space_after() ? 1 : 0};
+  return 0;
+} catch (...) {
+  return -1;
+}
+
+void ffconvert_text_words_free(ffconvert_text_words *words) { delete words; }
 
 void ffconvert_text_close(ffconvert_text_document *document) { delete document; }

@@ -21,7 +21,7 @@ enum FFConvert {
   static func makeHandlers() -> [any JobHandler] {
     if !Vips.start() { fail("libvips cannot be started.") }
     if !ReadDocument.prepare() { fail("There is no conversion from and to UTF-16.") }
-    return [PagesHandler(), TextHandler(), CompressionHandler(), MergeHandler(), ImageHandler()]
+    return [PagesHandler(), TextHandler(), ReflowHandler(), CompressionHandler(), MergeHandler(), ImageHandler()]
   }
 
   private static func fail(_ line: String) -> Never {

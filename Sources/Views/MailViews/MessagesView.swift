@@ -93,6 +93,7 @@ package struct MessageView: FolderView {
   private let shown = SourceTable<ShownMessage>()
 
   package static let suffix: StaticString = ".message"
+  private static let plain: Set<FileExtension> = ["eml"]
 
   package var descriptions: [ViewDescription] {
     [
@@ -105,7 +106,7 @@ package struct MessageView: FolderView {
 
   /// - Parameter outlook: nil if no program is there that reads what Outlook writes.
   package init(listing: ViewListing, _ messages: MessageTable, outlook: Outlook? = nil) {
-    possibleExtensions = outlook == nil ? ["eml"] : ["eml", "msg"]
+    possibleExtensions = outlook == nil ? Self.plain : Self.plain.union(["msg"])
     listedExtensions = listing.extensions(possibleExtensions)
     self.messages = messages
     self.outlook = outlook
@@ -115,12 +116,13 @@ package struct MessageView: FolderView {
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     var source = source
-    if !source.isConcealed, let made = try outlook?(source, patience) {
-      source = made
-    } else if !source.isTaken(byName: listedExtensions),
-      try !Header.looksLikeMessage(startingWith: source.head(patience))
-    {
-      return nil
+    // A listing opens nothing.
+    if !source.isTaken(byName: listedExtensions.intersection(Self.plain)) {
+      if let made = try outlook?(source, patience) {
+        source = made
+      } else if try !Header.looksLikeMessage(startingWith: source.head(patience)) {
+        return nil
+      }
     }
     let isMade = source.item.knownHead != nil
     let message = shown.value(of: source) { ShownMessage($0, .file(isMade: isMade), at: 0, view: name, messages) }

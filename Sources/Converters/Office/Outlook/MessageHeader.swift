@@ -1,3 +1,4 @@
+internal import Text
 internal import WorkerKit
 
 /// The header of a message: as it came by mail, or made of what Outlook knows.

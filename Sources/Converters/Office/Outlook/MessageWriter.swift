@@ -1,4 +1,5 @@
 internal import Catalogue
+internal import Text
 internal import WorkerKit
 
 /// Writes a message as RFC 5322 and MIME have it.

@@ -1,3 +1,4 @@
+internal import Text
 internal import WorkerKit
 
 /// A document as a page of its own: nothing in it runs, and nothing is loaded from elsewhere. Images that browsers show
@@ -145,21 +146,5 @@ final class HTMLWriter: DocumentWriter {
     }
     try output.write("</body>\n</html>\n")
     try output.flush()
-  }
-}
-
-extension String {
-  /// With what means something in HTML written so that it does not.
-  var escapedForHTML: String {
-    guard utf8.contains(where: { $0 == 0x26 || $0 == 0x3c || $0 == 0x3e || $0 == 0x22 }) else { return self }
-    return reduce(into: "") { text, character in
-      switch character {
-      case "&": text += "&amp;"
-      case "<": text += "&lt;"
-      case ">": text += "&gt;"
-      case "\"": text += "&quot;"
-      default: text.append(character)
-      }
-    }
   }
 }

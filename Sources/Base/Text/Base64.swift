@@ -1,8 +1,9 @@
 /// RFC 4648, section 4.
-enum Base64 {
+public enum Base64 {
   private static let signs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  static func text(_ bytes: [UInt8]) -> String {
+  /// In one line, with padding.
+  public static func text(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     for start in stride(from: 0, to: bytes.count, by: 3) {
