@@ -156,7 +156,7 @@ let package = Package(
     module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr"]),
     module(
       "Recognition", in: "Converters",
-      ["Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
+      ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
     module(
       "Office", in: "Converters",
       [

@@ -1,4 +1,5 @@
 internal import CTesseract
+internal import Text
 
 /// Recognised text as hOCR 1.2: one page of HTML for all pages of a document, each word with its place.
 public struct HOCR {
@@ -53,7 +54,7 @@ public struct HOCR {
             words += 1
             let more = "; x_wconf \(Int(word.confidence))"
             text += #"\#n<span class="ocrx_word" id="word_\#(pages)_\#(words)"\#(Self.title(word.box, more))>"#
-            text += Self.escaped(word.text) + "</span>"
+            text += word.text.escapedForHTML + "</span>"
           }
           text += "\n</span>\n"
         }
@@ -82,16 +83,4 @@ public struct HOCR {
   }
 
   private static func rounded(_ value: Double, _ parts: Double) -> Double { (value * parts).rounded() / parts }
-
-  private static func escaped(_ text: String) -> String {
-    text.reduce(into: "") { result, letter in
-      switch letter {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      default: result.append(letter)
-      }
-    }
-  }
 }
