@@ -94,6 +94,6 @@ struct WorkerTests {
   @Test func hostileFilesCostTheirJobAlone() async throws {
     print(
       try await Self.script(
-        "hostile_documents.py", Self.files("pdf", step: 25) + Self.files("image/sharp", step: 10)))
+        "hostile_documents.py", Self.files("pdf", step: 50) + Self.files("image/sharp", step: 20)))
   }
 }

@@ -46,7 +46,7 @@ import Testing
     #expect(Index(folder: scratch.path).has() == isKept)
   }
 
-  @Test(arguments: 0..<60) func flippedBytesNeverGiveWrongValues(round: Int) throws {
+  @Test(arguments: 0..<(TestExtent.isFull ? 60 : 24)) func flippedBytesNeverGiveWrongValues(round: Int) throws {
     let scratch = try IndexScratch()
     let values = try filled(scratch)
     var numbers = SeededNumbers(seed: UInt64(round))

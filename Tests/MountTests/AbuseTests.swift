@@ -20,7 +20,7 @@ import Testing
 
   @Test func hostileFilesCostNobodyElse() async throws {
     try await withScratch { scratch in
-      let files = Self.corpus("pdf", step: 150) + Self.corpus("image", step: 30)
+      let files = Self.corpus("pdf", step: 300) + Self.corpus("image", step: 60)
       let words = ["abuse.py", "make", scratch.source, TestExtent.isFull ? "10" : "3"] + files
       let path = MountScratch.package + "/Tests/Scripts/"
       let made = try await MountChild([MountScratch.python, path + words[0]] + words[1...]).wait(atMost: 300)

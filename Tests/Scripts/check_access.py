@@ -255,20 +255,26 @@ def check_users(source, mountpoint, when):
         readable = run(user, lambda: {name: native(f"{source}/{name}") for name, *_ in rows})
         mirrored = run(user, lambda: {name: native(f"{mountpoint}/{name}") for name, *_ in rows})
         shown = dict(run(user, lambda: listing(mountpoint)))
-        for name, row, column, extension in rows:
+        pairs = {name: list(zip(names_of(row, column, "a", extension), names_of(row, column, "b", extension)))
+                 for name, row, column, extension in rows}
+        # One process asks all of a user's questions.
+        used, looks = run(user, lambda: [
+            {view: use(f"{mountpoint}/{view}") for name, *_ in rows if readable[name] for view, _ in pairs[name]},
+            {view: [look(f"{mountpoint}/{view}"), look(f"{mountpoint}/{twin}")]
+             for name, *_ in rows if not readable[name] for view, twin in pairs[name]}])
+        for name, *_ in rows:
             questions += 1
             if readable[name] != mirrored[name]:
                 complain(when, user, name, "is readable natively:", readable[name], "mounted:", mirrored[name])
-            views = list(zip(names_of(row, column, "a", extension), names_of(row, column, "b", extension)))
             if readable[name]:
-                for view, _ in views:
+                for view, _ in pairs[name]:
                     questions += 1
-                    if (said := run(user, lambda: use(f"{mountpoint}/{view}"))) != "read":
+                    if (said := used[view]) != "read":
                         complain(when, user, view, "is", said, "though", name, "can be read")
                 continue
-            for view, twin in views:
+            for view, twin in pairs[name]:
                 questions += 1
-                said, other = run(user, lambda: [look(f"{mountpoint}/{view}"), look(f"{mountpoint}/{twin}")])
+                said, other = looks[view]
                 said["source"] = other["source"]
                 if said != other:
                     complain(when, user, view, "is", said, "and its twin", other)
@@ -357,10 +363,8 @@ def check(source, mountpoint):
     check_folders(source, mountpoint, "first")
     # The owner and root access everything.
     for user in ("alice", "root"):
-        for row, column, extension in files():
-            for twin in TWINS:
-                for view in names_of(row, column, twin, extension):
-                    run(user, lambda: use(f"{mountpoint}/{view}"))
+        run(user, lambda: [use(f"{mountpoint}/{view}") for row, column, extension in files() for twin in TWINS
+                           for view in names_of(row, column, twin, extension)])
         run(user, lambda: listing(mountpoint))
     check_users(source, mountpoint, "later")
     check_folders(source, mountpoint, "later")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""crowd.py make SOURCE | read MOUNT: a tree of 5,000 files and 40 archives, and 64 processes that read all of it."""
+"""crowd.py make SOURCE | read MOUNT: a tree of 2,500 files and 40 archives, of which 64 processes read all."""
 
 import os
 import random
@@ -22,7 +22,7 @@ def inner(number, entry):
 
 
 def make():
-    for number in range(5000):
+    for number in range(2500):
         os.makedirs(os.path.dirname(path(number)), exist_ok=True)
         with open(path(number), "wb") as file:
             file.write(content(number))
@@ -36,14 +36,14 @@ def make():
 def read(reader):
     generator = random.Random(reader)
     held = []
-    for number in generator.sample(range(5000), 120):
+    for number in generator.sample(range(2500), 60):
         file = open(path(number), "rb")
         held.append(file)
         if file.read() != content(number):
             raise SystemExit(f"{path(number)}: wrong bytes")
         if len(held) > 40:
             held.pop(generator.randrange(len(held))).close()
-    for number in generator.sample(range(40), 12):
+    for number in generator.sample(range(40), 6):
         folder = os.path.join(top, f"d{number}", f"z{number}.zip.contents", "in")
         if len(os.listdir(folder)) != 20:
             raise SystemExit(f"{folder}: wrong names")

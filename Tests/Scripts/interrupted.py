@@ -68,7 +68,7 @@ def interrupt(number, *words):
             [word.format(index) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for index in range(number)
     ]
-    time.sleep(0.7)
+    time.sleep(0.4)
     gone = [reader for reader in readers if reader.poll() is not None]
     if gone:
         sys.exit(f"{words}: {len(gone)} of {number} came to an end: status {gone[0].returncode}")

@@ -56,4 +56,5 @@ public struct ByteIdentity: Hashable, Sendable {
 
 extension ByteSource {
   public var identity: ByteIdentity? { nil }
+  public var isSettling: Bool { false }
 }

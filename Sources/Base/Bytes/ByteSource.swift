@@ -17,6 +17,9 @@ public protocol ByteSource: AnyObject, Sendable {
   /// A key for the bytes that is stable across mounts; nil if nothing identifies them with certainty.
   var identity: ByteIdentity? { get }
 
+  /// Whether there is no identity only because the bytes were written a moment ago: opened again, they have one.
+  var isSettling: Bool { get }
+
   /// Fills `buffer` from `offset` on and returns the number of bytes written: fewer than asked only at the end of the
   /// source, and where the end is not known, when there is no more by now; none only at the end.
   ///
@@ -152,6 +155,8 @@ public final class ByteRange: ByteSource {
 
   /// The offset in the source of an offset within the range or at one of its ends.
   private func place(_ offset: Int64) -> Int64 { start + min(max(0, offset), size) }
+
+  public var isSettling: Bool { source.isSettling }
 
   public var identity: ByteIdentity? {
     source.identity?.adding(.range, UInt64(bitPattern: start), UInt64(bitPattern: size))

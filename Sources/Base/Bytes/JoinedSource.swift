@@ -5,6 +5,7 @@ public final class JoinedSource: ByteSource {
   public let starts: [Int64]
   public let size: Int64
   public let identity: ByteIdentity?
+  public let isSettling: Bool
 
   /// The sizes of the parts must be known. Throws a limit fault when their sum is too large.
   public init(_ parts: [(name: FileName, bytes: any ByteSource)]) throws(Fault) {
@@ -19,6 +20,7 @@ public final class JoinedSource: ByteSource {
     self.starts = starts
     size = end
     let named = parts.compactMap { part in part.bytes.identity.map { (part.name, $0) } }
+    isSettling = parts.contains { $0.bytes.isSettling }
     identity = named.count == parts.count ? ByteIdentity(bundling: named) : nil
   }
 

@@ -67,6 +67,7 @@ public final class InflatedSource: ByteSource {
   }
 
   public var identity: ByteIdentity? { compressed.identity.map { InflatedSource.identity(of: $0, size, crc) } }
+  public var isSettling: Bool { compressed.isSettling }
 
   public func verify() throws(Fault) { try compressed.verify() }
 

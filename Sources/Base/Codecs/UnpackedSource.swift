@@ -58,6 +58,7 @@ public final class UnpackedSource: ByteSource {
   }
 
   public var identity: ByteIdentity? { compressed.identity.map { Self.identity(of: $0, packing) } }
+  public var isSettling: Bool { compressed.isSettling }
   public func verify() throws(Fault) { try compressed.verify() }
 
   // MARK: Size

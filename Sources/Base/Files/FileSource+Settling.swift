@@ -10,7 +10,7 @@ extension FileSource {
     _ patience: Patience, _ open: (Patience) throws(Fault) -> any ByteSource
   ) throws(Fault) -> any ByteSource {
     let bytes = try open(patience)
-    if bytes.identity != nil { return bytes }
+    guard bytes.isSettling else { return bytes }
     if patience == .immediate { throw .later }
     _ = usleep(25_000)
     return try open(patience)

@@ -29,6 +29,8 @@ public final class FileSource: ByteSource {
       changed: opened.changed)
   }
 
+  public var isSettling: Bool { isPinned && !isSettled }
+
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
     -> Int
   {

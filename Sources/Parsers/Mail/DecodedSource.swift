@@ -46,6 +46,8 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     latest = Mutex(start)
   }
 
+  public var isSettling: Bool { source.isSettling }
+
   public var identity: ByteIdentity? {
     source.identity?.adding(.range, UInt64(range.lowerBound), UInt64(range.upperBound - range.lowerBound))
       .adding(.decodeTransfer, Decoder.number, UInt64(size))

@@ -8,6 +8,7 @@ final class StoredSource: ByteSource {
   private let check: RunningCheck<CRC32Sum>
   var size: Int64 { data.size }
   var identity: ByteIdentity? { data.identity }
+  var isSettling: Bool { data.isSettling }
 
   /// `isPassed` says that the CRC was verified before; `passed` is called when it is.
   init(_ data: any ByteSource, crc: UInt32, isPassed: Bool, passed: @escaping @Sendable () -> Void) {

@@ -198,6 +198,7 @@ private final class NotingSource: ByteSource {
   var size: Int64 { source.size }
   var hasKnownSize: Bool { source.hasKnownSize }
   var identity: ByteIdentity? { source.identity }
+  var isSettling: Bool { source.isSettling }
 
   init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32, isSequence: Bool) {
     self.source = source

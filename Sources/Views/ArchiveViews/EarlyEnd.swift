@@ -16,6 +16,7 @@ final class EarlyEnd: ByteSource {
   /// Else the kernel would end the reading where the bytes end.
   var hasKnownSize: Bool { false }
   var identity: ByteIdentity? { bytes.identity }
+  var isSettling: Bool { bytes.isSettling }
   func verify() throws(Fault) { try bytes.verify() }
 
   func read(

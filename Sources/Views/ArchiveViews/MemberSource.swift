@@ -73,6 +73,8 @@ final class MemberSource: ByteSource {
 
   var hasKnownSize: Bool { !isCut }
 
+  var isSettling: Bool { unpacked.bytes.isSettling }
+
   var identity: ByteIdentity? {
     unpacked.bytes.identity?.adding(.range, UInt64(bitPattern: start), UInt64(bitPattern: size))
   }

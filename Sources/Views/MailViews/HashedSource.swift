@@ -21,6 +21,7 @@ final class HashedSource: ByteSource {
 
   var size: Int64 { source.size }
   var identity: ByteIdentity? { source.identity }
+  var isSettling: Bool { source.isSettling }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
     try reach(offset)

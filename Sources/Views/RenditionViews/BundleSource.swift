@@ -13,6 +13,7 @@ final class BundleSource: ByteSource {
   private let starts: [Int64]
   let size: Int64
   let identity: ByteIdentity?
+  let isSettling: Bool
   private let opened = Mutex<(index: Int, source: any ByteSource)?>(nil)
 
   /// Opens each file once. Blocks.
@@ -20,9 +21,11 @@ final class BundleSource: ByteSource {
     self.members = members
     var parts: [(name: FileName, identity: ByteIdentity)] = []
     var files: [Bundle.Member] = []
+    var isSettling = false
     for member in members {
       try Interest.check()
       let source = try member.open(.blocking)
+      isSettling = isSettling || source.isSettling
       if let identity = source.identity { parts.append((member.name, identity)) }
       files.append(Bundle.Member(name: member.name.text, size: source.size))
     }
@@ -37,6 +40,7 @@ final class BundleSource: ByteSource {
     }
     self.starts = starts
     size = end
+    self.isSettling = isSettling
     identity = parts.count == members.count ? ByteIdentity(bundling: parts) : nil
   }
 

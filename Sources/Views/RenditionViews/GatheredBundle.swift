@@ -10,6 +10,7 @@ final class GatheredBundle: GatheredSource {
   private let renditions: ConversionService
   private let place: GatheringPlace
   let identity: ByteIdentity?
+  let isSettling: Bool
   let size: Int64
 
   /// - Parameters:
@@ -23,12 +24,16 @@ final class GatheredBundle: GatheredSource {
     self.renditions = renditions
     self.place = place
     var parts: [(name: FileName, identity: ByteIdentity)] = []
+    var isSettling = false
     for (member, source) in zip(members, sources) {
       try Interest.check()
-      guard let identity = try source.open(.blocking).identity else { continue }
+      let bytes = try source.open(.blocking)
+      isSettling = isSettling || bytes.isSettling
+      guard let identity = bytes.identity else { continue }
       let recipes = (member.item as? RenditionFile)?.recipes ?? []
       parts.append((member.name, recipes.reduce(identity) { $0.converted(by: $1) }))
     }
+    self.isSettling = isSettling
     identity = parts.count == members.count ? ByteIdentity(bundling: parts) : nil
     size = members.reduce(0) { Bounds.sum($0, $1.attributes.size) }
   }
