@@ -27,9 +27,13 @@ func module(
 }
 
 /// - Parameter symbols: of its own, which libraries use instead of those of other libraries.
-func program(_ name: String, _ dependencies: [Target.Dependency], exporting symbols: [String] = []) -> Target {
+/// - Parameter files: whose bytes become part of the program.
+func program(
+  _ name: String, _ dependencies: [Target.Dependency], exporting symbols: [String] = [], embedding files: [String] = []
+) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", swiftSettings: strict,
+    name: name, dependencies: dependencies, path: "Sources/Programs/\(name)",
+    resources: files.map { .embedInCode($0) }, swiftSettings: strict,
     linkerSettings: symbols.map { .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=\($0)"]) })
 }
 
@@ -63,18 +67,21 @@ let package = Package(
     .executable(name: "ffoffice", targets: ["ffoffice"]),
     .executable(name: "fflayout", targets: ["fflayout"]),
     .executable(name: "ffarchive", targets: ["ffarchive"]),
+    .executable(name: "ffserve", targets: ["ffserve"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     // Programs: options, exit codes, and what is linked together. ffconvert and ffpages alone link what parses PDFs and images.
     program(
       "ffmount",
       [
-        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
-        "RenditionViews",
+        "Bytes", "Threads", "Files", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
+        "RenditionViews", "Assembly",
         "FuseLink", "Mount", "CPosix", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -96,6 +103,23 @@ let package = Package(
       exporting: ["clock_gettime", "time", "rtl_random_getBytes", "osl_openFile"]),
 
     program("ffarchive", ["Catalogue", "WorkerKit", "Archives", "SandboxTrial"]),
+    program(
+      "ffserve",
+      [
+        "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "Catalogue", "Tree", "AllViews", "RenditionViews",
+        "Assembly", "CPosix", "CQRCode", "COpenSSL", logging,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ], embedding: ["Page/page.html", "Page/page.css", "Page/page.js", "API/openapi.json"]),
+
+    // Assembly: a tree of a source, as options say.
+    module(
+      "Assembly",
+      [
+        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "RenditionViews",
+        "CPosix", logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
@@ -183,6 +207,7 @@ let package = Package(
     library("CBrotli", "libbrotlidec", apt: "libbrotli-dev"),
     library("COpenSSL", "libcrypto", apt: "libssl-dev"),
     library("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    library("CQRCode", "libqrencode", apt: "libqrencode-dev"),
     library("CQpdf", "libqpdf", apt: "libqpdf-dev"),
     library("CPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
     library("CPopplerCpp", "poppler-cpp", apt: "libpoppler-cpp-dev"),

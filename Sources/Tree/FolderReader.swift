@@ -14,7 +14,7 @@ public final class FolderReader: Sendable {
     /// The view that the name stands for, if any.
     fileprivate var view: ListedView?
     /// The value of `user.ffmount.view`; nil if the row is not a view.
-    var viewName: String? { view?.view.name }
+    public var viewName: String? { view?.view.name }
   }
 
   private let tree: Tree

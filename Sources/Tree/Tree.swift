@@ -7,7 +7,7 @@ internal import Synchronization
 /// Independent of FUSE: nodes are numbers, failures are `Fault`s. All methods are thread-safe. With
 /// `Patience.immediate` a method waits for nothing but the underlying file system; it throws `Fault.later` instead.
 public final class Tree: Sendable {
-  let views: Views
+  package let views: Views
   let overrides: Overrides
   /// Whether several users see the mount: then access lists and `Secrecy` apply.
   public let isShared: Bool

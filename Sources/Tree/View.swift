@@ -256,3 +256,26 @@ public struct ViewListing: Sendable {
     isOff ? [] : usual.union(byName.intersection(added)).subtracting(removed)
   }
 }
+
+extension Views {
+  /// The names that views of a file or folder could have, without modifiers: what exists of them a lookup tells.
+  package func candidates(of name: FileName, _ kind: Kind) -> [(name: FileName, isListed: Bool)] {
+    var seen: Set<FileName> = []
+    var found: [(name: FileName, isListed: Bool)] = []
+    func add(_ candidate: FileName, isListed: Bool) {
+      if candidate != name, candidate.count <= 255, seen.insert(candidate).inserted {
+        found.append((candidate, isListed))
+      }
+    }
+    for view in shown where view.sourceKind == kind {
+      let isListed =
+        kind == .folder || name.fileExtension.map { view.listedExtensions.contains($0) } ?? true
+      if isListed, view.isListed(beside: name) { add(view.listedName(beside: name), isListed: true) }
+    }
+    for view in all where view.sourceKind == kind {
+      if view.formats.isEmpty { add(view.listedName(beside: name), isListed: false) }
+      for format in view.formats { add(FormatSuffix.name.name(of: name, as: format), isListed: false) }
+    }
+    return found
+  }
+}

@@ -1,4 +1,5 @@
 public import Bytes
+internal import CPosix
 internal import Glibc
 
 /// An open regular file as a byte source.
@@ -89,5 +90,12 @@ public final class FileSource: ByteSource {
     guard let opened else { return }
     let now = try FileStatus(of: descriptor)
     guard now.isSameState(as: opened) else { throw Fault(.changed, "the file changed while it was open") }
+  }
+}
+
+extension FileSource {
+  /// The number of the file system's kind, as statfs(2) has it; 0 if it does not say.
+  package var fileSystem: UInt32 {
+    (try? descriptor.withDescriptor { (descriptor) throws(Fault) in ffmount_file_system(descriptor) }) ?? 0
   }
 }

@@ -16,4 +16,22 @@ public enum Base64 {
     }
     return String(decoding: text, as: UTF8.self)
   }
+
+  /// The bytes that a text in one line stands for, with or without padding; nil if it has any other sign, or half a byte.
+  public static func bytes(of text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var (bits, count): (UInt32, Int) = (0, 0)
+    let whole = text.utf8.prefix { $0 != 0x3d }
+    guard text.utf8.dropFirst(whole.count).allSatisfy({ $0 == 0x3d }), whole.count % 4 != 1 else { return nil }
+    for byte in whole {
+      guard let sign = signs.firstIndex(of: byte) else { return nil }
+      bits = bits << 6 | UInt32(sign)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return bytes
+  }
 }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <syslog.h>
@@ -129,4 +130,9 @@ ssize_t ffmount_receive(int socket, void *message, size_t count, int *descriptor
     memcpy(descriptors, CMSG_DATA(control), *descriptor_count * sizeof(int));
   }
   return received;
+}
+
+uint32_t ffmount_file_system(int file) {
+    struct statfs status;
+    return fstatfs(file, &status) == 0 ? (uint32_t)status.f_type : 0;
 }

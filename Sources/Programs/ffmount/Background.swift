@@ -1,3 +1,4 @@
+import Assembly
 import CPosix
 import Glibc
 
@@ -66,5 +67,3 @@ enum Background {
     if status != .success { throw Refusal(status, String(decoding: message.dropFirst(), as: UTF8.self)) }
   }
 }
-
-func describe(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

@@ -1,3 +1,4 @@
+import Assembly
 import Glibc
 
 /// Limits how long the process takes to exit, whatever blocks.

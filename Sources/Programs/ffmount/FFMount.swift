@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assembly
 import Files
 import Glibc
 import Mount
@@ -13,8 +14,8 @@ struct FFMount: ParsableCommand {
     version: versionText,
     subcommands: [
       MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, WhyCommand.self, IndexCommand.self,
-      SearchCommand.self, StatusCommand.self, CacheCommand.self, FormatsCommand.self, ThumbnailCommand.self,
-      DoctorCommand.self,
+      SearchCommand.self, ServeCommand.self, StatusCommand.self, CacheCommand.self, FormatsCommand.self,
+      ThumbnailCommand.self, DoctorCommand.self,
     ],
     defaultSubcommand: MountCommand.self)
 

@@ -1,4 +1,5 @@
 import AllViews
+import Assembly
 import Bytes
 import Catalogue
 import Tree

@@ -1,4 +1,5 @@
 import AllViews
+import Assembly
 import Bytes
 import CPosix
 import Files
@@ -43,8 +44,10 @@ extension MountPlan {
     }
     let index = Index(folder: cacheFolder)
     let conversions = try Converter.conversions(
-      options, index: index, cacheFolder: cacheFolder, spools: MountPlan.spoolFolder, logger)
-    let (tree, root) = try makeTree(index, conversions)
+      options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
+    // Threads' pipes and wake-ups, and /dev/fuse, are reserved, too.
+    let reserve = ShownSource.reserve(options, conversions) + 3 * options.threads
+    let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve)
 
     var settings = MountedTree.Options()
     settings.started = ready
@@ -91,38 +94,4 @@ extension MountPlan {
   /// How long blocked work, for example on a source that does not respond, delays the exit of the process, in
   /// microseconds.
   private static let patience: UInt32 = 1_800_000
-
-  /// The folder for large temporary files: /tmp may be in memory.
-  static var spoolFolder: String {
-    let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
-    return given.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
-  }
-
-  private func makeTree(_ index: Index, _ conversions: Conversions?) throws -> (Tree, RealRoot) {
-    let views = Views(
-      listing: options.listing, depth: options.depth, index: index, zip: options.zip, spools: MountPlan.spoolFolder,
-      conversions: conversions, memory: MemoryBudget(capacity: Int(options.memory)))
-    // Threads' pipes and wake-ups, workers' sockets, standard streams, /dev/fuse and the log are reserved first.
-    let workers = conversions == nil ? 0 : options.workers ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
-    let pool = DescriptorPool.fittingProcess(reserve: 16 + 3 * options.threads + 4 * workers)
-    do throws(Fault) {
-      let slash = source.lastIndex(of: "/") ?? source.startIndex
-      let folder = isFolder ? source : slash == source.startIndex ? "/" : String(source[..<slash])
-      let root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: pool)
-      if isFolder {
-        return (
-          try Tree(mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared), root
-        )
-      }
-      let name = FileName(source[source.index(after: slash)...].utf8)
-      let top = try FileRoot(name, in: root, views: views, preferred: options.view)
-      return (Tree(root: top, views: views, overrides: options.overrides, isShared: options.isShared), root)
-    } catch {
-      if case .system(let code) = error.kind {
-        throw Refusal(.sourceMissing, "cannot show \(source): \(describe(code)) (check its permissions)")
-      }
-      throw Refusal(
-        .sourceUnsuitable, "cannot show \(source): \(error) (mount the folder it is in to get the file as it is)")
-    }
-  }
 }

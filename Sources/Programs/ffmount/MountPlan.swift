@@ -1,42 +1,26 @@
+import Assembly
 import Bytes
 import Files
 import Glibc
 
 /// A validated source, mountpoint and options: whatever can be refused is refused before anything is done.
 struct MountPlan {
-  /// The absolute path, with symbolic links resolved.
-  let source: String
-  let isFolder: Bool
+  let shown: ShownSource
   let mountpoint: String
   let options: MountOptions
 
   init(source: String, mountpoint: String, _ options: MountOptions) throws {
     self.options = options
-    self.source = try MountPlan.resolve(source: source)
-    let status = try MountPlan.status(of: self.source) { code in
-      Refusal(.sourceMissing, "cannot show \(source): \(describe(code)) (check the path)")
-    }
-    isFolder = status.st_mode & S_IFMT == S_IFDIR
-    guard isFolder || status.st_mode & S_IFMT == S_IFREG else {
-      throw Refusal(.sourceUnsuitable, "cannot show \(source): neither a folder nor a file (give one of those)")
-    }
-    guard unsafe access(self.source, isFolder ? R_OK | X_OK : R_OK) == 0 else {
-      throw Refusal(.sourceMissing, "cannot show \(source): \(describe(errno)) (check its permissions)")
-    }
+    try RunningMount.expectAnswers(onTheWayTo: [source], toDo: "show")
+    shown = try ShownSource(source)
     self.mountpoint = try MountPlan.resolve(mountpoint: mountpoint)
     try checkApart(mountpoint)
     try checkMountpoint(mountpoint)
     try checkFuse()
   }
 
-  private static func resolve(source: String) throws -> String {
-    try RunningMount.expectAnswers(onTheWayTo: [source], toDo: "show")
-    guard let resolved = unsafe realpath(source, nil) else {
-      throw Refusal(.sourceMissing, "cannot show \(source): \(describe(errno)) (check the path)")
-    }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
-  }
+  /// The absolute path, with symbolic links resolved.
+  var source: String { shown.path }
 
   private static func resolve(mountpoint: String) throws -> String {
     // A dead mount is detached below.

@@ -1,4 +1,5 @@
 import AllViews
+import Assembly
 import Bytes
 import Index
 import Logging
@@ -15,7 +16,7 @@ extension RealPlace {
   {
     var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
     logger.logLevel = .warning
-    let spools = MountPlan.spoolFolder
+    let spools = ShownSource.spoolFolder
     guard
       let conversions = try Converter.conversions(
         MountOptions(options), index: index, cacheFolder: CacheFolder.path(), spools: spools, logger,

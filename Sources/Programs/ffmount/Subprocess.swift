@@ -1,3 +1,4 @@
+import Assembly
 import CPosix
 import Files
 import Glibc

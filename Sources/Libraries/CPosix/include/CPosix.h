@@ -16,6 +16,8 @@ ssize_t ffmount_getdents64(int folder, void *buffer, size_t count);
 /// xattr(7), not following a link in the last component: <sys/xattr.h> is not in Swift's Glibc.
 ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_t count);
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
+/// fstatfs(2), which is in no header of Swift's Glibc: the number of a file system's kind; 0 if it fails.
+uint32_t ffmount_file_system(int file);
 /// statx(2) with AT_STATX_FORCE_SYNC, hidden behind _GNU_SOURCE: makes the file system report the size anew.
 int ffmount_refresh_size(int folder, const char *path);
 /// statx(2) with AT_STATX_DONT_SYNC: whether an entry is a folder with room for `count` folders by its links, or one that

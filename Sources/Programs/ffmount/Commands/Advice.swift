@@ -1,3 +1,5 @@
+import Assembly
+
 /// What to do about an error that `user.ffmount.error` tells.
 enum Advice {
   /// By words of the sentence, the first that it has.

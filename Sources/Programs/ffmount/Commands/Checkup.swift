@@ -1,3 +1,4 @@
+import Assembly
 import Bytes
 import FuseLink
 import Glibc
@@ -138,7 +139,7 @@ enum Checkup {
   }
 
   private static var temporary: Finding {
-    let folder = MountPlan.spoolFolder
+    let folder = ShownSource.spoolFolder
     guard unsafe access(folder, W_OK | X_OK) == 0 else {
       return Finding(
         "temp space", .bad, "no file can be made in \(folder): \(describe(errno))", mend: "export TMPDIR=/var/tmp")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assembly
 
 /// `ffmount doctor`: whether this machine has what ffmount needs.
 struct DoctorCommand: ParsableCommand {

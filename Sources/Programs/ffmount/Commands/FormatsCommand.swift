@@ -1,5 +1,6 @@
 import AllViews
 import ArgumentParser
+import Assembly
 import Catalogue
 import Tree
 

@@ -1,3 +1,4 @@
+import Assembly
 import Tree
 
 /// The views and their modifiers as a list that fits a terminal.

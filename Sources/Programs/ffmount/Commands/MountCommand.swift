@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assembly
 
 /// `ffmount SOURCE MOUNTPOINT`.
 struct MountCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assembly
 import Glibc
 import Index
 import Jobs

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assembly
 import Glibc
 
 /// What a shell offers for the last word of an unfinished command line.

@@ -1,3 +1,4 @@
+import Assembly
 import Glibc
 
 /// The set-uid helper that mounts and unmounts for users.

@@ -1,3 +1,4 @@
+import Assembly
 import Glibc
 
 extension MountTable {
@@ -19,7 +20,7 @@ extension MountTable {
       }
       place += "/" + word
       if let mount = topmost(on: place), mount.isOurs, stops(mount, words.allSatisfy { $0 == "." }) { return mount }
-      guard let target = Self.target(ofLink: place) else { continue }
+      guard let target = OwnPrograms.target(ofLink: place) else { continue }
       links += 1
       guard links <= Self.linksAtMost else { return nil }
       place = target.hasPrefix("/") ? "" : parent
@@ -30,16 +31,6 @@ extension MountTable {
 
   /// As many as the kernel follows.
   private static let linksAtMost = 40
-
-  /// What a symbolic link says; nil if it is none.
-  static func target(ofLink path: String) -> String? {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe buffer.withUnsafeMutableBytes { buffer in
-      unsafe buffer.baseAddress.map { unsafe readlink(path, $0.assumingMemoryBound(to: CChar.self), buffer.count) }
-        ?? -1
-    }
-    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
-  }
 
   private static var workingFolder: String {
     guard let found = unsafe getcwd(nil, 0) else { return "" }

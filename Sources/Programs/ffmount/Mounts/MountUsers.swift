@@ -1,3 +1,4 @@
+import Assembly
 import Glibc
 
 /// The programs that keep a mount from being unmounted.
@@ -18,7 +19,7 @@ enum MountUsers {
   }
 
   private static func isInside(_ link: String, _ folder: String) -> Bool {
-    guard let target = MountTable.target(ofLink: link) else { return false }
+    guard let target = OwnPrograms.target(ofLink: link) else { return false }
     return target == folder || target.hasPrefix(folder + "/")
   }
 

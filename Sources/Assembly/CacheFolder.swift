@@ -1,0 +1,56 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+
+/// The folder of the cache, which may be lost, shared by all mounts (XDG Base Directory Specification).
+package enum CacheFolder {
+  /// nil if there is no such folder, or it belongs to another user, or it would be below `mountpoint`, if given: the
+  /// daemon must not send requests to itself.
+  package static func path(awayFrom mountpoint: String? = nil) -> String? {
+    guard let base = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map({ $0 + "/.cache" }) else { return nil }
+    // Under sudo the home may belong to another user, who could not use files that root creates there.
+    if geteuid() == 0, let owner = owner(of: nearest(base)), owner != 0 { return nil }
+    let folder = resolved(base) + "/ffmount"
+    guard let mountpoint else { return folder }
+    return (folder + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") ? nil : folder
+  }
+
+  /// Why a folder cannot be used: others could change its contents. nil if it can, or does not exist yet.
+  package static func objection(to folder: String) -> String? {
+    do throws(Fault) {
+      try OwnFolder.check(folder)
+      return nil
+    } catch { return error.kind == .system(ENOENT) ? nil : error.reason }
+  }
+
+  /// The path in an environment variable; a relative path is ignored.
+  private static func absolute(_ variable: String) -> String? {
+    guard let value = unsafe getenv(variable) else { return nil }
+    let path = unsafe String(cString: value)
+    return path.hasPrefix("/") ? path : nil
+  }
+
+  /// The deepest existing ancestor of a path.
+  private static func nearest(_ path: String) -> String {
+    var path = path
+    while path.count > 1, owner(of: path) == nil {
+      path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+      if path.isEmpty { path = "/" }
+    }
+    return path
+  }
+
+  /// The path with symbolic links resolved as far as it exists.
+  private static func resolved(_ path: String) -> String {
+    let near = nearest(path)
+    guard let found = unsafe realpath(near, nil) else { return path }
+    defer { unsafe free(found) }
+    let start = unsafe String(cString: found)
+    return (start == "/" ? "" : start) + path.dropFirst(near == "/" ? 0 : near.count)
+  }
+
+  private static func owner(of path: String) -> uid_t? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? status.st_uid : nil
+  }
+}

@@ -1,0 +1,35 @@
+/// ffmount's exit statuses, from sysexits.h where one fits.
+package enum ExitStatus: Int32 {
+  case success = 0
+  /// An unexpected failure.
+  case failure = 1
+  /// Invalid options or arguments; also used by swift-argument-parser.
+  case usage = 64
+  /// SOURCE is a file that cannot be shown as a folder.
+  case sourceUnsuitable = 65
+  /// SOURCE is missing or cannot be read.
+  case sourceMissing = 66
+  /// FUSE is not available: no /dev/fuse, no fusermount3, or no permission.
+  case fuseUnavailable = 69
+  /// MOUNTPOINT is missing, not a folder, not empty, in use, or inside the source.
+  case mountpointUnusable = 73
+}
+
+/// Why ffmount cannot continue: an exit status and a sentence that names the object, the cause and the remedy.
+package struct Refusal: Error {
+  package let status: ExitStatus
+  package let sentence: String
+
+  package init(_ status: ExitStatus, _ sentence: String) {
+    self.status = status
+    self.sentence = sentence
+  }
+
+  /// Runs a command; the refusal that it ends with is printed as an object with the key `error`, too, if `asJSON`.
+  package static func reporting(asJSON: Bool, _ body: () throws -> Void) throws {
+    do { try body() } catch let refusal as Refusal {
+      if asJSON { print((["error": .string(refusal.sentence)] as JSON).text) }
+      throw refusal
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package import ArgumentParser
+internal import Bytes
+
+/// An option of `-o`.
+package struct MountOption: Sendable {
+  /// Sets the option from its name and the text of its value, which is empty if it has none; throws a
+  /// `ValidationError`.
+  package typealias Setter = @Sendable (inout MountOptions, _ name: String, _ value: String) throws -> Void
+
+  /// What a value may be.
+  package enum Value {
+    /// What cannot be listed: a number, a text.
+    case free
+    /// These words, or others if they are only the usual ones.
+    case words([String])
+    case file
+    /// A number, or the name of a user or group.
+    case identity(Identity)
+    /// A list for `views=`, joined by colons.
+    case listing
+    /// A list for `ocr=`, joined by `+`.
+    case languages
+  }
+
+  /// A few words for completion; the manual page has the rest.
+  package let meaning: String
+  /// nil if it has none.
+  package let value: Value?
+  package let set: Setter
+
+  package init(_ meaning: String, _ value: Value?, _ set: @escaping Setter) {
+    self.meaning = meaning
+    self.value = value
+    self.set = set
+  }
+
+  // MARK: Kinds of options
+
+  package static func flag(_ meaning: String, _ set: @escaping @Sendable (inout MountOptions) -> Void) -> MountOption {
+    MountOption(meaning, nil) { options, _, _ in set(&options) }
+  }
+
+  package static func text(
+    _ meaning: String, _ value: Value = .free, _ set: @escaping @Sendable (inout MountOptions, String) -> Void
+  ) -> MountOption {
+    MountOption(meaning, value) { options, _, value in set(&options, value) }
+  }
+
+  package static func number<Number: FixedWidthInteger & Sendable>(
+    _ meaning: String, _ range: ClosedRange<Number> = .min ... .max, _ expected: String? = nil,
+    _ set: @escaping @Sendable (inout MountOptions, Number) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .free) { options, name, value in
+      guard let number = Number(value) else { throw refusal(name, value, "a number") }
+      guard range.contains(number) else {
+        throw refusal(name, value, expected ?? "\(range.lowerBound) to \(range.upperBound)")
+      }
+      set(&options, number)
+    }
+  }
+
+  /// A number of bytes, with K, M, G or T for powers of 1024. Clamped to `Bounds.largestSize`, which is larger than any
+  /// file.
+  package static func size(
+    _ meaning: String, _ range: ClosedRange<Int64> = 0...Int64.max, _ expected: String = "",
+    _ set: @escaping @Sendable (inout MountOptions, Int64) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .free) { options, name, value in
+      let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+      let unit = value.last.flatMap { units[Character($0.uppercased())] }
+      let number = Int64(unit == nil ? value[...] : value.dropLast())
+      guard let number, number >= 0, number <= Int64.max / (unit ?? 1) else {
+        throw refusal(name, value, "a number of bytes such as 500M or 10G")
+      }
+      let size = Bounds.size(number * (unit ?? 1))
+      guard range.contains(size) else { throw refusal(name, value, expected) }
+      set(&options, size)
+    }
+  }
+
+  package static func choice(
+    _ meaning: String, _ one: String, _ other: String,
+    _ set: @escaping @Sendable (inout MountOptions, String) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .words([one, other])) { options, name, value in
+      guard value == one || value == other else { throw refusal(name, value, "\(one) or \(other)") }
+      set(&options, value)
+    }
+  }
+
+  /// The number of a user or group, or the name of one.
+  package static func identity(
+    _ meaning: String, _ kind: Identity, _ set: @escaping @Sendable (inout MountOptions, UInt32) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .identity(kind)) { options, name, value in
+      guard let number = UInt32(value) ?? kind.number(named: value) else {
+        throw refusal(name, value, "a number, or the name of a \(kind) that there is")
+      }
+      set(&options, number)
+    }
+  }
+
+  /// The refusal of an option that came without its `=` and value.
+  package func missingValue(_ name: String) -> ValidationError {
+    // What an empty value is refused with says what is expected.
+    var expected = "a value"
+    do {
+      var options = try MountOptions([])
+      try set(&options, name, "")
+    } catch let error as ValidationError {
+      if let reason = error.message.firstRange(of: "expected ") {
+        expected = String(error.message[reason.upperBound...])
+      }
+    } catch {}
+    return ValidationError("-o \(name): =N is missing (N is \(expected))")
+  }
+
+  package static func refusal(_ name: String, _ value: String, _ expected: String) -> ValidationError {
+    ValidationError("-o \(name)=\(value): expected \(expected)")
+  }
+}

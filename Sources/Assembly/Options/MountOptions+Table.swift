@@ -1,0 +1,101 @@
+internal import AllViews
+internal import ArgumentParser
+internal import Catalogue
+internal import Tree
+internal import Zip
+
+extension MountOptions {
+  /// All options with an effect, except those that are passed to the kernel.
+  package static let table: [String: MountOption] = [
+    // What is shown.
+    "depth": .number("list views so many archives deep", 0...64) { $0.depth = $1 },
+    "view": .text("what one file is mounted as", .words(folderViews)) { $0.view = $1 },
+    "views": MountOption("list the views of more or fewer extensions", .listing) { options, _, value in
+      try options.take(views: value)
+    },
+    "names": .choice("how listings call what is converted", "format", "extension") {
+      $0.listing.spelling = $1 == "format" ? .name : .fileExtension
+    },
+    "charset": MountOption("names in archives that do not say theirs", .words(usualCharsets)) { options, name, value in
+      guard ZipOptions.knows(charset: value) else {
+        throw ValidationError("-o \(name)=\(value): no such character set (see those there are with: iconv -l)")
+      }
+      options.zip.charset = value
+    },
+    "sizes": .choice("whether a listing converts to know a size", "exact", "estimated") {
+      $0.sizesAreExact = $1 == "exact"
+    },
+    "players": MountOption("more programs that play films while these are made", .free) { options, name, value in
+      let names = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      guard names.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else {
+        throw MountOption.refusal(name, value, "names of programs without folders, such as mpd:jellyfin")
+      }
+      options.players += names
+    },
+    "symlinks": .choice("links out of their archive", "all", "inside") { $0.zip.showsAllLinks = $1 == "all" },
+    "password_file": MountOption("passwords, one a line", .file) { options, _, value in
+      let file = try PasswordFile(at: value)
+      options.zip.passwords = try file.passwords()
+      options.passwordFile = file
+    },
+
+    // Limits.
+    "max_ratio": .number("how far an entry may expand", 1...Int64.max, "1 or more") { $0.zip.largestRatio = $1 },
+    "max_size": .size("how large an entry may be") { $0.zip.largestSize = $1 },
+    "memory": .size("memory for names and caches", 8 << 20...1 << 40, "8M to 1T") { $0.memory = $1 },
+
+    // Conversions.
+    "workers": .number("conversions at a time", 1...256) { $0.workers = $1 },
+    "converter": .text("the program that converts", .file) { $0.converter = $1 },
+    "convert_time": .number("seconds for a conversion", 1...86400, "1 to 86400 seconds") { $0.conversionTime = $1 },
+    "convert_memory": .size("memory for a conversion", 64 << 20...Int64.max, "64M or more") {
+      $0.conversionMemory = $1
+    },
+    "ocr": MountOption("languages of recognised text", .languages) { options, name, value in
+      guard let languages = ReadingLanguages(value[...]) else {
+        throw MountOption.refusal(name, value, "languages as tesseract calls them, such as deu+eng")
+      }
+      options.languages = languages
+    },
+    "sandbox": .choice("how far the converter must be shut in", "strict", "weak") { $0.isSandboxWeak = $1 == "weak" },
+    "cache_size": .size("disk space for converted files") { $0.cacheSize = $1 },
+
+    // Owners and permissions.
+    "uid": .identity("show everything as this user's", .user) { $0.overrides.owner = $1 },
+    "gid": .identity("show everything as this group's", .group) { $0.overrides.group = $1 },
+    "umask": MountOption("permissions to take away, in octal", .free) { options, name, value in
+      guard let bits = UInt16(value, radix: 8), bits <= 0o777 else {
+        throw MountOption.refusal(name, value, "octal permission bits such as 022")
+      }
+      options.overrides.umask = bits
+    },
+    "allow_other": .flag("let all users see the mount") { $0.allowsOthers = true },
+    "allow_root": .flag("let root see the mount") { $0.allowsRoot = true },
+
+    // The mount.
+    "auto_unmount": .flag("unmount even if the program is killed") { $0.unmountsAutomatically = true },
+    "nonempty": .flag("mount over a folder with files in it") { $0.permitsNonempty = true },
+    "fsname": .text("the first column of mount and df") { $0.name = $1 },
+    "idle": .number("unmount after so many seconds without use", 1...86400 * 365, "a number of seconds, 1 or more") {
+      $0.idleTime = $1
+    },
+    "max_threads": .number("threads that answer the kernel", 1...1024) { $0.threads = $1 },
+    "subtype": .text("ignored") { _, _ in },
+    "comment": .text("ignored") { _, _ in },
+    "max_read": .text("ignored") { _, _ in },
+    "max_idle_threads": .text("ignored") { _, _ in },
+  ]
+
+  /// The names of the views that are folders, as `-o view=` takes them.
+  private static let folderViews = Views.descriptions.compactMap { view -> String? in
+    guard view.spelling.hasPrefix("NAME."), view.spelling.hasSuffix("/") else { return nil }
+    return String(view.spelling.dropFirst("NAME.".count).dropLast())
+  }
+
+  /// Those that programs wrote into archives without saying so. `iconv -l` has all.
+  private static let usualCharsets = [
+    "Big5", "CP437", "CP737", "CP775", "CP850", "CP852", "CP855", "CP857", "CP862", "CP864", "CP866", "CP932", "CP936",
+    "CP949", "CP950", "EUC-JP", "EUC-KR", "GB18030", "KOI8-R", "Shift_JIS", "UTF-8", "windows-1250", "windows-1251",
+    "windows-1252",
+  ]
+}

@@ -1,0 +1,145 @@
+internal import AllViews
+internal import ArgumentParser
+package import Bytes
+package import Catalogue
+internal import Threads
+package import Tree
+package import Zip
+
+/// The options of `-o`, with the names that FUSE users know.
+package struct MountOptions {
+  package var allowsOthers = false
+  package var allowsRoot = false
+  package var unmountsAutomatically = false
+  package var permitsNonempty = false
+  package var overrides = Overrides()
+  package var name: String?
+  package var threads = 10
+  package var listing = ViewListing()
+  package var depth = 4
+  package var view: String?
+  /// Whether each stat returns the exact size, generating content if necessary.
+  package var sizesAreExact = false
+  /// Further programs that play films, as their files are called.
+  package var players: [String] = []
+  package var zip = ZipOptions()
+  /// The source of the passwords.
+  package var passwordFile: PasswordFile?
+  /// After how many seconds without use the mount is unmounted; nil for never.
+  package var idleTime: Int?
+  /// The number of workers; nil for one per processor.
+  package var workers: Int?
+  /// The converter's path; nil for the one beside this program.
+  package var converter: String?
+  /// The CPU time limit of one conversion, in seconds; nil for the usual one.
+  package var conversionTime: Int?
+  /// The memory limit of one worker, in bytes; nil for the usual one.
+  package var conversionMemory: Int64?
+  /// Of recognised text; nil for the locale's, or English.
+  package var languages: ReadingLanguages?
+  /// Whether files are converted even if the system lacks a layer of the converter's sandbox.
+  package var isSandboxWeak = false
+  /// The size of the conversion cache, in bytes.
+  package var cacheSize = Converter.usualCacheSize
+  /// The memory budget of all trees and caches together, in bytes.
+  package var memory = Int64(MemoryBudget.usualCapacity)
+  /// Options passed unchanged to the kernel and libfuse.
+  package var kernel: [String] = []
+
+  /// Options of mount(8) and fstab(5) that have no meaning here, or are always in effect.
+  package static let ignored: Set<String> = [
+    "rw", "ro", "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
+    "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime",
+    "lazytime", "nolazytime", "mand", "nomand", "silent", "loud", "default_permissions",
+  ]
+  /// Options passed on to the kernel.
+  package static let kernelFlags: Set<String> = ["suid", "nosuid", "dev", "nodev", "exec", "noexec"]
+
+  package init(_ words: [String]) throws {
+    for list in words {
+      for option in MountOptions.split(list) where !option.isEmpty { try take(option) }
+    }
+  }
+
+  /// Splits a list at commas; `\,` is a comma in a value.
+  package static func split(_ list: String) -> [String] {
+    var options = [""]
+    var isEscaped = false
+    for character in list {
+      if isEscaped {
+        options[options.count - 1].append(character)
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else if character == "," {
+        options.append("")
+      } else {
+        options[options.count - 1].append(character)
+      }
+    }
+    return options
+  }
+
+  private mutating func take(_ option: String) throws {
+    let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let name = parts[0]
+    if name.hasPrefix("x-") || name.hasPrefix("X-") || Self.ignored.contains(option) { return }
+    if Self.kernelFlags.contains(option) { return kernel.append(option) }
+    if let known = Self.table[name], (known.value != nil) == (parts.count == 2), parts.last != "" {
+      return try known.set(&self, name, parts.count == 2 ? parts[1] : "")
+    }
+    if Self.ignored.contains(name) || Self.kernelFlags.contains(name)
+      || Self.table[name].map({ $0.value == nil }) ?? false
+    {
+      throw ValidationError("-o \(option): \(name) takes no value (write -o \(name))")
+    }
+    if let known = Self.table[name] { throw known.missingValue(name) }
+    throw ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
+  }
+
+  /// Parses `none`, `+docx`, `-zip`, `-messages`; several are joined by `:` or given in another `views=`.
+  package mutating func take(views value: String) throws {
+    for word in value.split(separator: ":", omittingEmptySubsequences: false) {
+      if word == "none" {
+        listing.isOff = true
+        continue
+      }
+      guard let sign = word.first, sign == "+" || sign == "-", word.count > 1 else {
+        throw ValidationError(
+          "-o views=\(value): expected none, or extensions and views to add and leave out such as +docx:-pdf:-views")
+      }
+      let name = String(word.dropFirst())
+      if sign == "-", Views.listedNames.contains(name) {
+        listing.hidden.insert(name)
+        continue
+      }
+      let kind = FileExtension(word.dropFirst().utf8)
+      guard Views.possibleExtensions.contains(kind) else {
+        throw ValidationError("-o views=\(value): no view for files that end in .\(name), and no view of that name")
+      }
+      if sign == "+" { listing.added.insert(kind) } else { listing.removed.insert(kind) }
+    }
+  }
+
+  /// The passwords for archives and PDFs.
+  package var passwords: Passwords { zip.passwords }
+
+  /// Whether users other than the one who mounts can access the mount.
+  package var isShared: Bool { allowsOthers || allowsRoot }
+
+  /// The options passed to libfuse.
+  package func forSession(source: String) -> [String] {
+    let name = (name ?? source).replacing(",", with: "\\,")
+    var options = ["ro", "default_permissions", "fsname=\(name)", "subtype=ffmount"] + kernel
+    if allowsOthers { options.append("allow_other") }
+    if allowsRoot { options.append("allow_root") }
+    if unmountsAutomatically { options.append("auto_unmount") }
+    return options
+  }
+}
+
+extension String {
+  fileprivate func replacing(_ character: Character, with text: String) -> String {
+    split(separator: character, omittingEmptySubsequences: false).joined(separator: text)
+  }
+}

@@ -1,0 +1,49 @@
+package import ArgumentParser
+
+/// The command line of `ffmount serve`, which its program parses, too.
+package struct ServeOptions: ParsableArguments {
+  @Argument(help: "The folder or file to show.", completion: .file())
+  package var source: String
+
+  @Option(help: ArgumentHelp("The port to listen on; 0 for any that is free.", valueName: "port"))
+  package var port = 4200
+
+  @Option(help: ArgumentHelp("The address to listen on, such as 0.0.0.0 or :: for all.", valueName: "host"))
+  package var host = "127.0.0.1"
+
+  @Option(help: ArgumentHelp("A further name that the server is asked by.", valueName: "name"))
+  package var name: [String] = []
+
+  @Option(help: ArgumentHelp("What who asks has to know; of 8 characters or more.", valueName: "token"))
+  package var token: String?
+
+  @Flag(help: "Answer everybody who can reach the address.")
+  package var noToken = false
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("The files of a certificate chain and its key, in PEM: then only TLS.", valueName: "file"),
+    completion: .file())
+  package var tls: [String] = []
+
+  @Flag(help: "Do not announce the server in the local network.")
+  package var noBonjour = false
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp("Mount options, separated by commas (see man ffmount).", valueName: "options"))
+  package var options: [String] = []
+
+  package init() {}
+
+  package mutating func validate() throws {
+    guard (0...65535).contains(port) else { throw ValidationError("--port \(port): expected 0 to 65535") }
+    guard tls.isEmpty || tls.count == 2 else {
+      throw ValidationError("--tls: expected two files, a certificate chain and its key")
+    }
+    if token != nil, noToken { throw ValidationError("--token and --no-token exclude each other") }
+    if let token, token.utf8.count < 8 || !token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) {
+      throw ValidationError("--token: expected 8 or more ASCII characters, no blanks among them")
+    }
+  }
+}

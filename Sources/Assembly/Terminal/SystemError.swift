@@ -1,0 +1,11 @@
+internal import Glibc
+
+/// A system call that failed.
+package struct SystemError: Error {
+  package let code: Int32
+
+  package init(code: Int32) { self.code = code }
+}
+
+/// What strerror(3) says of an errno.
+package func describe(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

@@ -1,0 +1,98 @@
+internal import Glibc
+internal import Text
+
+/// What is written for people: on a terminal fitted to its width and coloured, elsewhere plain.
+package enum Terminal {
+  /// Prints a line to standard error, which begins with `ffmount: `.
+  package static func logError(_ sentence: String) {
+    try? Output.write(Array("ffmount: \(shown(sentence))\n".utf8), to: STDERR_FILENO)
+  }
+
+  package static func isOne(_ descriptor: Int32 = STDOUT_FILENO) -> Bool { isatty(descriptor) == 1 }
+
+  /// The width of a terminal in columns; 80 if it does not say.
+  package static func columns(of descriptor: Int32 = STDOUT_FILENO) -> Int {
+    var size = winsize()
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
+
+  /// Text without control characters and without those that reorder what is beside them: names come from anywhere.
+  package static func shown(_ text: String) -> String {
+    let line = String(decoding: ShownText.line(Array(text.utf8)), as: UTF8.self)
+    guard line.unicodeScalars.contains(where: isReordering) else { return line }
+    return String(String.UnicodeScalarView(line.unicodeScalars.map { isReordering($0) ? "\u{fffd}" : $0 }))
+  }
+
+  private static func isReordering(_ scalar: Unicode.Scalar) -> Bool {
+    (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+  }
+
+  /// The width of `shown` text in columns.
+  package static func width(_ text: String) -> Int { DisplayWidth.of(Array(text.utf8)) }
+
+  /// The end of `shown` text, with an ellipsis before it, if all of it is wider than `columns`: the end of a path says more
+  /// than its start.
+  package static func end(of text: String, columns: Int) -> String {
+    guard width(text) > columns else { return text }
+    var end = ""
+    var room = max(0, columns - 1)
+    for character in text.reversed() {
+      room -= width(String(character))
+      if room < 0 { break }
+      end.insert(character, at: end.startIndex)
+    }
+    return columns > 0 ? "…" + end : ""
+  }
+
+  /// The start of `shown` text as wide as `columns` at most.
+  package static func start(of text: String, columns: Int) -> String {
+    var room = columns
+    return String(
+      text.prefix { character in
+        // Neither "\r" nor an escape sequence is in it.
+        room -= width(String(character))
+        return room >= 0
+      })
+  }
+
+  /// Breaks text between words, so that no line is wider than `columns`, unless a word is. Lines but the first begin with
+  /// `indent` blanks.
+  package static func wrapped(_ text: String, columns: Int, indent: Int = 0) -> String {
+    var lines = [""]
+    var used = 0
+    for word in text.split(separator: " ") {
+      let size = width(String(word))
+      if used > indent, used + 1 + size > columns {
+        lines.append(String(repeating: " ", count: indent) + word)
+        used = indent + size
+      } else {
+        lines[lines.count - 1] += (used > (lines.count == 1 ? 0 : indent) ? " " : "") + word
+        used += (used > 0 ? 1 : 0) + size
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  // MARK: Colours
+
+  package enum Colour: Int {
+    case red = 31
+    case green = 32
+    case yellow = 33
+    case bold = 1
+  }
+
+  /// Text in a colour, on a terminal that has colours, unless NO_COLOR is set to anything (https://no-color.org).
+  package static func painted(_ text: String, _ colour: Colour) -> String {
+    hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
+  }
+
+  private static let hasColours = isOne() && variable("NO_COLOR") == nil && ![nil, "dumb"].contains(variable("TERM"))
+
+  /// An environment variable; nil if it is unset or empty.
+  package static func variable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
+    return unsafe String(cString: value)
+  }
+}

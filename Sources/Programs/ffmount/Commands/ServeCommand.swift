@@ -1,0 +1,30 @@
+import ArgumentParser
+import Assembly
+import Glibc
+
+/// `ffmount serve SOURCE`: the tree for browsers and other machines, by the program ffserve.
+struct ServeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve", abstract: "Serves the tree to browsers, phones and other machines.",
+    usage: "ffmount serve SOURCE [--port PORT] [--host HOST] [--token TOKEN | --no-token] [--tls CERT KEY]",
+    discussion: """
+      Shows SOURCE with all views at http://127.0.0.1:4200/, until it is interrupted; nothing is mounted. With --host, other \
+      machines can ask, too: then who asks has to know a token, which is printed with the address. Besides the page there is an \
+      API, below /api/, and WebDAV, below /dav/.
+      """)
+
+  @OptionGroup var arguments: ServeOptions
+
+  func run() throws {
+    try RunningMount.expectAnswers(onTheWayTo: [arguments.source], toDo: "serve")
+    _ = try MountOptions(arguments.options)
+    guard let program = OwnPrograms.path(of: "ffserve") else {
+      throw Refusal(
+        .failure, "there is no ffserve beside ffmount or in ../libexec/ffmount (install the package ffmount-server)")
+    }
+    let words = ["ffserve"] + CommandLine.arguments.dropFirst(2)
+    var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+    _ = unsafe execv(program, &pointers)
+    throw Refusal(.failure, "\(program): \(describe(errno))")
+  }
+}

@@ -1,4 +1,0 @@
-/// A system call that failed.
-struct SystemError: Error {
-  let code: Int32
-}

@@ -1,0 +1,86 @@
+import Bytes
+import NIOHTTP1
+import Text
+import Tree
+
+extension API {
+  /// What of a text is sent at once, in bytes.
+  private static let mostText = 1 << 20
+
+  /// `/api/view`: a file for the page to show.
+  func view(_ path: TreePath) throws(Fault) -> Response {
+    let place = try site.place(path)
+    guard place.attributes.kind == .file, let name = path.names.last else {
+      return .problem(.badRequest, "it is a folder (ask /api/list)", instance: path.encoded)
+    }
+    let type = MediaType.of(name)
+    let size = place.attributes.isPreliminary ? nil : place.attributes.size
+    var answer = ViewAnswer(
+      path: path.text, name: name.text, type: .binary, mimeType: type ?? MediaType.unknown, size: size,
+      url: "/api/file?path=" + Percent.encoded(path.bytes))
+    if let type, type.hasPrefix("image/"), type != "image/svg+xml" {
+      answer.type = .image
+      // Nothing is converted to tell how large the picture would be.
+      if !place.attributes.isPreliminary {
+        let head = try head(of: place, 64 << 10)
+        answer.dimensions = ImageSize.of(head).map { .init(width: $0.width, height: $0.height) }
+      }
+      return .json(answer)
+    }
+    let language = Language.of(name)
+    guard language != nil || type == nil || type?.hasPrefix("text/") ?? false else { return .json(answer) }
+    let head = try head(of: place, Self.mostText + 1)
+    if language == nil, !Self.isText(head) { return .json(answer) }
+    let isCut = head.count > Self.mostText
+    answer.type = language == "markdown" ? .markdown : .text
+    answer.content = Self.decoded(isCut ? head.prefix(Self.mostText) : head[...], isCut: isCut)
+    answer.isCut = isCut
+    answer.language = language ?? "plain"
+    return .json(answer)
+  }
+
+  private func head(of place: Place, _ count: Int) throws(Fault) -> [UInt8] {
+    let file = try place.open(.blocking)
+    return try file.reading(.blocking) { (source) throws(Fault) in
+      var bytes = [UInt8](repeating: 0, count: source.hasKnownSize ? Int(min(Int64(count), source.size)) : count)
+      var fault: Fault?
+      let got = unsafe bytes.withUnsafeMutableBytes { room -> Int in
+        do throws(Fault) { return unsafe try source.read(into: room, at: 0, .blocking) } catch {
+          fault = error
+          return 0
+        }
+      }
+      if let fault { throw fault }
+      return Array(bytes.prefix(got))
+    }
+  }
+
+  /// Text of no known name has no control characters but blanks.
+  private static func isText(_ bytes: [UInt8]) -> Bool {
+    !bytes.prefix(4096).contains { $0 < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].contains($0) }
+  }
+
+  /// UTF-8 if it is that, UTF-16 if it says so, else the likeliest character set.
+  private static func decoded(_ bytes: ArraySlice<UInt8>, isCut: Bool) -> String {
+    var bytes = bytes
+    if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
+    if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
+      let isLittle = bytes.first == 0xff
+      let units = stride(from: bytes.startIndex + 2, to: bytes.endIndex - 1, by: 2).map { place in
+        isLittle
+          ? UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8 : UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
+      }
+      return String(decoding: units, as: UTF16.self)
+    }
+    var whole = bytes
+    if isCut {
+      // Half a character may be at the end.
+      for _ in 0..<3 where !whole.span.isUTF8 { whole = whole.dropLast() }
+    }
+    if let text = whole.span.validText { return text }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 2000)
+    let charset = CharsetDetector.charset(of: lines, in: .text)
+    if let text = CharsetConverter(charset)?.utf8(bytes) { return String(decoding: text, as: UTF8.self) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

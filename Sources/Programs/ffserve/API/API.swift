@@ -1,0 +1,54 @@
+import Bytes
+import NIOHTTP1
+import Tree
+
+/// The API of Browsey, and what else the page needs.
+struct API: Sendable {
+  let site: Site
+
+  init(_ site: Site) { self.site = site }
+
+  func answer(_ request: Request) -> Site.Answer {
+    let name = request.path.dropFirst("/api/".count)
+    if name == "openapi.json" { return .now(OpenAPI.response) }
+    guard let work = Self.calls[String(name)] else {
+      return .now(.problem(.notFound, "there is no such call (see /api/openapi.json)"))
+    }
+    guard let bytes = request.query.bytes("path") ?? (Self.rooted.contains(String(name)) ? [] : nil) else {
+      return .now(.problem(.badRequest, "the parameter path is missing, or is not encoded as it should be"))
+    }
+    guard let path = TreePath(bytes) else {
+      return .now(.problem(.badRequest, "the path has . or .. or a NUL in it, or is too deep"))
+    }
+    let target = String(request.path) + "?" + request.query.sent
+    let isPlain = RecentAnswers.isPlain(request) && (name == "list" || name == "file")
+    if isPlain, let known = site.recent[target] { return .now(known) }
+    return .later { [self] () throws(Fault) in
+      do throws(Fault) {
+        let response = try work(self, path, request)
+        if isPlain { site.recent.keep(response, for: target) }
+        return response
+      } catch {
+        if error.isDelay { throw error }
+        return .problem(error, instance: path.encoded)
+      }
+    }
+  }
+
+  private typealias Call = @Sendable (API, TreePath, Request) throws(Fault) -> Response
+
+  private static let calls: [String: Call] = [
+    "list": { (api, path, request) throws(Fault) in try api.list(path, request) },
+    "stat": { (api, path, _) throws(Fault) in try api.stat(path) },
+    "file": { (api, path, request) throws(Fault) in
+      try FileAnswer(api.site, request).response(path, isDownload: request.query.flag("download"))
+    },
+    "view": { (api, path, _) throws(Fault) in try api.view(path) },
+    "views": { (api, path, _) throws(Fault) in try api.views(path) },
+    "search": { (api, path, request) throws(Fault) in try api.search(path, request) },
+    "zip": { (api, path, request) throws(Fault) in try api.zip(path, request) },
+  ]
+
+  /// The calls that begin at the root if no path is given.
+  private static let rooted: Set = ["list", "search", "zip", "stat"]
+}

@@ -1,0 +1,145 @@
+import Bytes
+import Files
+import NIOHTTP1
+import Tree
+
+/// A file's bytes, or the part of them that is asked for, for the API and WebDAV.
+struct FileAnswer: Sendable {
+  private let site: Site
+  private let request: Request
+
+  init(_ site: Site, _ request: Request) {
+    self.site = site
+    self.request = request
+  }
+
+  /// Files up to this size are sent from memory, in bytes.
+  private static let small: Int64 = 64 << 10
+
+  /// - Parameter isDownload: whether a browser is to save it; nil if that depends on what it is.
+  func response(_ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
+    let place = try site.place(path)
+    guard place.attributes.kind != .folder else {
+      return .problem(.badRequest, "it is a folder (ask /api/list or /api/zip)", instance: path.encoded)
+    }
+    guard place.attributes.kind == .file else { throw .notOpened }
+    var attributes = place.attributes
+    let name = path.names.last ?? FileName("file")
+    if request.method == .HEAD, attributes.isPreliminary {
+      // Nobody makes a file to say how large it is.
+      return Response(.ok, headers: headers(name, attributes, tag: nil, isDownload))
+    }
+    let file = try place.open(.blocking)
+    attributes = try place.attributes(.blocking)
+    let tag = "\"" + String(try place.version(attributes), radix: 36) + "\""
+    let headers = headers(name, attributes, tag: tag, isDownload)
+    if isKnown(tag, attributes) { return Response(.notModified, headers: headers) }
+    let source = file.source
+    if request.header("range") != nil, !source.hasKnownSize { try source.findSize(.blocking) }
+    guard source.hasKnownSize else { return Response(.ok, headers: headers, .stream(TreeBody(file, nil))) }
+    switch ByteRanges(range(tag, attributes), size: source.size) {
+    case .whole:
+      return Response(.ok, headers: headers, try body(file, source, 0..<source.size))
+    case .part(let range):
+      return Response(
+        .partialContent,
+        headers: headers + [("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(source.size)")],
+        try body(file, source, range))
+    case .unsatisfiable:
+      return .problem(
+        .rangeNotSatisfiable, instance: path.encoded, headers: [("Content-Range", "bytes */\(source.size)")])
+    }
+  }
+
+  private func body(
+    _ file: Tree.OpenFile, _ source: any ByteSource, _ range: Range<Int64>
+  ) throws(Fault) -> Response.Body {
+    let count = range.upperBound - range.lowerBound
+    if count == 0 || request.method == .HEAD { return count == 0 ? .none : .stream(TreeBody(file, range)) }
+    if count <= Self.small {
+      return .bytes(
+        try file.reading(.blocking) { (source) throws(Fault) in
+          try source.bytes(at: range.lowerBound, count: Int(count))
+        })
+    }
+    if !request.isTLS, let real = source as? FileSource, site.mayBlockLittle(real),
+      let extent = real.extent(at: range.lowerBound, count: Int(count)), Int64(extent.count) == count
+    {
+      let shared = try extent.holder.withDescriptor { (descriptor) throws(Fault) in
+        try SharedFile(copying: descriptor)
+      }
+      return .file(shared, offset: extent.offset, count: count)
+    }
+    return .stream(TreeBody(file, range))
+  }
+
+  // MARK: Headers
+
+  private func headers(
+    _ name: FileName, _ attributes: Attributes, tag: String?, _ isDownload: Bool?
+  ) -> [(name: String, value: String)] {
+    let type = MediaType.header(name)
+    let isActive = MediaType.isActive(String(type.prefix { $0 != ";" }))
+    var headers: [(name: String, value: String)] = [
+      ("Content-Type", type), ("Accept-Ranges", "bytes"), ("Cache-Control", "private, no-cache"),
+      ("Last-Modified", HTTPDate.text(attributes.modified)),
+      ("Content-Disposition", Self.disposition(name, isAttachment: isDownload ?? false)),
+    ]
+    if let tag { headers.append(("ETag", tag)) }
+    // What is in a file never acts for who serves it. PDFs have no scripts of ours, and browsers show none in a sandbox.
+    if isActive {
+      headers.append(("Content-Security-Policy", Self.policyForActive))
+    } else if type != "application/pdf" {
+      headers.append(("Content-Security-Policy", Self.policyForOthers))
+    } else {
+      headers.append(("Content-Security-Policy", "frame-ancestors 'self'"))
+    }
+    return headers
+  }
+
+  /// A page from the tree: without scripts, forms and what is elsewhere. Its own origin lets images beside it be asked for with
+  /// the reader's cookie.
+  private static let policyForActive =
+    "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; media-src 'self'; "
+    + "style-src 'self' 'unsafe-inline'; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+  /// What browsers show by pages of their own, for pictures and films.
+  private static let policyForOthers =
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; frame-ancestors 'self'"
+
+  /// RFC 6266, with an ASCII name for old programs; nothing of a name can end the header.
+  static func disposition(_ name: FileName, isAttachment: Bool) -> String {
+    let plain = String(
+      decoding: name.bytes.map { byte in
+        byte < 0x20 || byte >= 0x7f || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+          || byte == UInt8(ascii: "%") ? UInt8(ascii: "_") : byte
+      }, as: UTF8.self)
+    return "\(isAttachment ? "attachment" : "inline"); filename=\"\(plain)\"; filename*=UTF-8''"
+      + Percent.encoded(name.bytes)
+  }
+
+  // MARK: Conditions (RFC 9110, section 13)
+
+  private func isKnown(_ tag: String, _ attributes: Attributes) -> Bool {
+    if let known = request.header("if-none-match") {
+      return known == "*"
+        || known.split(separator: ",").contains { part in
+          let part = part.drop { $0 == " " }
+          return (part.hasPrefix("W/") ? part.dropFirst(2) : part).prefix { $0 != " " } == tag
+        }
+    }
+    if request.headers.contains(name: "if-none-match") { return false }
+    guard let since = request.header("if-modified-since").flatMap(HTTPDate.seconds) else { return false }
+    return attributes.modified.seconds <= since
+  }
+
+  /// The Range header, unless If-Range says that it is about other bytes.
+  private func range(_ tag: String, _ attributes: Attributes) -> String? {
+    guard let range = request.header("range") else { return nil }
+    guard let condition = request.header("if-range") else {
+      return request.headers.contains(name: "if-range") ? nil : range
+    }
+    if condition.hasPrefix("\"") { return condition == tag ? range : nil }
+    return HTTPDate.seconds(condition) == attributes.modified.seconds ? range : nil
+  }
+}

@@ -1,0 +1,57 @@
+import Bytes
+import Tree
+
+/// The entries of a folder, each with its attributes.
+struct FolderRows {
+  struct Row {
+    let name: FileName
+    let kind: Kind
+    /// For a view, which.
+    let view: String?
+  }
+
+  private let place: Place
+  /// Beyond that a listing would take more memory than anybody can look at.
+  static let most = 200_000
+
+  init(_ place: Place) { self.place = place }
+
+  /// Calls `body` for each entry but `.` and `..`. Blocks; what has vanished meanwhile is left out.
+  func each(_ body: (Row, Attributes) throws(Fault) -> Void) throws(Fault) {
+    let tree = place.tree
+    let reader = try tree.openFolder(place.node, .blocking)
+    var cookie: UInt64 = 0
+    var count = 0
+    while true {
+      let before = cookie
+      try reader.read(after: cookie, .blocking) { (row, entry) throws(Fault) in
+        cookie = row.cookie
+        if row.cookie <= 2 { return true }
+        guard let entry = try entry() else { return true }
+        defer { tree.forget(entry.node, 1) }
+        count += 1
+        guard count <= Self.most else { throw Fault(.limit, "the folder has more than \(Self.most) entries") }
+        try body(Row(name: row.name.fileName, kind: row.kind, view: row.viewName), entry.attributes)
+        return true
+      }
+      if cookie == before { return }
+    }
+  }
+
+  /// Calls `body` for each entry but `.` and `..`, without a look at it, until it returns false. Blocks.
+  func eachName(_ body: (Row) -> Bool) throws(Fault) {
+    let reader = try place.tree.openFolder(place.node, .blocking)
+    var cookie: UInt64 = 0
+    var goesOn = true
+    while goesOn {
+      let before = cookie
+      try reader.read(after: cookie, .blocking) { (row, _) throws(Fault) in
+        guard goesOn else { return false }
+        cookie = row.cookie
+        if row.cookie > 2 { goesOn = body(Row(name: row.name.fileName, kind: row.kind, view: row.viewName)) }
+        return true
+      }
+      if cookie == before { return }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import AllViews
+import Bytes
+import Catalogue
+import Tree
+
+/// What a file is to browsers, by its name.
+enum MediaType {
+  static let unknown = "application/octet-stream"
+
+  /// The type for a name; nil if it says nothing.
+  static func of(_ name: FileName) -> String? {
+    guard let ending = ending(name) else { return nil }
+    if let made = made[ending] { return made }
+    if let usual = usual[ending] { return usual }
+    if let known = FileName("x." + ending).fileExtension.flatMap({ Catalogue.standard.format(named: $0) }) {
+      return known.mimeType
+    }
+    return Language.of(name) == nil ? nil : "text/plain"
+  }
+
+  /// The type for a Content-Type header: text says that it is UTF-8, which most is.
+  static func header(_ name: FileName) -> String {
+    let type = of(name) ?? unknown
+    return type.hasPrefix("text/") ? type + "; charset=utf-8" : type
+  }
+
+  /// Whether a browser may run what is in it.
+  static func isActive(_ type: String) -> Bool {
+    ["text/html", "application/xhtml+xml", "image/svg+xml", "text/xml", "application/xml", "application/xslt+xml"]
+      .contains(type) || type.hasSuffix("+xml")
+  }
+
+  /// In lower case, without the dot.
+  static func ending(_ name: FileName) -> String? {
+    guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")), dot > name.bytes.startIndex else { return nil }
+    let text = String(decoding: name.bytes[(dot + 1)...], as: UTF8.self).lowercased()
+    return text.isEmpty || text.utf8.count > 16 ? nil : text
+  }
+
+  /// `as-jpeg` and the like.
+  private static let made = Dictionary(
+    Views.mimeTypes.map { ($0.ending, $0.type) }, uniquingKeysWith: { one, _ in one })
+
+  /// As browsers call them, which is not always what the catalogue says.
+  private static let usual = [
+    "html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml", "css": "text/css",
+    "js": "text/javascript", "mjs": "text/javascript", "json": "application/json", "xml": "application/xml",
+    "svg": "image/svg+xml", "txt": "text/plain", "log": "text/plain", "md": "text/markdown",
+    "markdown": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "ics": "text/calendar",
+    "vcf": "text/vcard", "eml": "message/rfc822", "mbox": "application/mbox", "pdf": "application/pdf",
+    "zip": "application/zip", "gz": "application/gzip", "tgz": "application/gzip", "bz2": "application/x-bzip2",
+    "xz": "application/x-xz", "zst": "application/zstd", "tar": "application/x-tar",
+    "7z": "application/x-7z-compressed", "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg",
+    "gif": "image/gif", "webp": "image/webp", "avif": "image/avif", "bmp": "image/bmp", "ico": "image/x-icon",
+    "mp3": "audio/mpeg", "m4a": "audio/mp4", "aac": "audio/aac", "ogg": "audio/ogg", "oga": "audio/ogg",
+    "opus": "audio/ogg", "flac": "audio/flac", "wav": "audio/wav", "mp4": "video/mp4", "m4v": "video/mp4",
+    "webm": "video/webm", "ogv": "video/ogg", "mov": "video/quicktime", "mkv": "video/x-matroska",
+    "woff": "font/woff", "woff2": "font/woff2", "ttf": "font/ttf", "otf": "font/otf", "wasm": "application/wasm",
+    "epub": "application/epub+zip",
+  ]
+}

@@ -1,0 +1,8 @@
+import NIOHTTP1
+
+/// The description of the API (OpenAPI 3.1), for programs that make clients of it.
+enum OpenAPI {
+  static let response = Response(
+    .ok, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-cache")],
+    .bytes(PackageResources.openapi_json))
+}

@@ -1,0 +1,152 @@
+/// What the API answers with; `Codable` makes their JSON. Members that are nil are null, those that few have are left out.
+
+/// A file or folder of a listing.
+struct Item: Encodable, Sendable {
+  enum Kind: String, Encodable {
+    case directory
+    case file
+    /// A symbolic link that leads nowhere, or out of what is shown, and what is neither file nor folder.
+    case other
+  }
+
+  let name: String
+  let type: Kind
+  /// In bytes, exact; nil for a folder, and for what is not made yet.
+  let size: Int64?
+  /// ISO 8601, in UTC.
+  let modified: String
+  /// What follows the last dot; nil for a folder.
+  let fileExtension: String?
+  let absolutePath: String
+  /// For a view, which: `contents`, `as-jpeg`.
+  var view: String?
+  /// What the size will be at most, about, where it is not known.
+  var estimate: Int64?
+  /// The path, percent-encoded, if the name is not UTF-8, so that `name` does not say it all.
+  var encodedPath: String?
+
+  enum CodingKeys: String, CodingKey {
+    case name, type, size, modified
+    case fileExtension = "extension"
+    case absolutePath, view, estimate, encodedPath
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: CodingKeys.self)
+    try object.encode(name, forKey: .name)
+    try object.encode(type.rawValue, forKey: .type)
+    if let size { try object.encode(size, forKey: .size) } else { try object.encodeNil(forKey: .size) }
+    try object.encode(modified, forKey: .modified)
+    if let fileExtension {
+      try object.encode(fileExtension, forKey: .fileExtension)
+    } else {
+      try object.encodeNil(forKey: .fileExtension)
+    }
+    try object.encode(absolutePath, forKey: .absolutePath)
+    if let view { try object.encode(view, forKey: .view) }
+    if let estimate { try object.encode(estimate, forKey: .estimate) }
+    if let encodedPath { try object.encode(encodedPath, forKey: .encodedPath) }
+  }
+}
+
+/// `/api/list`.
+struct ListAnswer: Encodable, Sendable {
+  let path: String
+  let absolutePath: String
+  /// Folders first, then by name.
+  let items: [Item]
+}
+
+/// `/api/stat`.
+struct StatAnswer: Encodable, Sendable {
+  let path: String
+  let name: String
+  let type: Item.Kind
+  let size: Int64?
+  let estimate: Int64?
+  let modified: String
+  let fileExtension: String?
+  let absolutePath: String
+  let mimeType: String?
+  /// `exact`, `estimate` or `failed`, as `user.ffmount.state` has it.
+  let state: String
+  let view: String?
+  let source: String?
+  /// The sentence of `user.ffmount.error`.
+  let error: String?
+  let encodedPath: String?
+
+  enum CodingKeys: String, CodingKey {
+    case path, name, type, size, estimate, modified
+    case fileExtension = "extension"
+    case absolutePath, mimeType, state, view
+    case source, error, encodedPath
+  }
+}
+
+/// `/api/view`.
+struct ViewAnswer: Encodable, Sendable {
+  enum Kind: String, Encodable {
+    case text, markdown, image, binary
+  }
+
+  struct Dimensions: Encodable, Sendable {
+    let width: Int
+    let height: Int
+  }
+
+  let path: String
+  let name: String
+  var type: Kind
+  /// Of text: what it says, in UTF-8.
+  var content: String?
+  /// Whether that is only its beginning.
+  var isCut: Bool?
+  /// Of text, for highlighting: `swift`, `json`.
+  var language: String?
+  let mimeType: String
+  /// Of an image, as its head says.
+  var dimensions: Dimensions?
+  let size: Int64?
+  /// Where the bytes are.
+  let url: String
+}
+
+/// `/api/views`.
+struct ViewsAnswer: Encodable, Sendable {
+  struct View: Encodable, Sendable {
+    let name: String
+    let path: String
+    let type: Item.Kind
+    let view: String?
+    let mimeType: String?
+    /// Whether a listing shows it.
+    let isListed: Bool
+  }
+
+  let path: String
+  let views: [View]
+}
+
+/// `/api/search`.
+struct SearchAnswer: Encodable, Sendable {
+  struct Hit: Encodable, Sendable {
+    let name: String
+    let path: String
+    let type: Item.Kind
+    let fileExtension: String?
+    let absolutePath: String
+
+    enum CodingKeys: String, CodingKey {
+      case name, path, type
+      case fileExtension = "extension"
+      case absolutePath
+    }
+  }
+
+  let query: String
+  let path: String
+  let results: [Hit]
+  /// Whether all was searched.
+  let isComplete: Bool
+}

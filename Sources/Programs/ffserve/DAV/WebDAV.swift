@@ -1,0 +1,94 @@
+import Bytes
+import NIOHTTP1
+import Tree
+
+/// The tree as WebDAV (RFC 4918, class 1) that nobody can write to, below `/dav/`.
+struct WebDAV: Sendable {
+  let site: Site
+
+  init(_ site: Site) { self.site = site }
+
+  private static let root = "/dav"
+  private static let methods = "OPTIONS, GET, HEAD, PROPFIND"
+
+  func answer(_ request: Request) -> Site.Answer {
+    guard let path = TreePath(encoded: request.path.dropFirst(Self.root.count)) else {
+      return .now(.problem(.badRequest, "the path has . or .. or a NUL or an encoded slash in it, or is too deep"))
+    }
+    switch request.method {
+    case .OPTIONS:
+      return .now(Response(.ok, headers: [("Allow", Self.methods), ("DAV", "1"), ("MS-Author-Via", "DAV")]))
+    case .GET, .HEAD: return later(path) { () throws(Fault) in try get(path, request) }
+    case .PROPFIND:
+      guard let asked = AskedProperties(request.body) else {
+        return .now(.problem(.badRequest, "the body is not the XML of a PROPFIND"))
+      }
+      // Without the header it means everything (RFC 4918, section 9.1), which nobody is told.
+      switch request.header("depth")?.lowercased() {
+      case "0": return later(path) { () throws(Fault) in try find(path, asked, isDeep: false) }
+      case "1": return later(path) { () throws(Fault) in try find(path, asked, isDeep: true) }
+      default: return .now(.xml(.forbidden, MultiStatus.finiteDepth))
+      }
+    case .PUT, .DELETE, .MKCOL, .COPY, .MOVE, .PROPPATCH, .LOCK, .UNLOCK:
+      return .now(.problem(.forbidden, "the tree is read-only", headers: [("Allow", Self.methods)]))
+    default: return .now(.problem(.methodNotAllowed, headers: [("Allow", Self.methods)]))
+    }
+  }
+
+  private func later(_ path: TreePath, _ work: @escaping @Sendable () throws(Fault) -> Response) -> Site.Answer {
+    .later { () throws(Fault) in
+      do throws(Fault) { return try work() } catch {
+        if error.isDelay { throw error }
+        return .problem(error, instance: path.encoded)
+      }
+    }
+  }
+
+  private func get(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
+    let place = try site.place(path)
+    guard place.attributes.kind == .folder else {
+      return try FileAnswer(site, request).response(path, isDownload: nil)
+    }
+    // For who follows such an address in a browser.
+    return Response(
+      .seeOther, headers: [("Location", "/#" + Percent.encoded(path.bytes)), ("Cache-Control", "no-store")])
+  }
+
+  // MARK: PROPFIND
+
+  private func find(_ path: TreePath, _ asked: AskedProperties, isDeep: Bool) throws(Fault) -> Response {
+    let place = try site.place(path)
+    var text = MultiStatus(asked)
+    try add(path, place.attributes, to: &text)
+    if isDeep, place.attributes.kind == .folder {
+      try FolderRows(place).each { (row, attributes) throws(Fault) in
+        let own = TreePath(names: path.names + [row.name])
+        var attributes = attributes
+        // A link that leads nowhere is shown to nobody, who could only follow it.
+        if attributes.kind == .link {
+          guard let target = try unlessDelayed({ () throws(Fault) in try site.place(own) }) else { return }
+          attributes = target.attributes
+        }
+        try add(own, attributes, to: &text)
+      }
+    }
+    return .xml(.multiStatus, text.finished)
+  }
+
+  private func add(_ path: TreePath, _ attributes: Attributes, to text: inout MultiStatus) throws(Fault) {
+    guard attributes.kind == .folder || attributes.kind == .file else { return }
+    let isFolder = attributes.kind == .folder
+    let encoded = path.names.isEmpty ? "/" : path.encoded + (isFolder ? "/" : "")
+    text.add(
+      href: Self.root + encoded, name: path.names.last?.text ?? site.name, attributes,
+      type: isFolder ? nil : path.names.last.map(MediaType.header))
+  }
+}
+
+extension Response {
+  static func xml(_ status: HTTPResponseStatus, _ bytes: [UInt8]) -> Response {
+    Response(
+      status, headers: [("Content-Type", "application/xml; charset=utf-8"), ("Cache-Control", "no-cache")],
+      .bytes(bytes))
+  }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Assembly
+import CPosix
+import Glibc
+import Logging
+
+/// `ffserve`, which `ffmount serve` becomes: the tree for browsers and other machines.
+@main
+struct FFServe: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ffserve", abstract: "What ffmount serve starts: serves the tree to browsers and other machines.")
+
+  @OptionGroup var options: ServeOptions
+
+  static func main() {
+    do {
+      var command = try parseAsRoot(words(CommandLine.arguments.dropFirst()))
+      try command.run()
+    } catch let refusal as Refusal {
+      Terminal.logError(refusal.sentence)
+      exit(withError: ExitCode(refusal.status.rawValue))
+    } catch {
+      if exitCode(for: error).isSuccess { exit(withError: error) }
+      Terminal.logError(message(for: error))
+      exit(withError: exitCode(for: error))
+    }
+  }
+
+  /// `-oro` as FUSE users write it.
+  private static func words(_ arguments: ArraySlice<String>) -> [String] {
+    arguments.flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] }
+  }
+
+  func run() throws {
+    ffmount_limit_arenas(2)
+    ffmount_map_from(2 << 20)
+    try Server(options).run()
+  }
+}

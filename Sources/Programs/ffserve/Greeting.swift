@@ -1,0 +1,82 @@
+import Assembly
+import Bytes
+import CQRCode
+import Glibc
+
+/// What is printed when the server listens: where, and as a QR code for phones.
+struct Greeting {
+  let source: String
+  let scheme: String
+  let host: String
+  let port: Int
+  let token: String?
+
+  func show() {
+    let addresses = addresses
+    print("\(Terminal.shown(source)) is at")
+    for address in addresses { print("  \(url(address))") }
+    if let last = addresses.last, addresses.count > 1 || !isLocal, Terminal.isOne(), let code = Self.code(url(last)) {
+      print(code)
+    }
+    print("WebDAV: \(scheme)://\(bracketed(addresses.last ?? host)):\(port)/dav/. Stop with Ctrl-C.")
+    fflush(nil)
+  }
+
+  private var isLocal: Bool { host == "localhost" || host.hasPrefix("127.") || host == "::1" }
+
+  private func url(_ address: String) -> String {
+    "\(scheme)://\(bracketed(address)):\(port)/" + (token.map { "?token=" + Percent.encoded($0.utf8) } ?? "")
+  }
+
+  private func bracketed(_ address: String) -> String { address.contains(":") ? "[\(address)]" : address }
+
+  /// Where the server can be asked: the given address, or those of the interfaces if it is all of them.
+  private var addresses: [String] {
+    guard host == "0.0.0.0" || host == "::" else { return [host] }
+    var found = [host == "::" ? "::1" : "127.0.0.1"]
+    var first: UnsafeMutablePointer<ifaddrs>?
+    guard unsafe getifaddrs(&first) == 0 else { return found }
+    defer { unsafe freeifaddrs(first) }
+    var next = unsafe first
+    while let entry = unsafe next {
+      defer { unsafe next = entry.pointee.ifa_next }
+      guard let address = unsafe entry.pointee.ifa_addr, unsafe entry.pointee.ifa_flags & UInt32(IFF_LOOPBACK) == 0
+      else { continue }
+      let family = Int32(unsafe address.pointee.sa_family)
+      guard family == AF_INET || family == AF_INET6 && host == "::" else { continue }
+      var text = [CChar](repeating: 0, count: 64)
+      let size = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+      guard unsafe getnameinfo(address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+      else { continue }
+      let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      // One that needs its interface named is of no use in an address.
+      if !name.contains("%") { found.append(name) }
+    }
+    return found
+  }
+
+  /// Two rows of modules a line, dark on light with a margin, as scanners want it; nil if it cannot be made.
+  private static func code(_ text: String) -> String? {
+    guard let made = unsafe QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1) else { return nil }
+    defer { unsafe QRcode_free(made) }
+    let width = Int(unsafe made.pointee.width)
+    func isDark(_ row: Int, _ column: Int) -> Bool {
+      guard (0..<width).contains(row), (0..<width).contains(column) else { return false }
+      return unsafe made.pointee.data[row * width + column] & 1 == 1
+    }
+    var lines: [String] = []
+    for row in stride(from: -2, to: width + 2, by: 2) {
+      var line = "\u{1b}[30;47m"
+      for column in -2..<width + 2 {
+        switch (isDark(row, column), isDark(row + 1, column)) {
+        case (true, true): line += "█"
+        case (true, false): line += "▀"
+        case (false, true): line += "▄"
+        case (false, false): line += " "
+        }
+      }
+      lines.append(line + "\u{1b}[0m")
+    }
+    return lines.joined(separator: "\n")
+  }
+}

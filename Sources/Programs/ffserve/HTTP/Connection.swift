@@ -1,0 +1,261 @@
+import Bytes
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// One connection: takes requests in, one after the other, and sends what is answered, no faster than it is read.
+final class Connection: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let site: Site
+  private let isTLS: Bool
+  private var peer = ""
+  private var head: HTTPRequestHead?
+  private var body: [UInt8] = []
+  private var isTooLarge = false
+  /// For whom an answer is being made, while one is.
+  private var client: Client?
+  private var keepsAlive = false
+  /// When the connection is closed unless something happens before.
+  private var deadline = NIODeadline.distantFuture
+  private var timer: Scheduled<Void>?
+
+  /// Bodies are XML that asks for properties, at most.
+  private static let largestBody = 64 << 10
+  /// For a request to arrive once it has begun, and for a new connection's first.
+  private static let requestTime = TimeAmount.seconds(15)
+  /// Between requests.
+  private static let idleTime = TimeAmount.seconds(120)
+  /// For a client to take a piece of an answer.
+  private static let sendTime = TimeAmount.seconds(60)
+
+  init(_ site: Site, isTLS: Bool) {
+    self.site = site
+    self.isTLS = isTLS
+  }
+
+  // MARK: Coming and going
+
+  func channelActive(context: ChannelHandlerContext) {
+    peer = context.remoteAddress?.ipAddress ?? ""
+    guard site.connections.enter() else { return context.close(promise: nil) }
+    isCounted = true
+    wait(Self.requestTime, context)
+  }
+
+  private var isCounted = false
+
+  func channelInactive(context: ChannelHandlerContext) {
+    timer?.cancel()
+    client?.leave()
+    client = nil
+    if isCounted { site.connections.leave() }
+    isCounted = false
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+  /// Closes the connection after a time, unless it is told to wait again before. A timer runs to its end and is then set anew, so
+  /// that a request costs none.
+  private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+    let before = deadline
+    deadline = .now() + time
+    if timer == nil || deadline < before { arm(context) }
+  }
+
+  private func arm(_ context: ChannelHandlerContext) {
+    timer?.cancel()
+    timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
+      guard let self else { return }
+      timer = nil
+      if .now() >= deadline { context.close(promise: nil) } else { arm(context) }
+    }
+  }
+
+  // MARK: Requests
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      self.head = head
+      body = []
+      isTooLarge = false
+      wait(Self.requestTime, context)
+    case .body(var part):
+      guard !isTooLarge, body.count + part.readableBytes <= Self.largestBody else {
+        isTooLarge = true
+        body = []
+        return
+      }
+      body += part.readBytes(length: part.readableBytes) ?? []
+    case .end: answer(context)
+    }
+  }
+
+  private func answer(_ context: ChannelHandlerContext) {
+    guard let head = head.take() else { return }
+    keepsAlive = head.isKeepAlive && !site.isEnding
+    if isTooLarge {
+      keepsAlive = false
+      return send(.problem(.payloadTooLarge), to: head.method, context)
+    }
+    let request = Request(head, body: body, isTLS: isTLS, peer: peer)
+    body = []
+    wait(.hours(24), context)
+    switch site.answer(request) {
+    case .now(let response): send(response, to: head.method, context)
+    case .later(let work):
+      let client = Client()
+      self.client = client
+      let isolated = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      let loop = context.eventLoop
+      site.bench.perform(for: client, work) { result in
+        loop.execute {
+          let (connection, context) = isolated.value
+          guard connection.client === client else { return }
+          switch result {
+          case .success(let response): connection.send(response, to: head.method, context)
+          case .failure(let fault): connection.send(.problem(fault), to: head.method, context)
+          }
+        }
+      }
+    }
+  }
+
+  // MARK: Answers
+
+  private func send(_ response: Response, to method: HTTPMethod, _ context: ChannelHandlerContext) {
+    site.metrics.note(response.status)
+    var head = HTTPResponseHead(version: .http1_1, status: response.status)
+    for (name, value) in response.headers { head.headers.add(name: name, value: value) }
+    for (name, value) in site.usualHeaders { head.headers.add(name: name, value: value) }
+    head.headers.add(name: "Date", value: site.date)
+    if let length = response.length, response.status != .notModified {
+      head.headers.replaceOrAdd(name: "Content-Length", value: String(length))
+    }
+    if !keepsAlive { head.headers.add(name: "Connection", value: "close") }
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if method == .HEAD || response.status == .notModified { return finish(context) }
+    switch response.body {
+    case .none: finish(context)
+    case .bytes(let bytes):
+      site.metrics.note(sent: bytes.count)
+      context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: bytes)))), promise: nil)
+      finish(context)
+    case .file(let file, let offset, let count): sendFile(file, offset, count, context)
+    case .stream(let source): pump(source, context)
+    }
+  }
+
+  /// Ends the answer; the next request is read, or the connection closed, once it has been sent.
+  private func finish(_ context: ChannelHandlerContext) {
+    client = nil
+    wait(Self.sendTime, context)
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+    promise.futureResult.assumeIsolated().whenComplete { [self] result in
+      if case .failure = result { return context.close(promise: nil) }
+      guard keepsAlive else { return context.close(promise: nil) }
+      if head == nil, client == nil { wait(Self.idleTime, context) }
+    }
+  }
+
+  /// A file is sent piece by piece, so that a client that takes nothing is noticed.
+  private static let fileStep: Int64 = 4 << 20
+
+  private func sendFile(_ file: SharedFile, _ offset: Int64, _ count: Int64, _ context: ChannelHandlerContext) {
+    let step = min(count, Self.fileStep)
+    let region = FileRegion(
+      fileHandle: file.handle, readerIndex: Int(offset), endIndex: Int(offset + step))
+    wait(Self.sendTime, context)
+    site.metrics.note(sent: Int(step))
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    if step == count {
+      context.write(wrapOutboundOut(.body(.fileRegion(region))), promise: promise)
+      promise.futureResult.assumeIsolated().whenComplete { result in
+        withExtendedLifetime(file) { if case .failure = result { context.close(promise: nil) } }
+      }
+      return finish(context)
+    }
+    context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: promise)
+    promise.futureResult.assumeIsolated().whenComplete { [self] result in
+      if case .failure = result { return context.close(promise: nil) }
+      sendFile(file, offset + step, count - step, context)
+    }
+  }
+
+  /// Sends a stream: the next piece is made while one is sent, and no more.
+  private func pump(_ source: any BodySource, _ context: ChannelHandlerContext) {
+    let client = self.client ?? Client()
+    self.client = client
+    let stream = OutgoingStream(source, client)
+    context.flush()
+    more(stream, context)
+  }
+
+  private func more(_ stream: OutgoingStream, _ context: ChannelHandlerContext) {
+    guard !stream.isReading, !stream.isEnded, stream.ready == nil else { return }
+    stream.isReading = true
+    // How long it takes to make depends on what it is.
+    if !stream.isSending { wait(.hours(24), context) }
+    let isolated = NIOLoopBound((self, context, stream), eventLoop: context.eventLoop)
+    let loop = context.eventLoop
+    let source = stream.source
+    site.bench.perform(for: stream.client) { () throws(Fault) in
+      try source.next()
+    } _: { result in
+      loop.execute {
+        let (connection, context, stream) = isolated.value
+        guard connection.client === stream.client else { return }
+        stream.isReading = false
+        switch result {
+        case .success(let buffer):
+          stream.isEnded = buffer == nil
+          stream.ready = buffer
+          connection.drain(stream, context)
+        case .failure(let fault):
+          // What is missing must not look like the end.
+          connection.site.log("an answer was broken off: \(fault.sentence)")
+          context.close(promise: nil)
+        }
+      }
+    }
+  }
+
+  private func drain(_ stream: OutgoingStream, _ context: ChannelHandlerContext) {
+    if stream.isSending { return }
+    guard let buffer = stream.ready.take() else {
+      if stream.isEnded { finish(context) }
+      return
+    }
+    stream.isSending = true
+    site.metrics.note(sent: buffer.readableBytes)
+    wait(Self.sendTime, context)
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
+    promise.futureResult.assumeIsolated().whenComplete { [self] result in
+      guard case .success = result, client === stream.client else { return context.close(promise: nil) }
+      stream.isSending = false
+      drain(stream, context)
+      more(stream, context)
+    }
+    more(stream, context)
+  }
+}
+
+/// A stream that is being sent; of an event loop.
+private final class OutgoingStream {
+  let source: any BodySource
+  let client: Client
+  /// Made and not yet sent.
+  var ready: ByteBuffer?
+  var isReading = false
+  var isSending = false
+  var isEnded = false
+
+  init(_ source: any BodySource, _ client: Client) {
+    self.source = source
+    self.client = client
+  }
+}

@@ -1,0 +1,61 @@
+import Bytes
+import NIOCore
+import NIOHTTP1
+
+/// What is answered.
+struct Response: Sendable {
+  enum Body: Sendable {
+    case none
+    case bytes([UInt8])
+    /// A part of a real file, which the kernel copies.
+    case file(SharedFile, offset: Int64, count: Int64)
+    /// What is made as it is sent.
+    case stream(any BodySource)
+  }
+
+  var status: HTTPResponseStatus
+  var headers: [(name: String, value: String)] = []
+  var body = Body.none
+
+  init(_ status: HTTPResponseStatus, headers: [(name: String, value: String)] = [], _ body: Body = .none) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// The body's size; nil if it is known only at its end.
+  var length: Int64? {
+    switch body {
+    case .none: 0
+    case .bytes(let bytes): Int64(bytes.count)
+    case .file(_, _, let count): count
+    case .stream(let source): source.length
+    }
+  }
+
+  /// With a header that replaces one of the same name.
+  func with(_ name: String, _ value: String) -> Response {
+    var response = self
+    response.headers.removeAll { $0.name == name }
+    response.headers.append((name, value))
+    return response
+  }
+
+  /// For what no browser is to do anything with but show it.
+  static let inert = (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'")
+
+  static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> Response {
+    Response(
+      status, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-cache"), inert],
+      .bytes(JSONText.bytes(of: value)))
+  }
+}
+
+/// The bytes of a response, made piece by piece. Used by one thread at a time.
+protocol BodySource: AnyObject, Sendable {
+  /// In bytes; nil if it is not known before the end.
+  var length: Int64? { get }
+
+  /// The next piece; nil at the end. Blocks; may throw delays, after which it is called again.
+  func next() throws(Fault) -> ByteBuffer?
+}

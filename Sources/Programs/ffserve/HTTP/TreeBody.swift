@@ -1,0 +1,53 @@
+import Bytes
+import NIOCore
+import Tree
+
+/// A part of a file's bytes, read as they are sent.
+final class TreeBody: BodySource {
+  private let file: Tree.OpenFile
+  private let allocator = ByteBufferAllocator()
+  private nonisolated(unsafe) var offset: Int64
+  /// nil if all that there is is sent.
+  private let end: Int64?
+  let length: Int64?
+
+  /// What is read at once, and held in memory for a client, in bytes.
+  static let step = 128 << 10
+
+  /// - Parameter range: nil for a file whose size is known at its end.
+  init(_ file: Tree.OpenFile, _ range: Range<Int64>?) {
+    self.file = file
+    unsafe offset = range?.lowerBound ?? 0
+    end = range?.upperBound
+    length = range.map { $0.upperBound - $0.lowerBound }
+  }
+
+  func next() throws(Fault) -> ByteBuffer? {
+    let offset = unsafe self.offset
+    let wanted = Int(min(Int64(Self.step), end.map { $0 - offset } ?? .max))
+    guard wanted > 0 else { return nil }
+    let buffer = try file.reading(.blocking) { (source) throws(Fault) in
+      var buffer = allocator.buffer(capacity: wanted)
+      var fault: Fault?
+      unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { room in
+        do throws(Fault) {
+          let part = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<wanted])
+          let count = unsafe try source.read(into: part, at: offset, .blocking)
+          unsafe try file.note(UnsafeRawBufferPointer(rebasing: part[..<count]), at: offset, of: source, .blocking)
+          return count
+        } catch {
+          fault = error
+          return 0
+        }
+      }
+      if let fault { throw fault }
+      return buffer
+    }
+    if buffer.readableBytes == 0 {
+      guard end == nil else { throw Fault(.changed, "it became shorter while it was sent") }
+      return nil
+    }
+    unsafe self.offset += Int64(buffer.readableBytes)
+    return buffer
+  }
+}

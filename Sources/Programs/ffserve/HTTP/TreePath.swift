@@ -1,0 +1,43 @@
+import Bytes
+
+/// A path of the tree as a request names it: what could mean anything else than a name in each folder is refused here.
+struct TreePath: Sendable {
+  let names: [FileName]
+
+  /// Each of them costs a lookup.
+  private static let deepest = 1024
+
+  /// From a decoded parameter such as `/a/b`; nil for `.` and `..`, NUL, and what is too deep.
+  init?(_ bytes: [UInt8]) {
+    self.init(components: bytes.split(separator: UInt8(ascii: "/")))
+  }
+
+  /// From the rest of a target's path, percent-encoded; nil as well for a name with an encoded slash.
+  init?(encoded text: Substring) {
+    var components: [ArraySlice<UInt8>] = []
+    for part in text.utf8.split(separator: UInt8(ascii: "/")) {
+      guard let bytes = Percent.decoded(part), !bytes.contains(UInt8(ascii: "/")) else { return nil }
+      components.append(bytes[...])
+    }
+    self.init(components: components)
+  }
+
+  private init?(components: [ArraySlice<UInt8>]) {
+    guard components.count <= Self.deepest else { return nil }
+    for name in components {
+      let isStep = name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
+      guard !isStep, !name.isEmpty, !name.contains(0) else { return nil }
+    }
+    names = components.map { FileName($0) }
+  }
+
+  init(names: [FileName]) { self.names = names }
+
+  var bytes: [UInt8] { names.isEmpty ? [UInt8(ascii: "/")] : names.flatMap { [UInt8(ascii: "/")] + $0.bytes } }
+
+  /// For people, with a slash at its start.
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// For URLs, with a slash at its start.
+  var encoded: String { Percent.encoded(bytes, keepingSlash: true) }
+}

@@ -1,0 +1,64 @@
+import NIOHTTP1
+
+/// The page that shows the tree in browsers: what is in this folder is embedded in the program.
+enum Page {
+  /// Nothing but its own files, which have no inline scripts or styles; what it shows of the tree is framed without scripts.
+  private static let policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; "
+    + "connect-src 'self'; font-src 'self'; manifest-src 'self'; frame-src 'self'; object-src 'self'; base-uri 'none'; "
+    + "form-action 'none'; frame-ancestors 'none'"
+
+  private static let assets: [String: (type: String, bytes: [UInt8])] = [
+    "/": ("text/html; charset=utf-8", PackageResources.page_html),
+    "/page.css": ("text/css; charset=utf-8", PackageResources.page_css),
+    "/page.js": ("text/javascript; charset=utf-8", PackageResources.page_js),
+  ]
+
+  static func answer(_ request: Request) -> Response {
+    guard let asset = assets[String(request.path)] else {
+      return .problem(.notFound, "there is no such page (the tree is below /api/ and /dav/)")
+    }
+    return html(asset.bytes, type: asset.type)
+  }
+
+  private static func html(
+    _ bytes: [UInt8], type: String = "text/html; charset=utf-8", status: HTTPResponseStatus = .ok
+  ) -> Response {
+    Response(
+      status,
+      headers: [
+        ("Content-Type", type), ("Content-Security-Policy", policy), ("Cache-Control", "no-cache"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+      ], .bytes(bytes))
+  }
+
+  /// Leads from an address with the token in it to the one without, so that it is in no history and no link. Not by a redirect: for
+  /// a browser that comes from another page, that would be a request from there, and come without the cookie.
+  static func forgettingToken(_ request: Request) -> Response {
+    let rest = request.query.without("token").utf8.filter {
+      // What could end the attribute is not in an encoded query.
+      !"\"'<>&; ".utf8.contains($0) || $0 == UInt8(ascii: "&")
+    }
+    let target = String(decoding: rest, as: UTF8.self).replacing("&", with: "&amp;")
+    let text = """
+      <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>ffmount</title>\
+      <meta http-equiv="refresh" content="0;url=/\(target.isEmpty ? "" : "?" + target)">
+      """
+    return html(Array(text.utf8)).with("Cache-Control", "no-store")
+  }
+
+  /// For who does not know the token.
+  static let locked = html(
+    Array(
+      """
+      <!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">\
+      <title>ffmount</title><h1>Locked</h1><p>Open the address that <code>ffmount serve</code> printed, with its token, \
+      or scan its QR code.</p>
+      """.utf8), status: .unauthorized)
+}
+
+extension String {
+  fileprivate func replacing(_ character: Character, with text: String) -> String {
+    split(separator: character, omittingEmptySubsequences: false).joined(separator: text)
+  }
+}

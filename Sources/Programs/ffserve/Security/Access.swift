@@ -1,0 +1,89 @@
+import Bytes
+import NIOHTTP1
+import Text
+
+/// Who may ask: whoever knows the token, by a name that the server goes by.
+struct Access: Sendable {
+  enum Verdict {
+    /// With the cookie to set, for who gave the token in the address.
+    case admitted(cookie: String?)
+    case refused(Response)
+  }
+
+  /// nil if everybody may.
+  private let token: Secret?
+  /// What the cookie holds: it says that its owner knew the token, and is not the token.
+  private let pass: Secret
+  private let cookieName: String
+  private let isTLS: Bool
+  private let hosts: HostNames
+  private let guesses = GuessLimit()
+
+  init(token: String?, port: Int, isTLS: Bool, hosts: HostNames) {
+    self.token = token.map { Secret(Array($0.utf8)) }
+    pass = Secret.derived(from: token ?? "", for: "cookie of ffserve")
+    // Cookies are not separated by ports.
+    cookieName = "ffserve-\(port)"
+    self.isTLS = isTLS
+    self.hosts = hosts
+  }
+
+  /// Blocks on nothing.
+  func check(_ request: Request) -> Verdict {
+    // Without this, any page could have its own name lead here, and read what is answered.
+    guard let host = request.header("host"), hosts.contains(host) else {
+      return .refused(
+        .problem(.misdirectedRequest, "the server does not go by this name (give it with --name, or use its address)"))
+    }
+    if isCrossSite(request) { return .refused(.problem(.forbidden, "another site's page asks")) }
+    guard let token else { return .admitted(cookie: nil) }
+    guard guesses.permits(request.peer) else {
+      return .refused(.problem(.tooManyRequests, "too many wrong tokens", headers: [("Retry-After", "60")]))
+    }
+    if let cookie = cookie(request), pass.matches(Array(cookie.utf8)) { return .admitted(cookie: nil) }
+    var given: [[UInt8]] = []
+    if let header = request.header("authorization") {
+      if let bearer = Self.after("bearer ", header) { given.append(Array(bearer.utf8)) }
+      // A file manager asks for a name, too, which does not matter.
+      if let basic = Self.after("basic ", header), let decoded = Base64.bytes(of: basic) {
+        given.append(Array(decoded.drop { $0 != UInt8(ascii: ":") }.dropFirst()))
+      }
+    }
+    let fromQuery = request.query.bytes("token")
+    if let fromQuery { given.append(fromQuery) }
+    if given.contains(where: token.matches) {
+      guard let fromQuery, token.matches(fromQuery) else { return .admitted(cookie: nil) }
+      return .admitted(
+        cookie: "\(cookieName)=\(pass.hexadecimal); Path=/; HttpOnly; SameSite=Strict\(isTLS ? "; Secure" : "")")
+    }
+    if !given.isEmpty { guesses.noteWrong(request.peer) }
+    let isDAV = request.path.hasPrefix("/dav")
+    let challenge = isDAV ? "Basic realm=\"ffmount\", charset=\"UTF-8\"" : "Bearer realm=\"ffmount\""
+    if request.path == "/" { return .refused(Page.locked.with("WWW-Authenticate", challenge)) }
+    return .refused(
+      .problem(
+        .unauthorized, "the token is missing or wrong: it is in the address that ffmount serve printed",
+        headers: [("WWW-Authenticate", challenge)]))
+  }
+
+  /// Whether a browser says that a page from elsewhere wants this, other than to show it as a page of its own.
+  private func isCrossSite(_ request: Request) -> Bool {
+    guard let site = request.header("sec-fetch-site"), site == "cross-site" || site == "same-site" else { return false }
+    let isPage = request.header("sec-fetch-mode") == "navigate" && request.header("sec-fetch-dest") == "document"
+    return !(isPage && request.path == "/")
+  }
+
+  private func cookie(_ request: Request) -> Substring? {
+    for header in request.headers["cookie"] {
+      for pair in header.split(separator: ";") {
+        let pair = pair.drop { $0 == " " }
+        if pair.hasPrefix(cookieName + "=") { return pair.dropFirst(cookieName.count + 1) }
+      }
+    }
+    return nil
+  }
+
+  private static func after(_ scheme: String, _ header: String) -> Substring? {
+    header.lowercased().hasPrefix(scheme) ? header.dropFirst(scheme.count) : nil
+  }
+}

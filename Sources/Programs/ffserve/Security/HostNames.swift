@@ -1,0 +1,41 @@
+import Glibc
+
+/// The names that the server goes by. An address is always one: nobody can make it lead elsewhere.
+struct HostNames: Sendable {
+  private let names: Set<String>
+
+  /// - Parameter given: by options.
+  init(given: [String]) {
+    var names: Set = ["localhost"]
+    var buffer = [CChar](repeating: 0, count: 256)
+    if unsafe gethostname(&buffer, buffer.count - 1) == 0 {
+      let own = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
+      names.formUnion([own, own.split(separator: ".").first.map { $0 + ".local" } ?? own])
+    }
+    names.formUnion(given.map { $0.lowercased() })
+    self.names = names
+  }
+
+  /// - Parameter header: with or without a port.
+  func contains(_ header: String) -> Bool {
+    let text = header.lowercased()
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]"), Self.isPort(text[text.index(after: end)...]) else { return false }
+      var address = in6_addr()
+      return unsafe inet_pton(AF_INET6, String(text[text.index(after: text.startIndex)..<end]), &address) == 1
+    }
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 1 || Self.isPort(":" + parts[1]) else { return false }
+    let name = parts[0].hasSuffix(".") ? parts[0].dropLast() : parts[0]
+    var address = in_addr()
+    if names.contains(String(name)) { return true }
+    return unsafe inet_pton(AF_INET, String(name), &address) == 1
+  }
+
+  private static func isPort(_ text: Substring) -> Bool { isPort(String(text)) }
+
+  private static func isPort(_ text: String) -> Bool {
+    text.isEmpty
+      || text.first == ":" && text.utf8.count <= 6 && text.dropFirst().utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+  }
+}

@@ -1,0 +1,152 @@
+import Assembly
+import Bytes
+import Files
+import Glibc
+import Index
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import RenditionViews
+import Tree
+
+/// Listens, until it is interrupted.
+struct Server {
+  private let options: ServeOptions
+  private let isTLS: Bool
+
+  init(_ options: ServeOptions) {
+    self.options = options
+    isTLS = !options.tls.isEmpty
+  }
+
+  /// Of the process's descriptors, what is left for files, workers and the rest.
+  private static let keptDescriptors = 1024
+  private static let mostConnections = 16_384
+  /// Threads that ask the tree at a time, and all of them while some are held up.
+  private static let workers = (usual: 16, most: 192)
+  /// How long answers may take to end, in microseconds.
+  private static let patience: UInt32 = 1_800_000
+
+  /// Blocks until SIGINT, SIGTERM or SIGHUP arrives.
+  func run() throws {
+    var signals = sigset_t()
+    _ = unsafe sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { _ = unsafe sigaddset(&signals, signal) }
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+    var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
+    logger.logLevel = .notice
+    let source = try ShownSource(options.source)
+    let settings = try MountOptions(options.options)
+    settings.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
+    let cacheFolder = CacheFolder.path()
+    let index = Index(folder: cacheFolder)
+    let conversions = try Converter.conversions(
+      settings, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
+    let limit = DescriptorPool.processLimit
+    let connections = max(16, min(Self.mostConnections, limit - min(Self.keptDescriptors, limit / 2)))
+    let (tree, _) = try source.tree(
+      settings, index, conversions, reserve: ShownSource.reserve(settings, conversions) + connections)
+
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    let token = options.token ?? (options.noToken || isLoopback ? nil : Secret.random())
+    let bench = Bench(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
+    let context = try isTLS ? secureContext() : nil
+    // The port is known once it is bound, and nothing is answered before.
+    let listening = try listen(group) { port in
+      let access = Access(
+        token: token, port: port, isTLS: isTLS, hosts: HostNames(given: options.name + [options.host]))
+      return Site(tree, of: source, access, bench, connections: connections) { [logger] line in logger.notice("\(line)")
+      }
+    } secure: {
+      context
+    }
+    Greeting(
+      source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port, token: token
+    ).show()
+
+    var signal: Int32 = 0
+    _ = unsafe sigwait(&signals, &signal)
+    listening.site.end()
+    Self.exit(after: Self.patience)
+    try? listening.channel.close().wait()
+    tree.stop()
+    try? group.syncShutdownGracefully()
+    bench.stop()
+    index.finish(within: .seconds(1))
+  }
+
+  private var isLoopback: Bool {
+    options.host == "localhost" || options.host == "::1" || options.host.hasPrefix("127.")
+  }
+
+  /// Exits the process after `microseconds`, whatever is under way.
+  private static func exit(after microseconds: UInt32) {
+    signal(SIGALRM, SIG_DFL)
+    var time = itimerval()
+    time.it_value = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
+    signal(SIGALRM) { _ in _exit(0) }
+    _ = unsafe setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &time, nil)
+  }
+
+  private func secureContext() throws -> NIOSSLContext {
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(options.tls[0]).map { NIOSSLCertificateSource.certificate($0) }
+      let key = try NIOSSLPrivateKey(file: options.tls[1], format: .pem)
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain, privateKey: .privateKey(key))
+      configuration.minimumTLSVersion = .tlsv12
+      configuration.applicationProtocols = ["http/1.1"]
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw Refusal(
+        .usage, "--tls: \(options.tls[0]) and \(options.tls[1]) are no certificate and key in PEM: \(error)")
+    }
+  }
+
+  private struct Listening {
+    let channel: any Channel
+    let port: Int
+    let site: Site
+  }
+
+  private func listen(
+    _ group: MultiThreadedEventLoopGroup, _ makeSite: (Int) -> Site, secure: () -> NIOSSLContext?
+  ) throws -> Listening {
+    let context = secure()
+    let held = SiteHolder()
+    let isTLS = isTLS
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      // Nobody is let in before there is something to see.
+      .serverChannelOption(.autoRead, value: false)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard let site = held.site else { throw ChannelError.alreadyClosed }
+          let pipeline = channel.pipeline.syncOperations
+          if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
+          try pipeline.addHTTP()
+          try pipeline.addHandler(Connection(site, isTLS: isTLS))
+        }
+      }
+      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
+      .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
+    do {
+      let channel = try bootstrap.bind(host: options.host, port: options.port).wait()
+      let port = channel.localAddress?.port ?? options.port
+      let site = makeSite(port)
+      held.site = site
+      try channel.setOption(.autoRead, value: true).wait()
+      return Listening(channel: channel, port: port, site: site)
+    } catch {
+      throw Refusal(
+        .failure,
+        "cannot listen on \(options.host), port \(options.port): \(error) (choose another with --host and --port)")
+    }
+  }
+}

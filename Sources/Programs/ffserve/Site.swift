@@ -1,0 +1,111 @@
+import Assembly
+import Bytes
+import Files
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Tree
+
+/// What is served: the tree, who may ask, and what is shared by all connections.
+final class Site: Sendable {
+  /// How a request is answered.
+  enum Answer: Sendable {
+    case now(Response)
+    /// By a thread that may block; called again after a delay.
+    case later(@Sendable () throws(Fault) -> Response)
+  }
+
+  let tree: Tree
+  let source: ShownSource
+  let access: Access
+  let bench: Bench
+  let metrics = Metrics()
+  let connections: ConnectionLimit
+  let recent = RecentAnswers()
+  private let clock = Mutex((second: Int64.min, text: ""))
+  private let ending = Atomic<Bool>(false)
+  private let note: @Sendable (String) -> Void
+
+  /// Of every answer.
+  let usualHeaders: [(name: String, value: String)] = [
+    ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+  ]
+
+  init(
+    _ tree: Tree, of source: ShownSource, _ access: Access, _ bench: Bench, connections: Int,
+    log: @escaping @Sendable (String) -> Void
+  ) {
+    self.tree = tree
+    self.source = source
+    self.access = access
+    self.bench = bench
+    self.connections = ConnectionLimit(connections)
+    note = log
+  }
+
+  /// Answers a request, or says how. Blocks on nothing.
+  func answer(_ request: Request) -> Answer {
+    let cookie: String?
+    switch access.check(request) {
+    case .refused(let response): return .now(response)
+    case .admitted(let given): cookie = given
+    }
+    let answer = route(request)
+    guard let cookie else { return answer }
+    if request.path == "/" { return .now(Page.forgettingToken(request).with("Set-Cookie", cookie)) }
+    switch answer {
+    case .now(let response): return .now(response.with("Set-Cookie", cookie))
+    case .later(let work):
+      return .later { () throws(Fault) in try work().with("Set-Cookie", cookie) }
+    }
+  }
+
+  private func route(_ request: Request) -> Answer {
+    if request.path.hasPrefix("/dav/") || request.path == "/dav" { return WebDAV(self).answer(request) }
+    guard request.method == .GET || request.method == .HEAD else {
+      return .now(.problem(.methodNotAllowed, headers: [("Allow", "GET, HEAD")]))
+    }
+    if request.path.hasPrefix("/api/") { return API(self).answer(request) }
+    if request.path == "/metrics" { return .now(metrics.response(self)) }
+    return .now(Page.answer(request))
+  }
+
+  /// The place that a path leads to. Blocks.
+  func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> Place {
+    try Place.find(path.names, in: tree, source: source.path, followsLast: followsLast, .blocking)
+  }
+
+  /// What the path would be on the machine that serves it, for people to copy.
+  func absolute(_ path: TreePath) -> String {
+    path.names.isEmpty ? source.path : (source.path == "/" ? "" : source.path) + path.text
+  }
+
+  /// What is served, for people.
+  var name: String { source.path == "/" ? "/" : String(source.path.split(separator: "/").last ?? "/") }
+
+  /// Whether an event loop may have the kernel read from a file: not if that may wait for another machine or program.
+  func mayBlockLittle(_ file: FileSource) -> Bool {
+    !Self.distant.contains(file.fileSystem)
+  }
+
+  /// NFS, SMB, CIFS, FUSE, 9P, Ceph and AFS, as statfs(2) numbers them; 0 is one that does not say.
+  private static let distant: Set<UInt32> = [
+    0, 0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0x0102_1997, 0x00c3_6400, 0x5346_414f,
+  ]
+
+  /// For the Date header.
+  var date: String {
+    let now = HTTPDate.now
+    return clock.withLock { clock in
+      if clock.second != now.seconds { clock = (now.seconds, HTTPDate.text(now)) }
+      return clock.text
+    }
+  }
+
+  var isEnding: Bool { ending.load(ordering: .relaxed) }
+
+  func end() { ending.store(true, ordering: .relaxed) }
+
+  func log(_ line: String) { note(line) }
+}

@@ -1,0 +1,11 @@
+import Synchronization
+
+/// Holds the site for connections: it is made once the port is known.
+final class SiteHolder: Sendable {
+  private let held = Mutex<Site?>(nil)
+
+  var site: Site? {
+    get { held.withLock { $0 } }
+    set { held.withLock { $0 = newValue } }
+  }
+}
