@@ -34,8 +34,9 @@ public final class Place: Sendable {
 
   deinit { if node != Tree.root { tree.forget(node, 1) } }
 
-  /// Finds what is at a path, as `open` does in a mount that is a file system by itself: symbolic links are followed, one in
-  /// the last component too if `followsLast`, and lead nowhere outside the tree. Blocks with `Patience.blocking`.
+  /// Finds what is at a path, as `open` does in a mount that is a file system by itself: symbolic links are followed,
+  /// one in the last component too if `followsLast`, and lead nowhere outside the tree. Blocks with
+  /// `Patience.blocking`.
   ///
   /// - Parameter source: the absolute path of the root, below which the targets of absolute links are found.
   /// - Throws: ENOENT, ENOTDIR, ELOOP; EACCES for a link that leads out of the tree.

@@ -17,7 +17,8 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes that a text in one line stands for, with or without padding; nil if it has any other sign, or half a byte.
+  /// The bytes that a text in one line stands for, with or without padding; nil if it has any other sign, or half a
+  /// byte.
   public static func bytes(of text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var (bits, count): (UInt32, Int) = (0, 0)

@@ -61,7 +61,20 @@ final class Site: Sendable {
     }
   }
 
+  /// The answer to who may ask. What was made a moment ago is given again.
   private func route(_ request: Request) -> Answer {
+    guard let target = RecentAnswers.target(of: request) else { return make(request) }
+    if let known = recent[target] { return .now(known) }
+    let answer = make(request)
+    guard case .later(let work) = answer else { return answer }
+    return .later { [self] () throws(Fault) in
+      let response = try work()
+      recent.keep(response, for: target)
+      return response
+    }
+  }
+
+  private func make(_ request: Request) -> Answer {
     if request.path.hasPrefix("/dav/") || request.path == "/dav" { return WebDAV(self).answer(request) }
     guard request.method == .GET || request.method == .HEAD else {
       return .now(.problem(.methodNotAllowed, headers: [("Allow", "GET, HEAD")]))

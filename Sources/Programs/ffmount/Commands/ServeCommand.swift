@@ -8,9 +8,9 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve", abstract: "Serves the tree to browsers, phones and other machines.",
     usage: "ffmount serve SOURCE [--port PORT] [--host HOST] [--token TOKEN | --no-token] [--tls CERT KEY]",
     discussion: """
-      Shows SOURCE with all views at http://127.0.0.1:4200/, until it is interrupted; nothing is mounted. With --host, other \
-      machines can ask, too: then who asks has to know a token, which is printed with the address. Besides the page there is an \
-      API, below /api/, and WebDAV, below /dav/.
+      Shows SOURCE with all views at http://127.0.0.1:4200/, until it is interrupted; nothing is mounted. With --host, \
+      other machines can ask, too: then who asks has to know a token, which is printed with the address. Besides the \
+      page there is an API, below /api/, and WebDAV, below /dav/.
       """)
 
   @OptionGroup var arguments: ServeOptions

@@ -9,8 +9,8 @@ extension API {
   /// For a search by name, in nanoseconds.
   private static let longest: UInt64 = 5_000_000_000
 
-  /// `/api/search`: in a mailbox or folder of mail the messages that a query finds; in another folder the names, at any depth, that
-  /// have all its words in them. Blocks.
+  /// `/api/search`: in a mailbox or folder of mail the messages that a query finds; in another folder the names, at any
+  /// depth, that have all its words in them. Blocks.
   func search(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
     guard let query = request.query.text("q"), !query.isEmpty, query.utf8.count <= 200 else {
       return .problem(.badRequest, "the parameter q is missing, or longer than 200 bytes")

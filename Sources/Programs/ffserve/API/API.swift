@@ -14,21 +14,15 @@ struct API: Sendable {
     guard let work = Self.calls[String(name)] else {
       return .now(.problem(.notFound, "there is no such call (see /api/openapi.json)"))
     }
-    guard let bytes = request.query.bytes("path") ?? (Self.rooted.contains(String(name)) ? [] : nil) else {
+    let isMissing = !request.query.has("path") && Self.rooted.contains(String(name))
+    guard let bytes = isMissing ? [] : request.query.bytes("path") else {
       return .now(.problem(.badRequest, "the parameter path is missing, or is not encoded as it should be"))
     }
     guard let path = TreePath(bytes) else {
       return .now(.problem(.badRequest, "the path has . or .. or a NUL in it, or is too deep"))
     }
-    let target = String(request.path) + "?" + request.query.sent
-    let isPlain = RecentAnswers.isPlain(request) && (name == "list" || name == "file")
-    if isPlain, let known = site.recent[target] { return .now(known) }
     return .later { [self] () throws(Fault) in
-      do throws(Fault) {
-        let response = try work(self, path, request)
-        if isPlain { site.recent.keep(response, for: target) }
-        return response
-      } catch {
+      do throws(Fault) { return try work(self, path, request) } catch {
         if error.isDelay { throw error }
         return .problem(error, instance: path.encoded)
       }

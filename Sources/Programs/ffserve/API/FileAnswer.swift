@@ -86,7 +86,8 @@ struct FileAnswer: Sendable {
       ("Content-Disposition", Self.disposition(name, isAttachment: isDownload ?? false)),
     ]
     if let tag { headers.append(("ETag", tag)) }
-    // What is in a file never acts for who serves it. PDFs have no scripts of ours, and browsers show none in a sandbox.
+    // What is in a file never acts for who serves it. PDFs have no scripts of ours, and browsers show none in a
+    // sandbox.
     if isActive {
       headers.append(("Content-Security-Policy", Self.policyForActive))
     } else if type != "application/pdf" {
@@ -97,11 +98,12 @@ struct FileAnswer: Sendable {
     return headers
   }
 
-  /// A page from the tree: without scripts, forms and what is elsewhere. Its own origin lets images beside it be asked for with
-  /// the reader's cookie.
+  /// A page from the tree: without scripts, forms and what is elsewhere. Its own origin lets images beside it be asked
+  /// for with the reader's cookie.
   private static let policyForActive =
     "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; media-src 'self'; "
-    + "style-src 'self' 'unsafe-inline'; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    + "style-src 'self' 'unsafe-inline'; font-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    + "frame-ancestors 'self'"
 
   /// What browsers show by pages of their own, for pictures and films.
   private static let policyForOthers =

@@ -18,7 +18,8 @@ enum Language {
 
   /// Languages, each with its extensions.
   private static let all = """
-    plain: txt text log out me nfo srt vtt sub tex bib ltx rst adoc asciidoc org pod diff patch rej m3u m3u8 cue sum sha256 md5
+    plain: txt text log out me nfo srt vtt sub tex bib ltx rst adoc asciidoc org pod diff patch rej
+    plain: m3u m3u8 cue sum sha256 md5
     markdown: md markdown mdown mkd
     json: json jsonl ndjson json5 geojson webmanifest ipynb map
     yaml: yaml yml

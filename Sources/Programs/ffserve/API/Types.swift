@@ -1,4 +1,5 @@
-/// What the API answers with; `Codable` makes their JSON. Members that are nil are null, those that few have are left out.
+/// What the API answers with; `Codable` makes their JSON. Members that are nil are null, those that few have are left
+/// out.
 
 /// A file or folder of a listing.
 struct Item: Encodable, Sendable {

@@ -1,9 +1,10 @@
 import Bytes
 import Glibc
 import NIOCore
+import Text
 
-/// The records of a ZIP archive that is written front to back (APPNOTE 6.3.10): sizes and checksums follow each entry in a data
-/// descriptor, and ZIP64 is used where numbers need it.
+/// The records of a ZIP archive that is written front to back (APPNOTE 6.3.10): sizes and checksums follow each entry
+/// in a data descriptor, and ZIP64 is used where numbers need it.
 struct ZipRecords {
   /// An entry whose bytes are being written.
   struct Entry {
@@ -19,15 +20,15 @@ struct ZipRecords {
       case file
       case folder
     }
+
+    /// Whether a data descriptor follows, and whether the name is UTF-8.
+    var flags: UInt16 { (kind == .file ? 1 << 3 : 0) | (name.span.isUTF8 ? 1 << 11 : 0) }
   }
 
   /// What has been written, in bytes.
   private(set) var size: UInt64 = 0
   private(set) var count: UInt64 = 0
   private var central: [UInt8] = []
-
-  private static let utf8AndDescriptor: UInt16 = 1 << 11 | 1 << 3
-  private static let utf8: UInt16 = 1 << 11
 
   /// Writes the local header. `isLarge` is for files that may have 4 GiB or more.
   mutating func begin(
@@ -39,7 +40,7 @@ struct ZipRecords {
     var record: [UInt8] = []
     record.add(0x0403_4b50 as UInt32)
     record.add((isLarge ? 45 : 20) as UInt16)
-    record.add(kind == .file ? Self.utf8AndDescriptor : Self.utf8)
+    record.add(entry.flags)
     record.add(0 as UInt16)
     Self.addTime(modified, to: &record)
     record.add(0 as UInt32)
@@ -61,7 +62,7 @@ struct ZipRecords {
 
   mutating func note(written count: Int) { size += UInt64(count) }
 
-  /// Writes the data descriptor of a file, and remembers the entry. Throws if it is larger than its header has room for.
+  /// Writes the data descriptor of a file, and remembers the entry. Throws if its header has no room for its size.
   mutating func end(_ entry: Entry, crc: UInt32, count bytes: UInt64, to output: inout ByteBuffer) throws(Fault) {
     if entry.kind == .file {
       guard entry.isLarge || bytes < UInt32.max else { throw Fault(.changed, "it grew while it was packed") }
@@ -87,7 +88,7 @@ struct ZipRecords {
     central.add(0x0201_4b50 as UInt32)
     central.add((3 << 8 | 45) as UInt16)
     central.add((wide.isEmpty ? 20 : 45) as UInt16)
-    central.add(entry.kind == .file ? Self.utf8AndDescriptor : Self.utf8)
+    central.add(entry.flags)
     central.add(0 as UInt16)
     Self.addTime(entry.modified, to: &central)
     central.add(crc)

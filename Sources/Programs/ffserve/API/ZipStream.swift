@@ -3,7 +3,8 @@ import Codecs
 import NIOCore
 import Tree
 
-/// A folder as a ZIP archive: everything in it but the views that are listed beside its files, which say the same again.
+/// A folder as a ZIP archive: everything in it but the views that are listed beside its files, which say the same
+/// again.
 ///
 /// Entries are stored. What cannot be read is named in a text at the end.
 final class ZipStream: BodySource {

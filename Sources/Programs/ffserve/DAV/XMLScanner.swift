@@ -1,5 +1,5 @@
-/// Reads the elements of a small XML document with namespaces, and checks that it is well-formed; text and attributes are passed
-/// over. A document type, by which entities are declared, is refused: nobody needs one here.
+/// Reads the elements of a small XML document with namespaces, and checks that it is well-formed; text and attributes
+/// are passed over. A document type, by which entities are declared, is refused: nobody needs one here.
 struct XMLScanner {
   enum Event {
     case start(space: String, name: String)

@@ -10,8 +10,8 @@ final class Bench: Sendable {
   ///   - most: how many there may be while some are blocked, as by a disk that does not respond.
   init(atMost limit: Int, evenHeldUp most: Int) { workers = Workers(atMost: limit, evenHeldUp: most) }
 
-  /// Calls `attempt` on a thread, and again whenever what it waited for is there, and `done` with what came of it. A client that
-  /// leaves ends it.
+  /// Calls `attempt` on a thread, and again whenever what it waited for is there, and `done` with what came of it. A
+  /// client that leaves ends it.
   func perform<Value: Sendable>(
     for client: Client, _ attempt: @escaping @Sendable () throws(Fault) -> Value,
     _ done: @escaping @Sendable (Result<Value, Fault>) -> Void

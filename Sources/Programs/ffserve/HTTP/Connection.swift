@@ -27,6 +27,8 @@ final class Connection: ChannelInboundHandler {
   private static let requestTime = TimeAmount.seconds(15)
   /// Between requests.
   private static let idleTime = TimeAmount.seconds(120)
+  /// The same when others need the room.
+  private static let shortIdleTime = TimeAmount.seconds(10)
   /// For a client to take a piece of an answer.
   private static let sendTime = TimeAmount.seconds(60)
 
@@ -56,8 +58,8 @@ final class Connection: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  /// Closes the connection after a time, unless it is told to wait again before. A timer runs to its end and is then set anew, so
-  /// that a request costs none.
+  /// Closes the connection after a time, unless it is told to wait again before. A timer runs to its end and is then
+  /// set anew, so that a request costs none.
   private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
     let before = deadline
     deadline = .now() + time
@@ -157,7 +159,7 @@ final class Connection: ChannelInboundHandler {
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
       if case .failure = result { return context.close(promise: nil) }
       guard keepsAlive else { return context.close(promise: nil) }
-      if head == nil, client == nil { wait(Self.idleTime, context) }
+      if head == nil, client == nil { wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime, context) }
     }
   }
 

@@ -10,7 +10,14 @@ struct Query: Sendable {
   /// As it was sent.
   var sent: Substring { text }
 
-  /// The bytes of the first value with a name; nil if there is none.
+  /// Whether there is a value with a name, whatever it is.
+  func has(_ name: String) -> Bool {
+    text.utf8.split(separator: UInt8(ascii: "&")).contains { pair in
+      pair.prefix { $0 != UInt8(ascii: "=") }.elementsEqual(name.utf8)
+    }
+  }
+
+  /// The bytes of the first value with a name; nil if there is none, or it is encoded wrongly.
   func bytes(_ name: String) -> [UInt8]? {
     for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

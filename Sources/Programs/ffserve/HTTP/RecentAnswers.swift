@@ -21,13 +21,19 @@ final class RecentAnswers: Sendable {
   /// Of one.
   private static let largest = 2 << 20
 
-  /// Whether a request can be given what another got: its answer depends on the target alone.
-  static func isPlain(_ request: Request) -> Bool {
-    request.method == .GET
-      && !request.headers.contains { name, _ in
-        let name = name.lowercased()
-        return name == "range" || name.hasPrefix("if-")
-      }
+  /// What tells requests apart that can be given the same answer; nil for one whose answer depends on more.
+  static func target(of request: Request) -> String? {
+    guard request.method == .GET,
+      request.path == "/api/file" || request.path == "/api/list" || request.path.hasPrefix("/dav/"),
+      !request.headers.contains(where: { name, _ in isCondition(name.utf8) })
+    else { return nil }
+    return "\(request.path)?\(request.query.sent)"
+  }
+
+  /// Whether a header is Range, or begins with If-.
+  private static func isCondition(_ name: String.UTF8View) -> Bool {
+    name.count == 5 && name.elementsEqual("range".utf8) { $0 | 0x20 == $1 }
+      || name.count > 3 && zip(name, "if-".utf8).allSatisfy { $0 | 0x20 == $1 }
   }
 
   subscript(target: String) -> Response? {

@@ -2,7 +2,8 @@ import NIOHTTP1
 
 /// The page that shows the tree in browsers: what is in this folder is embedded in the program.
 enum Page {
-  /// Nothing but its own files, which have no inline scripts or styles; what it shows of the tree is framed without scripts.
+  /// Nothing but its own files, which have no inline scripts or styles; what it shows of the tree is framed without
+  /// scripts.
   private static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; "
     + "connect-src 'self'; font-src 'self'; manifest-src 'self'; frame-src 'self'; object-src 'self'; base-uri 'none'; "
@@ -32,8 +33,9 @@ enum Page {
       ], .bytes(bytes))
   }
 
-  /// Leads from an address with the token in it to the one without, so that it is in no history and no link. Not by a redirect: for
-  /// a browser that comes from another page, that would be a request from there, and come without the cookie.
+  /// Leads from an address with the token in it to the one without, so that it is in no history and no link. Not by a
+  /// redirect: for a browser that comes from another page, that would be a request from there, and come without the
+  /// cookie.
   static func forgettingToken(_ request: Request) -> Response {
     let rest = request.query.without("token").utf8.filter {
       // What could end the attribute is not in an encoded query.
@@ -52,8 +54,8 @@ enum Page {
     Array(
       """
       <!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">\
-      <title>ffmount</title><h1>Locked</h1><p>Open the address that <code>ffmount serve</code> printed, with its token, \
-      or scan its QR code.</p>
+      <title>ffmount</title><h1>Locked</h1><p>Open the address that <code>ffmount serve</code> printed, \
+      with its token, or scan its QR code.</p>
       """.utf8), status: .unauthorized)
 }
 

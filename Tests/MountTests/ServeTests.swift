@@ -1,0 +1,43 @@
+import TestSupport
+import Testing
+
+/// `ffmount serve`, by clients that are programs of their own.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ServeTests {
+  private static let program = MountProcess.program("ffserve")
+
+  /// A client that knows no more than the page Serve says.
+  @Test func clientsGetListingsFilesViewsSearchesArchivesAndWebDAV() async throws {
+    try await withScratch { scratch in
+      let result = try await script("serve_api.py", Self.program, scratch.path, limit: 60)
+      #expect(result.lines == ["done"])
+    }
+  }
+
+  /// Out of what is served, past the token, in the way of others.
+  @Test func attacksAreRefused() async throws {
+    try await withScratch { scratch in
+      let result = try await script("serve_attacks.py", Self.program, scratch.path, limit: 60)
+      #expect(result.lines.count == 1 && result.lines[0].hasPrefix("tried 3"), "\(result.text)")
+    }
+  }
+
+  @Test func commandBecomesTheServer() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.txt", "a")
+      let result = try await shell(
+        """
+        "$1" serve "$2" --port 0 --token long-enough > "$3/out" & server=$!
+        for round in $(seq 100); do grep -q Stop "$3/out" && break; sleep .05; done
+        url=$(grep -o 'http.*token=.*' "$3/out")
+        curl -s -o /dev/null -w '%{http_code}\\n' "${url%%\\?*}"
+        curl -s -o /dev/null -w '%{http_code}\\n' "$url"
+        readlink /proc/$server/exe | grep -o '[^/]*$'
+        kill $server; wait $server; echo "ended $?"
+        "$1" serve "$2/nothing" 2>&1; "$1" serve "$2" --port 70000 2>&1; "$1" serve "$2" --tls only 2>&1
+        """, MountProcess.binary, scratch.source, scratch.path)
+      #expect(result.lines.prefix(4) == ["401", "200", "ffserve", "ended 0"])
+      let refusals = result.lines.dropFirst(4).joined(separator: "\\n")
+      for word in ["cannot show", "expected 0 to 65535", "--tls"] { #expect(refusals.contains(word)) }
+    }
+  }
+}
