@@ -175,7 +175,7 @@ let package = Package(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
     module("Pictures", in: "Converters", ["Catalogue", "WorkerKit", "CAVCodec"]),
-    module("Archives", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CArchive"]),
+    module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
 
     module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr"]),
     module(

@@ -62,7 +62,7 @@ import Testing
             empty
             Permission denied
             Permission denied
-            locked.7z: is encrypted in a way that is not read here
+            locked.7z: is encrypted, and archives of this kind are not decrypted here, whatever the password
             same
 
             """)
@@ -71,6 +71,57 @@ import Testing
       try await withMount(scratch) { mount in
         let said = try await mount.shell(compare, scratch)
         #expect(said == all)
+      }
+    }
+  }
+
+  private static let makeOdd = """
+    seq 40000 > "$1/numbers"; cd "$1/source"; python3 -B "$2" . ../numbers
+    7z a -bd -mx0 plain.7z ../numbers > /dev/null; cp plain.7z bad.7z; printf X | dd of=bad.7z bs=1 seek=5000 conv=notrunc 2> /dev/null
+    7z a -bd -m0=ppmd in.7z ../numbers > /dev/null; cat /bin/true in.7z > setup.exe
+    cat /bin/true one.rar > rar.elf; bsdtar -C .. -cf bin.cpio --format=bin numbers; mv bin.cpio device.bin
+    printf '\\x02\\x21\\x4c\\x18\\x06\\0\\0\\0\\x50hello' > old.lz4
+    tar -C .. -cf a.tar numbers; split -b 100k -a 3 --numeric-suffixes=1 a.tar a.tar.
+    printf 'dir type=dir\\n file type=file size=3 mode=0644\\n ..\\n' > list.mtree
+    """
+
+  @Test("parts, programs and wrong checksums are what they are") func oddOnesAreRead() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.makeOdd, scratch.path, MountScratch.package + "/Tests/Scripts/make_rars.py")
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001; do
+            cmp $a.contents/numbers "$2/numbers" && echo $a
+          done
+          cat old.lz4.contents/old; echo; find list.mtree.contents -type f
+          for f in bad.7z.contents/numbers wrong.rar.contents/numbers alone.part1.rar.contents/numbers; do
+            cat $f 2>> $O/errors | wc -c; getfattr --only-values -n user.ffmount.error $f; echo
+          done
+          cat wrong.rar.contents/right; getfattr --only-values -n user.ffmount.error alone.part1.rar.contents; echo
+          """, scratch)
+        #expect(
+          said == """
+            old.rar
+            new.part1.rar
+            one.rar
+            setup.exe
+            rar.elf
+            device.bin
+            a.tar.001
+            hello
+            list.mtree.contents/dir/file
+            0
+            bad.7z: cannot be decoded (7-Zip bad CRC: 0x8d27b02e should be 0x8f2d426)
+            0
+            wrong.rar: does not have the checksum that is recorded
+            76298
+            alone.part1.rar: ends after 76298 of 228894 bytes: the next part is missing
+            right
+            alone.part1.rar: goes on in a part that is missing
+
+            """)
       }
     }
   }

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CLz4
 
-/// Decodes one LZ4 frame with liblz4, or a frame of its older format.
+/// Decodes one LZ4 frame with liblz4.
 @safe final class LZ4Decoder: StreamDecoder, @unchecked Sendable {
   // Sendable: the context is owned by this object.
   private let context: OpaquePointer

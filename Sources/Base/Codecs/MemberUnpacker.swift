@@ -63,7 +63,7 @@ final class MemberUnpacker: Unpacker {
       throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
     }
     isFirst = false
-    decoder = try packing.makeDecoder()
+    decoder = try packing.makeDecoder(startingWith: head)
     return true
   }
 

@@ -19,8 +19,12 @@ public enum Packing: UInt8, Sendable, CaseIterable {
 
   /// By a file's first bytes; nil if it is not compressed, or by brotli, which has no mark.
   public init?(startingWith head: ArraySlice<UInt8>) {
-    let known = Self.allCases.first { $0.starts(with: head) }
-    guard let known else { return nil }
+    // Frames to pass over, which Zstandard and LZ4 have in common, precede others that tell.
+    let content = Self.behindSkippable(head)
+    guard
+      let known = Self.allCases.first(where: { $0.starts(with: content) })
+        ?? Self.allCases.first(where: { $0.starts(with: head) })
+    else { return nil }
     self = known
   }
 
@@ -66,8 +70,9 @@ public enum Packing: UInt8, Sendable, CaseIterable {
         && (head.dropFirst(4).starts(with: Bzip2Mark.block.bytes)
           || head.dropFirst(4).starts(with: Bzip2Mark.end.bytes))
     case .xz: head.starts(with: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])
-    case .zstd: head.starts(with: [0x28, 0xb5, 0x2f, 0xfd]) || isSkippable(head)
-    case .lz4: head.starts(with: [0x04, 0x22, 0x4d, 0x18])
+    case .zstd: head.starts(with: [0x28, 0xb5, 0x2f, 0xfd]) || Self.isSkippable(head)
+    case .lz4:
+      head.starts(with: [0x04, 0x22, 0x4d, 0x18]) || head.starts(with: OlderLZ4Decoder.mark) || Self.isSkippable(head)
     case .lzip: head.starts(with: Array("LZIP".utf8)) && head.dropFirst(4).first.map { $0 <= 1 } ?? false
     case .lzma: startsLZMA(head)
     case .compress: head.starts(with: [0x1f, 0x9d])
@@ -75,18 +80,30 @@ public enum Packing: UInt8, Sendable, CaseIterable {
     }
   }
 
+  /// What follows the frames to pass over; `head` if there are none.
+  private static func behindSkippable(_ head: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var rest = head
+    while isSkippable(rest), rest.count >= 8 {
+      rest = rest.dropFirst(8).dropFirst(Int(UInt32(littleEndianBytes: rest.dropFirst(4).prefix(4))))
+    }
+    return rest
+  }
+
   /// A skippable frame of Zstandard's and LZ4's (RFC 8878, 3.1.2).
-  private func isSkippable(_ head: ArraySlice<UInt8>) -> Bool {
+  private static func isSkippable(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count >= 4, let first = head.first else { return false }
     return (0x50...0x5f).contains(first) && head.dropFirst().starts(with: [0x2a, 0x4d, 0x18])
   }
 
-  /// There is no mark: usual properties, a usual dictionary, and a size that is unknown or not absurd.
+  /// There is no mark: usual properties, a usual dictionary, and a size that is unknown or not absurd; or any properties
+  /// that liblzma takes (lc and lp of together 4 at most), and a size that is unknown.
   private func startsLZMA(_ head: ArraySlice<UInt8>) -> Bool {
-    guard head.count >= 14, head.first == 0x5d, head[head.startIndex + 13] == 0 else { return false }
+    guard head.count >= 14, let properties = head.first, head[head.startIndex + 13] == 0 else { return false }
     let dictionary = UInt32(littleEndianBytes: head.dropFirst().prefix(4))
     let size = UInt64(littleEndianBytes: head.dropFirst(5).prefix(8))
     let isUsual = dictionary.nonzeroBitCount == 1 || dictionary.nonzeroBitCount == 2 || dictionary == .max
-    return isUsual && dictionary >= 1 << 12 && (size == .max || size < 1 << 40)
+    guard isUsual, dictionary >= 1 << 12 else { return false }
+    let isPossible = properties < 225 && properties % 9 + properties / 9 % 5 <= 4
+    return size == .max ? isPossible : properties == 0x5d && size < 1 << 40
   }
 }

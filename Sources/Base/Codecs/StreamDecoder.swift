@@ -59,11 +59,11 @@ extension StreamProgress {
 }
 
 extension Packing {
-  /// A decoder of one stream of a format of which streams are decoded whole.
-  func makeDecoder() throws(Fault) -> any StreamDecoder {
+  /// A decoder of one stream of a format of which streams are decoded whole; `head` is how it starts.
+  func makeDecoder(startingWith head: [UInt8]) throws(Fault) -> any StreamDecoder {
     switch self {
     case .zstd: try ZstdDecoder()
-    case .lz4: try LZ4Decoder()
+    case .lz4: head.starts(with: OlderLZ4Decoder.mark) ? OlderLZ4Decoder() : try LZ4Decoder()
     case .lzip: LzipDecoder()
     case .lzma: try LZMAFileDecoder()
     case .compress: CompressDecoder()

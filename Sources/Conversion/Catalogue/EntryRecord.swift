@@ -28,6 +28,12 @@ public struct EntryRecord: Sendable {
     public static let isExcessive = Flags(rawValue: 4)
     /// Nothing of it is in the archive.
     public static let isAbsent = Flags(rawValue: 8)
+    /// It is the archive's own, such as its table of names: not shown.
+    public static let isInternal = Flags(rawValue: 16)
+    /// Its bytes do not have its checksum.
+    public static let isWrong = Flags(rawValue: 64)
+    /// No time is recorded.
+    public static let isUndated = Flags(rawValue: 32)
   }
 
   public var kind: Kind
@@ -87,6 +93,11 @@ public struct EntryRecord: Sendable {
 }
 
 extension EntryRecord {
+  /// What is to be said of entries whose bytes do not have their checksum.
+  public static let wrongSum = "does not have the checksum that is recorded"
+  /// What is to be said of encrypted entries.
+  public static let encryption = "is encrypted, and archives of this kind are not decrypted here, whatever the password"
+
   /// What an archive's content may be, to its own size: a size beyond is a claim, in bytes.
   public static func largestContent(ofArchiveOf size: Int64) -> Int64 {
     let (most, isAny) = Bounds.size(size).multipliedReportingOverflow(by: 1100)

@@ -13,6 +13,8 @@ extension ArchiveFile {
     if unsafe archive_entry_mtime_is_set(entry) != 0 {
       record.modified = unsafe Timestamp(
         seconds: Int64(archive_entry_mtime(entry)), nanoseconds: Int32(clamping: archive_entry_mtime_nsec(entry)))
+    } else {
+      record.flags.insert(.isUndated)
     }
     record.path = unsafe Self.text(archive_entry_pathname(entry), archive_entry_pathname_w(entry))
     switch record.kind {
@@ -26,6 +28,7 @@ extension ArchiveFile {
       if record.size > EntryRecord.largestContent(ofArchiveOf: Int64(input.count)) { record.flags.insert(.isExcessive) }
       if unsafe archive_entry_is_data_encrypted(entry) != 0 { record.flags.insert(.isEncrypted) }
       if isListOnly { record.flags.insert(.isAbsent) }
+      if isTableOfNames(record.path) { record.flags.insert(.isInternal) }
     }
     return record
   }

@@ -12,6 +12,10 @@ internal import WorkerKit
   /// How many entries there were before it.
   private(set) var number = -1
   private var isOpen = false
+  /// Whether it has to be opened again for what follows.
+  private(set) var isBroken = false
+  /// Whether the present entry's bytes do not have their checksum.
+  private(set) var isWrong = false
   /// Headers that could not be read, one after the other.
   private var unreadable = 0
 
@@ -26,7 +30,8 @@ internal import WorkerKit
     self.input = input
     unsafe self.handle = unsafe handle
     let isList = input.starts(with: Array("#mtree".utf8))
-    unsafe Self.support(handle, lists: isList)
+    let isText = unsafe !input.bytes.prefix(512).contains(0)
+    unsafe Self.support(handle, lists: isList, texts: isText)
     let bytes = unsafe input.bytes
     // All at once: what is stored as it is then lies where it is mapped. The filter for RPM wants pieces.
     let step = input.starts(with: Self.rpmMark) ? Self.rpmStep : bytes.count
@@ -39,11 +44,10 @@ internal import WorkerKit
   deinit { unsafe archive_read_free(handle) }
 
   /// Filters that would start other programs are left out, and formats that have parsers of their own here.
-  private static func support(_ handle: OpaquePointer, lists: Bool) {
-    if lists {
-      unsafe archive_read_support_format_mtree(handle)
-      return
-    }
+  /// `lists` says that it is one of mtree, `texts` that it may be one.
+  private static func support(_ handle: OpaquePointer, lists: Bool, texts: Bool) {
+    if lists || texts { unsafe archive_read_support_format_mtree(handle) }
+    if lists { return }
     let filters = unsafe [
       archive_read_support_filter_gzip, archive_read_support_filter_bzip2, archive_read_support_filter_compress,
       archive_read_support_filter_xz, archive_read_support_filter_lzma, archive_read_support_filter_lzip,
@@ -74,17 +78,21 @@ internal import WorkerKit
     return JobFailure(.damaged, "cannot be read", saying: words)
   }
 
-  static let encrypted = JobFailure(.locked, "is encrypted in a way that is not read here")
+  static let encrypted = JobFailure(.locked, EntryRecord.encryption)
 
   /// Goes on to the next entry; false at the end. Throws when there is no going on.
   func next() throws(JobFailure) -> Bool {
-    // Passing over the bytes of a solid 7z fails in libarchive 3.6 where reading them does not.
-    if format == ARCHIVE_FORMAT_7ZIP, number >= 0 { while unsafe (try? block()) != nil {} }
+    // Passing over the bytes of a solid 7z, or over the rest of those of a WARC, fails in libarchive 3.6 where reading them
+    // does not.
+    if format == ARCHIVE_FORMAT_7ZIP || format == ARCHIVE_FORMAT_WARC, number >= 0 {
+      while unsafe (try? block()) != nil {}
+    }
     while true {
       let code = unsafe archive_read_next_header(handle, &entry)
       switch code {
       case ARCHIVE_OK, ARCHIVE_WARN:
         number += 1
+        isWrong = false
         return true
       case ARCHIVE_EOF: return false
       case ARCHIVE_RETRY where unreadable < Self.mostUnreadable: unreadable += 1
@@ -93,13 +101,17 @@ internal import WorkerKit
     }
   }
 
-  /// The next of the entry's bytes; nil at their end. Throws when they break off.
+  /// The next of the entry's bytes; nil at their end. Throws when they break off, or are wrong as a whole by their
+  /// checksum, which shows only at their end.
   func block() throws(JobFailure) -> Block? {
     var start: UnsafeRawPointer?
     var (count, offset) = (0, Int64(0))
     let code = unsafe archive_read_data_block(handle, &start, &count, &offset)
     if code == ARCHIVE_EOF { return nil }
-    guard code == ARCHIVE_OK || code == ARCHIVE_WARN else {
+    guard code == ARCHIVE_OK else {
+      // A warning comes with the last bytes of what does not have its checksum.
+      isWrong = code == ARCHIVE_WARN
+      isBroken = isBroken || code == ARCHIVE_FATAL
       throw JobFailure(.damaged, "cannot be decoded", saying: words)
     }
     return unsafe Block(bytes: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), offset: offset)
@@ -123,6 +135,14 @@ internal import WorkerKit
     return Int64(place)
   }
 
+  /// Where the present entry's header is in what is decompressed of the archive.
+  var headerPlace: Int64 { unsafe archive_read_header_position(handle) }
+
+  /// The sum of some of the archive's bytes.
+  func sum(at start: Int64, _ count: Int64) -> UInt32 {
+    unsafe input.bytes[Int(start)..<Int(start + count)].reduce(0) { $0 &+ UInt32($1) }
+  }
+
   private var format: Int32 { unsafe archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK }
 
   var isFiltered: Bool { unsafe archive_filter_code(handle, 0) != ARCHIVE_FILTER_NONE }
@@ -135,6 +155,11 @@ internal import WorkerKit
     return !isFiltered && plain.contains(format)
   }
 
+  /// Whether an entry of ar is a table of symbols or of long names.
+  func isTableOfNames(_ path: [UInt8]) -> Bool {
+    format == ARCHIVE_FORMAT_AR && [Array("/".utf8), Array("//".utf8), Array("/SYM64/".utf8)].contains(path)
+  }
+
   /// Whether it says of files what they are, and has none.
   var isListOnly: Bool { format == ARCHIVE_FORMAT_MTREE }
 
@@ -145,6 +170,19 @@ internal import WorkerKit
     case ARCHIVE_FORMAT_RAR: RarHeader.isSolid(input)
     case ARCHIVE_FORMAT_RAR_V5: RarHeader.isSolid5(input)
     default: isFiltered
+    }
+  }
+
+  /// The CRC-32 of entries that the library does not check, by their numbers, with their sizes.
+  private(set) lazy var uncheckedSums: [Int: (crc: UInt32, size: Int64)] =
+    format == ARCHIVE_FORMAT_RAR ? RarHeader.storedSums(input) : [:]
+
+  /// Whether it is a part of a RAR archive that another one follows, which is not there.
+  var lacksNextPart: Bool {
+    switch format {
+    case ARCHIVE_FORMAT_RAR: RarHeader.goesOn(input)
+    case ARCHIVE_FORMAT_RAR_V5: RarHeader.goesOn5(input)
+    default: false
     }
   }
 

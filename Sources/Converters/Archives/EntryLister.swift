@@ -33,6 +33,7 @@ public struct EntryLister {
       guard archive.number >= 0, error.failure == .damaged || error.failure == .locked else { throw error }
       end.text = Array(error.reason.utf8)
     }
+    if end.text.isEmpty, archive.lacksNextPart { end.text = Array("goes on in a part that is missing".utf8) }
     end.size = archive.isSolid ? 1 : 0
     try write(end)
     try unsafe output.write(written.span.bytes)
@@ -71,5 +72,8 @@ public struct EntryLister {
     guard isWhole, let start, end == record.size else { return }
     record.flags.insert(.isStored)
     record.place = start
+    if let expected = CpioHeader.sum(archive.input, at: archive.headerPlace), expected != archive.sum(at: start, end) {
+      record.flags.insert(.isWrong)
+    }
   }
 }

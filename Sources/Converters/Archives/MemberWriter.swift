@@ -1,10 +1,11 @@
 internal import Catalogue
+internal import Codecs
 internal import Glibc
 public import WorkerKit
 
 /// Writes the bytes of an archive's entries one after the other, and behind them what is wrong with them: `MemberFaults`.
 public struct MemberWriter {
-  private let archive: ArchiveFile
+  private var archive: ArchiveFile
   private let output: JobOutput
   private var faults = MemberFaults()
   /// Where the next entry's bytes start.
@@ -16,6 +17,8 @@ public struct MemberWriter {
   private var toldAt: UInt64 = 0
 
   private static let bufferSize = 256 << 10
+  /// How often the archive is opened again behind an entry at which the library gave up.
+  private static let mostTrials = 64
   /// In nanoseconds.
   private static let pause: UInt64 = 50_000_000
 
@@ -34,11 +37,20 @@ public struct MemberWriter {
   }
 
   private mutating func run(_ entries: ClosedRange<Int>) throws(JobFailure) {
-    var next = 0
+    var (next, trials) = (0, 0)
     do throws(JobFailure) {
       while next <= entries.upperBound, try archive.next() {
         next = archive.number + 1
         if entries.contains(archive.number), try !take() { break }
+        if archive.isBroken, !archive.isSolid, trials < Self.mostTrials, next <= entries.upperBound {
+          // Others do not depend on it.
+          trials += 1
+          archive = try ArchiveFile(archive.input)
+          while archive.number < next - 1, try archive.next() {}
+        }
+      }
+      if archive.isBroken, next <= entries.upperBound, faults.end == nil, let last = faults.members.last {
+        faults.stop(at: next, "follows an entry that is damaged, and cannot be read without it: \(last.reason)")
       }
       if next <= entries.upperBound, faults.end == nil { faults.stop(at: next, "is not in the archive any more") }
     } catch {
@@ -57,6 +69,8 @@ public struct MemberWriter {
     let start = place
     if !archive.hasSize { room = EntryRecord.largestContent(ofArchiveOf: Int64(archive.input.count)) }
     var (end, reason): (Int64, String?) = (0, nil)
+    let expected = archive.uncheckedSums[archive.number].flatMap { $0.size == room ? $0.crc : nil }
+    var sum = CRC32()
     do throws(JobFailure) {
       while let block = unsafe try archive.block() {
         let (count, offset) = unsafe (Int64(block.bytes.count), block.offset)
@@ -66,20 +80,28 @@ public struct MemberWriter {
           if offset >= end, offset < room { unsafe try add(block, atMost: Int(room - offset), from: start) }
           break
         }
+        if expected != nil { unsafe sum.update(block.bytes) }
         // What is read from the archive itself is not copied.
         let isStored = unsafe archive.isPlain && archive.place(of: block) != nil
         if !isStored {
           unsafe try add(block, atMost: Int(count), from: start)
+          // The last bytes are told of when their checksum is known.
+          if offset + count < room { try tell(each: Int64(4 * Self.bufferSize)) }
         }
         end = offset + count
       }
     } catch {
       guard error.failure == .damaged else { throw error }
       reason = error.reason
+      // Of bytes that are all there and do not have their checksum any may be wrong.
+      if archive.isWrong || archive.hasSize && end >= room { end = 0 }
     }
     if !archive.hasSize { room = end }
     // A hole at the end of a sparse file has no block.
-    if reason == nil, end < room { reason = "ends after \(end) of \(room) bytes" }
+    if reason == nil, end < room {
+      reason = "ends after \(end) of \(room) bytes" + (archive.lacksNextPart ? ": the next part is missing" : "")
+    }
+    if reason == nil, let expected, expected != sum.value { (end, reason) = (0, EntryRecord.wrongSum) }
     place = start + room
     if let reason, !faults.add(MemberFaults.Member(number: archive.number, good: end, reason: reason)) {
       faults.stop(at: archive.number, "is not read, since so much else is damaged")
@@ -103,7 +125,6 @@ public struct MemberWriter {
     } else {
       unsafe held.append(contentsOf: bytes)
     }
-    if heldAt - toldBytes > Int64(4 * Self.bufferSize) { try tell() }
   }
 
   private mutating func flush() throws(JobFailure) {
@@ -112,9 +133,9 @@ public struct MemberWriter {
     held.removeAll(keepingCapacity: true)
   }
 
-  /// Lets others read what there is, unless some of it is no good.
-  private mutating func tell() throws(JobFailure) {
-    guard faults.members.isEmpty else { return }
+  /// Lets others read what there is, if it is more than `least` bytes, unless some of it is no good.
+  private mutating func tell(each least: Int64 = 0) throws(JobFailure) {
+    guard faults.members.isEmpty, heldAt - toldBytes >= least else { return }
     var now = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     let time = UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)

@@ -1,18 +1,108 @@
+internal import Bytes
 internal import WorkerKit
 
 /// What the library does not tell of RAR archives.
 enum RarHeader {
+  private static let startSize = 7
+  private static let startSize5 = 8
+
   /// Whether an archive of version 4 is solid, by the flags of the header behind its mark.
   static func isSolid(_ input: JobInput) -> Bool {
-    let start = 7
-    guard input.count >= start + 5 else { return true }
-    return unsafe input.bytes[start + 2] != 0x73 || input.bytes[start + 3] & 8 != 0
+    guard input.count >= startSize + 5 else { return true }
+    return unsafe input.bytes[startSize + 2] != 0x73 || input.bytes[startSize + 3] & 8 != 0
   }
 
-  /// Whether one of version 5 is: its first header has a check, its size, its type, flags, perhaps a size, and the archive's
-  /// flags; all but the first are in seven bits a byte.
+  /// Whether one of version 5 is: its first header's archive flags say it.
   static func isSolid5(_ input: JobInput) -> Bool {
-    var place = 12
+    guard let header = Header5(input, at: startSize5), header.type == 1, let flags = header.own else { return true }
+    return flags & 4 != 0
+  }
+
+  /// Whether the last part of an archive of version 4, of which parts lie one behind the other, says that another one
+  /// follows.
+  static func goesOn(_ input: JobInput) -> Bool {
+    var last = false
+    walk(input) { type, flags, _ in
+      if type == 0x7b { last = flags & 1 != 0 }
+    }
+    return last
+  }
+
+  /// The CRC-32 and the sizes of files of version 4 that are stored as they are, by their numbers in the archive.
+  static func storedSums(_ input: JobInput) -> [Int: (crc: UInt32, size: Int64)] {
+    var (number, sums) = (-1, [Int: (crc: UInt32, size: Int64)]())
+    walk(input) { type, flags, head in
+      guard type == 0x74, head.count >= 32 else { return }
+      // One that goes on in another part has its sum in the last one.
+      let (goesOnHere, isEncrypted) = (flags & 1 != 0, flags & 4 != 0)
+      if !goesOnHere { number += 1 }
+      guard head[25] == 0x30, !isEncrypted else { return }
+      let more = flags & 0x100 != 0 && head.count >= 40 ? Int64(UInt32(littleEndianBytes: head[36...])) : 0
+      sums[number] = (
+        UInt32(littleEndianBytes: head[16...]), more << 32 | Int64(UInt32(littleEndianBytes: head[11...]))
+      )
+    }
+    return sums
+  }
+
+  /// Calls `body` for each header of version 4, with its type, flags and first 40 bytes.
+  private static func walk(_ input: JobInput, _ body: (UInt8, UInt16, [UInt8]) -> Void) {
+    var place = 0
+    while place + startSize <= input.count {
+      let head = unsafe Array(input.bytes[place..<min(input.count, place + 40)])
+      let (type, flags) = (head[2], UInt16(littleEndianBytes: head[3...]))
+      let size = Int(UInt16(littleEndianBytes: head[5...]))
+      guard size >= startSize else { return }
+      body(type, flags, head)
+      var next = Int64(place) + Int64(size)
+      if flags & 0x8000 != 0 || type == 0x74, head.count >= 11 {
+        next += Int64(UInt32(littleEndianBytes: head[7...]))
+        if type == 0x74, flags & 0x100 != 0, head.count >= 36 {
+          next += Int64(UInt32(littleEndianBytes: head[32...]) & 0x7fff) << 32
+        }
+      }
+      guard next <= Int64(input.count) else { return }
+      place = type == 0x7b ? placeBehindZeros(input, from: Int(next)) : Int(next)
+    }
+  }
+
+  /// The same of version 5.
+  static func goesOn5(_ input: JobInput) -> Bool {
+    var (place, last) = (startSize5, false)
+    while let header = Header5(input, at: place) {
+      guard header.end > place, header.end <= input.count else { return last }
+      place = header.end
+      if header.type == 5 {
+        last = header.own.map { $0 & 1 != 0 } ?? false
+        // The next part's mark.
+        place = placeBehindZeros(input, from: place) + startSize5
+      }
+    }
+    return last
+  }
+
+  /// Parts are filled up to a whole number of sectors.
+  private static func placeBehindZeros(_ input: JobInput, from start: Int) -> Int {
+    var place = start
+    while place < input.count, unsafe input.bytes[place] == 0 { place += 1 }
+    return place
+  }
+}
+
+/// A header of version 5: a check, its size, its type, flags, perhaps sizes, and flags of its type's own; all but the
+/// first are in seven bits a byte.
+private struct Header5 {
+  let type: UInt64
+  /// The flags of an archive, or of its end.
+  private(set) var own: UInt64?
+  /// Where the next one is.
+  let end: Int
+
+  private static let checkSize = 4
+
+  /// nil if there is none.
+  init?(_ input: JobInput, at start: Int) {
+    var place = start + Self.checkSize
     func number() -> UInt64? {
       var (value, shift): (UInt64, UInt64) = (0, 0)
       while place < input.count, shift < 63 {
@@ -24,9 +114,18 @@ enum RarHeader {
       }
       return nil
     }
-    guard number() != nil, number() == 1, let flags = number() else { return true }
-    if flags & 1 != 0, number() == nil { return true }
-    guard let own = number() else { return true }
-    return own & 4 != 0
+    guard let size = number() else { return nil }
+    let content = place
+    guard let type = number(), let flags = number() else { return nil }
+    if flags & 1 != 0, number() == nil { return nil }
+    var dataSize: UInt64 = 0
+    if flags & 2 != 0 {
+      guard let found = number() else { return nil }
+      dataSize = found
+    }
+    own = number()
+    self.type = type
+    guard size <= UInt64(input.count), dataSize <= UInt64(input.count) else { return nil }
+    end = content + Int(size) + Int(dataSize)
   }
 }

@@ -38,6 +38,8 @@ struct TarHeader {
   /// Whether a header without a mark is one all the same: a name, a type, and numbers as numbers are written.
   var looksRight: Bool {
     guard let first = path.first, first >= 0x20, dataSize != nil else { return false }
+    // A label of GNU tar's has no mode.
+    if type == UInt8(ascii: "V") { return dataSize == 0 && modified > 0 }
     return (type == 0 || (0x30...0x37).contains(type)) && field(100, 8).contains { (0x30...0x37).contains($0) }
   }
 

@@ -29,7 +29,8 @@ struct TarReader {
     var longTarget: ArraySlice<UInt8>?
     while true {
       guard let header = try nextHeader() else {
-        if first != nil { note("ends within a header") }
+        // Attributes of nothing: the archive's end may follow them.
+        if first != nil, !isPastEnd { note("ends within a header") }
         return nil
       }
       let start = first ?? offset
@@ -47,7 +48,8 @@ struct TarReader {
         guard let bytes = try content(at: data, size, atMost: Self.longestName) else { return nil }
         let name = bytes.prefix { $0 != 0 }
         if header.type == UInt8(ascii: "L") { longName = name } else { longTarget = name }
-      case UInt8(ascii: "V"): break
+      // A label; Solaris' access list of the next entry.
+      case UInt8(ascii: "V"), UInt8(ascii: "A"): break
       default:
         var entry = try entry(header, own.over(globals), headerOffset: start, dataSize: size)
         if own.path == nil, let longName { entry.path = longName }
@@ -124,7 +126,9 @@ struct TarReader {
     case UInt8(ascii: "1"):
       entry.kind = .hardLink
       // Some record the file's size and no data, others the data again.
-      if dataSize > 0, let next = try blocks.block(at: entry.dataOffset), TarHeader(next) != nil { entry.dataSize = 0 }
+      if dataSize > 0, try blocks.block(at: entry.dataOffset).map({ TarHeader($0) != nil }) ?? true {
+        entry.dataSize = 0
+      }
     case UInt8(ascii: "2"):
       entry.kind = .link
       entry.dataSize = 0

@@ -38,6 +38,8 @@ struct CentralHeader: Sendable {
   /// The host numbers whose upper attribute half is a Unix mode: Unix, macOS (3, 19), and BeOS (16).
   var isUnix: Bool { madeByHost == 3 || madeByHost == 19 || madeByHost == 16 }
   var unixMode: UInt32 { externalAttributes >> 16 }
+  /// A folder by its attributes of MS-DOS, for names that do not end as a folder's: recorded by MS-DOS, Windows, or OS/2.
+  var isFolderOfDOS: Bool { [0, 6, 10, 11, 14].contains(madeByHost) && externalAttributes & 0x10 != 0 && size == 0 }
   /// A link without data: its target is in the extra field.
   var isPKWARELink: Bool {
     let type = unixMode & 0o170000

@@ -26,7 +26,7 @@ struct ZipDetail: BitwiseCopyable, Sendable {
   ) -> (node: EntryNode, detail: ZipDetail) {
     let type = header.isUnix ? header.unixMode & 0o170000 : 0
     let kind: EntryNode.Kind =
-      if isFolderName || (type == 0o040000 && header.size == 0) {
+      if isFolderName || (type == 0o040000 && header.size == 0) || header.isFolderOfDOS {
         .folder
       } else if header.isLink {
         .link

@@ -28,7 +28,7 @@ enum ArchiveFormat: Equatable {
       self = .tar
     } else if name.fileExtension == "br", !ZipArchive.isStart(head) {
       self = .packed(.brotli)
-    } else if ListedFormat.isStart(head, named: name) || ListedFormat.isNamed(name) && !ZipArchive.isStart(head) {
+    } else if ListedFormat.isStart(head) || ListedFormat.isNamed(name) && !ZipArchive.isStart(head) {
       self = .listed
     } else {
       self = .zip
@@ -43,11 +43,13 @@ enum ArchiveFormat: Equatable {
     let head = try bytes.head(headSize, .blocking)
     switch ArchiveFormat(startingWith: head, named: name) {
     case .tar, .packed: return true
-    case .listed where orListed && ListedFormat.isStart(head, named: name): return true
+    case .listed where orListed && (ListedFormat.isStart(head) || name.fileExtension == "mtree"): return true
     case .zip, .listed: break
     }
     if orListed, try ListedFormat.isDisc(bytes, .blocking) { return true }
-    return try ZipArchive.isArchive(bytes)
+    if try ZipArchive.isArchive(bytes) { return true }
+    guard orListed else { return false }
+    return try SelfExtracting.archive(in: bytes, startingWith: head) != nil
   }
 }
 
@@ -63,6 +65,9 @@ extension Archives {
       if workers != nil, try ListedFormat.isDisc(bytes, patience) {
         return try listedByWorker(bytes, file, memory, patience)
       }
+      if workers != nil, let start = try selfExtracted(bytes, patience) {
+        return try listedByWorker(bytes, file, memory, patience, from: start)
+      }
       return try ZipArchive(
         bytes, modified: file.attributes.modified, cache: unpacking.decoded, options: options, memory: memory)
     case .tar:
@@ -76,10 +81,10 @@ extension Archives {
       if let known = try listed(content, memory) { return known }
       let head = try content.head(ArchiveFormat.headSize, .blocking)
       if TarArchive.isStart(head) { return try list(content, file, memory) }
-      // The worker decompresses it once more.
-      if workers != nil, ListedFormat.isStart(head, named: Packing.innerName(of: name)), ListedFormat.isInside(packing)
-      {
-        return try listedByWorker(bytes, file, memory, patience)
+      if workers != nil, ListedFormat.isInside(packing) {
+        // The worker decompresses it once more.
+        let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content, .blocking)
+        if isListed { return try listedByWorker(bytes, file, memory, patience) }
       }
       let attributes = PackedFile.FileAttributes(
         modified: file.attributes.modified, permissions: file.attributes.permissions)
@@ -87,17 +92,31 @@ extension Archives {
     }
   }
 
+  /// Where the archive starts in a program that is no ZIP archive; nil if there is none.
+  private func selfExtracted(_ bytes: any ByteSource, _ patience: Patience) throws(Fault) -> Int64? {
+    let head = try bytes.head(ArchiveFormat.headSize, patience)
+    guard SelfExtracting.isProgram(head) else { return nil }
+    if patience == .immediate { throw .later }
+    return try ZipArchive.isArchive(bytes) ? nil : SelfExtracting.archive(in: bytes, startingWith: head)
+  }
+
+  /// `start` is where the archive starts in the file.
   private func listedByWorker(
-    _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience
+    _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience, from start: Int64 = 0
   ) throws(Fault) -> ListedArchive {
     guard let workers else { throw Fault(.unsupported, "is of a format that needs the program ffarchive") }
     let subject = ConversionService.Subject(
       revision: file.revision, owner: file.source.item.soleOwner(file.attributes), path: { file.path },
-      open: { (patience) throws(Fault) in try file.open(patience) })
+      open: { (patience) throws(Fault) in Self.rest(of: try file.open(patience), from: start) })
     let list = try workers.open(.entries, of: subject, patience)
     return try ListedArchive(
-      list, of: bytes, subject, workers, modified: file.attributes.modified, showingAllLinks: options.showsAllLinks,
+      list, of: Self.rest(of: bytes, from: start), subject, workers, modified: file.attributes.modified,
+      showingAllLinks: options.showsAllLinks,
       memory: memory)
+  }
+
+  private static func rest(of bytes: any ByteSource, from start: Int64) -> any ByteSource {
+    start == 0 ? bytes : ByteRange(of: bytes, start: start, size: bytes.size - start)
   }
 
   /// Lists of archives of which reading all headers takes longer than reading it back.

@@ -63,7 +63,7 @@ package struct ContentsView: FolderView {
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
     listsUnnamed
       && (ZipArchive.isStart(head) || TarArchive.isStart(head)
-        || listsOthers && ListedFormat.isStart(head, named: FileName("")))
+        || listsOthers && ListedFormat.isStart(head))
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {

@@ -50,7 +50,9 @@ final class ListedArchive: OpenedArchive {
       if runs.isEmpty { runs.append(EntryRun(first: 0, start: 0)) }
       let place = runs[runs.count - 1].start + runs[runs.count - 1].size
       runs[runs.count - 1].add(number, room)
-      try tree.add(record, number, place: place, archiveSize: source.size)
+      if !record.flags.contains(.isInternal) {
+        try tree.add(record, number, place: place, archiveSize: source.size, archiveModified: modified)
+      }
       number += 1
     }
     guard let end else { throw Fault(.damaged, "expected a list of entries") }
@@ -87,7 +89,8 @@ final class ListedArchive: OpenedArchive {
 
   private func check(_ flags: EntryRecord.Flags) throws(Fault) {
     if flags.contains(.isAbsent) { throw Fault(.unsupported, "is listed in the archive, which has none of its bytes") }
-    if flags.contains(.isEncrypted) { throw Fault(.locked, "is encrypted in a way that is not read here") }
+    if flags.contains(.isEncrypted) { throw Fault(.locked, EntryRecord.encryption) }
+    if flags.contains(.isWrong) { throw Fault(.damaged, EntryRecord.wrongSum) }
     if flags.contains(.isExcessive) { throw Fault(.limit, "claims to be larger than what such an archive can hold") }
   }
 
@@ -171,11 +174,12 @@ extension ListedTree.Detail {
 }
 
 extension ListedTree {
-  /// Adds an entry; `place` is where its bytes start among those of all.
+  /// Adds an entry; `place` is where its bytes start among those of all. What has no time has the archive's.
   fileprivate mutating func add(
-    _ record: EntryRecord, _ number: Int, place: Int64, archiveSize: Int64
+    _ record: EntryRecord, _ number: Int, place: Int64, archiveSize: Int64, archiveModified: Timestamp
   ) throws(Fault) {
-    let (modified, permissions) = (record.modified, record.permissions)
+    let modified = record.flags.contains(.isUndated) ? archiveModified : record.modified
+    let permissions = record.permissions
     switch record.kind {
     case .end: break
     case .folder: try addFolder(record.path, modified: modified, permissions: permissions)

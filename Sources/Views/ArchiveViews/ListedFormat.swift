@@ -15,17 +15,32 @@ enum ListedFormat {
     Array("070701".utf8), Array("070702".utf8), Array("070707".utf8), Array("070727".utf8), Array("!<arch>\n".utf8),
     [0xed, 0xab, 0xee, 0xdb], Array("MSCF\0\0\0\0".utf8), Array("xar!".utf8), Array("WARC/".utf8), Array("#mtree".utf8),
   ]
-  /// Of archives that are recognized by their names, too.
-  private static let weakMarks: [[UInt8]] = [[0xc7, 0x71], [0x71, 0xc7]]
-
   /// Whether a file that starts so is of a format whose start tells it, but for an image of a disc.
-  static func isStart(_ head: ArraySlice<UInt8>, named name: FileName) -> Bool {
-    if marks.contains(where: { head.starts(with: $0) }) || isLHA(head) { return true }
-    return name.fileExtension == "cpio" && weakMarks.contains { head.starts(with: $0) }
+  static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
+    marks.contains { head.starts(with: $0) } || isLHA(head) || isBinaryCpio(head)
+  }
+
+  /// The mark has two bytes, in either order: the first entry's type and name have to fit.
+  private static func isBinaryCpio(_ head: ArraySlice<UInt8>) -> Bool {
+    let headerSize = 26
+    guard head.count > headerSize else { return false }
+    let isLittle = head.starts(with: [0xc7, 0x71])
+    guard isLittle || head.starts(with: [0x71, 0xc7]) else { return false }
+    func number(_ index: Int) -> Int {
+      let bytes = head.dropFirst(2 * index).prefix(2)
+      return Int(UInt16(littleEndianBytes: isLittle ? Array(bytes) : bytes.reversed()))
+    }
+    let (type, nameSize) = (number(3) >> 12, number(10))
+    guard [1, 2, 4, 6, 8, 9, 10, 12, 0].contains(type), (2...4096).contains(nameSize) else { return false }
+    let name = head.dropFirst(headerSize).prefix(nameSize)
+    return name.count < nameSize ? !name.contains(0) : name.last == 0 && !name.dropLast().contains(0)
   }
 
   /// Whether a file is called as archives of these formats are, some of which may start with a program.
-  static func isNamed(_ name: FileName) -> Bool { name.fileExtension.map(usual.contains) ?? false }
+  static func isNamed(_ name: FileName) -> Bool {
+    // A list of mtree's need not start with its mark.
+    name.fileExtension.map { usual.contains($0) || $0 == "mtree" } ?? false
+  }
 
   /// The method is in the first header: `-lh5-`.
   private static func isLHA(_ head: ArraySlice<UInt8>) -> Bool {
@@ -38,8 +53,17 @@ enum ListedFormat {
 
   /// Whether it is an image of a disc: the 17th sector says it. Throws `later` when it takes long to see that.
   static func isDisc(_ bytes: any ByteSource, _ patience: Patience) throws(Fault) -> Bool {
-    guard bytes.size >= discStart + 2048 else { return false }
-    return try bytes.bytes(at: discStart + 1, count: 5, patience) == Array("CD001".utf8)
+    if bytes.hasKnownSize, bytes.size < discStart + 2048 { return false }
+    // What is decompressed may end before.
+    var (mark, fault) = ([UInt8](repeating: 0, count: 5), Fault?.none)
+    unsafe mark.withUnsafeMutableBytes { buffer in
+      do throws(Fault) { _ = unsafe try bytes.read(into: buffer, at: discStart + 1, patience) } catch { fault = error }
+    }
+    if let fault {
+      if fault.kind == .damaged { return false }
+      throw fault
+    }
+    return mark == Array("CD001".utf8)
   }
 
   private static let discStart: Int64 = 32768

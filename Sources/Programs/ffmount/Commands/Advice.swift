@@ -18,6 +18,10 @@ enum Advice {
     ("was killed", "open it again: the cause was not the file"),
     ("No space", "make room on the disk, or type: ffmount cache clear"),
     ("no room for the result", "make room on the disk, or type: ffmount cache clear"),
+    (
+      "whatever the password",
+      "unpack it with a program that decrypts: 7z for 7z archives, unar or unrar for RAR archives"
+    ),
     ("is missing", "put the missing file beside the others, and open it again"),
     ("not supported", "another program may read it; the file itself can be copied out of the mount"),
     ("is not changed", "nothing: the file is served as it is"),

@@ -1,0 +1,79 @@
+internal import Bytes
+internal import CLz4
+
+/// Decodes a file of LZ4's older format ("legacy frame" of lz4_Frame_format.md): blocks of 8 MiB at most up to the end, each
+/// behind its compressed size.
+@safe final class OlderLZ4Decoder: StreamDecoder, @unchecked Sendable {
+  // Sendable: as for any decoder, used by one thread at a time.
+  private var isBehindMark = false
+  /// What there is of the block that is being read.
+  private var block: [UInt8] = []
+  private var blockSize = 0
+  private var decoded: [UInt8] = []
+  /// How much of it was returned.
+  private var returned = 0
+
+  static let mark: [UInt8] = [0x02, 0x21, 0x4c, 0x18]
+  private static let largestDecoded = 8 << 20
+  private static let largestBlock = Int(LZ4_compressBound(Int32(largestDecoded)))
+
+  func decode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) throws(Fault) -> StreamProgress {
+    var progress = StreamProgress()
+    if !isBehindMark {
+      guard input.count >= Self.mark.count else { return progress }
+      isBehindMark = true
+      progress.consumed = Self.mark.count
+    }
+    while progress.produced < output.count {
+      if returned < decoded.count {
+        let count = min(decoded.count - returned, output.count - progress.produced)
+        unsafe decoded.withUnsafeBytes { bytes in
+          unsafe output.baseAddress?.advanced(by: progress.produced).copyMemory(
+            from: bytes.baseAddress!.advanced(by: returned), byteCount: count)
+        }
+        returned += count
+        progress.produced += count
+        continue
+      }
+      let rest = unsafe input.dropFirst(progress.consumed)
+      if blockSize == 0 {
+        // The stream ends with the file, or where another one starts.
+        let head = unsafe Array(rest.prefix(4))
+        guard head.count == 4, !Packing.lz4.starts(with: head[...]) else {
+          progress.isFinished = input.count == 0 || head.count == 4
+          return progress
+        }
+        blockSize = Int(UInt32(littleEndianBytes: head))
+        guard (1...Self.largestBlock).contains(blockSize) else {
+          throw Fault(.damaged, "expected an LZ4 block of up to \(Self.largestBlock) bytes, found \(blockSize)")
+        }
+        progress.consumed += 4
+        continue
+      }
+      let count = unsafe min(rest.count, blockSize - block.count)
+      unsafe block.append(contentsOf: rest.prefix(count))
+      progress.consumed += count
+      guard block.count == blockSize else { return progress }
+      try decodeBlock()
+    }
+    return progress
+  }
+
+  private func decodeBlock() throws(Fault) {
+    var count: Int32 = 0
+    decoded = unsafe [UInt8](unsafeUninitializedCapacity: Self.largestDecoded) { buffer, initialized in
+      count = unsafe block.withUnsafeBytes { block in
+        unsafe LZ4_decompress_safe(
+          block.baseAddress?.assumingMemoryBound(to: CChar.self),
+          UnsafeMutableRawPointer(buffer.baseAddress!).assumingMemoryBound(to: CChar.self), Int32(block.count),
+          Int32(buffer.count))
+      }
+      initialized = Int(max(0, count))
+    }
+    guard count >= 0 else { throw Fault(.damaged, "expected LZ4 data") }
+    (returned, blockSize) = (0, 0)
+    block.removeAll(keepingCapacity: true)
+  }
+}

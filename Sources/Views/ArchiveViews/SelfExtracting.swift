@@ -1,0 +1,82 @@
+internal import Bytes
+internal import Codecs
+internal import Glibc
+
+/// Programs with an archive behind them that a worker lists: 7z, RAR, or CAB.
+enum SelfExtracting {
+  /// Whether a file is a program, of Windows or of Linux, by its first bytes.
+  static func isProgram(_ head: ArraySlice<UInt8>) -> Bool {
+    head.starts(with: Array("MZ".utf8)) || head.starts(with: Array("\u{7f}ELF".utf8))
+  }
+
+  /// Where the archive starts; nil if there is none in the first mebibytes, or the file is no program. Blocks.
+  static func archive(in bytes: any ByteSource, startingWith head: ArraySlice<UInt8>) throws(Fault) -> Int64? {
+    guard isProgram(head) else { return nil }
+    let searched = try bytes.bytes(at: 0, count: Int(min(bytes.size, searchedSize)), .blocking)
+    let starts = kinds.flatMap { kind in
+      places(of: kind.mark, in: searched).filter { kind.fits(searched[$0...], bytes.size - Int64($0)) }
+    }
+    return starts.min().map { Int64($0) }
+  }
+
+  /// Programs that extract are smaller, in bytes.
+  private static let searchedSize: Int64 = 2 << 20
+  private static let mostPlaces = 64
+
+  private typealias Kind = (mark: [UInt8], fits: @Sendable (_ start: ArraySlice<UInt8>, _ size: Int64) -> Bool)
+
+  /// A mark may be a constant of the program: what follows it has to fit.
+  private static let kinds: [Kind] = [
+    (
+      [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c],
+      { start, _ in
+        start.count >= 32 && checksum(start.dropFirst(12).prefix(20)) == UInt32(littleEndianBytes: start.dropFirst(8))
+      }
+    ),
+    (
+      Array("Rar!\u{1a}\u{7}\0".utf8),
+      { start, _ in
+        let header = start.dropFirst(7).prefix(13)
+        return header.count == 13
+          && checksum(header.dropFirst(2)) & 0xffff == UInt32(UInt16(littleEndianBytes: header))
+      }
+    ),
+    (
+      Array("Rar!\u{1a}\u{7}\u{1}\0".utf8),
+      { start, _ in
+        let header = start.dropFirst(8)
+        guard let size = header.dropFirst(4).first, size < 0x80, header.count >= 5 + Int(size) else { return false }
+        return checksum(header.dropFirst(4).prefix(1 + Int(size))) == UInt32(littleEndianBytes: header)
+      }
+    ),
+    (
+      Array("MSCF\0\0\0\0".utf8),
+      { start, size in
+        start.count >= 26 && Int64(UInt32(littleEndianBytes: start.dropFirst(8))) <= size
+          && start.dropFirst(24).prefix(2).elementsEqual([3, 1])
+      }
+    ),
+  ]
+
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    var sum = CRC32()
+    unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
+    return sum.value
+  }
+
+  private static func places(of mark: [UInt8], in bytes: [UInt8]) -> [Int] {
+    var found: [Int] = []
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      var place = 0
+      while found.count < mostPlaces, place <= bytes.count - mark.count,
+        let next = unsafe memchr(base + place, Int32(mark[0]), bytes.count - mark.count - place + 1)
+      {
+        place = unsafe base.distance(to: UnsafeRawPointer(next))
+        if unsafe memcmp(next, mark, mark.count) == 0 { found.append(place) }
+        place += 1
+      }
+    }
+    return found
+  }
+}
