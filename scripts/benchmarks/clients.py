@@ -8,6 +8,7 @@ import ctypes
 import ctypes.util
 import email.policy
 import functools
+import hashlib
 import importlib
 import mailbox
 import os
@@ -267,6 +268,15 @@ def first(folder: str) -> tuple[float, float, str]:
     sys.exit(f"{folder} has no first page")
 
 
+def digest() -> tuple[float, float, str]:
+    """Reads its input to the end."""
+    digest = hashlib.sha1()
+    wall, cpu = time.perf_counter(), time.process_time()
+    while data := os.read(0, 1 << 20):
+        digest.update(data)
+    return time.perf_counter() - wall, time.process_time() - cpu, digest.hexdigest()
+
+
 def listing(folder: str) -> tuple[float, float, str]:
     """Lists a folder."""
     wall, cpu = time.perf_counter(), time.process_time()
@@ -275,6 +285,6 @@ def listing(folder: str) -> tuple[float, float, str]:
 
 
 if __name__ == "__main__":
-    clients = [stat, pread, inflate, replaced, message, names, texts, pages, extract, first, listing]
+    clients = [stat, pread, inflate, replaced, message, names, texts, pages, extract, first, listing, digest]
     client = {each.__name__: each for each in clients}[sys.argv[1]]
     print(*client(*sys.argv[2:]))

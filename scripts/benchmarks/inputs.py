@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from . import films, letters, manuals, photos
+from . import films, letters, manuals, packed, photos
 
 MEBIBYTE = 1 << 20
 DATE = (2024, 5, 3, 9, 30, 0)
@@ -120,6 +120,28 @@ class Inputs:
 
         folder = self._made("archives", make)
         return folder / "archives", folder / "files"
+
+    def packed_files(self) -> Path:
+        """A tree of 100,000 files of 2.5 KB on average, and archives of it: see `packed.FORMATS`."""
+        text = _text(11, 8 * MEBIBYTE)
+        return self._made("packed-files", lambda folder: packed.write_small(folder, text, self.scaled(100_000)))
+
+    def packed_big(self) -> Path:
+        """A tree with the file of `deflated`, and archives of it."""
+        file = self.deflated()[1] / "member.bin"
+        return self._made("packed-big", lambda folder: packed.write_big(folder, file))
+
+    def kinds(self) -> Path:
+        """10,000 archives of all kinds in a folder, `kinds`, and as many texts in `texts`."""
+
+        def make(folder: Path) -> None:
+            samples = folder / "samples"
+            (samples / "tree" / "part").mkdir(parents=True)
+            for number in range(5):
+                (samples / "tree" / "part" / f"f{number}.txt").write_bytes(_text(number, 2000))
+            packed.write_kinds(folder, packed.samples(samples), self.scaled(10_000))
+
+        return self._made("kinds", make)
 
     # For mail.
 

@@ -31,6 +31,8 @@ class Sample:
     peak: int | None = None
     anonymous: int | None = None
     check: str = ""
+    #: What a daemon has stored, before it was started again.
+    kept: int | None = None
 
 
 @contextmanager
@@ -66,8 +68,10 @@ class AnonymousPeak:
     `combine` makes one number of theirs: their sum, or the largest.
     """
 
-    def __init__(self, processes: Callable[[], list[int]], combine: Callable[[list[int]], int] = sum) -> None:
-        self.processes, self.combine, self.most = processes, combine, 0
+    def __init__(
+        self, processes: Callable[[], list[int]], combine: Callable[[list[int]], int] = sum, step: float = 0.004
+    ) -> None:
+        self.processes, self.combine, self.step, self.most = processes, combine, step, 0
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -80,7 +84,7 @@ class AnonymousPeak:
         self.thread.join()
 
     def _watch(self) -> None:
-        while not self.ended.wait(0.004):
+        while not self.ended.wait(self.step):
             self.most = max(self.most, self.combine([in_memory(process, "RssAnon") for process in self.processes()]))
 
 
@@ -159,7 +163,7 @@ class Daemon:
     """A file system in the foreground, mounted from `start` to `stop`."""
 
     def __init__(self, command: list[str], mountpoint: Path, cache: Path, seconds: float) -> None:
-        self.command, self.mountpoint, self.seconds = command, mountpoint, seconds
+        self.command, self.mountpoint, self.cache, self.seconds = command, mountpoint, cache, seconds
         self.environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
         self.process: subprocess.Popen | None = None
 
@@ -230,6 +234,10 @@ class Daemon:
             except (OSError, IndexError):
                 pass
         return total
+
+    def kept(self) -> int:
+        """Bytes of the files that it has left."""
+        return sum(path.stat().st_blocks * 512 for path in self.cache.rglob("*") if path.is_file())
 
     def workers(self) -> list[int]:
         return self.processes()[1:]

@@ -25,7 +25,7 @@ def ratios(row: Row, ours: Sample, theirs: Sample) -> dict[str, float]:
 
 
 def table(results: Results, us: str, small: bool) -> str:
-    heading = ["", "", "wall", "daemon CPU", "client CPU", "peak MB", "anon MB", "wall ×", "CPU ×", "peak ×"]
+    heading = ["", "", "wall", "daemon CPU", "client CPU", "peak MB", "anon MB", "kept MB", "wall ×", "CPU ×", "peak ×"]
     lines = [heading]
     notes = []
     for row in results.rows.values():
@@ -34,7 +34,7 @@ def table(results: Results, us: str, small: bool) -> str:
         for name in dict.fromkeys(results.contestants(row.name)):
             sample = results.median(row.name, name)
             if sample is None:
-                lines.append([title, name, *["–"] * 8])
+                lines.append([title, name, *["–"] * 9])
                 notes.append(f"{row.name}, {name}: {results.failures.get((row.name, name))}")
             else:
                 ratio = ratios(row, ours, sample) if ours and name != us else {}
@@ -47,6 +47,7 @@ def table(results: Results, us: str, small: bool) -> str:
                         _time(sample.client_cpu, row.unit),
                         _number(sample.peak, MEGABYTE, 1),
                         _number(sample.anonymous, MEGABYTE, 1),
+                        _number(sample.kept, MEGABYTE, 1),
                         *(_number(ratio.get(key), 1, 2) for key in ("wall", "cpu", "peak")),
                     ]
                 )

@@ -42,6 +42,8 @@ class Row:
     warm: Callable[[Path], Stages] | None = None
     #: Memory is that of the daemon's workers, and the anonymous part is a peak, too.
     counts_workers: bool = False
+    #: The anonymous part of memory is a peak, of the daemon and its workers together.
+    counts_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def _mounted(
                 raise Failure(results.failures[key])
             sample = _measure(row, index, daemon, root, copies, seconds)
             results.samples.setdefault(key, []).append(sample)
-            _say(*key, f"{sample.wall:.6f}")
+            _say(*key, _figures(sample))
     except Failure as failure:
         # Later rows of this session cannot be measured either.
         for later, row in enumerate(session.rows[index:]):
@@ -136,9 +138,11 @@ def _measure(
     row: Row, index: int, daemon: Daemon | None, root: Path, copies: Path, seconds: float
 ) -> Sample:
     before = started = 0.0
+    kept = None
     if daemon is not None:
         if index == 0 or row.mounts:
             daemon.stop()
+            kept = daemon.kept() if index > 0 else None
             start = time.perf_counter()
             daemon.start()
             started = time.perf_counter() - start
@@ -152,11 +156,13 @@ def _measure(
         if not row.mounts:
             before = daemon.cpu()
     stages = row.work(root, copies) if row.work else [["ls", str(root)]]
-    sample = _watched(row, daemon.workers if daemon else list, stages, seconds, daemon)
+    processes = (daemon.processes if row.counts_all else daemon.workers) if daemon else list
+    sample = _watched(row, processes, stages, seconds, daemon)
     if row.mounts:
         sample.wall += started
     if daemon is not None:
         sample.daemon_cpu = daemon.cpu() - before
+        sample.kept = kept
         sample.peak, anonymous = daemon.memory(only_workers=row.counts_workers)
         if sample.anonymous is None:
             sample.anonymous = anonymous
@@ -167,9 +173,9 @@ def _watched(
     row: Row, processes: Callable[[], list[int]], stages: Stages, seconds: float, daemon: Daemon | None = None
 ) -> Sample:
     """Runs a client, and where a row wants it, looks at the processes' memory meanwhile."""
-    if not row.counts_workers:
+    if not row.counts_workers and not row.counts_all:
         return run_client(stages, seconds, daemon)
-    with AnonymousPeak(processes) as anonymous:
+    with AnonymousPeak(processes, step=0.03 if row.counts_all else 0.004) as anonymous:
         sample = run_client(stages, seconds, daemon)
     sample.anonymous = anonymous.most
     return sample
@@ -203,6 +209,16 @@ def _compare_checks(results: Results) -> None:
                 expected = expected or sample.check
                 if sample.check and sample.check != expected:
                     results.failures[row, name] = "read other bytes"
+
+
+def _figures(sample: Sample) -> str:
+    """All there is, so that a run that is cut off has told it."""
+    text = f"{sample.wall:.6f}"
+    if sample.daemon_cpu is not None:
+        text += f"  cpu {sample.daemon_cpu:.3f}"
+    for name, count in {"peak": sample.peak, "anon": sample.anonymous, "kept": sample.kept}.items():
+        text += f"  {name} {count / 1e6:.1f}" if count is not None else ""
+    return text
 
 
 def _say(row: str, contestant: str, what: str) -> None:

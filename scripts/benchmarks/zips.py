@@ -10,18 +10,18 @@ from .rows import Contestant, Row, Session
 NATIVE = Contestant("native", None)
 
 
-def peers(ratarmount: Path) -> list[Contestant]:
+def peers(program: Path) -> list[Contestant]:
     return [
         Contestant("fuse-zip", lambda source, mountpoint, _: ["fuse-zip", "-r", "-f", str(source), str(mountpoint)]),
         Contestant(
             "archivemount",
             lambda source, mountpoint, _: ["archivemount", "-o", "readonly", "-f", str(source), str(mountpoint)],
         ),
-        Contestant("ratarmount", _ratarmount(ratarmount)),
+        Contestant("ratarmount", ratarmount(program)),
     ]
 
 
-def _ratarmount(program: Path, *options: str):
+def ratarmount(program: Path, *options: str):
     return lambda source, mountpoint, kept: [
         str(program), "-f", "--index-folders", str(kept), *options, str(source), str(mountpoint)
     ]  # fmt: skip
@@ -29,8 +29,8 @@ def _ratarmount(program: Path, *options: str):
 
 def sessions(inputs: Inputs, ours: list[Contestant], environment: Path, scratch: Path) -> list[Session]:
     python = str(environment / "bin" / "python3")
-    ratarmount = environment / "bin" / "ratarmount"
-    contestants = [NATIVE, *peers(ratarmount), *ours]
+    program = environment / "bin" / "ratarmount"
+    contestants = [NATIVE, *peers(program), *ours]
     files, deflated, stored = inputs.files(), inputs.deflated(), inputs.stored()
 
     def session(source: tuple[Path, Path], *rows: Row) -> Session:
@@ -95,15 +95,15 @@ def sessions(inputs: Inputs, ours: list[Contestant], environment: Path, scratch:
             cat("2 GB stored: cat again", "big.bin"),
             Row("2 GB stored: remount", mounts=True),
         ),
-        *_folders_of_archives(inputs, ours, ratarmount, scratch),
+        *_folders_of_archives(inputs, ours, program, scratch),
     ]
 
 
 def _folders_of_archives(
-    inputs: Inputs, ours: list[Contestant], ratarmount: Path, scratch: Path
+    inputs: Inputs, ours: list[Contestant], program: Path, scratch: Path
 ) -> list[Session]:
     source = inputs.archives()
-    contestants = [NATIVE, Contestant("ratarmount", _ratarmount(ratarmount, "--recursive")), *ours]
+    contestants = [NATIVE, Contestant("ratarmount", ratarmount(program, "--recursive")), *ours]
     # An archive that a client replaces.
     changing = Path(tempfile.mkdtemp(prefix="changing.", dir=scratch))
     (changing / "archive.zip").touch()
