@@ -16,6 +16,8 @@ internal import WorkerKit
   private(set) var isBroken = false
   /// Whether the present entry's bytes do not have their checksum.
   private(set) var isWrong = false
+  /// Whether any of its bytes have been decoded.
+  private var hasDecoded = false
   /// Headers that could not be read, one after the other.
   private var unreadable = 0
 
@@ -82,9 +84,9 @@ internal import WorkerKit
 
   /// Goes on to the next entry; false at the end. Throws when there is no going on.
   func next() throws(JobFailure) -> Bool {
-    // Passing over the bytes of a solid 7z, or over the rest of those of a WARC, fails in libarchive 3.6 where reading them
-    // does not.
-    if format == ARCHIVE_FORMAT_7ZIP || format == ARCHIVE_FORMAT_WARC, number >= 0 {
+    // Passing over the bytes of a solid 7z, once some were decoded, or over the rest of those of a WARC, fails in libarchive
+    // 3.6 where reading them does not.
+    if format == ARCHIVE_FORMAT_7ZIP && hasDecoded || format == ARCHIVE_FORMAT_WARC && number >= 0 {
       while unsafe (try? block()) != nil {}
     }
     while true {
@@ -93,6 +95,8 @@ internal import WorkerKit
       case ARCHIVE_OK, ARCHIVE_WARN:
         number += 1
         isWrong = false
+        // In a 7z, a link's target lies among the bytes of files.
+        if unsafe archive_entry_symlink(entry) != nil { hasDecoded = true }
         return true
       case ARCHIVE_EOF: return false
       case ARCHIVE_RETRY where unreadable < Self.mostUnreadable: unreadable += 1
@@ -104,6 +108,7 @@ internal import WorkerKit
   /// The next of the entry's bytes; nil at their end. Throws when they break off, or are wrong as a whole by their
   /// checksum, which shows only at their end.
   func block() throws(JobFailure) -> Block? {
+    hasDecoded = true
     var start: UnsafeRawPointer?
     var (count, offset) = (0, Int64(0))
     let code = unsafe archive_read_data_block(handle, &start, &count, &offset)
