@@ -10,8 +10,8 @@ enum Bzip2Mark: UInt64 {
   var bytes: [UInt8] { [UInt8](bigEndian: rawValue, count: 6) }
 }
 
-/// Decodes a bzip2 file block by block: each is given to libbz2 as a stream of its own. What follows the streams and is
-/// none is ignored.
+/// Decodes a bzip2 file block by block: each is given to libbz2 as a stream of its own, and for who reads one after the
+/// other, several at a time. What follows the streams and is none is ignored.
 final class Bzip2Unpacker: Unpacker {
   private let bits: BitFile
   /// The bit of the next mark, or of the next stream's header.
@@ -20,12 +20,15 @@ final class Bzip2Unpacker: Unpacker {
   /// The block's output, and how much of it was read.
   private var block: [UInt8] = []
   private var taken = 0
+  /// How many blocks were decoded one after the other.
+  private var decoded = 0
+  private let ahead = Bzip2Ahead()
 
   /// The longest block, in bits: somewhat more than 900,000 bytes that do not compress.
   private static let longestBlock: Int64 = 8 * 1_200_000
-  /// By its run lengths, 900,000 bytes may be this many.
-  private static let longestOutput = 48 << 20
   private static let headerLength: Int64 = 32
+  /// Who reads here and there is past that many blocks; who reads more has others decoded ahead.
+  private static let fewest = 3
   private static let checksumLength: Int64 = 32
 
   init(_ source: any ByteSource, from place: UnpackingPlace) {
@@ -54,6 +57,7 @@ final class Bzip2Unpacker: Unpacker {
     (block, taken) = ([], 0)
     while !isAtEnd {
       try Interest.check()
+      if try takeAhead() { return true }
       let next = try bits.number(at: position, count: Int(Bzip2Mark.length))
       if next == Bzip2Mark.block.rawValue {
         try decodeBlock()
@@ -79,14 +83,31 @@ final class Bzip2Unpacker: Unpacker {
     return header >> 8 == 0x425a68 && (0x31...0x39).contains(header & 0xff)
   }
 
+  /// Takes the next block from those that are decoded ahead; false if it is not among them.
+  private func takeAhead() throws(Fault) -> Bool {
+    guard decoded >= Self.fewest else { return false }
+    var start = ahead.end ?? position
+    while ahead.hasRoom, try bits.number(at: start, count: Int(Bzip2Mark.length)) == Bzip2Mark.block.rawValue,
+      let end = try bits.mark(from: start + Bzip2Mark.length, before: min(bits.count, start + Self.longestBlock)),
+      let packed = try packed(start..<end)
+    {
+      ahead.decode(packed, at: start..<end)
+      start = end
+    }
+    guard let next = try ahead.take(at: position) else { return false }
+    (block, position) = (next.bytes, next.end)
+    return true
+  }
+
   /// Tries each mark as the block's end: a mark may occur within a block by chance, and then the checksum does not match.
   private func decodeBlock() throws(Fault) {
     var end = position + Bzip2Mark.length
     let last = min(bits.count, position + Self.longestBlock)
     while let mark = try bits.mark(from: end, before: last) {
-      if let decoded = try decoded(until: mark) {
-        block = decoded
+      if let bytes = try packed(position..<mark)?.decoded() {
+        block = bytes
         position = mark
+        decoded += 1
         return
       }
       end = mark + 1
@@ -94,39 +115,15 @@ final class Bzip2Unpacker: Unpacker {
     throw Fault(.damaged, "expected a bzip2 block, found damage", atByte: position / 8)
   }
 
-  /// The block's bytes, if it ends before bit `end`; nil if it does not.
-  private func decoded(until end: Int64) throws(Fault) -> [UInt8]? {
-    guard let checksum = try bits.number(at: position + Bzip2Mark.length, count: 32) else { return nil }
+  /// The block at these bits, if it ends with them.
+  private func packed(_ range: Range<Int64>) throws(Fault) -> Bzip2Block? {
+    guard let checksum = try bits.number(at: range.lowerBound + Bzip2Mark.length, count: 32) else { return nil }
     var stream = Array("BZh9".utf8)
-    let shift = try bits.append(position..<end, to: &stream)
+    let shift = try bits.append(range, to: &stream)
     // The checksum of a stream of one block is the block's.
     var tail = BitAppender(free: shift)
     tail.append(Bzip2Mark.end.rawValue, count: 48, to: &stream)
     tail.append(checksum, count: 32, to: &stream)
-    let decoder = try Bzip2Decoder()
-    var output: [UInt8] = []
-    var used = 0
-    let step = 1 << 20
-    while true {
-      var fault: Fault?
-      var progress = StreamProgress()
-      let part = unsafe [UInt8](unsafeUninitializedCapacity: step) { buffer, initialized in
-        unsafe stream.withUnsafeBytes { bytes in
-          do throws(Fault) {
-            progress = unsafe try decoder.decode(
-              UnsafeRawBufferPointer(rebasing: bytes[used...]), into: UnsafeMutableRawBufferPointer(buffer))
-          } catch { fault = error }
-        }
-        initialized = progress.produced
-      }
-      if let fault {
-        if fault.kind == .damaged { return nil }
-        throw fault
-      }
-      used += progress.consumed
-      output = output.isEmpty ? part : output + part
-      if progress.isFinished { return output }
-      guard progress.consumed > 0 || progress.produced > 0, output.count <= Self.longestOutput else { return nil }
-    }
+    return Bzip2Block(stream: stream)
   }
 }

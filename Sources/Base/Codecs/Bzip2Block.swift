@@ -1,0 +1,85 @@
+internal import Bytes
+internal import Glibc
+internal import Threads
+
+/// A block of bzip2, as a stream of its own.
+struct Bzip2Block: Sendable {
+  let stream: [UInt8]
+
+  /// By its run lengths, 900,000 bytes may be this many.
+  private static let longestOutput = 48 << 20
+
+  /// Its bytes; nil if it is damaged.
+  func decoded() throws(Fault) -> [UInt8]? {
+    let decoder = try Bzip2Decoder()
+    var output: [UInt8] = []
+    var used = 0
+    let step = 1 << 20
+    while true {
+      var fault: Fault?
+      var progress = StreamProgress()
+      let part = unsafe [UInt8](unsafeUninitializedCapacity: step) { buffer, initialized in
+        unsafe stream.withUnsafeBytes { bytes in
+          do throws(Fault) {
+            progress = unsafe try decoder.decode(
+              UnsafeRawBufferPointer(rebasing: bytes[used...]), into: UnsafeMutableRawBufferPointer(buffer))
+          } catch { fault = error }
+        }
+        initialized = progress.produced
+      }
+      if let fault {
+        if fault.kind == .damaged { return nil }
+        throw fault
+      }
+      used += progress.consumed
+      output = output.isEmpty ? part : output + part
+      if progress.isFinished { return output }
+      guard progress.consumed > 0 || progress.produced > 0, output.count <= Self.longestOutput else { return nil }
+    }
+  }
+}
+
+/// Consecutive blocks that threads decode ahead of a reader.
+///
+/// Not thread-safe itself.
+final class Bzip2Ahead {
+  private struct Job {
+    /// In bits.
+    let range: Range<Int64>
+    let outcome = Monitor<Result<[UInt8]?, Fault>?>(nil)
+  }
+
+  private var jobs: [Job] = []
+
+  /// As many as there are processors, but no more memory than that of some blocks.
+  private static let count = min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 4)
+  private static let workers = Workers(atMost: count)
+
+  /// Whether another block may be decoded: not where that would be by the reader's own processor.
+  var hasRoom: Bool { Self.count > 1 && jobs.count < Self.count }
+
+  /// The bit behind the last block; nil if there is none.
+  var end: Int64? { jobs.last?.range.upperBound }
+
+  func decode(_ block: Bzip2Block, at range: Range<Int64>) {
+    let job = Job(range: range)
+    jobs.append(job)
+    Self.workers.submit { [outcome = job.outcome] in
+      let result: Result<[UInt8]?, Fault>
+      do throws(Fault) { result = .success(try block.decoded()) } catch { result = .failure(error) }
+      outcome.update { $0 = result }
+    }
+  }
+
+  /// Waits for the block at a bit; nil, and those behind it are dropped, if it is none of them, or does not end where it was
+  /// expected to.
+  func take(at start: Int64) throws(Fault) -> (bytes: [UInt8], end: Int64)? {
+    guard let job = jobs.first else { return nil }
+    // Interrupted, it is taken later.
+    let result = try job.outcome.wait { $0 }
+    jobs.removeFirst()
+    if job.range.lowerBound == start, let bytes = try result.get() { return (bytes, job.range.upperBound) }
+    jobs = []
+    return nil
+  }
+}
