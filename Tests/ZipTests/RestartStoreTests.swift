@@ -226,12 +226,17 @@ struct RestartStoreTests {
     let store = try store(after: stream)
     let place = 36
     store.change { _, image in
-      let size = image[8..<12].reversed().reduce(0) { $0 << 8 | Int64($1) }
-      let deflated = ByteArraySource(Array(image[12...]))
-      let decoded = InflatedSource(of: deflated, size: size, crc: nil, cache: ChunkCache(capacity: 0))
+      let decoded = UnpackedSource(
+        of: ByteArraySource(Array(image[16...])), .zstd, cache: ChunkCache(capacity: 0))
       guard var memory = try? decoded.readThrough(), (0...64).contains(memory[place]) else { return nil }
       for byte in 0..<4 { memory[place + byte] = UInt8(truncatingIfNeeded: bits >> (8 * Int32(byte))) }
-      return Array(image[..<12]) + ZipDeflate.stored(memory)
+      // A frame of Zstandard with one block as it is (RFC 8878, 3.1.1).
+      var frame: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0xa0]
+      frame.append(littleEndian: UInt32(memory.count))
+      frame.append(littleEndian: UInt32(memory.count << 3 | 1))
+      var header = Array(image[..<12])
+      header.append(littleEndian: ZipChecksum.crc32(memory))
+      return header + frame.dropLast() + memory
     }
     #expect(store.places == Array(1...20))
     let (source, compressed) = try mounted(stream, store)

@@ -4,7 +4,13 @@ public import Threads
 /// A run of decoded bytes.
 final class Chunk: Sendable {
   let bytes: [UInt8]
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  /// Whether more bytes follow that are not decoded yet.
+  let isPartial: Bool
+
+  init(_ bytes: [UInt8], isPartial: Bool = false) {
+    self.bytes = bytes
+    self.isPartial = isPartial
+  }
 
   /// Fills `part` with the bytes from `start` on.
   func copy(to part: UnsafeMutableRawBufferPointer, from start: Int) {

@@ -25,23 +25,23 @@ final class GzipUnpacker: Unpacker {
   /// The longest header that is read: its name, comment and extra field, in bytes.
   private static let longestHeader = 96 << 10
 
-  init(_ source: any ByteSource, from place: UnpackingPlace) {
+  /// Throws if there is no memory for it.
+  init(_ source: any ByteSource, from place: UnpackingPlace) throws(Fault) {
     input = PackedInput(source, at: place.input)
     isFirst = place.input == 0
-    if let inflation = place.inflation {
-      member = Member(
-        Inflater(at: inflation.point), crc: CRC32(continuing: inflation.crc), size: inflation.size)
-    }
+    guard let inflation = place.inflation else { return }
+    // A place's image was checked where it was read.
+    guard let point = RestartPoint(image: inflation.image) else { throw Fault(.limit, "no memory for a gzip decoder") }
+    member = Member(Inflater(at: point), crc: CRC32(continuing: inflation.crc), size: inflation.size)
   }
 
   var isBetweenParts: Bool { member == nil }
 
   func place(at output: Int64) -> UnpackingPlace? {
     if isAtEnd || isPastData { return nil }
-    let inflation = member.map {
-      UnpackingPlace.Inflation(
-        point: $0.inflater.restartPoint(inputOffset: input.offset), crc: $0.crc.value, size: $0.size)
-    }
+    guard let member else { return UnpackingPlace(output: output, input: input.offset) }
+    guard let image = member.inflater.restartPoint(inputOffset: input.offset).image else { return nil }
+    let inflation = UnpackingPlace.Inflation(image: image, crc: member.crc.value, size: member.size)
     return UnpackingPlace(output: output, input: input.offset, inflation: inflation)
   }
 

@@ -35,7 +35,7 @@ final class PlaceLog: Sendable {
   private func handOver(_ places: [UnpackingPlace]) {
     guard !places.isEmpty else { return }
     store.note(of: stream, cost: places.reduce(0) { $0 + $1.cost }) {
-      places.compactMap { place in place.image.map { StoredRestartPoint(place: place.output, image: $0) } }
+      places.map { StoredRestartPoint(place: $0.output, image: $0.image) }
     }
   }
 

@@ -3,38 +3,53 @@ internal import Synchronization
 internal import Threads
 
 extension UnpackedSource {
-  /// A stretch from the cache, or decoded now; nil behind the end. The last one is shorter.
-  func stretch(_ index: Int64, _ patience: Patience, isKept: Bool = true) throws(Fault) -> Chunk? {
-    if let found = stretches.find(index) { return found }
+  /// A stretch from the cache, or decoded now; nil behind the end. The last one is shorter. Of one that is read out of
+  /// order, perhaps only the first `count` bytes.
+  func stretch(
+    _ index: Int64, upTo count: Int = Chunks.length, _ patience: Patience, isKept: Bool = true
+  ) throws(Fault) -> Chunk? {
+    if let found = known(index, upTo: count) { return found }
     if patience == .immediate { throw .later }
     try load()
     let turn = turns[Int(index % Int64(turns.count))]
     try turn.lock()
     defer { turn.unlock() }
-    if let found = stretches.find(index) { return found }
+    if let found = known(index, upTo: count) { return found }
     let offset = index * Self.length
     let isAlone = state.withLock { $0.needsPass(to: offset) }
-    guard isAlone else { return try decode(index, isKept: isKept) }
+    guard isAlone else { return try decode(index, upTo: count, isKept: isKept) }
     try passTurn.lock()
     defer { passTurn.unlock() }
-    return try decode(index, isKept: isKept)
+    return try decode(index, upTo: count, isKept: isKept)
   }
 
-  private func decode(_ index: Int64, isKept: Bool) throws(Fault) -> Chunk? {
+  private func known(_ index: Int64, upTo count: Int) -> Chunk? {
+    guard let found = stretches.find(index), !found.isPartial || found.bytes.count >= count else { return nil }
+    return found
+  }
+
+  private func decode(_ index: Int64, upTo count: Int, isKept: Bool) throws(Fault) -> Chunk? {
     let offset = index * Self.length
     if let end = state.withLock({ $0.end?.size }), offset >= end { return nil }
     if let (spool, count) = spooled(index, 0, Int(Self.length)) {
       let bytes = try spool.bytes(at: offset, count: count)
       return Chunk(bytes)
     }
-    let cursor = try cursor(for: offset)
+    // Who reads on from where a decoder has stopped reads all of it.
+    let part = stretches.find(index)?.bytes ?? []
+    let next = part.isEmpty ? nil : self.cursor(at: offset + Int64(part.count))
+    let cursor = if let next { next } else { try self.cursor(for: offset) }
+    let isWhole = next != nil || count == Chunks.length || !isJump(to: index)
+    let stop = isWhole ? .max : offset + Int64(count)
     do throws(Fault) {
       while true {
         // Between two stretches the state is consistent for the next caller.
         try Interest.check()
         let start = cursor.position
-        let chunk = try advance(cursor)
-        if start / Self.length == index || chunk == nil {
+        let bytes = try advance(cursor, until: stop)
+        if start / Self.length == index || bytes == nil {
+          var chunk = bytes.map { Chunk($0, isPartial: cursor.position == stop) }
+          if next != nil { chunk = Chunk(part + (bytes ?? [])) }
           if let chunk, isKept { stretches.insert(chunk, at: index) }
           giveBack(cursor)
           return chunk
@@ -47,11 +62,21 @@ extension UnpackedSource {
     }
   }
 
-  /// Decodes to the end of the stretch that a decoder is in; nil if nothing is left. What is decoded for the first time
-  /// is noted.
-  private func advance(_ cursor: Cursor) throws(Fault) -> Chunk? {
+  /// Whether a stretch is read by somebody who does not come from the one before it: of that only what is wanted is worth
+  /// decoding. What is decoded for the first time, or kept in the spool, is decoded whole.
+  private func isJump(to index: Int64) -> Bool {
+    guard index > 0, !stretches.holds(index - 1) else { return false }
+    let offset = index * Self.length
+    return state.withLock { state in
+      state.end != nil && (packing == .gzip || offset - state.place(before: offset).output < Self.farthest)
+    }
+  }
+
+  /// Decodes to the end of the stretch that a decoder is in, or to `stop` in it; nil if nothing is left. Places on the way
+  /// are noted.
+  private func advance(_ cursor: Cursor, until stop: Int64) throws(Fault) -> [UInt8]? {
     let (start, index) = (cursor.position, cursor.position / Self.length)
-    let room = Int((index + 1) * Self.length - start)
+    let room = Int(min((index + 1) * Self.length, max(stop, start)) - start)
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, done in
       do throws(Fault) {
@@ -74,14 +99,13 @@ extension UnpackedSource {
     if let fault, fault.kind != .damaged, fault.kind != .limit, fault.kind != .unsupported { throw fault }
     let isEnd = fault != nil || cursor.unpacker.isAtEnd
     cursor.isOver = isEnd
-    let isNew = state.withLock { $0.end == nil && cursor.position >= $0.reach }
-    if isNew, !isEnd, cursor.position - cursor.placed >= Self.spacing { notePlace(cursor) }
+    if packing == .gzip, !isEnd, cursor.position % Self.length == 0 { notePlace(cursor) }
     if isEnd { try end(cursor, fault) } else { state.withLock { $0.reach = max($0.reach, cursor.position) } }
     // A gzip member can be resumed anywhere.
     if packing != .gzip, start % Self.length == 0, !bytes.isEmpty, start - cursor.placed >= Self.farthest {
       spool(bytes, index)
     }
-    return bytes.isEmpty ? nil : Chunk(bytes)
+    return bytes.isEmpty ? nil : bytes
   }
 
   /// Called where a part ends.
@@ -97,14 +121,21 @@ extension UnpackedSource {
   }
 
   private func notePlace(_ cursor: Cursor) {
+    let (position, isBetweenParts) = (cursor.position, cursor.unpacker.isBetweenParts)
     let isWanted = state.withLock { state in
-      guard state.table == nil, cursor.position > state.reach, let last = state.places.last else { return false }
-      return cursor.position - last.output >= Self.length / 2
+      state.table == nil && state.wantsPlace(at: position, isBetweenParts: isBetweenParts)
     }
-    guard isWanted, let place = cursor.unpacker.place(at: cursor.position) else { return }
-    cursor.placed = cursor.position
-    log?.note(place)
-    state.withLock { $0.note(place, atMost: log == nil ? Self.placesCost : Self.placesCostWithLog) }
+    guard isWanted, let place = cursor.unpacker.place(at: position) else { return }
+    cursor.placed = position
+    let isStored = state.withLock { state in
+      // What is passed again was stored then.
+      let isNew = state.end == nil && position > state.reach
+      state.note(place, atMost: Self.placesCost)
+      guard isNew, isBetweenParts || position - state.stored >= Self.storedSpacing else { return false }
+      if !isBetweenParts { state.stored = position }
+      return true
+    }
+    if isStored { log?.note(place) }
   }
 
   /// Called where a decoder has come to the end, or to damage.
@@ -136,19 +167,27 @@ extension UnpackedSource {
       return (state.idle.remove(at: best), place, state.table)
     }
     let reached = idle?.position ?? place.output
-    if let log, offset - reached > Self.spacing, table == nil,
+    if let log, offset - reached > Self.farthest, table == nil,
       let stored = log.last(in: max(1, reached + 1)...max(1, offset))
     {
       if let idle { giveBack(idle) }
-      return makeCursor(at: stored, table)
+      return try makeCursor(at: stored, table)
     }
-    return idle ?? makeCursor(at: place, table)
+    if let idle { return idle }
+    return try makeCursor(at: place, table)
   }
 
-  private func makeCursor(at place: UnpackingPlace, _ table: UnpackingTable?) -> Cursor {
+  /// The decoder that has stopped at an offset; nil if there is none.
+  private func cursor(at offset: Int64) -> Cursor? {
+    state.withLock { state in
+      state.idle.firstIndex { $0.position == offset }.map { state.idle.remove(at: $0) }
+    }
+  }
+
+  private func makeCursor(at place: UnpackingPlace, _ table: UnpackingTable?) throws(Fault) -> Cursor {
     let unpacker: any Unpacker =
       switch packing {
-      case .gzip: GzipUnpacker(compressed, from: place)
+      case .gzip: try GzipUnpacker(compressed, from: place)
       case .bzip2: Bzip2Unpacker(compressed, from: place)
       case .xz:
         if let blocks = table?.blocks {

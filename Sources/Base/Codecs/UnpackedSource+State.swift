@@ -6,6 +6,10 @@ extension UnpackedSource {
     var table: UnpackingTable?
     /// In the file's order; the first is its start.
     var places: [UnpackingPlace] = [.start]
+    /// The least distance of places within a gzip member, in bytes of output.
+    var spacing = UnpackedSource.length
+    /// The last place within a gzip member that was stored.
+    var stored: Int64 = 0
     var cost = 0
     /// Up to here places are noted.
     var reach: Int64 = 0
@@ -47,12 +51,22 @@ extension UnpackedSource.State {
       || offset - place(before: offset).output > UnpackedSource.farthest
   }
 
-  /// Beyond the budget every other place is dropped.
+  /// Whether a place so far from others is worth its memory.
+  func wantsPlace(at output: Int64, isBetweenParts: Bool) -> Bool {
+    let next = places.partitionIndex { $0.output <= output }
+    let distance = isBetweenParts ? UnpackedSource.length / 2 : spacing
+    return output - places[max(0, next - 1)].output >= distance
+      && (next == places.count || places[next].output - output >= distance)
+  }
+
+  /// Beyond the budget, places are twice as far apart.
   mutating func note(_ place: UnpackingPlace, atMost limit: Int) {
-    places.append(place)
+    places.insert(place, at: places.partitionIndex { $0.output <= place.output })
     cost += place.cost
     while cost > limit, places.count > 2 {
-      let kept = places.indices.filter { $0 % 2 == 0 }.map { places[$0] }
+      spacing *= 2
+      var kept = Array(places.prefix(1))
+      for place in places.dropFirst() where place.output - (kept.last?.output ?? 0) >= spacing { kept.append(place) }
       places = kept
       cost = kept.reduce(0) { $0 + $1.cost }
     }

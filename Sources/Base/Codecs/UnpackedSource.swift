@@ -27,14 +27,14 @@ public final class UnpackedSource: ByteSource {
   /// Where a reader may ask for something.
   private static let places = 0..<Bounds.largestSize
   static let length = Int64(Chunks.length)
-  /// The distance of noted places, in bytes of output.
-  static let spacing: Int64 = 2 << 20
+  /// The distance of places within a gzip member that are stored, in bytes of output. Between them others are noted in
+  /// memory as they are passed.
+  static let storedSpacing: Int64 = 40 << 20
   /// Stretches farther from the place before them are kept in the spool, in bytes.
   static let farthest: Int64 = 4 << 20
   static let stepSize = 128 << 10
-  /// The memory for places, in bytes; if they are also stored, less suffices.
+  /// The memory for places, in bytes.
   static let placesCost = 24 << 20
-  static let placesCostWithLog = 12 << 20
 
   /// The size of `compressed` is known; content beyond `limit` bytes is not read.
   public init(
@@ -139,7 +139,7 @@ public final class UnpackedSource: ByteSource {
         done += count
         continue
       }
-      guard let stretch = try stretch(index, patience), stretch.bytes.count > start else { break }
+      guard let stretch = try stretch(index, upTo: start + wanted, patience), stretch.bytes.count > start else { break }
       let count = min(wanted, stretch.bytes.count - start)
       unsafe stretch.copy(to: UnsafeMutableRawBufferPointer(rebasing: part[..<count]), from: start)
       done += count
