@@ -135,10 +135,15 @@ let package = Package(
       ]),
     module(
       "ArchiveViews", in: "Views",
-      ["Bytes", "Threads", "Files", "Codecs", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree", "Unpacking"]),
+      [
+        "Bytes", "Threads", "Files", "Codecs", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree",
+        "Unpacking",
+      ]),
     module(
       "MailViews", in: "Views",
-      ["Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Jobs", "Tree", "Unpacking"]),
+      [
+        "Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Catalogue", "Jobs", "Tree", "Unpacking",
+      ]),
     module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"]),
     module(
       "RenditionViews", in: "Views",
@@ -154,6 +159,7 @@ let package = Package(
     module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"]),
     module("Tables", in: "Parsers", ["Bytes", "Text", "Threads"]),
     module("Cue", in: "Parsers", ["Text"]),
+    module("PersonalFolders", in: "Parsers", ["Bytes"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
     module("Catalogue", in: "Conversion", ["Bytes"]),
@@ -185,6 +191,7 @@ let package = Package(
       "Office", in: "Converters",
       [
         "Bytes", "Text", "Codecs", "Entries", "Mail", "Zip", "Catalogue", "WorkerKit", "CXML2", "CGsf", "CCommonMark",
+        "PersonalFolders",
       ]),
 
     // Base: what all build on.
@@ -240,7 +247,9 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Cue", "Index", "Catalogue", "Jobs",
+        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Cue", "PersonalFolders",
+        "Index",
+        "Catalogue", "Jobs",
         "Tree", "AllViews",
         "MailViews", "RenditionViews", "Unpacking", "Pixels", "CJbig2Dec", "TestSupport",
       ], path: "Tests/Fuzzing", swiftSettings: strict),
@@ -273,6 +282,7 @@ let package = Package(
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("OfficeTests", ["Catalogue", "WorkerKit", "Office", "Fuzzing"]),
     tests("CueTests", ["Cue", "Fuzzing"]),
+    tests("PersonalFoldersTests", ["Bytes", "PersonalFolders", "Fuzzing"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("MountTests", []),

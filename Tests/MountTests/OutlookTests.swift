@@ -48,4 +48,75 @@ import Testing
       }
     }
   }
+
+  @Test func storesOfOutlookAreMailboxes() async throws {
+    try await withScratch { scratch in
+      try await script("make_pst.py", scratch.source + "/mail.pst")
+      try scratch.write("none.pst", "!BDN and nothing else")
+      try await withMount(scratch) { mount in
+        let lines = """
+          export LC_ALL=C.UTF-8; cd "$1" && { ls; ls none.pst.messages; getfattr --only-values -n user.ffmount.error \
+          none.pst.messages; echo; cd mail.pst.messages && ls | cut -d' ' -f 2-; cd 000002*
+          stat -c %s message.eml | cmp - <(cat message.eml | wc -c); grep -o 'src="[^"]*"' body.html; ls attachments
+          ls attachments/Inner.eml.message/attachments; cd ..; cat 000003*/headers.txt; cd ../mail.pst.views
+          (cd by-label; find * -type d | grep -v '/0'); ls search/from:karl search/Buy with-attachments; } 2>&1
+          """
+        let said = try await shell(lines, mount.mountpoint, limit: 60)
+        #expect(
+          said.text == """
+            mail.pst
+            mail.pst.messages
+            mail.pst.views
+            none.pst
+            none.pst.messages
+            none.pst.views
+            ls: cannot open directory 'none.pst.messages': Input/output error
+            none.pst: cannot be read (is no file of Outlook's with folders (at byte 0))
+            2023-11-14 Jürgen - Prüfung 日本
+            2023-11-14 Jürgen - Re: Prüfung 日本
+            2023-11-14 Karl - As it came
+            undated unknown sender - Milk
+            src="attachments/Bild%20%C3%A4.png"
+            Bild ä.png
+            Inner.eml
+            Inner.eml.message
+            empty.txt
+            deep.bin
+            MIME-Version: 1.0
+            Content-Type: text/plain; charset=utf-8
+            Content-Transfer-Encoding: base64
+            Received: by x
+            From: Karl <karl@example.org>
+            Subject: As it came
+            Message-ID: <came@x>
+            Date: Tue, 14 Nov 2023 10:00:00 +0100
+            Inbox
+            Inbox/A-B
+            Notes
+            flagged
+            replied
+            unread
+            search/Buy:
+            000004 undated unknown sender - Milk
+
+            search/from:karl:
+            000003 2023-11-14 Karl - As it came
+
+            with-attachments:
+            000002 2023-11-14 Jürgen - Re: Prüfung 日本
+
+            """)
+        let seen = try await shell(
+          "cd \"$1\"/mail.pst.messages/000002* && exec python3 \"$2\" message.eml", mount.mountpoint,
+          MountScratch.package + "/Tests/Scripts/show_message.py", limit: 60)
+        #expect(
+          seen.lines.suffix(5) == [
+            "image/png inline Bild ä.png: 858a1b565078b7f4ceb27c632ae19cbe5d696837",
+            "text/plain attachment empty.txt: ",
+            "message Inner.eml", "text/plain None None: inside",
+            "application/x-deep attachment deep.bin: c2d3c73132fde103abd111ca7bf62beef897e69d",
+          ])
+      }
+    }
+  }
 }

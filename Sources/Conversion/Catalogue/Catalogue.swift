@@ -24,7 +24,7 @@ public struct Catalogue: Sendable {
     // that could become PDFs.
     conversions: Conversion.images + Conversion.office + Conversion.layouts + Conversion.texts + Conversion.scans
       + Conversion.documents + Conversion.sounds + [.waveform] + Conversion.records + Conversion.joined
-      + Conversion.films + Conversion.archives)
+      + Conversion.films + Conversion.archives + Conversion.stores)
 
   /// This one and more.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

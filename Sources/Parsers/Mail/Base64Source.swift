@@ -11,8 +11,13 @@ final class Base64Source: ByteSource {
 
   init(_ source: any ByteSource) {
     self.source = source
-    let (lines, rest) = source.size.quotientAndRemainder(dividingBy: Self.bytesInLine)
-    size = lines * Self.line + (rest == 0 ? 0 : (rest + 2) / 3 * 4 + 1)
+    size = Self.size(of: source.size)
+  }
+
+  /// Of so many bytes, encoded.
+  static func size(of count: Int64) -> Int64 {
+    let (lines, rest) = count.quotientAndRemainder(dividingBy: bytesInLine)
+    return Bounds.size(lines * line + (rest == 0 ? 0 : (rest + 2) / 3 * 4 + 1))
   }
 
   func verify() throws(Fault) { try source.verify() }

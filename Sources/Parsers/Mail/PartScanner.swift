@@ -34,6 +34,8 @@ struct PartScanner: ~Copyable {
 
   private let size: Int64
   private var window: SourceWindow
+  /// The source, if it tells where no part can start.
+  private let outline: OutlinedMessage?
   private(set) var parts: [Part] = []
   /// The limit that was exceeded, if any.
   private(set) var fault: Fault?
@@ -46,6 +48,16 @@ struct PartScanner: ~Copyable {
   init(_ source: any ByteSource) {
     size = source.size
     window = SourceWindow(source, 0..<source.size)
+    outline = source as? OutlinedMessage
+  }
+
+  /// Moves the window, up to where no part can start.
+  private mutating func move(to offset: Int64) throws(Fault) {
+    if let file = outline?.file(endingAfter: offset), file.lowerBound > offset {
+      try window.move(to: offset, before: file.lowerBound)
+    } else {
+      try window.move(to: offset)
+    }
   }
 
   /// Fills `parts`; the message itself is first, and each part follows the multipart that contains it. Blocks.
@@ -117,14 +129,19 @@ struct PartScanner: ~Copyable {
     guard !stack.isEmpty else { return nil }
     let longest = Self.boundaryLimit + 1024
     var from = place
-    if from < window.start || from > window.start + Int64(window.count) { try window.move(to: from) }
+    if from < window.start || from > window.start + Int64(window.count) { try move(to: from) }
     while true {
+      if let file = outline?.file(endingAfter: from), file.contains(from) {
+        from = file.upperBound
+        try move(to: from)
+        continue
+      }
       let bytes = unsafe window.bytes
       guard let dash = unsafe bytes.firstIndex(of: 0x2d, from: Int(from - window.start)) else {
         if window.reachesEnd { return nil }
         from = window.start + Int64(window.count)
         // The preceding bytes determine whether a line starts, and the last line break.
-        try window.move(to: max(place, from - 2))
+        try move(to: max(place, from - 2))
         continue
       }
       let offset = window.start + Int64(dash)
@@ -133,7 +150,7 @@ struct PartScanner: ~Copyable {
         from = offset
         let start = max(place, offset - 2)
         if start > window.start {
-          try window.move(to: start)
+          try move(to: start)
           continue
         }
       }
@@ -147,7 +164,7 @@ struct PartScanner: ~Copyable {
       from = window.start + Int64(end)
       if end == bytes.count, !window.reachesEnd {
         // A run of dashes that continues is not the start of a line.
-        try window.move(to: max(place, from - 2))
+        try move(to: max(place, from - 2))
       }
     }
   }
@@ -240,7 +257,7 @@ struct PartScanner: ~Copyable {
   private mutating func endsAtCR(at place: Int64) throws(Fault) -> Bool {
     guard place < size else { return false }
     if place + 4096 > window.start + Int64(window.count), !window.reachesEnd || place < window.start {
-      try window.move(to: place)
+      try move(to: place)
     }
     let from = Int(place - window.start)
     let bytes = unsafe window.bytes
@@ -255,7 +272,7 @@ struct PartScanner: ~Copyable {
   private mutating func line(at place: Int64, endsAtCR: Bool, limit: Int) throws(Fault) -> Line {
     var text: [UInt8] = []
     var from = place
-    if from < window.start || from >= window.start + Int64(window.count) { try window.move(to: from) }
+    if from < window.start || from >= window.start + Int64(window.count) { try move(to: from) }
     while true {
       let bytes = unsafe window.bytes
       let local = Int(from - window.start)
@@ -263,7 +280,7 @@ struct PartScanner: ~Copyable {
       if endsAtCR, let cr = unsafe bytes.firstIndex(of: 0x0d, in: local..<(end ?? bytes.count)) { end = cr }
       // A CR at the window's end may belong to a CRLF.
       if end == nil || end == bytes.count - 1, !window.reachesEnd, local > 0 {
-        try window.move(to: from)
+        try move(to: from)
         continue
       }
       let stop = end ?? bytes.count
@@ -271,7 +288,7 @@ struct PartScanner: ~Copyable {
       guard let end else {
         from = window.start + Int64(stop)
         if window.reachesEnd { return Line(text: text, next: from) }
-        try window.move(to: from)
+        try move(to: from)
         continue
       }
       while text.last == 0x0d { text.removeLast() }

@@ -26,8 +26,9 @@ internal import Bytes
   /// The window's bytes, valid until it is moved.
   var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-  /// Moves the window to start at `offset`, with as many bytes as fit; bytes already present are not read again.
-  mutating func move(to offset: Int64) throws(Fault) {
+  /// Moves the window to start at `offset`, with as many bytes as fit, none of them from `limit` on; bytes already present are
+  /// not read again.
+  mutating func move(to offset: Int64, before limit: Int64 = .max) throws(Fault) {
     let isWithin = offset >= start && offset < start + Int64(count)
     let kept = isWithin ? count - Int(offset - start) : 0
     if kept > 0, kept < count, let base = unsafe buffer.baseAddress {
@@ -35,7 +36,7 @@ internal import Bytes
     }
     start = offset
     count = kept
-    let wanted = unsafe Int(min(Int64(buffer.count - kept), max(0, end - offset - Int64(kept))))
+    let wanted = unsafe Int(min(Int64(buffer.count - kept), max(0, min(end, limit) - offset - Int64(kept))))
     guard wanted > 0 else { return }
     try Interest.check()
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[kept..<kept + wanted])

@@ -44,7 +44,8 @@ extension Views {
 
   private static func mail(_ services: ViewServices) -> [any View] {
     let mailboxes = Mailboxes(index: services.index, services.memory)
-    let messages = MessagesView(listing: services.listing, mailboxes, services.unpacking)
+    let messages = MessagesView(
+      listing: services.listing, mailboxes, services.unpacking, stores: services.mailWorkers.map { MailStores($0) })
     return [
       messages, MailboxViewsView(besides: messages, mailboxes),
       MessageView(listing: services.listing, mailboxes.messages, outlook: services.conversions?.outlook),
@@ -125,7 +126,11 @@ private struct ViewServices: Sendable {
   let memory: MemoryBudget
 
   /// What lists archives that no parser here reads.
-  var archiveWorkers: ConversionService? {
-    conversions.flatMap { $0.catalogue.conversion(Conversion.entries.verb) == nil ? nil : $0.renditions }
+  var archiveWorkers: ConversionService? { workers(for: .entries) }
+  /// What lists the messages of mail stores.
+  var mailWorkers: ConversionService? { workers(for: .letters) }
+
+  private func workers(for conversion: Conversion) -> ConversionService? {
+    conversions.flatMap { $0.catalogue.conversion(conversion.verb) == nil ? nil : $0.renditions }
   }
 }

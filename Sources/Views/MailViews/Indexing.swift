@@ -12,10 +12,11 @@ package final class Indexing: Sendable {
   private let view: MessagesView
 
   /// - Parameter attached: reads what is attached to messages, if its words are wanted.
-  package init(index: Index, attached: AttachedTexts? = nil) {
+  /// - Parameter stores: nil if no program is there that reads what Outlook writes.
+  package init(index: Index, attached: AttachedTexts? = nil, stores: MailStores? = nil) {
     self.index = index
     mailboxes = Mailboxes(index: index, yieldsToReaders: false, attached: attached)
-    view = MessagesView(listing: ViewListing(), mailboxes)
+    view = MessagesView(listing: ViewListing(), mailboxes, stores: stores)
   }
 
   /// Stops the running searches; what they have found is kept.
@@ -46,8 +47,7 @@ package final class Indexing: Sendable {
 
   private func search(_ name: FileName, in folder: RealFolder) throws(Fault) -> Search? {
     let source = try Source(name, in: folder)
-    guard try view.item(of: source, ViewRequest(source: name), .blocking) != nil else { return nil }
-    let mailbox = mailboxes.mailbox(of: source)
+    guard let mailbox = try view.messages(in: source, .blocking) else { return nil }
     _ = try mailbox.rows(ofBlock: 0, .blocking)
     return Search(mailbox)
   }

@@ -1,5 +1,6 @@
 internal import Bytes
 package import Index
+internal import Jobs
 internal import Mail
 internal import Synchronization
 package import Threads
@@ -16,6 +17,7 @@ package final class Mailboxes: Sendable {
 
   private let table = SourceTable<Mailbox>()
   private let mailFolders = SourceTable<MailFolder>()
+  private let stores = SourceTable<MailStore>()
   private let listed = MailFolders()
   /// Mailboxes kept open though not in use, in LRU order, the latest at the end.
   private let kept = Mutex<[any MessageSource]>([])
@@ -103,6 +105,11 @@ package final class Mailboxes: Sendable {
   }
 
   func mailbox(of source: Source) -> Mailbox { table.value(of: source) { Mailbox($0, in: self) } }
+
+  /// The messages of a file of Outlook's with folders.
+  func store(of source: Source, _ workers: ConversionService) -> MailStore {
+    stores.value(of: source) { MailStore($0, workers, in: self) }
+  }
 
   func keep(_ mailbox: any MessageSource) {
     kept.withLock { kept in

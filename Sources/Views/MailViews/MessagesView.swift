@@ -9,29 +9,39 @@ package import Unpacking
 package struct MessagesView: FolderView {
   package let name = "messages"
   package let listedExtensions: Set<FileExtension>
-  package let possibleExtensions = usual
+  package let possibleExtensions: Set<FileExtension>
   private let listsUnnamed: Bool
   private let mailboxes: Mailboxes
   private let unpacking: Unpacking
   /// Those of mailboxes that are not compressed.
   private let plain: Set<FileExtension>
+  /// nil if no program is there that reads what Outlook writes.
+  private let stores: MailStores?
+  /// Those of Outlook's files.
+  private let storeExtensions: Set<FileExtension>
 
   package static let suffix: StaticString = ".messages"
   private static let usual: Set<FileExtension> = ["mbox", "mbx"]
 
   package var descriptions: [ViewDescription] {
-    [
-      ViewDescription(
-        Self.spelling, listed: Self.usual, sources: "any mailbox, also compressed (`.mbox.gz`, `2024-May.txt.gz`)",
-        "a folder for each message")
-    ]
+    let own = ViewDescription(
+      Self.spelling, listed: Self.usual, sources: "any mailbox, also compressed (`.mbox.gz`, `2024-May.txt.gz`)",
+      "a folder for each message")
+    let others = ViewDescription(
+      Self.spelling, listed: MailStores.extensions, sources: "PST, OST (Outlook)", "a folder for each message")
+    return stores == nil ? [own] : [own, others]
   }
 
-  package init(listing: ViewListing, _ mailboxes: Mailboxes, _ unpacking: Unpacking = Unpacking()) {
+  package init(
+    listing: ViewListing, _ mailboxes: Mailboxes, _ unpacking: Unpacking = Unpacking(), stores: MailStores? = nil
+  ) {
     plain = listing.extensions(Self.usual)
+    storeExtensions = stores == nil ? [] : listing.extensions(MailStores.extensions)
+    possibleExtensions = stores == nil ? Self.usual : Self.usual.union(MailStores.extensions)
     listsUnnamed = plain.contains("mbox")
-    listedExtensions = listsUnnamed ? plain.union(Self.packed) : plain
+    listedExtensions = (listsUnnamed ? plain.union(Self.packed) : plain).union(storeExtensions)
     self.mailboxes = mailboxes
+    self.stores = stores
     self.unpacking = unpacking
   }
 
@@ -39,7 +49,7 @@ package struct MessagesView: FolderView {
 
   package func isListed(beside file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension else { return false }
-    return plain.contains(fileExtension) || isPackedMailbox(file)
+    return plain.contains(fileExtension) || storeExtensions.contains(fileExtension) || isPackedMailbox(file)
   }
 
   /// Whether a name is that of a compressed mailbox: `list.mbox.gz`, or `2024-May.txt.gz`, as Mailman's archives have.
@@ -53,12 +63,26 @@ package struct MessagesView: FolderView {
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
-    listsUnnamed && MailboxScanner.isMailbox(startingWith: head)
+    listsUnnamed && (MailboxScanner.isMailbox(startingWith: head) || stores != nil && MailStores.isStart(head))
+  }
+
+  /// The messages of a file, by its name or else by its content; nil if it has none.
+  func messages(in source: Source, _ patience: Patience) throws(Fault) -> (any MessageSource)? {
+    if let stores, try isStore(source, patience) { return mailboxes.store(of: source, stores.workers) }
+    return try mailbox(in: source, patience).map { mailboxes.mailbox(of: $0) }
+  }
+
+  private func isStore(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
+    if source.isConcealed { return source.isNamed(among: MailStores.extensions) }
+    if source.isNamed(among: storeExtensions) { return true }
+    // What is to be a mailbox is not looked into.
+    if source.isTaken(byName: plain) || isPackedMailbox(source.name) { return false }
+    return try MailStores.isStart(source.head(patience))
   }
 
   /// The mailbox that a file is, by its name or else by its content, or that is in it if it is compressed; nil if there
   /// is none.
-  func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
+  private func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
     if source.isTaken(byName: plain) { return source }
     if isPackedMailbox(source.name) { return try unpacking.inside(of: source, patience) ?? source }
     let head = try source.head(patience)
@@ -70,8 +94,8 @@ package struct MessagesView: FolderView {
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let mailbox = try mailbox(in: source, patience) else { return nil }
-    let folder = MailboxFolder(mailboxes.mailbox(of: mailbox), mailboxes.messages)
+    guard let messages = try messages(in: source, patience) else { return nil }
+    let folder = MailboxFolder(messages, mailboxes.messages)
     return Found(folder, try folder.attributes(patience))
   }
 

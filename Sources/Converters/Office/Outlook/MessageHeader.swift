@@ -5,7 +5,7 @@ internal import WorkerKit
 struct MessageHeader {
   /// Without line ends; none about the parts.
   private(set) var lines: [String] = []
-  private let properties: OutlookProperties
+  private let properties: any MessageProperties
 
   init(_ message: OutlookMessage) throws(JobFailure) {
     properties = message.properties

@@ -7,6 +7,8 @@ struct MessageWriter {
   private let output: TextOutput
   /// What no message has room for here: objects of other programs.
   private(set) var leftOut = 0
+  /// The files that are attached and not written: where each belongs, in bytes of what is written, and its size.
+  private(set) var files: [(place: Int64, size: Int64, address: [UInt32])] = []
 
   private static let deepest = 16
   /// A multiple of what a line of Base64 has, 57 bytes.
@@ -82,32 +84,44 @@ struct MessageWriter {
     }
   }
 
-  private mutating func write(_ attachment: OutlookProperties, _ mark: String, _ depth: Int) throws(JobFailure) {
+  private mutating func write(
+    _ attachment: any MessageProperties, _ mark: String, _ depth: Int
+  ) throws(JobFailure) {
     let name = try attachment.text(anyOf: [0x3707, 0x3704, 0x3001])
-    if let stream = attachment.stream(0x3701, 0x102) {
-      try next(mark)
-      let type = try attachment.text(0x370e).flatMap(Self.type)
-      try output.write("Content-Type: \(type ?? "application/octet-stream")\nContent-Transfer-Encoding: base64\n")
-      if let id = try attachment.text(0x3712), let plain = MessageHeader.plain(id) {
-        try output.write("Content-ID: <\(plain.filter { $0 != "<" && $0 != ">" })>\n")
-      }
-      // Shown within the page.
-      let isInline = (attachment.number(0x3714) ?? 0) & 4 != 0
-      try writeDisposition(isInline ? "inline" : "attachment", name)
+    switch try attachment.content() {
+    case .stream(let stream):
+      try startFile(attachment, name, mark)
       while true {
         let bytes = try stream.next(Self.piece)
         if bytes.isEmpty { break }
         try writeLines(bytes)
       }
       try output.write("\n")
-    } else if attachment.number(0x3705) == 5, let storage = attachment.storage(0x3701) {
+    case .later(let size, let address):
+      try startFile(attachment, name, mark)
+      files.append((Int64(output.count), size, address))
+      try output.write("\n")
+    case .message(let message):
       try next(mark)
       try output.write("Content-Type: message/rfc822\nContent-Transfer-Encoding: 8bit\n")
       try writeDisposition("attachment", name.map { $0.hasSuffix(".eml") || $0.hasSuffix(".msg") ? $0 : $0 + ".eml" })
-      try write(OutlookMessage(storage, .embedded), depth: depth + 1)
-    } else {
-      leftOut += 1
+      try write(message, depth: depth + 1)
+    case .other: leftOut += 1
     }
+  }
+
+  private func startFile(
+    _ attachment: any MessageProperties, _ name: String?, _ mark: String
+  ) throws(JobFailure) {
+    try next(mark)
+    let type = try attachment.text(0x370e).flatMap(Self.type)
+    try output.write("Content-Type: \(type ?? "application/octet-stream")\nContent-Transfer-Encoding: base64\n")
+    if let id = try attachment.text(0x3712), let plain = MessageHeader.plain(id) {
+      try output.write("Content-ID: <\(plain.filter { $0 != "<" && $0 != ">" })>\n")
+    }
+    // Shown within the page.
+    let isInline = (attachment.number(0x3714) ?? 0) & 4 != 0
+    try writeDisposition(isInline ? "inline" : "attachment", name)
   }
 
   private func writeDisposition(_ kind: String, _ name: String?) throws(JobFailure) {

@@ -3,15 +3,23 @@ internal import Catalogue
 internal import Mail
 internal import WorkerKit
 
-/// A message in an Outlook message file, or one that another has attached.
+/// A message of Outlook's, or one that another has attached.
 struct OutlookMessage {
-  let properties: OutlookProperties
-  /// In the file's order, as all parts.
-  let recipients: [OutlookProperties]
-  let attachments: [OutlookProperties]
+  let properties: any MessageProperties
+  /// In the order in which they are kept, as all parts.
+  let recipients: [any MessageProperties]
+  let attachments: [any MessageProperties]
 
-  private static let mostParts = 65_536
+  /// More recipients, or attachments, are not read.
+  static let mostParts = 65_536
 
+  init(properties: any MessageProperties, recipients: [any MessageProperties], attachments: [any MessageProperties]) {
+    self.properties = properties
+    self.recipients = recipients
+    self.attachments = attachments
+  }
+
+  /// The one in a message file.
   init(_ storage: CompoundStorage, _ head: OutlookProperties.Head) throws(JobFailure) {
     let properties = try OutlookProperties(storage, head)
     self.properties = properties

@@ -1,10 +1,9 @@
 internal import Catalogue
-internal import Text
 internal import WorkerKit
 
 /// The properties of a message, a recipient or an attachment in an Outlook message file (MS-OXMSG, section 2.4): what is
 /// short in one stream, and a stream of its own for each of the others.
-struct OutlookProperties {
+struct OutlookProperties: MessageProperties {
   /// Where properties start in their stream: behind what it says of the whole.
   enum Head: Int {
     case file = 32
@@ -43,8 +42,7 @@ struct OutlookProperties {
 
   /// In seconds since 1970.
   func time(_ id: UInt16) -> Int64? {
-    guard let ticks = short[UInt32(id) << 16 | 0x40], ticks > 0, ticks < 1 << 62 else { return nil }
-    return Int64(ticks / 10_000_000) - 11_644_473_600
+    short[UInt32(id) << 16 | 0x40].flatMap(WindowsTime.seconds)
   }
 
   func stream(_ id: UInt16, _ type: UInt16) -> CompoundStream? {
@@ -58,26 +56,16 @@ struct OutlookProperties {
     return try Self.all(of: stream)
   }
 
-  /// The first of these that there is.
-  func text(anyOf ids: [UInt16]) throws(JobFailure) -> String? {
-    for id in ids { if let text = try text(id) { return text } }
-    return nil
+  func text(_ id: UInt16) throws(JobFailure) -> String? {
+    if let stream = stream(id, 0x1f) { return decoded(try Self.all(of: stream), isWide: true) }
+    return try stream(id, 0x1e).flatMap { stream throws(JobFailure) in decoded(try Self.all(of: stream), isWide: false)
+    }
   }
 
-  /// Without zeros at its end; nil if there is none, or it is empty.
-  func text(_ id: UInt16) throws(JobFailure) -> String? {
-    var text = ""
-    if let stream = stream(id, 0x1f) {
-      let bytes = try Self.all(of: stream)
-      let units = stride(from: 0, to: bytes.count - 1, by: 2).map { UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8 }
-      text = String(decoding: units, as: UTF16.self)
-    } else if let stream = stream(id, 0x1e) {
-      let bytes = try Self.all(of: stream)
-      let name = Array(CodePage.name(page).utf8)
-      text = String(decoding: DecodedText.utf8(bytes, declared: name[...]), as: UTF8.self)
-    }
-    while text.unicodeScalars.last == "\0" { text.unicodeScalars.removeLast() }
-    return text.isEmpty ? nil : text
+  func content() throws(JobFailure) -> AttachedContent {
+    if let stream = stream(0x3701, 0x102) { return .stream(stream) }
+    guard number(0x3705) == 5, let storage = storage(0x3701) else { return .other }
+    return .message(try OutlookMessage(storage, .embedded))
   }
 
   private static func all(of stream: CompoundStream) throws(JobFailure) -> [UInt8] {

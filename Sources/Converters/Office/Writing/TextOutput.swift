@@ -1,22 +1,32 @@
 internal import WorkerKit
 
-/// Text on its way to a job's result, which gets it in large pieces.
+/// Text on its way to a job's result, which gets it in large pieces, or kept until it is taken.
 final class TextOutput {
-  private let output: JobOutput
+  /// nil: it is kept.
+  private let output: JobOutput?
   private var waiting: [UInt8] = []
-  private(set) var isEmpty = true
+  /// In bytes, from the start or the last taking on.
+  private(set) var count = 0
+  var isEmpty: Bool { count == 0 }
   private static let piece = 64 << 10
 
-  init(_ output: JobOutput) { self.output = output }
+  init(_ output: JobOutput?) { self.output = output }
 
   func write(_ text: String) throws(JobFailure) {
     if text.isEmpty { return }
-    isEmpty = false
     waiting += text.utf8
-    if waiting.count >= Self.piece { try flush() }
+    count += text.utf8.count
+    if output != nil, waiting.count >= Self.piece { try flush() }
+  }
+
+  /// All that was kept.
+  func take() -> [UInt8] {
+    defer { (waiting, count) = ([], 0) }
+    return waiting
   }
 
   func flush() throws(JobFailure) {
+    guard let output else { return }
     let bytes = waiting
     waiting.removeAll(keepingCapacity: true)
     try unsafe output.write(bytes.span.bytes)

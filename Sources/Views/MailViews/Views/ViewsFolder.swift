@@ -111,7 +111,8 @@ package struct MailboxViewsView: FolderView {
   package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        Self.spelling, listed: messages.possibleExtensions, sources: "any mailbox",
+        Self.spelling, listed: messages.possibleExtensions,
+        sources: possibleExtensions.contains("pst") ? "any mailbox, PST, OST (Outlook)" : "any mailbox",
         "the messages by date, sender, thread and label, their attachments, and `search/QUERY/`")
     ]
   }
@@ -129,8 +130,8 @@ package struct MailboxViewsView: FolderView {
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let mailbox = try messages.mailbox(in: source, patience) else { return nil }
-    let folder = ViewsFolder(mailboxes.sorted(mailboxes.mailbox(of: mailbox)))
+    guard let messages = try messages.messages(in: source, patience) else { return nil }
+    let folder = ViewsFolder(mailboxes.sorted(messages))
     return Found(folder, try folder.attributes(patience))
   }
 }

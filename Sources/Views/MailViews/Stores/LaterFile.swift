@@ -1,0 +1,39 @@
+internal import Bytes
+internal import Catalogue
+internal import Jobs
+internal import Synchronization
+internal import Tree
+
+/// A file that a worker makes when it is read, and whose size is known before.
+final class LaterFile: ByteSource {
+  let size: Int64
+  private let recipe: Recipe
+  private let subject: ConversionService.Subject
+  private let workers: ConversionService
+  private let made = Mutex<Rendition?>(nil)
+
+  init(size: Int64, _ recipe: Recipe, of subject: ConversionService.Subject, _ workers: ConversionService) {
+    self.size = size
+    self.recipe = recipe
+    self.subject = subject
+    self.workers = workers
+  }
+
+  private func bytes(_ patience: Patience) throws(Fault) -> Rendition {
+    if let known = made.withLock({ $0 }) { return known }
+    if patience == .immediate { throw .later }
+    let bytes = try waiting { () throws(Fault) in try workers.open(recipe, of: subject, .blocking) }
+    guard bytes.size == size else { throw Fault(.damaged, "expected \(size) bytes attached, found \(bytes.size)") }
+    made.withLock { $0 = bytes }
+    return bytes
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    return unsafe try bytes(patience).read(into: buffer, at: offset, patience)
+  }
+
+  func verify() throws(Fault) {
+    if let known = made.withLock({ $0 }) { try known.verify() }
+  }
+}

@@ -1,0 +1,16 @@
+internal import Bytes
+internal import Catalogue
+package import Jobs
+internal import Tree
+
+/// What reads files of Outlook's with folders of messages.
+package struct MailStores: Sendable {
+  let workers: ConversionService
+
+  package init(_ workers: ConversionService) { self.workers = workers }
+
+  static let extensions: Set<FileExtension> = ["pst", "ost"]
+
+  /// How such a file starts (MS-PST, section 2.2.2.6).
+  static func isStart(_ head: ArraySlice<UInt8>) -> Bool { head.starts(with: Array("!BDN".utf8)) }
+}
