@@ -136,7 +136,7 @@ let package = Package(
     module(
       "ArchiveViews", in: "Views",
       [
-        "Bytes", "Threads", "Files", "Codecs", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree",
+        "Bytes", "Threads", "Files", "Codecs", "Cards", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree",
         "Unpacking",
       ]),
     module(
@@ -157,7 +157,8 @@ let package = Package(
     module("Zip", in: "Parsers", ["Bytes", "Codecs", "Entries", "Text", "Threads"]),
     module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"]),
     module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"]),
-    module("Tables", in: "Parsers", ["Bytes", "Text", "Threads"]),
+    module("Tables", in: "Parsers", ["Bytes", "Text", "Threads", "Cards"]),
+    module("Cards", in: "Parsers", ["Bytes", "Text"]),
     module("Cue", in: "Parsers", ["Text"]),
     module("PersonalFolders", in: "Parsers", ["Bytes"]),
 
@@ -247,7 +248,7 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Cue", "PersonalFolders",
+        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Cards", "Cue", "PersonalFolders",
         "Index",
         "Catalogue", "Jobs",
         "Tree", "AllViews",

@@ -4,6 +4,8 @@ public import Bytes
 public enum TableForm: String, Sendable, CaseIterable {
   case html
   case text
+  /// Of contacts alone.
+  case csv
 
   /// The content of a file, according to its name.
   public enum Content: Sendable {
@@ -12,6 +14,8 @@ public enum TableForm: String, Sendable, CaseIterable {
     case json
     /// One value per line.
     case jsonLines
+    case calendar
+    case contacts
   }
 
   /// Incremented whenever a form's output changes.
@@ -42,6 +46,7 @@ public enum TableForm: String, Sendable, CaseIterable {
     case .json: return JSONText(encoding, isLineBound: false)
     case .jsonLines: return JSONText(encoding, isLineBound: true)
     case .table(let delimiter): return table(head, encoding, delimiter, isWhole: head.count == source.size, title)
+    case .calendar, .contacts: return CardRewriting(isTable: self == .csv)
     }
   }
 
@@ -59,7 +64,7 @@ public enum TableForm: String, Sendable, CaseIterable {
     let shape = TableShape(ofTableStartingWith: rest, dialect, isWhole: isWhole)
     switch self {
     case .html: return TableRewriting(encoding, dialect, skipping: skipped, HTMLTable(shape, title: title))
-    case .text: return TableRewriting(encoding, dialect, skipping: skipped, TextTable(shape))
+    case .text, .csv: return TableRewriting(encoding, dialect, skipping: skipped, TextTable(shape))
     }
   }
 }

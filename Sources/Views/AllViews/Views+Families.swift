@@ -56,7 +56,7 @@ extension Views {
   private static func tables(_ services: ViewServices) -> [any View] {
     let known = services.conversions?.known ?? ResultSizes(index: services.index)
     let tables = RewrittenText.Memory(capacity: tableMemory, services.memory)
-    return [TableView(.html, known, tables), TableView(.text, known, tables)]
+    return TableForm.allCases.map { TableView($0, known, tables) }
   }
 
   /// The cache of generated tables, in bytes.

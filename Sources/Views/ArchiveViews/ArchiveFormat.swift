@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Cards
 internal import Catalogue
 internal import Codecs
 internal import Entries
@@ -14,6 +15,8 @@ enum ArchiveFormat: Equatable {
   case zip
   case tar
   case packed(Packing)
+  /// Calendars or cards.
+  case cards
   /// One that a worker program lists.
   case listed
 
@@ -28,6 +31,8 @@ enum ArchiveFormat: Equatable {
       self = .tar
     } else if name.fileExtension == "br", !ZipArchive.isStart(head) {
       self = .packed(.brotli)
+    } else if CardScanner.isStart(head) {
+      self = .cards
     } else if ListedFormat.isStart(head) || ListedFormat.isNamed(name) && !ZipArchive.isStart(head) {
       self = .listed
     } else {
@@ -42,7 +47,7 @@ enum ArchiveFormat: Equatable {
   static func isArchive(_ bytes: any ByteSource, named name: FileName, orListed: Bool) throws(Fault) -> Bool {
     let head = try bytes.head(headSize, .blocking)
     switch ArchiveFormat(startingWith: head, named: name) {
-    case .tar, .packed: return true
+    case .tar, .packed, .cards: return true
     case .listed where orListed && (ListedFormat.isStart(head) || name.fileExtension == "mtree"): return true
     case .zip, .listed: break
     }
@@ -70,6 +75,10 @@ extension Archives {
       }
       return try ZipArchive(
         bytes, modified: file.attributes.modified, cache: unpacking.decoded, options: options, memory: memory)
+    case .cards:
+      if patience == .immediate { throw .later }
+      return try CardArchive(
+        bytes, modified: file.attributes.modified, permissions: file.attributes.permissions, memory: memory)
     case .tar:
       if patience == .immediate { throw .later }
       if let known = try listed(bytes, memory) { return known }

@@ -36,7 +36,10 @@ package struct ContentsView: FolderView {
       Self.spelling, listed: ListedFormat.usual,
       sources: "7z, RAR, ISO 9660, cpio, ar, deb, rpm, cab, LHA, xar, WARC and mtree",
       "the tree inside the archive, or what is in the compressed file")
-    return listsOthers ? [own, others] : [own]
+    let cards = ViewDescription(
+      Self.spelling, sources: "any calendar (iCalendar) and any file of contacts (vCard)",
+      "each entry as a file by itself, and pictures of people")
+    return listsOthers ? [own, others, cards] : [own, cards]
   }
 
   /// - Parameter workers: has archives that no parser here reads listed and unpacked; nil if nothing can.

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Tables
 internal import Tree
 
-/// A table or JSON in another form, generated while it is read.
+/// A table, JSON, a calendar or cards in another form, generated while it is read.
 final class TableFile: MadeItem {
   let file: SourceState
   private let form: TableForm

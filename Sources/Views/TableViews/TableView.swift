@@ -4,8 +4,8 @@ package import Jobs
 package import Tables
 package import Tree
 
-/// `NAME.csv.as-html`, `NAME.csv.as-txt` and `NAME.json.as-txt`, by name, or as `NAME.csv.as.html`: readable forms of tables and JSON, generated
-/// while they are read.
+/// `NAME.csv.as-html`, `NAME.csv.as-txt`, `NAME.json.as-txt`, `NAME.ics.as-txt`, `NAME.vcf.as-csv`, by name, or as
+/// `NAME.csv.as.html`: readable forms of tables, JSON, calendars and cards, generated while they are read.
 ///
 /// A table is recognized by its name only, as nothing in its bytes identifies it.
 package struct TableView: View {
@@ -21,6 +21,7 @@ package struct TableView: View {
     "csv": .table(delimiter: UInt8(ascii: ",")), "tsv": .table(delimiter: UInt8(ascii: "\t")),
     "tab": .table(delimiter: UInt8(ascii: "\t")), "json": .json, "geojson": .json, "ndjson": .jsonLines,
     "jsonl": .jsonLines,
+    "ics": .calendar, "ifb": .calendar, "vcs": .calendar, "vcf": .contacts, "vcard": .contacts,
   ]
 
   package var descriptions: [ViewDescription] {
@@ -31,8 +32,11 @@ package struct TableView: View {
     case .text:
       return [
         ViewDescription("NAME.as-txt", sources: tables, "the table in aligned columns"),
-        ViewDescription("NAME.as-txt", sources: Self.names { !$0.isTable }, "the JSON indented"),
+        ViewDescription("NAME.as-txt", sources: Self.names { !$0.isTable && !$0.isCards }, "the JSON indented"),
+        ViewDescription(
+          "NAME.as-txt", sources: Self.names(\.isCards), "appointments, tasks and contacts as text for people"),
       ]
+    case .csv: return [ViewDescription("NAME.as-csv", sources: Self.names(\.isContacts), "a row for each contact")]
     }
   }
 
@@ -48,6 +52,7 @@ package struct TableView: View {
       switch form {
       case .html: .html
       case .text: .plainText
+      case .csv: .csv
       }
   }
 
@@ -68,7 +73,13 @@ package struct TableView: View {
     guard source.item.knownHead == nil, let fileExtension = source.name.fileExtension,
       let content = Self.contents[fileExtension]
     else { return nil }
-    guard form == .text || content.isTable else { return nil }
+    let isMade =
+      switch form {
+      case .text: true
+      case .html: content.isTable
+      case .csv: content.isContacts
+      }
+    guard isMade else { return nil }
     let item = TableFile(
       SourceState(source), form, content, view: name, known, memory)
     return Found(item, try item.attributes(patience))
@@ -78,5 +89,13 @@ package struct TableView: View {
 extension TableForm.Content {
   fileprivate var isTable: Bool {
     if case .table = self { true } else { false }
+  }
+
+  fileprivate var isContacts: Bool {
+    if case .contacts = self { true } else { false }
+  }
+
+  fileprivate var isCards: Bool {
+    if case .calendar = self { true } else { isContacts }
   }
 }

@@ -1,0 +1,230 @@
+internal import Text
+
+/// A line of a calendar or a card, unfolded: `item1.TEL;TYPE=work,voice:+49 30 1` (RFC 5545, section 3.1; RFC 6350, section 3.3;
+/// vCard 2.1).
+public struct ContentLine: Sendable {
+  /// What lines that belong together have in front of their names.
+  let group: String
+  /// In capitals.
+  let name: String
+  /// Names in capitals; in vCard 2.1, a value may have none.
+  private let parameters: [(name: String, value: String)]
+  private let value: [UInt8]
+
+  private static let mostParameters = 64
+
+  /// nil for what is no such line.
+  init?(_ line: ArraySlice<UInt8>) {
+    // A colon in quotes belongs to a parameter.
+    var isQuoted = false
+    var cuts: [Int] = []
+    var colon: Int?
+    for (place, byte) in zip(line.indices, line) {
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if isQuoted { continue }
+      if byte == UInt8(ascii: ";") { cuts.append(place) }
+      if byte == UInt8(ascii: ":") {
+        colon = place
+        break
+      }
+    }
+    guard let colon, colon > line.startIndex else { return nil }
+    var name = line[..<(cuts.first ?? colon)]
+    guard name.count <= 256, name.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
+    if let dot = name.firstIndex(of: UInt8(ascii: ".")) {
+      group = Self.text(name[..<dot]).uppercased()
+      name = name[(dot + 1)...]
+    } else {
+      group = ""
+    }
+    self.name = Self.text(name).uppercased()
+    var parameters: [(String, String)] = []
+    for (index, cut) in cuts.enumerated().prefix(Self.mostParameters) {
+      let parameter = line[(cut + 1)..<(index + 1 < cuts.count ? cuts[index + 1] : colon)]
+      let halves = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let first = halves.first else { continue }
+      if halves.count == 1 {
+        parameters.append(("", Self.text(first)))
+      } else {
+        parameters.append((Self.text(first).uppercased(), Self.text(halves[1]).filter { $0 != "\"" }))
+      }
+    }
+    self.parameters = parameters
+    value = Array(line[(colon + 1)...])
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The values of a parameter, parted at commas.
+  func values(of parameter: String) -> [String] {
+    parameters.filter { $0.name == parameter }.flatMap { $0.value.split(separator: ",").map { String($0) } }
+  }
+
+  /// What it is of its kind, in small letters: `work`, `cell`.
+  var types: [String] {
+    let bare = parameters.filter { $0.name.isEmpty }.map(\.value).filter { Self.encoding($0) == nil }
+    return (values(of: "TYPE") + bare).map { $0.lowercased() }
+  }
+
+  private enum Encoding {
+    case quotedPrintable
+    case base64
+  }
+
+  private static func encoding(_ word: String) -> Encoding? {
+    switch word.uppercased() {
+    case "QUOTED-PRINTABLE": .quotedPrintable
+    case "BASE64", "B": .base64
+    default: nil
+    }
+  }
+
+  private var encoding: Encoding? {
+    for (name, value) in parameters where name.isEmpty || name == "ENCODING" {
+      if let found = Self.encoding(value) { return found }
+    }
+    return nil
+  }
+
+  var isQuotedPrintable: Bool { encoding == .quotedPrintable }
+
+  // MARK: Values
+
+  /// The value as text, with its escapes.
+  var escaped: String {
+    let bytes = isQuotedPrintable ? Self.unquoted(value) : value
+    let declared = values(of: "CHARSET").first.map { Array($0.utf8) }
+    return CardCharset.text(bytes, declared: declared)
+  }
+
+  /// The value as text.
+  var text: String { Self.unescaped(escaped[...]) }
+
+  /// The parts of a value between semicolons.
+  var parts: [String] { Self.parts(escaped[...], at: ";") }
+
+  static func parts(_ text: Substring, at separator: Character) -> [String] {
+    var parts: [String] = []
+    var start = text.startIndex
+    var isEscaped = false
+    for place in text.indices {
+      if isEscaped {
+        isEscaped = false
+      } else if text[place] == "\\" {
+        isEscaped = true
+      } else if text[place] == separator {
+        parts.append(unescaped(text[start..<place]))
+        start = text.index(after: place)
+      }
+    }
+    return parts + [unescaped(text[start...])]
+  }
+
+  private static func unescaped(_ text: Substring) -> String {
+    guard text.contains("\\") else { return String(text) }
+    var plain = ""
+    var isEscaped = false
+    for sign in text {
+      if isEscaped {
+        isEscaped = false
+        switch sign {
+        case "n", "N": plain.append("\n")
+        case ",", ";", ":", "\\": plain.append(sign)
+        // In vCard 2.1, it stands for itself.
+        default: plain += "\\\(sign)"
+        }
+      } else if sign == "\\" {
+        isEscaped = true
+      } else {
+        plain.append(sign)
+      }
+    }
+    return isEscaped ? plain + "\\" : plain
+  }
+
+  private static func unquoted(_ bytes: [UInt8]) -> [UInt8] {
+    var plain: [UInt8] = []
+    plain.reserveCapacity(bytes.count)
+    var place = 0
+    while place < bytes.count {
+      if bytes[place] == UInt8(ascii: "="), place + 2 < bytes.count, let high = hex(bytes[place + 1]),
+        let low = hex(bytes[place + 2])
+      {
+        plain.append(high << 4 | low)
+        place += 3
+      } else {
+        plain.append(bytes[place])
+        place += 1
+      }
+    }
+    return plain
+  }
+
+  private static func hex(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x37
+    case 0x61...0x66: byte - 0x57
+    default: nil
+    }
+  }
+
+  // MARK: Pictures
+
+  /// The bytes that the value has in Base64, and what kind of file they are; nil if it has none.
+  var picture: (bytes: [UInt8], kind: String)? {
+    var data = value[...]
+    var kind = types.first { !["pref", "home", "work"].contains($0) } ?? ""
+    let head = Array("data:".utf8)
+    if data.starts(with: head), let comma = data.firstIndex(of: UInt8(ascii: ",")) {
+      let type = String(decoding: data[head.count..<comma], as: UTF8.self).lowercased()
+      guard type.hasSuffix(";base64") else { return nil }
+      kind = String(type.split(separator: ";").first ?? "")
+      data = data[(comma + 1)...]
+    } else if encoding != .base64 {
+      return nil
+    }
+    guard let bytes = Self.decoded(data), !bytes.isEmpty else { return nil }
+    let name = kind.split(separator: "/").last.map { String($0) } ?? ""
+    return (bytes, name)
+  }
+
+  private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 4 * 3)
+    var (bits, count): (UInt32, Int) = (0, 0)
+    for letter in text {
+      let value: UInt32
+      switch letter {
+      case 0x41...0x5a: value = UInt32(letter) - 0x41
+      case 0x61...0x7a: value = UInt32(letter) - 0x47
+      case 0x30...0x39: value = UInt32(letter) + 4
+      case 0x2b: value = 62
+      case 0x2f: value = 63
+      case 0x3d, 0x20, 0x09, 0x0d, 0x0a: continue
+      default: return nil
+      }
+      bits = bits << 6 | value
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return bytes
+  }
+}
+
+/// Text of calendars and cards, which are in UTF-8 by their standards and in anything by their programs.
+enum CardCharset {
+  static func text(_ bytes: [UInt8], declared: [UInt8]?) -> String {
+    if bytes.span.isUTF8 { return String(decoding: bytes, as: UTF8.self) }
+    let name =
+      declared.flatMap { CharsetLabel.converterName(of: $0[...]) }
+      ?? CharsetDetector.charset(of: [bytes[...]], in: .text)
+    guard let converter = CharsetConverter(name) ?? CharsetConverter(CharsetDetector.western) else {
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    return String(decoding: converter.repaired(bytes[...]), as: UTF8.self)
+  }
+}
