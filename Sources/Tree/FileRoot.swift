@@ -76,6 +76,11 @@ extension Source {
       folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none))
   }
 
+  /// The folder that this is, for what is in it: whether or not anybody has looked it up.
+  package var asFolder: Node {
+    Node(id: 0, generation: 0, parent: folder, name: name, item: item, depth: folder.depth, face: .none)
+  }
+
   /// A real file, whatever its folder's node.
   package init(_ name: FileName, in folder: RealFolder) throws(Fault) {
     guard let found = try folder.child(named: name, .blocking) else { throw .notFound }

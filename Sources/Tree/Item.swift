@@ -84,6 +84,9 @@ public protocol Item: AnyObject, Sendable {
   /// The entry of a folder with this name; nil if there is none.
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found?
 
+  /// The attributes of that entry; nil if there is none.
+  func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes?
+
   /// Whether a real folder's entry is a folder that has folders of these names. It is not looked at more closely.
   func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool
 
@@ -182,6 +185,8 @@ public struct Provenance: Sendable {
   public var error: String?
   /// One sentence on what is as it should be, and perhaps not as it was expected; nil for most.
   package var remark: String?
+  /// Where else the same is in the source, a path a line; nil for most.
+  package var also: String?
 
   /// Takes over the failure of the source, unless the item itself has failed.
   package mutating func adopt(_ source: Provenance?) {
@@ -224,6 +229,9 @@ extension Item {
   public func measureSize(_ patience: Patience) throws(Fault) {}
   public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }
   public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? { throw .notFolder }
+  public func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes? {
+    try child(named: name, patience)?.attributes
+  }
   public func listing(_ patience: Patience) throws(Fault) -> any Listing { throw .notFolder }
   public func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {
     false

@@ -1,5 +1,5 @@
 extension Provenance {
-  package static let keys = alwaysThere + ["error", "remark"]
+  package static let keys = alwaysThere + ["error", "remark", "also"]
   static let alwaysThere = ["source", "view", "state"]
 
   package subscript(key: String) -> String? {
@@ -9,6 +9,7 @@ extension Provenance {
     case "state": state.rawValue
     case "error": error
     case "remark": remark
+    case "also": also
     default: nil
     }
   }

@@ -127,17 +127,24 @@ package final class RealFolder: Item {
   }
 
   package func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    let status: FileStatus
-    do throws(Fault) { status = try self.status(of: name) } catch {
-      if error.kind == .system(ENOENT) { return nil }
-      throw error
-    }
+    guard let status = try statusIfThere(name) else { return nil }
     let inode = path.root.inode(status)
     let item: any Item =
       status.type == S_IFDIR
       ? RealFolder(RealPath(path, name, status), inode: inode)
       : RealFile(self, name, inode: inode, kind: Kind(status.type))
     return Found(item, Attributes(status, inode: inode))
+  }
+
+  private func statusIfThere(_ name: FileName) throws(Fault) -> FileStatus? {
+    do throws(Fault) { return try status(of: name) } catch {
+      if error.kind == .system(ENOENT) { return nil }
+      throw error
+    }
+  }
+
+  package func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes? {
+    try statusIfThere(name).map { Attributes($0, inode: path.root.inode($0)) }
   }
 
   package func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }

@@ -49,7 +49,12 @@ import Testing
             .: Maildir Maildir.views a.mbox a.mbox.messages a.mbox.views almost apple eml hidden mh Maildir: .Sent .Sent.views \
             cur new tmp
             ./C++/000004
+            ./Inbox/000001
+            ./Inbox/000002
+            ./Inbox/000003
             ./Inbox/000004
+            ./Inbox/000005
+            ./Inbox/000006
             ./draft/000005
             ./flagged/000003
             ./passed/000004
@@ -122,6 +127,52 @@ import Testing
           chmod 711 $S/mh; sleep 1.1; o mnt/mh.messages
           """, scratch)
         #expect(said == "6\n1\ndr-xr-xr-x\ndr-x------\n1\n")
+      }
+    }
+  }
+
+  @Test func anyNameIsShown() async throws {
+    try await withScratch { scratch in
+      try await script("hostile_maildir.py", scratch.source + "/Maildir")
+      try await mounted(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cd Maildir.messages; echo $(ls -A | wc -l) $(ls ../Maildir.views/by-label/flagged | wc -l)
+          cat */message.eml | grep -ac '^body'; cat */body.txt | sort -u | wc -l; ls -A | LC_ALL=C grep -c '[[:cntrl:]]'
+          ls ../Maildir.views/search/odd | wc -l; getfattr -n user.ffmount.source * >/dev/null && echo read
+          """, scratch)
+        // Names that start with a dot are none, and six have the flag F.
+        #expect(said == "20 6\n20\n20\n0\n20\nread\n", "\(said)")
+      }
+    }
+  }
+
+  @Test func listingGoesOnWhileMessagesComeAndGo() async throws {
+    try await withScratch { scratch in
+      try await mounted(scratch) { mount in
+        try await script("listed_while_changed.py", mount.mountpoint, scratch.source + "/Maildir")
+      }
+    }
+  }
+
+  @Test func twoMountsKeepOneIndex() async throws {
+    try await withFolders { scratch in
+      try await mounted(scratch) { one in
+        let other = scratch.path + "/other"
+        try #require(unsafe mkdir(other, 0o700) == 0)
+        let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+        try await withMount(scratch.source, at: other, environment: environment) { two in
+          for round in 0..<4 {
+            let said = try await shell(
+              """
+              printf 'From: n@example.com\\nSubject: round \(round)\\n\\nquokka\\n' >$1/tmp/x; mv $1/tmp/x $1/new/18000\(round).host
+              ls "$2/Maildir.views/search/quokka" >/dev/null & ls "$3/Maildir.views/search/quokka" >/dev/null; wait
+              [ \(round) = 2 ] && rm $1/new/180000.host; sleep .1
+              for m in "$2" "$3"; do ls "$m/Maildir.views/search/quokka" | cut -c-6 | paste -sd' '; ls "$m/Maildir.messages" | md5sum; done | sort | uniq -c | grep -c '^ *2 '
+              """, scratch.source + "/Maildir", one.mountpoint, two.mountpoint)
+            #expect(said.text == "2\n", "\(round): \(said.text)\(said.errors)")
+          }
+        }
       }
     }
   }

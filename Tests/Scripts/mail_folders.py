@@ -36,4 +36,5 @@ def main(source, folder):
     write(f"{folder}/mh/.mh_sequences", b"unseen: 1\n")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// What only who has the key can find of some bytes: HMAC with SHA-256 (RFC 2104).
-@safe final class KeyedDigest {
+@safe package final class KeyedDigest {
   private let context: OpaquePointer
   private let outer: [UInt8]
   /// In bytes.
@@ -9,7 +9,7 @@ internal import COpenSSL
   private static let block = 64
 
   /// `key` has at most 64 bytes. nil when there is no memory for it.
-  init?(key: [UInt8]) {
+  package init?(key: [UInt8]) {
     guard key.count <= Self.block, let context = unsafe EVP_MD_CTX_new() else { return nil }
     unsafe self.context = context
     let padded = key + Array(repeating: 0, count: Self.block - key.count)
@@ -20,15 +20,15 @@ internal import COpenSSL
 
   deinit { unsafe EVP_MD_CTX_free(context) }
 
-  func add(_ bytes: UnsafeRawBufferPointer) {
+  package func add(_ bytes: UnsafeRawBufferPointer) {
     // Fails only for a context that is none.
     _ = unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
   }
 
-  func add(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe add($0) } }
+  package func add(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe add($0) } }
 
   /// Of all that was added; to be called once.
-  func finish() -> [UInt8] {
+  package func finish() -> [UInt8] {
     var inner = [UInt8](repeating: 0, count: Self.size)
     var count: UInt32 = 0
     _ = unsafe EVP_DigestFinal_ex(context, &inner, &count)

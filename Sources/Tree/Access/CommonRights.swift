@@ -3,14 +3,14 @@ internal import Bytes
 /// The access rights for something made from several items: only those who may read each of them.
 ///
 /// A view of more than one file or folder takes its owner and mode from here.
-package struct CommonRights {
+package struct CommonRights: Hashable, Sendable {
   /// nil if not the same for all.
   private var owner: UInt32?
   private var group: UInt32?
   private var classes: Classes
 
   /// Whether the owner, the group and others have access.
-  private struct Classes {
+  private struct Classes: Hashable {
     var owner: Bool
     var group: Bool
     var others: Bool

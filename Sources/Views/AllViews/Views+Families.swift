@@ -49,7 +49,8 @@ extension Views {
     return [
       messages, MailboxViewsView(besides: messages, mailboxes),
       MessageView(listing: services.listing, mailboxes.messages, outlook: services.conversions?.outlook),
-      FolderMessagesView(mailboxes), FolderMailView(listing: services.listing, mailboxes),
+      FolderMessagesView(besides: messages, mailboxes),
+      FolderMailView(listing: services.listing, besides: messages, mailboxes),
     ]
   }
 

@@ -61,9 +61,11 @@ package final class Indexing: Sendable {
   }
 
   private func search(folder source: Source, readingAll: Bool) throws(Fault) -> Search? {
-    guard let folder = try mailboxes.folder(source, .blocking) else { return nil }
+    guard let folder = try mailboxes.folder(source, view, .blocking) else { return nil }
+    // Of several mailboxes, their messages have to be found to know which there are.
+    let count = try folder.count(.blocking)
     if readingAll {
-      for first in stride(from: 0, to: try folder.count(.blocking), by: MailboxDirectory.blockSize) {
+      for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
         _ = try folder.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
       }
     }

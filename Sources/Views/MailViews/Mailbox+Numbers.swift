@@ -3,14 +3,20 @@ internal import Mail
 internal import Tree
 
 /// A mailbox as a source of messages, whose numbers are their positions.
-extension Mailbox: MessageSource {
-  var isQuoted: Bool { true }
+extension Mailbox: NumberedSource {
+  func isQuoted(at position: Int) -> Bool { true }
   var losesMessages: Bool { false }
 
   func bytes(
     of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
   ) throws(Fault) -> any ByteSource {
     try bytes(from: message.start, size: message.size, patience)
+  }
+
+  func places(of position: Int) -> [String] {
+    // Found already, or the message would not be shown.
+    guard let row = try? row(at: position, .blocking) else { return [file.path] }
+    return ["\(file.path)\(MessagesView.suffix)/\(row.folderName(position: position + 1).text)"]
   }
 
   func end() { end(with: .ending) }
@@ -23,6 +29,8 @@ extension Mailbox: MessageSource {
     }
   }
 
+  func number(at position: Int) throws(Fault) -> Int { position }
+
   func numbers() throws(Fault) -> Int { try count(.blocking) }
 
   func numbered(block: Int) throws(Fault) -> [NumberedMessage] {
@@ -32,7 +40,9 @@ extension Mailbox: MessageSource {
     }
   }
 
-  func positions(of numbers: [UInt32], before reach: Int) -> [UInt32] { Array(numbers.prefix { $0 < reach }) }
+  var numberedStore: MailboxContentStore? { store }
+
+  var positionsOfNumbers: [UInt32]? { nil }
 
   func reach(ofNumbersBelow number: Int) -> Int { number }
 }

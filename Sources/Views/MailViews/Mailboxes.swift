@@ -18,13 +18,17 @@ package final class Mailboxes: Sendable {
   private let table = SourceTable<Mailbox>()
   private let mailFolders = SourceTable<MailFolder>()
   private let stores = SourceTable<MailStore>()
-  private let listed = MailFolders()
+  private let mailTrees = SourceTable<MailTree>()
+  private let seenFolders = SeenFolders<MessageFiles>()
+  private let seenTrees = SeenFolders<MailTreeFolder>()
   /// Mailboxes kept open though not in use, in LRU order, the latest at the end.
   private let kept = Mutex<[any MessageSource]>([])
   let index: Index?
   let scans = Workers(atMost: 2, evenHeldUp: 24)
   /// Search for attachments. A separate pool, because these threads wait for scans.
   let looks = Workers(atMost: 2, evenHeldUp: 24)
+  /// Put together what parts of a tree have. They wait for those that look for it.
+  let gatherings = Workers(atMost: 1, evenHeldUp: 12)
   /// Adds words to text indexes, one mailbox at a time.
   let words = Workers(atMost: 1, evenHeldUp: 12)
   let blocks: LRUCache<Place, [MessageRow]>
@@ -40,6 +44,8 @@ package final class Mailboxes: Sendable {
   private let sorted = SourceTable<SortedMailbox>()
   private let keptSorted = Mutex<[SortedMailbox]>([])
   let shown: LRUCache<Place, ShownBlock>
+  /// The hashes of the ids of a mailbox's messages.
+  let messageIDs: LRUCache<Place, [UInt64]>
   let memory: MemoryBudget
   let searchWaiters = SearchWaiters()
   private let ending = Atomic<Bool>(false)
@@ -65,6 +71,8 @@ package final class Mailboxes: Sendable {
 
   let pace: Pace
 
+  /// For the ids of a million messages.
+  private static let roomForIDs = 8 << 20
   /// For parsed blocks of messages: sixteen of usual size.
   private static let roomForBlocks = 16 * blockCost
   /// The size of a usual block, in bytes.
@@ -82,6 +90,7 @@ package final class Mailboxes: Sendable {
     blocks = LRUCache(capacity: Self.roomForBlocks, memory)
     messages = MessageTable(memory)
     shown = LRUCache(capacity: ShownBlock.roomForAll, memory)
+    messageIDs = LRUCache(capacity: Self.roomForIDs, memory)
     // All that is used of one mailbox of many millions fits in; and however small the budget is, some does.
     known = LRUCache(capacity: memory.capacity, memory)
   }
@@ -96,12 +105,39 @@ package final class Mailboxes: Sendable {
     }
   }
 
-  /// The messages of a folder of message files; nil if it has none. Blocks on the disk.
-  func folder(_ source: Source, _ patience: Patience) throws(Fault) -> MailFolder? {
-    guard let files = try listed.files(of: Found(source.item, source.attributes), patience) else { return nil }
-    let shown = try Source(
-      item: files, attributes: files.attributes(patience), name: source.name, folder: source.folder)
-    return mailFolders.value(of: shown) { MailFolder($0, of: files, in: self) }
+  /// The messages of a folder: those of its files, and those of all mailboxes in it and below it; nil if there are none.
+  /// `messages` tells mailboxes from other files. Blocks on the disk.
+  func folder(
+    _ source: Source, _ messages: MessagesView, _ patience: Patience
+  ) throws(Fault) -> (any MessageSource)? {
+    let finder = MailTreeList.Finder(
+      folders: seenFolders,
+      mailbox: { (source) throws(Fault) in try messages.mailbox(in: source, .blocking) },
+      isMailbox: { messages.isMailboxName($0) })
+    guard let tree = try seenTrees.tree(below: source, finder, patience) else { return nil }
+    let folder = source.folder
+    if tree.list.isSingle, let files = tree.list.parts[0].files {
+      let shown = try Source(item: files, attributes: files.attributes(patience), name: source.name, folder: folder)
+      return mailFolder(shown, of: files)
+    }
+    let shown = try Source(item: tree, attributes: tree.attributes(patience), name: source.name, folder: folder)
+    return mailTrees.value(of: shown) { file in
+      let isMaildir = tree.list.parts.count > 1
+      let parts = tree.list.parts.map { part -> MailTree.Part in
+        guard let files = part.files else {
+          return MailTree.Part(label: part.label.text, source: mailbox(of: part.source))
+        }
+        let label = isMaildir && files.list.isMaildir ? part.label.inbox : part.label
+        let source = Source(
+          item: files, attributes: files.shown, name: part.source.name, folder: part.source.folder)
+        return MailTree.Part(label: label.text, source: mailFolder(source, of: files))
+      }
+      return MailTree(file, of: parts, identity: tree.identity, in: self)
+    }
+  }
+
+  private func mailFolder(_ shown: Source, of files: MessageFiles) -> MailFolder {
+    mailFolders.value(of: shown) { MailFolder($0, of: files, in: self) }
   }
 
   func mailbox(of source: Source) -> Mailbox { table.value(of: source) { Mailbox($0, in: self) } }
@@ -147,7 +183,7 @@ package final class Mailboxes: Sendable {
     ending.store(true, ordering: .relaxed)
     // Threads wait for mailboxes, and others for those threads; waits that begin meanwhile are ended afterwards.
     endWaits()
-    for workers in [looks, words, scans] { workers.stop() }
+    for workers in [gatherings, looks, words, scans] { workers.stop() }
     endWaits()
   }
 

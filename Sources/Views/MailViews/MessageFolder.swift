@@ -54,7 +54,7 @@ final class MessageFolder: MadeItem {
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    message.file.provenance(view: message.view, try message.message(patience).fault)
+    message.provenance(try message.message(patience).fault)
   }
 }
 
@@ -128,7 +128,7 @@ final class AttachmentFolder: MadeItem {
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    message.file.provenance(view: message.view, nil)
+    message.provenance(nil)
   }
 }
 
@@ -180,11 +180,11 @@ final class MessageFile: MadeItem {
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    guard case .attachment(let index) = part else { return message.file.provenance(view: message.view, nil) }
+    guard case .attachment(let index) = part else { return message.provenance(nil) }
     let taken = try message.message(patience)
     try message.checkPromptness(patience)
     let damage = taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
-    return message.file.provenance(view: message.view, damage)
+    return message.provenance(damage)
   }
 }
 

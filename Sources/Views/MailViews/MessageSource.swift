@@ -18,8 +18,8 @@ protocol MessageSource: AnyObject, Sendable {
   var fault: Fault? { get }
   /// Whether single messages may go while the others stay.
   var losesMessages: Bool { get }
-  /// Whether messages are as in a mailbox, where lines `>From ` have one `>` too many.
-  var isQuoted: Bool { get }
+  /// Whether a message is as in a mailbox, where lines `>From ` have one `>` too many.
+  func isQuoted(at position: Int) -> Bool
   /// The progress of the search: bytes read, messages found, and whether it is over.
   var reach: (bytes: Int64, messages: Int, isDone: Bool) { get }
   /// Whether the messages are being looked for.
@@ -45,18 +45,28 @@ protocol MessageSource: AnyObject, Sendable {
     of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
   ) throws(Fault) -> any ByteSource
 
-  // MARK: Numbers
+  /// What it is made of: itself, or other sources. Blocks until all messages have been found.
+  func parts() throws(Fault) -> [SourcePart]
+  /// Paths in the source: of what has the message, and of what else has the same one.
+  func places(of position: Int) -> [String]
+}
 
+/// Messages that keep numbers, by which what is derived from each is in the index.
+protocol NumberedSource: MessageSource {
   /// Where the words are in the index; nil without an index.
   var wordsPlace: WordsPlace? { get }
+  /// The place in the index for what is derived from each message, by number; nil without an index, or before all are found.
+  var numberedStore: MailboxContentStore? { get }
   /// Whether texts of an earlier state, named by its `proof`, are the first `count` of this one.
   func hasGrown(from proof: [UInt8], _ count: Int) throws(Fault) -> Bool
+  /// The number of the message at a position, which there is. Blocks, the first time.
+  func number(at position: Int) throws(Fault) -> Int
   /// How many numbers are taken.
   func numbers() throws(Fault) -> Int
   /// The messages with the numbers of a block of `MailboxDirectory.blockSize`.
   func numbered(block: Int) throws(Fault) -> [NumberedMessage]
-  /// The positions of the messages with these numbers, those before `reach`.
-  func positions(of numbers: [UInt32], before reach: Int) -> [UInt32]
+  /// By number, the positions, or `UInt32.max` for what has gone; nil if each is the number.
+  var positionsOfNumbers: [UInt32]? { get }
   /// How many messages, from the first on, have numbers below `number`.
   func reach(ofNumbersBelow number: Int) -> Int
 }
@@ -91,11 +101,25 @@ extension MessageSource {
   /// Parses a message; nil if the file is damaged there, or the message has gone, which does not affect other messages. Blocks.
   func messageIfReadable(_ row: MessageRow, at position: Int) throws(Fault) -> Message? {
     do throws(Fault) {
-      return try Message(reading: bytes(of: ShownMessage.Chunk(row), at: position, .blocking), isQuoted: isQuoted)
+      return try Message(
+        reading: bytes(of: ShownMessage.Chunk(row), at: position, .blocking), isQuoted: isQuoted(at: position))
     } catch {
       let hasGone = losesMessages && error.isOfEarlierState
       guard hasGone || error.concernsContent && error.kind != .changed else { throw error }
       return nil
+    }
+  }
+}
+
+extension NumberedSource {
+  func parts() throws(Fault) -> [SourcePart] { [SourcePart(self)] }
+
+  /// The positions of the messages with these ascending numbers, those before `reach`.
+  func positions(of numbers: [UInt32], before reach: Int) -> [UInt32] {
+    guard let positions = positionsOfNumbers else { return Array(numbers.prefix { $0 < reach }) }
+    return numbers.compactMap { number in
+      guard number < positions.count, positions[Int(number)] < reach else { return nil }
+      return positions[Int(number)]
     }
   }
 }

@@ -49,17 +49,16 @@ package struct MessagesView: FolderView {
 
   package func isListed(beside file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension else { return false }
-    return plain.contains(fileExtension) || storeExtensions.contains(fileExtension) || isPackedMailbox(file)
+    return plain.contains(fileExtension) || storeExtensions.contains(fileExtension)
+      || listsUnnamed && isPackedMailbox(file)
   }
 
   /// Whether a name is that of a compressed mailbox: `list.mbox.gz`, or `2024-May.txt.gz`, as Mailman's archives have.
   private func isPackedMailbox(_ file: FileName) -> Bool {
-    guard listsUnnamed, let fileExtension = file.fileExtension, Self.packed.contains(fileExtension) else {
-      return false
-    }
+    guard let fileExtension = file.fileExtension, Self.packed.contains(fileExtension) else { return false }
     let inner = Packing.innerName(of: file)
     guard let kind = inner.fileExtension else { return false }
-    return plain.contains(kind) || kind == "txt" && MailboxScanner.isArchiveName(inner.bytes)
+    return Self.usual.contains(kind) || kind == "txt" && MailboxScanner.isArchiveName(inner.bytes)
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
@@ -80,11 +79,17 @@ package struct MessagesView: FolderView {
     return try MailStores.isStart(source.head(patience))
   }
 
+  /// Whether a file's name is that of a mailbox, whatever a listing shows.
+  func isMailboxName(_ file: FileName) -> Bool {
+    guard let fileExtension = file.fileExtension else { return false }
+    return Self.usual.contains(fileExtension) || isPackedMailbox(file)
+  }
+
   /// The mailbox that a file is, by its name or else by its content, or that is in it if it is compressed; nil if there
   /// is none.
   private func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
     if source.isTaken(byName: plain) { return source }
-    if isPackedMailbox(source.name) { return try unpacking.inside(of: source, patience) ?? source }
+    if listsUnnamed, isPackedMailbox(source.name) { return try unpacking.inside(of: source, patience) ?? source }
     let head = try source.head(patience)
     if MailboxScanner.isMailbox(startingWith: head) { return source }
     guard Packing(startingWith: head) != nil, let inside = try unpacking.inside(of: source, patience) else {

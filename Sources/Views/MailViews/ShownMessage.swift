@@ -80,10 +80,21 @@ final class ShownMessage: Sendable {
     let bytes = try bytes(patience)
     // Bytes stored plainly in a file can be read at once.
     if patience == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
-    let isQuoted = if case .mailbox(let mailbox, _) = origin { mailbox.isQuoted } else { false }
+    let isQuoted = if case .mailbox(let mailbox, _) = origin { mailbox.isQuoted(at: position) } else { false }
     let message = try Message(reading: bytes, isQuoted: isQuoted)
     messages.insert(message, for: place)
     return message
+  }
+
+  /// Of what shows the message, or a part of it.
+  func provenance(_ fault: Fault?) -> Provenance {
+    var provenance = file.provenance(view: view, fault)
+    if case .mailbox(let mailbox, _) = origin, !(mailbox is any NumberedSource) {
+      let places = mailbox.places(of: position)
+      if let first = places.first { provenance.source = first }
+      if places.count > 1 { provenance.also = places.dropFirst().joined(separator: "\n") }
+    }
+    return provenance
   }
 
   /// Throws `later` if making a body or an attachment, to determine its size, is work for another thread.

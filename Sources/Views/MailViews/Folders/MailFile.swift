@@ -5,9 +5,17 @@ internal import Tree
 /// A file that is one message, in a folder of such files.
 struct MailFile: Sendable {
   let name: FileName
-  /// Which of the folders that hold messages it is in.
-  let folder: Int
   let identity: Identity
+  /// Of the identity.
+  let hash: UInt64
+  /// The number that the name starts with, by which files are sorted first: a Maildir's have the time of delivery.
+  let number: UInt64
+  /// A hash of the ctime.
+  let changes: UInt64
+  /// Its place in the list of who may read which file.
+  let rights: Int32
+  /// Which of the folders that hold messages it is in.
+  let folder: UInt8
   /// What its name says of it.
   let state: MessageState
 
@@ -27,15 +35,21 @@ struct MailFile: Sendable {
     }
   }
 
-  init(_ name: FileName, _ attributes: Attributes, in folder: Int, isInMaildir: Bool) {
+  init(_ name: FileName, _ attributes: Attributes, in folder: Int, isInMaildir: Bool, rights: Int) {
     self.name = name
-    self.folder = folder
+    self.folder = UInt8(folder)
+    self.rights = Int32(rights)
     let (base, flags) = isInMaildir ? Self.parts(of: name.bytes) : (name.bytes, nil)
     var hash = StableHash()
     hash.combine(base)
     identity = Identity(
       inode: attributes.inode, size: Bounds.size(attributes.size), modified: attributes.modified, name: hash.value)
+    self.hash = identity.hash
     state = isInMaildir ? MessageState(maildirFlags: flags ?? []) : []
+    number = Self.number(in: base)
+    changes =
+      StableHash(seed: attributes.inode).adding(UInt64(bitPattern: attributes.changed.seconds))
+      .adding(UInt64(UInt32(bitPattern: attributes.changed.nanoseconds))).value
   }
 
   var isAppleMail: Bool { name.fileExtension == "emlx" }
@@ -49,16 +63,23 @@ struct MailFile: Sendable {
     return (name[..<(comma - 2)], name[(comma + 1)...])
   }
 
-  /// The number that a name starts with, by which files are sorted first: a Maildir's have the time of delivery; and the
-  /// base name.
-  var order: (number: UInt64, rest: ArraySlice<UInt8>) {
+  /// The number that a name starts with.
+  private static func number(in name: ArraySlice<UInt8>) -> UInt64 {
     var number: UInt64 = 0
-    var rest = Self.parts(of: name.bytes).base
-    while let digit = rest.first, digit.isDigit, number < UInt64.max / 16 {
+    for digit in name {
+      guard digit.isDigit, number < UInt64.max / 16 else { break }
       number = number * 10 + UInt64(digit - 0x30)
-      rest.removeFirst()
     }
-    return (rest.count == name.count ? .max : number, rest)
+    return name.first?.isDigit ?? false ? number : .max
+  }
+
+  /// The order of messages: of their numbers, then of their names.
+  static func isBefore(_ one: MailFile, _ other: MailFile) -> Bool {
+    if one.number != other.number { return one.number < other.number }
+    let (name, rival) = (parts(of: one.name.bytes).base, parts(of: other.name.bytes).base)
+    if name != rival { return name.lexicographicallyPrecedes(rival) }
+    // In `cur` before `new`, where it was until just now.
+    return (one.identity.inode, other.folder) < (other.identity.inode, one.folder)
   }
 
   /// Whether a file of this name may be a message in a folder that is no Maildir.

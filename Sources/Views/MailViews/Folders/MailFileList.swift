@@ -5,21 +5,50 @@ internal import Tree
 
 /// The message files of a folder, as a listing has them.
 ///
-/// Those of a Maildir are in its folders `new` and `cur`; other folders have `.eml` and `.emlx` files, or, as MH has them,
+/// Those of a Maildir are in its folders `new`, if it has one, and `cur`; other folders have `.eml` and `.emlx` files, or, as MH has them,
 /// files whose names are numbers. Links are not followed.
-struct MailFileList {
+///
+/// A folder that is listed again is compared with what it was: one whose times are the same is not read, and of one of a
+/// Maildir, whose names are not used twice, only files with new names are looked at.
+struct MailFileList: Sendable {
   private(set) var files: [MailFile] = []
-  /// The folders that hold them.
-  let places: [Found]
+  private(set) var places: [WatchedFolder] = []
+  /// What their files' names are behind in a path.
+  let names: [String]
+  /// The folder itself.
+  private var folder: WatchedFolder
   /// Who may read all of them.
   private(set) var rights: CommonRights
   /// A hash of the files' times of change.
   private(set) var changes: UInt64 = 0
-  /// Of the folder and `places`: mtime and ctime.
-  let times: [Timestamp]
-  private(set) var isSettled = false
-  private let isMaildir: Bool
-  private var last: (owner: UInt32, group: UInt32, permissions: UInt16)?
+  let isMaildir: Bool
+  /// Who may read which file.
+  private var shares = Shares()
+
+  /// The different rights to files, of which there are few.
+  private struct Shares {
+    var all: [CommonRights] = []
+    private var numbers: [CommonRights: Int] = [:]
+    private var last: (owner: UInt32, group: UInt32, permissions: UInt16, number: Int)?
+
+    mutating func number(
+      _ attributes: Attributes, _ accessList: () throws(Fault) -> AccessList?
+    ) throws(Fault) -> Int {
+      var list: AccessList?
+      // What only its owner may read has no list that gives it to others.
+      if attributes.permissions & 0o077 != 0 { list = try accessList() }
+      let mode = (attributes.owner, attributes.group, attributes.permissions)
+      if list == nil, let last, (last.owner, last.group, last.permissions) == mode { return last.number }
+      let rights = CommonRights(attributes, list, wanted: 4)
+      let number = numbers[rights] ?? all.count
+      if number == all.count {
+        all.append(rights)
+        numbers[rights] = number
+      }
+      if list == nil { last = (mode.0, mode.1, mode.2, number) }
+      return number
+    }
+  }
 
   /// More messages are not shown.
   private static let most = 1 << 24
@@ -31,74 +60,80 @@ struct MailFileList {
   static let maildir: [FileName] = ["cur", "new", "tmp"]
 
   /// nil if there are no messages, and the folder is no Maildir. Blocks.
-  static func whole(of found: Found) throws(Fault) -> MailFileList? {
+  ///
+  /// Files of `earlier` are taken to be as they were, if the folder's times do not tell otherwise.
+  static func whole(of found: Found, after earlier: MailFileList?) throws(Fault) -> MailFileList? {
     var attempt = 1
     while true {
-      guard var list = try MailFileList(found) else { return nil }
+      guard var list = try MailFileList(found, after: earlier) else { return nil }
       let before = Timestamp.now
-      guard try list.fill() else { return nil }
+      guard try list.fill(after: earlier) else { return nil }
       // A file that is renamed while its folder is listed may be missed.
-      let now = try times(of: [found.item] + list.places.map(\.item))
-      if now == list.times || attempt == attempts {
-        list.isSettled = now == list.times && now.allSatisfy { $0.isPast(at: before) }
-        list.sort()
+      var isSame = try list.folder.settle(before)
+      for number in list.places.indices where try !list.places[number].settle(before) { isSame = false }
+      if isSame || attempt == attempts {
+        list.finish()
         return list
       }
       attempt += 1
     }
   }
 
-  static func times(of folders: [any Item]) throws(Fault) -> [Timestamp] {
-    var times: [Timestamp] = []
-    for folder in folders {
-      let attributes = try folder.attributes(.blocking)
-      times += [attributes.modified, attributes.changed]
-    }
-    return times
+  /// Whether the folders have the times that they had, and any change would show in those.
+  func isPresent() throws(Fault) -> Bool {
+    for place in places + [folder] where try !place.isPresent() { return false }
+    return true
   }
 
-  private init?(_ found: Found) throws(Fault) {
-    var parts: [Found] = []
+  private init?(_ found: Found, after earlier: MailFileList?) throws(Fault) {
+    var parts: [FileName: Found] = [:]
     for name in Self.maildir {
-      guard let part = try found.item.child(named: name, .blocking), part.attributes.kind == .folder else { break }
-      parts.append(part)
+      let part = try found.item.child(named: name, .blocking)
+      if let part, part.attributes.kind == .folder { parts[name] = part }
     }
-    isMaildir = parts.count == Self.maildir.count
+    isMaildir = parts["cur"] != nil && parts["tmp"] != nil
     // A message that is read for the first time moves from `new` to `cur`: so it is found in one of them at least.
-    places = isMaildir ? [parts[1], parts[0]] : [found]
+    // Thunderbird has no `new`.
+    let folders: [FileName] = isMaildir ? ["new", "cur"].filter { parts[$0] != nil } : []
+    names = isMaildir ? folders.map { $0.text + "/" } : [""]
+    let holders = isMaildir ? folders.compactMap { parts[$0] } : [found]
+    folder = try WatchedFolder(found.item)
     // Who may not list the folders, or reach what is in them, may not read it all at once either.
     rights = CommonRights(found.attributes, try found.item.accessList(), wanted: 5)
-    if isMaildir {
-      for place in places {
-        rights.narrow(to: CommonRights(place.attributes, try place.item.accessList(), wanted: 5))
-      }
+    for holder in holders {
+      if isMaildir { rights.narrow(to: CommonRights(holder.attributes, try holder.item.accessList(), wanted: 5)) }
+      let known = earlier?.places.first { $0.item.inode == holder.item.inode }
+      places.append(try WatchedFolder(known?.item ?? holder.item))
     }
-    times = try Self.times(of: [found.item] + places.map(\.item))
+    if let earlier { shares = earlier.shares }
   }
 
+  // MARK: Files
+
   /// Returns whether it is a folder of mail.
-  private mutating func fill() throws(Fault) -> Bool {
+  private mutating func fill(after earlier: MailFileList?) throws(Fault) -> Bool {
+    let earlier = earlier.flatMap { $0.isMaildir == isMaildir && $0.places.count == places.count ? $0 : nil }
+    var isKept = [Bool](repeating: false, count: earlier?.files.count ?? 0)
     var numbers: [FileName] = []
     var isMH = false
-    for (number, place) in places.enumerated() {
-      let listing = try place.item.listing(.blocking)
-      var offset: Int64 = 0
-      while true {
-        try Interest.check()
-        let entries = try listing.entries(after: offset, .blocking)
-        guard let last = entries.last else { break }
-        offset = last.next
-        for entry in entries where entry.kind == .file {
-          if isMaildir {
-            let name = entry.name.fileName
-            if name.bytes.first != UInt8(ascii: ".") { try add(name, in: number) }
-          } else if MailFile.isMessage(entry.name) {
-            try add(entry.name.fileName, in: number)
-          } else if entry.name.fileExtension == nil {
-            let name = entry.name.fileName
-            if MailFile.isNumber(name) { numbers.append(name) }
-            if name == ".mh_sequences" { isMH = true }
-          }
+    for place in places.indices {
+      if let earlier, earlier.places[place].item.inode == places[place].item.inode {
+        if earlier.places[place].isSettled, earlier.places[place].times == places[place].times {
+          for (index, file) in earlier.files.enumerated() where Int(file.folder) == place { isKept[index] = true }
+          continue
+        }
+        if isMaildir {
+          try add(to: place, whatIsNewAfter: earlier, keeping: &isKept)
+          continue
+        }
+      }
+      try forEachName(in: place) { (name, _) throws(Fault) in
+        if isMaildir || MailFile.isMessage(name) {
+          try add(name.fileName, in: place)
+        } else if name.fileExtension == nil {
+          let name = name.fileName
+          if MailFile.isNumber(name) { numbers.append(name) }
+          if name == ".mh_sequences" { isMH = true }
         }
       }
     }
@@ -106,25 +141,59 @@ struct MailFileList {
     if files.isEmpty, isMH {
       for name in numbers { try add(name, in: 0) }
     }
+    if let earlier, isKept.contains(true) {
+      files = zip(earlier.files, isKept).compactMap { $1 ? $0 : nil } + files
+    }
     return isMaildir || !files.isEmpty
   }
 
-  private mutating func add(_ name: FileName, in place: Int) throws(Fault) {
-    // A name that has just vanished is none.
-    guard let found = try places[place].item.child(named: name, .blocking), found.attributes.kind == .file else {
-      return
+  /// Calls `body` with each file's name, and the inode number that the folder has beside it. Of a Maildir, names that start
+  /// with a dot are none.
+  private func forEachName(
+    in place: Int, _ body: (ListedName, UInt64) throws(Fault) -> Void
+  ) throws(Fault) {
+    let listing = try places[place].item.listing(.blocking)
+    var offset: Int64 = 0
+    while true {
+      try Interest.check()
+      let entries = try listing.entries(after: offset, .blocking)
+      guard let last = entries.last else { return }
+      offset = last.next
+      for entry in entries where entry.kind == .file {
+        if isMaildir, entry.name.bytes.first == UInt8(ascii: ".") { continue }
+        try body(entry.name, entry.inode)
+      }
     }
+  }
+
+  /// A name in the folder `place` of a Maildir that was there before has the same file.
+  private mutating func add(
+    to place: Int, whatIsNewAfter earlier: MailFileList, keeping isKept: inout [Bool]
+  ) throws(Fault) {
+    var known: [UInt64: Int] = Dictionary(minimumCapacity: earlier.files.count)
+    for (index, file) in earlier.files.enumerated() where Int(file.folder) == place {
+      known[file.identity.inode] = index
+    }
+    var fresh: [FileName] = []
+    try forEachName(in: place) { (name, inode) throws(Fault) in
+      if let index = known[inode], earlier.files[index].name.bytes == name.bytes {
+        isKept[index] = true
+      } else {
+        fresh.append(name.fileName)
+      }
+    }
+    for name in fresh { try add(name, in: place) }
+  }
+
+  private mutating func add(_ name: FileName, in place: Int) throws(Fault) {
+    let folder = places[place].item
+    // A name that has just vanished is none.
+    guard let attributes = try folder.attributes(of: name, .blocking), attributes.kind == .file else { return }
     guard files.count < Self.most else { throw Fault(.limit, "there are more than \(Self.most) messages") }
-    let attributes = found.attributes
-    files.append(MailFile(name, attributes, in: place, isInMaildir: isMaildir))
-    changes ^=
-      StableHash(seed: attributes.inode).adding(UInt64(bitPattern: attributes.changed.seconds))
-      .adding(UInt64(UInt32(bitPattern: attributes.changed.nanoseconds))).value
-    // What only its owner may read has no list that gives it to others.
-    let list = attributes.permissions & 0o077 == 0 ? nil : try found.item.accessList()
-    if list == nil, let last, last == (attributes.owner, attributes.group, attributes.permissions) { return }
-    last = (attributes.owner, attributes.group, attributes.permissions)
-    rights.narrow(to: CommonRights(attributes, list, wanted: 4))
+    let share = try shares.number(attributes) { () throws(Fault) in
+      try folder.child(named: name, .blocking)?.item.accessList()
+    }
+    files.append(MailFile(name, attributes, in: place, isInMaildir: isMaildir, rights: share))
   }
 
   private func areMessages(_ names: ArraySlice<FileName>) throws(Fault) -> Bool {
@@ -143,19 +212,20 @@ struct MailFileList {
     }
   }
 
-  /// Puts the files in the order of their names, and leaves out those that were found twice.
-  private mutating func sort() {
-    let keys = files.map(\.order)
-    var order = Array(files.indices)
-    order.sort { one, other in
-      if keys[one].number != keys[other].number { return keys[one].number < keys[other].number }
-      if keys[one].rest != keys[other].rest { return keys[one].rest.lexicographicallyPrecedes(keys[other].rest) }
-      // In `cur` before `new`, where it was until just now.
-      return (files[one].identity.inode, files[other].folder) < (files[other].identity.inode, files[one].folder)
+  /// Puts the files in the order of their names, leaves out those that were found twice, and sums up what there is.
+  private mutating func finish() {
+    // Those of the earlier list are in order, and the sort takes advantage of that.
+    files.sort(by: MailFile.isBefore)
+    if zip(files, files.dropFirst()).contains(where: { $0.hash == $1.hash && $0.identity == $1.identity }) {
+      var single: [MailFile] = []
+      for file in files where single.last?.identity != file.identity { single.append(file) }
+      files = single
     }
-    var sorted: [MailFile] = []
-    sorted.reserveCapacity(files.count)
-    for index in order where sorted.last?.identity != files[index].identity { sorted.append(files[index]) }
-    files = sorted
+    var isUsed = [Bool](repeating: false, count: shares.all.count)
+    for file in files {
+      changes ^= file.changes
+      isUsed[Int(file.rights)] = true
+    }
+    for (share, isUsed) in zip(shares.all, isUsed) where isUsed { rights.narrow(to: share) }
   }
 }

@@ -9,7 +9,7 @@ internal import Tree
 ///
 /// The files are known from the listing. Their headers are read when rows are asked for, a block at a time, and stored in
 /// the index: of a folder that has changed, only those of new files are read.
-final class MailFolder: MessageSource {
+final class MailFolder: NumberedSource {
   let file: SourceState
   private let files: MessageFiles
   private weak let mailboxes: Mailboxes?
@@ -32,7 +32,7 @@ final class MailFolder: MessageSource {
   }
 
   var fault: Fault? { nil }
-  var isQuoted: Bool { false }
+  func isQuoted(at position: Int) -> Bool { false }
   var losesMessages: Bool { true }
   var isSearched: Bool { false }
   var isKept: Bool { known.withLock { $0?.store != nil } }
@@ -55,7 +55,7 @@ final class MailFolder: MessageSource {
     if let index = mailboxes.index, let identity = files.identity { store = FolderStore(index, of: identity) }
     let stored = try store.flatMap { (store) throws(Fault) in
       try store.numbers(of: files.files, path: file.path) { () throws(Fault) in
-        try files.checkCurrent(isDoubted: true, .blocking)
+        try files.checkCurrent(isDoubted: false, .blocking)
       }
     }
     let numbers = stored ?? MessageNumbers(of: files.files)
@@ -78,12 +78,19 @@ final class MailFolder: MessageSource {
     return MailboxContentStore(index: store.index, source: store.source, state: known.state)
   }
 
+  var numberedStore: MailboxContentStore? {
+    guard let known = try? numbering(), let store = known.store else { return nil }
+    return MailboxContentStore(index: store.index, source: store.source, state: known.numbers.epoch)
+  }
+
   var wordsPlace: WordsPlace? {
     guard let known = try? numbering(), let store = known.store else { return nil }
     return WordsPlace(source: store.source, state: known.numbers.epoch, proof: known.numbers.epoch)
   }
 
   func hasGrown(from proof: [UInt8], _ count: Int) throws(Fault) -> Bool { false }
+
+  func number(at position: Int) throws(Fault) -> Int { Int(try numbering().numbers.numbers[position]) }
 
   func numbers() throws(Fault) -> Int { try numbering().count }
 
@@ -100,19 +107,17 @@ final class MailFolder: MessageSource {
     }
   }
 
-  func positions(of numbers: [UInt32], before reach: Int) -> [UInt32] {
-    guard let known = known.withLock({ $0 }) else { return [] }
-    return numbers.compactMap { number in
-      guard number < known.numbers.positions.count else { return nil }
-      let position = known.numbers.positions[Int(number)]
-      return position < reach ? position : nil
-    }
-  }
+  var positionsOfNumbers: [UInt32]? { known.withLock { $0?.numbers.positions } ?? [] }
 
   func reach(ofNumbersBelow number: Int) -> Int {
     guard let known = known.withLock({ $0 }) else { return 0 }
     if number >= known.count { return files.files.count }
     return known.numbers.numbers.firstIndex { $0 >= number } ?? files.files.count
+  }
+
+  func places(of position: Int) -> [String] {
+    guard files.files.indices.contains(position) else { return [file.path] }
+    return [file.path + "/" + files.path(of: files.files[position])]
   }
 
   // MARK: Rows

@@ -8,6 +8,7 @@ package struct FolderMessagesView: FolderView {
   package let sourceKind = Kind.folder
   package let listedExtensions: Set<FileExtension> = []
   package let possibleExtensions: Set<FileExtension> = []
+  private let messages: MessagesView
   private let mailboxes: Mailboxes
 
   package static let suffix = MessagesView.suffix
@@ -15,17 +16,22 @@ package struct FolderMessagesView: FolderView {
   package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        "FOLDER\(Self.suffix)/", sources: "any Maildir or MH folder, and folders of `.eml` or `.emlx` files",
+        "FOLDER\(Self.suffix)/",
+        sources: "any Maildir or MH folder, folders of `.eml` or `.emlx` files, and trees of mailboxes",
         "a folder for each message")
     ]
   }
 
-  package init(_ mailboxes: Mailboxes) { self.mailboxes = mailboxes }
+  /// `messages` tells what is a mailbox.
+  package init(besides messages: MessagesView, _ mailboxes: Mailboxes) {
+    self.messages = messages
+    self.mailboxes = mailboxes
+  }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    try mailboxes.item(of: source, (MailboxFolder.mark, MailboxFolder.mark), patience) { [mailboxes] folder in
+    try mailboxes.item(of: source, messages, (MailboxFolder.mark, MailboxFolder.mark), patience) { [mailboxes] folder in
       MailboxFolder(folder, mailboxes.messages)
     }
   }
@@ -38,6 +44,7 @@ package struct FolderMailView: FolderView {
   package let listedExtensions: Set<FileExtension> = []
   package let possibleExtensions: Set<FileExtension> = []
   package let markers: [FileName]
+  private let messages: MessagesView
   private let mailboxes: Mailboxes
 
   package static let suffix = MailboxViewsView.suffix
@@ -45,12 +52,15 @@ package struct FolderMailView: FolderView {
   package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        "FOLDER\(Self.suffix)/", sources: "any Maildir (listed) or MH folder, and folders of `.eml` or `.emlx` files",
+        "FOLDER\(Self.suffix)/",
+        sources: "any Maildir (listed) or MH folder, folders of `.eml` or `.emlx` files, and trees of mailboxes",
         "the messages by date, sender, thread and label, their attachments, and `search/QUERY/`")
     ]
   }
 
-  package init(listing: ViewListing, _ mailboxes: Mailboxes) {
+  /// `messages` tells what is a mailbox.
+  package init(listing: ViewListing, besides messages: MessagesView, _ mailboxes: Mailboxes) {
+    self.messages = messages
     markers = listing.extensions(["mbox"]).isEmpty ? [] : MailFileList.maildir
     self.mailboxes = mailboxes
   }
@@ -58,7 +68,7 @@ package struct FolderMailView: FolderView {
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    try mailboxes.item(of: source, (ViewPlace.folders, 0), patience) { [mailboxes] folder in
+    try mailboxes.item(of: source, messages, (ViewPlace.folders, 0), patience) { [mailboxes] folder in
       ViewsFolder(mailboxes.sorted(folder))
     }
   }
@@ -68,18 +78,18 @@ extension Mailboxes {
   /// A view of a folder of message files, which `make` makes; nil if the folder has none. `marks` are its inode's and its
   /// identity.
   fileprivate func item(
-    of source: Source, _ marks: (inode: UInt64, identity: UInt64), _ patience: Patience,
-    _ make: @escaping @Sendable (MailFolder) -> any MadeItem
+    of source: Source, _ messages: MessagesView, _ marks: (inode: UInt64, identity: UInt64), _ patience: Patience,
+    _ make: @escaping @Sendable (any MessageSource) -> any MadeItem
   ) throws(Fault) -> Found? {
     guard source.attributes.kind == .folder else { return nil }
     let item: any MadeItem
     if source.isConcealed {
       item = try ConcealedMailFolder(source, marks) { [self] (source, patience) throws(Fault) in
-        guard let folder = try folder(source, patience) else { throw .notFound }
+        guard let folder = try folder(source, messages, patience) else { throw .notFound }
         return make(folder)
       }
     } else {
-      guard source.item.listsViews, let folder = try folder(source, patience) else { return nil }
+      guard source.item.listsViews, let folder = try folder(source, messages, patience) else { return nil }
       item = make(folder)
     }
     return Found(item, try item.attributes(patience))

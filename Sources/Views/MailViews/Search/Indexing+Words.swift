@@ -64,7 +64,7 @@ extension Indexing {
       return (reach.bytes, reach.count, reach.isDone || reach.fault != nil)
     }
     package var fault: Fault? { sorted.search.words.reach.fault }
-    package var isKept: Bool { sorted.search.words.reach.isKept }
+    package var isKept: Bool { sorted.search.words.isKept }
   }
 
   /// Starts to index a mailbox's words. Blocks until its messages and their facts have been found.

@@ -10,7 +10,7 @@ internal import Tree
 final class MailboxSearch: Sendable {
   typealias Outcome = Result<SearchResults, SearchQuery.ParseError>
 
-  let words: TextSearch
+  let words: SourceWords
   private unowned let sorted: SortedMailbox
   private let known: LRUCache<FileName, Known>
   private let noted = Mutex<[FileName]>([])
@@ -32,7 +32,7 @@ final class MailboxSearch: Sendable {
 
   init(_ sorted: SortedMailbox, in mailboxes: Mailboxes) {
     self.sorted = sorted
-    words = TextSearch(sorted.mailbox, in: mailboxes)
+    words = SourceWords(sorted.mailbox, in: mailboxes)
     waiters = mailboxes.searchWaiters
     limit = mailboxes.pace.patience
     known = LRUCache(capacity: Self.roomForResults, mailboxes.memory)
@@ -118,7 +118,7 @@ final class MailboxSearch: Sendable {
   ) throws(Fault) -> SearchResults.Sources? {
     let mailbox = sorted.mailbox
     let expressions = query.expressions
-    var found: TextSearch.Found?
+    var found: SourceWords.Found?
     if query.needsBodies {
       found = try words.texts(within: limit)
       if found == nil { return nil }
@@ -128,11 +128,11 @@ final class MailboxSearch: Sendable {
     var reach = messages
     var headers: HeaderSearch.Hits?
     if query.needsBodies {
-      reach = mailbox.reach(ofNumbersBelow: found?.count ?? 0)
+      reach = found?.reach ?? 0
     } else if !expressions.isEmpty {
       found = try words.textsKept()
       let hits = try HeaderSearch(mailbox: mailbox, expressions: expressions)
-        .hits(from: mailbox.reach(ofNumbersBelow: found?.count ?? 0), to: messages, within: limit)
+        .hits(from: found?.reach ?? 0, to: messages, within: limit)
       reach = hits.reach
       headers = hits
     }
@@ -145,14 +145,13 @@ final class MailboxSearch: Sendable {
         attachments = MessageGroups(single: found)
       }
     }
-    let known = mailbox.reach(ofNumbersBelow: found?.count ?? 0)
     return SearchResults.Sources(
       facts: facts,
       words: { [found, headers] expression throws(Fault) in
         let behind = headers?.positions[expression] ?? []
         guard let found else { return behind }
-        guard let numbers = found.index.numbers(matching: expression, among: found.count) else { throw .noTextIndex }
-        return mailbox.positions(of: numbers, before: known) + behind
+        guard let positions = found.positions(matching: expression) else { throw .noTextIndex }
+        return positions + behind
       },
       groups: { [sorted, attachments] sorting throws(Fault) in
         if sorting == .attachments, let attachments { return attachments }

@@ -13,7 +13,7 @@ internal import Tree
 /// Indexed words survive a crash, and the next process continues from there; while one process adds words, others wait
 /// for it and search what is indexed.
 final class TextSearch: Sendable {
-  private let mailbox: any MessageSource
+  private let mailbox: any NumberedSource
   private weak let mailboxes: Mailboxes?
   private let progress = Monitor(Progress())
   private let turn = BlockingLock()
@@ -22,7 +22,7 @@ final class TextSearch: Sendable {
 
   struct Progress: Sendable {
     /// Whether words are being added.
-    fileprivate(set) var isAdding = false
+    var isAdding = false
     fileprivate var texts: TextIndex?
     /// How much of attachments is in `texts`; nil: nothing.
     fileprivate var extent: AttachedTexts.Extent?
@@ -48,7 +48,7 @@ final class TextSearch: Sendable {
   /// How often a conflict with another process is retried.
   private static let attempts = 3
 
-  init(_ mailbox: any MessageSource, in mailboxes: Mailboxes) {
+  init(_ mailbox: any NumberedSource, in mailboxes: Mailboxes) {
     self.mailbox = mailbox
     self.mailboxes = mailboxes
   }

@@ -18,6 +18,8 @@ struct AttachmentList: Sendable {
   private var ends: [UInt32] = []
   private var places: [(position: UInt32, number: UInt32)] = []
   private var unique = UniqueNames()
+  /// The names that were not free, by index.
+  private var wanted: [UInt32: [UInt8]] = [:]
   private var table = NameTable(expecting: 0)
   /// The positions of the messages with attachments.
   private(set) var messages: [UInt32] = []
@@ -34,6 +36,12 @@ struct AttachmentList: Sendable {
   func name(_ index: Int) -> ArraySlice<UInt8> { names[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])] }
   func place(_ index: Int) -> (position: Int, number: Int) { (Int(places[index].position), Int(places[index].number)) }
 
+  /// What was added.
+  func entry(_ index: Int) -> Entry {
+    let name = wanted[UInt32(index)] ?? Array(name(index))
+    return Entry(position: places[index].position, number: places[index].number, name: name)
+  }
+
   func index(named name: FileName) -> Int? {
     table.find(NameTable.hash(0, name.bytes)) { self.name(Int($0)) == name.bytes }.map { Int($0) }
   }
@@ -48,6 +56,7 @@ struct AttachmentList: Sendable {
   private mutating func add(_ entry: Entry) {
     if isFull { return }
     let name = unique.unique(entry.name[...])
+    if name.bytes != entry.name[...] { wanted[UInt32(ends.count)] = entry.name }
     names += name.bytes
     ends.append(UInt32(names.count))
     places.append((entry.position, entry.number))
@@ -57,7 +66,9 @@ struct AttachmentList: Sendable {
   }
 
   /// In memory, in bytes.
-  var size: Int { names.count + 12 * ends.count + table.memorySize + 4 * messages.count + shapes.count }
+  var size: Int {
+    names.count + 12 * ends.count + table.memorySize + 4 * messages.count + shapes.count + 200 * wanted.count
+  }
 
   /// Frees what only adding needs.
   mutating func finish() { unique = UniqueNames() }

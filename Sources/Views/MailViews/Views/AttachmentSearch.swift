@@ -7,7 +7,8 @@ internal import Tree
 /// The search of a mailbox's messages for attachments: in the background, from the first access on. It pauses while
 /// there are no requests, and the next one resumes it.
 ///
-/// Results are stored in the index a few blocks at a time, and the next mount continues from there.
+/// Results are stored in the index by the messages' numbers, a few blocks at a time: the next mount continues from there, and
+/// of a folder that has changed only new messages are searched.
 final class AttachmentSearch: Sendable {
   private let mailbox: any MessageSource
   private weak let mailboxes: Mailboxes?
@@ -20,12 +21,14 @@ final class AttachmentSearch: Sendable {
   private let course = Mutex(Course())
 
   private struct Course {
+    /// What was found so far; where numbers are not positions, in order of the numbers.
     var list = AttachmentList()
-    /// The next block of messages.
-    var block = 0
-    /// The results for earlier blocks that are not in the index yet.
+    var found = AttachmentStore.Block()
+    /// How many numbers have been looked at.
+    var looked = 0
+    /// The results for the last blocks, which are not in the index yet.
     var batch: [AttachmentStore.Block] = []
-    /// Whether the index's contents have been added to the list.
+    /// Whether the index's contents have been added.
     var isLoaded = false
     /// False after a failure to store: blocks after a missing batch would be useless.
     var isKept = true
@@ -56,7 +59,8 @@ final class AttachmentSearch: Sendable {
 
   /// How many messages have been searched so far, and which of them have attachments.
   var part: (looked: Int, messages: [UInt32]) {
-    progress.read { progress in progress.list.map { ($0.shapes.count, $0.messages) } ?? progress.part }
+    let (list, part) = progress.read { ($0.list, $0.part) }
+    return list.map { ($0.shapes.count, $0.messages) } ?? (part.looked, part.messages.sorted())
   }
 
   /// All attachments. Waits for the end.
@@ -71,54 +75,63 @@ final class AttachmentSearch: Sendable {
       let found = try progress.wait(
         starting: { () throws(Fault) in
           guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-          mailboxes.start(on: mailboxes.looks, self, for: audience) { $0.run($1) }
+          let workers = mailbox is any NumberedSource ? mailboxes.looks : mailboxes.gatherings
+          mailboxes.start(on: workers, self, for: audience) { $0.run($1) }
         }, { progress in progress.fault.map { .failure($0) } ?? answer(progress).map { Result.success($0) } })
       return try found.get()
     }
   }
 
   private func run(_ mailboxes: Mailboxes) {
-    do throws(Fault) { try find(mailboxes) } catch {
+    do throws(Fault) {
+      if let mailbox = mailbox as? any NumberedSource { try find(in: mailbox) } else { try gather(mailboxes) }
+    } catch {
       if mailboxes.isEnding { end() } else if !error.isDelay { progress.update { $0.fault = error } }
     }
     progress.update { $0.isRunning = false }
   }
 
-  private func find(_ mailboxes: Mailboxes) throws(Fault) {
-    let count = try mailbox.count(.blocking)
-    let store = mailbox.store.map { AttachmentStore($0) }
+  private func find(in mailbox: any NumberedSource) throws(Fault) {
+    let (numbers, messages) = try (mailbox.numbers(), mailbox.count(.blocking))
+    let positions = mailbox.positionsOfNumbers
+    let store = mailbox.numberedStore.map { AttachmentStore($0) }
     var course = self.course.withLock { course in
       defer { course = Course() }
       return course
     }
     defer { self.course.withLock { [course] in $0 = course } }
-    func add(_ block: AttachmentStore.Block) {
-      course.list.add(block)
-      course.block += 1
-      let messages = course.list.messages
-      progress.change { progress in
-        progress.part.looked = course.list.shapes.count
-        progress.part.messages += messages[progress.part.messages.count...]
-      }
-      if course.list.count > 0, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
-    }
     if !course.isLoaded {
-      for found in store?.blocks() ?? [] { add(found) }
-      course.isLoaded = true
-    }
-    while course.block * MailboxDirectory.blockSize < count {
-      let found = try look(throughBlock: course.block)
-      add(found)
-      guard course.isKept, let store else { continue }
-      course.batch.append(found)
-      if course.batch.count == AttachmentStore.batchSize || course.block * MailboxDirectory.blockSize >= count {
-        course.isKept = store.store(course.batch, from: course.block - course.batch.count)
-        course.batch = []
+      for found in store?.blocks() ?? [] where course.looked < numbers {
+        note(found, mailbox, positions, &course)
+        course.batch = [found]
       }
+      course.isLoaded = true
+      // A block that is not full is continued.
+      if course.looked.isMultiple(of: MailboxDirectory.blockSize) { course.batch = [] }
     }
-    course.list.finish()
+    while course.looked < numbers {
+      let (found, isWhole) = try look(from: course.looked, in: mailbox)
+      if course.looked.isMultiple(of: MailboxDirectory.blockSize) {
+        course.batch.append(found)
+      } else {
+        course.batch[course.batch.count - 1].add(found)
+      }
+      let first = course.looked / MailboxDirectory.blockSize - course.batch.count + 1
+      note(found, mailbox, positions, &course)
+      course.isKept = course.isKept && isWhole
+      guard course.batch.count == AttachmentStore.batchSize || course.looked >= numbers else { continue }
+      if course.isKept, let store { course.isKept = store.store(course.batch, from: first) }
+      course.batch = []
+    }
+    if let positions { course.list.add(course.found.sorted(positions, messages)) }
     let whole = course.list
     course = Course()
+    publish(whole)
+  }
+
+  private func publish(_ list: consuming AttachmentList) {
+    list.finish()
+    let whole = list
     memory.set(to: whole.size)
     progress.update { progress in
       progress.hasAny = whole.count > 0
@@ -127,21 +140,88 @@ final class AttachmentSearch: Sendable {
     }
   }
 
-  private func look(throughBlock number: Int) throws(Fault) -> AttachmentStore.Block {
+  /// Puts together what the searches of the parts find.
+  private func gather(_ mailboxes: Mailboxes) throws(Fault) {
+    let count = try mailbox.count(.blocking)
+    let parts = try mailbox.parts().map { (part: $0, search: mailboxes.sorted($0.source).attachments) }
+    for part in parts where try part.search.hasAny(.blocking) {
+      progress.update { $0.hasAny = true }
+      break
+    }
+    var found = AttachmentStore.Block(shapes: Array(repeating: [], count: count))
+    for (part, search) in parts {
+      let list = try search.whole()
+      for (place, shape) in list.shapes.enumerated() {
+        if let position = part.position(of: UInt32(place)) { found.shapes[Int(position)] = shape }
+      }
+      let first = found.entries.count
+      for index in 0..<list.count {
+        let entry = list.entry(index)
+        guard let position = part.position(of: entry.position), part.shown.contains(Int(position)) else { continue }
+        found.entries.append(AttachmentList.Entry(position: position, number: entry.number, name: entry.name))
+      }
+      let messages = found.entries[first...].map(\.position)
+      progress.change { progress in
+        progress.part.looked = part.shown.upperBound
+        for message in messages where progress.part.messages.last != message { progress.part.messages.append(message) }
+      }
+    }
+    var list = AttachmentList()
+    list.add(found)
+    publish(list)
+  }
+
+  /// Adds what was found in the next messages by number.
+  private func note(
+    _ found: AttachmentStore.Block, _ mailbox: any NumberedSource, _ positions: [UInt32]?, _ course: inout Course
+  ) {
+    let first = course.looked
+    course.looked += found.shapes.count
+    if let positions {
+      course.found.add(found)
+      let there = found.entries.filter { Int($0.position) < positions.count && positions[Int($0.position)] != .max }
+      progress.change { progress in
+        progress.part.looked = mailbox.reach(ofNumbersBelow: first + found.shapes.count)
+        for entry in there where progress.part.messages.last != positions[Int(entry.position)] {
+          progress.part.messages.append(positions[Int(entry.position)])
+        }
+      }
+      if !there.isEmpty, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
+      return
+    }
+    course.list.add(found)
+    let messages = course.list.messages
+    progress.change { progress in
+      progress.part.looked = course.list.shapes.count
+      progress.part.messages += messages[progress.part.messages.count...]
+    }
+    if course.list.count > 0, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
+  }
+
+  /// Looks through the messages from a number on, to the end of its block, and says whether all could be read.
+  private func look(
+    from first: Int, in mailbox: any NumberedSource
+  ) throws(Fault) -> (AttachmentStore.Block, isWhole: Bool) {
     var block = AttachmentStore.Block()
-    let first = number * MailboxDirectory.blockSize
-    for (index, row) in try mailbox.rows(ofBlock: number, .blocking).enumerated() {
+    var isWhole = true
+    let (number, start) = first.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+    for (index, numbered) in try mailbox.numbered(block: number).dropFirst(start).enumerated() {
       try Interest.check()
-      guard let message = try mailbox.messageIfReadable(row, at: first + index) else {
+      guard let position = numbered.position, let message = try mailbox.messageIfReadable(numbered.row, at: position)
+      else {
+        // A file may be readable another time.
+        if mailbox.losesMessages, numbered.position != nil { isWhole = false }
         block.shapes.append([])
         continue
       }
       block.shapes.append(MessageShape(of: message))
       for (place, attachment) in message.attachments.enumerated() {
-        block.entries.append(AttachmentList.Entry(row, at: first + index, place, attachment.name))
+        block.entries.append(AttachmentList.Entry(numbered.row, at: first + index, place, attachment.name))
       }
     }
-    return block
+    // The mailbox has changed.
+    if block.shapes.isEmpty { throw .stale }
+    return (block, isWhole)
   }
 
   /// The parts of a message's folder, if known.

@@ -2,7 +2,7 @@ internal import Bytes
 package import Index
 internal import Tree
 
-/// The attachments of a mailbox's messages in the index, block by block. Each value belongs to one content of the file.
+/// The attachments of a mailbox's messages in the index, in blocks by number. Each value belongs to one content of the file.
 package struct AttachmentStore: Sendable {
   private let index: Index
   private let source: [UInt8]
@@ -21,11 +21,32 @@ package struct AttachmentStore: Sendable {
 
   private static func key(_ block: Int) -> [UInt8] { [UInt8](bigEndian: UInt64(block)) }
 
-  /// The results for one block of messages.
+  /// The results for one block of messages, or for all; entries have numbers, or positions.
   struct Block: Sendable, Equatable {
     /// One for each message.
     var shapes: [MessageShape] = []
     var entries: [AttachmentList.Entry] = []
+
+    /// Adds what follows.
+    mutating func add(_ next: Block) {
+      shapes += next.shapes
+      entries += next.entries
+    }
+
+    /// What has numbers by position: `positions` by number, `.max` for what has gone.
+    func sorted(_ positions: [UInt32], _ messages: Int) -> Block {
+      var sorted = Block(shapes: Array(repeating: [], count: messages))
+      for (number, shape) in shapes.enumerated() where number < positions.count && Int(positions[number]) < messages {
+        sorted.shapes[Int(positions[number])] = shape
+      }
+      for entry in entries where Int(entry.position) < positions.count {
+        let position = positions[Int(entry.position)]
+        guard Int(position) < messages else { continue }
+        sorted.entries.append(AttachmentList.Entry(position: position, number: entry.number, name: entry.name))
+      }
+      sorted.entries.sort { ($0.position, $0.number) < ($1.position, $1.number) }
+      return sorted
+    }
   }
 
   /// Stores consecutive blocks. Returns whether they are stored.
@@ -50,6 +71,7 @@ package struct AttachmentStore: Sendable {
         let entries = AttachmentList.Entry.entries(in: value.dropFirst(2 + count))
       else { break }
       blocks.append(Block(shapes: shapes.map { MessageShape(rawValue: $0) }, entries: entries))
+      if count < MailboxDirectory.blockSize { break }
     }
     return blocks
   }

@@ -1,0 +1,99 @@
+internal import Bytes
+internal import Codecs
+internal import Tree
+
+/// Where a mailbox is in a tree of them, in the words that mail programs show.
+///
+/// `Inbox.sbd/Archive` of Thunderbird's is `Inbox/Archive`, `.Sent.2023` in a Maildir `Sent/2023`, and what Apple Mail has in a
+/// folder `Work.mbox` is `Work`.
+struct MailLabel: Sendable {
+  private var parts: [String] = []
+  /// Whether it is a folder of Apple Mail's, in which other folders have no meaning.
+  private(set) var isInAppleMailbox = false
+
+  private static let separator = "/"
+
+  /// Empty for the folder itself.
+  var text: String { parts.joined(separator: Self.separator) }
+
+  /// The same for a folder in this one; `isMaildir` says that this one is a Maildir.
+  func folder(_ name: FileName, isInMaildir: Bool) -> MailLabel {
+    var label = self
+    if isInMaildir, name.bytes.first == UInt8(ascii: ".") {
+      let names = name.bytes.dropFirst().split(separator: UInt8(ascii: "."))
+      label.parts += names.map { Self.decoded($0) }
+    } else if name.fileExtension == "mbox" || name.fileExtension == "sbd" {
+      label.isInAppleMailbox = name.fileExtension == "mbox"
+      label.parts.append(Self.stem(name))
+    } else if !isInAppleMailbox {
+      label.parts.append(name.text)
+    }
+    return label
+  }
+
+  /// The same for a mailbox in this folder.
+  func mailbox(_ name: FileName) -> MailLabel {
+    var label = self
+    if isInAppleMailbox, name == "mbox" { return label }
+    let inner = Packing.innerName(of: name)
+    label.parts.append(inner.fileExtension == "mbox" || inner.fileExtension == "mbx" ? Self.stem(inner) : inner.text)
+    return label
+  }
+
+  /// For the messages of a Maildir that has others in it.
+  var inbox: MailLabel {
+    var label = self
+    if parts.isEmpty { label.parts = ["Inbox"] }
+    return label
+  }
+
+  private static func stem(_ name: FileName) -> String {
+    String(decoding: name.bytes[..<(name.bytes.lastIndex(of: UInt8(ascii: ".")) ?? name.bytes.endIndex)], as: UTF8.self)
+  }
+
+  // MARK: Modified UTF-7
+
+  /// A mailbox's name as IMAP servers write it (RFC 3501 §5.1.3): `Entw&APw-rfe`. What is malformed stays as it is.
+  static func decoded(_ name: ArraySlice<UInt8>) -> String {
+    var text = ""
+    var rest = name
+    while let byte = rest.first {
+      if byte == UInt8(ascii: "&"), let end = rest.firstIndex(of: UInt8(ascii: "-")),
+        let shifted = units(rest[(rest.startIndex + 1)..<end])
+      {
+        text += shifted
+        rest = rest[(end + 1)...]
+      } else {
+        let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex
+        text += String(decoding: rest[..<end], as: UTF8.self)
+        rest = rest[end...]
+      }
+    }
+    return text
+  }
+
+  /// Base64 of UTF-16, with a comma for the slash and without padding; nothing stands for `&`.
+  private static func units(_ base64: ArraySlice<UInt8>) -> String? {
+    if base64.isEmpty { return "&" }
+    var (bits, count): (UInt32, Int) = (0, 0)
+    var units: [UInt16] = []
+    for byte in base64 {
+      let value: UInt8
+      switch byte {
+      case 0x41...0x5a: value = byte - 0x41
+      case 0x61...0x7a: value = byte - 0x61 + 26
+      case 0x30...0x39: value = byte - 0x30 + 52
+      case UInt8(ascii: "+"): value = 62
+      case UInt8(ascii: ","): value = 63
+      default: return nil
+      }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 16 {
+        count -= 16
+        units.append(UInt16(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return String(validating: units, as: UTF16.self)
+  }
+}

@@ -1,0 +1,73 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// The mailboxes of a folder in one state: what its views are made of.
+final class MailTreeFolder: Item, FolderState {
+  private let folder: Source
+  let list: MailTreeList
+  private let described: Attributes
+  /// A hash of all that is shown of them.
+  let state: UInt64
+  private let trees: SeenFolders<MailTreeFolder>
+  private let finder: MailTreeList.Finder
+  var inode: UInt64 { folder.item.inode }
+  var kind: Kind { .folder }
+  var sourceState: UInt64 { folder.item.sourceState }
+  // As with `MessageFiles`.
+  var isImmutable: Bool { true }
+
+  init(
+    _ folder: Source, _ list: MailTreeList, _ finder: MailTreeList.Finder, in trees: SeenFolders<MailTreeFolder>
+  ) {
+    self.folder = folder
+    self.list = list
+    self.trees = trees
+    self.finder = finder
+    let rights = list.rights.applied(to: folder.attributes)
+    var state = StableHash(seed: folder.item.inode)
+    var size: Int64 = 0
+    for part in list.parts {
+      state.combine(part.label.text.utf8)
+      state.combine(part.source.item.inode)
+      state.combine(part.state)
+      size = Bounds.sum(size, part.files?.size ?? part.source.attributes.size)
+    }
+    for word in [UInt64(rights.owner), UInt64(rights.group), UInt64(rights.permissions)] { state.combine(word) }
+    self.state = state.value
+    var shown = folder.attributes
+    shown.size = Bounds.size(size)
+    described = list.rights.applied(to: shown)
+  }
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+  /// The mode says what all lists leave.
+  func accessList() throws(Fault) -> AccessList? { nil }
+  func revision(_ attributes: Attributes) -> UInt64 { state }
+  func isPresent() throws(Fault) -> Bool { try list.isPresent() }
+
+  /// Device and inode of the folder, if it is one on a disk.
+  var identity: (device: UInt64, inode: UInt64)? { (folder.item as? RealFolder)?.identity }
+
+  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
+    try folder.item.checkCurrent(isDoubted: isDoubted, patience)
+    if folder.item.isImmutable { return }
+    // An earlier state is over, without another look.
+    if let known = trees.last(folder.item), known.state != state { throw .stale }
+    let now = try trees.tree(below: folder, finder, isDoubted: isDoubted, patience)
+    guard now?.state == state else { throw .stale }
+  }
+}
+
+extension SeenFolders<MailTreeFolder> {
+  /// The mailboxes of a folder in its present state; nil if it has none. Blocks on the disk.
+  func tree(
+    below folder: Source, _ finder: MailTreeList.Finder, isDoubted: Bool = false, _ patience: Patience
+  ) throws(Fault) -> MailTreeFolder? {
+    try present(folder.item, isDoubted: isDoubted, patience) { (found, _) throws(Fault) in
+      let now = Source(item: found.item, attributes: found.attributes, name: folder.name, folder: folder.folder)
+      let list = try MailTreeList(now, finder)
+      return list.parts.isEmpty ? nil : MailTreeFolder(now, list, finder, in: self)
+    }
+  }
+}

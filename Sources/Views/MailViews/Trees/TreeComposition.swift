@@ -1,0 +1,93 @@
+internal import Bytes
+internal import Mail
+internal import Threads
+internal import Tree
+
+/// Which messages of which mailboxes a tree shows, and in which order.
+struct TreeComposition: Sendable {
+  /// A message of a mailbox.
+  struct Place: Hashable, Sendable {
+    let part: UInt32
+    let position: UInt32
+  }
+
+  private(set) var parts: [SourcePart] = []
+  /// By position, the message that is shown.
+  private var shown: [Place] = []
+  /// By position, where else the message is, if anywhere.
+  private(set) var others: [UInt32: [Place]] = [:]
+  /// Names the state of all messages and labels; nil if that of a mailbox has no name.
+  private(set) var state: [UInt8]?
+  /// Why messages of a mailbox are missing.
+  private(set) var fault: Fault?
+
+  var count: Int { shown.count }
+
+  func place(of position: Int) -> (part: Int, position: Int) {
+    (Int(shown[position].part), Int(shown[position].position))
+  }
+
+  /// Waits for all messages of all mailboxes. Blocks.
+  init(of members: [MailTree.Part], in mailboxes: Mailboxes) throws(Fault) {
+    var ids: [[UInt64]] = []
+    for member in members {
+      var own: [UInt64] = []
+      do throws(Fault) { own = try mailboxes.ids(of: member.source) } catch {
+        // What is no mailbox, or damaged, hides none of the others.
+        guard error.concernsContent, error.kind != .changed else { throw error }
+        fault = fault ?? error
+      }
+      fault = fault ?? member.source.fault
+      ids.append(own)
+    }
+    let copies = try Twins(members.map(\.source), ids, mailboxes.index).copies
+    var names = (StableHash(), StableHash(seed: 1))
+    var isNamed = true
+    for (number, member) in members.enumerated() {
+      let first = shown.count
+      var positions: [UInt32] = []
+      positions.reserveCapacity(ids[number].count)
+      for position in ids[number].indices {
+        let place = Place(part: UInt32(number), position: UInt32(position))
+        if let original = copies[place] {
+          let known = parts[Int(original.part)].position(of: original.position) ?? 0
+          others[known, default: []].append(place)
+          positions.append(known)
+          names.0.combine(UInt64(known) << 1 | 1)
+          names.1.combine(UInt64(known) << 1 | 1)
+        } else {
+          positions.append(UInt32(shown.count))
+          shown.append(place)
+        }
+      }
+      parts.append(SourcePart(member.source, at: positions, first..<shown.count))
+      let own = ids[number].isEmpty ? [] : member.source.store?.state
+      if own == nil { isNamed = false }
+      for bytes in [Array(member.label.utf8), own ?? []] {
+        names.0.combine(bytes)
+        names.1.combine(bytes)
+      }
+    }
+    if isNamed { state = [UInt8](bigEndian: [names.0.value, names.1.value]) }
+  }
+}
+
+extension Mailboxes {
+  /// The hashes of the `Message-ID`s of a source's messages, 0 for none. Blocks.
+  fileprivate func ids(of source: any MessageSource) throws(Fault) -> [UInt64] {
+    let place = Place(state: source.file.state, number: 0)
+    if let known = messageIDs[place] { return known }
+    let count = try source.count(.blocking)
+    var ids: [UInt64] = []
+    ids.reserveCapacity(count)
+    for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
+      if isEnding { throw .ending }
+      try Interest.check()
+      for row in try source.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking) {
+        ids.append(row.messageID ?? 0)
+      }
+    }
+    messageIDs.insert(ids, for: place, cost: 8 * ids.count + 64)
+    return ids
+  }
+}
