@@ -15,6 +15,8 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
     """The peers but mairix want a Maildir; taking the archive apart is not counted."""
     source, maildir = inputs.mail(), inputs.maildir()
     archive = source / "archive.mbox"
+    for delivered in (maildir / "new").iterdir():
+        delivered.unlink()
     peers = Peers(scratch, archive, maildir)
     cache = scratch / "words"
 
@@ -59,7 +61,57 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
             Row("52,000: ls by-sender, remounted", lambda root, _: [["ls", f"{root}/{VIEWS}/by-sender"], ["wc", "-l"]], mounts=True),
         ),
         session(Row("52,000: find over all views", lambda root, _: [["find", f"{root}/{VIEWS}"], ["wc", "-l"]])),
+        *maildirs(maildir, ours, peers, ffmount if binary else None, cache),
     ]
+
+
+def maildirs(maildir: Path, ours: list[Contestant], peers: "Peers", ffmount, cache: Path) -> list[Session]:
+    """The same mail as a Maildir, which grows: each program adds one message to it before it looks."""
+    source = maildir.parent
+    views, messages = f"{maildir.name}.views", f"{maildir.name}.messages"
+
+    def after(*command: str) -> Stages:
+        return [["sh", "-c", DELIVERY, str(maildir), *command]]
+
+    def removed(*command: str) -> Stages:
+        return [["sh", "-c", REMOVAL, str(maildir), *command]]
+
+    def listed(name: str, change=after):
+        return lambda root, _: [change("ls", "-U", f"{root}/{name}")[0], ["wc", "-l"]]
+
+    def own(*stages: list[str]) -> dict[str, Stages]:
+        return {"ffmount": list(stages)} if ffmount else {}
+
+    index = own(["sh", "-c", 'rm -rf "$0"; exec "$@"', str(cache), *ffmount("index", "--search", maildir)]) if ffmount else {}
+    again = own(after(*ffmount("index", "--search", maildir))[0]) if ffmount else {}
+    line = own(ffmount("search", maildir, WORD), ["wc", "-l"]) if ffmount else {}
+    phrase = own(after(*ffmount("search", maildir, "delivered"))[0], ["wc", "-l"]) if ffmount else {}
+    return [
+        Session(source, None, [], [Row("Maildir: index of all words", limits=index | peers.index(mairix=False))]),
+        Session(source, None, [], [Row("Maildir: index after a delivery", limits=again | peers.index_again(after))]),
+        Session(source, None, [], [Row("Maildir: a word, on the command line", limits=line | peers.query(WORD, WORD))]),
+        Session(source, None, [], [Row("Maildir: a search after a delivery", limits=phrase | peers.search_again(after, "delivered"))]),
+        Session(
+            source, None, ours,
+            [
+                Row("Maildir: mount, first ls of .messages", listed(messages), mounts=True),
+                Row("Maildir: first ls of .views", lambda root, _: [["ls", f"{root}/{views}"], ["wc", "-l"]]),
+                Row("Maildir: ls of .messages after a delivery", listed(messages)),
+                Row("Maildir: ls of .views after a delivery", listed(views)),
+                Row("Maildir: ls by-date of a month after a delivery", listed(f"{views}/by-date/2024/05")),
+                Row("Maildir: ls of .messages after a deletion", listed(messages, removed)),
+                Row("Maildir: ls of .messages, remounted", listed(messages), mounts=True),
+            ],
+        ),
+    ]
+
+
+#: Puts one more message into the Maildir $0 as programs do, and runs the other words.
+DELIVERY = r'''name=$(date +%s.%N).bench
+printf 'From: %s@example.com\nDate: Wed, 1 May 2024 10:00:00 +0000\nMessage-ID: <%s>\nSubject: delivered\n\nhello\n' \
+  "$name" "$name" >"$0/tmp/$name" && mv "$0/tmp/$name" "$0/new/$name" && exec "$@"'''
+#: Takes one of them out again.
+REMOVAL = r'''rm -f "$0/new/$(ls "$0/new" | head -1)" && exec "$@"'''
 
 
 class Peers:
@@ -79,17 +131,37 @@ class Peers:
             f"database={self.mairix}/database\n"
         )
 
-    def index(self) -> dict[str, Stages]:
-        return {
+    def index(self, mairix: bool = True) -> dict[str, Stages]:
+        found = {
             "mu": [["sh", "-c", 'rm -rf "$0" && mu init --quiet --muhome="$0" --maildir="$1" && exec mu index --quiet --muhome="$0"',
                     str(self.mu), str(self.maildir.parent)]],
             "notmuch": [["sh", "-c", 'rm -rf "$0/db" && mkdir "$0/db" && exec notmuch --config="$0/config" new --quiet', str(self.notmuch)]],
-            "mairix": [["sh", "-c", 'rm -f "$0/database" && exec mairix -f "$0/rc"', str(self.mairix)]],
+        }
+        if mairix:
+            found["mairix"] = [["sh", "-c", 'rm -f "$0/database" && exec mairix -f "$0/rc"', str(self.mairix)]]
+        return found
+
+    def index_again(self, after) -> dict[str, Stages]:
+        """What is new in the Maildir is added; `after` makes that a command after a delivery."""
+        return {
+            "mu": after("mu", "index", "--quiet", f"--muhome={self.mu}"),
+            "notmuch": after("notmuch", f"--config={self.notmuch}/config", "new", "--quiet"),
         }
 
-    def query(self, mu: str, notmuch: str, mairix: str) -> dict[str, Stages]:
+    def search_again(self, after, word: str) -> dict[str, Stages]:
+        """The same, and a search."""
+        mu = f'mu index --quiet --muhome="{self.mu}" && exec mu find --muhome="{self.mu}" --fields=l {word}'
+        notmuch = f'export NOTMUCH_CONFIG="{self.notmuch}/config"; notmuch new --quiet && exec notmuch search --output=files {word}'
         return {
+            "mu": [*after("sh", "-c", mu), ["wc", "-l"]],
+            "notmuch": [*after("sh", "-c", notmuch), ["wc", "-l"]],
+        }
+
+    def query(self, mu: str, notmuch: str, mairix: str | None = None) -> dict[str, Stages]:
+        found = {
             "mu": [["mu", "find", f"--muhome={self.mu}", "--fields=l", mu], ["wc", "-l"]],
             "notmuch": [["notmuch", f"--config={self.notmuch}/config", "search", "--output=files", notmuch], ["wc", "-l"]],
-            "mairix": [["sh", "-c", 'mairix -f "$0" -r "$1" || true', str(self.mairix / "rc"), mairix], ["wc", "-l"]],
         }
+        if mairix:
+            found["mairix"] = [["sh", "-c", 'mairix -f "$0" -r "$1" || true', str(self.mairix / "rc"), mairix], ["wc", "-l"]]
+        return found
