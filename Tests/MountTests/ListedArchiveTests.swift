@@ -78,6 +78,7 @@ import Testing
   private static let makeOdd = """
     seq 40000 > "$1/numbers"; cd "$1/source"; python3 -B "$2" . ../numbers
     7z a -bd -mx0 plain.7z ../numbers > /dev/null; cp plain.7z bad.7z; printf X | dd of=bad.7z bs=1 seek=5000 conv=notrunc 2> /dev/null
+    7z a -bd -tzip -mm=PPMd ppmd.zip ../numbers > /dev/null; 7z a -bd -tzip -mm=Deflate64 deflate64.zip ../numbers > /dev/null
     7z a -bd -m0=ppmd in.7z ../numbers > /dev/null; cat /bin/true in.7z > setup.exe
     cat /bin/true one.rar > rar.elf; bsdtar -C .. -cf bin.cpio --format=bin numbers; mv bin.cpio device.bin
     printf '\\x02\\x21\\x4c\\x18\\x06\\0\\0\\0\\x50hello' > old.lz4
@@ -92,7 +93,7 @@ import Testing
       try await withMount(scratch) { mount in
         let said = try await mount.shell(
           """
-          for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001; do
+          for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001 ppmd.zip deflate64.zip; do
             cmp $a.contents/numbers "$2/numbers" && echo $a
           done
           cat old.lz4.contents/old; echo; find list.mtree.contents -type f
@@ -110,6 +111,8 @@ import Testing
             rar.elf
             device.bin
             a.tar.001
+            ppmd.zip
+            deflate64.zip
             hello
             list.mtree.contents/dir/file
             0

@@ -2,7 +2,7 @@ internal import Bytes
 
 /// What is made of archives that no parser here reads: a list of their entries, and these entries' bytes.
 extension Conversion {
-  public static let archives: [Conversion] = [entries, members, unpacked]
+  public static let archives: [Conversion] = [entries, members, unpacked, decoded]
 
   /// See `EntryRecord`.
   public static let entries: Conversion = {
@@ -20,6 +20,16 @@ extension Conversion {
   /// The same, read as they are made.
   public static let unpacked = bytes("unpacked", .growing)
 
+  /// The bytes of a ZIP archive's entry, of which only the compressed ones are given.
+  public static let decoded: Conversion = {
+    var conversion = Conversion(
+      "decoded", from: [], to: .entryBytes, as: .inView, arguments: PackedEntry.self, size: .guess(1),
+      programs: ["ffarchive"], meaning: ("entries of archives", "their bytes"))
+    conversion.outputLimit = Job.largestOutput
+    conversion.slowness = 60
+    return conversion
+  }()
+
   private static func bytes(_ verb: String, _ making: Making) -> Conversion {
     var conversion = Conversion(
       verb, from: [], to: .entryBytes, as: .inView, arguments: PageSelection.self, size: .guess(1),
@@ -33,6 +43,8 @@ extension Conversion {
 
 extension Recipe {
   public static let entries = Recipe(verb: Conversion.entries.verb)
+
+  public static func decoded(_ entry: PackedEntry) -> Recipe { Recipe(verb: Conversion.decoded.verb, entry) }
 
   /// - Parameters:
   ///   - first: the number of the first entry, from 0.

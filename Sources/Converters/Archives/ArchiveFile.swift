@@ -18,6 +18,8 @@ internal import WorkerKit
   private(set) var isWrong = false
   /// Whether any of its bytes have been decoded.
   private var hasDecoded = false
+  /// What is read one after the other; nil if it is the input.
+  private var pieces: Pieces?
   /// Headers that could not be read, one after the other.
   private var unreadable = 0
 
@@ -40,6 +42,26 @@ internal import WorkerKit
     guard unsafe archive_read_open_memory2(handle, bytes.baseAddress, bytes.count, step) == ARCHIVE_OK else {
       throw failure
     }
+    isOpen = true
+  }
+
+  /// A ZIP archive's entry: `header` is read before the input's bytes.
+  init(_ input: JobInput, behind header: [UInt8]) throws(JobFailure) {
+    guard let handle = unsafe archive_read_new() else { throw .noMemory() }
+    self.input = input
+    unsafe self.handle = unsafe handle
+    _ = unsafe archive_read_support_format_zip_streamable(handle)
+    let pieces = unsafe Pieces(header, input.bytes)
+    self.pieces = pieces
+    let code = unsafe archive_read_open(
+      handle, Unmanaged.passUnretained(pieces).toOpaque(), nil,
+      { _, pieces, start in
+        guard let pieces = unsafe pieces, let start = unsafe start else { return -1 }
+        let next = unsafe Unmanaged<Pieces>.fromOpaque(pieces).takeUnretainedValue().next()
+        unsafe start.pointee = next.baseAddress
+        return next.count
+      }, nil)
+    guard code == ARCHIVE_OK else { throw failure }
     isOpen = true
   }
 
@@ -168,6 +190,9 @@ internal import WorkerKit
   /// Whether it says of files what they are, and has none.
   var isListOnly: Bool { format == ARCHIVE_FORMAT_MTREE }
 
+  /// Whether zeros at the end of a file have no block: compressed files of discs (zisofs).
+  var endsInHoles: Bool { format == ARCHIVE_FORMAT_ISO9660 }
+
   /// Whether an entry can be decoded only after those before it.
   var isSolid: Bool {
     switch format {
@@ -195,5 +220,31 @@ internal import WorkerKit
   var thousandths: Int64 {
     let read = unsafe archive_filter_bytes(handle, -1)
     return min(1000, max(0, read) / max(1, Int64(input.count) / 1000))
+  }
+}
+
+/// A header, and then bytes that lie elsewhere.
+@safe private final class Pieces {
+  private let header: UnsafeMutableRawBufferPointer
+  private let rest: UnsafeRawBufferPointer
+  private var count = 0
+
+  /// `rest` stays where it is as long as this is used.
+  init(_ header: [UInt8], _ rest: UnsafeRawBufferPointer) {
+    unsafe self.header = .allocate(byteCount: header.count, alignment: 1)
+    unsafe self.header.copyBytes(from: header)
+    unsafe self.rest = rest
+  }
+
+  deinit { unsafe header.deallocate() }
+
+  /// The next one, empty at the end.
+  func next() -> UnsafeRawBufferPointer {
+    count += 1
+    switch count {
+    case 1: return unsafe UnsafeRawBufferPointer(header)
+    case 2: return unsafe rest
+    default: return unsafe UnsafeRawBufferPointer(rebasing: rest[rest.count...])
+    }
   }
 }

@@ -19,6 +19,8 @@ public struct MemberWriter {
   private static let bufferSize = 256 << 10
   /// How often the archive is opened again behind an entry at which the library gave up.
   private static let mostTrials = 64
+  /// The same where everything before is to be decoded again.
+  private static let mostSolidTrials = 4
   /// In nanoseconds.
   private static let pause: UInt64 = 50_000_000
 
@@ -42,11 +44,14 @@ public struct MemberWriter {
       while next <= entries.upperBound, try archive.next() {
         next = archive.number + 1
         if entries.contains(archive.number), try !take() { break }
-        if archive.isBroken, !archive.isSolid, trials < Self.mostTrials, next <= entries.upperBound {
-          // Others do not depend on it.
+        guard archive.isBroken, next <= entries.upperBound else { continue }
+        // The library must not be asked any further; others need not depend on what was damaged.
+        if trials < (archive.isSolid ? Self.mostSolidTrials : Self.mostTrials) {
           trials += 1
           archive = try ArchiveFile(archive.input)
           while archive.number < next - 1, try archive.next() {}
+        } else {
+          break
         }
       }
       if archive.isBroken, next <= entries.upperBound, faults.end == nil, let last = faults.members.last {
@@ -97,8 +102,7 @@ public struct MemberWriter {
       if archive.isWrong || archive.hasSize && end >= room { end = 0 }
     }
     if !archive.hasSize { room = end }
-    // A hole at the end of a sparse file has no block.
-    if reason == nil, end < room {
+    if reason == nil, end < room, !archive.endsInHoles {
       reason = "ends after \(end) of \(room) bytes" + (archive.lacksNextPart ? ": the next part is missing" : "")
     }
     if reason == nil, let expected, expected != sum.value { (end, reason) = (0, EntryRecord.wrongSum) }

@@ -88,6 +88,11 @@ final class EntryReader: Sendable {
   private func decoded(_ data: any ByteSource, _ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
     let crc = node.encryption.leavesOutCRC ? nil : node.crc
     if node.method == 8 { return InflatedSource(of: data, size: node.size, crc: crc, cache: cache) }
+    if node.isForeign, let decoder = options.foreignDecoder {
+      let entry = ForeignEntry(
+        method: node.method, data: data, place: node.localHeaderOffset, size: node.size, crc: crc)
+      return try decoder(entry, patience)
+    }
     guard let compression = node.compression else {
       guard data.size == node.size else {
         throw Fault(.damaged, "expected \(node.size) stored bytes, found \(data.size)", atByte: node.localHeaderOffset)
@@ -182,7 +187,9 @@ final class EntryReader: Sendable {
 extension EntryReader {
   /// Methods that are not supported here but by other programs (APPNOTE 4.4.5).
   private static let methods: [UInt16: String] = [
-    1: "compression by shrinking", 6: "compression by imploding", 98: "compression by PPMd",
+    1: "compression by shrinking", 2: "compression by reducing", 3: "compression by reducing",
+    4: "compression by reducing", 5: "compression by reducing", 6: "compression by imploding",
+    98: "compression by PPMd",
   ]
 
   /// Throws when the entry cannot be read, or must not be, for a reason evident from its header.
@@ -195,7 +202,8 @@ extension EntryReader {
     case .unknownAES: throw Fault(.damaged, "expected an AES extra field that says how it is encrypted", atByte: offset)
     case .zipCrypto, .aes: break
     }
-    guard node.method == 0 || node.method == 8 || node.compression != nil else {
+    let isDecoded = node.compression != nil || node.isForeign && options.foreignDecoder != nil
+    guard node.method == 0 || node.method == 8 || isDecoded else {
       let method = Self.methods[node.method].map { "\($0) (method \(node.method)) is not supported; 7z can extract it" }
       throw Fault(
         .unsupported, method ?? "expected compression method 0, 8, 9, 12, 14, 93 or 95, found \(node.method)",
@@ -216,6 +224,9 @@ extension EntryReader {
 }
 
 extension ZipNode {
+  /// Whether the method is one that others may decode: PPMd.
+  fileprivate var isForeign: Bool { method == 98 }
+
   /// The decoder other than ISA-L; nil for a stored or deflated entry, and for an unsupported method.
   fileprivate var compression: Compression? {
     switch method {

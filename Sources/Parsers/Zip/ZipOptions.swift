@@ -2,6 +2,22 @@ public import Bytes
 public import Codecs
 internal import Text
 
+/// Decodes an entry by a method that has no decoder here; what it gives has the recorded size and CRC.
+public typealias ForeignDecoder = @Sendable (ForeignEntry, Patience) throws(Fault) -> any ByteSource
+
+/// An entry's compressed bytes, and what is recorded of them.
+public struct ForeignEntry: Sendable {
+  /// APPNOTE 4.4.5.
+  public let method: UInt16
+  public let data: any ByteSource
+  /// Where its local header is in the archive.
+  public let place: Int64
+  /// Decoded, in bytes.
+  public let size: Int64
+  /// nil if none is recorded.
+  public let crc: UInt32?
+}
+
 /// Options for reading archives.
 public struct ZipOptions: Sendable {
   /// Tried on every encrypted entry, in this order.
@@ -16,6 +32,8 @@ public struct ZipOptions: Sendable {
   public var largestSize: Int64 = 1 << 40
   /// Whether links out of the archive are shown as links, too.
   public var showsAllLinks = false
+  /// Decodes entries whose methods have no decoder here; nil if nothing does.
+  public var foreignDecoder: ForeignDecoder?
   /// Stores decoded bytes that were expensive to make.
   public var spool: SpoolMaker = { nil }
 

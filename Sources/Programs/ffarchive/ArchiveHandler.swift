@@ -11,6 +11,11 @@ struct ArchiveHandler: JobHandler {
       try EntryLister.list(order.input(), to: output)
       return ""
     }
+    if recipe.verb == Conversion.decoded.verb {
+      guard let entry = recipe.arguments.flatMap({ PackedEntry($0[...]) }) else { throw .unknown }
+      try PackedEntryWriter.write(entry, of: order.input(), to: output)
+      return ""
+    }
     let runs = recipe.arguments.flatMap { PageSelection($0[...]) }?.runs
     guard let run = runs?.first, let last = run.last, last >= run.first else { throw .unknown }
     try MemberWriter.write(run.first - 1...last - 1, of: order.input(), to: output)

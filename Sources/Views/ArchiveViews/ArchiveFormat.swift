@@ -73,6 +73,8 @@ extension Archives {
       if workers != nil, let start = try selfExtracted(bytes, patience) {
         return try listedByWorker(bytes, file, memory, patience, from: start)
       }
+      var options = options
+      options.foreignDecoder = workers.map { foreignDecoder(by: $0, of: file) }
       return try ZipArchive(
         bytes, modified: file.attributes.modified, cache: unpacking.decoded, options: options, memory: memory)
     case .cards:
@@ -107,6 +109,18 @@ extension Archives {
     guard SelfExtracting.isProgram(head) else { return nil }
     if patience == .immediate { throw .later }
     return try ZipArchive.isArchive(bytes) ? nil : SelfExtracting.archive(in: bytes, startingWith: head)
+  }
+
+  /// Has entries decoded by a worker program.
+  private func foreignDecoder(by workers: ConversionService, of file: SourceState) -> ForeignDecoder {
+    { (entry, patience) throws(Fault) in
+      let state = StableHash(seed: file.revision).adding(UInt64(bitPattern: entry.place)).value
+      let subject = ConversionService.Subject(
+        revision: state, owner: file.source.item.soleOwner(file.attributes), path: { file.path },
+        open: { (_) throws(Fault) in entry.data })
+      let packed = PackedEntry(method: entry.method, size: entry.size, crc: entry.crc)
+      return try workers.open(.decoded(packed), of: subject, patience)
+    }
   }
 
   /// `start` is where the archive starts in the file.

@@ -1,0 +1,46 @@
+internal import Bytes
+internal import CArchive
+public import Catalogue
+internal import Codecs
+public import WorkerKit
+
+/// Decompresses the bytes of a ZIP archive's entry by a method that the daemon has no decoder of: libarchive gets them
+/// behind a local header (APPNOTE 4.3.7) of their own.
+public enum PackedEntryWriter {
+  /// Writes the decompressed bytes. Throws when they are not as many as recorded, or do not have the CRC.
+  public static func write(_ entry: PackedEntry, of input: JobInput, to output: JobOutput) throws(JobFailure) {
+    let archive = try ArchiveFile(input, behind: header(entry, packedSize: Int64(input.count)))
+    guard try archive.next() else { throw JobFailure(.damaged, "cannot be decoded") }
+    var (place, sum): (Int64, CRC32) = (0, CRC32())
+    do throws(JobFailure) {
+      while let block = unsafe try archive.block() {
+        let count = unsafe Int64(block.bytes.count)
+        guard unsafe block.offset == place, count <= entry.size - place else {
+          throw JobFailure(.damaged, "has more bytes than it says, which is \(entry.size)")
+        }
+        unsafe sum.update(block.bytes)
+        try unsafe output.write(block.bytes.bytes, at: place)
+        place += count
+      }
+    } catch {
+      // Where no CRC is recorded, the library misses it.
+      guard error.failure == .damaged, entry.crc == nil, place == entry.size else { throw error }
+    }
+    guard place == entry.size else { throw JobFailure(.damaged, "ends after \(place) of \(entry.size) bytes") }
+    if let crc = entry.crc, crc != sum.value { throw JobFailure(.damaged, Fault(crc: crc, found: sum.value).reason) }
+  }
+
+  private static func header(_ entry: PackedEntry, packedSize: Int64) -> [UInt8] {
+    var bytes: [UInt8] = Array("PK\u{3}\u{4}".utf8)
+    // Version 6.3, no flags, the first day of 1980.
+    for number in [63, 0, entry.method, 0, 0x21] as [UInt16] { bytes.append(littleEndian: number) }
+    bytes.append(littleEndian: entry.crc ?? 0)
+    // Both sizes are in the extra field (4.5.3).
+    for _ in 0..<2 { bytes.append(littleEndian: UInt32.max) }
+    for number in [1, 20] as [UInt16] { bytes.append(littleEndian: number) }
+    bytes.append(UInt8(ascii: "x"))
+    for number in [1, 16] as [UInt16] { bytes.append(littleEndian: number) }
+    for number in [entry.size, packedSize] { bytes.append(littleEndian: number) }
+    return bytes
+  }
+}
