@@ -41,6 +41,7 @@ extension UnpackedSource {
     let cursor = if let next { next } else { try self.cursor(for: offset) }
     let isWhole = next != nil || count == Chunks.length || !isJump(to: index)
     let stop = isWhole ? .max : offset + Int64(count)
+    let partEnd = endOfSpooledPart(around: index)
     do throws(Fault) {
       while true {
         // Between two stretches the state is consistent for the next caller.
@@ -51,7 +52,7 @@ extension UnpackedSource {
           var chunk = bytes.map { Chunk($0, isPartial: cursor.position == stop) }
           if next != nil { chunk = Chunk(part + (bytes ?? [])) }
           if let chunk, isKept { stretches.insert(chunk, at: index) }
-          giveBack(cursor)
+          if let partEnd { finishPart(cursor, partEnd) } else { giveBack(cursor) }
           return chunk
         }
       }
@@ -69,6 +70,31 @@ extension UnpackedSource {
     let offset = index * Self.length
     return state.withLock { state in
       state.end != nil && (packing == .gzip || offset - state.place(before: offset).output < Self.farthest)
+    }
+  }
+
+  /// The end of a part of which a reader jumps to the middle, if its bytes are kept in the spool, and it is not long: to decode
+  /// it all at once saves to start with it again for each read that is farther on. nil otherwise.
+  private func endOfSpooledPart(around index: Int64) -> Int64? {
+    guard packing != .gzip, index > 0, !stretches.holds(index - 1) else { return nil }
+    let offset = index * Self.length
+    return state.withLock { state in
+      guard let end = state.end?.size, state.spool != nil || !state.hasTriedSpool else { return nil }
+      let next = state.places.partitionIndex { $0.output <= offset }
+      let start = state.places[max(0, next - 1)].output
+      let partEnd = next < state.places.count ? state.places[next].output : end
+      return offset - start >= Self.farthest && partEnd - start <= Self.longestPart ? partEnd : nil
+    }
+  }
+
+  /// Decodes the rest of a part into the spool, as far as that goes.
+  private func finishPart(_ cursor: Cursor, _ end: Int64) {
+    do throws(Fault) {
+      while cursor.position < end, try advance(cursor, until: .max) != nil { try Interest.check() }
+      giveBack(cursor)
+    } catch {
+      // Whoever reads there gets the fault again. Interrupted, it continues there.
+      if error.isDelay { giveBack(cursor) }
     }
   }
 

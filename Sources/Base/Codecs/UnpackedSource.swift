@@ -32,6 +32,8 @@ public final class UnpackedSource: ByteSource {
   static let storedSpacing: Int64 = 40 << 20
   /// Stretches farther from the place before them are kept in the spool, in bytes.
   static let farthest: Int64 = 4 << 20
+  /// A part up to this length is decoded at once, in bytes of output.
+  static let longestPart: Int64 = 32 << 20
   static let stepSize = 128 << 10
   /// The memory for places, in bytes.
   static let placesCost = 24 << 20
