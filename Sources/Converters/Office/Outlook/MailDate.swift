@@ -17,4 +17,17 @@ enum MailDate {
       unsafe "\(days[Int(parts.tm_wday)]), \(parts.tm_mday) \(months[Int(parts.tm_mon)]) \(parts.tm_year + 1900)"
     return unsafe "\(day) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) +0000"
   }
+
+  /// In UTC as calendars have it: `20240503T100000Z`; nil for what no calendar has.
+  static func basic(_ seconds: Int64) -> String? {
+    var time = time_t(seconds)
+    var parts = unsafe tm()
+    guard unsafe gmtime_r(&time, &parts) != nil, unsafe (0...8099).contains(parts.tm_year) else { return nil }
+    func digits(_ number: Int32, _ count: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+    }
+    let date = unsafe digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1, 2) + digits(parts.tm_mday, 2)
+    return unsafe "\(date)T\(digits(parts.tm_hour, 2))\(digits(parts.tm_min, 2))\(digits(parts.tm_sec, 2))Z"
+  }
 }

@@ -12,11 +12,15 @@ protocol MessageProperties {
   func bytes(_ id: UInt16) throws(JobFailure) -> [UInt8]?
   /// Without zeros at its end; nil if there is none, or it is empty.
   func text(_ id: UInt16) throws(JobFailure) -> String?
+  /// The number here of one that has a long number by its name (MS-OXPROPS); nil if it is not known.
+  func tag(named id: UInt32) -> UInt16?
   /// What an attachment has attached.
   func content() throws(JobFailure) -> AttachedContent
 }
 
 extension MessageProperties {
+  func tag(named id: UInt32) -> UInt16? { nil }
+
   /// The first of these that there is.
   func text(anyOf ids: [UInt16]) throws(JobFailure) -> String? {
     for id in ids { if let text = try text(id) { return text } }

@@ -24,12 +24,18 @@ struct MessageWriter {
     let bodies = try message.bodies()
     // `Format.eml` tells how it starts.
     try output.write("MIME-Version: 1.0\n")
-    if message.attachments.isEmpty { return try write(bodies, depth, header) }
+    let entry = try OutlookEntry(message)
+    if message.attachments.isEmpty, entry == nil { return try write(bodies, depth, header) }
     let mark = Self.mark("mixed", depth)
     try start("mixed", mark, header)
     try next(mark)
     try write(bodies, depth)
     for attachment in message.attachments { try write(attachment, mark, depth) }
+    if let entry {
+      try next(mark)
+      let disposition = "Content-Disposition: attachment; filename=\(entry.name)"
+      try write(Array(entry.text.utf8), entry.type, [disposition])
+    }
     try end(mark)
   }
 

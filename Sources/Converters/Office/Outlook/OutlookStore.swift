@@ -21,7 +21,7 @@ public final class OutlookStore {
     let folders = StoreFolders(file)
     // Also those that no folder lists: left behind by Outlook, or removed.
     let all = (try? file.nodes(ofKind: StoreNode.Kind.message, atMost: Self.most)) ?? []
-    var list = StoreList(output, expected: all.count)
+    var list = StoreList(output, expected: all.count, try? StoreNames(file))
     for folder in folders.folders {
       for number in folder.messages {
         try list.add(file, number, in: folder.path, isHidden: folder.isHidden)

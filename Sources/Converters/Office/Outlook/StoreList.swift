@@ -7,6 +7,7 @@ internal import WorkerKit
 struct StoreList {
   private let output: JobOutput
   private let expected: Int
+  private let names: StoreNames?
   private var waiting: [UInt8] = []
   private var written: Int64 = 0
   private var count = 0
@@ -18,8 +19,9 @@ struct StoreList {
   private static let pause = Duration.milliseconds(100)
 
   /// - Parameter expected: how many messages there are, roughly.
-  init(_ output: JobOutput, expected: Int) {
+  init(_ output: JobOutput, expected: Int, _ names: StoreNames?) {
     self.output = output
+    self.names = names
     self.expected = max(1, expected)
   }
 
@@ -32,7 +34,7 @@ struct StoreList {
     _ file: StoreFile, _ number: UInt32, in folder: String, isHidden: Bool, isOrphan: Bool = false
   ) throws(JobFailure) {
     guard shown.insert(number).inserted else { return }
-    guard let node = (try? file.node(number)) ?? nil, let message = OutlookMessage(node) else {
+    guard let node = (try? file.node(number)) ?? nil, let message = OutlookMessage(node, names) else {
       // What nobody lists need not be whole.
       if !isOrphan { lost += 1 }
       return

@@ -13,17 +13,21 @@ struct StoreProperties: MessageProperties {
   let page: Int
   /// Of an attachment: where it is in the message.
   private let path: [UInt32]
+  private let names: StoreNames?
 
   private static let longestText = 64 << 20
 
   /// - Parameter page: of what it belongs to; nil for a message, which says it.
-  init(_ list: PropertyList, page: Int? = nil, at path: [UInt32] = []) { self.init(.list(list), page, path) }
+  init(_ list: PropertyList, page: Int? = nil, at path: [UInt32] = [], _ names: StoreNames? = nil) {
+    self.init(.list(list), page, path, names)
+  }
 
-  init(_ row: StoreTable.Row, of table: StoreTable, page: Int) { self.init(.row(table, row), page, []) }
+  init(_ row: StoreTable.Row, of table: StoreTable, page: Int) { self.init(.row(table, row), page, [], nil) }
 
-  private init(_ values: Values, _ page: Int?, _ path: [UInt32]) {
+  private init(_ values: Values, _ page: Int?, _ path: [UInt32], _ names: StoreNames?) {
     self.values = values
     self.path = path
+    self.names = names
     func number(_ id: UInt16) -> Int? { Self.number(values, id) }
     self.page = page ?? number(0x3ffd) ?? number(0x3ff1).map(CodePage.page) ?? number(0x3fde) ?? 1252
   }
@@ -69,11 +73,13 @@ struct StoreProperties: MessageProperties {
     return rest.isEmpty ? nil : rest
   }
 
+  func tag(named id: UInt32) -> UInt16? { names?[id] }
+
   func content() throws(JobFailure) -> AttachedContent {
     guard case .list(let list) = values else { return .other }
     switch AttachedItem(list) {
     case .file(let size): return .later(size, address: path)
-    case .message(let node): return OutlookMessage(node, page: page, at: path).map { .message($0) } ?? .other
+    case .message(let node): return OutlookMessage(node, page: page, at: path, names).map { .message($0) } ?? .other
     case .other: return .other
     }
   }
@@ -103,9 +109,9 @@ enum AttachedItem {
 
 extension OutlookMessage {
   /// A message in a file with folders; nil if it cannot be read. One that is attached is at `path` in another.
-  init?(_ node: StoreNode, page: Int? = nil, at path: [UInt32] = []) {
+  init?(_ node: StoreNode, page: Int? = nil, at path: [UInt32] = [], _ names: StoreNames?) {
     guard let list = try? PropertyList(node) else { return nil }
-    let properties = StoreProperties(list, page: page)
+    let properties = StoreProperties(list, page: page, names)
     var recipients: [any MessageProperties] = []
     if let table = list.table(0x692) {
       for row in table.rows.prefix(Self.mostParts) {
@@ -115,7 +121,7 @@ extension OutlookMessage {
     var attachments: [any MessageProperties] = []
     for (index, attachment) in list.attachments.prefix(Self.mostParts).enumerated() {
       guard let inner = try? PropertyList(attachment) else { continue }
-      attachments.append(StoreProperties(inner, page: properties.page, at: path + [UInt32(index)]))
+      attachments.append(StoreProperties(inner, page: properties.page, at: path + [UInt32(index)], names))
     }
     self.init(properties: properties, recipients: recipients, attachments: attachments)
   }
