@@ -134,7 +134,8 @@ struct Server {
       }
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 1)
-      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
+      // Each connection keeps one such buffer, thousands of them for nothing; most requests fit.
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
     do {
       let channel = try bootstrap.bind(host: options.host, port: options.port).wait()
