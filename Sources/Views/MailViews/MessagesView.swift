@@ -87,7 +87,7 @@ package struct MessagesView: FolderView {
 
   /// The mailbox that a file is, by its name or else by its content, or that is in it if it is compressed; nil if there
   /// is none.
-  private func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
+  func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
     if source.isTaken(byName: plain) { return source }
     if listsUnnamed, isPackedMailbox(source.name) { return try unpacking.inside(of: source, patience) ?? source }
     let head = try source.head(patience)

@@ -11,7 +11,7 @@ internal import Tree
 ///
 /// The list has their texts; what is attached to them is asked for when it is read. It is read as it is made: a request for
 /// a message waits until that one is there. As long as this exists, the worker goes on.
-final class MailStore: MessageSource {
+final class MailStore: PositionedSource {
   let file: SourceState
   private let workers: ConversionService
   private weak let mailboxes: Mailboxes?
@@ -42,7 +42,7 @@ final class MailStore: MessageSource {
 
   var fault: Fault? { state.withLock { $0.fault } }
   var losesMessages: Bool { false }
-  var isQuoted: Bool { false }
+  func isQuoted(at position: Int) -> Bool { false }
   var isSearched: Bool { state.withLock { $0.list != nil && !$0.isDone } }
   var isKept: Bool { state.withLock { $0.isDone } }
   var reach: (bytes: Int64, messages: Int, isDone: Bool) {
@@ -264,15 +264,4 @@ final class MailStore: MessageSource {
   }
 
   func hasGrown(from proof: [UInt8], _ count: Int) throws(Fault) -> Bool { false }
-  func numbers() throws(Fault) -> Int { try count(.blocking) }
-
-  func numbered(block: Int) throws(Fault) -> [NumberedMessage] {
-    let first = block * MailboxDirectory.blockSize
-    return try rows(ofBlock: block, .blocking).enumerated().map {
-      NumberedMessage(row: $1, position: first + $0, end: $1.start)
-    }
-  }
-
-  func positions(of numbers: [UInt32], before reach: Int) -> [UInt32] { Array(numbers.prefix { $0 < reach }) }
-  func reach(ofNumbersBelow number: Int) -> Int { number }
 }

@@ -1,0 +1,31 @@
+internal import Bytes
+internal import Mail
+internal import Tree
+
+/// Messages whose numbers are their positions: those of a file, beside which their folders are.
+protocol PositionedSource: NumberedSource {}
+
+extension PositionedSource {
+  func number(at position: Int) throws(Fault) -> Int { position }
+
+  func numbers() throws(Fault) -> Int { try count(.blocking) }
+
+  func numbered(block: Int) throws(Fault) -> [NumberedMessage] {
+    let first = block * MailboxDirectory.blockSize
+    return try rows(ofBlock: block, .blocking).enumerated().map {
+      NumberedMessage(row: $1, position: first + $0, end: $1.end)
+    }
+  }
+
+  var numberedStore: MailboxContentStore? { store }
+
+  var positionsOfNumbers: [UInt32]? { nil }
+
+  func reach(ofNumbersBelow number: Int) -> Int { number }
+
+  func places(of position: Int) -> [String] {
+    // Found already, or the message would not be shown.
+    guard let row = try? row(at: position, .blocking) else { return [file.path] }
+    return ["\(file.path)\(MessagesView.suffix)/\(row.folderName(position: position + 1).text)"]
+  }
+}
