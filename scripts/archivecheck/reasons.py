@@ -56,7 +56,7 @@ def reason(comparison):
         return ("told", why) if comparison.kinds == kinds else (None, None)
     if (index := readers.later_part(archive)) is not None:
         return "later part", f"part {index + 1} of a set"
-    if "ncrypted" in comparison.said and (name := readers.encrypted_by(archive)):
+    if "ncrypted" in comparison.said.replace(archive.name, "") and (name := readers.encrypted_by(archive)):
         return "encrypted", f"{comparison.said} ({name} says so, too)"
     with open(archive, "rb") as file:
         head = file.read(8)

@@ -26,7 +26,8 @@ extension ArchiveFile {
     if record.kind == .file || record.kind == .hardLink {
       record.size = Bounds.size(Int64(unsafe archive_entry_size(entry)))
       if record.size > EntryRecord.largestContent(ofArchiveOf: Int64(input.count)) { record.flags.insert(.isExcessive) }
-      if unsafe archive_entry_is_data_encrypted(entry) != 0 { record.flags.insert(.isEncrypted) }
+      let isEncrypted = unsafe archive_entry_is_data_encrypted(entry) != 0
+      if isEncrypted || encrypted.contains(number) { record.flags.insert(.isEncrypted) }
       if isListOnly { record.flags.insert(.isAbsent) }
       if isTableOfNames(record.path) { record.flags.insert(.isInternal) }
     }

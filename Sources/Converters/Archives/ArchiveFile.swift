@@ -98,7 +98,7 @@ internal import WorkerKit
     if code == ENOMEM { return .noMemory(saying: words) }
     // Of what it has not recognized the library must not be asked.
     let isEncrypted = unsafe isOpen && archive_read_has_encrypted_entries(handle) == 1
-    if isEncrypted || words.contains("ncrypt") { return Self.encrypted }
+    if isEncrypted || words.contains("ncrypt") || isOpen && !encrypted.isEmpty { return Self.encrypted }
     return JobFailure(.damaged, "cannot be read", saying: words)
   }
 
@@ -206,6 +206,10 @@ internal import WorkerKit
   /// The CRC-32 of entries that the library does not check, by their numbers, with their sizes.
   private(set) lazy var uncheckedSums: [Int: (crc: UInt32, size: Int64)] =
     format == ARCHIVE_FORMAT_RAR ? RarHeader.storedSums(input) : [:]
+
+  /// The numbers of entries that are encrypted without the library's saying so.
+  private(set) lazy var encrypted: Set<Int> =
+    format == ARCHIVE_FORMAT_RAR_V5 ? RarHeader.encrypted5(input) : []
 
   /// Whether it is a part of a RAR archive that another one follows, which is not there.
   var lacksNextPart: Bool {

@@ -72,6 +72,10 @@ public struct MemberWriter {
     var room = record.room
     guard room > 0 || !archive.hasSize && record.kind == .file else { return true }
     let start = place
+    if record.flags.contains(.isEncrypted) {
+      place = start + room
+      return faults.add(MemberFaults.Member(number: archive.number, good: 0, reason: EntryRecord.encryption))
+    }
     if !archive.hasSize { room = EntryRecord.largestContent(ofArchiveOf: Int64(archive.input.count)) }
     var (end, reason): (Int64, String?) = (0, nil)
     let expected = archive.uncheckedSums[archive.number].flatMap { $0.size == room ? $0.crc : nil }

@@ -66,7 +66,20 @@ enum RarHeader {
     }
   }
 
-  /// The same of version 5.
+  /// The numbers of the entries of version 5 that are encrypted, of which the library says nothing.
+  static func encrypted5(_ input: JobInput) -> Set<Int> {
+    var (place, number, found) = (startSize5, -1, Set<Int>())
+    while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
+      place = header.type == 5 ? placeBehindZeros(input, from: header.end) + startSize5 : header.end
+      // What goes on from an earlier part is no entry of its own.
+      guard header.type == 2, header.flags & 8 == 0 else { continue }
+      number += 1
+      if header.isEncrypted { found.insert(number) }
+    }
+    return found
+  }
+
+  /// Whether the last part of an archive of version 5 says that another one follows.
   static func goesOn5(_ input: JobInput) -> Bool {
     var (place, last) = (startSize5, false)
     while let header = Header5(input, at: place) {
@@ -93,6 +106,9 @@ enum RarHeader {
 /// first are in seven bits a byte.
 private struct Header5 {
   let type: UInt64
+  let flags: UInt64
+  /// Whether a file has a record of how it is encrypted.
+  let isEncrypted: Bool
   /// The flags of an archive, or of its end.
   private(set) var own: UInt64?
   /// Where the next one is.
@@ -117,7 +133,11 @@ private struct Header5 {
     guard let size = number() else { return nil }
     let content = place
     guard let type = number(), let flags = number() else { return nil }
-    if flags & 1 != 0, number() == nil { return nil }
+    var extraSize: UInt64 = 0
+    if flags & 1 != 0 {
+      guard let found = number() else { return nil }
+      extraSize = found
+    }
     var dataSize: UInt64 = 0
     if flags & 2 != 0 {
       guard let found = number() else { return nil }
@@ -127,5 +147,17 @@ private struct Header5 {
     self.type = type
     guard size <= UInt64(input.count), dataSize <= UInt64(input.count) else { return nil }
     end = content + Int(size) + Int(dataSize)
+    self.flags = flags
+    var isEncrypted = false
+    if type == 2, extraSize > 0, extraSize <= size {
+      place = content + Int(size - extraSize)
+      // Records have a size, and then a type.
+      while place < content + Int(size), let count = number(), count <= size {
+        let next = place + Int(count)
+        if number() == 1 { isEncrypted = true }
+        place = next
+      }
+    }
+    self.isEncrypted = isEncrypted
   }
 }
