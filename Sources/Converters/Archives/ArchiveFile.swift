@@ -51,6 +51,8 @@ internal import WorkerKit
     self.input = input
     unsafe self.handle = unsafe handle
     _ = unsafe archive_read_support_format_zip_streamable(handle)
+    // Not all record one; it is checked by whoever reads.
+    _ = unsafe archive_read_set_format_option(handle, "zip", "ignorecrc32", "1")
     let pieces = unsafe Pieces(header, input.bytes)
     self.pieces = pieces
     let code = unsafe archive_read_open(

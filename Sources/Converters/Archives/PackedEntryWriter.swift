@@ -12,19 +12,14 @@ public enum PackedEntryWriter {
     let archive = try ArchiveFile(input, behind: header(entry, packedSize: Int64(input.count)))
     guard try archive.next() else { throw JobFailure(.damaged, "cannot be decoded") }
     var (place, sum): (Int64, CRC32) = (0, CRC32())
-    do throws(JobFailure) {
-      while let block = unsafe try archive.block() {
-        let count = unsafe Int64(block.bytes.count)
-        guard unsafe block.offset == place, count <= entry.size - place else {
-          throw JobFailure(.damaged, "has more bytes than it says, which is \(entry.size)")
-        }
-        unsafe sum.update(block.bytes)
-        try unsafe output.write(block.bytes.bytes, at: place)
-        place += count
+    while let block = unsafe try archive.block() {
+      let count = unsafe Int64(block.bytes.count)
+      guard unsafe block.offset == place, count <= entry.size - place else {
+        throw JobFailure(.damaged, "has more bytes than it says, which is \(entry.size)")
       }
-    } catch {
-      // Where no CRC is recorded, the library misses it.
-      guard error.failure == .damaged, entry.crc == nil, place == entry.size else { throw error }
+      unsafe sum.update(block.bytes)
+      try unsafe output.write(block.bytes.bytes, at: place)
+      place += count
     }
     guard place == entry.size else { throw JobFailure(.damaged, "ends after \(place) of \(entry.size) bytes") }
     if let crc = entry.crc, crc != sum.value { throw JobFailure(.damaged, Fault(crc: crc, found: sum.value).reason) }
