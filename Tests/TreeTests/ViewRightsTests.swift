@@ -86,7 +86,7 @@ import Testing
   /// Names that a view matches; the first one is for a file with a recognizable signature.
   private static func names(_ view: any View) -> [FileName] {
     switch "\(type(of: view))" {
-    case "TableView": ["x.csv", "y.tsv"]
+    case "TableView": view.name == "as-csv" ? ["x.vcf", "y.vcard"] : ["x.csv", "y.tsv"]
     case "CompressedView", "WholeView": ["x.pdf"]
     case "TilesView": ["x.png"]
     case "FramesView", "SegmentsView": ["x.mkv"]
