@@ -92,7 +92,11 @@ extension Tree {
   ) throws(Fault) -> [ListedView] {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View] = []
-    for view in views.shownBesideFolders where try folder.item.hasFolders(view.markers, in: name, patience) {
+    for view in views.shownBesideFolders {
+      let isNamed = name.fileExtension.map { view.folderExtensions.contains($0) } ?? false
+      if !isNamed {
+        guard !view.markers.isEmpty, try folder.item.hasFolders(view.markers, in: name, patience) else { continue }
+      }
       if asker != nil {
         guard let found = try folder.item.child(named: name, patience),
           try may(5, found.item, found.attributes, asker)

@@ -55,6 +55,9 @@ public protocol View: Sendable {
   /// folder.
   var markers: [FileName] { get }
 
+  /// The extensions of folders beside which it shows the view, whatever they hold.
+  var folderExtensions: Set<FileExtension> { get }
+
   /// The files whose view `name` could be, and what of each, the longest name first; none when it is no name of this
   /// view's. All but the last may only be something that exists before any view.
   func requests(for name: FileName) -> [ViewRequest]
@@ -75,6 +78,7 @@ extension View {
   public var sourceKind: Kind { .file }
   public var formats: [Format] { [] }
   public var markers: [FileName] { [] }
+  public var folderExtensions: Set<FileExtension> { [] }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func alternatives(of file: FileName) -> [FileName] { [] }
   public func isListed(beside file: FileName) -> Bool { true }
@@ -227,7 +231,7 @@ public struct Views: Sendable {
     self.all = all
     self.depth = depth
     shown = all.filter { !$0.names.isSubset(of: hidden) }
-    shownBesideFolders = shown.filter { !$0.markers.isEmpty }
+    shownBesideFolders = shown.filter { !$0.markers.isEmpty || !$0.folderExtensions.isEmpty }
     listed = ExtensionTable(shown.flatMap { view in view.listedExtensions.map { ($0, view) } })
     named = ExtensionTable(all.flatMap { view in view.endings.map { ($0, view) } })
   }

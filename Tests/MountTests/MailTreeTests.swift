@@ -56,6 +56,7 @@ import Testing
           ls "apple-mail.views/search/label:inbox" | wc -l; ls maildirs.views/search/label:entwürfe | cut -c-6
           for tree in thunderbird maildirs
           do getfattr --only-values -n user.ffmount.source $tree.messages/000001*; echo; done; ls -d *.views
+          mkdir $S/Empty.sbd; ls -d Empty.sbd.views apple-mail/*.views thunderbird/*/*/*.views; ls -A Empty.sbd.views
           """, scratch)
         #expect(
           said == """
@@ -99,6 +100,12 @@ import Testing
             maildirs/cur/1700000000.M0P1.host:2,S
             a.mbox.views
             maildirs.views
+            Empty.sbd.views
+            apple-mail/Archive.mbox.views
+            apple-mail/Inbox.mbox.views
+            thunderbird/Mail/Local Folders/Inbox.sbd.views
+            thunderbird/Mail/Local Folders/Inbox.views
+            thunderbird/Mail/Local Folders/list.mbox.gz.views
 
             """, "\(said)")
       }
@@ -133,6 +140,33 @@ import Testing
 
               """, "\(said)")
         }
+      }
+    }
+  }
+
+  @Test func whatIsNoMailboxHidesNoneOfTheOthers() async throws {
+    try await withTrees { scratch in
+      try scratch.write("mh-tree/Junk.mbox", "This is no mailbox.\n")
+      try await mounted(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          ls mh-tree.messages 2>&1 | cut -c-6; ls mh-tree.views/search/invoice | cut -c-6
+          getfattr --only-values -n user.ffmount.error mh-tree.messages | grep -o 'found no message'
+          """, scratch)
+        #expect(
+          said == """
+            ls: re
+            000001
+            000002
+            000003
+            000004
+            000005
+            000006
+            000001
+            000002
+            found no message
+
+            """, "\(said)")
       }
     }
   }

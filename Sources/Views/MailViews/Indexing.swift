@@ -52,22 +52,24 @@ package final class Indexing: Sendable {
     return Search(mailbox)
   }
 
-  /// The messages of the folder `root` of message files, called `name`; nil if it has none. Blocks until they are listed, and
-  /// unless that is not `readingAll`, until their headers have been read.
-  package func search(
-    folder root: RealRoot, named name: FileName, readingAll: Bool = true
-  ) throws(Fault) -> Search? {
-    try search(folder: Source(root, named: name), readingAll: readingAll)
+  /// The messages of the folder `root`, called `name`, and of all mailboxes below it; nil if there are none. Blocks until they
+  /// have been found.
+  package func search(tree root: RealRoot, named name: FileName) throws(Fault) -> Search? {
+    guard let messages = try mailboxes.folder(Source(root, named: name), view, .blocking) else { return nil }
+    _ = try messages.count(.blocking)
+    return Search(messages)
   }
 
-  private func search(folder source: Source, readingAll: Bool) throws(Fault) -> Search? {
-    guard let folder = try mailboxes.folder(source, view, .blocking) else { return nil }
-    // Of several mailboxes, their messages have to be found to know which there are.
-    let count = try folder.count(.blocking)
-    if readingAll {
-      for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
-        _ = try folder.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
-      }
+  /// The messages of the files in the folder `root`, called `name`; nil if it has none. Blocks until their headers have been
+  /// read.
+  package func search(folder root: RealRoot, named name: FileName) throws(Fault) -> Search? {
+    try search(folder: Source(root, named: name))
+  }
+
+  private func search(folder source: Source) throws(Fault) -> Search? {
+    guard let folder = try mailboxes.ownMessages(in: source) else { return nil }
+    for first in stride(from: 0, to: try folder.count(.blocking), by: MailboxDirectory.blockSize) {
+      _ = try folder.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
     }
     return Search(folder)
   }
@@ -104,7 +106,7 @@ package final class Indexing: Sendable {
   ) {
     do throws(Fault) {
       guard try folder.hasFolders(MailFileList.maildir, in: name, .blocking) else { return }
-      if let search = try search(folder: Source(name, in: folder), readingAll: true) { body(.success(search)) }
+      if let search = try search(folder: Source(name, in: folder)) { body(.success(search)) }
     } catch { body(.failure(error)) }
   }
 

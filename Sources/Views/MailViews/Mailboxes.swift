@@ -136,6 +136,13 @@ package final class Mailboxes: Sendable {
     }
   }
 
+  /// The messages of a folder's own files; nil if there are none. Blocks on the disk.
+  func ownMessages(in source: Source) throws(Fault) -> MailFolder? {
+    guard let files = try seenFolders.files(of: source.item, .blocking) else { return nil }
+    return mailFolder(
+      Source(item: files, attributes: files.shown, name: source.name, folder: source.folder), of: files)
+  }
+
   private func mailFolder(_ shown: Source, of files: MessageFiles) -> MailFolder {
     mailFolders.value(of: shown) { MailFolder($0, of: files, in: self) }
   }

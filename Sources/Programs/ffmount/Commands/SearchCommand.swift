@@ -17,7 +17,7 @@ struct SearchCommand: ParsableCommand {
       subject, with tabs between. The first search puts the words of the mailbox into an index, which is kept.
       """)
 
-  @Argument(help: "A mailbox, a Maildir, or another folder of messages.", completion: .file())
+  @Argument(help: "A mailbox, a Maildir, or another folder of messages or mailboxes.", completion: .file())
   var archive: String
 
   @Argument(parsing: .allUnrecognized, help: "What to look for; several words are one query.")
@@ -56,7 +56,7 @@ struct SearchCommand: ParsableCommand {
 
   private func messages(of place: RealPlace, _ indexing: Indexing) throws(Fault) -> Indexing.Search? {
     if let name = place.name { return try indexing.search(name, in: place.root) }
-    return try indexing.search(folder: place.root, named: place.ownName, readingAll: false)
+    return try indexing.search(tree: place.root, named: place.ownName)
   }
 
   /// The query without the `--` that ends the options.

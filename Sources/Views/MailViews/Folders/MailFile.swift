@@ -47,9 +47,18 @@ struct MailFile: Sendable {
     self.hash = identity.hash
     state = isInMaildir ? MessageState(maildirFlags: flags ?? []) : []
     number = Self.number(in: base)
-    changes =
-      StableHash(seed: attributes.inode).adding(UInt64(bitPattern: attributes.changed.seconds))
+    changes = Self.changes(attributes)
+  }
+
+  private static func changes(_ attributes: Attributes) -> UInt64 {
+    StableHash(seed: attributes.inode).adding(UInt64(bitPattern: attributes.changed.seconds))
       .adding(UInt64(UInt32(bitPattern: attributes.changed.nanoseconds))).value
+  }
+
+  /// Whether neither the file nor who may read it has changed: its times tell, but for changes within a tick of the clock.
+  func isAsBefore(_ attributes: Attributes) -> Bool {
+    identity.inode == attributes.inode && identity.size == attributes.size && identity.modified == attributes.modified
+      && changes == Self.changes(attributes)
   }
 
   var isAppleMail: Bool { name.fileExtension == "emlx" }

@@ -61,13 +61,16 @@ struct MailFileList: Sendable {
 
   /// nil if there are no messages, and the folder is no Maildir. Blocks.
   ///
-  /// Files of `earlier` are taken to be as they were, if the folder's times do not tell otherwise.
-  static func whole(of found: Found, after earlier: MailFileList?) throws(Fault) -> MailFileList? {
+  /// With `isTrusted`, files of `earlier` are taken to be as they were, if the folder's times do not tell otherwise; without,
+  /// they are looked at again.
+  static func whole(
+    of found: Found, after earlier: MailFileList?, isTrusted: Bool
+  ) throws(Fault) -> MailFileList? {
     var attempt = 1
     while true {
       guard var list = try MailFileList(found, after: earlier) else { return nil }
       let before = Timestamp.now
-      guard try list.fill(after: earlier) else { return nil }
+      guard try list.fill(earlier.map { Known($0, isTrusted: isTrusted) }) else { return nil }
       // A file that is renamed while its folder is listed may be missed.
       var isSame = try list.folder.settle(before)
       for number in list.places.indices where try !list.places[number].settle(before) { isSame = false }
@@ -110,26 +113,56 @@ struct MailFileList: Sendable {
 
   // MARK: Files
 
+  /// What was known of the files before.
+  private struct Known {
+    let list: MailFileList
+    let isTrusted: Bool
+    /// Of each file, whether it is as it was.
+    var isKept: [Bool]
+    private(set) lazy var byInode = Dictionary(
+      list.files.enumerated().map { ($0.element.identity.inode, $0.offset) }, uniquingKeysWith: { first, _ in first })
+
+    init(_ list: MailFileList, isTrusted: Bool) {
+      self.list = list
+      self.isTrusted = isTrusted
+      isKept = Array(repeating: false, count: list.files.count)
+    }
+
+    mutating func keep(all place: Int) {
+      for (index, file) in list.files.enumerated() where Int(file.folder) == place { isKept[index] = true }
+    }
+
+    /// The file that had a name in a folder, and an inode.
+    mutating func index(of name: ArraySlice<UInt8>, _ inode: UInt64, in place: Int) -> Int? {
+      guard let index = byInode[inode], Int(list.files[index].folder) == place, list.files[index].name.bytes == name
+      else { return nil }
+      return index
+    }
+  }
+
   /// Returns whether it is a folder of mail.
-  private mutating func fill(after earlier: MailFileList?) throws(Fault) -> Bool {
-    let earlier = earlier.flatMap { $0.isMaildir == isMaildir && $0.places.count == places.count ? $0 : nil }
-    var isKept = [Bool](repeating: false, count: earlier?.files.count ?? 0)
+  private mutating func fill(_ earlier: Known?) throws(Fault) -> Bool {
+    var known = earlier.flatMap { $0.list.isMaildir == isMaildir && $0.list.places.count == places.count ? $0 : nil }
     var numbers: [FileName] = []
     var isMH = false
     for place in places.indices {
-      if let earlier, earlier.places[place].item.inode == places[place].item.inode {
-        if earlier.places[place].isSettled, earlier.places[place].times == places[place].times {
-          for (index, file) in earlier.files.enumerated() where Int(file.folder) == place { isKept[index] = true }
-          continue
-        }
-        if isMaildir {
-          try add(to: place, whatIsNewAfter: earlier, keeping: &isKept)
-          continue
-        }
+      if let before = known?.list.places[place], before.item.inode != places[place].item.inode { known = nil }
+      if let trusted = known, trusted.isTrusted, trusted.list.places[place].isSettled,
+        trusted.list.places[place].times == places[place].times
+      {
+        known?.keep(all: place)
+        continue
       }
-      try forEachName(in: place) { (name, _) throws(Fault) in
-        if isMaildir || MailFile.isMessage(name) {
-          try add(name.fileName, in: place)
+      try forEachName(in: place) { (name, inode) throws(Fault) in
+        if isMaildir {
+          // A name that was there before has the same file.
+          if known?.isTrusted ?? false, let index = known?.index(of: name.bytes, inode, in: place) {
+            known?.isKept[index] = true
+          } else {
+            try add(name.fileName, in: place, &known)
+          }
+        } else if MailFile.isMessage(name) {
+          try add(name.fileName, in: place, &known)
         } else if name.fileExtension == nil {
           let name = name.fileName
           if MailFile.isNumber(name) { numbers.append(name) }
@@ -137,12 +170,13 @@ struct MailFileList: Sendable {
         }
       }
     }
-    if files.isEmpty, !isMH, !numbers.isEmpty { isMH = try areMessages(numbers.prefix(Self.probes)) }
-    if files.isEmpty, isMH {
-      for name in numbers { try add(name, in: 0) }
+    func hasAny() -> Bool { !files.isEmpty || known?.isKept.contains(true) ?? false }
+    if !hasAny(), !isMH, !numbers.isEmpty { isMH = try areMessages(numbers.prefix(Self.probes)) }
+    if !hasAny(), isMH {
+      for name in numbers { try add(name, in: 0, &known) }
     }
-    if let earlier, isKept.contains(true) {
-      files = zip(earlier.files, isKept).compactMap { $1 ? $0 : nil } + files
+    if let known, known.isKept.contains(true) {
+      files = zip(known.list.files, known.isKept).compactMap { $1 ? $0 : nil } + files
     }
     return isMaildir || !files.isEmpty
   }
@@ -166,29 +200,16 @@ struct MailFileList: Sendable {
     }
   }
 
-  /// A name in the folder `place` of a Maildir that was there before has the same file.
-  private mutating func add(
-    to place: Int, whatIsNewAfter earlier: MailFileList, keeping isKept: inout [Bool]
-  ) throws(Fault) {
-    var known: [UInt64: Int] = Dictionary(minimumCapacity: earlier.files.count)
-    for (index, file) in earlier.files.enumerated() where Int(file.folder) == place {
-      known[file.identity.inode] = index
-    }
-    var fresh: [FileName] = []
-    try forEachName(in: place) { (name, inode) throws(Fault) in
-      if let index = known[inode], earlier.files[index].name.bytes == name.bytes {
-        isKept[index] = true
-      } else {
-        fresh.append(name.fileName)
-      }
-    }
-    for name in fresh { try add(name, in: place) }
-  }
-
-  private mutating func add(_ name: FileName, in place: Int) throws(Fault) {
+  private mutating func add(_ name: FileName, in place: Int, _ known: inout Known?) throws(Fault) {
     let folder = places[place].item
     // A name that has just vanished is none.
     guard let attributes = try folder.attributes(of: name, .blocking), attributes.kind == .file else { return }
+    if let index = known?.index(of: name.bytes, attributes.inode, in: place),
+      known?.list.files[index].isAsBefore(attributes) ?? false
+    {
+      known?.isKept[index] = true
+      return
+    }
     guard files.count < Self.most else { throw Fault(.limit, "there are more than \(Self.most) messages") }
     let share = try shares.number(attributes) { () throws(Fault) in
       try folder.child(named: name, .blocking)?.item.accessList()

@@ -37,13 +37,15 @@ package struct FolderMessagesView: FolderView {
   }
 }
 
-/// `FOLDER.views/`: the messages of a folder of message files, sorted. Listed beside Maildirs.
+/// `FOLDER.views/`: the messages of a folder of message files, sorted. Listed beside Maildirs, and beside folders that
+/// only mail programs name so.
 package struct FolderMailView: FolderView {
   package let name = SortedMailbox.view
   package let sourceKind = Kind.folder
   package let listedExtensions: Set<FileExtension> = []
   package let possibleExtensions: Set<FileExtension> = []
   package let markers: [FileName]
+  package let folderExtensions: Set<FileExtension>
   private let messages: MessagesView
   private let mailboxes: Mailboxes
 
@@ -53,7 +55,7 @@ package struct FolderMailView: FolderView {
     [
       ViewDescription(
         "FOLDER\(Self.suffix)/",
-        sources: "any Maildir (listed) or MH folder, folders of `.eml` or `.emlx` files, and trees of mailboxes",
+        sources: "any Maildir, `X.sbd` or `X.mbox` (listed), MH, folders of `.eml` or `.emlx`, trees of mailboxes",
         "the messages by date, sender, thread and label, their attachments, and `search/QUERY/`")
     ]
   }
@@ -61,6 +63,7 @@ package struct FolderMailView: FolderView {
   /// `messages` tells what is a mailbox.
   package init(listing: ViewListing, besides messages: MessagesView, _ mailboxes: Mailboxes) {
     self.messages = messages
+    folderExtensions = listing.extensions(["mbox"]).isEmpty ? [] : MailTreeFolder.extensions
     markers = listing.extensions(["mbox"]).isEmpty ? [] : MailFileList.maildir
     self.mailboxes = mailboxes
   }

@@ -86,8 +86,10 @@ final class MessageFiles: Item, FolderState {
 extension SeenFolders<MessageFiles> {
   /// The message files of a folder in its present state; nil if it has none. Blocks on the disk.
   func files(of folder: any Item, isDoubted: Bool = false, _ patience: Patience) throws(Fault) -> MessageFiles? {
-    try present(folder, isDoubted: isDoubted, patience) { (found, earlier) throws(Fault) in
-      try MailFileList.whole(of: found, after: earlier?.list).map { MessageFiles(found, $0, in: self) }
+    try present(folder, isDoubted: isDoubted, patience) { (found, earlier, isTrusted) throws(Fault) in
+      try MailFileList.whole(of: found, after: earlier?.list, isTrusted: isTrusted).map {
+        MessageFiles(found, $0, in: self)
+      }
     }
   }
 }

@@ -89,10 +89,10 @@ final class SeenFolders<Value: FolderState>: Sendable {
 
   /// What is in a folder at present; nil if it has nothing.
   ///
-  /// `look` finds it; if it is given an earlier state, that of the files is known. Blocks on the disk.
+  /// `look` finds it; with `isTrusted`, the files of an earlier state are as they were. Blocks on the disk.
   func present(
     _ folder: any Item, isDoubted: Bool = false, _ patience: Patience,
-    _ look: (Found, _ earlier: Value?) throws(Fault) -> Value?
+    _ look: (Found, _ earlier: Value?, _ isTrusted: Bool) throws(Fault) -> Value?
   ) throws(Fault) -> Value? {
     let known = entry(folder)
     if let value = try current(known, isDoubted) { return value }
@@ -102,18 +102,18 @@ final class SeenFolders<Value: FolderState>: Sendable {
     // Another thread may have looked meanwhile.
     if let value = try current(known, isDoubted) { return value }
     let before = known.seen.withLock { $0 }
-    let earlier = before.flatMap { $0.isTrusted(isDoubted: isDoubted) ? $0 : nil }
+    let trusted = before.flatMap { $0.isTrusted(isDoubted: isDoubted) ? $0 : nil }
     let start = monotonicNanoseconds()
     let attributes: Attributes
     do throws(Fault) { attributes = try folder.attributes(.blocking) } catch {
       throw error.isDelay ? error : .stale
     }
-    guard let value = try look(Found(folder, attributes), earlier?.value) else {
+    guard let value = try look(Found(folder, attributes), before?.value, trusted != nil) else {
       known.seen.withLock { $0 = nil }
       return nil
     }
     let now = monotonicNanoseconds()
-    known.seen.withLock { $0 = Seen(value: value, at: earlier?.at ?? start, cost: earlier?.cost ?? now &- start) }
+    known.seen.withLock { $0 = Seen(value: value, at: trusted?.at ?? start, cost: trusted?.cost ?? now &- start) }
     return value
   }
 

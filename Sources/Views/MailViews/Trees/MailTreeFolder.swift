@@ -17,6 +17,9 @@ final class MailTreeFolder: Item, FolderState {
   // As with `MessageFiles`.
   var isImmutable: Bool { true }
 
+  /// Of folders of Thunderbird's and Apple Mail's, which are trees even if they have no messages.
+  static let extensions: Set<FileExtension> = ["sbd", "mbox"]
+
   init(
     _ folder: Source, _ list: MailTreeList, _ finder: MailTreeList.Finder, in trees: SeenFolders<MailTreeFolder>
   ) {
@@ -64,10 +67,11 @@ extension SeenFolders<MailTreeFolder> {
   func tree(
     below folder: Source, _ finder: MailTreeList.Finder, isDoubted: Bool = false, _ patience: Patience
   ) throws(Fault) -> MailTreeFolder? {
-    try present(folder.item, isDoubted: isDoubted, patience) { (found, _) throws(Fault) in
+    try present(folder.item, isDoubted: isDoubted, patience) { (found, _, _) throws(Fault) in
       let now = Source(item: found.item, attributes: found.attributes, name: folder.name, folder: folder.folder)
       let list = try MailTreeList(now, finder)
-      return list.parts.isEmpty ? nil : MailTreeFolder(now, list, finder, in: self)
+      if list.parts.isEmpty, !folder.isNamed(among: MailTreeFolder.extensions) { return nil }
+      return MailTreeFolder(now, list, finder, in: self)
     }
   }
 }

@@ -11,6 +11,8 @@ struct TreeComposition: Sendable {
     let position: UInt32
   }
 
+  /// All mailboxes, and those of them whose messages are known.
+  private var all: [SourcePart] = []
   private(set) var parts: [SourcePart] = []
   /// By position, the message that is shown.
   private var shown: [Place] = []
@@ -50,7 +52,7 @@ struct TreeComposition: Sendable {
       for position in ids[number].indices {
         let place = Place(part: UInt32(number), position: UInt32(position))
         if let original = copies[place] {
-          let known = parts[Int(original.part)].position(of: original.position) ?? 0
+          let known = all[Int(original.part)].position(of: original.position) ?? 0
           others[known, default: []].append(place)
           positions.append(known)
           names.0.combine(UInt64(known) << 1 | 1)
@@ -60,7 +62,8 @@ struct TreeComposition: Sendable {
           shown.append(place)
         }
       }
-      parts.append(SourcePart(member.source, at: positions, first..<shown.count))
+      all.append(SourcePart(member.source, at: positions, first..<shown.count))
+      if !ids[number].isEmpty { parts += all.suffix(1) }
       let own = ids[number].isEmpty ? [] : member.source.store?.state
       if own == nil { isNamed = false }
       for bytes in [Array(member.label.utf8), own ?? []] {
