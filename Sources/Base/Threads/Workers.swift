@@ -41,8 +41,9 @@ public final class Workers: Sendable {
   private var idle = 0
   private var isStopped = false
   private var hasWatchdog = false
-  /// The threads that run a job.
-  private var busy: Set<KernelThread> = []
+  /// The threads that run a job, each with the job's number.
+  private var busy: [KernelThread: Int] = [:]
+  private var begun = 0
   private var threads = 0
 
   /// How long a job waits before the monitor checks for blocked threads, in microseconds.
@@ -95,7 +96,7 @@ public final class Workers: Sendable {
       next = 0
       _ = unsafe pthread_cond_broadcast(wake)
       // A thread that releases the last reference to the pool cannot wait for itself.
-      let own = busy.contains(.current) ? 1 : 0
+      let own = busy[.current] != nil ? 1 : 0
       while threads > own { _ = unsafe pthread_cond_wait(ended, mutex) }
       return dropped
     }
@@ -148,7 +149,7 @@ public final class Workers: Sendable {
   /// The next job; nil if the thread is to end.
   private func take(_ thread: KernelThread) -> (@Sendable () -> Void)? {
     withLock {
-      busy.remove(thread)
+      busy[thread] = nil
       while next == jobs.count {
         jobs.removeAll(keepingCapacity: true)
         next = 0
@@ -162,29 +163,34 @@ public final class Workers: Sendable {
       defer { next += 1 }
       let job = jobs[next]
       jobs[next] = {}
-      busy.insert(thread)
+      begun += 1
+      busy[thread] = begun
       return job
     }
   }
 
   // MARK: Monitor
 
-  /// Starts a thread for each blocked one, while jobs wait.
+  /// Starts a thread for each blocked one, while jobs wait: one that sleeps in two rounds over one job. Once alone, it
+  /// would count who just waits for its turn.
   private func runWatchdog() {
+    var before: [KernelThread: Int] = [:]
     while true {
       _ = usleep(Self.round)
-      let watched = withLock { () -> Set<KernelThread> in
+      let watched = withLock { () -> [KernelThread: Int] in
         if isStopped || jobs.count == next { hasWatchdog = false }
-        return hasWatchdog ? busy : []
+        return hasWatchdog ? busy : [:]
       }
       if watched.isEmpty {
         if withLock({ !hasWatchdog }) { return }
         continue
       }
-      let heldUp = watched.filter(\.isAsleep)
+      let asleep = watched.filter { $0.key.isAsleep }
+      let heldUp = asleep.filter { before[$0.key] == $0.value }
+      before = asleep
       withLock {
         // Those that have finished their job meanwhile were not blocked for long.
-        let missing = min(limit + heldUp.intersection(busy).count, most) - threads
+        let missing = min(limit + heldUp.count { busy[$0.key] == $0.value }, most) - threads
         for _ in 0..<max(0, min(missing, jobs.count - next - idle)) where !isStopped {
           if spawn({ $0.work() }) { threads += 1 }
         }

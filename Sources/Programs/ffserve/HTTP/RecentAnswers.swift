@@ -7,17 +7,23 @@ import Synchronization
 ///
 /// For as long as a kernel keeps what a mount tells it of real files: changes show within that time.
 final class RecentAnswers: Sendable {
+  private typealias Answers = [String: (response: Response, until: UInt64)]
+
   private struct State {
-    var answers: [String: (response: Response, until: UInt64)] = [:]
+    var latest: Answers = [:]
+    /// Of those in `latest`, in bytes.
     var size = 0
+    /// Those before, as many at most, which go all at once.
+    var earlier: Answers = [:]
   }
 
   private let state = Mutex(State())
 
   /// In nanoseconds.
   private static let lifetime: UInt64 = 500_000_000
-  /// Of all answers, in bytes.
-  private static let capacity = 8 << 20
+  /// Of the latest answers, in bytes.
+  private static let capacity = 4 << 20
+  private static let most = 2048
   /// Of one.
   private static let largest = 2 << 20
 
@@ -39,7 +45,7 @@ final class RecentAnswers: Sendable {
   subscript(target: String) -> Response? {
     let now = Self.now
     return state.withLock { state in
-      guard let known = state.answers[target], known.until > now else { return nil }
+      guard let known = state.latest[target] ?? state.earlier[target], known.until > now else { return nil }
       return known.response
     }
   }
@@ -49,12 +55,10 @@ final class RecentAnswers: Sendable {
     guard case .bytes(let bytes) = response.body, response.status == .ok, bytes.count <= Self.largest else { return }
     let now = Self.now
     state.withLock { state in
-      if state.size + bytes.count > Self.capacity || state.answers.count > 4096 {
-        state.answers = state.answers.filter { $0.value.until > now }
-        state.size = state.answers.values.reduce(0) { $0 + Int($1.response.length ?? 0) }
+      if state.size + bytes.count > Self.capacity || state.latest.count >= Self.most {
+        (state.earlier, state.latest, state.size) = (state.latest, [:], 0)
       }
-      if state.size + bytes.count > Self.capacity { return }
-      if let old = state.answers.updateValue((response, now + Self.lifetime), forKey: target) {
+      if let old = state.latest.updateValue((response, now + Self.lifetime), forKey: target) {
         state.size -= Int(old.response.length ?? 0)
       }
       state.size += bytes.count
