@@ -145,7 +145,7 @@ extension SemanticsTests {
     SemanticsExample(
       "Only a file with no extension at all is looked at: Thunderbird's Inbox is a mailbox; so is mbox in an Apple bundle",
       "ls; ls Inbox.messages | wc -l; ls Mail.mbox",
-      "Inbox\nInbox.messages\nInbox.views\nMail.mbox\nscript\n1\nmbox\nmbox.messages\nmbox.views\n"
+      "Inbox\nInbox.messages\nInbox.views\nMail.mbox\nMail.mbox.views\nscript\n1\nmbox\nmbox.messages\nmbox.views\n"
     ) {
       try $0.write("Inbox", one.replacing("anna@example.com", with: "-"))
       try $0.write("script", "From the start\n")

@@ -264,7 +264,7 @@ extension Conformance {
     } check: { mount in
       try same(
         try mount.tree.list("").sortedTexts,
-        ["Inbox", "Inbox.messages", "Inbox.views", "Mail.mbox", "notes.txt", "prose.txt"],
+        ["Inbox", "Inbox.messages", "Inbox.views", "Mail.mbox", "Mail.mbox.views", "notes.txt", "prose.txt"],
         "the names")
       try same(
         try mount.tree.list("Mail.mbox").sortedTexts, ["mbox", "mbox.messages", "mbox.views"], "in an Apple bundle")
