@@ -1,4 +1,4 @@
-"""ffserve over a folder, and a way to it that takes the page's three files from the sources, so that they need no build."""
+"""ffserve over a folder, and a way to it that can be slow or fail, and can take the page's three files from the sources."""
 
 import http.client
 import http.server
@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "Sources/Programs/ffserve/Page"
@@ -32,22 +33,32 @@ class Site:
         self.process.wait(20)
 
 
-class Unbuilt:
-    """Passes everything on to a server, but for the page's own files."""
+class Between:
+    """Passes everything on to a server; the page's own files come from the sources if it is told so. Can be slow or fail."""
 
-    def __init__(self, port):
-        outer = port
+    def __init__(self, port, is_unbuilt=True):
+        outer, between = port, self
+        self.delay = 0.0
+        self.fails = False
+        self.asked = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                between.asked.append(self.path)
+                if self.path.startswith("/api/"):
+                    time.sleep(between.delay)
+                    if between.fails:
+                        self.send_response(503)
+                        self.send_header("Content-Length", "0")
+                        return self.end_headers()
                 connection = http.client.HTTPConnection("127.0.0.1", outer, timeout=120)
                 try:
                     headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
                     connection.request("GET", self.path, headers=headers)
                     answer = connection.getresponse()
-                    own = FILES.get(self.path.partition("?")[0])
+                    own = is_unbuilt and FILES.get(self.path.partition("?")[0])
                     body = (PAGE / own).read_bytes() if own else None
                     self.send_response(answer.status)
                     for name, value in answer.getheaders():
@@ -72,7 +83,10 @@ class Unbuilt:
             def log_message(self, *_):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler, bind_and_activate=False)
+        self.server.request_queue_size = 64
+        self.server.server_bind()
+        self.server.server_activate()
         self.server.daemon_threads = True
         self.port = self.server.server_address[1]
 

@@ -104,7 +104,7 @@ Content-Type: text/html; charset=utf-8
 
 <html><body onload="parent.PWNED=1"><script>parent.PWNED=1</script><h2>Dear Ben,</h2>
 <p>the boats are in <b>both</b> tables. <img src="https://canary.example/mail.png" onerror="parent.PWNED=1"></p>
-<p><a href="javascript:parent.PWNED=1">Here</a> they are.</p><p>Anna</p></body></html>
+<p><a href="javascript:parent.PWNED=1">Here</a> they are, and <a href="https://canary.example/far">far away</a>.</p><p>Anna</p></body></html>
 --mixed
 Content-Type: text/csv; name="meter.csv"
 Content-Disposition: attachment; filename="meter.csv"

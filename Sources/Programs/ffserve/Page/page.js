@@ -643,9 +643,13 @@ function showCrumbs(path) {
   $("up").disabled = !names.length;
 }
 
+/** Whether a search is shown, or under way; and the folder that it is in. */
+const isSearching = () => location.hash.includes("?q=");
+const searched = () => location.hash.split("?")[0];
+
 function goUp() {
   const path = listing.path ?? "/";
-  if (listing.isSearch) location.hash = folderHash(path);
+  if (isSearching()) location.hash = searched();
   else if (path !== "/") location.hash = folderHash(parentOf(path));
 }
 
@@ -702,8 +706,8 @@ function switchLayout() {
 let filtering = 0;
 $("filter").addEventListener("input", () => {
   clearTimeout(filtering);
-  if (listing.isSearch) {
-    if (!$("filter").value) location.hash = folderHash(listing.path);
+  if (isSearching()) {
+    if (!$("filter").value) location.hash = searched();
     return;
   }
   filtering = setTimeout(() => {
@@ -714,7 +718,7 @@ $("filter").addEventListener("input", () => {
 
 function search() {
   const words = $("filter").value.trim();
-  if (words) location.hash = folderHash(listing.path) + "?q=" + encode(words);
+  if (words) location.hash = (isSearching() ? searched() : folderHash(listing.path ?? "/")) + "?q=" + encode(words);
 }
 $("finder").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -723,7 +727,7 @@ $("finder").addEventListener("submit", (event) => {
 
 function clearFilter() {
   $("filter").value = "";
-  if (listing.isSearch) location.hash = folderHash(listing.path);
+  if (isSearching()) location.hash = searched();
   else listing.arrange(listing.currentItem?.path);
   listing.focus(listing.current);
 }
@@ -976,7 +980,7 @@ const viewer = {
     this.item = item;
     if (!this.box) {
       this.cameFromList = listing.path !== null;
-      this.stage = make("div.stage", { tabindex: "-1" });
+      this.stage = make("div.stage", { tabindex: "0", role: "region", "aria-label": "Content" });
       this.title = make("h2", { dir: "auto", id: "viewed" });
       this.tools = make("div.own", { role: "group", "aria-label": "View" });
       this.previous = tool("back", "Previous", "←", () => this.step(-1));
@@ -1435,7 +1439,17 @@ async function breathe(signal) {
 
 /** A page of the tree, without scripts, that can open nothing and send nothing; its own origin lets it show what lies beside it. */
 function frame(path, title) {
-  return make("iframe.page", { sandbox: "allow-same-origin", src: "/dav" + path, title, referrerpolicy: "no-referrer" });
+  const page = make("iframe.page", { sandbox: "allow-same-origin", src: "/dav" + path, title, referrerpolicy: "no-referrer" });
+  page.addEventListener("load", () => page.contentDocument?.addEventListener("click", follow));
+  return page;
+}
+
+/** Opens what a link in a frame leads to elsewhere, which the frame itself may not. */
+function follow(event) {
+  const target = safeURL(event.target.closest?.("a[href]")?.href ?? "", location.href);
+  if (!target || target.origin === location.origin || !["http:", "https:", "mailto:"].includes(target.protocol)) return;
+  event.preventDefault();
+  open(target.href, "_blank", "noopener,noreferrer");
 }
 
 // MARK: Mail
@@ -1661,7 +1675,7 @@ async function showText(item, stage, signal) {
   }
   const text = answer.content;
   if (!text) return stage.append(make("div.state", {}, ...statement("text", "The file is empty")));
-  const code = make("div.source", { role: "region", "aria-label": item.name, tabindex: "0", translate: "no", dir: "ltr" });
+  const code = make("div.source", { translate: "no", dir: "ltr" });
   const wraps = () => settings.get("wrap") === "on";
   const wrap = tool("wrap", "Wrap long lines", "w", () => switchWrap());
   const showWrap = () => {
@@ -1706,6 +1720,7 @@ async function drawText(code, text, language, stage, signal) {
     for (let number = first; number < last; number++) {
       const end = number + 1 < starts.length ? starts[number + 1] - 1 : text.length;
       const line = document.createElement("div");
+      line.dataset.number = number + 1;
       let place = starts[number];
       while (token < found.length && found[token][0] < end) {
         const [from, to, kind] = found[token];
@@ -1729,7 +1744,6 @@ async function drawText(code, text, language, stage, signal) {
   for (let first = 0; first < starts.length; first += perBlock) {
     const block = make("div.block");
     block.first = first;
-    block.style.counterReset = `line ${first}`;
     const count = Math.min(perBlock, starts.length - first);
     block.style.height = count * 20 + "px";
     blocks.push(block);
