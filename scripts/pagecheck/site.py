@@ -88,6 +88,8 @@ class Between:
         self.server.server_bind()
         self.server.server_activate()
         self.server.daemon_threads = True
+        # Browsers hang up in the middle, as the page has them do.
+        self.server.handle_error = lambda *_: None
         self.port = self.server.server_address[1]
 
     def __enter__(self):

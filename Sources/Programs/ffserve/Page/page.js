@@ -462,7 +462,7 @@ const listing = {
 };
 
 function order(by, count) {
-  const isBackwards = by.startsWith("-");
+  const sign = by.startsWith("-") ? -1 : 1;
   const member = by.replace("-", "");
   // The collator knows languages and numbers, and would hold up the page for very many names.
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -470,13 +470,13 @@ function order(by, count) {
     ? (one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0)
     : (one, other) => collator.compare(one.name, other.name) || (one.name < other.name ? -1 : 1);
   const compare = {
-    name: byName,
-    modified: (one, other) => one.time - other.time || byName(one, other),
-    size: (one, other) => (one.size ?? one.estimate ?? -1) - (other.size ?? other.estimate ?? -1) || byName(one, other),
-    kind: (one, other) => collator.compare(kindLabel(one), kindLabel(other)) || byName(one, other),
-  }[member] || byName;
+    modified: (one, other) => one.time - other.time,
+    size: (one, other) => (one.size ?? one.estimate ?? -1) - (other.size ?? other.estimate ?? -1),
+    kind: (one, other) => collator.compare(kindLabel(one), kindLabel(other)),
+  }[member];
   const isFolder = (item) => item.type === "directory" && item.kind !== "mail";
-  return (one, other) => isFolder(other) - isFolder(one) || (isBackwards ? compare(other, one) : compare(one, other));
+  if (!compare) return (one, other) => isFolder(other) - isFolder(one) || sign * byName(one, other);
+  return (one, other) => isFolder(other) - isFolder(one) || sign * compare(one, other) || byName(one, other);
 }
 
 /** Where a click on an entry leads: archives and mailboxes open as the folders they are. */
@@ -529,21 +529,32 @@ const failed = (error, again) => statement("warn", error.title || "That did not 
 let loading = null;
 let closing = null;
 
-function route() {
+function route(event) {
   const hash = location.hash.slice(1) || "/";
   const [place, query] = hash.split("?");
   const words = query && new URLSearchParams(query).get("q");
   if (place.endsWith("/") || !place.startsWith("/")) {
     closeViewer();
     openFolder(place.replace(/\/+$/, "") || "/", words || "", "#" + hash);
-  } else openFile(place);
+  } else {
+    // Back leads to the list only if one has come from there.
+    if (!viewer.isOpen) viewer.cameFromList = Boolean(event && listing.hash) && new URL(event.oldURL).hash === listing.hash;
+    openFile(place);
+  }
 }
 
 /** Shows a folder, or what a search in it finds; not again if it is the one behind the viewer. */
 async function openFolder(path, words, hash) {
+  const isOnTheWay = loading && !loading.signal.aborted && $("main").getAttribute("aria-busy") === "true";
   if (listing.hash === hash && listing.path !== null) {
     document.title = titleOf(path);
-    return;
+    if (!isOnTheWay) return;
+    // Back, before what was asked for has come.
+    loading.abort();
+    $("main").setAttribute("aria-busy", "false");
+    $("filter").value = words;
+    showCrumbs(path);
+    return listing.arrange(listing.currentItem?.path);
   }
   loading?.abort();
   const control = loading = new AbortController();
@@ -979,13 +990,12 @@ const viewer = {
     this.handlers = {};
     this.item = item;
     if (!this.box) {
-      this.cameFromList = listing.path !== null;
       this.stage = make("div.stage", { tabindex: "0", role: "region", "aria-label": "Content" });
       this.title = make("h2", { dir: "auto", id: "viewed" });
       this.tools = make("div.own", { role: "group", "aria-label": "View" });
       this.previous = tool("back", "Previous", "←", () => this.step(-1));
       this.following = tool("next", "Next", "→", () => this.step(1));
-      this.box = make("dialog.viewer", { "aria-labelledby": "viewed" }, make("header.head", {},
+      this.box = make("dialog.viewer", { "aria-labelledby": "viewed", tabindex: "-1" }, make("header.head", {},
         tool("close", "Close", "Escape", leaveViewer), this.title, this.tools,
         make("div.steps", {}, this.previous, this.following),
         tool("info", "About this file", "i", () => showAbout(this.item)),
@@ -994,7 +1004,7 @@ const viewer = {
       this.box.addEventListener("close", () => this.closed());
       document.body.append(this.box);
       this.box.showModal();
-      this.stage.focus({ preventScroll: true });
+      this.box.focus({ preventScroll: true });
     }
     const name = item.title || item.name;
     document.title = `${name} – ffmount`;
@@ -1029,6 +1039,8 @@ const viewer = {
     this.box = this.item = this.control = null;
     const place = item ? listing.shown.findIndex((one) => one.path === item.path) : -1;
     if (listing.shown.length && listing.path !== null) listing.focus(place >= 0 ? place : listing.current);
+    // A browser may close a dialog by itself: by a gesture, or by Escape.
+    if (item && location.hash === fileHash(item.path)) leaveViewer();
   },
 
   /** Shows a file, or only that it is looked at. */
@@ -1071,12 +1083,24 @@ const viewer = {
     if (handler && handler(event) !== false) return event.preventDefault();
     const actions = {
       ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), i: () => showAbout(this.item), o: () => showAbout(this.item, true),
-      d: () => this.box.querySelector(".save").click(), Backspace: leaveViewer, "?": showOptions,
+      d: () => this.box.querySelector(".save").click(), Backspace: leaveViewer, Escape: leaveViewer, "?": showOptions,
     };
-    if (!actions[event.key]) return;
-    if (event.key.startsWith("Arrow") && this.stage.scrollWidth > this.stage.clientWidth + 1) return;
+    if (!actions[event.key]) return this.scroll(event);
     event.preventDefault();
+    if (event.key.startsWith("Arrow") && this.stage.scrollWidth > this.stage.clientWidth + 1) {
+      return this.stage.scrollBy({ left: event.key === "ArrowLeft" ? -60 : 60 });
+    }
     actions[event.key]();
+  },
+
+  /** Scrolls as keys do, wherever the focus is but on a control. */
+  scroll(event) {
+    if (event.target.closest("button, a, summary")) return;
+    const page = this.stage.clientHeight * 0.9;
+    const steps = { ArrowDown: 60, ArrowUp: -60, PageDown: page, " ": event.shiftKey ? -page : page, PageUp: -page, Home: -1e9, End: 1e9 };
+    if (!steps[event.key]) return;
+    event.preventDefault();
+    this.stage.scrollBy({ top: steps[event.key] });
   },
 
   /** The entries that previous and next go through: of images the images, of messages the messages, else all files. */
@@ -1343,18 +1367,17 @@ async function showPages(item, pdf, stage, signal) {
       let error = new Failure("This page cannot be shown", "", 422);
       try { await answerOf(sheet.source, signal); } catch (problem) { error = problem; }
       if (!signal.aborted) {
-        sheet.replaceChildren(make("div.state", {}, ...failed(error, () => { sheet.replaceChildren(image); image.src = sheet.source + "&again"; })));
+        const again = () => {
+          sheet.replaceChildren(image);
+          image.src = sheet.source + "&again";
+        };
+        sheet.replaceChildren(make("div.state", {}, ...failed(error, again)));
       }
     });
     near.observe(sheet);
     inSight.observe(sheet);
     return sheet;
   }));
-  const turn = (step) => () => stage.scrollBy({ top: step * stage.clientHeight * 0.9 });
-  Object.assign(viewer.handlers, {
-    ArrowDown: () => stage.scrollBy({ top: 80 }), ArrowUp: () => stage.scrollBy({ top: -80 }), " ": turn(1), PageDown: turn(1),
-    PageUp: turn(-1), Home: () => stage.scrollTo({ top: 0 }), End: () => stage.scrollTo({ top: stage.scrollHeight }),
-  });
 }
 
 // MARK: Formatted text
@@ -1947,4 +1970,4 @@ $("skip").addEventListener("click", (event) => {
 addEventListener("hashchange", route);
 showSort();
 showLayout();
-route();
+route(null);
