@@ -346,7 +346,7 @@ const listing = {
     }
     const views = this.all.length;
     state.replaceChildren();
-    showState("folder", "This folder is empty", views ? `${plural(views, "view")} of it are hidden (options).` : "");
+    showState("folder", "This folder is empty", views ? `${plural(views, "view")} hidden; the options show them.` : "");
   },
 
   clear() {
@@ -538,7 +538,7 @@ function route(event) {
     openFolder(place.replace(/\/+$/, "") || "/", words || "", "#" + hash);
   } else {
     // Back leads to the list only if one has come from there.
-    if (!viewer.isOpen) viewer.cameFromList = Boolean(event && listing.hash) && new URL(event.oldURL).hash === listing.hash;
+    if (!viewer.isOpen) viewer.cameFromList = Boolean(event && listing.hash) && (new URL(event.oldURL).hash || "#/") === listing.hash;
     openFile(place);
   }
 }
