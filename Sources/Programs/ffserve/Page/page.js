@@ -739,7 +739,7 @@ $("finder").addEventListener("submit", (event) => {
 function clearFilter() {
   $("filter").value = "";
   if (isSearching()) location.hash = searched();
-  else listing.arrange(listing.currentItem?.path);
+  if (!listing.isSearch) listing.arrange(listing.currentItem?.path);
   listing.focus(listing.current);
 }
 
