@@ -49,6 +49,38 @@ import Testing
     }
   }
 
+  @Test func storesOfOutlookAreSearchedWithoutAMount() async throws {
+    try await withScratch { scratch in
+      let store = scratch.source + "/mail.pst"
+      try await script("make_pst.py", store)
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "LC_ALL": "C"]
+      func ffmount(_ words: String...) async throws -> MountChild.Result {
+        try await MountChild([MountProcess.binary] + words, environment: environment).wait(atMost: 30)
+      }
+      let queries = ["Buy", "from:karl", "Prüfung", "absent"]
+      var found: [String] = []
+      for query in queries {
+        let said = try await ffmount("search", store, query)
+        #expect(said.status == 0, "\(said.errors)")
+        found += said.lines.compactMap { $0.split(separator: "\t").first.map(String.init) }
+      }
+      #expect(found.first == "mail.pst.messages/000004 undated unknown sender - Milk", "\(found)")
+      try await withMount(scratch) { mount in
+        let lines =
+          "cd \"$1/mail.pst.views/search\"; shift; for q; do ls -r \"$q\" | sed 's,^,mail.pst.messages/,'; done"
+        let shown = try await shell(lines, mount.mountpoint, queries[0], queries[1], queries[2], queries[3])
+        #expect(found.sorted() == shown.lines.sorted(), "\(shown.errors)")
+      }
+      let indexed = try await ffmount("index", "--search", scratch.source)
+      #expect(
+        indexed.status == 0 && indexed.text.contains("4 messages") && indexed.text.contains("words of \(store)"),
+        "\(indexed.text)\(indexed.errors)")
+      try scratch.write("none.pst", "!BDN and nothing else")
+      let none = try await ffmount("search", scratch.source + "/none.pst", "x")
+      #expect(none.status == 1 && none.errors.contains("no file of Outlook's"), "\(none.errors)")
+    }
+  }
+
   @Test func storesOfOutlookAreMailboxes() async throws {
     try await withScratch { scratch in
       try await script("make_pst.py", scratch.source + "/mail.pst")

@@ -40,7 +40,8 @@ package final class Indexing: Sendable {
     package var isKept: Bool { mailbox.isKept }
   }
 
-  /// Starts the search of one file; nil if it is not a mailbox. Blocks until its first messages are found.
+  /// Starts the search of one file; nil if it is not a mailbox. Blocks until its first messages are found, or all of those of
+  /// a mail store.
   package func search(_ name: FileName, in root: RealRoot) throws(Fault) -> Search? {
     try search(name, in: RealFolder(root: root))
   }
@@ -49,6 +50,8 @@ package final class Indexing: Sendable {
     let source = try Source(name, in: folder)
     guard let mailbox = try view.messages(in: source, .blocking) else { return nil }
     _ = try mailbox.rows(ofBlock: 0, .blocking)
+    // A store's list is read only as far as it is asked for.
+    if mailbox is MailStore { _ = try mailbox.count(.blocking) }
     return Search(mailbox)
   }
 

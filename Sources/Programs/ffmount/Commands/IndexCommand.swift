@@ -4,6 +4,7 @@ import Bytes
 import Files
 import Glibc
 import Index
+import Jobs
 import MailViews
 import Tree
 
@@ -59,9 +60,11 @@ struct IndexCommand: ParsableCommand {
   private func look(through path: String, _ index: Index) throws -> Int {
     let place = try RealPlace(path)
     let reader = try attachmentReader(place, index)
-    let indexing = Indexing(index: index, attached: reader?.texts)
+    let workers = try Converter.mailWorkers(index)
+    let indexing = Indexing(index: index, attached: reader?.texts, stores: workers.map { MailStores($0) })
     defer {
       indexing.stop()
+      workers?.stop()
       reader?.stop()
     }
     do throws(Fault) {

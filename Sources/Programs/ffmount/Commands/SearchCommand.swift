@@ -4,6 +4,7 @@ import Bytes
 import Files
 import Glibc
 import Index
+import Jobs
 import MailViews
 import Tree
 
@@ -32,9 +33,11 @@ struct SearchCommand: ParsableCommand {
     try RunningMount.expectAnswers(onTheWayTo: [archive], toDo: "search")
     // Without a cache folder, the index lasts as long as this process.
     let index = Index(folder: CacheFolder.path())
-    let indexing = Indexing(index: index)
+    let workers = try Converter.mailWorkers(index)
+    let indexing = Indexing(index: index, stores: workers.map { MailStores($0) })
     defer {
       indexing.stop()
+      workers?.stop()
       index.finish(within: .seconds(2))
     }
     let place = try RealPlace(archive)
