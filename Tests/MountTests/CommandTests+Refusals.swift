@@ -30,6 +30,7 @@ extension CommandTests {
     Refusal("no umask", ["-o", "ro,umask", "S", "M"], 64, "-o umask: =N is missing", "octal"),
     Refusal("no name", ["-o", "fsname", "S", "M"], 64, "-o fsname: =N is missing"),
     Refusal("value of a flag", ["-o", "allow_other=1", "S", "M"], 64, "allow_other takes no value"),
+    Refusal("folders to strip", ["-o", "strip=2", "S", "M"], 64, "strip takes no value"),
     Refusal("value of what is ignored", ["-o", "noatime=1", "S", "M"], 64, "noatime takes no value"),
     Refusal("no time to be idle", ["-o", "idle=0", "S", "M"], 64, "idle=0", "1 or more"),
     Refusal("negative gid", ["-o", "gid=-5", "S", "M"], 64, "gid=-5"),

@@ -33,6 +33,7 @@ extension MountOptions {
       options.players += names
     },
     "symlinks": .choice("links out of their archive", "all", "inside") { $0.zip.showsAllLinks = $1 == "all" },
+    "strip": .flag("show the inside of an archive's only folder") { $0.zip.stripsOnlyFolder = true },
     "password_file": MountOption("passwords, one a line", .file) { options, _, value in
       let file = try PasswordFile(at: value)
       options.zip.passwords = try file.passwords()

@@ -1,16 +1,17 @@
 public import Bytes
 
 extension EntryTree {
-  /// Whether a symbolic link's target is a relative path that never leaves the archive's root.
+  /// Whether a symbolic link's target is a relative path that never leaves the archive's root, or the folder `top`, which
+  /// `folder` is in.
   ///
   /// `..` is followed only through folders of the tree: after another link it may lead anywhere.
-  public func staysInside(_ target: some Collection<UInt8>, from folder: UInt32) -> Bool {
+  public func staysInside(_ target: some Collection<UInt8>, from folder: UInt32, below top: UInt32 = root) -> Bool {
     if target.first == 0x2f { return false }
     // nil after a link or a missing name.
     var place: UInt32? = folder
     for component in target.split(separator: 0x2f) where !component.elementsEqual([0x2e]) {
       if component.elementsEqual([0x2e, 0x2e]) {
-        guard let folder = place, folder != Self.root else { return false }
+        guard let folder = place, folder != top else { return false }
         place = nodes[Int(folder)].parent
       } else if let folder = place, let child = child(of: folder, named: ArraySlice(component)),
         nodes[Int(child)].kind == .folder
@@ -21,6 +22,15 @@ extension EntryTree {
       }
     }
     return true
+  }
+
+  /// The only thing in the root, if it is a folder, whatever the Finder has left beside it.
+  public var onlyFolder: UInt32? {
+    let things = children(of: Self.root).filter { node in
+      !["__MACOSX", ".DS_Store"].contains { name(of: node).elementsEqual($0.utf8) }
+    }
+    guard things.count == 1, let only = things.first, nodes[Int(only)].kind == .folder else { return nil }
+    return only
   }
 
   /// The node at a recorded path, from the root; nil if there is none.

@@ -63,7 +63,7 @@ final class ArchiveItem: MadeItem {
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     let tree = try tree(patience)
-    guard let child = tree.entries.child(of: index, named: name.bytes) else { return nil }
+    guard let child = tree.entries.child(of: tree.folder(shownAs: index), named: name.bytes) else { return nil }
     return Found(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
   }
 
@@ -157,7 +157,7 @@ final class ArchiveItem: MadeItem {
 
     func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
       let tree = try folder.tree(patience)
-      let children = tree.entries.children(of: folder.index)
+      let children = tree.entries.children(of: tree.folder(shownAs: folder.index))
       guard place >= 0, place < children.count else { return [] }
       let start = children.startIndex + Int(place)
       let part = children[start...].prefix(256)

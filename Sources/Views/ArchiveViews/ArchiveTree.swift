@@ -1,18 +1,44 @@
 internal import Bytes
 internal import Entries
 
-/// A listed archive: its tree, and who reads its entries.
+/// A listed archive: its tree, what is shown of it, and who reads its entries.
 final class ArchiveTree: Sendable {
   let entries: EntryTree
   let archive: any OpenedArchive
+  /// The folder that is shown in place of the root.
+  private let top: UInt32
+  /// Links that lead out of that folder, which are shown as text files.
+  private let texts: Set<UInt32>
 
   static let root = EntryTree.root
 
-  init(_ archive: any OpenedArchive) {
+  /// - Parameter strips: whether the inside of a root's only folder is shown in its place.
+  init(_ archive: any OpenedArchive, strips: Bool, _ patience: Patience) throws(Fault) {
     entries = archive.entries
     self.archive = archive
+    top = strips ? entries.onlyFolder ?? Self.root : Self.root
+    var texts: Set<UInt32> = []
+    if top != Self.root {
+      for (index, node) in entries.nodes.enumerated() where node.kind == .link {
+        let target = try archive.open(UInt32(index), patience)
+        let path = try target.bytes(at: 0, count: Int(target.size), patience)
+        // Others are links only where all are shown as such.
+        if entries.staysInside(path, from: node.parent), !entries.staysInside(path, from: node.parent, below: top) {
+          texts.insert(UInt32(index))
+        }
+      }
+    }
+    self.texts = texts
   }
 
   var count: Int { entries.nodes.count }
-  func node(_ index: UInt32) -> EntryNode { entries.nodes[Int(index)] }
+
+  func node(_ index: UInt32) -> EntryNode {
+    var node = entries.nodes[Int(index)]
+    if texts.contains(index) { (node.kind, node.permissions) = (.file, 0o644) }
+    return node
+  }
+
+  /// The folder of the archive whose children a folder shows.
+  func folder(shownAs index: UInt32) -> UInt32 { index == Self.root ? top : index }
 }

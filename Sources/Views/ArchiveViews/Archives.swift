@@ -118,7 +118,8 @@ final class Archive: Sendable {
     guard let archives else { throw .ending }
     let memory = MemoryShare(in: archives.memory)
     do throws(Fault) {
-      let tree = ArchiveTree(try archives.read(bytes, of: file, memory, patience))
+      let tree = try ArchiveTree(
+        archives.read(bytes, of: file, memory, patience), strips: archives.options.stripsOnlyFolder, patience)
       // A file that changed meanwhile may have yielded a mixture.
       try bytes.verify()
       state.withLock { state in
