@@ -81,6 +81,7 @@ import Testing
     7z a -bd -tzip -mm=PPMd ppmd.zip ../numbers > /dev/null; 7z a -bd -tzip -mm=Deflate64 deflate64.zip ../numbers > /dev/null
     7z a -bd -m0=ppmd in.7z ../numbers > /dev/null; cat /bin/true in.7z > setup.exe
     7z a -bd -tzip -mm=PPMd -mem=AES256 -psecret aes.zip ../numbers > /dev/null; umask 077; echo secret > ../password; umask 022
+    7z a -bd -sinumbers pipe.7z < ../numbers > /dev/null
     cat /bin/true one.rar > rar.elf; bsdtar -C .. -cf bin.cpio --format=bin numbers; mv bin.cpio device.bin
     printf '\\x02\\x21\\x4c\\x18\\x06\\0\\0\\0\\x50hello' > old.lz4
     tar -C .. -cf a.tar numbers; split -b 100k -a 3 --numeric-suffixes=1 a.tar a.tar.
@@ -94,7 +95,7 @@ import Testing
       try await withMount(scratch, options: ["-o", "password_file=\(scratch.path)/password"]) { mount in
         let said = try await mount.shell(
           """
-          for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001 ppmd.zip deflate64.zip aes.zip; do
+          for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001 ppmd.zip deflate64.zip aes.zip pipe.7z; do
             cmp $a.contents/numbers "$2/numbers" && echo $a
           done
           cat old.lz4.contents/old; echo; find list.mtree.contents -type f
@@ -115,6 +116,7 @@ import Testing
             ppmd.zip
             deflate64.zip
             aes.zip
+            pipe.7z
             hello
             list.mtree.contents/dir/file
             0

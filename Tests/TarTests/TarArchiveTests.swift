@@ -31,7 +31,7 @@ import Testing
     let archive = try TarArchive(
       TarFixture().pax(("path", long), ("mtime", "-1.25")).adding("x", Self.text("pax"))
         .adding("././@LongLink", type: "L", magic: "ustar  \0", Self.text(long + "2\0"))
-        .adding("x", magic: "ustar  \0", Self.text("gnu"))
+        .adding(String(repeating: "long/", count: 20), magic: "ustar  \0", Self.text("gnu"))
         .adding("sum\u{e9}", Self.text("signed"), signed: true).adding("base256", Self.text("256"), size: size)
         .pax(("path", "global"), global: true).adding("x", Self.text("g"))
         .pax(("path", ""), global: true).adding("y", Self.text("y")).ending().bytes)

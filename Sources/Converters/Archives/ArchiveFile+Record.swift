@@ -50,7 +50,9 @@ extension ArchiveFile {
     switch unsafe archive_entry_filetype(entry) {
     case Self.folder: return .folder
     case Self.link: return .link
-    case Self.characters, Self.blocks, Self.pipe, Self.socket: return .special
+    case Self.characters, Self.blocks, Self.pipe, Self.socket:
+      // What 7z packs from a pipe is recorded as one, with its bytes.
+      return unsafe archive_entry_size(entry) > 0 ? .file : .special
     default: return .file
     }
   }

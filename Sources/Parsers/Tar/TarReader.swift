@@ -51,9 +51,12 @@ struct TarReader {
       // A label; Solaris' access list of the next entry.
       case UInt8(ascii: "V"), UInt8(ascii: "A"): break
       default:
-        var entry = try entry(header, own.over(globals), headerOffset: start, dataSize: size)
-        if own.path == nil, let longName { entry.path = longName }
-        if own.linkTarget == nil, let longTarget { entry.target = longTarget }
+        let attributes = own.over(globals)
+        // The header may have a part of a long name only, which may end with a slash.
+        let entry = try entry(
+          header, attributes, path: own.path ?? longName ?? attributes.path ?? header.path,
+          target: own.linkTarget ?? longTarget ?? attributes.linkTarget ?? header.linkTarget, headerOffset: start,
+          dataSize: size)
         offset = Self.padded(entry.dataOffset, entry.dataSize)
         return entry
       }
@@ -113,12 +116,12 @@ struct TarReader {
   }
 
   private mutating func entry(
-    _ header: TarHeader, _ attributes: PaxAttributes, headerOffset: Int64, dataSize: Int64
+    _ header: TarHeader, _ attributes: PaxAttributes, path: ArraySlice<UInt8>, target: ArraySlice<UInt8>,
+    headerOffset: Int64, dataSize: Int64
   ) throws(Fault) -> TarEntry {
     let dataSize = attributes.dataSize ?? dataSize
     var entry = TarEntry(
-      kind: .file, path: attributes.path ?? header.path, target: attributes.linkTarget ?? header.linkTarget,
-      permissions: header.mode & 0o777,
+      kind: .file, path: path, target: target, permissions: header.mode & 0o777,
       modified: attributes.modified ?? Timestamp(seconds: Self.bounded(header.modified)), size: dataSize,
       headerOffset: headerOffset, dataOffset: offset + Int64(TarHeader.size), dataSize: dataSize,
       attributes: attributes)
