@@ -111,7 +111,7 @@ public final class FolderReader: Sendable {
       do throws(Fault) {
         // Time may have passed since the last call.
         (state.fileName, state.viewName) = (nil, nil)
-        try renew(&state, isDoubted: isDoubted, patience)
+        if cookie <= 2 || !state.listing.outlivesChanges { try renew(&state, isDoubted: isDoubted, patience) }
         try seek(&state, cookie, patience)
         while let row = try next(&state, patience) {
           var isTaken = false

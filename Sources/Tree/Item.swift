@@ -200,6 +200,13 @@ public struct Provenance: Sendable {
 public protocol Listing: AnyObject, Sendable {
   /// Some entries that follow the offset `place`, which is 0 or an entry's `next`; none at the end.
   func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry]
+
+  /// Whether who has begun it reads it to its end, in the state that it was begun in: names move when the source changes.
+  var outlivesChanges: Bool { get }
+}
+
+extension Listing {
+  public var outlivesChanges: Bool { false }
 }
 
 public struct ListedEntry: Sendable {

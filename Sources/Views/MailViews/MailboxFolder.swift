@@ -68,6 +68,9 @@ final class MailboxFolder: MadeItem {
 
     init(_ folder: MailboxFolder) { self.folder = folder }
 
+    /// Where messages go, those behind have other positions, and so other names.
+    var outlivesChanges: Bool { folder.mailbox.losesMessages }
+
     func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
       guard place >= 0 else { return [] }
       let (block, start) = Int(place).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
