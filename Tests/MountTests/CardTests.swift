@@ -177,4 +177,34 @@ import Testing
       }
     }
   }
+
+  @Test func filesThatEndWithinAnEntrySaySo() async throws {
+    try await withScratch { scratch in
+      let event = "BEGIN:VEVENT\nSUMMARY:Whole\nEND:VEVENT\n"
+      try scratch.write("a.ics", "BEGIN:VCALENDAR\n\(event)BEGIN:VEVENT\nSUMMARY:Cu")
+      try scratch.write("b.vcf", "BEGIN:VCARD\nFN:Whole\nEND:VCARD\nBEGIN:VCARD\nFN:Cut\n")
+      try await withMount(scratch) { mount in
+        let lines = """
+          export LC_ALL=C.UTF-8; cd "$1"
+          { for d in a.ics b.vcf; do ls $d.contents; getfattr --only-values -n user.ffmount.error $d.contents; echo
+          cat $d.as-txt; done; cat b.vcf.as-csv | tail -n 1; } 2>&1
+          """
+        let said = try await shell(lines, mount.mountpoint, limit: 60)
+        #expect(
+          said.text == """
+            Whole.ics
+            a.ics: expected END:VEVENT, found the end of the file (at byte 77)
+            Whole
+            cat: a.ics.as-txt: Input/output error
+            Whole.vcf
+            b.vcf: expected END:VCARD, found the end of the file (at byte 50)
+            Whole
+            cat: b.vcf.as-txt: Input/output error
+            cat: b.vcf.as-csv: Input/output error
+            Whole,,,,,,,,,,,\r
+
+            """)
+      }
+    }
+  }
 }

@@ -19,6 +19,8 @@ public struct CardFolder: Sendable {
   }
 
   public private(set) var files: [File] = []
+  /// Why there are no more files: the source ends within an entry, or a picture is too large.
+  public let fault: Fault?
 
   private static let piece: Int64 = 256 << 10
   private static let most = 1 << 20
@@ -36,7 +38,8 @@ public struct CardFolder: Sendable {
       scanner.read(bytes, isLast: place >= source.size) { reading.take($0) }
       guard reading.entries.count <= Self.most else { throw Fault(.limit, "has more than \(Self.most) entries") }
     }
-    if reading.isEmpty { throw Fault(.damaged, "expected a calendar or cards, found no entry") }
+    fault = scanner.cut ?? scanner.lostPicture
+    if reading.isEmpty { throw fault ?? Fault(.damaged, "expected a calendar or cards, found no entry") }
     let endsInLine = try source.bytes(at: source.size - 1, count: 1).first.map { $0 == 0x0a || $0 == 0x0d } ?? true
     let lineEnd = Array("\r\n".utf8)
     for entry in reading.entries {
@@ -111,7 +114,6 @@ private struct Reading {
   private var series: [String: Int] = [:]
   var isEmpty: Bool { entries.isEmpty && heads.isEmpty && zones.isEmpty }
 
-  private static let pictures = ["PHOTO", "LOGO"]
   private static let endings = ["jpeg": "jpg", "jpg": "jpg", "png": "png", "gif": "gif", "bmp": "bmp", "webp": "webp"]
 
   mutating func take(_ found: CardScanner.Found) {
@@ -136,7 +138,7 @@ private struct Reading {
     if !isCard { series[key] = entries.count }
     let name = isCard ? title : entry.start.map { "\($0.date) \(title)" } ?? title
     var made = Entry(name: name, calendar: entry.calendar, isCard: isCard, ranges: [entry.range], zones: used)
-    for name in Self.pictures where isCard {
+    for name in CardScanner.pictures where isCard {
       guard let picture = entry.first(name)?.picture else { continue }
       made.pictures.append(
         (name, "." + (Self.endings[picture.kind] ?? Self.ending(picture.bytes)), picture.bytes.count))

@@ -1,3 +1,5 @@
+public import Bytes
+
 /// Finds the entries of a file of calendars or cards (RFC 5545, RFC 6350, vCard 2.1), in pieces as they come.
 ///
 /// Memory is bounded by the longest line that is kept, and by the lines of one entry.
@@ -28,7 +30,9 @@ public struct CardScanner: Sendable {
   private var foldedRange: Range<Int64> = 0..<0
   private var place: Int64 = 0
   private var endsAtCR = false
-  private var isTooLong = false
+  /// Of more of these than are kept, the first and the last one stay.
+  private var isLineTooLong = false
+  private var isFoldTooLong = false
   private var entry: Entry?
   private var kept = 0
   /// How deep within the entry.
@@ -36,10 +40,21 @@ public struct CardScanner: Sendable {
   private var isInCalendar = false
   private var calendars = 0
 
+  /// That the file ends within an entry or a calendar; known at the end.
+  public private(set) var cut: Fault?
+  /// The first text of an entry that was passed over, and the first picture.
+  public private(set) var lostText: Fault?
+  public private(set) var lostPicture: Fault?
+
   /// Of a line, and of the lines of an entry, in bytes; what is beyond is passed over.
   private static let longest = 16 << 20
   private static let mostKept = 24 << 20
   private static let mostLines = 4096
+  /// Enough for a name and its parameters, in bytes.
+  private static let headSize = 4096
+  static let pictures = ["PHOTO", "LOGO"]
+  /// Shown nowhere.
+  private static let attachments: Set = ["ATTACH", "SOUND", "KEY"]
 
   public init() {}
 
@@ -66,25 +81,37 @@ public struct CardScanner: Sendable {
         continue
       }
       if endsAtCR { endsAtCR = false }
-      if line.count < Self.longest { line.append(byte) } else { isTooLong = true }
+      if line.count < Self.longest {
+        line.append(byte)
+      } else {
+        isLineTooLong = true
+        line[line.count - 1] = byte
+      }
     }
     if isLast {
       if !line.isEmpty { endLine(take) }
       endFold(take)
+      if let word = entry?.kind ?? (isInCalendar ? "VCALENDAR" : nil) {
+        cut = Fault(.damaged, "expected END:\(word), found the end of the file", atByte: place)
+      }
     }
   }
 
   /// At the end of a physical line, whose end is at `place`.
   private mutating func endLine(_ take: (Found) -> Void) {
-    defer { line.removeAll(keepingCapacity: true) }
+    defer {
+      line.removeAll(keepingCapacity: true)
+      isLineTooLong = false
+    }
     if let first = line.first, first == 0x20 || first == 0x09, !folded.isEmpty {
       append(line.dropFirst())
-    } else if folded.last == UInt8(ascii: "="), ContentLine(folded[...])?.isQuotedPrintable == true {
+    } else if folded.last == UInt8(ascii: "="), ContentLine(folded.prefix(Self.headSize))?.isQuotedPrintable == true {
       folded.removeLast()
       append(line[...])
     } else {
       endFold(take)
       folded = line
+      isFoldTooLong = isLineTooLong
       if place > Int64(line.count) { foldedRange = foldedRange.upperBound..<place } else { foldedRange = 0..<place }
       if folded.starts(with: [0xef, 0xbb, 0xbf]) { folded.removeFirst(3) }
       return
@@ -93,28 +120,48 @@ public struct CardScanner: Sendable {
   }
 
   private mutating func append(_ more: ArraySlice<UInt8>) {
-    if folded.count + more.count <= Self.longest { folded += more } else { isTooLong = true }
+    if isLineTooLong || folded.count + more.count > Self.longest { isFoldTooLong = true }
+    if !isFoldTooLong {
+      folded += more
+    } else if let last = more.last {
+      // Whether it goes on depends on it.
+      folded.append(last)
+      folded.removeSubrange(min(Self.headSize, folded.count - 1)..<(folded.count - 1))
+    }
   }
 
   /// At the end of a line with all that was folded.
   private mutating func endFold(_ take: (Found) -> Void) {
     defer {
       folded.removeAll(keepingCapacity: true)
-      isTooLong = false
+      isFoldTooLong = false
     }
-    guard !folded.isEmpty, !isTooLong else { return }
-    let isFrame = folded.count < 256
+    guard !folded.isEmpty else { return }
+    let isFrame = folded.count < 256 && !isFoldTooLong
     if isFrame, let name = Self.name(in: folded, after: "BEGIN:") { return begin(name) }
     if isFrame, let name = Self.name(in: folded, after: "END:") { return end(name, take) }
     guard entry != nil else {
       if isInCalendar { take(.head(calendar: calendars - 1, foldedRange)) }
       return
     }
-    guard depth == 0, kept + folded.count <= Self.mostKept, (entry?.lines.count ?? 0) < Self.mostLines,
-      let line = ContentLine(folded[...])
-    else { return }
+    guard depth == 0 else { return }
+    guard !isFoldTooLong, kept + folded.count <= Self.mostKept, (entry?.lines.count ?? 0) < Self.mostLines
+    else { return passOver() }
+    guard let line = ContentLine(folded[...]) else { return }
     kept += folded.count
     entry?.lines.append(line)
+  }
+
+  /// Notes what is lost with a line that is not kept.
+  private mutating func passOver() {
+    guard let line = ContentLine(folded.prefix(Self.headSize)), !Self.attachments.contains(line.name) else { return }
+    let isPicture = Self.pictures.contains(line.name)
+    guard isPicture ? lostPicture == nil : lostText == nil else { return }
+    let fault = Fault(
+      .damaged,
+      "expected at most \(Self.longest) bytes in a line and \(Self.mostKept) in an entry, passed over \(line.name)",
+      atByte: foldedRange.lowerBound)
+    if isPicture { lostPicture = fault } else { lostText = fault }
   }
 
   private static func name(in line: [UInt8], after word: String) -> String? {

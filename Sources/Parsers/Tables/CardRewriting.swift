@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Cards
 
 /// Writes entries of calendars and cards as text, or contacts as a table.
@@ -9,6 +10,7 @@ struct CardRewriting: PieceRewriting {
   init(isTable: Bool) { self.isTable = isTable }
 
   var isFinished: Bool { false }
+  var fault: Fault? { scanner.cut ?? scanner.lostText }
 
   mutating func rewrite(_ piece: [UInt8], isLast: Bool, _ converters: inout TextDecoder.Converters) -> [UInt8] {
     var text = ""

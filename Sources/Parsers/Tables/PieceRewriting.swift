@@ -1,13 +1,22 @@
+internal import Bytes
+
 /// Incrementally converts a file's bytes to text.
 ///
 /// A value type: a copy continues from the same position, with the same output. Its size does not depend on the input
 /// so far.
 protocol PieceRewriting: Sendable {
-  /// Converts a piece. Never fails: faults of the input are reported in the text.
+  /// Converts a piece. Never fails: faults of the input are reported in the text or by `fault`.
   mutating func rewrite(_ piece: [UInt8], isLast: Bool, _ converters: inout TextDecoder.Converters) -> [UInt8]
 
   /// Whether further input yields no more output.
   var isFinished: Bool { get }
+
+  /// What whoever reads on behind the end of the text gets, so that no copy passes for whole.
+  var fault: Fault? { get }
+}
+
+extension PieceRewriting {
+  var fault: Fault? { nil }
 }
 
 /// Writes a table in some form.

@@ -33,6 +33,8 @@ extension RewrittenText {
     /// The end of the text made so far.
     var made: Int64 = 0
     var end: Int64?
+    /// What is behind the end.
+    var fault: Fault?
   }
 }
 
@@ -59,6 +61,7 @@ extension RewrittenText.State {
     if places.count > Self.mostPlaces { places.removeFirst() }
     if isEnd {
       defer { end = piece.end }
+      fault = next.rewriting.fault
       return end == nil
     }
     recent.removeAll { $0.number == next.number }

@@ -56,7 +56,11 @@ public final class RewrittenText: ByteSource {
     state.withLock { $0.end ?? max(guess, $0.made + (1 << 20)) }
   }
 
-  public var hasKnownSize: Bool { state.withLock { $0.end != nil } }
+  /// What whoever reads on behind the end gets; nil until that is known.
+  public var fault: Fault? { state.withLock { $0.fault } }
+
+  /// Not of a text with a fault: else the kernel would end the reading where the text ends.
+  public var hasKnownSize: Bool { state.withLock { $0.end != nil && $0.fault == nil } }
 
   public func verify() throws(Fault) { try source.verify() }
 
@@ -84,7 +88,11 @@ public final class RewrittenText: ByteSource {
     var filled = 0
     while filled < buffer.count {
       let place = offset + Int64(filled)
-      if let end = state.withLock({ $0.end }), place >= end { break }
+      let (end, fault) = state.withLock { ($0.end, $0.fault) }
+      if let end, place >= end {
+        if filled == 0, let fault { throw fault }
+        break
+      }
       guard let piece = piece(at: place) else {
         guard patience == .blocking else { throw .later }
         try make(upTo: place)

@@ -19,7 +19,7 @@ public enum TableForm: String, Sendable, CaseIterable {
   }
 
   /// Incremented whenever a form's output changes.
-  public static let version = 2
+  public static let version = 3
 
   /// How much of a file is examined for its columns, in bytes.
   private static let headSize: Int64 = 256 << 10

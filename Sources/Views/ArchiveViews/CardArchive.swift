@@ -10,7 +10,7 @@ final class CardArchive: OpenedArchive {
   private let tree: ListedTree
   private let memory: MemoryShare
   var entries: EntryTree { tree.entries }
-  var fault: Fault? { nil }
+  var fault: Fault? { folder.fault }
 
   /// What an entry takes, in bytes, besides its name.
   private static let entrySize = 200

@@ -113,8 +113,8 @@ final class TableFile: MadeItem {
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try known.load(patience)
-    var provenance = file.provenance(view: view, nil)
-    if known.known(work, inState: file.revision) == nil { provenance.state = .estimate }
+    var provenance = file.provenance(view: view, opened.withLock { $0.text?.fault })
+    if provenance.error == nil, known.known(work, inState: file.revision) == nil { provenance.state = .estimate }
     return provenance
   }
 }
