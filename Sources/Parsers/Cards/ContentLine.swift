@@ -147,8 +147,8 @@ public struct ContentLine: Sendable {
     plain.reserveCapacity(bytes.count)
     var place = 0
     while place < bytes.count {
-      if bytes[place] == UInt8(ascii: "="), place + 2 < bytes.count, let high = hex(bytes[place + 1]),
-        let low = hex(bytes[place + 2])
+      if bytes[place] == UInt8(ascii: "="), place + 2 < bytes.count, let high = bytes[place + 1].hexValue,
+        let low = bytes[place + 2].hexValue
       {
         plain.append(high << 4 | low)
         place += 3
@@ -158,15 +158,6 @@ public struct ContentLine: Sendable {
       }
     }
     return plain
-  }
-
-  private static func hex(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x37
-    case 0x61...0x66: byte - 0x57
-    default: nil
-    }
   }
 
   // MARK: Pictures

@@ -1,3 +1,5 @@
+internal import Text
+
 /// Decoding of text in header fields: encoded words (RFC 2047), raw UTF-8 (RFC 6532), and violations of both.
 public enum EncodedWords {
   /// Decodes a value, unfolded and trimmed.

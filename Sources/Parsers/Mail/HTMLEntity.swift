@@ -1,3 +1,5 @@
+internal import Text
+
 /// HTML character references.
 enum HTMLEntity {
   /// The character of the reference at `start` (a `&`), and the index after it; nil if there is no reference.
@@ -38,7 +40,7 @@ enum HTMLEntity {
     if isHexadecimal { index += 1 }
     let digits = index
     var value: UInt32 = 0
-    while index < html.count, let digit = Hexadecimal.value(html[index]), isHexadecimal || digit < 10 {
+    while index < html.count, let digit = html[index].hexValue, isHexadecimal || digit < 10 {
       value = min(value * (isHexadecimal ? 16 : 10) + UInt32(digit), 0x110000)
       index += 1
     }

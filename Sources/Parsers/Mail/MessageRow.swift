@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Text
 
 /// The indexed data of a message in a mailbox: its location, and what folders, threads and labels are derived from.
 public struct MessageRow: Sendable, Equatable {

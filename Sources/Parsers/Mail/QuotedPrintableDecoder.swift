@@ -1,3 +1,5 @@
+internal import Text
+
 /// Decodes quoted-printable (RFC 2045 §6.7).
 ///
 /// Trailing white space of a line is removed, up to 1,000 bytes of it; a `=` before that joins the line with the next
@@ -84,8 +86,8 @@ public struct QuotedPrintableDecoder: TransferDecoder {
       if from < text.upperBound, unsafe input[from] == 0x0d {
         // A line end of a mail with CR only.
         from += 1
-      } else if from + 1 < text.upperBound, let high = unsafe Hexadecimal.value(input[from]),
-        let low = unsafe Hexadecimal.value(input[from + 1])
+      } else if from + 1 < text.upperBound, let high = unsafe input[from].hexValue,
+        let low = unsafe input[from + 1].hexValue
       {
         unsafe output[to] = high << 4 | low
         to += 1
@@ -97,17 +99,5 @@ public struct QuotedPrintableDecoder: TransferDecoder {
     }
     unsafe copy(input, from..<text.upperBound, into: output, &to)
     return false
-  }
-}
-
-enum Hexadecimal {
-  @inline(__always)
-  static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case 0x30...0x39: digit - 0x30
-    case 0x41...0x46: digit - 0x37
-    case 0x61...0x66: digit - 0x57
-    default: nil
-    }
   }
 }

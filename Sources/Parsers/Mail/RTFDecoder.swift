@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Text
 
 /// Extracts the text of RTF (Rich Text Format 1.9), in UTF-8.
 ///

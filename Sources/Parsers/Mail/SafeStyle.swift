@@ -1,3 +1,5 @@
+internal import Text
+
 /// Sanitizes a style sheet, or declarations, so that it loads nothing (CSS Syntax Level 3).
 ///
 /// URLs lead to files of the message, contain their data, or lead nowhere; `@import` is removed. The output has no `<`

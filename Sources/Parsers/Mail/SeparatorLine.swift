@@ -1,3 +1,5 @@
+internal import Text
+
 /// A line that starts a message in a mailbox (RFC 4155 appendix A): `From `, a sender, a date.
 ///
 /// The rules, as real archives disagree:

@@ -1,3 +1,5 @@
+internal import Text
+
 /// ASCII operations on bytes.
 extension Span where Element == UInt8 {
   /// A copy.
@@ -69,16 +71,6 @@ extension UInt8 {
   @inline(__always) var isMailSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0a || self == 0x0d }
   @inline(__always) var isAsciiDigit: Bool { self >= 0x30 && self <= 0x39 }
   @inline(__always) var isAsciiLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
-
-  /// The value of a hexadecimal digit.
-  var hexValue: UInt8? {
-    switch self {
-    case 0x30...0x39: self - 0x30
-    case 0x41...0x46: self - 0x37
-    case 0x61...0x66: self - 0x57
-    default: nil
-    }
-  }
 }
 
 extension ArraySlice<UInt8> {

@@ -50,7 +50,7 @@ enum Percent {
     var rest = text.makeIterator()
     while let byte = rest.next() {
       if byte == UInt8(ascii: "%") {
-        guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
+        guard let high = rest.next().flatMap(\.hexValue), let low = rest.next().flatMap(\.hexValue) else { return nil }
         bytes.append(high << 4 | low)
       } else {
         bytes.append(plusIsBlank && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
@@ -76,13 +76,4 @@ enum Percent {
   }
 
   private static func hex(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x37 + digit }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x37
-    case 0x61...0x66: byte - 0x57
-    default: nil
-    }
-  }
 }
