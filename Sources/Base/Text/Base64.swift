@@ -21,18 +21,47 @@ public enum Base64 {
   /// byte.
   public static func bytes(of text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
-    var (bits, count): (UInt32, Int) = (0, 0)
+    var joined = Joined()
     let whole = text.utf8.prefix { $0 != 0x3d }
     guard text.utf8.dropFirst(whole.count).allSatisfy({ $0 == 0x3d }), whole.count % 4 != 1 else { return nil }
     for byte in whole {
-      guard let sign = signs.firstIndex(of: byte) else { return nil }
-      bits = bits << 6 | UInt32(sign)
-      count += 6
-      if count >= 8 {
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-      }
+      guard let value = byte.base64Value else { return nil }
+      if let whole = joined.take(value) { bytes.append(whole) }
     }
     return bytes
+  }
+
+  /// Bytes of the values of signs, six bits each.
+  public struct Joined {
+    @usableFromInline var bits: UInt32 = 0
+    @usableFromInline var count = 0
+
+    @inlinable
+    public init() {}
+
+    /// Takes the value of the next sign, and returns the byte that it completes.
+    @inlinable
+    public mutating func take(_ value: UInt8) -> UInt8? {
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      guard count >= 8 else { return nil }
+      count -= 8
+      return UInt8(truncatingIfNeeded: bits >> UInt32(count))
+    }
+  }
+}
+
+extension UInt8 {
+  /// The value of a sign of base64, 0 to 63; nil for any other byte, also for padding.
+  @inlinable @inline(__always)
+  public var base64Value: UInt8? {
+    switch self {
+    case 0x41...0x5a: self - 0x41
+    case 0x61...0x7a: self - 0x47
+    case 0x30...0x39: self + 4
+    case 0x2b: 62
+    case 0x2f: 63
+    default: nil
+    }
   }
 }

@@ -183,23 +183,12 @@ public struct ContentLine: Sendable {
   private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count / 4 * 3)
-    var (bits, count): (UInt32, Int) = (0, 0)
+    var joined = Base64.Joined()
     for letter in text {
-      let value: UInt32
-      switch letter {
-      case 0x41...0x5a: value = UInt32(letter) - 0x41
-      case 0x61...0x7a: value = UInt32(letter) - 0x47
-      case 0x30...0x39: value = UInt32(letter) + 4
-      case 0x2b: value = 62
-      case 0x2f: value = 63
-      case 0x3d, 0x20, 0x09, 0x0d, 0x0a: continue
-      default: return nil
-      }
-      bits = bits << 6 | value
-      count += 6
-      if count >= 8 {
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      if let value = letter.base64Value {
+        if let whole = joined.take(value) { bytes.append(whole) }
+      } else if letter != 0x3d, letter != 0x20, letter != 0x09, letter != 0x0d, letter != 0x0a {
+        return nil
       }
     }
     return bytes

@@ -156,27 +156,14 @@ extension EncodedWords {
   static func base64(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count / 4 * 3 + 3)
-    var bits: UInt32 = 0
-    var count = 0
+    var joined = Base64.Joined()
     for byte in text {
-      let value: UInt8
       switch byte {
-      case 0x41...0x5a: value = byte - 0x41
-      case 0x61...0x7a: value = byte - 0x61 + 26
-      case 0x30...0x39: value = byte - 0x30 + 52
-      case 0x2b, 0x2d: value = 62
-      case 0x2f, 0x5f: value = 63
-      case 0x3d:
-        count = 0
-        bits = 0
-        continue
-      default: continue
-      }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      if count >= 8 {
-        count -= 8
-        result.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      // Of the alphabet for file names (RFC 4648 §5).
+      case 0x2d: if let whole = joined.take(62) { result.append(whole) }
+      case 0x5f: if let whole = joined.take(63) { result.append(whole) }
+      case 0x3d: joined = Base64.Joined()
+      default: if let value = byte.base64Value, let whole = joined.take(value) { result.append(whole) }
       }
     }
     return result

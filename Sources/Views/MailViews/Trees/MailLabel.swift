@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Codecs
+internal import Text
 internal import Tree
 
 /// Where a mailbox is in a tree of them, in the words that mail programs show.
@@ -75,24 +76,14 @@ struct MailLabel: Sendable {
   /// Base64 of UTF-16, with a comma for the slash and without padding; nothing stands for `&`.
   private static func units(_ base64: ArraySlice<UInt8>) -> String? {
     if base64.isEmpty { return "&" }
-    var (bits, count): (UInt32, Int) = (0, 0)
+    var joined = Base64.Joined()
     var units: [UInt16] = []
+    var high: UInt8?
     for byte in base64 {
-      let value: UInt8
-      switch byte {
-      case 0x41...0x5a: value = byte - 0x41
-      case 0x61...0x7a: value = byte - 0x61 + 26
-      case 0x30...0x39: value = byte - 0x30 + 52
-      case UInt8(ascii: "+"): value = 62
-      case UInt8(ascii: ","): value = 63
-      default: return nil
-      }
-      bits = bits << 6 | UInt32(value)
-      count += 6
-      if count >= 16 {
-        count -= 16
-        units.append(UInt16(truncatingIfNeeded: bits >> UInt32(count)))
-      }
+      guard byte != UInt8(ascii: "/"), let value = byte == UInt8(ascii: ",") ? 63 : byte.base64Value else { return nil }
+      guard let whole = joined.take(value) else { continue }
+      if let first = high { units.append(UInt16(first) << 8 | UInt16(whole)) }
+      high = high == nil ? whole : nil
     }
     return String(validating: units, as: UTF16.self)
   }
