@@ -16,6 +16,9 @@ extension UnpackedSource {
     defer { turn.unlock() }
     if let found = known(index, upTo: count) { return found }
     let offset = index * Self.length
+    if let end = endOfSpooledPart(around: index) {
+      return try decode(index, upTo: count, isKept: isKept, PartClaim(of: end, in: claimed))
+    }
     let isAlone = state.withLock { $0.needsPass(to: offset) }
     guard isAlone else { return try decode(index, upTo: count, isKept: isKept) }
     try passTurn.lock()
@@ -28,7 +31,10 @@ extension UnpackedSource {
     return found
   }
 
-  private func decode(_ index: Int64, upTo count: Int, isKept: Bool) throws(Fault) -> Chunk? {
+  /// With a `claim` on the part that it is in, the rest of that is decoded after it.
+  private func decode(
+    _ index: Int64, upTo count: Int, isKept: Bool, _ claim: PartClaim? = nil
+  ) throws(Fault) -> Chunk? {
     let offset = index * Self.length
     if let end = state.withLock({ $0.end?.size }), offset >= end { return nil }
     if let (spool, count) = spooled(index, 0, Int(Self.length)) {
@@ -41,7 +47,6 @@ extension UnpackedSource {
     let cursor = if let next { next } else { try self.cursor(for: offset) }
     let isWhole = next != nil || count == Chunks.length || !isJump(to: index)
     let stop = isWhole ? .max : offset + Int64(count)
-    let partEnd = endOfSpooledPart(around: index)
     do throws(Fault) {
       while true {
         // Between two stretches the state is consistent for the next caller.
@@ -52,7 +57,7 @@ extension UnpackedSource {
           var chunk = bytes.map { Chunk($0, isPartial: cursor.position == stop) }
           if next != nil { chunk = Chunk(part + (bytes ?? [])) }
           if let chunk, isKept { stretches.insert(chunk, at: index) }
-          if let partEnd { finishPart(cursor, partEnd) } else { giveBack(cursor) }
+          if let claim { finishPart(cursor, claim) } else { giveBack(cursor) }
           return chunk
         }
       }
@@ -73,34 +78,9 @@ extension UnpackedSource {
     }
   }
 
-  /// The end of a part of which a reader jumps to the middle, if its bytes are kept in the spool, and it is not long: to decode
-  /// it all at once saves to start with it again for each read that is farther on. nil otherwise.
-  private func endOfSpooledPart(around index: Int64) -> Int64? {
-    guard packing != .gzip, index > 0, !stretches.holds(index - 1) else { return nil }
-    let offset = index * Self.length
-    return state.withLock { state in
-      guard let end = state.end?.size, state.spool != nil || !state.hasTriedSpool else { return nil }
-      let next = state.places.partitionIndex { $0.output <= offset }
-      let start = state.places[max(0, next - 1)].output
-      let partEnd = next < state.places.count ? state.places[next].output : end
-      return offset - start >= Self.farthest && partEnd - start <= Self.longestPart ? partEnd : nil
-    }
-  }
-
-  /// Decodes the rest of a part into the spool, as far as that goes.
-  private func finishPart(_ cursor: Cursor, _ end: Int64) {
-    do throws(Fault) {
-      while cursor.position < end, try advance(cursor, until: .max) != nil { try Interest.check() }
-      giveBack(cursor)
-    } catch {
-      // Whoever reads there gets the fault again. Interrupted, it continues there.
-      if error.isDelay { giveBack(cursor) }
-    }
-  }
-
   /// Decodes to the end of the stretch that a decoder is in, or to `stop` in it; nil if nothing is left. Places on the way
   /// are noted.
-  private func advance(_ cursor: Cursor, until stop: Int64) throws(Fault) -> [UInt8]? {
+  func advance(_ cursor: Cursor, until stop: Int64) throws(Fault) -> [UInt8]? {
     let (start, index) = (cursor.position, cursor.position / Self.length)
     let room = Int(min((index + 1) * Self.length, max(stop, start)) - start)
     var fault: Fault?
@@ -227,7 +207,7 @@ extension UnpackedSource {
   }
 
   /// Keeps a decoder for who reads on.
-  private func giveBack(_ cursor: Cursor) {
+  func giveBack(_ cursor: Cursor) {
     // Released outside the lock.
     let dropped = state.withLock { state -> Cursor? in
       if cursor.isOver { return cursor }

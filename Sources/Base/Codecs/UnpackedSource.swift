@@ -23,6 +23,8 @@ public final class UnpackedSource: ByteSource {
   let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
   /// Held by the one who decodes what nobody has decoded before, or far from any place.
   let passTurn = BlockingLock()
+  /// The parts that are decoded into the spool now, by their ends.
+  let claimed = Monitor<Set<Int64>>([])
 
   /// Where a reader may ask for something.
   private static let places = 0..<Bounds.largestSize
