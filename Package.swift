@@ -107,7 +107,7 @@ let package = Package(
       "ffserve",
       [
         "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "Catalogue", "Tree", "AllViews", "RenditionViews",
-        "Assembly", "CPosix", "CQRCode", "COpenSSL", logging,
+        "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -216,6 +216,8 @@ let package = Package(
     library("COpenSSL", "libcrypto", apt: "libssl-dev"),
     library("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
     library("CQRCode", "libqrencode", apt: "libqrencode-dev"),
+    // Its own pkgConfig file has flags that SwiftPM warns of.
+    library("CAvahi", apt: "libavahi-client-dev"),
     library("CQpdf", "libqpdf", apt: "libqpdf-dev"),
     library("CPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
     library("CPopplerCpp", "poppler-cpp", apt: "libpoppler-cpp-dev"),

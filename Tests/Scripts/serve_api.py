@@ -43,6 +43,8 @@ def make():
             file.write(data)
     with open(os.fsencode(source) + b"/raw\xff.txt", "wb") as file:
         file.write(b"raw")
+    with zipfile.ZipFile(source + "/raw\udcff.zip", "w") as archive:
+        archive.writestr("in raw.txt", "raw")
     with zipfile.ZipFile(os.path.join(source, "a.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x/packed.txt", PLAIN * 50)
         archive.writestr("stored.txt", "stored", zipfile.ZIP_STORED)
@@ -61,9 +63,8 @@ def listing(server):
         "absolutePath": source + "/plain.txt"})
     same("a view", (items["a.zip.contents"]["type"], items["a.zip.contents"]["view"]), ("directory", "contents"))
     same("a link", (items["link.txt"]["type"], items["link.txt"]["size"]), ("file", 5))
-    same("real names", {n for n in items if "view" not in items[n]}, {n.encode("utf-8", "replace").decode() if n.isprintable() else
-         "raw\ufffd.txt" for n in os.listdir(source)})
-    raw = next(item for item in got["items"] if "encodedPath" in item)
+    same("real names", {n for n in items if "view" not in items[n]}, {os.fsencode(n).decode("utf-8", "replace") for n in os.listdir(source)})
+    raw = next(item for item in got["items"] if item.get("encodedPath") == "/raw%FF.txt")
     same("a name that is not UTF-8", server.ask(f"/api/file?path={raw['encodedPath']}").body, b"raw")
     inner = server.call("list", path="/a.zip.contents/x")["items"]
     same("in an archive", [(item["name"], item["size"]) for item in inner], [("packed.txt", len(PLAIN) * 50)])
@@ -127,6 +128,11 @@ def views(server):
     same("stat", (got["size"], got["view"], got["source"], got["state"]), (6, "contents", "a.zip", "exact"))
     hits = server.call("search", path="/", q="NEEDLE hay")
     same("search", ([hit["path"] for hit in hits["results"]], hits["isComplete"]), (["/Folder/deep/needle in hay.txt"], True))
+    hits = server.call("search", path="/", q="raw")["results"]
+    same("hits that are not UTF-8", {hit.get("encodedPath") for hit in hits}, {"/raw%FF.txt", "/raw%FF.zip"})
+    same("others", [hit for hit in server.call("search", path="/", q="needle")["results"] if "encodedPath" in hit], [])
+    got = [view.get("encodedPath") for view in json.loads(server.ask("/api/views?path=/raw%FF.zip").body)["views"]]
+    same("views of a name that is not UTF-8", "/raw%FF.zip.contents" in got, True)
     hits = server.call("search", path="/inbox.mbox", q="harbour")["results"]
     same("search in mail", len(hits), 2)
     same("what it found", "message.eml" in {i["name"] for i in server.call("list", path=hits[0]["path"])["items"]}, True)
@@ -179,6 +185,13 @@ def dav(server):
     same("OPTIONS", (got.status, got.header("dav"), "PROPFIND" in got.header("allow")), (200, "1", True))
     same("GET", server.ask("/dav/a.zip.contents/x/packed.txt").body == PLAIN * 50, True)
     same("Range", server.ask("/dav/plain.txt", "Range: bytes=3-5").body, PLAIN[3:6])
+    got = server.ask("/dav/a.zip.contents")
+    same("a folder without its slash", (got.status, got.header("location")), (301, "/dav/a.zip.contents/"))
+    got = server.ask("/dav/")
+    links = re.findall(r'<td><a href="([^"]*)">', got.body.decode())
+    same("a page of links", ({"Folder/", "a.zip.contents/", urllib.parse.quote(ODD), "raw%FF.txt"} - set(links), "<b>" in got.body.decode()),
+         (set(), False))
+    same("folders before files", [link.endswith("/") for link in links], sorted((link.endswith("/") for link in links), reverse=True))
     same("PUT", server.ask("/dav/new.txt", method="PUT", body=b"x").status, 403)
 
 

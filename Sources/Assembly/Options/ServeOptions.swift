@@ -14,8 +14,16 @@ package struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A further name that the server is asked by.", valueName: "name"))
   package var name: [String] = []
 
-  @Option(help: ArgumentHelp("What who asks has to know; of 8 characters or more.", valueName: "token"))
+  @Option(
+    help: ArgumentHelp(
+      "What who asks has to know; of 8 characters or more. Other users see it where --token-file hides it.",
+      valueName: "token"))
   package var token: String?
+
+  @Option(
+    help: ArgumentHelp("A file with the token in its first line; - is standard input.", valueName: "file"),
+    completion: .file())
+  package var tokenFile: String?
 
   @Flag(help: "Answer everybody who can reach the address.")
   package var noToken = false
@@ -41,9 +49,9 @@ package struct ServeOptions: ParsableArguments {
     guard tls.isEmpty || tls.count == 2 else {
       throw ValidationError("--tls: expected two files, a certificate chain and its key")
     }
-    if token != nil, noToken { throw ValidationError("--token and --no-token exclude each other") }
-    if let token, token.utf8.count < 8 || !token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) {
-      throw ValidationError("--token: expected 8 or more ASCII characters, no blanks among them")
+    guard (token == nil ? 0 : 1) + (tokenFile == nil ? 0 : 1) + (noToken ? 1 : 0) < 2 else {
+      throw ValidationError("--token, --token-file and --no-token exclude each other")
     }
+    if let token { try Token.check(token, from: "--token") }
   }
 }

@@ -14,8 +14,8 @@ struct FFMount: ParsableCommand {
     version: versionText,
     subcommands: [
       MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, WhyCommand.self, IndexCommand.self,
-      SearchCommand.self, ServeCommand.self, StatusCommand.self, CacheCommand.self, FormatsCommand.self,
-      ThumbnailCommand.self, DoctorCommand.self,
+      SearchCommand.self, ServeCommand.self, DiscoverCommand.self, StatusCommand.self, CacheCommand.self,
+      FormatsCommand.self, ThumbnailCommand.self, DoctorCommand.self,
     ],
     defaultSubcommand: MountCommand.self)
 

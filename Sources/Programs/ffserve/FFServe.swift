@@ -13,8 +13,12 @@ struct FFServe: ParsableCommand {
   @OptionGroup var options: ServeOptions
 
   static func main() {
+    let words = words(CommandLine.arguments.dropFirst())
     do {
-      var command = try parseAsRoot(words(CommandLine.arguments.dropFirst()))
+      if words.first == "--discover" {
+        return try ServerList(DiscoverOptions.parse(Array(words.dropFirst()))).run()
+      }
+      var command = try parseAsRoot(words)
       try command.run()
     } catch let refusal as Refusal {
       Terminal.logError(refusal.sentence)

@@ -33,26 +33,8 @@ struct Greeting {
   /// Where the server can be asked: the given address, or those of the interfaces if it is all of them.
   private var addresses: [String] {
     guard host == "0.0.0.0" || host == "::" else { return [host] }
-    var found = [host == "::" ? "::1" : "127.0.0.1"]
-    var first: UnsafeMutablePointer<ifaddrs>?
-    guard unsafe getifaddrs(&first) == 0 else { return found }
-    defer { unsafe freeifaddrs(first) }
-    var next = unsafe first
-    while let entry = unsafe next {
-      defer { unsafe next = entry.pointee.ifa_next }
-      guard let address = unsafe entry.pointee.ifa_addr, unsafe entry.pointee.ifa_flags & UInt32(IFF_LOOPBACK) == 0
-      else { continue }
-      let family = Int32(unsafe address.pointee.sa_family)
-      guard family == AF_INET || family == AF_INET6 && host == "::" else { continue }
-      var text = [CChar](repeating: 0, count: 64)
-      let size = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
-      guard unsafe getnameinfo(address, socklen_t(size), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
-      else { continue }
-      let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      // One that needs its interface named is of no use in an address.
-      if !name.contains("%") { found.append(name) }
-    }
-    return found
+    let others = InterfaceAddress.all.filter { !$0.isLoopback && !$0.isLinkLocal && (!$0.isIPv6 || host == "::") }
+    return [host == "::" ? "::1" : "127.0.0.1"] + others.map(\.text)
   }
 
   /// Two rows of modules a line, dark on light with a margin, as scanners want it; nil if it cannot be made.

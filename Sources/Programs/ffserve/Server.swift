@@ -35,6 +35,7 @@ struct Server {
     _ = unsafe sigemptyset(&signals)
     for signal in [SIGINT, SIGTERM, SIGHUP] { _ = unsafe sigaddset(&signals, signal) }
     _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let given = try GivenToken.find(options)
 
     var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
     logger.logLevel = .notice
@@ -51,7 +52,7 @@ struct Server {
       settings, index, conversions, reserve: ShownSource.reserve(settings, conversions) + connections)
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    let token = options.token ?? (options.noToken || isLoopback ? nil : Secret.random())
+    let token = given ?? (options.noToken || isLoopback ? nil : Secret.random())
     let bench = Bench(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
     let context = try isTLS ? secureContext() : nil
     // The port is known once it is bound, and nothing is answered before.
@@ -66,16 +67,34 @@ struct Server {
     Greeting(
       source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port, token: token
     ).show()
+    let announcer = announcer(listening, needsToken: token != nil, logger)
 
     var signal: Int32 = 0
     _ = unsafe sigwait(&signals, &signal)
     listening.site.end()
     Self.exit(after: Self.patience)
+    announcer?.end()
     try? listening.channel.close().wait()
     tree.stop()
     try? group.syncShutdownGracefully()
     bench.stop()
     index.finish(within: .seconds(1))
+  }
+
+  /// nil if nobody is to be told of the server, or nobody else could ask it.
+  private func announcer(_ listening: Listening, needsToken: Bool, _ logger: Logger) -> Announcer? {
+    let address = listening.channel.localAddress
+    let name = listening.site.name
+    guard !options.noBonjour,
+      let announcement = Announcement(of: name, at: address, isTLS: isTLS, needsToken: needsToken)
+    else { return nil }
+    return Announcer(announcement) { [site = listening.site] news in
+      switch news {
+      case .announced(let name): logger.notice("announced in the local network as “\(name)”")
+      case .host(let name): site.access.add(name: name)
+      case .gaveUp(let reason): logger.warning("not announced in the local network: \(reason)")
+      }
+    }
   }
 
   private var isLoopback: Bool {

@@ -6,7 +6,7 @@ import Glibc
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serves the tree to browsers, phones and other machines.",
-    usage: "ffmount serve SOURCE [--port PORT] [--host HOST] [--token TOKEN | --no-token] [--tls CERT KEY]",
+    usage: "ffmount serve SOURCE [--port PORT] [--host HOST] [--token-file FILE | --no-token] [--tls CERT KEY]",
     discussion: """
       Shows SOURCE with all views at http://127.0.0.1:4200/, until it is interrupted; nothing is mounted. With --host, \
       other machines can ask, too: then who asks has to know a token, which is printed with the address. Besides the \
@@ -18,13 +18,18 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: [arguments.source], toDo: "serve")
     _ = try MountOptions(arguments.options)
+    throw Self.refusal(becoming: [])
+  }
+
+  /// Becomes ffserve, with the words of the command line behind `first`. Returns only why that fails.
+  static func refusal(becoming first: [String]) -> Refusal {
     guard let program = OwnPrograms.path(of: "ffserve") else {
-      throw Refusal(
+      return Refusal(
         .failure, "there is no ffserve beside ffmount or in ../libexec/ffmount (install the package ffmount-server)")
     }
-    let words = ["ffserve"] + CommandLine.arguments.dropFirst(2)
+    let words = ["ffserve"] + first + CommandLine.arguments.dropFirst(2)
     var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
     _ = unsafe execv(program, &pointers)
-    throw Refusal(.failure, "\(program): \(describe(errno))")
+    return Refusal(.failure, "\(program): \(describe(errno))")
   }
 }

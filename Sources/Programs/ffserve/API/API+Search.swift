@@ -1,6 +1,7 @@
 import Bytes
 import Glibc
 import NIOHTTP1
+import Text
 import Tree
 
 extension API {
@@ -53,7 +54,8 @@ extension API {
     let kind = Item.Kind(row.kind)
     return SearchAnswer.Hit(
       name: row.name.text, path: own.text, type: kind,
-      fileExtension: kind == .directory ? nil : row.name.shownExtension, absolutePath: site.absolute(own))
+      fileExtension: kind == .directory ? nil : row.name.shownExtension, absolutePath: site.absolute(own),
+      encodedPath: own.bytes.span.isUTF8 ? nil : own.encoded)
   }
 
   private func names(

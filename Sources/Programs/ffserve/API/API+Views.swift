@@ -1,5 +1,6 @@
 import AllViews
 import Bytes
+import Text
 import Tree
 
 extension API {
@@ -15,11 +16,12 @@ extension API {
         let provenance = try unlessDelayed({ () throws(Fault) in try view.provenance(.blocking) }) ?? nil
       else { continue }
       let kind = Item.Kind(view.attributes.kind)
+      let own = TreePath(names: base + [candidate.name])
       found.append(
         ViewsAnswer.View(
-          name: candidate.name.text, path: TreePath(names: base + [candidate.name]).text, type: kind,
+          name: candidate.name.text, path: own.text, type: kind,
           view: provenance.view, mimeType: kind == .file ? MediaType.of(candidate.name) : nil,
-          isListed: candidate.isListed))
+          isListed: candidate.isListed, encodedPath: own.bytes.span.isUTF8 ? nil : own.encoded))
     }
     return .json(ViewsAnswer(path: path.text, views: found))
   }

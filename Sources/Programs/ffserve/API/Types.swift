@@ -123,6 +123,7 @@ struct ViewsAnswer: Encodable, Sendable {
     let mimeType: String?
     /// Whether a listing shows it.
     let isListed: Bool
+    let encodedPath: String?
   }
 
   let path: String
@@ -137,11 +138,12 @@ struct SearchAnswer: Encodable, Sendable {
     let type: Item.Kind
     let fileExtension: String?
     let absolutePath: String
+    let encodedPath: String?
 
     enum CodingKeys: String, CodingKey {
       case name, path, type
       case fileExtension = "extension"
-      case absolutePath
+      case absolutePath, encodedPath
     }
   }
 

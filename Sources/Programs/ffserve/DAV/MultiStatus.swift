@@ -57,7 +57,7 @@ struct MultiStatus {
   private mutating func append(_ string: String) { text.append(contentsOf: string.utf8) }
 
   /// Text in an element or attribute; control characters, which XML has no way to say, become question marks.
-  private static func escaped(_ text: String) -> String {
+  static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {

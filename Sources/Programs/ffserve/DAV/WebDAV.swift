@@ -49,9 +49,21 @@ struct WebDAV: Sendable {
     guard place.attributes.kind == .folder else {
       return try FileAnswer(site, request).response(path, isDownload: nil)
     }
-    // For who follows such an address in a browser.
-    return Response(
-      .seeOther, headers: [("Location", "/#" + Percent.encoded(path.bytes)), ("Cache-Control", "no-store")])
+    // Links on the page of a folder are relative to it.
+    guard request.path.hasSuffix("/") else {
+      let query = request.query.sent.isEmpty ? "" : "?" + request.query.sent
+      return Response(
+        .movedPermanently,
+        headers: [
+          ("Location", Self.root + (path.names.isEmpty ? "" : path.encoded) + "/" + query),
+          ("Cache-Control", "no-store"),
+        ])
+    }
+    var page = FolderPage(path)
+    try eachEntry(of: place, path) { (own, attributes) throws(Fault) in
+      if let name = own.names.last { page.add(name, attributes) }
+    }
+    return page.response
   }
 
   // MARK: PROPFIND
@@ -61,18 +73,25 @@ struct WebDAV: Sendable {
     var text = MultiStatus(asked)
     try add(path, place.attributes, to: &text)
     if isDeep, place.attributes.kind == .folder {
-      try FolderRows(place).each { (row, attributes) throws(Fault) in
-        let own = TreePath(names: path.names + [row.name])
-        var attributes = attributes
-        // A link that leads nowhere is shown to nobody, who could only follow it.
-        if attributes.kind == .link {
-          guard let target = try unlessDelayed({ () throws(Fault) in try site.place(own) }) else { return }
-          attributes = target.attributes
-        }
-        try add(own, attributes, to: &text)
-      }
+      try eachEntry(of: place, path) { (own, attributes) throws(Fault) in try add(own, attributes, to: &text) }
     }
     return .xml(.multiStatus, text.finished)
+  }
+
+  /// The files and folders in a folder. A link that leads nowhere is shown to nobody, who could only follow it.
+  private func eachEntry(
+    of place: Place, _ path: TreePath, _ body: (TreePath, Attributes) throws(Fault) -> Void
+  ) throws(Fault) {
+    try FolderRows(place).each { (row, attributes) throws(Fault) in
+      let own = TreePath(names: path.names + [row.name])
+      var attributes = attributes
+      if attributes.kind == .link {
+        guard let target = try unlessDelayed({ () throws(Fault) in try site.place(own) }) else { return }
+        attributes = target.attributes
+      }
+      guard attributes.kind == .folder || attributes.kind == .file else { return }
+      try body(own, attributes)
+    }
   }
 
   private func add(_ path: TreePath, _ attributes: Attributes, to text: inout MultiStatus) throws(Fault) {

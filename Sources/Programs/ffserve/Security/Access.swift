@@ -28,6 +28,9 @@ struct Access: Sendable {
     self.hosts = hosts
   }
 
+  /// From now on the server goes by this name, too.
+  func add(name: String) { hosts.add(name) }
+
   /// Blocks on nothing.
   func check(_ request: Request) -> Verdict {
     // Without this, any page could have its own name lead here, and read what is answered.

@@ -1,8 +1,9 @@
 import Glibc
+import Synchronization
 
 /// The names that the server goes by. An address is always one: nobody can make it lead elsewhere.
-struct HostNames: Sendable {
-  private let names: Set<String>
+final class HostNames: Sendable {
+  private let names: Mutex<Set<String>>
 
   /// - Parameter given: by options.
   init(given: [String]) {
@@ -13,8 +14,11 @@ struct HostNames: Sendable {
       names.formUnion([own, own.split(separator: ".").first.map { $0 + ".local" } ?? own])
     }
     names.formUnion(given.map { $0.lowercased() })
-    self.names = names
+    self.names = Mutex(names)
   }
+
+  /// One that is known later.
+  func add(_ name: String) { names.withLock { _ = $0.insert(name.lowercased()) } }
 
   /// - Parameter header: with or without a port.
   func contains(_ header: String) -> Bool {
@@ -28,7 +32,7 @@ struct HostNames: Sendable {
     guard parts.count == 1 || Self.isPort(":" + parts[1]) else { return false }
     let name = parts[0].hasSuffix(".") ? parts[0].dropLast() : parts[0]
     var address = in_addr()
-    if names.contains(String(name)) { return true }
+    if names.withLock({ $0.contains(String(name)) }) { return true }
     return unsafe inet_pton(AF_INET, String(name), &address) == 1
   }
 

@@ -1,0 +1,16 @@
+internal import ArgumentParser
+
+/// The command line of `ffmount discover`, which its program parses, too.
+package struct DiscoverOptions: ParsableArguments {
+  @Flag(help: "Print a JSON array of objects.")
+  package var json = false
+
+  @Option(help: ArgumentHelp("How long to wait for answers at most.", valueName: "seconds"))
+  package var timeout = 5
+
+  package init() {}
+
+  package mutating func validate() throws {
+    guard (1...60).contains(timeout) else { throw ValidationError("--timeout \(timeout): expected 1 to 60 seconds") }
+  }
+}

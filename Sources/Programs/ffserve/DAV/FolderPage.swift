@@ -1,0 +1,41 @@
+import Bytes
+import NIOHTTP1
+import Tree
+
+/// A folder as a page of plain links, for who follows them: `wget -r`, `rclone`'s http, players, browsers without
+/// scripts.
+struct FolderPage {
+  private let path: TreePath
+  private var rows: [(isFile: Bool, name: FileName, attributes: Attributes)] = []
+
+  init(_ path: TreePath) { self.path = path }
+
+  /// - Parameter attributes: of a file or folder.
+  mutating func add(_ name: FileName, _ attributes: Attributes) {
+    rows.append((attributes.kind == .file, name, attributes))
+  }
+
+  /// Folders come first. Links are relative, so that the page can be behind a proxy.
+  var response: Response {
+    let title = MultiStatus.escaped(path.text)
+    var text =
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>\(title)</title></head><body>\n"
+      + "<h1>\(title)</h1>\n<p><a href=\"/#\(path.encoded)\">Show in the viewer</a></p>\n<table>\n"
+    if !path.names.isEmpty { text += "<tr><td><a href=\"../\">../</a></td></tr>\n" }
+    let sorted = rows.sorted { one, other in
+      one.isFile == other.isFile
+        ? one.name.bytes.lexicographicallyPrecedes(other.name.bytes) : !one.isFile
+    }
+    for (isFile, name, attributes) in sorted {
+      let slash = isFile ? "" : "/"
+      let size = isFile && !attributes.isPreliminary ? String(attributes.size) : ""
+      text +=
+        "<tr><td><a href=\"\(Percent.encoded(name.bytes))\(slash)\">\(MultiStatus.escaped(name.text))\(slash)</a></td>"
+        + "<td>\(HTTPDate.iso(attributes.modified))</td><td>\(size)</td></tr>\n"
+    }
+    text += "</table>\n</body></html>\n"
+    return Response(
+      .ok, headers: [("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-cache"), Response.inert],
+      .bytes(Array(text.utf8)))
+  }
+}

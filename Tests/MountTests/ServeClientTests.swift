@@ -1,0 +1,65 @@
+import TestSupport
+import Testing
+
+/// `ffmount serve`, for the programs and machines that ask it.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ServeClientTests {
+  private static let program = MountProcess.program("ffserve")
+  private static let hasNetworks = ["unshare", "nsenter", "ip", "dbus-daemon", "avahi-daemon", "avahi-browse"]
+    .allSatisfy(MountScratch.has)
+
+  /// Between two machines, which are namespaces, each with an Avahi daemon of its own.
+  @Test(.enabled(if: MountScratch.isRoot && hasNetworks, "needs root, unshare, ip, dbus-daemon and avahi-daemon"))
+  func serversAreAnnouncedAndFoundInTheLocalNetwork() async throws {
+    try await withScratch { scratch in
+      let result = try await script(
+        "serve_discovery.py", MountProcess.binary, Self.program, scratch.path, limit: 150)
+      if let reason = result.lines.first, reason.hasPrefix("skipped") { try Test.cancel("\(skipped(reason))") }
+      #expect(result.lines == ["done"])
+    }
+  }
+
+  @Test func tokenComesFromAFileAPipeOrTheEnvironmentAndIsHidden() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.txt", "a")
+      let result = try await shell(
+        """
+        secret=from-a-place-of-its-own
+        # Starts a server with the other arguments, asks it with and without the token, and looks for that in its command line.
+        try() {
+          "$program" "$folder" --port 0 "$@" <&0 > "$scratch/out" & server=$!
+          for round in $(seq 100); do grep -q Stop "$scratch/out" && break; sleep .05; done
+          url=$(grep -o 'http.*/dav/' "$scratch/out")
+          url=${url%dav/}
+          echo "$(curl -s -o /dev/null -w '%{http_code}' "$url")" \\
+            "$(curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer $secret" "$url")" \\
+            "$(tr '\\0' ' ' < /proc/$server/cmdline | grep -c "$secret")"
+          kill $server; wait $server
+        }
+        program=$1 folder=$2 scratch=$3
+        printf '%s\\r\\nmore\\n' $secret > "$scratch/token"
+        chmod 600 "$scratch/token"
+        try --token-file "$scratch/token"
+        try --token $secret
+        try --token=$secret
+        try --token-file - <<< $secret
+        try --token-file <(echo $secret)
+        FFMOUNT_TOKEN=$secret try
+        FFMOUNT_TOKEN=$secret try --no-token
+        chmod 644 "$scratch/token"
+        "$program" "$folder" --port 0 --token-file "$scratch/token" 2>&1
+        "$program" "$folder" --port 0 --token-file "$scratch/none" 2>&1
+        "$program" "$folder" --port 0 --token-file - <<< short 2>&1
+        "$program" "$folder" --port 0 --token-file - --token $secret 2>&1
+        FFMOUNT_TOKEN='a blank in it' "$program" "$folder" --port 0 2>&1
+        """, Self.program, scratch.source, scratch.path)
+      #expect(
+        result.lines.prefix(7) == [
+          "401 200 0", "401 200 0", "401 200 0", "401 200 0", "401 200 0", "401 200 0", "200 200 0",
+        ])
+      let refusals = result.lines.dropFirst(7).joined(separator: "\n")
+      for word in ["chmod 600", "No such file", "8 or more", "exclude each other", "FFMOUNT_TOKEN: expected"] {
+        #expect(refusals.contains(word), "\(refusals)")
+      }
+    }
+  }
+}
