@@ -106,8 +106,8 @@ let package = Package(
     program(
       "ffserve",
       [
-        "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "Catalogue", "Tree", "AllViews", "RenditionViews",
-        "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
+        "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "Mail", "Catalogue", "Tree", "AllViews",
+        "RenditionViews", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),

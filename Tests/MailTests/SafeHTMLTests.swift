@@ -257,4 +257,20 @@ struct SafeHTMLTests {
     #expect(try mail.originalHTML == html)
     #expect(try mail.html == "<img src=\"about:invalid\">")
   }
+
+  /// A page of a folder: what lies beside it stays, and nothing has a browser connect to elsewhere.
+  @Test func harmlessPageKeepsWhatLiesBesideIt() {
+    let html = """
+      <head><base href=//far><link rel=preconnect href=//far><meta http-equiv=refresh content="0;url=//far"></head>\r\n\
+      <p style="color:red;background:url(//far/a) url(b.png)">kept<img src=a/b.png srcset="c.png 2x, //far/d 3x"><img src="\\\\far\\x">\
+      <img src=/\t/far><a href="../x.html">x</a><a href=https://far ping=//far>y</a>
+      """
+    let made = String(decoding: HarmlessPage.made(Array(html.utf8)), as: UTF8.self)
+    for word in ["<link", "<base", "refresh", "ping", "//far/", "\"//far", "\\far", "\r"] {
+      #expect(!made.contains(word), "\(made)")
+    }
+    for word in ["\"a/b.png\"", "c.png 2x", "b.png", "\"../x.html\"", "\"https://far\"", "color:red"] {
+      #expect(made.contains(word), "\(made)")
+    }
+  }
 }

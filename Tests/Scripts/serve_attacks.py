@@ -2,17 +2,26 @@
 
 Makes its files below FOLDER. Prints each attempt that is not refused, and at the end how many were made.
 """
+import json
 import os
 import random
+import resource
 import socket
+import struct
 import sys
+import threading
 import time
+import zlib
 import zipfile
 
-from serving import Server, answer
+from serving import Answer, Server, answer
 
 program, folder = sys.argv[1:]
 SECRET = b"not for anybody"
+# What runs, redirects, or has a browser connect to elsewhere, whatever a policy says.
+PAGE = (b"<head><base href=//canary.example><meta http-equiv=refresh content='0;url=//canary.example'>"
+        b"<link rel=preconnect href=//canary.example><LINK REL=dns-prefetch HREF=//canary.example></head>"
+        b"<p ping=//canary.example>kept<script>alert(1)</script><img src=beside.png><a href=//canary.example ping=//canary.example>")
 source = os.path.join(folder, "shown")
 tried = 0
 
@@ -43,12 +52,24 @@ def make():
             file.write(b"x")
     for name in ("page.html", "drawing.svg", "page.xhtml", "sheet.xml", "script.js"):
         with open(os.path.join(source, name), "wb") as file:
-            file.write(b"<script>alert(1)</script>")
+            file.write(PAGE)
+    # Looks like the view of a mailbox, and is none.
+    os.makedirs(os.path.join(source, "plain.txt.views/search/inner"))
+    with open(os.path.join(source, "a.png"), "wb") as file:
+        file.write(picture())
     with zipfile.ZipFile(os.path.join(source, "evil.zip"), "w") as archive:
         for name in ("../../secret.txt", "/etc/passwd", "..\\..\\secret.txt", "<img src=x onerror=alert(1)>.html"):
             archive.writestr(name, "from the archive")
     with open(os.path.join(source, "large.bin"), "wb") as file:
         file.truncate(16 << 20)
+
+
+def picture():
+    """A PNG of one colour that takes a moment to convert."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    head = struct.pack(">IIBBBBB", 900, 900, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(901 * 2700))) + chunk(b"IEND", b"")
 
 
 def traversal(server):
@@ -77,6 +98,105 @@ def traversal(server):
             print(f"an archive's names lead out: {item}")
 
 
+def swapped(server):
+    """What is a file when it is looked at, and a link when it is opened."""
+    path = os.path.join(source, "swapped")
+    is_over = False
+
+    def swap():
+        while not is_over:
+            for kind in (lambda: os.symlink("../secret.txt", path + "~"), lambda: os.symlink("..", path + "~"), lambda: os.mkdir(path + "~"),
+                         lambda: open(path + "~", "w").close()):
+                kind()
+                try:
+                    os.rename(path + "~", path)
+                except OSError:
+                    (os.rmdir if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
+                    os.rename(path + "~", path)
+    thread = threading.Thread(target=swap)
+    thread.start()
+    end = time.monotonic() + .7
+    while time.monotonic() < end:
+        for target in ("/api/file?path=swapped", "/api/file?path=swapped/secret.txt", "/dav/swapped", "/api/view?path=swapped",
+                       "/api/list?path=swapped", "/api/zip?path=swapped"):
+            got = server.ask(target)
+            expect(target, got, 200, 303, 400, 403, 404, 503)
+            if b"secret.txt" in got.body and b"instance" not in got.body:
+                print(f"{target}: what is outside is listed")
+    is_over = True
+    thread.join()
+    (os.rmdir if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
+
+
+def smuggled(server):
+    """Requests that somebody between may read otherwise: one answer, a problem, and the connection ends."""
+    line, host, inner = b"GET /api/stat HTTP/1.1\r\n", b"Host: localhost\r\n", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    chunked = b"Transfer-Encoding: chunked\r\n"
+    for name, data, status in (
+        ("length and chunks", line + host + b"Content-Length: 5\r\n" + chunked + b"\r\n0\r\n\r\n" + inner, 400),
+        ("two lengths", line + host + b"Content-Length: 5\r\nContent-Length: 0\r\n\r\nabcde" + inner, 400),
+        ("a length twice", line + host + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nabcde" + inner, 400),
+        ("a list of lengths", line + host + b"Content-Length: 5, 5\r\n\r\nabcde" + inner, 400),
+        ("+5", line + host + b"Content-Length: +5\r\n\r\nabcde" + inner, 400),
+        ("0x5", line + host + b"Content-Length: 0x5\r\n\r\nabcde" + inner, 400),
+        ("a huge length", line + host + b"Content-Length: 18446744073709551621\r\n\r\nabcde" + inner, 400),
+        ("xchunked", line + host + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + inner, 400),
+        ("a tab before it", line + host + b"Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n" + inner, 400),
+        ("folded", line + host + b"Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n" + inner, 400),
+        ("chunks in HTTP/1.0", line.replace(b"1.1", b"1.0") + host + b"Connection: keep-alive\r\n" + chunked + b"\r\n0\r\n\r\n" + inner, 400),
+        ("a line break in an extension", line + host + chunked + b"\r\n5;a\n" + inner + b"\r\nabcde\r\n0\r\n\r\n", 400),
+        ("a huge chunk", line + host + chunked + b"\r\nfffffffffffffffff\r\n" + inner, 400),
+        ("-1", line + host + chunked + b"\r\n-1\r\n" + inner, 400),
+        ("line feeds for chunks", line + host + chunked + b"\r\n5\nabcde\n0\n\n" + inner, 400),
+        ("5000 trailers", line + host + chunked + b"\r\n0\r\n" + b"X: y\r\n" * 5000 + b"\r\n" + inner, 431),
+        ("a line feed", line + b"X: a\nX-Slipped-In: 1\r\n" + host + b"\r\n", 400),
+        ("a carriage return", line + b"X: a\rX-Slipped-In: 1\r\n" + host + b"\r\n", 400),
+        ("NUL", line + b"X: a\0b\r\n" + host + b"\r\n", 400),
+        ("a blank before the colon", line + b"Host : localhost\r\n\r\n", 400),
+        ("a blank before the name", line + b" X: y\r\n" + host + b"\r\n", 400),
+        ("no version", b"GET /api/stat\r\n\r\n", 400),
+        ("HTTP/2.0", line.replace(b"1.1", b"2.0") + host + b"\r\n", 400),
+        ("a small method", line.lower() + host + b"\r\n", 400),
+        ("a long header", line + b"X: " + b"a" * 40000 + b"\r\n" + host + b"\r\n", 431),
+        ("60 long ones", line + b"X: %s\r\n" % (b"a" * 900) * 60 + host + b"\r\n", 431),
+        ("500 headers", line + b"X: a\r\n" * 500 + host + b"\r\n", 431),
+        ("a target of 100 KB", b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n", 431),
+    ):
+        with server.connect(3) as connection:
+            connection.sendall(data)
+            got, rest = answer(connection), b""
+            try:
+                rest = connection.recv(1 << 16)
+            except ConnectionResetError:
+                pass
+            except TimeoutError:
+                print(f"{name}: the connection goes on")
+        expect(name, got, status)
+        if rest or got.data.count(b"HTTP/1.1 ") != 1:
+            print(f"{name}: there is a second answer: {rest[:100] or got.data}")
+        is_problem(name, got)
+    # These are read as they are meant, and only once.
+    for name, data in (("a body of a GET", line + host + b"Content-Length: %d\r\n\r\n" % len(inner) + inner),
+                       ("an extension", line + host + chunked + b"\r\n5;a=\"b\"\r\nabcde\r\n0\r\n\r\n"),
+                       ("a trailer", line + host + chunked + b"\r\n0\r\nHost: evil.example\r\nAuthorization: x\r\n\r\n")):
+        with server.connect(1) as connection:
+            connection.sendall(data + inner)
+            both = b""
+            while both.count(b"ffserve_nodes ") < 1:
+                both += connection.recv(1 << 16)
+            expect(name, Answer(both), 200)
+            if both.count(b"HTTP/1.1 200") != 2:
+                print(f"{name}: {both}")
+
+
+def is_problem(name, got):
+    """Every refusal says why, in the same form."""
+    if got.header("content-type") != "application/problem+json" or json.loads(got.body)["status"] != got.status:
+        print(f"{name}: {got.status} is no problem+json: {got.data[:300]}")
+    if got.header("x-content-type-options") != "nosniff":
+        print(f"{name}: it may be sniffed")
+
+
 def headers(server):
     for name in ("Range", "If-Range", "If-None-Match", "Cookie", "Authorization", "Host"):
         expect(f"{name} twice", server.ask("/api/file?path=plain.txt", f"{name}: a", f"{name}: b"), 200, 206, 304, 400, 421)
@@ -93,11 +213,15 @@ def headers(server):
                  b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"):
         expect(repr(data[:60]), server.raw(data + b"\r\n\r\n", 3), 0, 400, 404, 405, 421, 505)
     head = b"GET /api/list HTTP/1.1\r\nHost: localhost\r\n"
-    expect("a long header", server.raw(head + b"X: " + b"a" * 20000 + b"\r\n\r\n"), 0, 400, 431)
-    expect("long headers", server.raw(head + b"X: " + b"\r\nX: ".join([b"a" * 900] * 60) + b"\r\n\r\n"), 0, 400, 431)
-    expect("many headers", server.raw(head + b"X: a\r\n" * 500 + b"\r\n"), 0, 400, 431)
-    expect("a long target", server.raw(b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"), 0, 400, 404, 414, 431)
-    expect("a large body", server.ask("/dav/", "Depth: 0", method="PROPFIND", body=b"<a>" + b" " * 200000), 413)
+    expect("a long header", server.raw(head + b"X: " + b"a" * 20000 + b"\r\n\r\n"), 200)
+    for name, got, status in (("a long target", server.ask("/" + "a" * 17000), 414),
+                              ("a large body", server.ask("/dav/", "Depth: 0", method="PROPFIND", body=b"<a>" + b" " * 200000), 413),
+                              ("a method", server.ask("/api/list", method="PUT"), 405), ("no call", server.ask("/api/no"), 404),
+                              ("no path", server.ask("/api/file"), 400), ("a method of WebDAV", server.ask("/dav/", method="MKCOL"), 403),
+                              ("a range", server.ask("/api/file?path=plain.txt", "Range: bytes=99999-"), 416)):
+        expect(name, got, status)
+        is_problem(name, got)
+    expect("a large body again", server.ask("/dav/", "Depth: 0", method="PROPFIND", body=b"<a>" + b" " * 200000), 413)
     for method in ("PUT", "DELETE", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK", "POST", "TRACE"):
         expect(method, server.ask("/dav/plain.txt", method=method, body=b"x"), 403, 405, 501)
         expect(method, server.ask("/api/file?path=plain.txt", method=method, body=b"x"), 405, 501, 400)
@@ -117,11 +241,21 @@ def hosts(server):
     for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", "localhost@evil.example", "[::1].evil",
                  "127.0.0.1:80:80", "[evil]", "0x7f.1", "2130706433"):
         expect(f"Host: {host}", server.raw(f"GET /api/list HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()), 421)
-    expect("no Host", server.raw(b"GET /api/list HTTP/1.0\r\n\r\n"), 421)
+    expect("no Host", server.raw(b"GET /api/list HTTP/1.0\r\n\r\n"), 400)
+    expect("two", server.raw(b"GET /api/list HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"), 400)
+    for target, status in (("http://evil.example/api/list", 421), ("HTTP://127.0.0.1/api/list", 200), ("http://127.0.0.1@evil.example/", 421),
+                           ("http://127.0.0.1", 200), ("http://evil.example?x=/", 421), ("//evil.example/api/list", 404)):
+        expect(f"target {target}", server.ask(target), status)
+    for host in ("evil.example", "evil.example:80"):
+        got = server.raw(f"PROPFIND /dav/ HTTP/1.1\r\nHost: {host}\r\nDepth: 1\r\n\r\n".encode())
+        expect(f"WebDAV by {host}", got, 421)
     for site in ("cross-site", "same-site"):
         for mode, destination in (("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe"), ("navigate", "document")):
             expect(f"from another page, {mode}", server.ask("/api/file?path=plain.txt", f"Sec-Fetch-Site: {site}",
                    f"Sec-Fetch-Mode: {mode}", f"Sec-Fetch-Dest: {destination}"), 403)
+    for call in ("zip?path=/", "search?path=/&q=a", "list?path=/"):
+        for kind in ("image", "style", "iframe", "video"):
+            expect(f"{call} as {kind}", server.ask("/api/" + call, "Sec-Fetch-Site: same-origin", f"Sec-Fetch-Dest: {kind}"), 403)
     got = server.ask("/api/list", "Origin: http://evil.example", method="OPTIONS")
     expect("CORS preflight", got, 405)
     if any(name.startswith("access-control") for name in got.headers):
@@ -135,6 +269,27 @@ def contents(server):
             policy = got.header("content-security-policy")
             if "sandbox" not in policy or "allow-scripts" in policy or "default-src 'none'" not in policy:
                 print(f"{target} may run scripts: {policy}")
+            if got.body != PAGE:
+                print(f"{target} is not the file")
+            for kind in ("document", "iframe", "object"):
+                got = server.ask(target, f"Sec-Fetch-Dest: {kind}")
+                expect(f"{target} as {kind}", got, 200)
+                text = got.body.lower()
+                is_text = got.header("content-type") == "text/plain; charset=utf-8"
+                if not is_text and (b"canary.example" in text.replace(b'<a href="//canary', b"") or b"<script" in text or b"<base" in text):
+                    print(f"{target} as {kind}: {got.body}")
+            got = server.ask(target)
+            if got.body != PAGE:
+                print(f"{target} is the page that was shown before: {got.body[:100]}")
+    for target in ("/api/file?path=script.js", "/dav/script.js"):
+        if server.ask(target).header("content-type") != "text/plain; charset=utf-8":
+            print(f"{target} is a script to a browser")
+    for target in ("/", "/page.js", "/api/list", "/api/file?path=plain.txt", "/api/stat", "/api/openapi.json"):
+        if server.ask(target).header("cache-control") != "private, no-cache":
+            print(f"{target} may be kept by others: {server.ask(target).header('cache-control')}")
+    for target in ("/metrics", "/api/no", "/api/zip?path=inner"):
+        if server.ask(target).header("cache-control") != "no-store":
+            print(f"{target} may be kept")
     for target in ("/", "/api/list", "/api/file?path=plain.txt", "/nothing", "/dav/plain.txt", "/metrics"):
         got = server.ask(target)
         if got.header("x-content-type-options") != "nosniff":
@@ -147,6 +302,105 @@ def contents(server):
     got = server.ask("/dav/", "Depth: 1", method="PROPFIND")
     if b"<script>" in got.body or b"<img" in got.body:
         print("a name is an element in a PROPFIND's answer")
+
+
+def costly(server):
+    """Questions that would take much, of few bytes."""
+    entities = b"<!DOCTYPE a [<!ENTITY b 'bbbbbbbb'>" + b"".join(b"<!ENTITY %c '&%c;&%c;'>" % (c + 1, c, c) for c in range(98, 120)) + b"]>"
+    space = b"n" * 60000
+    for name, body, status in (
+        ("entities", entities + b"<propfind xmlns='DAV:'>&x;</propfind>", 400),
+        ("an entity from a file", b"<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><propfind xmlns='DAV:'>&b;</propfind>", 400),
+        ("a long namespace, often", b"<a:propfind xmlns:a='DAV:' xmlns:b='" + space + b"'><a:prop>"
+         + b"".join(b"<b:c%d/>" % number for number in range(200)) + b"</a:prop></a:propfind>", 400),
+        ("properties", b"<propfind xmlns='DAV:'><prop>" + b"<getetag/>" * 5000 + b"</prop></propfind>", 400),
+        ("depth", b"<propfind xmlns='DAV:'>" + b"<a>" * 9000 + b"</a>" * 9000 + b"</propfind>", 400),
+        ("attributes", b"<propfind xmlns='DAV:' " + b" ".join(b"xmlns:a%d='b'" % number for number in range(3000)) + b"/>", 207),
+        ("comments", b"<propfind xmlns='DAV:'>" + b"<!---->" * 8000 + b"</propfind>", 207),
+    ):
+        start = time.monotonic()
+        expect(f"XML: {name}", server.ask("/dav/", "Depth: 1", method="PROPFIND", body=body), status)
+        if time.monotonic() - start > 3:
+            print(f"XML: {name}: it took {time.monotonic() - start:.1f} s")
+    for query in ("..", ".", "a%00b", "../..", "inner", "%2e%2e"):
+        expect(f"search for {query} in no mailbox", server.ask(f"/api/search?path=plain.txt&q={query}"), 400)
+    for query in ("(" * 200, "NOT " * 50, "a* " * 60, '"' * 99, "from:" * 40, "%25" * 60, "a" * 201):
+        expect(f"search for {query[:10]}", server.ask("/api/search?path=/&q=" + query.replace(" ", "%20")), 200, 400, 422)
+    # A hundred conversions that are asked for and left.
+    for number in range(100):
+        with server.connect() as connection:
+            connection.sendall(b"GET /api/file?path=a.png.%dpx.as-jpeg HTTP/1.1\r\nHost: localhost\r\n\r\n" % (800 - number))
+    start = time.monotonic()
+    expect("beside conversions", server.ask("/api/file?path=plain.txt&x"), 200)
+    between = time.monotonic()
+    expect("one more", server.ask("/api/file?path=a.png.20px.as-jpeg"), 200)
+    if between - start > 2 or time.monotonic() - between > 10:
+        print(f"conversions that nobody waits for hold up others: {between - start:.1f}, {time.monotonic() - between:.1f} s")
+    # What tells answers apart is kept for a moment, and is no way to fill memory.
+    before = server.memory
+    for number in range(300):
+        server.ask(f"/api/file?path=plain.txt&{number}=" + "k" * 14000)
+    if server.memory - before > 8 << 20:
+        print(f"long addresses take {server.memory - before} bytes")
+
+
+def large(server):
+    """Long listings that many ask for and nobody takes: bounded memory, and the rest goes on. Minutes of work in a debug build."""
+    os.makedirs(os.path.join(source, "many"))
+    for number in range(1000):
+        open(os.path.join(source, "many", f"{number:05} " + "<" * 150), "w").close()
+    readers = []
+    for _ in range(300):
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", server.port))
+        connection.sendall(b"GET /api/list?path=many HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        readers.append(connection)
+    end = time.monotonic() + 240
+    while b'answers_total{status="503"}' not in server.ask("/metrics").body:
+        if time.monotonic() > end:
+            return print("300 listings of 2 MB are held in memory")
+        time.sleep(1)
+    expect("a small one", server.ask("/api/list?path=inner"), 200)
+    expect("a file beside them", server.ask("/api/file?path=plain.txt"), 200)
+    if server.memory > 900 << 20:
+        print(f"listings that nobody takes: {server.memory >> 20} MB")
+    for connection in readers:
+        connection.close()
+    time.sleep(5)
+    expect("a listing afterwards", server.ask("/api/list?path=many"), 200)
+
+
+def few_descriptors():
+    """A server that can open few files, and one whose source goes away."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (160, limits[1]))
+    try:
+        server = Server(program, source).__enter__()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    idle = []
+    for _ in range(400):
+        try:
+            idle.append(server.connect(2))
+        except OSError:
+            break
+    before = os.times()
+    time.sleep(.4)
+    spent = float(open(f"/proc/{server.process.pid}/stat").read().rsplit(")")[1].split()[11]) / os.sysconf("SC_CLK_TCK")
+    for connection in idle:
+        connection.close()
+    time.sleep(.3)
+    expect("after all descriptors were used", server.ask("/api/file?path=plain.txt"), 200)
+    if spent > 3:
+        print(f"without descriptors it works for {spent} s in {os.times()[4] - before[4]} s")
+    os.rename(source, source + ".away")
+    for target in ("/api/list", "/api/file?path=plain.txt", "/dav/", "/api/zip?path=/", "/api/search?q=a", "/api/stat?path=/inner"):
+        expect(f"{target} of a source that has gone", server.ask(target), 200, 303, 404, 500, 503)
+    os.rename(source + ".away", source)
+    time.sleep(.6)
+    expect("it is back", server.ask("/api/file?path=plain.txt"), 200)
+    server.__exit__()
 
 
 def waiting(server):
@@ -223,6 +477,9 @@ def tokens():
         for number in range(8):
             wrong = ["right-token-", "right-token-12", "RIGHT-TOKEN-1", "", "right-token-1%00", " ", "é", "*"][number]
             expect(f"token {wrong!r}", server.ask(f"/api/list?token={wrong}"), 401, 400)
+        expect("behind a cookie that another has set", server.ask("/api/list", f"Cookie: {pair[:-1]}x; {pair}"), 200)
+        expect("in a second header", server.ask("/api/list", f"Cookie: {pair[:-1]}x", f"Cookie: {pair}"), 200)
+        expect("the token as a cookie", server.ask("/api/list", f"Cookie: {pair.split('=')[0]}=right-token-1"), 401)
         expect("a wrong cookie", server.ask("/api/list", "Cookie: " + pair[:-1] + "x"), 401)
         for _ in range(5):
             server.ask("/api/list", "Authorization: Bearer wrong")
@@ -232,10 +489,12 @@ def tokens():
 
 make()
 with Server(program, source) as server:
-    before = server.memory
-    for part in (traversal, headers, ranges, hosts, contents, waiting):
+    for part in (traversal, swapped, smuggled, headers, ranges, hosts, contents, costly, waiting):
         part(server)
     fuzz(server, int(os.environ.get("FFMOUNT_FUZZED", "300")))
     expect("after all", server.ask("/api/file?path=plain.txt"), 200)
+    if os.environ.get("FFMOUNT_TEST_FULL"):
+        large(server)
 tokens()
+few_descriptors()
 print(f"tried {tried}")

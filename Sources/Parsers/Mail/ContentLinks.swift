@@ -10,6 +10,8 @@ struct ContentLinks: Sendable {
   var locations: [[UInt8]: FileName] = [:]
   /// The base of relative links; empty if there is none.
   var base: [UInt8] = []
+  /// Whether what lies beside the page may be loaded: relative links stay as they are.
+  var keepsRelative = false
 
   /// Replaces a link that must not be followed: about:invalid loads nothing.
   static let nowhere = Array("about:invalid".utf8)
@@ -18,6 +20,7 @@ struct ContentLinks: Sendable {
   func picture(_ url: [UInt8]) -> [UInt8] {
     let url = WebAddress.cleaned(url)
     if let file = file(url) { return file }
+    if keepsRelative, Self.isRelative(url) { return url }
     return WebAddress.scheme(of: url) == "data" && Self.isPassive(url) ? url : Self.nowhere
   }
 
@@ -26,8 +29,14 @@ struct ContentLinks: Sendable {
     let url = WebAddress.cleaned(url)
     if url.first == 0x23 { return url }
     if let file = file(url) { return file }
+    if keepsRelative, Self.isRelative(url) { return url }
     guard let scheme = WebAddress.scheme(of: url), Self.followed.contains(scheme) else { return Self.nowhere }
     return url
+  }
+
+  /// Whether it leads to the same server.
+  private static func isRelative(_ url: [UInt8]) -> Bool {
+    WebAddress.scheme(of: url) == nil && !WebAddress.leadsAway(url)
   }
 
   private static let followed: Set<String> = [

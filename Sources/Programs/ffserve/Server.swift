@@ -26,6 +26,8 @@ struct Server {
   private static let mostConnections = 16_384
   /// Threads that ask the tree at a time, and all of them while some are held up.
   private static let workers = (usual: 16, most: 192)
+  /// The same for searches.
+  private static let searchers = (usual: 2, most: 32)
   /// How long answers may take to end, in microseconds.
   private static let patience: UInt32 = 1_800_000
 
@@ -54,12 +56,14 @@ struct Server {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let token = given ?? (options.noToken || isLoopback ? nil : Secret.random())
     let bench = Bench(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
+    let longBench = Bench(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
     let context = try isTLS ? secureContext() : nil
     // The port is known once it is bound, and nothing is answered before.
     let listening = try listen(group) { port in
       let access = Access(
         token: token, port: port, isTLS: isTLS, hosts: HostNames(given: options.name + [options.host]))
-      return Site(tree, of: source, access, bench, connections: connections) { [logger] line in logger.notice("\(line)")
+      return Site(tree, of: source, access, bench, long: longBench, connections: connections) { [logger] line in
+        logger.notice("\(line)")
       }
     } secure: {
       context
@@ -78,6 +82,7 @@ struct Server {
     tree.stop()
     try? group.syncShutdownGracefully()
     bench.stop()
+    longBench.stop()
     index.finish(within: .seconds(1))
   }
 

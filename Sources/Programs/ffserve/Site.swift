@@ -13,15 +13,19 @@ final class Site: Sendable {
     case now(Response)
     /// By a thread that may block; called again after a delay.
     case later(@Sendable () throws(Fault) -> Response)
+    /// The same for what may take seconds: few are made at a time, so that they are in nobody's way.
+    case long(@Sendable () throws(Fault) -> Response)
   }
 
   let tree: Tree
   let source: ShownSource
   let access: Access
   let bench: Bench
+  let longBench: Bench
   let metrics = Metrics()
   let connections: ConnectionLimit
   let recent = RecentAnswers()
+  let largeAnswers = LargeAnswers(256 << 20)
   private let clock = Mutex((second: Int64.min, text: ""))
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
@@ -33,13 +37,14 @@ final class Site: Sendable {
   ]
 
   init(
-    _ tree: Tree, of source: ShownSource, _ access: Access, _ bench: Bench, connections: Int,
+    _ tree: Tree, of source: ShownSource, _ access: Access, _ bench: Bench, long longBench: Bench, connections: Int,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
     self.source = source
     self.access = access
     self.bench = bench
+    self.longBench = longBench
     self.connections = ConnectionLimit(connections)
     note = log
   }
@@ -58,6 +63,8 @@ final class Site: Sendable {
     case .now(let response): return .now(response.with("Set-Cookie", cookie))
     case .later(let work):
       return .later { () throws(Fault) in try work().with("Set-Cookie", cookie) }
+    case .long(let work):
+      return .long { () throws(Fault) in try work().with("Set-Cookie", cookie) }
     }
   }
 

@@ -4,6 +4,9 @@ import Text
 import Tree
 
 extension API {
+  /// In bytes.
+  private static let mostPaths = 64 << 20
+
   /// `/api/list`: a folder's entries, views with them.
   func list(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
     let place = try site.place(path)
@@ -13,8 +16,11 @@ extension API {
     var items: [(key: [UInt8], item: Item)] = []
     let base = site.absolute(path)
     let start = base == "/" ? "/" : base + "/"
+    var size = 0
     try FolderRows(place).each { (row, attributes) throws(Fault) in
       let item = try self.item(row, attributes, in: place, start: start, path)
+      size += start.utf8.count + 2 * row.name.count
+      guard size <= Self.mostPaths else { throw Fault(.limit, "the folder's paths are longer than 64 MiB together") }
       items.append((Self.sortKey(item.type, row.name), item))
     }
     items.sort { $0.key.lexicographicallyPrecedes($1.key) }

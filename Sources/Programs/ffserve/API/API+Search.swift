@@ -42,6 +42,8 @@ extension API {
     let steps = [own.appending(".views"), "search", FileName(query.utf8.map { $0 == UInt8(ascii: "/") ? 0x20 : $0 })]
     guard steps[0].count <= 255, steps[2].count <= 255,
       let views = try unlessDelayed({ () throws(Fault) in try folder.child(steps[0], .blocking) }),
+      // A real folder of that name is none.
+      try views.provenance(.blocking) != nil,
       let searches = try unlessDelayed({ () throws(Fault) in try views.child(steps[1], .blocking) })
     else { return nil }
     // A query that is none is the client's mistake, and says so.
@@ -81,7 +83,7 @@ extension API {
         }
       }
       for name in inner.reversed() {
-        guard path.names.count < 64,
+        guard path.names.count < 64, Self.now < end,
           let child = try unlessDelayed({ () throws(Fault) in try place.child(name, .blocking) })
         else { continue }
         folders.append((child, TreePath(names: path.names + [name])))

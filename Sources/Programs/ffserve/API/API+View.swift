@@ -61,7 +61,7 @@ extension API {
   }
 
   /// UTF-8 if it is that, UTF-16 if it says so, else the likeliest character set.
-  private static func decoded(_ bytes: ArraySlice<UInt8>, isCut: Bool) -> String {
+  static func decoded(_ bytes: ArraySlice<UInt8>, isCut: Bool) -> String {
     var bytes = bytes
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
     if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {

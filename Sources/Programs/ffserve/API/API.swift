@@ -21,12 +21,13 @@ struct API: Sendable {
     guard let path = TreePath(bytes) else {
       return .now(.problem(.badRequest, "the path has . or .. or a NUL in it, or is too deep"))
     }
-    return .later { [self] () throws(Fault) in
+    let made: @Sendable () throws(Fault) -> Response = { [self] () throws(Fault) in
       do throws(Fault) { return try work(self, path, request) } catch {
         if error.isDelay { throw error }
         return .problem(error, instance: path.encoded)
       }
     }
+    return name == "search" ? .long(made) : .later(made)
   }
 
   private typealias Call = @Sendable (API, TreePath, Request) throws(Fault) -> Response

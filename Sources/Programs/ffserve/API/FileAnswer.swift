@@ -33,6 +33,9 @@ struct FileAnswer: Sendable {
     attributes = try place.attributes(.blocking)
     let tag = "\"" + String(try place.version(attributes), radix: 36) + "\""
     let headers = headers(name, attributes, tag: tag, isDownload)
+    if isDownload != true, let type = MediaType.of(name), MediaType.isActive(type), ShownPage.isAsked(by: request) {
+      return try ShownPage.response(file, type: type, request, headers)
+    }
     if isKnown(tag, attributes) { return Response(.notModified, headers: headers) }
     let source = file.source
     if request.header("range") != nil, !source.hasKnownSize { try source.findSize(.blocking) }
@@ -89,7 +92,7 @@ struct FileAnswer: Sendable {
     // What is in a file never acts for who serves it. PDFs have no scripts of ours, and browsers show none in a
     // sandbox.
     if isActive {
-      headers.append(("Content-Security-Policy", Self.policyForActive))
+      headers += [("Content-Security-Policy", Self.policyForActive), ("X-DNS-Prefetch-Control", "off")]
     } else if type != "application/pdf" {
       headers.append(("Content-Security-Policy", Self.policyForOthers))
     } else {
@@ -142,6 +145,8 @@ struct FileAnswer: Sendable {
       return request.headers.contains(name: "if-range") ? nil : range
     }
     if condition.hasPrefix("\"") { return condition == tag ? range : nil }
-    return HTTPDate.seconds(condition) == attributes.modified.seconds ? range : nil
+    // A date of a moment ago may be that of other bytes, too (RFC 9110, section 13.1.5).
+    let modified = attributes.modified.seconds
+    return HTTPDate.seconds(condition) == modified && HTTPDate.now.seconds > modified + 1 ? range : nil
   }
 }

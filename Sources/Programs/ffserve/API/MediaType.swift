@@ -18,9 +18,13 @@ enum MediaType {
     return Language.of(name) == nil ? nil : "text/plain"
   }
 
-  /// The type for a Content-Type header: text says that it is UTF-8, which most is.
+  /// The type for a Content-Type header: text says that it is UTF-8, which most is, and a script that it is text, as
+  /// no page has a use for it here, least of all the one that shows the tree.
   static func header(_ name: FileName) -> String {
     let type = of(name) ?? unknown
+    if type.hasSuffix("script"), type.hasPrefix("text/") || type.hasPrefix("application/") {
+      return type == "application/postscript" ? type : "text/plain; charset=utf-8"
+    }
     return type.hasPrefix("text/") ? type + "; charset=utf-8" : type
   }
 

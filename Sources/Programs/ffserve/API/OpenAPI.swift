@@ -3,6 +3,6 @@ import NIOHTTP1
 /// The description of the API (OpenAPI 3.1), for programs that make clients of it.
 enum OpenAPI {
   static let response = Response(
-    .ok, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-cache")],
+    .ok, headers: [("Content-Type", "application/json"), ("Cache-Control", "private, no-cache")],
     .bytes(PackageResources.openapi_json))
 }

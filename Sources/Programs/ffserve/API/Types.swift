@@ -138,6 +138,7 @@ struct SearchAnswer: Encodable, Sendable {
     let type: Item.Kind
     let fileExtension: String?
     let absolutePath: String
+    /// The path, percent-encoded, if it is not UTF-8.
     let encodedPath: String?
 
     enum CodingKeys: String, CodingKey {

@@ -39,6 +39,8 @@ final class ZipStream: BodySource {
   private static let piece = 128 << 10
   private static let deepest = 256
   private static let mostEntries = 1_000_000
+  /// Of what could not be read, how much is named.
+  private static let mostMissing = 10_000
 
   init(_ folder: Place, named name: FileName) throws(Fault) {
     let rows = try Self.rows(of: folder)
@@ -105,7 +107,8 @@ final class ZipStream: BodySource {
       drop()
     } catch {
       if error.isDelay { throw error }
-      unsafe state.missing.append("\(String(decoding: path, as: UTF8.self)): \(error.sentence)")
+      let isNamed = unsafe state.missing.count < Self.mostMissing
+      if isNamed { unsafe state.missing.append("\(String(decoding: path, as: UTF8.self)): \(error.sentence)") }
       drop()
     }
   }

@@ -13,6 +13,8 @@ enum AskedProperties: Sendable {
   case some([Property])
 
   private static let most = 256
+  /// Of their names and namespaces together, in bytes: each entry's answer repeats them.
+  private static let longest = 8 << 10
 
   /// nil if the body is not well-formed XML, or not a `propfind`. No body asks for all.
   init?(_ body: [UInt8]) {
@@ -21,6 +23,7 @@ enum AskedProperties: Sendable {
     guard body.span.isUTF8 else { return nil }
     var scanner = XMLScanner(body)
     var depth = 0
+    var size = 0
     var properties: [Property]?
     do throws(XMLScanner.Malformed) {
       while let event = try scanner.next() {
@@ -36,7 +39,8 @@ enum AskedProperties: Sendable {
             default: break
             }
           } else if depth == 2, properties != nil {
-            guard (properties?.count ?? 0) < Self.most else { return nil }
+            size += space.utf8.count + name.utf8.count
+            guard (properties?.count ?? 0) < Self.most, size <= Self.longest else { return nil }
             properties?.append(Property(space: space, name: name))
           }
           depth += 1

@@ -7,6 +7,11 @@ struct MultiStatus {
   private let asked: AskedProperties
   private var text: [UInt8]
 
+  /// In bytes.
+  static let longest = 128 << 20
+
+  var count: Int { text.count }
+
   private static let start = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
 
   init(_ asked: AskedProperties) {

@@ -101,13 +101,16 @@ struct WebDAV: Sendable {
     text.add(
       href: Self.root + encoded, name: path.names.last?.text ?? site.name, attributes,
       type: isFolder ? nil : path.names.last.map(MediaType.header))
+    guard text.count <= MultiStatus.longest else {
+      throw Fault(.limit, "the answer would be longer than \(MultiStatus.longest >> 20) MiB")
+    }
   }
 }
 
 extension Response {
   static func xml(_ status: HTTPResponseStatus, _ bytes: [UInt8]) -> Response {
     Response(
-      status, headers: [("Content-Type", "application/xml; charset=utf-8"), ("Cache-Control", "no-cache")],
+      status, headers: [("Content-Type", "application/xml; charset=utf-8"), ("Cache-Control", "private, no-cache")],
       .bytes(bytes))
   }
 }

@@ -4,6 +4,7 @@ import Threads
 /// Where the tree is asked: on threads that may block, so that no event loop does.
 final class Bench: Sendable {
   private let workers: Workers
+  private let queue = FairQueue()
 
   /// - Parameters:
   ///   - limit: how many threads run at a time.
@@ -24,19 +25,21 @@ final class Bench: Sendable {
     _ done: @escaping @Sendable (Result<Value, Fault>) -> Void
   ) {
     let submit: @Sendable () -> Void = { [self] in
-      workers.submit { [self] in
-        let interest = client.interest
-        interest.run {
-          if interest.isLost { return done(.failure(.interrupted)) }
-          do throws(Fault) { done(.success(try attempt())) } catch {
-            guard error.isDelay, !interest.isLost else { return done(.failure(error)) }
-            let next = if case .pending(let next) = error.kind { next } else { Pending?.none }
-            again(client, next, attempt, done)
+      queue.add(
+        { [self] in
+          let interest = client.interest
+          interest.run {
+            if interest.isLost { return done(.failure(.interrupted)) }
+            do throws(Fault) { done(.success(try attempt())) } catch {
+              guard error.isDelay, !interest.isLost else { return done(.failure(error)) }
+              let next = if case .pending(let next) = error.kind { next } else { Pending?.none }
+              again(client, next, attempt, done)
+            }
+            // It keeps its product alive until here.
+            withExtendedLifetime(pending) {}
           }
-          // It keeps its product alive until here.
-          withExtendedLifetime(pending) {}
-        }
-      }
+        }, for: client.network)
+      workers.submit { [queue] in queue.next()?() }
     }
     guard let pending else { return submit() }
     let token = pending.whenDone {

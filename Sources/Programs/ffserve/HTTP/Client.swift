@@ -9,6 +9,10 @@ final class Client: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Where it is.
+  let network: Network
+
+  init(in network: Network) { self.network = network }
 
   /// The interest that work on the answer is done for.
   var interest: Interest { Interest { [self] in !state.withLock { $0.isGone } } }

@@ -11,12 +11,17 @@ final class Connection: ChannelInboundHandler {
   private let site: Site
   private let isTLS: Bool
   private var peer = ""
+  private var network = Network.unknown
   private var head: HTTPRequestHead?
   private var body: [UInt8] = []
   private var isTooLarge = false
   /// For whom an answer is being made, while one is.
   private var client: Client?
   private var keepsAlive = false
+  /// From the end of a request to that of its answer.
+  private var isAnswering = false
+  /// What is counted of `Site.largeAnswers` for the answer, in bytes.
+  private var held = 0
   /// When the connection is closed unless something happens before.
   private var deadline = NIODeadline.distantFuture
   private var timer: Scheduled<Void>?
@@ -29,8 +34,12 @@ final class Connection: ChannelInboundHandler {
   private static let idleTime = TimeAmount.seconds(120)
   /// The same when others need the room.
   private static let shortIdleTime = TimeAmount.seconds(10)
-  /// For a client to take a piece of an answer.
-  private static let sendTime = TimeAmount.seconds(60)
+
+  /// For a client to take a piece of an answer: a minute, and as long as it takes at 16 KiB a second.
+  private static func sendTime(_ count: Int) -> TimeAmount { .seconds(60 + Int64(count >> 14)) }
+
+  /// Of a target; with it, paths of 4,096 bytes can be asked for, however they are encoded.
+  private static let longestTarget = 16 << 10
 
   init(_ site: Site, isTLS: Bool) {
     self.site = site
@@ -41,7 +50,8 @@ final class Connection: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     peer = context.remoteAddress?.ipAddress ?? ""
-    guard site.connections.enter() else { return context.close(promise: nil) }
+    network = Network(peer)
+    guard site.connections.enter(network) else { return context.close(promise: nil) }
     isCounted = true
     wait(Self.requestTime, context)
   }
@@ -52,11 +62,27 @@ final class Connection: ChannelInboundHandler {
     timer?.cancel()
     client?.leave()
     client = nil
-    if isCounted { site.connections.leave() }
+    if isCounted { site.connections.leave(network) }
     isCounted = false
+    giveBack()
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  /// What is no request is told so, unless an answer is under way, and nothing after it is read.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard let error = error as? HTTPParserError, !isAnswering, context.channel.isActive else {
+      return context.close(promise: nil)
+    }
+    (head, body, keepsAlive, isAnswering) = (nil, [], false, true)
+    send(
+      error == .headerOverflow
+        ? .problem(.requestHeaderFieldsTooLarge, "the request's headers are longer than 32 KiB, or more than 100")
+        : .problem(.badRequest, "this is no request of HTTP/1.1"), to: .GET, context)
+  }
+
+  private func giveBack() {
+    if held > 0 { site.largeAnswers.give(back: held) }
+    held = 0
+  }
 
   /// Closes the connection after a time, unless it is told to wait again before. A timer runs to its end and is then
   /// set anew, so that a request costs none.
@@ -98,28 +124,44 @@ final class Connection: ChannelInboundHandler {
   private func answer(_ context: ChannelHandlerContext) {
     guard let head = head.take() else { return }
     keepsAlive = head.isKeepAlive && !site.isEnding
+    isAnswering = true
     if isTooLarge {
       keepsAlive = false
-      return send(.problem(.payloadTooLarge), to: head.method, context)
+      return send(.problem(.payloadTooLarge, "a body has at most 64 KiB"), to: head.method, context)
+    }
+    if head.uri.utf8.count > Self.longestTarget {
+      return send(.problem(.uriTooLong, "an address has at most 16 KiB"), to: head.method, context)
+    }
+    // Somebody between may have read it otherwise (RFC 9112, section 6.1).
+    if head.version != .http1_1, head.headers.contains(name: "transfer-encoding") {
+      keepsAlive = false
+      return send(.problem(.badRequest, "HTTP/1.0 has no Transfer-Encoding"), to: head.method, context)
     }
     let request = Request(head, body: body, isTLS: isTLS, peer: peer)
     body = []
     wait(.hours(24), context)
     switch site.answer(request) {
     case .now(let response): send(response, to: head.method, context)
-    case .later(let work):
-      let client = Client()
-      self.client = client
-      let isolated = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-      let loop = context.eventLoop
-      site.bench.perform(for: client, work) { result in
-        loop.execute {
-          let (connection, context) = isolated.value
-          guard connection.client === client else { return }
-          switch result {
-          case .success(let response): connection.send(response, to: head.method, context)
-          case .failure(let fault): connection.send(.problem(fault), to: head.method, context)
-          }
+    case .later(let work): make(work, on: site.bench, for: head.method, context)
+    case .long(let work): make(work, on: site.longBench, for: head.method, context)
+    }
+  }
+
+  private func make(
+    _ work: @escaping @Sendable () throws(Fault) -> Response, on bench: Bench, for method: HTTPMethod,
+    _ context: ChannelHandlerContext
+  ) {
+    let client = Client(in: network)
+    self.client = client
+    let isolated = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    let loop = context.eventLoop
+    bench.perform(for: client, work) { result in
+      loop.execute {
+        let (connection, context) = isolated.value
+        guard connection.client === client else { return }
+        switch result {
+        case .success(let response): connection.send(response, to: method, context)
+        case .failure(let fault): connection.send(.problem(fault), to: method, context)
         }
       }
     }
@@ -128,6 +170,13 @@ final class Connection: ChannelInboundHandler {
   // MARK: Answers
 
   private func send(_ response: Response, to method: HTTPMethod, _ context: ChannelHandlerContext) {
+    if case .bytes(let bytes) = response.body, bytes.count > LargeAnswers.uncounted, method != .HEAD {
+      guard site.largeAnswers.take(bytes.count) else {
+        let detail = "too many large answers are being sent at this moment"
+        return send(.problem(.serviceUnavailable, detail, headers: [("Retry-After", "5")]), to: method, context)
+      }
+      held = bytes.count
+    }
     site.metrics.note(response.status)
     var head = HTTPResponseHead(version: .http1_1, status: response.status)
     for (name, value) in response.headers { head.headers.add(name: name, value: value) }
@@ -144,19 +193,23 @@ final class Connection: ChannelInboundHandler {
     case .bytes(let bytes):
       site.metrics.note(sent: bytes.count)
       context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: bytes)))), promise: nil)
-      finish(context)
+      finish(context, after: bytes.count)
     case .file(let file, let offset, let count): sendFile(file, offset, count, context)
     case .stream(let source): pump(source, context)
     }
   }
 
   /// Ends the answer; the next request is read, or the connection closed, once it has been sent.
-  private func finish(_ context: ChannelHandlerContext) {
+  private func finish(_ context: ChannelHandlerContext, after count: Int = 0) {
     client = nil
-    wait(Self.sendTime, context)
+    wait(Self.sendTime(count), context)
+    isAnswering = false
+    let held = held
+    self.held = 0
     let promise = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
+      if held > 0 { site.largeAnswers.give(back: held) }
       if case .failure = result { return context.close(promise: nil) }
       guard keepsAlive else { return context.close(promise: nil) }
       if head == nil, client == nil { wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime, context) }
@@ -170,7 +223,7 @@ final class Connection: ChannelInboundHandler {
     let step = min(count, Self.fileStep)
     let region = FileRegion(
       fileHandle: file.handle, readerIndex: Int(offset), endIndex: Int(offset + step))
-    wait(Self.sendTime, context)
+    wait(Self.sendTime(Int(step)), context)
     site.metrics.note(sent: Int(step))
     let promise = context.eventLoop.makePromise(of: Void.self)
     if step == count {
@@ -178,7 +231,7 @@ final class Connection: ChannelInboundHandler {
       promise.futureResult.assumeIsolated().whenComplete { result in
         withExtendedLifetime(file) { if case .failure = result { context.close(promise: nil) } }
       }
-      return finish(context)
+      return finish(context, after: Int(step))
     }
     context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: promise)
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
@@ -189,7 +242,7 @@ final class Connection: ChannelInboundHandler {
 
   /// Sends a stream: the next piece is made while one is sent, and no more.
   private func pump(_ source: any BodySource, _ context: ChannelHandlerContext) {
-    let client = self.client ?? Client()
+    let client = self.client ?? Client(in: network)
     self.client = client
     let stream = OutgoingStream(source, client)
     context.flush()
@@ -233,7 +286,7 @@ final class Connection: ChannelInboundHandler {
     }
     stream.isSending = true
     site.metrics.note(sent: buffer.readableBytes)
-    wait(Self.sendTime, context)
+    wait(Self.sendTime(buffer.readableBytes), context)
     let promise = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
@@ -243,21 +296,5 @@ final class Connection: ChannelInboundHandler {
       more(stream, context)
     }
     more(stream, context)
-  }
-}
-
-/// A stream that is being sent; of an event loop.
-private final class OutgoingStream {
-  let source: any BodySource
-  let client: Client
-  /// Made and not yet sent.
-  var ready: ByteBuffer?
-  var isReading = false
-  var isSending = false
-  var isEnded = false
-
-  init(_ source: any BodySource, _ client: Client) {
-    self.source = source
-    self.client = client
   }
 }

@@ -2,14 +2,15 @@ import NIOCore
 import NIOHTTP1
 
 extension ChannelPipeline.SynchronousOperations {
-  /// The handlers that read requests and write answers, with limits on what a request may have.
+  /// The handlers that read requests and write answers, with limits on what a request may have. What is no request is
+  /// an error, which `Connection` answers.
   func addHTTP() throws {
     var limits = NIOHTTPDecoderLimitConfiguration()
-    limits.maxHeaderFieldSize = 16 << 10
+    limits.maxHeaderFieldSize = 32 << 10
     limits.maxHeaderListSize = 32 << 10
     limits.maxHeaderFieldCount = 100
     try configureHTTPServerPipeline(
-      withPipeliningAssistance: true, withErrorHandling: true, withOutboundHeaderValidation: true,
+      withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: true,
       withEncoderConfiguration: .init(),
       withDecoderLimitConfiguration: limits)
   }

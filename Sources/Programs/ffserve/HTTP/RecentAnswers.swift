@@ -24,14 +24,17 @@ final class RecentAnswers: Sendable {
   /// Of the latest answers, in bytes.
   private static let capacity = 4 << 20
   private static let most = 2048
+  /// Of what tells one from the others, in bytes.
+  private static let longest = 1024
   /// Of one.
   private static let largest = 2 << 20
 
   /// What tells requests apart that can be given the same answer; nil for one whose answer depends on more.
   static func target(of request: Request) -> String? {
     guard request.method == .GET,
+      request.path.utf8.count + request.query.sent.utf8.count <= longest,
       request.path == "/api/file" || request.path == "/api/list" || request.path.hasPrefix("/dav/"),
-      !request.headers.contains(where: { name, _ in isCondition(name.utf8) })
+      !request.headers.contains(where: { name, _ in isCondition(name.utf8) }), !ShownPage.isAsked(by: request)
     else { return nil }
     return "\(request.path)?\(request.query.sent)"
   }

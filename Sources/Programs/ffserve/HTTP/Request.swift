@@ -9,6 +9,9 @@ struct Request: Sendable {
   let path: Substring
   let query: Query
   let headers: HTTPHeaders
+  /// Whom the request is for: what an absolute target says, else the Host header; nil if there is no such header, or
+  /// there are several (RFC 9112, section 3.2).
+  let host: String?
   /// A small body; empty for most requests.
   let body: [UInt8]
   let isTLS: Bool
@@ -17,13 +20,27 @@ struct Request: Sendable {
 
   init(_ head: HTTPRequestHead, body: [UInt8], isTLS: Bool, peer: String) {
     method = head.method
-    let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let (authority, target) = Self.parts(of: head.uri[...])
+    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     path = parts[0]
+    let hosts = head.headers["host"]
+    host = hosts.count == 1 ? authority.map { String($0) } ?? hosts[0] : nil
     query = Query(parts.count > 1 ? parts[1] : "")
     headers = head.headers
     self.body = body
     self.isTLS = isTLS
     self.peer = peer
+  }
+
+  /// Of an absolute target, as proxies send it, whom it is for, and the rest (RFC 9112, section 3.2.2).
+  private static func parts(of target: Substring) -> (authority: Substring?, rest: Substring) {
+    for scheme in ["http://", "https://"] where target.prefix(scheme.utf8.count).lowercased() == scheme {
+      let after = target.dropFirst(scheme.utf8.count)
+      let authority = after.prefix { $0 != "/" && $0 != "?" }
+      let rest = after.dropFirst(authority.count)
+      return (authority, rest.first == "/" ? rest : "/" + rest)
+    }
+    return (nil, target)
   }
 
   /// The value of a header that may occur once; nil if it is missing or there are several.

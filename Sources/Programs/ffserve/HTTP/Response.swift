@@ -46,7 +46,7 @@ struct Response: Sendable {
 
   static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> Response {
     Response(
-      status, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-cache"), inert],
+      status, headers: [("Content-Type", "application/json"), ("Cache-Control", "private, no-cache"), inert],
       .bytes(JSONText.bytes(of: value)))
   }
 }

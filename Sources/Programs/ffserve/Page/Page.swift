@@ -28,8 +28,8 @@ enum Page {
     Response(
       status,
       headers: [
-        ("Content-Type", type), ("Content-Security-Policy", policy), ("Cache-Control", "no-cache"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Content-Type", type), ("Content-Security-Policy", policy), ("Cache-Control", "private, no-cache"),
+        ("Cross-Origin-Opener-Policy", "same-origin"), ("X-DNS-Prefetch-Control", "off"),
       ], .bytes(bytes))
   }
 

@@ -34,14 +34,18 @@ struct Access: Sendable {
   /// Blocks on nothing.
   func check(_ request: Request) -> Verdict {
     // Without this, any page could have its own name lead here, and read what is answered.
-    guard let host = request.header("host"), hosts.contains(host) else {
+    guard let host = request.host else {
+      return .refused(.problem(.badRequest, "the request has no Host header, or several"))
+    }
+    guard hosts.contains(host) else {
       return .refused(
         .problem(.misdirectedRequest, "the server does not go by this name (give it with --name, or use its address)"))
     }
     if isCrossSite(request) { return .refused(.problem(.forbidden, "another site's page asks")) }
+    if isEmbedded(request) { return .refused(.problem(.forbidden, "a page asks for this as a part of itself")) }
     guard let token else { return .admitted(cookie: nil) }
     // Nobody guesses 256 bits, and who knew the token is not locked out by those who do not.
-    if let cookie = cookie(request), pass.matches(Array(cookie.utf8)) { return .admitted(cookie: nil) }
+    if cookies(request).contains(where: { pass.matches(Array($0.utf8)) }) { return .admitted(cookie: nil) }
     guard guesses.permits(request.peer) else {
       return .refused(.problem(.tooManyRequests, "too many wrong tokens", headers: [("Retry-After", "60")]))
     }
@@ -77,14 +81,20 @@ struct Access: Sendable {
     return !(isPage && request.path == "/")
   }
 
-  private func cookie(_ request: Request) -> Substring? {
-    for header in request.headers["cookie"] {
-      for pair in header.split(separator: ";") {
-        let pair = pair.drop { $0 == " " }
-        if pair.hasPrefix(cookieName + "=") { return pair.dropFirst(cookieName.count + 1) }
-      }
+  /// Whether a browser asks for work as for a picture or a style: pages of the tree may load files, and have nothing else
+  /// done.
+  private func isEmbedded(_ request: Request) -> Bool {
+    guard request.path.hasPrefix("/api/"), request.path != "/api/file", let kind = request.header("sec-fetch-dest")
+    else { return false }
+    return kind != "empty" && kind != "document"
+  }
+
+  /// All of the name: another server of the same machine can set one that hides the right one, and is none.
+  private func cookies(_ request: Request) -> some Sequence<Substring> {
+    request.headers["cookie"].lazy.flatMap { $0.split(separator: ";").prefix(64) }.compactMap { pair in
+      let pair = pair.drop { $0 == " " }
+      return pair.hasPrefix(cookieName + "=") ? pair.dropFirst(cookieName.count + 1) : nil
     }
-    return nil
   }
 
   private static func after(_ scheme: String, _ header: String) -> Substring? {

@@ -8,17 +8,23 @@ final class GuessLimit: Sendable {
     var since: Int
   }
 
-  private let wrong = Mutex<[String: Guesses]>([:])
+  private let wrong = Mutex<[Network: Guesses]>([:])
 
   private static let most = 10
+  /// Of all networks of one who has many, and of all together that there is no room for.
+  private static let mostOfMany = 40
   /// In seconds.
   private static let period = 60
-  private static let remembered = 4096
+  private static let remembered = 8192
 
   func permits(_ peer: String) -> Bool {
-    wrong.withLock { wrong in
-      guard let known = wrong[Self.network(peer)], Self.now - known.since < Self.period else { return true }
-      return known.count < Self.most
+    let now = Self.now
+    return wrong.withLock { wrong in
+      Self.counted(Network(peer)).allSatisfy { network, most in
+        let isKnown = wrong[network] != nil || wrong.count < Self.remembered
+        guard let known = wrong[isKnown ? network : .unknown], now - known.since < Self.period else { return true }
+        return known.count < (isKnown ? most : Self.mostOfMany)
+      }
     }
   }
 
@@ -26,19 +32,18 @@ final class GuessLimit: Sendable {
     let now = Self.now
     wrong.withLock { wrong in
       if wrong.count >= Self.remembered { wrong = wrong.filter { now - $0.value.since < Self.period } }
-      // As many addresses guess at once as one would in a long time.
-      if wrong.count >= Self.remembered { return }
-      var known = wrong[Self.network(peer)] ?? Guesses(count: 0, since: now)
-      if now - known.since >= Self.period { known = Guesses(count: 0, since: now) }
-      known.count += 1
-      wrong[Self.network(peer)] = known
+      for (network, _) in Self.counted(Network(peer)) {
+        let key = wrong[network] != nil || wrong.count < Self.remembered ? network : .unknown
+        var known = wrong[key] ?? Guesses(count: 0, since: now)
+        if now - known.since >= Self.period { known = Guesses(count: 0, since: now) }
+        known.count += 1
+        wrong[key] = known
+      }
     }
   }
 
-  /// Somebody who has one IPv6 address has 2^64 of them.
-  private static func network(_ peer: String) -> String {
-    guard peer.contains(":"), !peer.hasPrefix("::ffff:") else { return peer }
-    return peer.split(separator: ":", omittingEmptySubsequences: false).prefix(4).joined(separator: ":")
+  private static func counted(_ network: Network) -> [(Network, most: Int)] {
+    [(network, most)] + (network.site.map { [($0, mostOfMany)] } ?? [])
   }
 
   private static var now: Int {
