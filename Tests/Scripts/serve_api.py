@@ -184,6 +184,8 @@ def dav(server):
     got = server.ask("/dav/", method="OPTIONS")
     same("OPTIONS", (got.status, got.header("dav"), "PROPFIND" in got.header("allow")), (200, "1", True))
     same("GET", server.ask("/dav/a.zip.contents/x/packed.txt").body == PLAIN * 50, True)
+    same("a step that leads nowhere", server.ask("/dav/./Folder/./inner.txt").body, b"inner")
+    same("one that leads up", server.ask("/dav/Folder/../plain.txt").status, 400)
     same("Range", server.ask("/dav/plain.txt", "Range: bytes=3-5").body, PLAIN[3:6])
     got = server.ask("/dav/a.zip.contents")
     same("a folder without its slash", (got.status, got.header("location")), (301, "/dav/a.zip.contents/"))

@@ -12,10 +12,11 @@ struct TreePath: Sendable {
     self.init(components: bytes.split(separator: UInt8(ascii: "/")))
   }
 
-  /// From the rest of a target's path, percent-encoded; nil as well for a name with an encoded slash.
+  /// From the rest of a target's path, percent-encoded; nil as well for a name with an encoded slash. A `.` that is not
+  /// encoded means nothing (RFC 3986, section 5.2.4): rclone writes `./a:b`.
   init?(encoded text: Substring) {
     var components: [ArraySlice<UInt8>] = []
-    for part in text.utf8.split(separator: UInt8(ascii: "/")) {
+    for part in text.utf8.split(separator: UInt8(ascii: "/")) where !part.elementsEqual(".".utf8) {
       guard let bytes = Percent.decoded(part), !bytes.contains(UInt8(ascii: "/")) else { return nil }
       components.append(bytes[...])
     }

@@ -25,15 +25,19 @@ final class HostNames: Sendable {
     let text = header.lowercased()
     if text.hasPrefix("[") {
       guard let end = text.firstIndex(of: "]"), Self.isPort(text[text.index(after: end)...]) else { return false }
-      var address = in6_addr()
-      return unsafe inet_pton(AF_INET6, String(text[text.index(after: text.startIndex)..<end]), &address) == 1
+      return Self.isAddress(text[text.index(after: text.startIndex)..<end], AF_INET6)
     }
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 1 || Self.isPort(":" + parts[1]) else { return false }
     let name = parts[0].hasSuffix(".") ? parts[0].dropLast() : parts[0]
-    var address = in_addr()
     if names.withLock({ $0.contains(String(name)) }) { return true }
-    return unsafe inet_pton(AF_INET, String(name), &address) == 1
+    return Self.isAddress(name, AF_INET)
+  }
+
+  private static func isAddress(_ text: Substring, _ family: Int32) -> Bool {
+    // Room for either kind.
+    var address = [UInt8](repeating: 0, count: 16)
+    return unsafe inet_pton(family, String(text), &address) == 1
   }
 
   private static func isPort(_ text: Substring) -> Bool { isPort(String(text)) }

@@ -1,0 +1,116 @@
+"""The WebDAV of desktops: GNOME's and KDE's, and the file manager Nautilus on a screen that nobody sees."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import urllib.parse
+
+from . import files
+from .recorder import Recorder
+from .tools import Skipped, need, reporting, run
+
+
+def session(words, home):
+    """The words that run a program in a D-Bus session of its own."""
+    return ["env", f"HOME={home}", f"XDG_RUNTIME_DIR={home}", f"XDG_DATA_HOME={home}", f"XDG_CACHE_HOME={home}/cache", "LC_ALL=C.UTF-8",
+            "GVFS_DISABLE_FUSE=1", "QT_QPA_PLATFORM=offscreen", "dbus-run-session", "--", *words]  # fmt: skip
+
+
+@reporting
+def gio(stage):
+    """Mounted, listed, each file read and one copied, and nothing removed."""
+    need("gio", "dbus-run-session")
+    if not shutil.which("gvfsd-dav", path="/usr/libexec:/usr/lib/gvfs"):
+        raise Skipped("no gvfsd-dav (scripts/dependencies clients)")
+    home = stage.scratch("gio")
+    os.chmod(home, 0o700)
+    root = stage.dav.replace("http:", "dav:")
+    names = list(stage.shown)
+    lines = ["set -e", f"gio mount {root} </dev/null >/dev/null 2>&1", "mkdir got", f"gio list -h {root} > listed"]
+    lines += [f"gio copy '{root}{urllib.parse.quote(name)}' got/{number}" for number, name in enumerate(names)]
+    lines += [f"gio info {root}large.bin > info", f"! gio remove {root}plain.txt 2> refused"]
+    with open(os.path.join(home, "do"), "w") as file:
+        file.write("\n".join(lines))
+    run(session(["bash", "do"], home), cwd=home)
+    wrong = []
+    for number, name in enumerate(names):
+        with open(os.path.join(home, "got", str(number)), "rb") as file:
+            if file.read() != stage.shown[name]:
+                wrong.append(f"{name!r} has other bytes")
+    with open(os.path.join(home, "listed"), "rb") as file:
+        listed = file.read().splitlines()
+    top = {name.split(b"/")[0] for name in stage.shown}
+    wrong += [f"{name!r} is not listed" for name in sorted(top - set(listed))]
+    with open(os.path.join(home, "info")) as file:
+        info = file.read()
+    for word in ("size:  6291456", "time::modified: ", "standard::type: 1"):
+        if word not in info:
+            wrong.append(f"gio info lacks {word}: {info[:500]}")
+    if not os.path.exists(os.path.join(stage.source, "plain.txt")):
+        wrong.append("plain.txt was removed")
+    return f"mount, list, info, copy of {len(names)} files", wrong
+
+
+@reporting
+def kio(stage):
+    """Each file by KDE's WebDAV."""
+    program = shutil.which("kioclient5") or shutil.which("kioclient")
+    if not program:
+        raise Skipped("no kioclient (scripts/dependencies clients)")
+    need("dbus-run-session")
+    home = stage.scratch("kio")
+    os.chmod(home, 0o700)
+    root = stage.dav.replace("http:", "webdav:")
+    # It takes a percent sign and a byte that is no UTF-8 for something else.
+    names = [name for name in stage.shown if os.path.basename(name) != files.RAW]
+    lines = [f"{program} --noninteractive ls {root} > listed"]
+    lines += [f"{program} --noninteractive cat '{root}{urllib.parse.quote(name)}' > {number}" for number, name in enumerate(names)]
+    with open(os.path.join(home, "do"), "w") as file:
+        file.write("\n".join(lines))
+    run(session(["bash", "do"], home), cwd=home, check=False, timeout=300)
+    wrong = []
+    for number, name in enumerate(names):
+        with open(os.path.join(home, str(number)), "rb") as file:
+            if file.read() != stage.shown[name]:
+                wrong.append(f"{name!r} has other bytes")
+    with open(os.path.join(home, "listed"), "rb") as file:
+        listed = set(file.read().splitlines())
+    top = {name.split(b"/")[0] for name in stage.shown} - {b".hidden", files.RAW}
+    wrong += [f"{name!r} is not listed" for name in sorted(top - listed)]
+    return f"ls, cat of {len(names)} files", wrong[:8]
+
+
+@reporting
+def nautilus(stage):
+    """The folder in a window: it is asked for, and there is a picture of it."""
+    need("nautilus", "Xvfb", "xdotool", "import", "dbus-run-session")
+    # Sockets have short names.
+    home = tempfile.mkdtemp(prefix="nautilus-", dir="/tmp")
+    picture = os.path.join(home, "nautilus.png")
+    display = f":{60 + os.getpid() % 900}"
+    screen = subprocess.Popen(["Xvfb", display, "-screen", "0", "1100x760x24", "-nolisten", "tcp"], stderr=subprocess.DEVNULL)
+    try:
+        with Recorder(stage.port) as recorder:
+            root = f"dav://127.0.0.1:{recorder.port}/dav/"
+            lines = [f"gio mount {root} </dev/null", f"nautilus --new-window {root} & window=$!",
+                     "for round in $(seq 100); do xdotool search --onlyvisible --class nautilus > found && break; sleep .2; done",
+                     "sleep 8", f"import -window root {picture}", "kill $window"]  # fmt: skip
+            with open(os.path.join(home, "do"), "w") as file:
+                file.write("\n".join(lines))
+            said = run(["env", f"DISPLAY={display}", "GSETTINGS_BACKEND=memory", "NO_AT_BRIDGE=1", *session(["bash", "do"], home)], cwd=home,
+                       timeout=90, check=False)  # fmt: skip
+            asked = [one for one in recorder.asked if one[0] == "PROPFIND"]
+            # It looks how far up there is WebDAV.
+            failed = [one for one in recorder.asked if one[3] >= 400 and one[3] != 404 and one[:2] != ("OPTIONS", "/")]
+            wrong = [f"it was answered {failed[:3]}"] if failed else []
+            if len(asked) < 2 or not os.path.exists(picture) or not os.path.getsize(os.path.join(home, "found")):
+                wrong.append(f"no window with the folder: {said[-500:]}")
+            if stage.pictures and os.path.exists(picture):
+                stage.pictures.mkdir(parents=True, exist_ok=True)
+                shutil.copy(picture, stage.pictures / "nautilus.png")
+        return f"shows the folder after {len(asked)} PROPFINDs", wrong
+    finally:
+        screen.terminate()
+        screen.wait()
+        shutil.rmtree(home, ignore_errors=True)
