@@ -7,37 +7,18 @@ internal import Synchronization
 /// A file's descriptor may be closed whenever it is idle, and is reopened on its next use, so that a tree of a million
 /// files works with a limit of 64 descriptors.
 public final class DescriptorPool: Sendable {
-  fileprivate struct Slot {
-    var owner: ObjectIdentifier?
-    var descriptor: Int32 = -1
-    var users = 0
-    var wasUsed = false
-  }
-
-  fileprivate struct State {
-    var slots: [Slot]
-    /// The clock hand: the next slot to consider for eviction.
-    var hand = 0
-  }
-
-  fileprivate let state: Mutex<State>
+  fileprivate let slots: [DescriptorSlot]
+  /// The clock hand: the next slot to consider for eviction. Locked while a descriptor is put into a slot; to use one
+  /// takes no lock.
+  fileprivate let hand = Mutex(0)
 
   /// Keeps at most `capacity` idle descriptors open.
-  public init(capacity: Int) {
-    state = Mutex(State(slots: Array(repeating: Slot(), count: max(1, capacity))))
-  }
+  public init(capacity: Int) { slots = (0..<max(1, capacity)).map { _ in DescriptorSlot() } }
 
   /// Closes a quarter of the idle descriptors; returns whether there was one.
   func closeIdle() -> Bool {
-    let stale = state.withLock { state -> [Int32] in
-      let idle = state.slots.indices.filter { state.slots[$0].owner != nil && state.slots[$0].users == 0 }
-      return idle.prefix(idle.count / 4 + 1).map { index in
-        defer { state.slots[index] = Slot() }
-        return state.slots[index].descriptor
-      }
-    }
-    for descriptor in stale { _ = close(descriptor) }
-    return !stale.isEmpty
+    let idle = slots.filter(\.isIdle)
+    return idle.prefix(idle.count / 4 + 1).reduce(false) { $1.empty() || $0 }
   }
 
   /// The limit of open descriptors of this process.
@@ -63,8 +44,12 @@ public final class DescriptorPool: Sendable {
 public final class PooledDescriptor: DescriptorHolder {
   private let pool: DescriptorPool
   private let reopen: @Sendable () throws(Fault) -> Descriptor
+  /// Which owner of slots this is.
+  private let number = PooledDescriptor.numbers.add(1, ordering: .relaxed).newValue
   /// The slot that last held the descriptor, or −1; only a hint, the slot's owner decides.
   private let slot = Atomic<Int>(-1)
+
+  private static let numbers = Atomic<UInt64>(0)
 
   /// `reopen` opens the file on demand; it must open the same file each time or throw.
   public init(_ pool: DescriptorPool, reopen: @escaping @Sendable () throws(Fault) -> Descriptor) {
@@ -83,15 +68,7 @@ public final class PooledDescriptor: DescriptorHolder {
 
   deinit {
     let index = slot.load(ordering: .relaxed)
-    guard index >= 0 else { return }
-    let own = ObjectIdentifier(self)
-    let stale = pool.state.withLock { state -> Int32 in
-      guard state.slots[index].owner == own else { return -1 }
-      let descriptor = state.slots[index].descriptor
-      state.slots[index] = DescriptorPool.Slot()
-      return descriptor
-    }
-    if stale >= 0 { _ = close(stale) }
+    if index >= 0 { pool.slots[index].empty(of: number) }
   }
 
   public func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result {
@@ -119,42 +96,29 @@ public final class PooledDescriptor: DescriptorHolder {
 
   private func borrow() -> (slot: Int, descriptor: Int32)? {
     let index = slot.load(ordering: .relaxed)
-    guard index >= 0 else { return nil }
-    let own = ObjectIdentifier(self)
-    return pool.state.withLock { state in
-      guard state.slots[index].owner == own else { return nil }
-      state.slots[index].users += 1
-      state.slots[index].wasUsed = true
-      return (index, state.slots[index].descriptor)
-    }
+    guard index >= 0, let descriptor = pool.slots[index].borrow(for: number) else { return nil }
+    return (index, descriptor)
   }
 
-  private func giveBack(_ index: Int) { pool.state.withLock { $0.slots[index].users -= 1 } }
+  private func giveBack(_ index: Int) { pool.slots[index].giveBack() }
 
   /// Stores `descriptor` in an idle slot; returns false if there is none or another thread was first.
   private func adopt(_ descriptor: Int32, users: Int) -> Bool {
-    let own = ObjectIdentifier(self)
-    var stale: Int32 = -1
-    let adopted = pool.state.withLock { state -> Bool in
+    let displaced: Int32? = pool.hand.withLock { hand in
       let present = slot.load(ordering: .relaxed)
-      if present >= 0, state.slots[present].owner == own { return false }
-      // Two rounds: the first may only clear the reference bits.
-      for _ in 0..<(2 * state.slots.count) {
-        let index = state.hand
-        state.hand = (index + 1) % state.slots.count
-        guard state.slots[index].users == 0 else { continue }
-        if state.slots[index].wasUsed {
-          state.slots[index].wasUsed = false
-          continue
-        }
-        stale = state.slots[index].descriptor
-        state.slots[index] = DescriptorPool.Slot(owner: own, descriptor: descriptor, users: users, wasUsed: true)
+      if present >= 0, pool.slots[present].isOwned(by: number) { return nil }
+      // Two rounds: the first may only clear the marks of use.
+      for _ in 0..<(2 * pool.slots.count) {
+        let index = hand
+        hand = (index + 1) % pool.slots.count
+        guard let displaced = pool.slots[index].fill(descriptor, for: number, users: users) else { continue }
         slot.store(index, ordering: .relaxed)
-        return true
+        return displaced
       }
-      return false
+      return nil
     }
-    if stale >= 0 { _ = close(stale) }
-    return adopted
+    guard let displaced else { return false }
+    if displaced >= 0 { _ = close(displaced) }
+    return true
   }
 }
