@@ -89,11 +89,29 @@ public final class FolderReader: Sendable {
     after cookie: UInt64, _ patience: Patience,
     _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
   ) throws(Fault) {
+    try rows(after: cookie, patience) { (row, state) throws(Fault) in
+      try take(row) { () throws(Fault) in try entry(row, &state, patience) }
+    }
+  }
+
+  /// The same for who wants no node: `attributes` tells what an entry would, by one look at the file at most.
+  public func readAttributes(
+    after cookie: UInt64, _ patience: Patience,
+    _ take: (Row, _ attributes: () throws(Fault) -> Attributes?) throws(Fault) -> Bool
+  ) throws(Fault) {
+    try rows(after: cookie, patience) { (row, state) throws(Fault) in
+      try take(row) { () throws(Fault) in try attributes(row, &state, patience) }
+    }
+  }
+
+  private func rows(
+    after cookie: UInt64, _ patience: Patience, _ take: (Row, inout State) throws(Fault) -> Bool
+  ) throws(Fault) {
     try turn.lock(patience)
     defer { turn.unlock() }
     var attempt = 1
     while true {
-      do throws(Fault) { return try read(after: cookie, isDoubted: attempt > 1, patience, take) } catch {
+      do throws(Fault) { return try rows(after: cookie, isDoubted: attempt > 1, patience, take) } catch {
         // The source may have changed meanwhile.
         guard error.isOfEarlierState, attempt < Tree.attempts else { throw error.kind == .changed ? .stale : error }
         attempt += 1
@@ -101,9 +119,8 @@ public final class FolderReader: Sendable {
     }
   }
 
-  private func read(
-    after cookie: UInt64, isDoubted: Bool, _ patience: Patience,
-    _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
+  private func rows(
+    after cookie: UInt64, isDoubted: Bool, _ patience: Patience, _ take: (Row, inout State) throws(Fault) -> Bool
   ) throws(Fault) {
     var taken = false
     var fault: Fault?
@@ -117,7 +134,7 @@ public final class FolderReader: Sendable {
           var isTaken = false
           // Offered again if it is refused or fails.
           defer { if !isTaken { state.refused = row } }
-          isTaken = try take(row) { () throws(Fault) in try entry(row, &state, patience) }
+          isTaken = try take(row, &state)
           guard isTaken else { return }
           taken = true
           state.cookie = row.cookie
@@ -146,6 +163,20 @@ public final class FolderReader: Sendable {
       return try find(view, &state, patience).map { tree.entry($0, node.depth + 1, name, in: node) }
     }
     return try find(name, &state, patience).map { tree.entry($0, node.depth, name, in: node) }
+  }
+
+  private func attributes(_ row: Row, _ state: inout State, _ patience: Patience) throws(Fault) -> Attributes? {
+    let name = row.name.fileName
+    let attributes: Attributes?
+    if let view = row.view {
+      attributes = try find(view, &state, patience)?.attributes
+    } else if !state.views.isEmpty || state.fileName == name {
+      // Its views are made of the item, too.
+      attributes = try find(name, &state, patience)?.attributes
+    } else {
+      attributes = try node.item.attributes(of: name, patience)
+    }
+    return attributes.map { tree.overrides.applied(to: $0) }
   }
 
   private func find(_ name: FileName, _ state: inout State, _ patience: Patience) throws(Fault) -> Found? {
@@ -252,7 +283,11 @@ public final class FolderReader: Sendable {
     }
     let entry = state.entries[state.nextEntry]
     // May throw, so the position is advanced afterwards.
-    if entry.kind == .file { state.views = try tree.listedViews(beside: entry.name, in: node, asker, patience)[...] }
+    if entry.kind == .file {
+      state.views = try tree.listedViews(beside: entry.name, in: node, asker, patience) { (name) throws(Fault) in
+        try find(name, &state, patience)
+      }[...]
+    }
     if entry.kind == .folder, !tree.views.shownBesideFolders.isEmpty {
       state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, asker, patience)[...]
     }

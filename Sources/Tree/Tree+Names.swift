@@ -54,9 +54,11 @@ extension Tree {
     return try find(last.source, in: folder, asker, patience).map { (last, $0.0, $0.depth) }
   }
 
-  /// The views that a listing shows beside a file of `folder`; a name that is a real file's is left out.
+  /// The views that a listing shows beside a file of `folder`; a name that is a real file's is left out. `find` looks the
+  /// file up, if it has to be looked into.
   func listedViews(
-    beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience
+    beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience,
+    _ find: (FileName) throws(Fault) -> Found?
   ) throws(Fault) -> [ListedView] {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View]
@@ -75,7 +77,7 @@ extension Tree {
       }
     } else {
       name = listed.fileName
-      guard let found = try folder.item.child(named: name, patience), found.attributes.kind == .file,
+      guard let found = try find(name), found.attributes.kind == .file,
         found.attributes.size > 0, try may(4, found.item, found.attributes, asker)
       else { return [] }
       let chosen = try sniffed.views(of: found, patience) { head in

@@ -89,11 +89,37 @@ import Tree
     let reader = try walker.tree.openFolder(Tree.root, .blocking)
     var vanished = 0
     try reader.read(after: 0, .blocking) { (row, entry) throws(Fault) in
-      guard row.name.fileName == "a rather long name of a file 1" else { return true }
+      // One whose views are told from its name: it has not been looked at yet.
+      guard row.name.fileName == "a rather long name of a file 0.zip" else { return true }
       do { try source.remove(row.name.fileName) } catch { Issue.record(error) }
       if try entry() == nil { vanished += 1 }
       return true
     }
     #expect(vanished == 1)
+  }
+
+  @Test(arguments: ["", "many.zip.contents"]) func attributesAreThoseOfEntriesAndMakeNoNode(folder: String) throws {
+    let (_, walker) = try Self.makeTree()
+    let tree = walker.tree
+    try walker.withNode(FileName(folder)) { node in
+      var entries: [String: Attributes] = [:]
+      try tree.openFolder(node, .blocking).read(after: 0, .blocking) { (row, entry) throws(Fault) in
+        guard row.cookie > 2, let entry = try entry() else { return true }
+        entries[row.name.fileName.text] = entry.attributes
+        tree.forget(entry.node, 1)
+        return true
+      }
+      let before = tree.nodeCount
+      var most = 0
+      try tree.openFolder(node, .blocking).readAttributes(after: 0, .blocking) { (row, attributes) throws(Fault) in
+        guard row.cookie > 2 else { return true }
+        let (found, expected) = (try attributes(), entries.removeValue(forKey: row.name.fileName.text))
+        most = max(most, tree.nodeCount)
+        #expect(found.map { "\($0)" } == expected.map { "\($0)" }, "\(row.name.fileName.text)")
+        return true
+      }
+      #expect(entries.isEmpty)
+      #expect(most == before)
+    }
   }
 }

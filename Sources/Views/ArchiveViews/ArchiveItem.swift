@@ -67,6 +67,13 @@ final class ArchiveItem: MadeItem {
     return Found(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
   }
 
+  func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes? {
+    let tree = try tree(patience)
+    return tree.entries.child(of: tree.folder(shownAs: index), named: name.bytes).map {
+      ArchiveItem.attributes(archive, tree, $0)
+    }
+  }
+
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     guard kind == .folder else { throw .notFolder }
     _ = try tree(patience)

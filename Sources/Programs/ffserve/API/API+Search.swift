@@ -53,7 +53,7 @@ extension API {
 
   private func hit(_ row: FolderRows.Row, in path: TreePath) -> SearchAnswer.Hit {
     let own = TreePath(names: path.names + [row.name])
-    let kind = Item.Kind(row.kind)
+    let kind = ItemKind(row.kind)
     return SearchAnswer.Hit(
       name: row.name.text, path: own.text, type: kind,
       fileExtension: kind == .directory ? nil : row.name.shownExtension, absolutePath: site.absolute(own),

@@ -15,7 +15,7 @@ extension API {
       guard let view = try unlessDelayed({ () throws(Fault) in try folder.child(candidate.name, .blocking) }),
         let provenance = try unlessDelayed({ () throws(Fault) in try view.provenance(.blocking) }) ?? nil
       else { continue }
-      let kind = Item.Kind(view.attributes.kind)
+      let kind = ItemKind(view.attributes.kind)
       let own = TreePath(names: base + [candidate.name])
       found.append(
         ViewsAnswer.View(

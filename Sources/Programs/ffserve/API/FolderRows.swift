@@ -16,26 +16,35 @@ struct FolderRows {
 
   init(_ place: Place) { self.place = place }
 
-  /// Calls `body` for each entry but `.` and `..`. Blocks; what has vanished meanwhile is left out.
+  /// Calls `body` for each entry but `.` and `..`. Blocks. What has vanished meanwhile is left out, and what cannot be
+  /// looked at, unless that is all of it.
   func each(_ body: (Row, Attributes) throws(Fault) -> Void) throws(Fault) {
-    let tree = place.tree
-    let reader = try tree.openFolder(place.node, .blocking)
+    let reader = try place.tree.openFolder(place.node, .blocking)
     var cookie: UInt64 = 0
     var count = 0
+    var unseen: Fault?
+    var fault: Fault?
     while true {
       let before = cookie
-      try reader.read(after: cookie, .blocking) { (row, entry) throws(Fault) in
+      try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
         cookie = row.cookie
         if row.cookie <= 2 { return true }
-        guard let entry = try entry() else { return true }
-        defer { tree.forget(entry.node, 1) }
-        count += 1
-        guard count <= Self.most else { throw Fault(.limit, "the folder has more than \(Self.most) entries") }
-        try body(Row(name: row.name.fileName, kind: row.kind, view: row.viewName), entry.attributes)
-        return true
+        do throws(Fault) {
+          guard let attributes = try attributes() else { return true }
+          count += 1
+          if count.isMultiple(of: 256) { try Interest.check() }
+          guard count <= Self.most else { throw Fault(.limit, "the folder has more than \(Self.most) entries") }
+          try body(Row(name: row.name.fileName, kind: row.kind, view: row.viewName), attributes)
+          return true
+        } catch {
+          if error.isDelay || error.kind == .limit { fault = error } else { unseen = error }
+          return fault == nil
+        }
       }
-      if cookie == before { return }
+      if let fault { throw fault }
+      if cookie == before { break }
     }
+    if let unseen, count == 0 { throw unseen }
   }
 
   /// Calls `body` for each entry but `.` and `..`, without a look at it, until it returns false. Blocks.

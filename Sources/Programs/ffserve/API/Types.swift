@@ -1,68 +1,19 @@
 /// What the API answers with; `Codable` makes their JSON. Members that are nil are null, those that few have are left
 /// out.
 
-/// A file or folder of a listing.
-struct Item: Encodable, Sendable {
-  enum Kind: String, Encodable {
-    case directory
-    case file
-    /// A symbolic link that leads nowhere, or out of what is shown, and what is neither file nor folder.
-    case other
-  }
-
-  let name: String
-  let type: Kind
-  /// In bytes, exact; nil for a folder, and for what is not made yet.
-  let size: Int64?
-  /// ISO 8601, in UTC.
-  let modified: String
-  /// What follows the last dot; nil for a folder.
-  let fileExtension: String?
-  let absolutePath: String
-  /// For a view, which: `contents`, `as-jpeg`.
-  var view: String?
-  /// What the size will be at most, about, where it is not known.
-  var estimate: Int64?
-  /// The path, percent-encoded, if the name is not UTF-8, so that `name` does not say it all.
-  var encodedPath: String?
-
-  enum CodingKeys: String, CodingKey {
-    case name, type, size, modified
-    case fileExtension = "extension"
-    case absolutePath, view, estimate, encodedPath
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: CodingKeys.self)
-    try object.encode(name, forKey: .name)
-    try object.encode(type.rawValue, forKey: .type)
-    if let size { try object.encode(size, forKey: .size) } else { try object.encodeNil(forKey: .size) }
-    try object.encode(modified, forKey: .modified)
-    if let fileExtension {
-      try object.encode(fileExtension, forKey: .fileExtension)
-    } else {
-      try object.encodeNil(forKey: .fileExtension)
-    }
-    try object.encode(absolutePath, forKey: .absolutePath)
-    if let view { try object.encode(view, forKey: .view) }
-    if let estimate { try object.encode(estimate, forKey: .estimate) }
-    if let encodedPath { try object.encode(encodedPath, forKey: .encodedPath) }
-  }
-}
-
-/// `/api/list`.
-struct ListAnswer: Encodable, Sendable {
-  let path: String
-  let absolutePath: String
-  /// Folders first, then by name.
-  let items: [Item]
+/// What the API says that a file or folder is.
+enum ItemKind: String, Encodable {
+  case directory
+  case file
+  /// A symbolic link that leads nowhere, or out of what is shown, and what is neither file nor folder.
+  case other
 }
 
 /// `/api/stat`.
 struct StatAnswer: Encodable, Sendable {
   let path: String
   let name: String
-  let type: Item.Kind
+  let type: ItemKind
   let size: Int64?
   let estimate: Int64?
   let modified: String
@@ -118,7 +69,7 @@ struct ViewsAnswer: Encodable, Sendable {
   struct View: Encodable, Sendable {
     let name: String
     let path: String
-    let type: Item.Kind
+    let type: ItemKind
     let view: String?
     let mimeType: String?
     /// Whether a listing shows it.
@@ -135,7 +86,7 @@ struct SearchAnswer: Encodable, Sendable {
   struct Hit: Encodable, Sendable {
     let name: String
     let path: String
-    let type: Item.Kind
+    let type: ItemKind
     let fileExtension: String?
     let absolutePath: String
     /// The path, percent-encoded, if it is not UTF-8.

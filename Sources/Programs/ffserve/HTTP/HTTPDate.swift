@@ -12,29 +12,23 @@ enum HTTPDate {
   static func text(_ time: Timestamp) -> String {
     let time = CalendarTime(time)
     var text = Array("\(days[time.weekday]), ".utf8)
-    add(time.day, 2, to: &text)
+    text.append(time.day, digits: 2)
     text += Array(" \(months[time.month - 1]) ".utf8)
-    add(time.year, 4, to: &text)
+    text.append(time.year, digits: 4)
     text.append(UInt8(ascii: " "))
-    addClock(time, to: &text)
+    text.append(time.hour, digits: 2)
+    text.append(UInt8(ascii: ":"))
+    text.append(time.minute, digits: 2)
+    text.append(UInt8(ascii: ":"))
+    text.append(time.second, digits: 2)
     return String(decoding: text + Array(" GMT".utf8), as: UTF8.self)
   }
 
   /// ISO 8601 in UTC, with milliseconds: `1994-11-06T08:49:37.000Z`.
   static func iso(_ stamp: Timestamp) -> String {
-    let time = CalendarTime(stamp)
     var text: [UInt8] = []
-    text.reserveCapacity(24)
-    add(time.year, 4, to: &text)
-    text.append(UInt8(ascii: "-"))
-    add(time.month, 2, to: &text)
-    text.append(UInt8(ascii: "-"))
-    add(time.day, 2, to: &text)
-    text.append(UInt8(ascii: "T"))
-    addClock(time, to: &text)
-    text.append(UInt8(ascii: "."))
-    add(Int(stamp.nanoseconds / 1_000_000), 3, to: &text)
-    text.append(UInt8(ascii: "Z"))
+    var times = ISOTimes()
+    times.append(stamp, to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 
@@ -49,19 +43,50 @@ enum HTTPDate {
     return CalendarTime.seconds(
       year: year, month: Int32(month) + 1, day: day, hour: time[0], minute: time[1], second: time[2])
   }
+}
 
-  private static func addClock(_ time: CalendarTime, to text: inout [UInt8]) {
-    add(time.hour, 2, to: &text)
+/// Writes times as ISO 8601 has them, in UTC with milliseconds: `1994-11-06T08:49:37.000Z`. Of many, most have their day
+/// in common with the one before.
+struct ISOTimes {
+  private var day = Int64.min
+  /// Of that day, with the T.
+  private var date: [UInt8] = []
+
+  mutating func append(_ stamp: Timestamp, to text: inout [UInt8]) {
+    let years = CalendarTime.fourDigits
+    let seconds = min(max(stamp.seconds, years.lowerBound), years.upperBound)
+    let day = (seconds - years.lowerBound) / 86_400
+    if day != self.day {
+      let time = CalendarTime(stamp)
+      date = []
+      date.append(time.year, digits: 4)
+      date.append(UInt8(ascii: "-"))
+      date.append(time.month, digits: 2)
+      date.append(UInt8(ascii: "-"))
+      date.append(time.day, digits: 2)
+      date.append(UInt8(ascii: "T"))
+      self.day = day
+    }
+    text += date
+    // The first of those years begins with a day.
+    let second = Int((seconds - years.lowerBound) % 86_400)
+    text.append(second / 3600, digits: 2)
     text.append(UInt8(ascii: ":"))
-    add(time.minute, 2, to: &text)
+    text.append(second / 60 % 60, digits: 2)
     text.append(UInt8(ascii: ":"))
-    add(time.second, 2, to: &text)
+    text.append(second % 60, digits: 2)
+    text.append(UInt8(ascii: "."))
+    text.append(Int(stamp.nanoseconds / 1_000_000), digits: 3)
+    text.append(UInt8(ascii: "Z"))
   }
+}
 
-  private static func add(_ number: Int, _ digits: Int, to text: inout [UInt8]) {
+extension [UInt8] {
+  /// Appends the last `digits` decimal digits of a number that is not negative, four at most.
+  fileprivate mutating func append(_ number: Int, digits: Int) {
     var scale = digits == 4 ? 1000 : digits == 3 ? 100 : 10
     while scale > 0 {
-      text.append(UInt8(ascii: "0") + UInt8(number / scale % 10))
+      append(UInt8(ascii: "0") + UInt8(number / scale % 10))
       scale /= 10
     }
   }

@@ -8,6 +8,38 @@ enum JSONText {
     try? value.encode(to: output)
     return output.bytes
   }
+
+  /// Appends what stands between a string's quotes. Of all that is escaped, nothing ends a script element around it.
+  static func append(escaped text: Span<UInt8>, to bytes: inout [UInt8]) {
+    var start = 0
+    for place in text.indices {
+      let byte = text[place]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<") || byte == 0x7f
+      else { continue }
+      append(text.extracting(start..<place), to: &bytes)
+      start = place + 1
+      switch byte {
+      case UInt8(ascii: "\""): append("\\\"", to: &bytes)
+      case UInt8(ascii: "\\"): append("\\\\", to: &bytes)
+      case UInt8(ascii: "\n"): append("\\n", to: &bytes)
+      case UInt8(ascii: "\t"): append("\\t", to: &bytes)
+      default:
+        append("\\u00", to: &bytes)
+        bytes += [hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+      }
+    }
+    append(text.extracting(start..<text.count), to: &bytes)
+  }
+
+  static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
+    unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  static func append(_ text: StaticString, to bytes: inout [UInt8]) {
+    unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  private static let hex = Array("0123456789abcdef".utf8)
 }
 
 /// The text so far. For one thread.
@@ -22,9 +54,7 @@ private final class JSONOutput: Encoder {
   func unkeyedContainer() -> any UnkeyedEncodingContainer { JSONArray(self) }
   func singleValueContainer() -> any SingleValueEncodingContainer { JSONSingle(output: self) }
 
-  func append(_ text: StaticString) {
-    unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-  }
+  func append(_ text: StaticString) { JSONText.append(text, to: &bytes) }
 
   func appendValue(_ value: some Encodable) throws {
     switch value {
@@ -40,23 +70,9 @@ private final class JSONOutput: Encoder {
 
   func quote(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): append("\\\"")
-      case UInt8(ascii: "\\"): append("\\\\")
-      case UInt8(ascii: "\n"): append("\\n")
-      case UInt8(ascii: "\t"): append("\\t")
-      // Of these, none ends a script element that quotes it.
-      case 0..<0x20, UInt8(ascii: "<"), 0x7f:
-        append("\\u00")
-        bytes += [Self.hex[Int(byte >> 4)], Self.hex[Int(byte & 15)]]
-      default: bytes.append(byte)
-      }
-    }
+    JSONText.append(escaped: text.utf8.span, to: &bytes)
     bytes.append(UInt8(ascii: "\""))
   }
-
-  private static let hex = Array("0123456789abcdef".utf8)
 }
 
 /// The end of an object or array, once nothing can be added any more.

@@ -45,9 +45,13 @@ struct Response: Sendable {
   static let inert = (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'")
 
   static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> Response {
+    json(bytes: JSONText.bytes(of: value), status: status)
+  }
+
+  static func json(bytes: [UInt8], status: HTTPResponseStatus = .ok) -> Response {
     Response(
       status, headers: [("Content-Type", "application/json"), ("Cache-Control", "private, no-cache"), inert],
-      .bytes(JSONText.bytes(of: value)))
+      .bytes(bytes))
   }
 }
 
