@@ -34,3 +34,6 @@ static inline int ffmount_inflate_tables_are_sound(const struct inflate_state *s
   }
   return 1;
 }
+
+/// What a compressor needs beside its state at the level that packs best, in bytes.
+static inline size_t ffmount_deflate_buffer_size(void) { return ISAL_DEF_LVL3_DEFAULT; }

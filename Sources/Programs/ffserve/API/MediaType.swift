@@ -34,6 +34,23 @@ enum MediaType {
       .contains(type) || type.hasSuffix("+xml")
   }
 
+  /// Whether the bytes of such a file are compressed already, as far as that is certain.
+  static func isPacked(_ type: String) -> Bool {
+    if type.hasPrefix("video/") || type.hasPrefix("application/vnd.openxmlformats-officedocument")
+      || type.hasPrefix("application/vnd.oasis.opendocument") || type.hasPrefix("application/x-rar")
+    {
+      return true
+    }
+    return packed.contains(type)
+  }
+
+  private static let packed: Set = [
+    "application/zip", "application/gzip", "application/x-bzip2", "application/x-xz", "application/zstd",
+    "application/x-7z-compressed", "application/vnd.rar", "application/epub+zip", "application/java-archive",
+    "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif", "image/jxl",
+    "image/jp2", "audio/mpeg", "audio/mp4", "audio/aac", "audio/ogg", "audio/flac", "font/woff", "font/woff2",
+  ]
+
   /// In lower case, without the dot.
   static func ending(_ name: FileName) -> String? {
     guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")), dot > name.bytes.startIndex else { return nil }

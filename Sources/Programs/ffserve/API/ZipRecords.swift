@@ -12,6 +12,7 @@ struct ZipRecords {
     let kind: Kind
     let modified: Timestamp
     let permissions: UInt16
+    let method: Method
     let start: UInt64
     /// Whether the sizes have eight bytes.
     let isLarge: Bool
@@ -25,6 +26,12 @@ struct ZipRecords {
     var flags: UInt16 { (kind == .file ? 1 << 3 : 0) | (name.span.isUTF8 ? 1 << 11 : 0) }
   }
 
+  /// How bytes are packed (APPNOTE, section 4.4.5).
+  enum Method: UInt16 {
+    case stored = 0
+    case deflated = 8
+  }
+
   /// What has been written, in bytes.
   private(set) var size: UInt64 = 0
   private(set) var count: UInt64 = 0
@@ -32,16 +39,17 @@ struct ZipRecords {
 
   /// Writes the local header. `isLarge` is for files that may have 4 GiB or more.
   mutating func begin(
-    _ name: [UInt8], _ kind: Entry.Kind, _ modified: Timestamp, permissions: UInt16, isLarge: Bool,
+    _ name: [UInt8], _ kind: Entry.Kind, _ method: Method, _ modified: Timestamp, permissions: UInt16, isLarge: Bool,
     to output: inout ByteBuffer
   ) -> Entry {
     let entry = Entry(
-      name: name, kind: kind, modified: modified, permissions: permissions, start: size, isLarge: isLarge)
+      name: name, kind: kind, modified: modified, permissions: permissions, method: method, start: size,
+      isLarge: isLarge)
     var record: [UInt8] = []
     record.add(0x0403_4b50 as UInt32)
     record.add((isLarge ? 45 : 20) as UInt16)
     record.add(entry.flags)
-    record.add(0 as UInt16)
+    record.add(method.rawValue)
     Self.addTime(modified, to: &record)
     record.add(0 as UInt32)
     record.add((isLarge ? .max : 0) as UInt32)
@@ -62,19 +70,20 @@ struct ZipRecords {
 
   mutating func note(written count: Int) { size += UInt64(count) }
 
-  /// Writes the data descriptor of a file, and remembers the entry. Throws if its header has no room for its size.
-  mutating func end(_ entry: Entry, crc: UInt32, count bytes: UInt64, to output: inout ByteBuffer) throws(Fault) {
+  /// Writes the data descriptor of a file, of so many bytes that take so many in the archive, and remembers the entry.
+  /// Throws if its header has no room for its size.
+  mutating func end(
+    _ entry: Entry, crc: UInt32, count bytes: UInt64, packed: UInt64, to output: inout ByteBuffer
+  ) throws(Fault) {
     if entry.kind == .file {
-      guard entry.isLarge || bytes < UInt32.max else { throw Fault(.changed, "it grew while it was packed") }
+      guard entry.isLarge || max(bytes, packed) < UInt32.max else {
+        throw Fault(.changed, "it grew while it was packed")
+      }
       var record: [UInt8] = []
       record.add(0x0807_4b50 as UInt32)
       record.add(crc)
-      if entry.isLarge {
-        record.add(bytes)
-        record.add(bytes)
-      } else {
-        record.add(UInt32(bytes))
-        record.add(UInt32(bytes))
+      for number in [packed, bytes] {
+        if entry.isLarge { record.add(number) } else { record.add(UInt32(number)) }
       }
       write(record, to: &output)
     }
@@ -82,17 +91,17 @@ struct ZipRecords {
     var wide: [UInt8] = []
     if entry.isLarge {
       wide.add(bytes)
-      wide.add(bytes)
+      wide.add(packed)
     }
     if isFar { wide.add(entry.start) }
     central.add(0x0201_4b50 as UInt32)
     central.add((3 << 8 | 45) as UInt16)
     central.add((wide.isEmpty ? 20 : 45) as UInt16)
     central.add(entry.flags)
-    central.add(0 as UInt16)
+    central.add(entry.method.rawValue)
     Self.addTime(entry.modified, to: &central)
     central.add(crc)
-    central.add(entry.isLarge ? .max : UInt32(bytes))
+    central.add(entry.isLarge ? .max : UInt32(packed))
     central.add(entry.isLarge ? .max : UInt32(bytes))
     central.add(UInt16(entry.name.count))
     let extra = Self.times(entry.modified)

@@ -6,7 +6,8 @@ import Tree
 /// A folder as a ZIP archive: everything in it but the views that are listed beside its files, which say the same
 /// again.
 ///
-/// Entries are stored. What cannot be read is named in a text at the end.
+/// What that makes smaller is deflated, on the threads that read the tree, and never more than a piece ahead of what has
+/// been sent. What cannot be read is named in a text at the end.
 final class ZipStream: BodySource {
   var length: Int64? { nil }
 
@@ -21,7 +22,11 @@ final class ZipStream: BodySource {
     let entry: ZipRecords.Entry
     let file: Tree.OpenFile
     var crc = CRC32()
+    /// What has been read of it, and written.
     var count: Int64 = 0
+    var packed: Int64 = 0
+    /// Whether its last byte has been packed.
+    var isWhole = false
   }
 
   private struct State {
@@ -34,15 +39,20 @@ final class ZipStream: BodySource {
 
   // By one thread at a time.
   private nonisolated(unsafe) var state = State()
+  /// nil if everything is stored.
+  private nonisolated(unsafe) let packer: ZipPacker?
   private let allocator = ByteBufferAllocator()
 
-  private static let piece = 128 << 10
+  private static let piece = ZipPacker.piece
+  /// What is read at most for one piece of the archive, in bytes: others wait for the thread.
+  private static let mostRead: Int64 = 1 << 20
   private static let deepest = 256
   private static let mostEntries = 1_000_000
   /// Of what could not be read, how much is named.
   private static let mostMissing = 10_000
 
-  init(_ folder: Place, named name: FileName) throws(Fault) {
+  init(_ folder: Place, named name: FileName, _ method: ZipRecords.Method) throws(Fault) {
+    unsafe packer = method == .deflated ? ZipPacker() : nil
     let rows = try Self.rows(of: folder)
     unsafe state.frames = [Frame(place: folder, path: name.bytes + [UInt8(ascii: "/")], rows: rows)]
   }
@@ -59,9 +69,12 @@ final class ZipStream: BodySource {
 
   func next() throws(Fault) -> ByteBuffer? {
     var output = allocator.buffer(capacity: Self.piece + 1024)
+    var read: Int64 = 0
     do throws(Fault) {
-      while output.readableBytes < Self.piece, unsafe !state.isEnded {
-        if unsafe state.open != nil { try copy(to: &output) } else { try step(&output) }
+      while output.readableBytes < Self.piece, read < Self.mostRead || output.readableBytes == 0,
+        unsafe !state.isEnded
+      {
+        if unsafe state.open != nil { read += try copy(to: &output) } else { try step(&output) }
       }
     } catch {
       // What is there is sent before the wait.
@@ -90,18 +103,21 @@ final class ZipStream: BodySource {
         if row.kind == .link { break }
         let rows = try Self.rows(of: place)
         let entry = unsafe state.records.begin(
-          path + [UInt8(ascii: "/")], .folder, attributes.modified, permissions: attributes.permissions,
+          path + [UInt8(ascii: "/")], .folder, .stored, attributes.modified, permissions: attributes.permissions,
           isLarge: false, to: &output)
-        unsafe try state.records.end(entry, crc: 0, count: 0, to: &output)
+        unsafe try state.records.end(entry, crc: 0, count: 0, packed: 0, to: &output)
         drop()
         unsafe state.frames.append(Frame(place: place, path: path + [UInt8(ascii: "/")], rows: rows))
         return
       case .file:
         let file = try place.open(.blocking)
         let isLarge = !file.source.hasKnownSize || file.source.size >= 0xf000_0000
+        let start = unsafe try packer?.begin(file, named: row.name)
         let entry = unsafe state.records.begin(
-          path, .file, attributes.modified, permissions: attributes.permissions, isLarge: isLarge, to: &output)
+          path, .file, start == nil ? .stored : .deflated, attributes.modified, permissions: attributes.permissions,
+          isLarge: isLarge, to: &output)
         unsafe state.open = Open(entry: entry, file: file)
+        if let start { write(start, &output) }
       case .link, .fifo, .socket, .characterDevice, .blockDevice: break
       }
       drop()
@@ -116,22 +132,43 @@ final class ZipStream: BodySource {
   /// The row has been dealt with.
   private func drop() { unsafe state.frames[state.frames.count - 1].rows.removeLast() }
 
-  /// Copies a piece of the open file, or ends it.
-  private func copy(to output: inout ByteBuffer) throws(Fault) {
-    guard unsafe state.open != nil else { return }
-    let (file, offset) = unsafe (state.open!.file, state.open!.count)
+  /// Writes what was packed of the open file.
+  private func write(_ part: ZipPacker.Part, _ output: inout ByteBuffer) {
+    output.writeBytes(part.packed)
+    unsafe state.records.note(written: part.packed.count)
+    unsafe state.open!.packed += Int64(part.packed.count)
+    unsafe part.bytes.withUnsafeBytes { unsafe state.open!.crc.update($0) }
+    unsafe state.open!.count += Int64(part.bytes.count)
+    unsafe state.open!.isWhole = part.isLast
+  }
+
+  /// Copies a piece of the open file, or ends it. Returns what was read.
+  private func copy(to output: inout ByteBuffer) throws(Fault) -> Int64 {
+    guard let open = unsafe state.open else { return 0 }
+    if let packer = unsafe packer, open.entry.method == .deflated {
+      if !open.isWhole { write(try packer.next(open.file, at: open.count), &output) }
+      guard unsafe state.open!.isWhole else { return unsafe state.open!.count - open.count }
+    } else {
+      let count = try store(open, to: &output)
+      if count > 0 { return count }
+    }
+    guard let open = unsafe state.open else { return 0 }
+    unsafe try state.records.end(
+      open.entry, crc: open.crc.value, count: UInt64(open.count), packed: UInt64(open.packed), to: &output)
+    unsafe state.open = nil
+    return 0
+  }
+
+  /// Copies a piece as it is.
+  private func store(_ open: Open, to output: inout ByteBuffer) throws(Fault) -> Int64 {
     var fault: Fault?
     let room = Self.piece
     let count = unsafe output.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
       do throws(Fault) {
         let part = unsafe UnsafeMutableRawBufferPointer(rebasing: space[..<room])
-        return try file.reading(.blocking) { (source) throws(Fault) in
-          let count = unsafe try source.read(into: part, at: offset, .blocking)
-          let bytes = unsafe UnsafeRawBufferPointer(rebasing: part[..<count])
-          unsafe try file.note(bytes, at: offset, of: source, .blocking)
-          unsafe state.open!.crc.update(bytes)
-          return count
-        }
+        let count = unsafe try open.file.read(into: part, at: open.count)
+        unsafe state.open!.crc.update(UnsafeRawBufferPointer(rebasing: part[..<count]))
+        return count
       } catch {
         fault = error
         return 0
@@ -140,10 +177,8 @@ final class ZipStream: BodySource {
     if let fault { throw fault }
     unsafe state.records.note(written: count)
     unsafe state.open!.count += Int64(count)
-    if count > 0 { return }
-    let open = unsafe state.open!
-    unsafe try state.records.end(open.entry, crc: open.crc.value, count: UInt64(open.count), to: &output)
-    unsafe state.open = nil
+    unsafe state.open!.packed += Int64(count)
+    return Int64(count)
   }
 
   private func finish(_ output: inout ByteBuffer) {
@@ -154,10 +189,11 @@ final class ZipStream: BodySource {
       var crc = CRC32()
       unsafe text.withUnsafeBytes { unsafe crc.update($0) }
       let entry = unsafe state.records.begin(
-        Array("Not included.txt".utf8), .file, HTTPDate.now, permissions: 0o644, isLarge: false, to: &output)
+        Array("Not included.txt".utf8), .file, .stored, HTTPDate.now, permissions: 0o644, isLarge: false, to: &output)
       output.writeBytes(text)
       unsafe state.records.note(written: text.count)
-      unsafe try? state.records.end(entry, crc: crc.value, count: UInt64(text.count), to: &output)
+      let count = UInt64(text.count)
+      unsafe try? state.records.end(entry, crc: crc.value, count: count, packed: count, to: &output)
     }
     output.writeBytes(unsafe state.records.finish())
   }

@@ -26,28 +26,33 @@ final class TreeBody: BodySource {
     let offset = unsafe self.offset
     let wanted = Int(min(Int64(Self.step), end.map { $0 - offset } ?? .max))
     guard wanted > 0 else { return nil }
-    let buffer = try file.reading(.blocking) { (source) throws(Fault) in
-      var buffer = allocator.buffer(capacity: wanted)
-      var fault: Fault?
-      unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { room in
-        do throws(Fault) {
-          let part = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<wanted])
-          let count = unsafe try source.read(into: part, at: offset, .blocking)
-          unsafe try file.note(UnsafeRawBufferPointer(rebasing: part[..<count]), at: offset, of: source, .blocking)
-          return count
-        } catch {
-          fault = error
-          return 0
-        }
+    var buffer = allocator.buffer(capacity: wanted)
+    var fault: Fault?
+    unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { room in
+      do throws(Fault) {
+        return unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]), at: offset)
+      } catch {
+        fault = error
+        return 0
       }
-      if let fault { throw fault }
-      return buffer
     }
+    if let fault { throw fault }
     if buffer.readableBytes == 0 {
       guard end == nil else { throw Fault(.changed, "it became shorter while it was sent") }
       return nil
     }
     unsafe self.offset += Int64(buffer.readableBytes)
     return buffer
+  }
+}
+
+extension Tree.OpenFile {
+  /// Reads bytes that are given to a client; fewer than there is room for at the end alone. Blocks.
+  func read(into room: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) -> Int {
+    try reading(.blocking) { (source) throws(Fault) in
+      let count = unsafe try source.read(into: room, at: offset, .blocking)
+      unsafe try note(UnsafeRawBufferPointer(rebasing: room[..<count]), at: offset, of: source, .blocking)
+      return count
+    }
   }
 }
