@@ -38,14 +38,16 @@ public final class Place: Sendable {
   /// one in the last component too if `followsLast`, and lead nowhere outside the tree. Blocks with
   /// `Patience.blocking`.
   ///
-  /// - Parameter source: the absolute path of the root, below which the targets of absolute links are found.
+  /// - Parameters:
+  ///   - folder: where the path begins; the root without it.
+  ///   - source: the absolute path of the root, below which the targets of absolute links are found.
   /// - Throws: ENOENT, ENOTDIR, ELOOP; EACCES for a link that leads out of the tree.
   public static func find(
-    _ path: [FileName], in tree: Tree, source: String? = nil, followsLast: Bool = true, _ patience: Patience
+    _ path: [FileName], in tree: Tree, from folder: Place? = nil, source: String? = nil, followsLast: Bool = true,
+    _ patience: Patience
   ) throws(Fault) -> Place {
     var left = Array(path.reversed())
-    let root = try Place(tree)
-    var place = root
+    var place = if let folder { folder } else { try Place(tree) }
     var links = 0
     while let name = left.popLast() {
       if name == "." { continue }
@@ -67,7 +69,7 @@ public final class Place: Sendable {
           throw Fault(.system(EACCES), "its link leads out of what is shown")
         }
         target = rest
-        place = root
+        place = try Place(tree)
       }
       left += target.split(separator: slash).reversed().map { FileName($0) }
     }

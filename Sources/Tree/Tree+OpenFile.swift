@@ -17,8 +17,14 @@ extension Tree {
     public let keepsCache: Bool
     /// Whether the kernel has to ask for the file's attributes again before it learns that the file is open.
     public let changesAttributes: Bool
+    /// The attributes when it was opened; nil for what cannot change, whose were never others.
+    public let attributes: Attributes?
 
-    init(_ tree: Tree, _ node: Node, _ source: any ByteSource, keepsCache: Bool, changesAttributes: Bool) {
+    init(
+      _ tree: Tree, _ node: Node, _ source: any ByteSource, keepsCache: Bool, changesAttributes: Bool,
+      _ attributes: Attributes?
+    ) {
+      self.attributes = attributes
       self.tree = tree
       self.node = node
       self.keepsCache = keepsCache

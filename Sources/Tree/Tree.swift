@@ -151,9 +151,11 @@ public final class Tree: Sendable {
     {
       throw found.fault
     }
-    let (source, revision) = try present(node, patience) { (item) throws(Fault) in
+    let (source, revision, attributes) = try present(node, patience) { (item) throws(Fault) in
       let source = try item.openEarly(isPatient, patience)
-      return (source, item.isImmutable ? 1 : item.revision(try item.attributes(patience)))
+      if item.isImmutable { return (source, 1 as UInt64, Attributes?.none) }
+      let attributes = try item.attributes(patience)
+      return (source, item.revision(attributes), attributes)
     }
     if let file = source as? FileSource {
       opened.withLock { opened in
@@ -164,7 +166,8 @@ public final class Tree: Sendable {
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
       self, node, source, keepsCache: before == revision,
-      changesAttributes: !node.toldSize.isSettled(byOpeningIn: thread))
+      changesAttributes: !node.toldSize.isSettled(byOpeningIn: thread),
+      attributes.map { overrides.applied(to: node.shown($0)) })
   }
 
   /// Records that the kernel has requested a node's attributes since it was opened.

@@ -25,9 +25,11 @@ struct Server {
   private static let keptDescriptors = 1024
   private static let mostConnections = 16_384
   /// Threads that ask the tree at a time, and all of them while some are held up.
-  private static let workers = (usual: 16, most: 192)
+  private static let workers = (usual: min(16, max(4, 2 * System.coreCount)), most: 192)
   /// The same for searches.
   private static let searchers = (usual: 2, most: 32)
+  /// How long what was found a moment ago is held at most when nobody asks, twice.
+  private static let tidyTime = TimeAmount.seconds(1)
   /// How long answers may take to end, in microseconds.
   private static let patience: UInt32 = 1_800_000
 
@@ -68,6 +70,7 @@ struct Server {
     } secure: {
       context
     }
+    group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in listening.site.tidy() }
     Greeting(
       source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port, token: token
     ).show()
@@ -80,9 +83,10 @@ struct Server {
     announcer?.end()
     try? listening.channel.close().wait()
     tree.stop()
-    try? group.syncShutdownGracefully()
+    // What is done has somewhere to go until then.
     bench.stop()
     longBench.stop()
+    try? group.syncShutdownGracefully()
     index.finish(within: .seconds(1))
   }
 

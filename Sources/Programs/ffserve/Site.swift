@@ -1,6 +1,7 @@
 import Assembly
 import Bytes
 import Files
+import Glibc
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -26,6 +27,7 @@ final class Site: Sendable {
   let connections: ConnectionLimit
   let recent = RecentAnswers()
   let largeAnswers = LargeAnswers(256 << 20)
+  private let folders = RecentFolders()
   private let clock = Mutex((second: Int64.min, text: ""))
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
@@ -92,8 +94,31 @@ final class Site: Sendable {
   }
 
   /// The place that a path leads to. Blocks.
-  func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> Place {
-    try Place.find(path.names, in: tree, source: source.path, followsLast: followsLast, .blocking)
+  func place(_ path: TreePath) throws(Fault) -> Place {
+    guard let name = path.names.last else { return try place(path.names[...], from: nil) }
+    let folder = path.names.dropLast()
+    if let known = folders[folder] {
+      do throws(Fault) { return try place([name], from: known) } catch {
+        // The folder itself may have gone meanwhile, and another come.
+        guard [ENOENT, ENOTDIR, ESTALE].contains(where: { error.kind == .system($0) }) else { throw error }
+      }
+    }
+    let found = try place(folder, from: nil)
+    if found.attributes.kind == .folder { folders.keep(found, at: folder) }
+    return try place([name], from: found)
+  }
+
+  private func place(_ names: ArraySlice<FileName>, from folder: Place?) throws(Fault) -> Place {
+    try Place.find(Array(names), in: tree, from: folder, source: source.path, .blocking)
+  }
+
+  /// Forgets what was found and answered a moment ago, once it would not be used again. Blocks on nothing.
+  func tidy() {
+    if folders.isEmpty, recent.isEmpty { return }
+    bench.submit { [self] in
+      folders.tidy()
+      recent.tidy()
+    }
   }
 
   /// What the path would be on the machine that serves it, for people to copy.

@@ -5,7 +5,7 @@ import Tree
 
 extension API {
   /// In bytes.
-  private static let longest = 128 << 20
+  private static let longestList = 128 << 20
 
   /// `/api/list`: a folder's entries, views with them.
   func list(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
@@ -20,7 +20,7 @@ extension API {
         attributes = target.attributes
       }
       text.add(row, attributes)
-      guard text.size <= Self.longest else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
+      guard text.size <= Self.longestList else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
     }
     return .json(bytes: text.finished())
   }

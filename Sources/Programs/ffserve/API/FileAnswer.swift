@@ -18,7 +18,11 @@ struct FileAnswer: Sendable {
 
   /// - Parameter isDownload: whether a browser is to save it; nil if that depends on what it is.
   func response(_ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
-    let place = try site.place(path)
+    try response(site.place(path), path, isDownload: isDownload)
+  }
+
+  /// The same of what has been found already.
+  func response(_ place: Place, _ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
     guard place.attributes.kind != .folder else {
       return .problem(.badRequest, "it is a folder (ask /api/list or /api/zip)", instance: path.encoded)
     }
@@ -30,7 +34,7 @@ struct FileAnswer: Sendable {
       return Response(.ok, headers: headers(name, attributes, tag: nil, isDownload))
     }
     let file = try place.open(.blocking)
-    attributes = try place.attributes(.blocking)
+    attributes = if let known = file.attributes { known } else { try place.attributes(.blocking) }
     let tag = "\"" + String(try place.version(attributes), radix: 36) + "\""
     let headers = headers(name, attributes, tag: tag, isDownload)
     if isDownload != true, let type = MediaType.of(name), MediaType.isActive(type), ShownPage.isAsked(by: request) {

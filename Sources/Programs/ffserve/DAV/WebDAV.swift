@@ -47,7 +47,7 @@ struct WebDAV: Sendable {
   private func get(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
     let place = try site.place(path)
     guard place.attributes.kind == .folder else {
-      return try FileAnswer(site, request).response(path, isDownload: nil)
+      return try FileAnswer(site, request).response(place, path, isDownload: nil)
     }
     // Links on the page of a folder are relative to it.
     guard request.path.hasSuffix("/") else {

@@ -52,5 +52,8 @@ final class Bench: Sendable {
     }
   }
 
+  /// Runs a job that nobody waits for.
+  func submit(_ job: @escaping @Sendable () -> Void) { workers.submit(job) }
+
   func stop() { workers.stop() }
 }

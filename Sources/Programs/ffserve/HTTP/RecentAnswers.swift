@@ -20,7 +20,7 @@ final class RecentAnswers: Sendable {
   private let state = Mutex(State())
 
   /// In nanoseconds.
-  private static let lifetime: UInt64 = 500_000_000
+  static let lifetime: UInt64 = 500_000_000
   /// Of the latest answers, in bytes.
   private static let capacity = 4 << 20
   private static let most = 2048
@@ -68,7 +68,23 @@ final class RecentAnswers: Sendable {
     }
   }
 
-  private static var now: UInt64 {
+  var isEmpty: Bool { state.withLock { $0.earlier.isEmpty && $0.latest.isEmpty } }
+
+  /// Forgets answers that are too old to be given.
+  func tidy() {
+    let now = Self.now
+    // Released outside the lock.
+    let dropped = state.withLock { state in
+      guard state.latest.allSatisfy({ $0.value.until <= now }), state.earlier.allSatisfy({ $0.value.until <= now })
+      else { return State() }
+      defer { state = State() }
+      return state
+    }
+    _ = dropped
+  }
+
+  /// Of a clock that costs nothing, in nanoseconds.
+  static var now: UInt64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
