@@ -73,6 +73,9 @@ package enum Converter {
     if let given = options.converter, unsafe access(given, X_OK) != 0 {
       throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
     }
+    if let shared = options.sharedCache, let reason = CacheFolder.objection(to: shared) {
+      throw Refusal(.usage, "-o shared_cache=\(shared): \(reason)")
+    }
     var settings = ConversionPool.Options(program: options.converter ?? "")
     if options.converter == nil {
       settings.programs = installed.filter { isWanted($0.key) }
@@ -87,11 +90,16 @@ package enum Converter {
     settings.isSandboxWeak = options.isSandboxWeak
     settings.log = { logger.notice("\($0)") }
     return Conversions(
-      settings, cache: cache(in: cacheFolder, options.cacheSize), index: index, spools: spools,
+      settings, cache: cache(options, in: cacheFolder), index: index, spools: spools,
       passwords: options.passwords)
   }
 
   package static let usualCacheSize: Int64 = 2 << 30
+
+  private static func cache(_ options: MountOptions, in folder: String?) -> RenditionCache? {
+    guard let shared = options.sharedCache else { return cache(in: folder, options.cacheSize) }
+    return RenditionCache(folder: shared, maximumSize: options.cacheSize)
+  }
 
   package static func cache(in folder: String?, _ size: Int64 = usualCacheSize) -> RenditionCache? {
     folder.map { RenditionCache(folder: $0 + "/renditions", maximumSize: size) }

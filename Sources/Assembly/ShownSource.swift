@@ -57,7 +57,7 @@ package struct ShownSource: Sendable {
     do throws(Fault) {
       let slash = path.lastIndex(of: "/") ?? path.startIndex
       let folder = isFolder ? path : slash == path.startIndex ? "/" : String(path[..<slash])
-      let root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: pool)
+      let root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: pool, named: options.sourceID)
       if isFolder {
         return (
           try Tree(mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared), root

@@ -36,7 +36,8 @@ final class RealFile: Item {
       guard now.inode == status.inode, now.device == status.device else { throw .stale }
       return again
     }
-    return FileSource(descriptor, opened: status, isPinned: pinned)
+    let device = folder.path.root.identified(status.device)
+    return FileSource(descriptor, opened: status, device: device, isPinned: pinned)
   }
 
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {

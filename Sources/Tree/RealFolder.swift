@@ -7,11 +7,15 @@ internal import Synchronization
 public final class RealRoot: Sendable {
   let descriptor: Descriptor
   let device: UInt64
+  /// What stands for the device in identities.
+  private let lastingDevice: UInt64
   public let pool: DescriptorPool
 
-  /// Takes the open folder `descriptor` as the root of the tree.
-  public init(_ descriptor: consuming Descriptor, pool: DescriptorPool) throws(Fault) {
+  /// Takes the open folder `descriptor` as the root of the tree. `name` names its file system, for one that has another
+  /// device number on each machine and after each time that it is mounted; nil: its number does.
+  public init(_ descriptor: consuming Descriptor, pool: DescriptorPool, named name: String? = nil) throws(Fault) {
     device = try descriptor.status().device
+    lastingDevice = name.map(Self.device) ?? device
     self.descriptor = descriptor
     self.pool = pool
   }
@@ -22,6 +26,16 @@ public final class RealRoot: Sendable {
     guard unsafe fstatvfs(descriptor.raw, &statistics) == 0 else { return nil }
     return statistics
   }
+
+  /// No device has a number of 64 bits.
+  private static func device(named name: String) -> UInt64 {
+    var hash = StableHash()
+    hash.combine(name.utf8)
+    return hash.value | 1 << 63
+  }
+
+  /// The device number of a file for what is kept of it from one mount to the next.
+  func identified(_ device: UInt64) -> UInt64 { device == self.device ? lastingDevice : device }
 
   /// A file's inode number; those of another file system, mounted below the source, are mapped so that they do not
   /// collide.
@@ -110,7 +124,7 @@ package final class RealFolder: Item {
   }
 
   /// The device and the inode, which no other folder has while this one exists.
-  package var identity: (device: UInt64, inode: UInt64) { (path.device, path.inode) }
+  package var identity: (device: UInt64, inode: UInt64) { (path.root.identified(path.device), path.inode) }
 
   package func status(of name: FileName) throws(Fault) -> FileStatus {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }

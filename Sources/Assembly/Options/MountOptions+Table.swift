@@ -60,6 +60,11 @@ extension MountOptions {
     },
     "sandbox": .choice("how far the converter must be shut in", "strict", "weak") { $0.isSandboxWeak = $1 == "weak" },
     "cache_size": .size("disk space for converted files") { $0.cacheSize = $1 },
+    "shared_cache": MountOption("a folder for converted files that others share", .file) { options, name, value in
+      guard value.hasPrefix("/") else { throw MountOption.refusal(name, value, "an absolute path") }
+      options.sharedCache = value
+    },
+    "source_id": .text("names the source's file system in caches") { $0.sourceID = $1 },
 
     // Owners and permissions.
     "uid": .identity("show everything as this user's", .user) { $0.overrides.owner = $1 },

@@ -41,6 +41,10 @@ package struct MountOptions {
   package var isSandboxWeak = false
   /// The size of the conversion cache, in bytes.
   package var cacheSize = Converter.usualCacheSize
+  /// The folder of the conversion cache that others share; nil for the user's own.
+  package var sharedCache: String?
+  /// Names the source's file system for what is kept of its files; nil for its device number.
+  package var sourceID: String?
   /// The memory budget of all trees and caches together, in bytes.
   package var memory = Int64(MemoryBudget.usualCapacity)
   /// Options passed unchanged to the kernel and libfuse.

@@ -1,5 +1,4 @@
 public import Bytes
-internal import CPosix
 internal import Glibc
 
 /// An open regular file as a byte source.
@@ -7,16 +6,21 @@ public final class FileSource: ByteSource {
   private let descriptor: PooledDescriptor
   /// The file's state when it was opened.
   public let opened: FileStatus
+  /// For the identity.
+  private let device: UInt64
   /// Whether a change of the file is a fault: true for files that views are derived from, false for mirrored ones.
   private let isPinned: Bool
   /// Whether any later change of the file will show in its times.
   private let isSettled: Bool
+  private let ahead = ReadAhead()
 
   public var size: Int64 { opened.size }
 
-  public init(_ descriptor: PooledDescriptor, opened: FileStatus, isPinned: Bool) {
+  /// - Parameter device: stands for the file's in its identity; nil: its own.
+  public init(_ descriptor: PooledDescriptor, opened: FileStatus, device: UInt64? = nil, isPinned: Bool) {
     self.descriptor = descriptor
     self.opened = opened
+    self.device = device ?? opened.device
     self.isPinned = isPinned
     isSettled = isPinned && opened.isSettled(at: .now)
   }
@@ -26,7 +30,7 @@ public final class FileSource: ByteSource {
   public var identity: ByteIdentity? {
     guard isPinned, isSettled else { return nil }
     return ByteIdentity(
-      device: opened.device, inode: opened.inode, size: opened.size, modified: opened.modified,
+      device: device, inode: opened.inode, size: opened.size, modified: opened.modified,
       changed: opened.changed)
   }
 
@@ -38,6 +42,7 @@ public final class FileSource: ByteSource {
     let pinned = isPinned ? opened : nil
     return try descriptor.withDescriptor { (descriptor) throws(Fault) in
       let count = unsafe try readFully(descriptor, into: buffer, at: offset)
+      ahead.note(descriptor, of: opened, at: offset, count: count)
       // After the read: what was read before a change that shows now is intact.
       try FileSource.check(descriptor, against: pinned)
       return count
@@ -78,6 +83,15 @@ public final class FileSource: ByteSource {
     }
   }
 
+  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+    let pinned = isPinned ? opened : nil
+    let there = Int(max(0, min(Int64(count), opened.size - offset)))
+    try descriptor.withDescriptor { (descriptor) throws(Fault) in
+      try FileSource.check(descriptor, against: pinned)
+      ahead.note(descriptor, of: opened, at: offset, count: there)
+    }
+  }
+
   public func verify() throws(Fault) {
     guard isPinned else { return }
     let opened = opened
@@ -94,8 +108,12 @@ public final class FileSource: ByteSource {
 }
 
 extension FileSource {
-  /// The number of the file system's kind, as statfs(2) has it; 0 if it does not say.
-  package var fileSystem: UInt32 {
-    (try? descriptor.withDescriptor { (descriptor) throws(Fault) in ffmount_file_system(descriptor) }) ?? 0
+  /// Whether the file is on another machine, or with another program: then a read may take long. May block the first time.
+  package var isDistant: Bool {
+    let device = opened.device
+    let isDistant = try? descriptor.withDescriptor { (descriptor) throws(Fault) in
+      DistantFiles.contains(descriptor, of: device)
+    }
+    return isDistant ?? true
   }
 }

@@ -22,6 +22,7 @@ struct DirectoryReading {
   /// the likeliest set of them all; also if all names use backslashes as folder separators.
   init(_ source: any ByteSource, modified: Timestamp, charset: String?, _ memory: MemoryShare) throws(Fault) {
     let names = NameDecoder(charset: charset)
+    let source = try TailWindow(source)
     try self.init(source, modified: modified, names, memory)
     let known = charset ?? names.likeliestCharset
     guard separators.areBackslashes || charset == nil && known.map({ $0 != NameDecoder.usual }) ?? false else { return }

@@ -11,6 +11,7 @@ struct Volumes: Sendable {
   /// records.
   init(_ source: any ByteSource, count: Int) {
     self.count = count
+    let source = (source as? TailWindow)?.source ?? source
     let starts = count > 1 ? (source as? JoinedSource)?.starts ?? [] : []
     self.starts = starts.count == count ? starts : []
   }

@@ -42,6 +42,9 @@ extension MountPlan {
     if let reason = cacheFolder.flatMap(CacheFolder.objection) {
       logger.notice("nothing is kept for the next mount: \(reason)")
     }
+    if let shared = options.sharedCache, (shared + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") {
+      throw Refusal(.usage, "-o shared_cache=\(shared): it is in the mount itself (give a folder elsewhere)")
+    }
     let index = Index(folder: cacheFolder)
     let conversions = try Converter.conversions(
       options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)

@@ -129,16 +129,6 @@ final class Site: Sendable {
   /// What is served, for people.
   var name: String { source.path == "/" ? "/" : String(source.path.split(separator: "/").last ?? "/") }
 
-  /// Whether an event loop may have the kernel read from a file: not if that may wait for another machine or program.
-  func mayBlockLittle(_ file: FileSource) -> Bool {
-    !Self.distant.contains(file.fileSystem)
-  }
-
-  /// NFS, SMB, CIFS, FUSE, 9P, Ceph and AFS, as statfs(2) numbers them; 0 is one that does not say.
-  private static let distant: Set<UInt32> = [
-    0, 0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0x0102_1997, 0x00c3_6400, 0x5346_414f,
-  ]
-
   /// For the Date header.
   var date: String {
     let now = HTTPDate.now

@@ -64,13 +64,15 @@ extension Archives {
     _ bytes: any ByteSource, of file: SourceState, _ memory: MemoryShare, _ patience: Patience
   ) throws(Fault) -> any OpenedArchive {
     let name = file.source.name
-    switch ArchiveFormat(startingWith: try bytes.head(ArchiveFormat.headSize, patience), named: name) {
+    let head = try bytes.head(ArchiveFormat.headSize, patience)
+    switch ArchiveFormat(startingWith: head, named: name) {
     case .listed: return try listedByWorker(bytes, file, memory, patience)
     case .zip:
-      if workers != nil, try ListedFormat.isDisc(bytes, patience) {
+      // A look at the 17th sector is one more request to where the file is.
+      if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, patience) {
         return try listedByWorker(bytes, file, memory, patience)
       }
-      if workers != nil, let start = try selfExtracted(bytes, patience) {
+      if workers != nil, let start = try selfExtracted(bytes, startingWith: head, patience) {
         return try listedByWorker(bytes, file, memory, patience, from: start)
       }
       var options = options
@@ -104,8 +106,9 @@ extension Archives {
   }
 
   /// Where the archive starts in a program that is no ZIP archive; nil if there is none.
-  private func selfExtracted(_ bytes: any ByteSource, _ patience: Patience) throws(Fault) -> Int64? {
-    let head = try bytes.head(ArchiveFormat.headSize, patience)
+  private func selfExtracted(
+    _ bytes: any ByteSource, startingWith head: ArraySlice<UInt8>, _ patience: Patience
+  ) throws(Fault) -> Int64? {
     guard SelfExtracting.isProgram(head) else { return nil }
     if patience == .immediate { throw .later }
     return try ZipArchive.isArchive(bytes) ? nil : SelfExtracting.archive(in: bytes, startingWith: head)

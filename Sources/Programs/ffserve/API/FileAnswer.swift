@@ -69,7 +69,7 @@ struct FileAnswer: Sendable {
           try source.bytes(at: range.lowerBound, count: Int(count))
         })
     }
-    if !request.isTLS, let real = source as? FileSource, site.mayBlockLittle(real),
+    if !request.isTLS, let real = source as? FileSource, !real.isDistant,
       let extent = real.extent(at: range.lowerBound, count: Int(count)), Int64(extent.count) == count
     {
       let shared = try extent.holder.withDescriptor { (descriptor) throws(Fault) in
