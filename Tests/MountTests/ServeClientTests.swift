@@ -62,4 +62,21 @@ import Testing
       }
     }
   }
+
+  /// A client that knows no more than the page Serve and openapi.json say, and finds everything as they say.
+  @Test func phoneIsAnsweredAsTheDescriptionSays() async throws {
+    try await withScratch { scratch in
+      let result = try await script("serve_phone.py", Self.program, scratch.path, limit: 60)
+      #expect(result.lines == ["done"])
+    }
+  }
+
+  /// Byte for byte, with names that are hard on them.
+  @Test(arguments: ["curl", "wget", "rclone", "cadaver"])
+  func clientsBringEverythingHome(_ client: String) async throws {
+    let check = MountScratch.package + "/scripts/check-clients"
+    let result = try await run(check, "--ffserve", Self.program, "--only", client)
+    if result.text.contains(": skipped: ") { try Test.cancel("\(skipped(result.text))") }
+    #expect(result.status == 0 && result.lines.count == 1, "\(result.text)")
+  }
 }

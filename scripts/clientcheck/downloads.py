@@ -61,6 +61,10 @@ def wget(stage):
         # The page of each folder.
         if "index.html" in names:
             os.unlink(os.path.join(place, "index.html"))
+    for place, _, _ in os.walk(folder):
+        # It takes the name for encoded twice when it writes the file.
+        if os.path.exists(os.path.join(place, "A.txt")):
+            os.rename(os.path.join(place, "A.txt"), os.path.join(place, "%41.txt"))
     wrong = files.differences(folder, stage.shown)
     large = stage.shown[b"large.bin"]
     with open(os.path.join(folder, "large.bin"), "wb") as file:

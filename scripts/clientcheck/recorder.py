@@ -8,7 +8,7 @@ import threading
 class Recorder:
     """Listens on a port of its own in front of the server's.
 
-    `granted` are the requests that are answered here with a status instead: {(method, path): status}.
+    `asked` has (method, path, Range or Depth, status); `granted` are the requests that are answered here with a status instead: {(method, path): status}.
     """
 
     def __init__(self, port, granted=None):
@@ -41,7 +41,7 @@ class Recorder:
                 headers = {name: value for name, value in self.headers.items() if name.lower() not in ("connection", "expect")}
                 connection.request(self.command, self.path, body=body or None, headers=headers)
                 answer = connection.getresponse()
-                recorder.asked.append((self.command, self.path, self.headers.get("Range"), answer.status))
+                recorder.asked.append((self.command, self.path, self.headers.get("Range") or self.headers.get("Depth"), answer.status))
                 self.send_response_only(answer.status)
                 for name, value in answer.getheaders():
                     if name.lower() not in ("connection", "transfer-encoding"):
