@@ -95,7 +95,7 @@ def nautilus(stage):
     try:
         with Recorder(stage.port) as recorder:
             root = f"dav://127.0.0.1:{recorder.port}/dav/"
-            lines = [f"gio mount {root} </dev/null", "openbox --config-file /dev/null &", f"nautilus --new-window {root} & window=$!",
+            lines = [f"gio mount {root} </dev/null", "openbox & sleep 1", f"nautilus --new-window {root} & window=$!",
                      "for round in $(seq 100); do xdotool search --onlyvisible --class nautilus > found && break; sleep .2; done",
                      "sleep 10", f"import -window root {picture}", "kill $window"]  # fmt: skip
             with open(os.path.join(home, "do"), "w") as file:
