@@ -68,6 +68,7 @@ let package = Package(
     .executable(name: "fflayout", targets: ["fflayout"]),
     .executable(name: "ffarchive", targets: ["ffarchive"]),
     .executable(name: "ffserve", targets: ["ffserve"]),
+    .executable(name: "ffremote", targets: ["ffremote"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -112,6 +113,13 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ], embedding: ["Page/page.html", "Page/page.css", "Page/page.js", "API/openapi.json"]),
+    program(
+      "ffremote",
+      [
+        "Bytes", "Threads", "Text", "ServerAnswers", "Tree", "Assembly", "FuseLink", "Mount", "CCurl", "CPosix",
+        logging,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
 
     // Assembly: a tree of a source, as options say.
     module(
@@ -161,6 +169,7 @@ let package = Package(
     module("Cards", in: "Parsers", ["Bytes", "Text"]),
     module("Cue", in: "Parsers", ["Text"]),
     module("PersonalFolders", in: "Parsers", ["Bytes"]),
+    module("ServerAnswers", in: "Parsers", ["Bytes", "Text"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
     module("Catalogue", in: "Conversion", ["Bytes"]),
@@ -215,6 +224,7 @@ let package = Package(
     library("CBrotli", "libbrotlidec", apt: "libbrotli-dev"),
     library("COpenSSL", "libcrypto", apt: "libssl-dev"),
     library("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    library("CCurl", "libcurl", apt: "libcurl4-openssl-dev"),
     library("CQRCode", "libqrencode", apt: "libqrencode-dev"),
     // Its own pkgConfig file has flags that SwiftPM warns of.
     library("CAvahi", apt: "libavahi-client-dev"),
@@ -286,6 +296,7 @@ let package = Package(
     tests("OfficeTests", ["Catalogue", "WorkerKit", "Office", "Fuzzing"]),
     tests("CueTests", ["Cue", "Fuzzing"]),
     tests("PersonalFoldersTests", ["Bytes", "PersonalFolders", "Fuzzing"]),
+    tests("ServerAnswersTests", ["Bytes", "ServerAnswers"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("MountTests", []),

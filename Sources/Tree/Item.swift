@@ -188,6 +188,17 @@ public struct Provenance: Sendable {
   /// Where else the same is in the source, a path a line; nil for most.
   package var also: String?
 
+  package init(
+    source: String, view: String, state: State, error: String? = nil, remark: String? = nil, also: String? = nil
+  ) {
+    self.source = source
+    self.view = view
+    self.state = state
+    self.error = error
+    self.remark = remark
+    self.also = also
+  }
+
   /// Takes over the failure of the source, unless the item itself has failed.
   package mutating func adopt(_ source: Provenance?) {
     guard state != .failed, let source, source.state == .failed else { return }

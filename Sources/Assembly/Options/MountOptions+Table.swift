@@ -40,6 +40,19 @@ extension MountOptions {
       options.passwordFile = file
     },
 
+    // Servers.
+    "token_file": MountOption("the token of the server that is mounted", .file) { options, _, value in
+      let file = try PasswordFile(at: value, option: "token_file")
+      options.server.token = try file.passwords()
+      options.server.tokenFile = file
+    },
+    "ca_file": MountOption("who vouches for the server that is mounted", .file) { options, name, value in
+      options.server.authorities = try ServerAccess.readable(value, name)
+    },
+    "wait": .number("seconds to wait for a server that is away", 1...3600, "1 to 3600 seconds") {
+      options, seconds in options.server.wait = seconds
+    },
+
     // Limits.
     "max_ratio": .number("how far an entry may expand", 1...Int64.max, "1 or more") { $0.zip.largestRatio = $1 },
     "max_size": .size("how large an entry may be") { $0.zip.largestSize = $1 },

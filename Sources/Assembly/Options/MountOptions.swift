@@ -47,6 +47,10 @@ package struct MountOptions {
   package var sourceID: String?
   /// The memory budget of all trees and caches together, in bytes.
   package var memory = Int64(MemoryBudget.usualCapacity)
+  /// For a server that is mounted.
+  package var server = ServerAccess()
+  /// The names of the options that were given.
+  package private(set) var given: Set<String> = []
   /// Options passed unchanged to the kernel and libfuse.
   package var kernel: [String] = []
 
@@ -90,6 +94,7 @@ package struct MountOptions {
     if name.hasPrefix("x-") || name.hasPrefix("X-") || Self.ignored.contains(option) { return }
     if Self.kernelFlags.contains(option) { return kernel.append(option) }
     if let known = Self.table[name], (known.value != nil) == (parts.count == 2), parts.last != "" {
+      given.insert(name)
       return try known.set(&self, name, parts.count == 2 ? parts[1] : "")
     }
     if Self.ignored.contains(name) || Self.kernelFlags.contains(name)

@@ -4,12 +4,14 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// A file with one password per line, as raw bytes up to LF or CRLF. It is read again when it changes.
+/// A file with one password or token per line, as raw bytes up to LF or CRLF. It is read again when it changes.
 ///
 /// Its folder is kept open, because the daemon leaves the folder that a relative path starts from, and may mount over
 /// it. A link is followed when the options are read.
 package final class PasswordFile: Sendable {
   private let path: String
+  /// The option that names it.
+  private let option: String
   private let folder: Descriptor
   private let name: FileName
   private let state = Mutex(State())
@@ -39,10 +41,11 @@ package final class PasswordFile: Sendable {
   }
 
   /// Throws an error that names the file but never quotes its contents.
-  package init(at path: String) throws {
+  package init(at path: String, option: String = "password_file") throws {
     self.path = path
+    self.option = option
     guard let resolved = unsafe realpath(path, nil) else {
-      throw PasswordFile.refusal(path, "\(describe(errno)) (check the path and its permissions)")
+      throw PasswordFile.refusal(option, path, "\(describe(errno)) (check the path and its permissions)")
     }
     defer { unsafe free(resolved) }
     let real = unsafe String(cString: resolved)
@@ -50,15 +53,15 @@ package final class PasswordFile: Sendable {
     name = FileName(real[real.index(after: slash)...].utf8)
     guard
       let folder = try? Descriptor.open(path: slash == real.startIndex ? "/" : String(real[..<slash]), for: .place)
-    else { throw PasswordFile.refusal(path, "\(describe(errno)) (check the path and its permissions)") }
+    else { throw PasswordFile.refusal(option, path, "\(describe(errno)) (check the path and its permissions)") }
     self.folder = folder
   }
 
   /// The passwords, which follow changes of the file: a file that is removed, or becomes readable by others, has none.
   package func passwords() throws -> Passwords {
     let first: [[UInt8]]
-    do throws(Reason) { first = try read() } catch { throw PasswordFile.refusal(path, error.words) }
-    guard !first.isEmpty else { throw PasswordFile.refusal(path, "no password in it (write one a line)") }
+    do throws(Reason) { first = try read() } catch { throw PasswordFile.refusal(option, path, error.words) }
+    guard !first.isEmpty else { throw PasswordFile.refusal(option, path, "nothing is in it (write one a line)") }
     return Passwords(first) { [self] in reread() }
   }
 
@@ -77,7 +80,7 @@ package final class PasswordFile: Sendable {
       defer { state.reason = reason }
       return reason == nil || reason == state.reason ? nil : state.log
     }
-    if let log, let reason { log("-o password_file=\(path): \(reason): no passwords until it is mended") }
+    if let log, let reason { log("-o \(option)=\(path): \(reason): nothing is read from it until it is mended") }
     return passwords
   }
 
@@ -113,7 +116,7 @@ package final class PasswordFile: Sendable {
     bytes.split(separator: 0x0a).map { Array($0.last == 0x0d ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
   }
 
-  private static func refusal(_ path: String, _ reason: String) -> ValidationError {
-    ValidationError("-o password_file=\(path): \(reason)")
+  private static func refusal(_ option: String, _ path: String, _ reason: String) -> ValidationError {
+    ValidationError("-o \(option)=\(path): \(reason)")
   }
 }

@@ -133,6 +133,13 @@ internal import Glibc
     _ = unsafe fuse_reply_statfs(take(), &statistics)
   }
 
+  /// Answers statfs for what is on no disk of this machine: only how long names may be is known.
+  public consuming func replyWithoutDisk() {
+    var none = statvfs()
+    (none.f_bsize, none.f_frsize, none.f_namemax) = (4096, 4096, 255)
+    reply(none)
+  }
+
   /// Answers getxattr and listxattr: the value, or its size if the caller passed a capacity of 0.
   public consuming func reply(attribute value: [UInt8], capacity: Int) {
     if capacity == 0 {

@@ -72,7 +72,8 @@ extension MountedTree {
   }
 
   public func statistics(_ request: consuming Request) {
-    guard let statistics = options.root?.statistics() else { return request.reply(error: EIO) }
+    guard let root = options.root else { return request.replyWithoutDisk() }
+    guard let statistics = root.statistics() else { return request.reply(error: EIO) }
     request.reply(statistics)
   }
 

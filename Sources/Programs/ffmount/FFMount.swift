@@ -6,12 +6,10 @@ import Mount
 
 @main
 struct FFMount: ParsableCommand {
-  static let versionText = "ffmount 0.1.0"
-
   static let configuration = CommandConfiguration(
     commandName: "ffmount",
     abstract: "Shows a folder with what is locked inside its files, or works on what is known of them.",
-    version: versionText,
+    version: Version.text,
     subcommands: [
       MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, WhyCommand.self, IndexCommand.self,
       SearchCommand.self, ServeCommand.self, DiscoverCommand.self, StatusCommand.self, CacheCommand.self,
@@ -55,7 +53,7 @@ struct FFMount: ParsableCommand {
   private static func run(_ arguments: [String]) throws {
     switch arguments.first {
     // It needs no SOURCE, which argument-parser would require first.
-    case "-V": return print(versionText)
+    case "-V": return print(Version.text)
     case "-h", "--help": return print(helpMessage(for: MountCommand.self))
     case "help" where arguments.count == 1: return print(helpMessage(for: MountCommand.self))
     // What scripts/completions ask.

@@ -62,27 +62,22 @@ extension MountPlan {
     settings.ownAttribute = { [source, tree] name in
       MountReport.value(of: name, source: source, since: start) { tree.work }
     }
-    // Each thread that has spliced keeps a pipe: if descriptors are scarce, they are left to files.
-    let hasDescriptors = DescriptorPool.processLimit >= 1024
-    if !hasDescriptors { settings.workersEvenHeldUp = 0 }
+    if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }
     let mounted = MountedTree(tree, settings, logger: logger)
 
-    let session: Session
+    var service = MountedTree.Service(mountpoint: mountpoint, options: options.forSession(source: source))
+    service.isDebugging = isDebugging
+    service.threads = options.threads
+    service.idleTime = options.idleTime
+    service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
+    let ending: Session.Ending
     do throws(Session.Failure) {
-      session = try Session(mounted, options: options.forSession(source: source), isDebugging: isDebugging)
-      try session.mount(at: mountpoint)
+      ending = try mounted.serve(service) {
+        Deadline.exit(after: Self.patience)
+        mounted.end()
+      }
     } catch {
       throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)")
-    }
-    mounted.attach(session)
-    let idleness = options.idleTime.map { seconds in
-      Session.Idleness(time: .seconds(seconds)) { [mountpoint] in
-        try? Fusermount.unmount(mountpoint, lazily: false)
-      }
-    }
-    let ending = session.run(threads: options.threads, evenHeldUp: hasDescriptors ? 192 : 0, idleness: idleness) {
-      Deadline.exit(after: Self.patience)
-      mounted.end()
     }
     if ending.status < 0 {
       logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")

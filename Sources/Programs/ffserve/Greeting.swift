@@ -2,6 +2,7 @@ import Assembly
 import Bytes
 import CQRCode
 import Glibc
+import Text
 
 /// What is printed when the server listens: where, and as a QR code for phones.
 struct Greeting {

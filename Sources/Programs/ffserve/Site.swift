@@ -94,22 +94,26 @@ final class Site: Sendable {
   }
 
   /// The place that a path leads to. Blocks.
-  func place(_ path: TreePath) throws(Fault) -> Place {
+  ///
+  /// - Parameter followsLast: whether a symbolic link in the last component is followed.
+  func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> Place {
     guard let name = path.names.last else { return try place(path.names[...], from: nil) }
     let folder = path.names.dropLast()
     if let known = folders[folder] {
-      do throws(Fault) { return try place([name], from: known) } catch {
+      do throws(Fault) { return try place([name], from: known, followsLast) } catch {
         // The folder itself may have gone meanwhile, and another come.
         guard [ENOENT, ENOTDIR, ESTALE].contains(where: { error.kind == .system($0) }) else { throw error }
       }
     }
     let found = try place(folder, from: nil)
     if found.attributes.kind == .folder { folders.keep(found, at: folder) }
-    return try place([name], from: found)
+    return try place([name], from: found, followsLast)
   }
 
-  private func place(_ names: ArraySlice<FileName>, from folder: Place?) throws(Fault) -> Place {
-    try Place.find(Array(names), in: tree, from: folder, source: source.path, .blocking)
+  private func place(
+    _ names: ArraySlice<FileName>, from folder: Place?, _ followsLast: Bool = true
+  ) throws(Fault) -> Place {
+    try Place.find(Array(names), in: tree, from: folder, source: source.path, followsLast: followsLast, .blocking)
   }
 
   /// Forgets what was found and answered a moment ago, once it would not be used again. Blocks on nothing.

@@ -21,7 +21,7 @@ enum Checkup {
     let kernel = unsafe withUnsafeBytes(of: &system.release) { unsafe Array($0.prefix { $0 != 0 }) }
     return Finding(
       "versions", .good,
-      "\(FFMount.versionText), libfuse \(Session.libraryVersion), Linux \(String(decoding: kernel, as: UTF8.self))")
+      "\(Version.text), libfuse \(Session.libraryVersion), Linux \(String(decoding: kernel, as: UTF8.self))")
   }
 
   // MARK: FUSE
@@ -57,7 +57,7 @@ enum Checkup {
   }
 
   private static var others: Finding {
-    guard geteuid() != 0, !MountPlan.permitsOthers else {
+    guard geteuid() != 0, !Mountpoint.permitsOthers else {
       return Finding("allow_other", .good, "other users may be let see a mount (-o allow_other)")
     }
     return Finding(

@@ -15,7 +15,7 @@ struct MountCommand: ParsableCommand {
       Everything of SOURCE is at MOUNTPOINT as it is, read-only; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
       NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf NAME.pdf.pages/ and \
       NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. SOURCE may be one such \
-      file: then its folder is what is mounted. What there is by name, ffmount formats tells. Unmount with: \
+      file: then its folder is what is mounted. It may be http://HOST:PORT, where ffmount serve runs. What there is by name, ffmount formats tells. Unmount with: \
       ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
 
       COMMANDS (ffmount help COMMAND tells more of each):
@@ -32,7 +32,7 @@ struct MountCommand: ParsableCommand {
     }.joined(separator: "\n")
   }
 
-  @Argument(help: "The folder or file to show.", completion: .file())
+  @Argument(help: "The folder or file to show, or the address of a server.", completion: .file())
   var source: String
 
   @Argument(help: "An empty folder to show it on.", completion: .directory)
@@ -58,6 +58,10 @@ struct MountCommand: ParsableCommand {
   var singleThreaded = false
 
   func run() throws {
+    if ServerAccess.isAddress(source) {
+      let flags = [("-f", foreground), ("-d", debug), ("-s", singleThreaded)].filter(\.1).map(\.0)
+      try ServerMount.run(source, on: mountpoint, self.options, flags: flags)
+    }
     var options = try MountOptions(options + (cacheSize.map { ["cache_size=\($0)"] } ?? []))
     if singleThreaded { options.threads = 1 }
     let plan = try MountPlan(source: source, mountpoint: mountpoint, options)

@@ -15,19 +15,34 @@ extension API {
     }
     var text = ListText(of: path, at: site.absolute(path))
     try FolderRows(place).each { (row, attributes) throws(Fault) in
-      var attributes = attributes
-      if attributes.kind == .link, let target = try? site.place(TreePath(names: path.names + [row.name])) {
-        attributes = target.attributes
+      if attributes.kind == .link {
+        addLink(row, attributes, in: path, to: &text)
+      } else {
+        text.add(row, attributes, special: Self.special(attributes.kind))
       }
-      text.add(row, attributes)
       guard text.size <= Self.longestList else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
     }
-    return .json(bytes: text.finished())
+    return tagged(.json(bytes: text.finished()), request)
+  }
+
+  /// What a link leads to, and where that is.
+  private func addLink(_ row: FolderRows.Row, _ attributes: Attributes, in folder: TreePath, to text: inout ListText) {
+    let path = TreePath(names: folder.names + [row.name])
+    let own = try? site.place(path, followsLast: false)
+    let link = own.flatMap { linkText(of: $0.node, attributes, in: folder) }
+    text.add(row, (try? site.place(path))?.attributes ?? attributes, link: link)
   }
 
   /// `/api/stat`.
   func stat(_ path: TreePath) throws(Fault) -> Response {
-    let place = try site.place(path)
+    let own = try site.place(path, followsLast: false)
+    var place = own
+    var link: LinkText?
+    if own.attributes.kind == .link {
+      link = linkText(of: own.node, own.attributes, in: TreePath(names: Array(path.names.dropLast())))
+      // One that leads nowhere is there, too.
+      place = try unlessDelayed { () throws(Fault) in try site.place(path) } ?? own
+    }
     let attributes = place.attributes
     let kind = ItemKind(attributes.kind)
     let provenance = try place.provenance(.blocking)
@@ -39,8 +54,10 @@ extension API {
       modified: HTTPDate.iso(attributes.modified), fileExtension: kind == .file ? name?.shownExtension : nil,
       absolutePath: site.absolute(path), mimeType: kind == .file ? name.flatMap(MediaType.of) : nil,
       state: provenance?.state.rawValue ?? "exact", view: provenance?.view, source: provenance?.source,
-      error: provenance?.error,
-      encodedPath: path.bytes.span.isUTF8 ? nil : path.encoded)
+      error: provenance?.error, remark: provenance?.remark, also: provenance?.also,
+      encodedPath: path.bytes.span.isUTF8 ? nil : path.encoded, link: link?.text, encodedLink: link?.encoded,
+      linkModified: link?.modified,
+      special: Self.special(own.attributes.kind))
     return .json(answer)
   }
 }

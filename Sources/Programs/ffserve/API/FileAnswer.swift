@@ -1,6 +1,7 @@
 import Bytes
 import Files
 import NIOHTTP1
+import Text
 import Tree
 
 /// A file's bytes, or the part of them that is asked for, for the API and WebDAV.

@@ -38,7 +38,13 @@ struct ListText {
   var size: Int { text.count }
 
   /// Adds an entry with its attributes, those of what it leads to for a symbolic link.
-  mutating func add(_ row: FolderRows.Row, _ attributes: Attributes) {
+  ///
+  /// - Parameters:
+  ///   - link: where that leads.
+  ///   - special: what it is that is neither file, folder nor link.
+  mutating func add(
+    _ row: FolderRows.Row, _ attributes: Attributes, link: LinkText? = nil, special: String? = nil
+  ) {
     let kind = ItemKind(attributes.kind)
     let (key, start) = (keys.count, text.count)
     addKey(row.name, kind)
@@ -48,6 +54,13 @@ struct ListText {
     } else {
       add(row.name.text.utf8.span, isWhole: false, row, attributes, kind)
     }
+    if let link {
+      add("link", link.text)
+      add("linkModified", link.modified)
+      if let encoded = link.encoded { add("encodedLink", encoded) }
+    }
+    if let special { add("special", special) }
+    append("}")
     rows.append(
       Row(
         start: UInt64(bigEndianBytes: keys[key...].prefix(8)) << UInt64(8 * max(0, 8 - (keys.count - key))),
@@ -102,7 +115,15 @@ struct ListText {
       append(escaped: TreePath(names: path.names + [row.name]).encoded.utf8.span)
       append("\"")
     }
-    append("}")
+  }
+
+  /// A further member.
+  private mutating func add(_ name: StaticString, _ value: String) {
+    append(",\"")
+    append(name)
+    append("\":\"")
+    append(escaped: value.utf8.span)
+    append("\"")
   }
 
   /// All of it, sorted. O(n log n).

@@ -26,13 +26,20 @@ struct StatAnswer: Encodable, Sendable {
   let source: String?
   /// The sentence of `user.ffmount.error`.
   let error: String?
+  /// The sentences of `user.ffmount.remark` and `user.ffmount.also`.
+  let remark: String?
+  let also: String?
   let encodedPath: String?
+  let link: String?
+  let encodedLink: String?
+  let linkModified: String?
+  let special: String?
 
   enum CodingKeys: String, CodingKey {
     case path, name, type, size, estimate, modified
     case fileExtension = "extension"
     case absolutePath, mimeType, state, view
-    case source, error, encodedPath
+    case source, error, remark, also, encodedPath, link, encodedLink, linkModified, special
   }
 }
 

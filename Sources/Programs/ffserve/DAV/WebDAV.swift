@@ -1,5 +1,6 @@
 import Bytes
 import NIOHTTP1
+import Text
 import Tree
 
 /// The tree as WebDAV (RFC 4918, class 1) that nobody can write to, below `/dav/`.

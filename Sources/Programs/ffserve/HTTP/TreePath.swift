@@ -1,4 +1,5 @@
 import Bytes
+import Text
 
 /// A path of the tree as a request names it: what could mean anything else than a name in each folder is refused here.
 struct TreePath: Sendable {

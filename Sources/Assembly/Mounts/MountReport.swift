@@ -1,21 +1,20 @@
-import Assembly
-import Bytes
-import CPosix
-import Glibc
-import Tree
+package import Bytes
+internal import CPosix
+internal import Glibc
+package import Tree
 
 /// What a mount says of itself: its daemon writes it into extended attributes of the mount's root, which its user and
 /// root can read.
 ///
 /// The attributes are `user.ffmount.report.0` and following: each has at most 32 KiB of lines, of a word and fields with
 /// tabs between, and the last line of one names the number of the next, if there is one.
-struct MountReport {
-  private(set) var version = ""
-  private(set) var process: pid_t = 0
-  private(set) var source = ""
+package struct MountReport {
+  package private(set) var version = ""
+  package private(set) var process: Int32 = 0
+  package private(set) var source = ""
   /// For how long it has been mounted, in seconds.
-  private(set) var seconds = 0
-  private(set) var work = WorkReport()
+  package private(set) var seconds = 0
+  package private(set) var work = WorkReport()
 
   private static let attribute = "user.ffmount.report."
   private static let pageSize = 32 << 10
@@ -25,7 +24,7 @@ struct MountReport {
   // MARK: Writing
 
   /// The value of an attribute of the root; nil if it is none of these. Numbers count failures.
-  static func value(
+  package static func value(
     of name: FileName, source: String, since start: ContinuousClock.Instant, _ work: () -> WorkReport
   ) -> [UInt8]? {
     let text = name.text
@@ -39,7 +38,7 @@ struct MountReport {
     }
     if first == 0 {
       let seconds = (ContinuousClock.now - start).components.seconds
-      add("mount", FFMount.versionText, "\(getpid())", "\(seconds)", source)
+      add("mount", Version.text, "\(getpid())", "\(seconds)", source)
       add("converted", "\(work.made)", "\(work.waiting)")
       for activity in work.activities where page.count < pageSize {
         let (done, size) = activity.progress ?? (-1, -1)
@@ -60,7 +59,7 @@ struct MountReport {
   // MARK: Reading
 
   /// All pages of a mount. Blocks until it answers; throws the errno.
-  static func pages(of mountpoint: String) throws(SystemError) -> [UInt8] {
+  package static func pages(of mountpoint: String) throws(SystemError) -> [UInt8] {
     var all: [UInt8] = []
     var next: Int? = 0
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -79,7 +78,7 @@ struct MountReport {
   }
 
   /// Reads what `pages` returned; nil if that is no report.
-  init?(_ pages: [UInt8]) {
+  package init?(_ pages: [UInt8]) {
     for line in pages.split(separator: 0x0a) {
       let fields = line.split(separator: 0x09, omittingEmptySubsequences: false).map(OctalEscapes.decoded)
       take(fields[0], Array(fields.dropFirst()))
@@ -91,7 +90,7 @@ struct MountReport {
     switch (word, fields.count) {
     case ("mount", 4...):
       version = fields[0]
-      process = pid_t(fields[1]) ?? 0
+      process = Int32(fields[1]) ?? 0
       seconds = Int(fields[2]) ?? 0
       source = fields[3]
     case ("converted", 2...): (work.made, work.waiting) = (Int(fields[0]) ?? 0, Int(fields[1]) ?? 0)

@@ -1,6 +1,6 @@
 /// `\040` and the like, for bytes that would split a line or a field of it.
-enum OctalEscapes {
-  static func decoded(_ field: ArraySlice<UInt8>) -> String {
+package enum OctalEscapes {
+  package static func decoded(_ field: ArraySlice<UInt8>) -> String {
     var bytes: [UInt8] = []
     var rest = field
     while let byte = rest.popFirst() {
@@ -17,7 +17,7 @@ enum OctalEscapes {
   }
 
   /// Escapes control characters and backslashes.
-  static func encoded(_ text: String) -> [UInt8] {
+  package static func encoded(_ text: String) -> [UInt8] {
     text.utf8.flatMap { byte -> [UInt8] in
       guard byte < 0x20 || byte == 0x7f || byte == UInt8(ascii: "\\") else { return [byte] }
       let digits = String(byte, radix: 8)

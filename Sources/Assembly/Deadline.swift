@@ -1,10 +1,9 @@
-import Assembly
-import Glibc
+internal import Glibc
 
 /// Limits how long the process takes to exit, whatever blocks.
-enum Deadline {
+package enum Deadline {
   /// Exits the process after `microseconds`, unless it has exited by then.
-  static func exit(after microseconds: UInt32) {
+  package static func exit(after microseconds: UInt32) {
     let limit = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     unsafe limit.initialize(to: microseconds)
     var thread = pthread_t()

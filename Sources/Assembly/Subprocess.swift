@@ -1,21 +1,20 @@
-import Assembly
-import CPosix
-import Files
-import Glibc
+internal import CPosix
+internal import Files
+internal import Glibc
 
 /// Another program that is run to its end.
-enum Subprocess {
-  struct Ended {
+package enum Subprocess {
+  package struct Ended {
     /// The exit status; 128 and a signal's number if that ended it.
-    let status: Int32
+    package let status: Int32
     /// What it wrote to standard output and standard error.
-    let text: String
+    package let text: String
   }
 
   private static let largestText = 1 << 20
 
   /// Runs a program, given by its path, with no input. Blocks until it has ended; nil if it cannot be started.
-  static func run(_ path: String, _ arguments: [String]) -> Ended? {
+  package static func run(_ path: String, _ arguments: [String]) -> Ended? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
     let child = start(path, arguments, output: ends[1])
@@ -38,17 +37,17 @@ enum Subprocess {
   }
 
   /// Starts a program that goes on by itself, in a session of its own and without input and output; returns its process.
-  static func detach(_ path: String, _ arguments: [String]) -> pid_t? {
+  package static func detach(_ path: String, _ arguments: [String]) -> Int32? {
     start(path, arguments, output: nil)
   }
 
   /// Finds a program in PATH.
-  static func path(of program: String) -> String? {
+  package static func path(of program: String) -> String? {
     (Terminal.variable("PATH") ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(program)" }
       .first { unsafe access($0, X_OK) == 0 }
   }
 
-  private static func start(_ path: String, _ arguments: [String], output: Int32?) -> pid_t? {
+  private static func start(_ path: String, _ arguments: [String], output: Int32?) -> Int32? {
     // POSIX_SPAWN_SETSID is hidden behind _GNU_SOURCE.
     let newSession: Int32 = output == nil ? 0x80 : 0
     return try? spawn(

@@ -1,28 +1,27 @@
-import Assembly
-import Glibc
+internal import Glibc
 
 /// The set-uid helper that mounts and unmounts for users.
-enum Fusermount {
-  static var path: String? {
+package enum Fusermount {
+  package static var path: String? {
     ["/usr/bin/fusermount3", "/bin/fusermount3", "/usr/local/bin/fusermount3"].first { unsafe access($0, X_OK) == 0 }
   }
 
   /// Unmounts lazily, even if the mount is in use.
-  static func detach(_ mountpoint: String) -> Bool {
+  package static func detach(_ mountpoint: String) -> Bool {
     do throws(Failure) {
       try unmount(mountpoint, lazily: true)
       return true
     } catch { return false }
   }
 
-  enum Failure: Error {
+  package enum Failure: Error {
     case busy
     /// As the end of a sentence.
     case other(String)
   }
 
   /// Unmounts, as root without the helper. Blocks until it has.
-  static func unmount(_ mountpoint: String, lazily: Bool) throws(Failure) {
+  package static func unmount(_ mountpoint: String, lazily: Bool) throws(Failure) {
     if geteuid() == 0 {
       let flags = Int32(UMOUNT_NOFOLLOW) | (lazily ? Int32(MNT_DETACH) : 0)
       if unsafe umount2(mountpoint, flags) == 0 { return }

@@ -1,13 +1,12 @@
-import Assembly
-import CPosix
-import Glibc
+internal import CPosix
+internal import Glibc
 
 /// Moves the serving process into the background and reports its result to the foreground process.
-enum Background {
+package enum Background {
   /// Runs `body` in a child process; this process exits when the child calls `ready`, or throws the child's refusal.
   ///
   /// Must be called before the process has a second thread.
-  static func run(_ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void) throws {
+  package static func run(_ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void) throws {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
     let (reading, writing) = (ends[0], ends[1])

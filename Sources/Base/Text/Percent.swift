@@ -1,0 +1,36 @@
+/// Percent-encoding (RFC 3986, section 2.1), of bytes.
+public enum Percent {
+  /// nil if there is a `%` without two hexadecimal digits. Decodes once.
+  public static func decoded(_ text: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count)
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      if byte == UInt8(ascii: "%") {
+        guard let high = rest.next().flatMap(\.hexValue), let low = rest.next().flatMap(\.hexValue) else { return nil }
+        bytes.append(high << 4 | low)
+      } else {
+        bytes.append(plusIsBlank && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return bytes
+  }
+
+  /// Everything but letters, digits and `-._~` is encoded, and `/` unless it is kept.
+  public static func encoded(_ bytes: some Sequence<UInt8>, keepingSlash: Bool = false) -> String {
+    var text: [UInt8] = []
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        text.append(byte)
+      case UInt8(ascii: "/") where keepingSlash: text.append(byte)
+      default: text += [UInt8(ascii: "%"), hex(byte >> 4), hex(byte & 15)]
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func hex(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x37 + digit }
+}

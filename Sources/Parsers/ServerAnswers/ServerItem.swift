@@ -1,0 +1,152 @@
+package import Bytes
+internal import Text
+
+/// What a server says of a file or folder, in a listing or when it is asked for this one.
+///
+/// A door: sizes are bounded, and the name can stand in a folder.
+package struct ServerItem: Sendable, Equatable {
+  package enum Kind: UInt8, Sendable {
+    case file, folder, link, fifo, socket, characterDevice, blockDevice
+  }
+
+  package enum Size: Sendable, Equatable {
+    /// In bytes.
+    case exact(Int64)
+    /// In bytes, about; never 0.
+    case estimate(Int64)
+  }
+
+  /// Empty for the root.
+  package var name = FileName("")
+  package var kind = Kind.file
+  package var size = Size.exact(0)
+  package var modified = Timestamp(seconds: 0)
+  /// The view that it is; nil for most.
+  package var view: String?
+  /// Where a link leads.
+  package var target: [UInt8]?
+  package var provenance: ServerProvenance?
+
+  package init() {}
+
+  /// Names are as long as this at most, in bytes, and links as the kernel takes them.
+  private static let longestName = 255
+  private static let longestTarget = 4095
+
+  /// Whether `bytes` can be a name in a folder: not empty, not too long, no step, and without slash and NUL.
+  package static func isName(_ bytes: some Collection<UInt8>) -> Bool {
+    !bytes.isEmpty && bytes.count <= longestName && !bytes.contains(0) && !bytes.contains(UInt8(ascii: "/"))
+      && !bytes.elementsEqual(".".utf8) && !bytes.elementsEqual("..".utf8)
+  }
+
+  /// Reads an object of the API; nil if its name cannot stand in a folder, unless it `isRoot`.
+  package static func read(_ reader: inout JSONReader, isRoot: Bool = false) throws(Fault) -> ServerItem? {
+    var raw = Members()
+    try reader.object { (reader, key) throws(Fault) in try raw.read(key, &reader) }
+    var item = ServerItem()
+    item.modified = raw.modified.flatMap(ISOTime.timestamp) ?? item.modified
+    item.view = raw.view
+    if !isRoot {
+      guard let name = raw.ownName, isName(name) else { return nil }
+      item.name = FileName(name)
+    }
+    let target = raw.encodedLink.flatMap { Percent.decoded($0) } ?? raw.link
+    if let target {
+      guard !target.isEmpty, target.count <= longestTarget, !target.contains(0) else { return nil }
+      item.kind = .link
+      item.target = target
+      item.modified = raw.linkModified.flatMap(ISOTime.timestamp) ?? item.modified
+      item.size = .exact(Int64(target.count))
+      return item
+    }
+    switch raw.type {
+    case "directory": item.kind = .folder
+    case "file":
+      item.size =
+        raw.size.map { .exact(Bounds.size($0)) } ?? .estimate(max(1, Bounds.size(raw.estimate ?? 1)))
+    default:
+      switch raw.special {
+      case "fifo": item.kind = .fifo
+      case "characterDevice": item.kind = .characterDevice
+      case "blockDevice": item.kind = .blockDevice
+      default: item.kind = .socket
+      }
+    }
+    if let source = raw.source {
+      item.provenance = ServerProvenance(
+        source: source, view: raw.view ?? "", state: raw.state ?? "exact", error: raw.error, remark: raw.remark,
+        also: raw.also)
+    }
+    return item
+  }
+}
+
+/// The `user.ffmount.*` attributes that a server tells.
+package struct ServerProvenance: Sendable, Equatable {
+  package var source: String
+  package var view: String
+  /// `exact`, `estimate` or `failed`, or whatever the server says.
+  package var state: String
+  package var error: String?
+  package var remark: String?
+  package var also: String?
+}
+
+/// The members of an object as they are.
+private struct Members {
+  var name: [UInt8]?
+  var encodedPath: [UInt8]?
+  var type = ""
+  var special = ""
+  var size: Int64?
+  var estimate: Int64?
+  var modified: [UInt8]?
+  var view: String?
+  var link: [UInt8]?
+  var encodedLink: [UInt8]?
+  var linkModified: [UInt8]?
+  var source: String?
+  var state: String?
+  var error: String?
+  var remark: String?
+  var also: String?
+
+  /// The name's bytes: of a name that is not UTF-8 they are in the path alone.
+  var ownName: [UInt8]? {
+    guard let encodedPath else { return name }
+    return encodedPath.split(separator: UInt8(ascii: "/")).last.flatMap { Percent.decoded($0) }
+  }
+
+  mutating func read(_ key: String, _ reader: inout JSONReader) throws(Fault) {
+    switch key {
+    case "name": name = try reader.text()
+    case "encodedPath": encodedPath = try reader.text()
+    case "type": type = try reader.string(atMost: 32) ?? ""
+    case "special": special = try reader.string(atMost: 32) ?? ""
+    case "size": size = try reader.number()
+    case "estimate": estimate = try reader.number()
+    case "modified": modified = try reader.text()
+    case "view": view = try reader.string(atMost: 64)
+    case "link": link = try reader.text()
+    case "encodedLink": encodedLink = try reader.text()
+    case "linkModified": linkModified = try reader.text()
+    case "source": source = try reader.string(atMost: 4096)
+    case "state": state = try reader.string(atMost: 32)
+    case "error": error = try reader.string(atMost: 4096)
+    case "remark": remark = try reader.string(atMost: 4096)
+    case "also": also = try reader.string(atMost: 32 << 10)
+    default: try reader.skip()
+    }
+  }
+}
+
+extension JSONReader {
+  /// A string, cut at a character after so many bytes; nil for null.
+  package mutating func string(atMost limit: Int) throws(Fault) -> String? {
+    guard let bytes = try text() else { return nil }
+    var start = bytes.prefix(limit)
+    // A byte that goes on is none that a character begins with.
+    while start.count < bytes.count, bytes[start.endIndex] & 0xc0 == 0x80 { start = start.dropLast() }
+    return String(decoding: start, as: UTF8.self)
+  }
+}

@@ -1,0 +1,123 @@
+import Assembly
+import Bytes
+import Glibc
+
+/// The folder that something is to be mounted on.
+struct Mountpoint {
+  /// As it was given.
+  private let given: String
+  /// The absolute path, with symbolic links resolved.
+  let path: String
+
+  /// - Parameter given: as a user types it. A dead mount of ffmount on it is detached.
+  init(_ given: String) throws {
+    self.given = given
+    path = try Self.resolve(given)
+  }
+
+  /// Throws a refusal unless it can be mounted on with these options.
+  func check(_ options: MountOptions) throws {
+    try checkFolder(options)
+    try checkFuse(options)
+  }
+
+  private static func resolve(_ mountpoint: String) throws -> String {
+    // A dead mount is detached below.
+    if let mount = RunningMount.hindering(onTheWayTo: mountpoint), case .silent = mount.state {
+      throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(mount.hindrance ?? "")")
+    }
+    let resolved = unsafe realpath(mountpoint, nil)
+    let code = errno
+    if let path = detachDead(mountpoint) { return path }
+    if let resolved = unsafe resolved {
+      defer { unsafe free(resolved) }
+      return unsafe String(cString: resolved)
+    }
+    let advice =
+      code == ENOENT ? "make it with: mkdir -p \(ShellWord.quoted(mountpoint))" : "check the path and its permissions"
+    throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
+  }
+
+  /// Detaches the mount that a killed ffmount left behind; returns the folder's path, or nil if there is none.
+  private static func detachDead(_ mountpoint: String) -> String? {
+    // Opening reaches the daemon, whatever the kernel has cached of its folder.
+    let descriptor = unsafe open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if descriptor >= 0 {
+      close(descriptor)
+      return nil
+    }
+    guard errno == ENOTCONN || errno == ECONNABORTED else { return nil }
+    guard let full = MountTable.absolute(mountpoint), MountTable().topmost(on: full)?.isOurs ?? false,
+      Fusermount.detach(full)
+    else { return nil }
+    var status = stat()
+    return unsafe stat(full, &status) == 0 ? full : nil
+  }
+
+  private static func status(of path: String, _ refusal: (Int32) -> Refusal) throws -> stat {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw refusal(errno) }
+    return status
+  }
+
+  private func checkFolder(_ options: MountOptions) throws {
+    let status = try Self.status(of: path) { code in
+      Refusal(.mountpointUnusable, "cannot mount on \(given): \(describe(code)) (check the path)")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw Refusal(.mountpointUnusable, "cannot mount on \(given): not a folder (give an empty folder)")
+    }
+    if let mount = MountTable().topmost(on: path), mount.type.hasPrefix("fuse") {
+      throw Refusal(
+        .mountpointUnusable,
+        "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: \(mount.unmountCommand))"
+      )
+    }
+    if !options.permitsNonempty, !Self.isEmpty(path) {
+      throw Refusal(
+        .mountpointUnusable, "cannot mount on \(given): not empty (use -o nonempty, or an empty folder)")
+    }
+  }
+
+  private static func isEmpty(_ path: String) -> Bool {
+    guard let folder = unsafe opendir(path) else { return true }
+    defer { unsafe closedir(folder) }
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      if name != [0x2e] && name != [0x2e, 0x2e] { return false }
+    }
+    return true
+  }
+
+  private func checkFuse(_ options: MountOptions) throws {
+    guard unsafe access("/dev/fuse", F_OK) == 0 else {
+      throw Refusal(
+        .fuseUnavailable,
+        "cannot mount: no /dev/fuse (load the kernel module with: modprobe fuse; in a container, pass the device in)")
+    }
+    guard unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {
+      throw Refusal(.fuseUnavailable, "cannot mount: /dev/fuse: \(describe(errno)) (ask for access to it)")
+    }
+    // root mounts directly; other users, and auto_unmount, need the helper.
+    if geteuid() != 0 || options.unmountsAutomatically, Fusermount.path == nil {
+      throw Refusal(.fuseUnavailable, "cannot mount: no fusermount3 (install it with: apt install fuse3)")
+    }
+    if geteuid() != 0, options.allowsOthers || options.allowsRoot, !Self.permitsOthers {
+      throw Refusal(
+        .fuseUnavailable,
+        "cannot mount: -o allow_other and allow_root are root's alone (or put user_allow_other in /etc/fuse.conf)")
+    }
+  }
+
+  /// Whether users other than root may let others see their mounts.
+  static var permitsOthers: Bool {
+    guard let file = unsafe fopen("/etc/fuse.conf", "r") else { return false }
+    defer { unsafe fclose(file) }
+    var buffer = [CChar](repeating: 0, count: 512)
+    while unsafe fgets(&buffer, Int32(buffer.count), file) != nil {
+      let line = buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
+      if line.starts(with: "user_allow_other".utf8) { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Assembly
+import CPosix
+import Glibc
+import Mount
+
+/// `ffremote`, which `ffmount http://…` becomes: a mount of another machine's `ffmount serve`.
+@main
+struct FFRemote: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ffremote", abstract: "What ffmount http://… becomes: mounts another machine's ffmount serve.",
+    version: Version.text)
+
+  @Argument(help: "The server's address.")
+  var address: String
+
+  @Argument(help: "An empty folder, by its absolute path.")
+  var mountpoint: String
+
+  @Option(name: .customShort("o"), help: "Mount options, separated by commas.")
+  var options: [String] = []
+
+  @Flag(name: .customShort("f"), help: "Stay in the foreground and log to standard error.")
+  var foreground = false
+
+  @Flag(name: .customShort("d"), help: "Like -f, and show the FUSE protocol.")
+  var debug = false
+
+  @Flag(name: .customShort("s"), help: "Answer with a single thread.")
+  var singleThreaded = false
+
+  static func main() {
+    MountedTree.serveAsHelper(CommandLine.arguments)
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch let refusal as Refusal {
+      Terminal.logError(refusal.sentence)
+      exit(withError: ExitCode(refusal.status.rawValue))
+    } catch {
+      if exitCode(for: error).isSuccess { exit(withError: error) }
+      Terminal.logError(message(for: error))
+      exit(withError: exitCode(for: error))
+    }
+  }
+
+  func run() throws {
+    var options = try MountOptions(options)
+    if singleThreaded { options.threads = 1 }
+    try options.checkUse(isServer: true)
+    let mount = RemoteMount(address: try ServerAddress(address), mountpoint: mountpoint, options: options)
+    if foreground || debug { return try mount.serve(isDebugging: debug, logsToTerminal: true) {} }
+    try Background.run { ready in try mount.serve(isDebugging: false, logsToTerminal: false, ready: ready) }
+  }
+}

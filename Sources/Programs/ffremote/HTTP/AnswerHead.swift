@@ -1,0 +1,93 @@
+import Bytes
+import ServerAnswers
+
+/// The status and the headers of an answer that mean something here (RFC 9110).
+struct AnswerHead: Sendable {
+  var status = 0
+  /// As it is sent back in a condition.
+  var tag: String?
+  /// What of how many bytes is sent.
+  var part: (range: Range<Int64>, size: Int64)?
+  /// The size that a 416 tells.
+  var sizeAlone: Int64?
+  var length: Int64?
+  /// In seconds since 1970.
+  var modified: Int64?
+  /// In seconds.
+  var retryAfter: Int?
+  /// Where a redirection leads, for people.
+  var location: String?
+
+  private var byteCount = 0
+
+  private static let mostBytes = 64 << 10
+  private static let longestTag = 200
+
+  /// Takes a line in, which may be the next status; false if it is no part of an HTTP answer that anybody wants.
+  mutating func add(_ line: UnsafeRawBufferPointer) -> Bool {
+    byteCount += line.count
+    guard byteCount <= Self.mostBytes else { return false }
+    let text = unsafe String(decoding: line, as: UTF8.self)
+    if text.hasPrefix("HTTP/") {
+      let words = text.split(separator: " ", maxSplits: 2)
+      guard words.count >= 2, let status = Int(words[1].prefix { $0.isNumber }), (100...599).contains(status) else {
+        return false
+      }
+      let count = byteCount
+      self = AnswerHead()
+      byteCount = count
+      self.status = status
+      return true
+    }
+    guard let colon = text.firstIndex(of: ":") else { return true }
+    let value = text[text.index(after: colon)...].filter { $0 != "\r\n" && $0 != "\r" && $0 != "\n" }
+      .drop { $0 == " " || $0 == "\t" }
+    take(text[..<colon].lowercased(), Self.trimmed(value))
+    return true
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    var text = text
+    while text.last == " " || text.last == "\t" { text.removeLast() }
+    return text
+  }
+
+  private mutating func take(_ name: String, _ value: Substring) {
+    switch name {
+    case "etag":
+      let isText = value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+      if isText, value.hasPrefix("\""), value.hasSuffix("\""), value.utf8.count <= Self.longestTag {
+        tag = String(value)
+      }
+    case "content-length": length = Self.number(value)
+    case "content-range": takeRange(value)
+    case "last-modified": modified = HTTPTime.seconds(Array(value.utf8))
+    case "retry-after": retryAfter = Self.number(value).map { Int(min($0, 3600)) }
+    case "location": location = String(value.prefix(256))
+    default: break
+    }
+  }
+
+  /// `bytes 0-99/1234`, or `bytes */1234`.
+  private mutating func takeRange(_ value: Substring) {
+    guard value.hasPrefix("bytes ") else { return }
+    let parts = value.dropFirst("bytes ".count).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let size = Self.number(parts[1]) else { return }
+    if parts[0] == "*" {
+      sizeAlone = size
+      return
+    }
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last, last < size
+    else { return }
+    part = (first..<last + 1, size)
+  }
+
+  /// A number of bytes; nil for anything that is none or larger than any file.
+  private static func number(_ digits: Substring) -> Int64? {
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int64(digits),
+      Bounds.holds(number)
+    else { return nil }
+    return number
+  }
+}

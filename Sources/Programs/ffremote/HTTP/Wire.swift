@@ -1,0 +1,204 @@
+import CCurl
+import Glibc
+import Synchronization
+import Threads
+
+/// The thread that speaks HTTP: all requests are under way at once on it, and nothing on it waits for anything else.
+@safe final class Wire: @unchecked Sendable {
+  // Sendable: `orders` is a mutex, `lastHeard` atomic, and libcurl lets any thread wake the one that waits; all else
+  // belongs to the thread, or is set before it runs.
+  private let settings: WireSettings
+  private let multi: UnsafeMutableRawPointer
+  private var transfers: [UnsafeMutableRawPointer: Transfer] = unsafe [:]
+  /// Handles for the next requests.
+  private var spare: [UnsafeMutableRawPointer] = unsafe []
+  private var timers: [(at: UInt64, body: @Sendable () -> Void)] = []
+  private let orders = Mutex(Orders())
+  private let thread = Workers(atMost: 1)
+  /// When anything came from the server, in nanoseconds.
+  private let lastHeard = Atomic<UInt64>(0)
+  /// How long nothing may be heard while an answer is waited for, in nanoseconds.
+  private let silence: UInt64
+  /// What to do when nothing is heard for a while: ask for a sign of life.
+  private var whenQuiet: @Sendable () -> Void = {}
+
+  private enum Order: Sendable {
+    case start(Question, any Receiver, token: String?)
+    case cancel(any Receiver)
+    case resume(any Receiver)
+    case later(at: UInt64, @Sendable () -> Void)
+  }
+
+  private struct Orders: Sendable {
+    var waiting: [Order] = []
+    var isEnding = false
+  }
+
+  /// After which signs of life are asked for, in nanoseconds.
+  private static let quietTime: UInt64 = 5_000_000_000
+  private static let round: UInt64 = 1_000_000_000
+  private static let mostConnections = 64
+  private static let mostKept = 16
+
+  init(_ settings: WireSettings, silence seconds: Int, whenQuiet: @escaping @Sendable (Wire) -> Void) {
+    self.settings = settings
+    silence = UInt64(seconds) * 1_000_000_000
+    _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    guard let made = unsafe curl_multi_init() else { fatalError("no memory for libcurl") }
+    unsafe multi = unsafe made
+    _ = unsafe ffmount_curl_set_all(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.mostConnections)
+    _ = unsafe ffmount_curl_set_all(multi, CURLMOPT_MAXCONNECTS, Self.mostKept)
+    self.whenQuiet = { [weak self] in if let self { whenQuiet(self) } }
+    thread.submit { [self] in run() }
+  }
+
+  // MARK: From any thread
+
+  /// Sends a request, whose answer `receiver` gets; one that has another under way must not be given.
+  func start(_ question: Question, token: String?, _ receiver: any Receiver) {
+    add(.start(question, receiver, token: token))
+  }
+
+  /// Ends a request; its receiver may still be called until the thread has seen to it, and is not told.
+  func cancel(_ receiver: any Receiver) { add(.cancel(receiver)) }
+
+  /// Goes on with one whose receiver did not take more.
+  func resume(_ receiver: any Receiver) { add(.resume(receiver)) }
+
+  /// Calls `body` on the wire's thread after some time; never if it stops before.
+  func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) {
+    add(.later(at: Self.now + UInt64(milliseconds) * 1_000_000, body))
+  }
+
+  /// Ends all requests, with which nobody's answer comes, and the thread. Blocks for a moment.
+  func stop() {
+    orders.withLock { $0.isEnding = true }
+    _ = unsafe curl_multi_wakeup(multi)
+    thread.stop()
+  }
+
+  private func add(_ order: Order) {
+    let isFirst = orders.withLock { orders in
+      orders.waiting.append(order)
+      return orders.waiting.count == 1
+    }
+    if isFirst { _ = unsafe curl_multi_wakeup(multi) }
+  }
+
+  static var now: UInt64 {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    var nextRound = Self.now + Self.round
+    while let orders = takeOrders() {
+      for order in orders { follow(order) }
+      runTimers()
+      var running: Int32 = 0
+      _ = unsafe curl_multi_perform(multi, &running)
+      collect()
+      let now = Self.now
+      if now >= nextRound {
+        nextRound = now + Self.round
+        look(at: now)
+      }
+      if self.orders.withLock({ !$0.waiting.isEmpty || $0.isEnding }) { continue }
+      var until = unsafe transfers.isEmpty ? now + 60 * Self.round : nextRound
+      if let first = timers.map(\.at).min() { until = min(until, first) }
+      var count: Int32 = 0
+      let pause = until > now ? Int32((until - now) / 1_000_000) + 1 : 0
+      _ = unsafe curl_multi_poll(multi, nil, 0, pause, &count)
+    }
+    for transfer in unsafe transfers.values.map({ $0 }) { finish(transfer, .failed("the mount ends")) }
+    for number in unsafe 0..<spare.count { unsafe curl_easy_cleanup(spare[number]) }
+    _ = unsafe curl_multi_cleanup(multi)
+  }
+
+  private func takeOrders() -> [Order]? {
+    orders.withLock { orders in
+      defer { orders.waiting = [] }
+      return orders.isEnding ? nil : orders.waiting
+    }
+  }
+
+  private func follow(_ order: Order) {
+    switch order {
+    case .start(let question, let receiver, let token): begin(question, receiver, token)
+    case .cancel(let receiver):
+      if let transfer = transfer(of: receiver) { remove(transfer) }
+    case .resume(let receiver): transfer(of: receiver)?.resume()
+    case .later(let time, let body): timers.append((time, body))
+    }
+  }
+
+  private func transfer(of receiver: any Receiver) -> Transfer? {
+    unsafe transfers.values.first { $0.receiver === receiver }
+  }
+
+  private func begin(_ question: Question, _ receiver: any Receiver, _ token: String?) {
+    guard let easy = unsafe spare.popLast() ?? curl_easy_init() else {
+      return receiver.end(.failed("there is no memory"))
+    }
+    let transfer = unsafe Transfer(easy, question, receiver, settings, token: token) { [self] in
+      lastHeard.store(Self.now, ordering: .relaxed)
+    }
+    unsafe transfers[easy] = transfer
+    _ = unsafe curl_multi_add_handle(multi, easy)
+  }
+
+  private func collect() {
+    var left: Int32 = 0
+    while let message = unsafe curl_multi_info_read(multi, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle,
+        let transfer = unsafe transfers[easy]
+      else { continue }
+      let code = unsafe ffmount_curl_result(message)
+      finish(transfer, transfer.outcome(code))
+    }
+  }
+
+  private func finish(_ transfer: Transfer, _ outcome: Outcome) {
+    remove(transfer)
+    transfer.receiver.end(outcome)
+  }
+
+  private func remove(_ transfer: Transfer) {
+    unsafe transfers[transfer.easy] = nil
+    _ = unsafe curl_multi_remove_handle(multi, transfer.easy)
+    if unsafe spare.count < Self.mostKept {
+      unsafe curl_easy_reset(transfer.easy)
+      unsafe spare.append(transfer.easy)
+    } else {
+      unsafe curl_easy_cleanup(transfer.easy)
+    }
+  }
+
+  private func runTimers() {
+    guard !timers.isEmpty else { return }
+    let now = Self.now
+    let due = timers.filter { $0.at <= now }
+    timers.removeAll { $0.at <= now }
+    for timer in due { timer.body() }
+  }
+
+  /// Ends what waits for a server of which nothing is heard. One that takes long for an answer, as for a film that is
+  /// made, answers others meanwhile.
+  private func look(at now: UInt64) {
+    let heard = lastHeard.load(ordering: .relaxed)
+    var isQuiet = false
+    for transfer in unsafe Array(transfers.values) where !transfer.isPaused {
+      if transfer.drips(at: now) {
+        finish(transfer, .lost("the answer comes too slowly"))
+        continue
+      }
+      let quiet = now - min(now, transfer.heardAt)
+      if quiet > Self.quietTime { isQuiet = true }
+      if quiet > silence, now - min(now, heard) > silence { finish(transfer, .silent) }
+    }
+    if isQuiet { whenQuiet() }
+  }
+}

@@ -1,0 +1,39 @@
+import Assembly
+import CCurl
+
+/// What all requests have in common.
+struct WireSettings: Sendable {
+  /// The server's address, without a slash at its end.
+  var base: String
+  /// Authorities in PEM that vouch for the server; nil for those of the system.
+  var authorities: String?
+
+  /// For a connection, in milliseconds.
+  private static let connectTime = 5000
+  /// What libcurl takes from the system at once, in bytes.
+  private static let bufferSize = 512 << 10
+
+  /// Nothing leads to another address than the server's: no redirection, proxy or other protocol.
+  func apply(to easy: UnsafeMutableRawPointer) {
+    func set(_ option: CURLoption, _ value: Int) { _ = unsafe ffmount_curl_set(easy, option, value) }
+    func set(_ option: CURLoption, _ value: String) { _ = unsafe ffmount_curl_set_text(easy, option, value) }
+    set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_PROXY, "")
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_CONNECTTIMEOUT_MS, Self.connectTime)
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+    set(CURLOPT_TCP_KEEPIDLE, 10)
+    set(CURLOPT_TCP_KEEPINTVL, 5)
+    set(CURLOPT_BUFFERSIZE, Self.bufferSize)
+    set(CURLOPT_SSL_VERIFYPEER, 1)
+    set(CURLOPT_SSL_VERIFYHOST, 2)
+    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    set(CURLOPT_USERAGENT, Version.text.replacing(" ", with: "/"))
+    if let authorities {
+      set(CURLOPT_CAINFO, authorities)
+      _ = unsafe ffmount_curl_set_text(easy, CURLOPT_CAPATH, nil)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Bytes
+import Glibc
+import Synchronization
+import Threads
+
+/// A file's bytes in one state, as the server has them.
+final class OpenedFile: Sendable {
+  /// Names the state; nil if the server does not.
+  let tag: String?
+  /// In bytes, exact.
+  let size: Int64
+  /// As the server's Last-Modified says, in seconds since 1970.
+  let modified: Int64?
+  /// The first bytes: all of them if the file is small.
+  let head: [UInt8]
+
+  init(tag: String?, size: Int64, modified: Int64?, head: [UInt8]) {
+    self.tag = tag
+    self.size = size
+    self.modified = modified
+    self.head = head
+  }
+
+  /// Whether an answer is about the same state.
+  func isIn(_ head: AnswerHead) -> Bool {
+    head.tag == tag && (tag != nil || head.modified == modified) && head.part?.size == size
+  }
+
+  /// The header that keeps a part of another state from being sent.
+  var condition: [String] { tag.map { ["If-Range: \($0)"] } ?? [] }
+}
+
+/// What is known of a file's bytes.
+final class FileRecord: Sendable {
+  let path: [UInt8]
+  let server: Server
+
+  private struct State {
+    var opened: OpenedFile?
+    var fetch: Fetch<OpenedFile>?
+    /// Why it could not be read the last time.
+    var failure: String?
+  }
+
+  private let state = Mutex(State())
+
+  /// What is asked for when a file is opened, in bytes.
+  static let headSize = 128 << 10
+
+  init(_ path: [UInt8], _ server: Server) {
+    self.path = path
+    self.server = server
+  }
+
+  /// What is known of the file at a path.
+  static func of(_ path: [UInt8], _ server: Server) -> FileRecord {
+    if let known = server.files[path] { return known }
+    let record = FileRecord(path, server)
+    server.files.insert(record, for: path, cost: 512 + path.count)
+    return record
+  }
+
+  /// The state that the file was in when it was last opened.
+  var opened: OpenedFile? { state.withLock { $0.opened } }
+
+  /// The same, if that was a moment ago.
+  var recent: OpenedFile? { state.withLock { $0.fetch?.isUsable ?? false ? $0.opened : nil } }
+
+  var failure: String? { state.withLock { $0.failure } }
+
+  func note(_ fault: Fault?) {
+    if let fault, fault.isDelay || fault.reason.isEmpty { return }
+    state.withLock { $0.failure = fault?.description }
+  }
+
+  func noteSuccess() {
+    state.withLock { state in if state.failure != nil { state.failure = nil } }
+  }
+
+  /// The file's present state, for which the server makes the file if it is one that is made.
+  func open(_ patience: Patience) throws(Fault) -> OpenedFile {
+    let fetch = state.withLock { state in
+      if let fetch = state.fetch, fetch.isUsable { return fetch }
+      let fetch = ask(knowing: state.opened)
+      state.fetch = fetch
+      return fetch
+    }
+    do throws(Fault) {
+      let opened = try fetch.value(patience)
+      let isNew = state.withLock { state in
+        state.failure = nil
+        defer { state.opened = opened }
+        return state.opened !== opened
+      }
+      if isNew { server.files.insert(self, for: path, cost: 512 + path.count + opened.head.count) }
+      return opened
+    } catch {
+      note(error)
+      throw error
+    }
+  }
+
+  private func ask(knowing known: OpenedFile?) -> Fetch<OpenedFile> {
+    var headers = ["Range: bytes=0-\(Self.headSize - 1)"]
+    if let tag = known?.tag { headers.append("If-None-Match: \(tag)") }
+    let fetch = Fetch<OpenedFile>()
+    let call = Call(
+      server, Question(Server.target("file", path), headers: headers), limit: Self.headSize, takesStart: true
+    ) { [server] result in
+      fetch.finish(
+        Result { () throws(Fault) in
+          let answer = try result.get()
+          if answer.head.status == 304, let known { return known }
+          return try Self.opened(answer, server)
+        })
+    }
+    fetch.whenAbandoned { call.cancel() }
+    call.start()
+    return fetch
+  }
+
+  private static func opened(_ answer: Call.Answer, _ server: Server) throws(Fault) -> OpenedFile {
+    let head = answer.head
+    let size: Int64
+    switch head.status {
+    case 206:
+      guard let part = head.part, part.range.lowerBound == 0, !answer.isCut,
+        part.range.upperBound == Int64(answer.body.count)
+      else { throw Fault(.system(EIO), "the server \(server.address.text) sends another part than was asked for") }
+      size = part.size
+    case 200:
+      guard let length = head.length, Int64(answer.body.count) == min(length, Int64(headSize)) else {
+        throw Fault(.system(EIO), "the server \(server.address.text) does not tell how long the file is")
+      }
+      size = length
+    // No part of an empty file can be asked for.
+    case 416 where head.sizeAlone == 0: size = 0
+    default: throw server.fault(answer)
+    }
+    return OpenedFile(tag: head.tag, size: size, modified: head.modified, head: answer.body)
+  }
+}

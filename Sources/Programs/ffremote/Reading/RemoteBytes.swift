@@ -1,0 +1,107 @@
+import Bytes
+import Glibc
+import Synchronization
+import Tree
+
+/// A file's bytes in the state in which it was opened.
+final class RemoteBytes: ByteSource {
+  private let record: FileRecord
+  private let opened: OpenedFile
+  private let ahead: ReadAhead
+
+  private struct State {
+    /// Where the last read ended.
+    var last: Int64 = 0
+    /// Parts that were read by themselves, the latest last.
+    var pieces: [Piece] = []
+  }
+
+  private struct Piece: Sendable {
+    let range: Range<Int64>
+    let bytes: Fetch<[UInt8]>
+  }
+
+  private let state = Mutex(State())
+
+  /// Who reads so near to where the last read ended goes through the file, in bytes.
+  private static let near: Int64 = 256 << 10
+  /// Of a part that is read by itself, in bytes.
+  private static let pieceSize: Int64 = 128 << 10
+  private static let mostPieces = 8
+
+  init(_ record: FileRecord, _ opened: OpenedFile) {
+    self.record = record
+    self.opened = opened
+    ahead = ReadAhead(record, opened)
+  }
+
+  deinit { ahead.close() }
+
+  var size: Int64 { opened.size }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    guard offset >= 0, offset < size else { return 0 }
+    let count = Int(min(Int64(buffer.count), size - offset))
+    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+    let end = offset + Int64(count)
+    if end <= Int64(opened.head.count) {
+      unsafe part.copyBytes(from: opened.head[Int(offset)..<Int(end)])
+      state.withLock { $0.last = end }
+      return count
+    }
+    let start = state.withLock { state -> Int64? in
+      defer { if patience == .immediate { state.last = max(state.last, end) } }
+      let goesThrough = abs(offset - state.last) <= Self.near && ahead.isFree(for: offset)
+      return goesThrough ? min(offset, max(state.last, 0)) : nil
+    }
+    if unsafe try ahead.read(into: part, at: offset, startingAt: start, patience) { return count }
+    state.withLock { $0.last = end }
+    let piece = self.piece(for: offset..<end)
+    let bytes = try piece.bytes.value(patience)
+    let first = Int(offset - piece.range.lowerBound)
+    unsafe part.copyBytes(from: bytes[first..<first + count])
+    return count
+  }
+
+  private func piece(for range: Range<Int64>) -> Piece {
+    state.withLock { state in
+      state.pieces.removeAll { !$0.bytes.isUsable && $0.bytes.hasFailed }
+      if let known = state.pieces.last(where: {
+        $0.range.lowerBound <= range.lowerBound && range.upperBound <= $0.range.upperBound
+      }) {
+        return known
+      }
+      let start = range.lowerBound & ~4095
+      let piece = Piece(
+        range: start..<min(size, max(range.upperBound, start + Self.pieceSize)), bytes: Fetch<[UInt8]>())
+      if state.pieces.count >= Self.mostPieces { state.pieces.removeFirst() }
+      state.pieces.append(piece)
+      ask(for: piece)
+      return piece
+    }
+  }
+
+  private func ask(for piece: Piece) {
+    let range = piece.range
+    let headers = ["Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)"] + opened.condition
+    let call = Call(
+      record.server, Question(Server.target("file", record.path), headers: headers), limit: range.count,
+      takesStart: true
+    ) { [record, opened] result in
+      let outcome = Result { () throws(Fault) -> [UInt8] in
+        let answer = try result.get()
+        switch answer.head.status {
+        case 206 where opened.isIn(answer.head) && answer.head.part?.range == range && answer.body.count == range.count:
+          return answer.body
+        // What is there now is something else.
+        case 200, 206, 404, 416: throw .stale
+        default: throw record.server.fault(answer)
+        }
+      }
+      if case .failure(let fault) = outcome { record.note(fault) }
+      piece.bytes.finish(outcome)
+    }
+    piece.bytes.whenAbandoned { call.cancel() }
+    call.start()
+  }
+}

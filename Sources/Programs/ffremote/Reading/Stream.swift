@@ -1,0 +1,117 @@
+import Bytes
+import Glibc
+import Synchronization
+import Tree
+
+/// One answer with the rest of a file, from some place on; again from where it was lost.
+final class Stream: Receiver {
+  private struct State {
+    var place: Int64
+    var status = 0
+    var fault: Fault?
+    var busy = 0
+    /// Answers without a byte.
+    var fruitless = 0
+    /// When the connection was lost first since a byte came.
+    var lostSince: UInt64?
+  }
+
+  private let ahead: ReadAhead
+  private let state: Mutex<State>
+
+  private static let busyPause = 500
+  private static let mostFruitless = 20
+
+  init(_ ahead: ReadAhead, from place: Int64) {
+    self.ahead = ahead
+    state = Mutex(State(place: place))
+  }
+
+  private var server: Server { ahead.record.server }
+
+  func start() {
+    if let refusal = server.availability.refusal { return ahead.end(self, Fault(.system(EIO), refusal)) }
+    attempt()
+  }
+
+  private func attempt() {
+    let place = state.withLock { state in
+      state.fault = nil
+      state.status = 0
+      return state.place
+    }
+    let headers = ["Range: bytes=\(place)-"] + ahead.opened.condition
+    server.wire.start(
+      Question(Server.target("file", ahead.record.path), headers: headers), token: server.token, self)
+  }
+
+  func begin(_ head: AnswerHead) -> Bool {
+    server.availability.noteAnswer()
+    let opened = ahead.opened
+    return state.withLock { state in
+      state.status = head.status
+      switch head.status {
+      case 206:
+        // A part of another state is never mixed in.
+        let isRight = opened.isIn(head) && head.part?.range == state.place..<opened.size
+        if !isRight { state.fault = .stale }
+        return isRight
+      case 200, 404, 416:
+        state.fault = .stale
+      case 429, 502, 503, 504: state.busy += 1
+      default: state.fault = server.fault(Call.Answer(head: head, body: [], isCut: false))
+      }
+      return false
+    }
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
+    state.withLock { ($0.fruitless, $0.busy, $0.lostSince) = (0, 0, nil) }
+    return unsafe ahead.take(bytes, of: self)
+  }
+
+  func end(_ outcome: Outcome) {
+    let (fault, busy) = state.withLock { ($0.fault, $0.busy) }
+    switch outcome {
+    case .complete:
+      if let fault { return ahead.end(self, fault) }
+      guard let place = ahead.place(of: self, isNeeded: false) else { return }
+      place == ahead.opened.size ? ahead.end(self, nil) : again(after: Self.busyPause, "it sends too little")
+    case .stopped:
+      if let fault { return ahead.end(self, fault) }
+      if busy > 0 {
+        guard busy * Self.busyPause < server.waitSeconds * 1000 else {
+          return ahead.end(self, Fault(.system(EIO), server.availability.sentence("it is too busy")))
+        }
+        return again(after: Self.busyPause, "it is too busy")
+      }
+      ahead.end(self, Fault(.system(EIO), "the server \(server.address.text) sends more than it said"))
+    case .lost(let reason):
+      guard let pause = state.withLock({ server.availability.pause(since: &$0.lostSince) }) else {
+        return ahead.end(self, Fault(.system(EIO), server.availability.sentence(reason)))
+      }
+      again(after: pause, reason)
+    case .away(let reason):
+      guard let pause = server.availability.noteAbsence(reason) else {
+        return ahead.end(self, Fault(.system(EIO), server.availability.sentence(reason)))
+      }
+      again(after: pause, reason)
+    case .silent:
+      server.availability.noteSilence()
+      ahead.end(self, Fault(.system(EIO), server.availability.sentence("it does not answer")))
+    case .failed(let reason):
+      ahead.end(self, Fault(.system(EIO), "the server \(server.address.text) cannot be read: \(reason)"))
+    }
+  }
+
+  private func again(after pause: Int, _ reason: String) {
+    guard let place = ahead.place(of: self, isNeeded: true) else { return }
+    let isHopeless = state.withLock { state in
+      state.place = place
+      if state.status == 206 { state.fruitless += 1 }
+      return state.fruitless > Self.mostFruitless
+    }
+    if isHopeless { return ahead.end(self, Fault(.system(EIO), server.availability.sentence(reason))) }
+    server.wire.after(milliseconds: pause) { self.attempt() }
+  }
+}

@@ -1,0 +1,22 @@
+import Synchronization
+
+/// Bounds how many answers are read ahead at a time: each keeps a connection and memory.
+final class StreamLimit: Sendable {
+  private struct Reader: Sendable { weak var ahead: ReadAhead? }
+
+  private let readers = Mutex<[Reader]>([])
+  private static let most = 16
+
+  /// Counts one in; the one that was not read from for the longest time makes room.
+  func enter(_ ahead: ReadAhead) {
+    let others = readers.withLock { readers -> [ReadAhead] in
+      readers.removeAll { $0.ahead == nil || $0.ahead === ahead }
+      let others = readers.compactMap(\.ahead)
+      readers.append(Reader(ahead: ahead))
+      return others
+    }
+    let reading = others.filter(\.isUnderWay)
+    guard reading.count >= Self.most, let idlest = reading.min(by: { $0.usedAt < $1.usedAt }) else { return }
+    idlest.close()
+  }
+}

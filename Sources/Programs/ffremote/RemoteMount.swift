@@ -1,0 +1,86 @@
+import Assembly
+import Bytes
+import CPosix
+import FuseLink
+import Glibc
+import Logging
+import Mount
+import ServerAnswers
+import Tree
+
+/// A server's tree on a folder of this machine.
+struct RemoteMount {
+  let address: ServerAddress
+  let mountpoint: String
+  let options: MountOptions
+
+  /// How long blocked work delays the exit of the process, in microseconds.
+  private static let patience: UInt32 = 1_800_000
+
+  /// Mounts and answers requests until the mount is gone or a signal ends it. Blocks.
+  ///
+  /// - Throws: a refusal if the server does not answer, or wants another token.
+  func serve(isDebugging: Bool, logsToTerminal: Bool, ready: @escaping @Sendable () -> Void) throws {
+    var logger = Logger(label: "ffmount") { label -> any LogHandler in
+      if logsToTerminal { return TerminalLogHandler() }
+      return SyslogHandler(label: label)
+    }
+    logger.logLevel = .info
+    ffmount_limit_arenas(2)
+    ffmount_map_from(2 << 20)
+    Session.blockSignals()
+    options.server.tokenFile?.log(by: { [logger] line in logger.warning("\(line)") })
+    let server = try Server(address, options)
+    let tree = Tree(
+      root: try root(of: server), views: Views([], depth: 0), overrides: options.overrides, isShared: options.isShared)
+
+    var settings = MountedTree.Options()
+    settings.started = ready
+    settings.mountpoint = mountpoint
+    settings.sizesAreExact = options.sizesAreExact
+    let start = ContinuousClock.now
+    settings.ownAttribute = { [address, tree] name in
+      MountReport.value(of: name, source: address.text, since: start) { tree.work }
+    }
+    if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }
+    let mounted = MountedTree(tree, settings, logger: logger)
+    var service = MountedTree.Service(mountpoint: mountpoint, options: options.forSession(source: address.text))
+    service.isDebugging = isDebugging
+    service.threads = options.threads
+    service.idleTime = options.idleTime
+    service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
+    let ending: Session.Ending
+    do throws(Session.Failure) {
+      ending = try mounted.serve(service) {
+        Deadline.exit(after: Self.patience)
+        mounted.end()
+        server.stop()
+      }
+    } catch {
+      throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)")
+    }
+    if ending.status < 0 {
+      logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")
+    }
+    mounted.stop()
+    // A blocked thread may return to the session at any time.
+    if !ending.isClean { _exit(ExitStatus.success.rawValue) }
+  }
+
+  /// The root, if the server is there and lets this user in. Blocks for some seconds at most.
+  private func root(of server: Server) throws -> RemoteItem {
+    do throws(Fault) {
+      let fetch = server.item(at: [UInt8(ascii: "/")], named: "", isRepeated: false, limit: Self.longestStart)
+      guard let root = try fetch.value(.blocking), root.kind == .folder else {
+        throw Fault(.system(ENOENT), "\(address.text) is no server of ffmount serve (check the address)")
+      }
+      return RemoteItem(root: root, of: server)
+    } catch {
+      let reason = error.reason.isEmpty ? "it does not say why" : error.description
+      throw Refusal(.sourceMissing, "cannot show \(address.text): \(reason)")
+    }
+  }
+
+  /// In milliseconds.
+  private static let longestStart = 15_000
+}

@@ -1,0 +1,201 @@
+import Assembly
+import Bytes
+import Glibc
+import ServerAnswers
+import Synchronization
+import Text
+import Threads
+
+/// The server whose tree is shown: who asks it, and what of its answers is known.
+final class Server: Sendable {
+  let address: ServerAddress
+  let availability: Availability
+  let wire: Wire
+  /// How long a request waits for a server that is away or too busy.
+  let waitSeconds: Int
+  /// Listings by path, each costs its entries' memory.
+  let listings: LRUCache<[UInt8], Snapshot>
+  /// What is known of files by path.
+  let files: LRUCache<[UInt8], FileRecord>
+  let streams = StreamLimit()
+  /// Reads large answers, and files of this machine.
+  private let helpers = Workers(atMost: 2)
+  private let tokenFile: Passwords?
+  private let held: Mutex<String?>
+  private let roots = Mutex(Roots())
+
+  private struct Roots: Sendable {
+    var item: ServerItem?
+    var fetch: Fetch<ServerItem?>?
+  }
+
+  /// How long an answer is relied on, in nanoseconds.
+  static let lifetime: UInt64 = 500_000_000
+
+  /// Of answers, in bytes.
+  private static let largestListing = 64 << 20
+  private static let largestItem = 64 << 10
+  /// For the root's attributes, in milliseconds.
+  private static let longestLook = 5000
+  /// Of memory for what is known, in bytes.
+  private static let filesCapacity = 32 << 20
+
+  init(_ address: ServerAddress, _ options: MountOptions) throws {
+    self.address = address
+    waitSeconds = options.server.wait
+    availability = Availability(address.text, wait: options.server.wait)
+    tokenFile = options.server.token
+    held = Mutex(try Self.token(of: options.server.token))
+    listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
+    files = LRUCache(capacity: Self.filesCapacity)
+    wire = Wire(
+      WireSettings(base: address.text, authorities: options.server.authorities), silence: options.server.wait
+    ) { wire in
+      // Nothing is to be made for the answer, which any program gives at once.
+      wire.start(Question("/api/", limit: 4000), token: nil, SignOfLife())
+    }
+  }
+
+  /// Ends all requests: those who wait are told.
+  func stop() {
+    wire.stop()
+    helpers.stop()
+  }
+
+  // MARK: The token
+
+  /// What who asks has to know; nil if nothing.
+  var token: String? { held.withLock { $0 } }
+
+  var mayHaveNewToken: Bool { tokenFile != nil }
+
+  func rereadToken(_ done: @escaping @Sendable () -> Void) {
+    helpers.submit { [self] in
+      if let new = try? Self.token(of: tokenFile) { held.withLock { $0 = new } }
+      done()
+    }
+  }
+
+  private static func token(of file: Passwords?) throws -> String? {
+    guard let line = file?.now.passwords.first else { return nil }
+    guard line.count <= 1024, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+      throw Refusal(.usage, "-o token_file: its first line is no token: blanks or characters beyond ASCII are in it")
+    }
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  // MARK: Calls
+
+  static func target(_ call: String, _ path: [UInt8]) -> String {
+    "/api/\(call)?path=" + Percent.encoded(path, keepingSlash: true)
+  }
+
+  /// Asks for one item; nil if there is none. Its name is `name`.
+  func item(
+    at path: [UInt8], named name: FileName, isRepeated: Bool = true, limit: Int? = nil
+  ) -> Fetch<ServerItem?> {
+    let fetch = Fetch<ServerItem?>()
+    let call = Call(
+      self, Question(Self.target("stat", path), limit: limit), limit: Self.largestItem, isRepeated: isRepeated
+    ) { [self] result in
+      fetch.finish(
+        Result { () throws(Fault) in
+          let answer = try result.get()
+          if answer.head.status == 404 { return nil }
+          guard answer.head.status == 200 else { throw fault(answer) }
+          return try ServerAnswer.item(answer.body, named: name)
+        })
+    }
+    fetch.whenAbandoned { call.cancel() }
+    call.start()
+    return fetch
+  }
+
+  /// What is known of the root, of which `known` was told first. Waits for a moment at most, and not for a server that is
+  /// away: its mount can still be looked at and unmounted.
+  func root(knowing known: ServerItem, _ patience: Patience) throws(Fault) -> ServerItem {
+    let isAway = availability.isAway
+    let (item, fetch): (ServerItem?, Fetch<ServerItem?>?) = roots.withLock { roots in
+      if let fetch = roots.fetch, let end = fetch.end {
+        if let item = try? fetch.value(.immediate) { roots.item = item }
+        if Wire.now < end { return (roots.item ?? known, nil) }
+        roots.fetch = nil
+      }
+      let fetch =
+        roots.fetch
+        ?? self.item(at: [UInt8(ascii: "/")], named: "", isRepeated: false, limit: Self.longestLook)
+      roots.fetch = fetch
+      return (isAway || patience == .blocking ? roots.item ?? known : nil, fetch)
+    }
+    if let item { return item }
+    guard let fetch else { throw .later }
+    throw Fault(.pending(fetch.pending))
+  }
+
+  /// Asks for a folder's entries, unless they are those of `known`.
+  func listing(of path: [UInt8], known: Snapshot?) -> Fetch<Snapshot> {
+    let fetch = Fetch<Snapshot>()
+    let began = Wire.now
+    // Without a condition, the answer may be one that was made for somebody a moment ago.
+    let condition = "If-None-Match: \(known?.tag ?? "\"none\"")"
+    let call = Call(self, Question(Self.target("list", path), headers: [condition]), limit: Self.largestListing) {
+      [self] result in
+      let finish: @Sendable () -> Void = { [self] in
+        fetch.finish(
+          Result { () throws(Fault) in
+            let answer = try result.get()
+            if answer.head.status == 304, let known { return known.confirmed(after: Wire.now - began) }
+            if answer.head.status == 400 { throw Fault(.system(ENOTDIR)) }
+            guard answer.head.status == 200 else { throw fault(answer) }
+            let items = try ServerAnswer.listing(answer.body)
+            let snapshot = Snapshot(items, tag: answer.head.tag, took: Wire.now - began)
+            listings.insert(snapshot, for: path, cost: snapshot.cost)
+            return snapshot
+          })
+      }
+      // A large answer is not read on the thread that all others wait for.
+      if let answer = try? result.get(), answer.body.count > Self.largestItem {
+        helpers.submit(finish)
+      } else {
+        finish()
+      }
+    }
+    fetch.whenAbandoned { call.cancel() }
+    call.start()
+    return fetch
+  }
+
+  // MARK: Failures
+
+  /// What an answer that is none means; the only such conversion.
+  func fault(_ answer: Call.Answer) -> Fault {
+    let said = ServerAnswer.sentence(answer.body)
+    switch answer.head.status {
+    case 401:
+      let advice = "give it with -o token_file=FILE, and remount"
+      return Fault(.system(EACCES), "the server \(address.text) wants another token (\(advice))")
+    case 403: return Fault(.system(EACCES), said ?? "")
+    case 404: return Fault(.system(ENOENT))
+    case 416: return Fault(.system(ESTALE))
+    case 422: return Fault(.damaged, said ?? "the server cannot read it")
+    case 421:
+      return Fault(
+        .system(EIO), "the server does not go by the name in \(address.text) (start it with --name, or use its address)"
+      )
+    case 507: return Fault(.system(ENOSPC), "the server has no room: \(said ?? "its disk is full")")
+    case 300..<400:
+      return Fault(
+        .system(EIO), "the server \(address.text) leads elsewhere (mount that: \(answer.head.location ?? "unknown"))")
+    default:
+      return Fault(
+        .system(EIO), "the server \(address.text) answers with \(answer.head.status): \(said ?? "it does not say why")")
+    }
+  }
+}
+
+/// Gets the answer that shows that the server lives.
+private final class SignOfLife: Receiver {
+  func begin(_ head: AnswerHead) -> Bool { false }
+  func take(_ bytes: UnsafeRawBufferPointer) -> Taking { .ended }
+  func end(_ outcome: Outcome) {}
+}

@@ -1,0 +1,57 @@
+import Assembly
+import Glibc
+
+/// Where a server is: `http://host:4200`, with a path if it is behind a proxy that has it there.
+struct ServerAddress: Sendable {
+  /// Without a slash at its end.
+  let text: String
+  let isTLS: Bool
+
+  /// - Throws: a refusal that says what the address must not have.
+  init(_ given: String) throws {
+    let scheme = given.hasPrefix("https://") ? "https://" : "http://"
+    isTLS = scheme == "https://"
+    func refusal(_ reason: String) -> Refusal {
+      // A token may be in what was given.
+      Refusal(.usage, "cannot show the server: \(reason)")
+    }
+    var rest = given.dropFirst(scheme.count)
+    guard !rest.contains("?"), !rest.contains("#") else {
+      throw refusal(
+        "its address must end before the ? (put the token into a file, and give that with -o token_file=FILE)")
+    }
+    let authority = rest.prefix { $0 != "/" }
+    guard !authority.contains("@") else {
+      throw refusal("a token in its address can be seen by everybody (put it into a file: -o token_file=FILE)")
+    }
+    guard Self.isAuthority(authority) else {
+      throw refusal("its address has no host and port as in http://host:4200, or http://[::1]:4200")
+    }
+    while rest.last == "/" { rest.removeLast() }
+    guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }), rest.utf8.count < 1024,
+      !rest.split(separator: "/").contains("..")
+    else { throw refusal("its path is no path of a URL, where other characters are percent-encoded") }
+    text = scheme + rest
+  }
+
+  private static func isAuthority(_ text: Substring) -> Bool {
+    var port = text[...]
+    if text.hasPrefix("[") {
+      guard let end = text.firstIndex(of: "]") else { return false }
+      let address = text[text.index(after: text.startIndex)..<end].prefix { $0 != "%" }
+      var bytes = in6_addr()
+      guard unsafe inet_pton(AF_INET6, String(address), &bytes) == 1 else { return false }
+      port = text[text.index(after: end)...]
+    } else {
+      let host = text.prefix { $0 != ":" }
+      let isHost = host.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+      }
+      guard isHost, !host.isEmpty else { return false }
+      port = text[host.endIndex...]
+    }
+    if port.isEmpty { return true }
+    return port.first == ":" && (Int(port.dropFirst()).map { (1...65535).contains($0) } ?? false)
+  }
+}

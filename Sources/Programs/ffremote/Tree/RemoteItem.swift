@@ -1,0 +1,237 @@
+import Bytes
+import Glibc
+import ServerAnswers
+import Synchronization
+import Threads
+import Tree
+
+/// A file, folder or link of the server's tree.
+///
+/// It is what the server said it was when it was found: once the server says another time of modification or kind, its
+/// name stands for something else. Views are the server's; none is made of it here.
+final class RemoteItem: Item {
+  private let server: Server
+  /// The folder that it is in; nil for the root.
+  private let folder: FolderState?
+  private let told: ServerItem
+  /// What is known of its bytes, once somebody asked.
+  private let held: Mutex<FileRecord?>
+  /// Of a folder.
+  private let entries: FolderState?
+  let inode: UInt64
+  let kind: Kind
+
+  /// An entry of a folder whose inode number is `parent`.
+  init(_ item: ServerItem, in folder: FolderState, parent: UInt64) {
+    server = folder.server
+    self.folder = folder
+    told = item
+    kind = Kind(item.kind)
+    held = Mutex(nil)
+    entries = kind == .folder ? FolderState(folder.path(of: item.name), folder.server) : nil
+    inode = Self.inode(item.name, in: parent)
+  }
+
+  /// The root, as the server told of it.
+  init(root item: ServerItem, of server: Server) {
+    self.server = server
+    folder = nil
+    told = item
+    kind = .folder
+    held = Mutex(nil)
+    entries = FolderState([UInt8(ascii: "/")], server)
+    inode = Self.inode(FileName(server.address.text), in: 1)
+  }
+
+  /// The same at each mount of the server: the server's own numbers are those of its machine.
+  static func inode(_ name: FileName, in parent: UInt64) -> UInt64 {
+    var hash = StableHash(seed: parent)
+    hash.combine(name.bytes)
+    return hash.value | 1 << 63
+  }
+
+  private var path: [UInt8] { entries?.path ?? folder?.path(of: told.name) ?? [] }
+
+  private var record: FileRecord {
+    held.withLock { held in
+      let record = held ?? FileRecord.of(path, server)
+      held = record
+      return record
+    }
+  }
+
+  /// The same, if anybody has asked.
+  private var knownRecord: FileRecord? { held.withLock { $0 } }
+
+  var isImmutable: Bool { false }
+  var listsViews: Bool { false }
+  /// They come with the names.
+  var attributeCost: AttributeCost { .none }
+
+  /// For a folder, whose entries change, nothing: it is the same as long as it has the name.
+  var content: UInt64? {
+    if kind == .folder { return nil }
+    return StableHash(seed: inode).adding(UInt64(bitPattern: told.modified.seconds))
+      .adding(UInt64(UInt32(bitPattern: told.modified.nanoseconds))).value
+  }
+
+  // MARK: Attributes
+
+  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    guard let folder else { return attributes(try server.root(knowing: told, patience)) }
+    // Who has just opened it has seen that it is still this.
+    if let opened = knownRecord?.recent, agrees(opened) { return attributes(told) }
+    guard let now = try folder.item(told.name, patience), now.kind == told.kind,
+      kind == .folder || now.modified == told.modified
+    else { throw .stale }
+    return attributes(now)
+  }
+
+  private func agrees(_ opened: OpenedFile) -> Bool { opened.modified.map { $0 == told.modified.seconds } ?? true }
+
+  private func attributes(_ item: ServerItem) -> Attributes {
+    var size: Int64
+    var isEstimate = false
+    switch item.size {
+    case .exact(let exact): size = kind == .folder ? 0 : exact
+    case .estimate(let estimate):
+      size = estimate
+      isEstimate = true
+    }
+    // What was made for this reader, whether the server's listing tells so by now or not.
+    if isEstimate, let opened = (knownRecord ?? server.files[path])?.opened, agrees(opened) {
+      (size, isEstimate) = (opened.size, false)
+    }
+    let permissions: UInt16 = kind == .folder ? 0o555 : kind == .link ? 0o777 : 0o444
+    var attributes = Attributes(
+      inode: inode, kind: kind, permissions: permissions, links: 1, owner: geteuid(), group: getegid(), size: size,
+      allocated: (size + 511) / 512, accessed: item.modified, modified: item.modified, changed: item.modified)
+    attributes.isPreliminary = isEstimate
+    return attributes
+  }
+
+  func accessList() throws(Fault) -> AccessList? { nil }
+
+  // MARK: Bytes
+
+  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    guard kind == .file else { throw kind == .folder ? .isFolder : .notOpened }
+    let opened = try record.open(patience)
+    guard agrees(opened) else {
+      folder?.doubt(told.name)
+      throw .stale
+    }
+    return RemoteBytes(record, opened)
+  }
+
+  /// Whether another state has the same bytes cannot be told.
+  func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource { throw .stale }
+
+  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+    guard kind == .file, atAnyCost || !isFilm else { return }
+    _ = try record.open(patience)
+  }
+
+  /// Whether it takes as long to make as to watch.
+  private var isFilm: Bool {
+    let endings = ["mp4", "mkv", "webm", "mov", "avi", "m4v", "ogv", "ts", "mpg", "wmv", "flv", "gif"]
+    return told.view.map { view in endings.contains { view.hasSuffix("-\($0)") } || view == "merged" } ?? false
+  }
+
+  func revision(_ attributes: Attributes) -> UInt64 {
+    var hash = StableHash(seed: content ?? inode)
+    hash.combine(UInt64(bitPattern: attributes.size))
+    if let tag = knownRecord?.opened?.tag { hash.combine(tag.utf8) }
+    return hash.value
+  }
+
+  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
+    guard let target = told.target else { throw .notLink }
+    return target
+  }
+
+  // MARK: Entries
+
+  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    guard let entries else { throw .notFolder }
+    if name.count > 255 { throw Fault(.system(ENAMETOOLONG)) }
+    guard ServerItem.isName(name.bytes), let item = try noting({ () throws(Fault) in try entries.item(name, patience) })
+    else { return nil }
+    let found = RemoteItem(item, in: entries, parent: inode)
+    return Found(found, found.attributes(item))
+  }
+
+  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    guard let entries else { throw .notFolder }
+    return RemoteListing(try noting { () throws(Fault) in try entries.snapshot(patience) }, of: inode)
+  }
+
+  /// Remembers why it failed, as long as it does.
+  private func noting<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+    do throws(Fault) {
+      let value = try body()
+      knownRecord?.noteSuccess()
+      return value
+    } catch {
+      record.note(error)
+      throw error
+    }
+  }
+
+  // MARK: What it says of itself
+
+  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+    let item: ServerItem?
+    do throws(Fault) {
+      if let folder {
+        item = try folder.single(told.name, patience)
+      } else {
+        item = try server.root(knowing: told, .blocking)
+      }
+    } catch {
+      if error.isDelay { throw error }
+      record.note(error)
+      return nil
+    }
+    guard let said = item?.provenance else { return nil }
+    var provenance = Provenance(
+      source: said.source, view: said.view, state: Provenance.State(rawValue: said.state) ?? .exact, error: said.error)
+    (provenance.remark, provenance.also) = (said.remark, said.also)
+    if provenance.error == nil, let failure {
+      (provenance.state, provenance.error) = (.failed, failure)
+    }
+    return provenance
+  }
+
+  /// Why it cannot be read. The root, which can always be looked at, tells that of the server.
+  private var failure: String? {
+    (folder == nil ? server.availability.failure : nil) ?? (knownRecord ?? server.files[path])?.failure
+  }
+
+  private static let error: FileName = "user.ffmount.error"
+
+  /// Why the server's own files cannot be read here, which have no other attributes.
+  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+    guard name == Self.error, let failure else { throw .noAttribute }
+    return Array(failure.utf8)
+  }
+
+  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
+    guard failure != nil, try provenance(patience) == nil else { return [] }
+    return Array("user.ffmount.error\0".utf8)
+  }
+}
+
+extension Kind {
+  init(_ kind: ServerItem.Kind) {
+    switch kind {
+    case .file: self = .file
+    case .folder: self = .folder
+    case .link: self = .link
+    case .fifo: self = .fifo
+    case .socket: self = .socket
+    case .characterDevice: self = .characterDevice
+    case .blockDevice: self = .blockDevice
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Bytes
+import ServerAnswers
+import Tree
+
+/// A folder's entries as the server listed them once: whoever has begun reads them to the end.
+final class RemoteListing: Listing {
+  private let snapshot: Snapshot
+  private let folder: UInt64
+
+  private static let step = 512
+
+  init(_ snapshot: Snapshot, of folder: UInt64) {
+    self.snapshot = snapshot
+    self.folder = folder
+  }
+
+  var outlivesChanges: Bool { true }
+
+  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    let items = snapshot.items
+    guard place >= 0, place < Int64(items.count) else { return [] }
+    let start = Int(place)
+    return items[start..<min(items.count, start + Self.step)].enumerated().map { number, item in
+      ListedEntry(
+        name: ListedName(item.name), inode: RemoteItem.inode(item.name, in: folder), kind: Kind(item.kind),
+        next: Int64(start + number + 1))
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import TestSupport
+import Testing
+
+/// `ffmount http://…`: a mount of another machine's server.
+@Suite(
+  .serialized, .timeLimit(.minutes(3)), .enabled(if: MountScratch.exists("/dev/fuse"), "needs /dev/fuse"))
+struct ClientTests {
+  private static let server = MountProcess.program("ffserve")
+
+  @Test func serversTreeIsThatOfItsSource() async throws {
+    try await withScratch { scratch in
+      let result = try await script("remote_tree.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
+      #expect(result.lines == ["done"])
+    }
+  }
+
+  /// One that ends and comes back, has another file by then, hangs, or stays away.
+  @Test func lostServersAreWaitedForAWhile() async throws {
+    try await withScratch { scratch in
+      let result = try await script("remote_lost.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
+      #expect(result.lines == ["done"])
+    }
+  }
+
+  @Test func tokensCertificatesAndAddressesAreChecked() async throws {
+    try await withScratch { scratch in
+      let result = try await script("remote_access.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
+      #expect(result.lines == ["done"])
+    }
+  }
+
+  @Test func hostileServersCostThemselvesAnError() async throws {
+    try await withScratch { scratch in
+      let result = try await script("remote_hostile.py", MountProcess.binary, scratch.path, limit: 150)
+      #expect(result.lines.count == 1 && result.lines[0].hasPrefix("tried 4"), "\(result.text)")
+    }
+  }
+}

@@ -1,0 +1,84 @@
+"""A mount of a server, for a test: `ffmount http://…` in the foreground, until the `with` ends."""
+import os
+import subprocess
+import tempfile
+import time
+
+
+def complain(what):
+    print(what, flush=True)
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        complain(f"{what}: {str(found)[:500]!r} instead of {str(wanted)[:500]!r}")
+
+
+class Mount:
+    """`ended` is what it ended with; it must be 0, and it must take no longer than some seconds to end."""
+
+    def __init__(self, program, source, folder, *options):
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        self.words = [program, "-f", *options, source, folder]
+
+    def __enter__(self):
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stderr=self.log)
+        for _ in range(1000):
+            if os.path.ismount(self.folder):
+                return self
+            if self.process.poll() is not None:
+                raise SystemExit(f"{self.words}: it ended: {self.said}")
+            time.sleep(0.02)
+        self.process.kill()
+        raise SystemExit(f"{self.words}: it does not mount: {self.said}")
+
+    def __exit__(self, *_):
+        began = time.monotonic()
+        subprocess.run(["fusermount3", "-u", self.folder], timeout=20)
+        try:
+            self.ended = self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            subprocess.run(["fusermount3", "-uz", self.folder])
+            raise SystemExit(f"it does not end when it is unmounted: {self.said}")
+        expect("its end", self.ended, 0)
+        if time.monotonic() - began > 6:
+            complain(f"it took {time.monotonic() - began:.1f} s to unmount")
+
+    @property
+    def said(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    @property
+    def memory(self):
+        """Resident, in MB."""
+        with open(f"/proc/{self.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+
+def failure(body, *arguments):
+    """The errno that a call fails with and how long it took; 0 if it does not fail."""
+    began = time.monotonic()
+    try:
+        body(*arguments)
+        return 0, time.monotonic() - began
+    except OSError as error:
+        return error.errno, time.monotonic() - began
+
+
+def whole(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def attribute(path, name):
+    try:
+        return os.getxattr(path, "user.ffmount." + name).decode()
+    except OSError:
+        return ""
