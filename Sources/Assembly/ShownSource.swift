@@ -60,12 +60,18 @@ package struct ShownSource: Sendable {
       let root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: pool, named: options.sourceID)
       if isFolder {
         return (
-          try Tree(mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared), root
+          try Tree(
+            mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared,
+            keepsHandles: options.keepsHandles), root
         )
       }
       let name = FileName(path[path.index(after: slash)...].utf8)
       let top = try FileRoot(name, in: root, views: views, preferred: options.view)
-      return (Tree(root: top, views: views, overrides: options.overrides, isShared: options.isShared), root)
+      return (
+        Tree(
+          root: top, views: views, overrides: options.overrides, isShared: options.isShared,
+          keepsHandles: options.keepsHandles), root
+      )
     } catch {
       if case .system(let code) = error.kind {
         throw Refusal(.sourceMissing, "cannot show \(path): \(describe(code)) (check its permissions)")

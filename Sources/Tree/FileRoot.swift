@@ -93,8 +93,11 @@ extension Source {
 extension Tree {
   /// Mirrors the folder `root`.
   public convenience init(
-    mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false
+    mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
+    keepsHandles: Bool = false
   ) throws(Fault) {
-    self.init(root: try RealFolder(root: root), views: views, overrides: overrides, isShared: isShared)
+    self.init(
+      root: try RealFolder(root: root), views: views, overrides: overrides, isShared: isShared,
+      keepsHandles: keepsHandles)
   }
 }

@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// The nodes that the kernel has references to.
 ///
-/// The kernel counts its lookups and returns them with FORGET; a node lives while its count is above zero. Everything
-/// is under one lock, which is never held while an item's methods are called.
+/// The kernel counts its lookups and returns them with FORGET; a node lives while its count is above zero, or some time longer
+/// where an NFS server may hold on to what it knows it by. Everything is under one lock, which is never held while an item's
+/// methods are called.
 final class NodeTable: Sendable {
   fileprivate struct Slot {
     var node: Node?
@@ -12,10 +13,13 @@ final class NodeTable: Sendable {
     /// The number of child nodes.
     var children = 0
 
+    /// Whether another node has its name.
+    var isNameless = false
+
     /// Whether the kernel may be asked to forget the node. Real folders stay, as do nodes with children: one may be a
     /// process's working directory.
     var isEvictable: Bool {
-      guard let node else { return false }
+      guard let node, lookups > 0 else { return false }
       return node.item.kind != .folder || (node.item.isImmutable && children == 0)
     }
   }
@@ -25,20 +29,29 @@ final class NodeTable: Sendable {
     var slots: [Slot]
     var free: [UInt32] = []
     var names = NameTable(expecting: 0)
-    var generation: UInt64 = 1
+    /// Random, so that nothing stands for what an earlier mount had under the same id. The kernel takes 32 bits of it.
+    var generation = UInt64.random(in: 1...0x3fff_ffff)
+    /// How many nodes the kernel has not forgotten.
     var count = 1
     /// How many of those can change; the others are cheaper and more useful to keep.
     var changingCount = 1
     /// The next slot to consider for eviction.
     var hand = 2
+    /// How many nodes the kernel has forgotten that are here, and the next slot to consider for their eviction.
+    var forgottenCount = 0
+    var forgottenHand = 2
   }
 
   private let state: Mutex<State>
   let root: Node
   /// How many times as many nodes are kept if they cannot change: those are cheaper and more useful to keep.
   private static let unchangingFactor = 3
+  /// How many nodes are kept that the kernel has forgotten.
+  private let forgottenAtMost: Int
 
-  init(root item: any Item) {
+  /// - Parameter forgottenAtMost: how many nodes are kept that the kernel has forgotten, for `lookUpAgain`.
+  init(root item: any Item, keepingForgotten forgottenAtMost: Int = 0) {
+    self.forgottenAtMost = forgottenAtMost
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
     state = Mutex(State(slots: [Slot(), Slot(node: root, lookups: 1)]))
   }
@@ -59,16 +72,28 @@ final class NodeTable: Sendable {
     let node = state.withLock { state in
       if let id = state.find(parent, name, hash), let node = state.slots[Int(id)].node {
         if node.stands(for: found) {
-          state.slots[Int(id)].lookups += 1
+          state.addLookup(of: node)
           before = node.take(found)
           return node
         }
         // Another file has taken the name: the old node stays, without a name, until the kernel forgets it.
         state.removeName(node)
+        if state.slots[Int(id)].lookups == 0 { state.release(node) } else { state.slots[Int(id)].isNameless = true }
       }
       return state.add(parent, name, found, depth: depth, hash)
     }
     return (node, before != nil)
+  }
+
+  /// The node of an id, one lookup added: for who knows it by that, and not by a name. Throws ESTALE when it is gone.
+  func lookUpAgain(_ id: UInt64) throws(Fault) -> Node {
+    let node = state.withLock { state -> Node? in
+      guard id < UInt64(state.slots.count), let node = state.slots[Int(id)].node else { return nil }
+      state.addLookup(of: node)
+      return node
+    }
+    guard let node else { throw .stale }
+    return node
   }
 
   /// All nodes in a folder, at any depth. O(n) in the number of all nodes.
@@ -78,7 +103,7 @@ final class NodeTable: Sendable {
 
   func forget(_ id: UInt64, _ count: UInt64) {
     // Released outside the lock.
-    var released: Node?
+    var released: [Node] = []
     state.withLock { state in
       guard id > 1, id < UInt64(state.slots.count), let node = state.slots[Int(id)].node else { return }
       let lookups = state.slots[Int(id)].lookups
@@ -86,13 +111,19 @@ final class NodeTable: Sendable {
         state.slots[Int(id)].lookups = lookups - count
         return
       }
-      released = node
-      state.removeName(node)
-      if let parent = node.parent { state.slots[Int(parent.id)].children -= 1 }
-      state.slots[Int(id)] = Slot()
-      state.free.append(node.id)
+      guard lookups > 0 else { return }
       state.count -= 1
       if !node.item.isImmutable { state.changingCount -= 1 }
+      state.slots[Int(id)].lookups = 0
+      guard forgottenAtMost > 0, !state.slots[Int(id)].isNameless else {
+        if !state.slots[Int(id)].isNameless { state.removeName(node) }
+        state.vacate(node)
+        return released.append(node)
+      }
+      state.forgottenCount += 1
+      if state.forgottenCount > forgottenAtMost {
+        released = state.dropForgotten(downTo: forgottenAtMost / 8 * 7)
+      }
     }
     _ = released
   }
@@ -141,6 +172,43 @@ extension NodeTable.State {
   fileprivate mutating func removeName(_ node: Node) {
     guard let parent = node.parent else { return }
     names.remove(node.id, NameTable.hash(parent.id, node.name.bytes)) { [slots] in Self.hash($0, slots) }
+  }
+
+  fileprivate mutating func addLookup(of node: Node) {
+    if slots[Int(node.id)].lookups == 0 {
+      forgottenCount -= 1
+      count += 1
+      if !node.item.isImmutable { changingCount += 1 }
+    }
+    slots[Int(node.id)].lookups += 1
+  }
+
+  /// Gives the slot of a node without a name to others.
+  fileprivate mutating func vacate(_ node: Node) {
+    if let parent = node.parent { slots[Int(parent.id)].children -= 1 }
+    slots[Int(node.id)] = NodeTable.Slot()
+    free.append(node.id)
+  }
+
+  /// Gives up a node without a name that the kernel has forgotten.
+  fileprivate mutating func release(_ node: Node) {
+    forgottenCount -= 1
+    vacate(node)
+  }
+
+  /// Drops nodes that the kernel has forgotten, those first that no other is below, until there are so many; returns them.
+  fileprivate mutating func dropForgotten(downTo wanted: Int) -> [Node] {
+    var dropped: [Node] = []
+    for _ in 0..<slots.count where forgottenCount > wanted {
+      if forgottenHand >= slots.count { forgottenHand = 2 }
+      let slot = slots[forgottenHand]
+      forgottenHand += 1
+      guard let node = slot.node, slot.lookups == 0, slot.children == 0 else { continue }
+      removeName(node)
+      release(node)
+      dropped.append(node)
+    }
+    return dropped
   }
 
   fileprivate mutating func add(

@@ -7,6 +7,7 @@ extension Tree {
   public func lookUp(
     _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> Entry {
+    if keepsHandles, name == "." || name == ".." { return try lookUpAgain(parent, isParent: name == "..", patience) }
     let folder = try nodes.node(parent)
     let found = try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
     guard let (found, depth) = found else { throw .notFound }
@@ -15,6 +16,20 @@ extension Tree {
     // for.
     if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
     return entry
+  }
+
+  /// The node of an id, or its folder's, for an NFS server that knows it by that.
+  private func lookUpAgain(_ id: UInt64, isParent: Bool, _ patience: Patience) throws(Fault) -> Entry {
+    let wanted = isParent ? try nodes.node(id).parent.map { UInt64($0.id) } ?? Self.root : id
+    let node = try nodes.lookUpAgain(wanted)
+    do throws(Fault) {
+      let attributes = try attributes(wanted, patience).0
+      return Entry(
+        node: wanted, generation: node.generation, attributes: attributes, lifetime: 0, attributesLifetime: 0)
+    } catch {
+      forget(wanted, 1)
+      throw error
+    }
   }
 
   func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {

@@ -11,6 +11,10 @@ public final class Tree: Sendable {
   let overrides: Overrides
   /// Whether several users see the mount: then access lists and `Secrecy` apply.
   public let isShared: Bool
+  /// Whether nodes can be found by their ids after they were forgotten.
+  public let keepsHandles: Bool
+  /// Some 400 bytes each.
+  private static let keptForgotten = 1 << 20
   let nodes: NodeTable
   let sniffed = SniffedFiles()
   /// Real files that may be open, by node.
@@ -26,11 +30,16 @@ public final class Tree: Sendable {
   /// The root's node id.
   public static let root: UInt64 = 1
 
-  public init(root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false) {
+  /// - Parameter keepsHandles: whether nodes stay for who knows them by their ids, as an NFS server does, when they are
+  ///   forgotten.
+  public init(
+    root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false, keepsHandles: Bool = false
+  ) {
+    self.keepsHandles = keepsHandles
     self.views = views
     self.overrides = overrides
     self.isShared = isShared
-    nodes = NodeTable(root: root)
+    nodes = NodeTable(root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0)
   }
 
   /// What the kernel may cache for a name, and for how long.

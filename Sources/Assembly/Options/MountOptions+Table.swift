@@ -93,6 +93,7 @@ extension MountOptions {
 
     // The mount.
     "auto_unmount": .flag("unmount even if the program is killed") { $0.unmountsAutomatically = true },
+    "export": .flag("keep what NFS servers know files by") { $0.keepsHandles = true },
     "nonempty": .flag("mount over a folder with files in it") { $0.permitsNonempty = true },
     "fsname": .text("the first column of mount and df") { $0.name = $1 },
     "idle": .number("unmount after so many seconds without use", 1...86400 * 365, "a number of seconds, 1 or more") {

@@ -25,6 +25,8 @@ package struct MountOptions {
   package var zip = ZipOptions()
   /// The source of the passwords.
   package var passwordFile: PasswordFile?
+  /// Whether what an NFS server knows files by holds for as long as the mount.
+  package var keepsHandles = false
   /// After how many seconds without use the mount is unmounted; nil for never.
   package var idleTime: Int?
   /// The number of workers; nil for one per processor.

@@ -8,6 +8,9 @@ public protocol FileSystem: AnyObject, Sendable {
   /// node used by somebody other than its owner.
   var hasAccessLists: Bool { get }
 
+  /// Whether the kernel looks up `.` and `..` of nodes that it has forgotten, for NFS servers.
+  var keepsHandles: Bool { get }
+
   /// Answers LOOKUP: the node of a name in a folder.
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
   /// The kernel has dropped `count` lookups of a node; there is no reply.

@@ -8,7 +8,7 @@ enum Operations {
     unsafe table.`init` = { user, connection in
       guard let user = unsafe user, let connection = unsafe connection else { return }
       let fileSystem = unsafe Operations.fileSystem(user)
-      unsafe Operations.negotiate(connection, hasAccessLists: fileSystem.hasAccessLists)
+      unsafe Operations.negotiate(connection, with: fileSystem)
       fileSystem.started()
     }
     unsafe table.lookup = { request, parent, name in
@@ -94,9 +94,12 @@ enum Operations {
     return table
   }
 
-  private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>, hasAccessLists: Bool) {
+  private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>, with fileSystem: any FileSystem) {
     let capable = unsafe connection.pointee.capable
-    for wanted in (hasAccessLists ? [FUSE_CAP_POSIX_ACL] : []) + [
+    let own =
+      (fileSystem.hasAccessLists ? [FUSE_CAP_POSIX_ACL] : [])
+      + (fileSystem.keepsHandles ? [FUSE_CAP_EXPORT_SUPPORT] : [])
+    for wanted in own + [
       FUSE_CAP_SPLICE_WRITE, FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_READDIRPLUS,
       FUSE_CAP_AUTO_INVAL_DATA, FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_ASYNC_READ,
     ] where capable & UInt32(wanted) != 0 {

@@ -83,6 +83,7 @@ public final class MountedTree: FileSystem {
   }
 
   public var hasAccessLists: Bool { tree.isShared }
+  public var keepsHandles: Bool { tree.keepsHandles }
 
   /// Asks the kernel to forget the least recently used nodes if it knows too many.
   func trim() {

@@ -1,0 +1,139 @@
+"""handles.py BINARY SOURCE MOUNTPOINT: whether what an NFS server knows files by holds when the kernel has forgotten them.
+
+Takes file handles, has the kernel drop its caches and opens by the handles, as nfsd and nfs-ganesha do: with -o export all of
+them open and have the same bytes, without it those of forgotten files do not, and nothing opens by the handle of another mount.
+"""
+import ctypes
+import errno
+import os
+import subprocess
+import sys
+import time
+
+binary, source, mountpoint = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
+SIZE = 128
+
+
+class Handle(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint), ("type", ctypes.c_int), ("bytes", ctypes.c_char * SIZE)]
+
+
+def take(path):
+    handle, mount = Handle(SIZE), ctypes.c_int()
+    if libc.name_to_handle_at(-100, path.encode(), ctypes.byref(handle), ctypes.byref(mount), 0) != 0:
+        raise OSError(ctypes.get_errno(), path)
+    return bytes(handle)
+
+
+def opened(handle, flags=os.O_RDONLY):
+    """A descriptor of what a handle stands for."""
+    root = os.open(mountpoint, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        got = libc.open_by_handle_at(root, handle, flags | os.O_CLOEXEC)
+        if got < 0:
+            raise OSError(ctypes.get_errno(), "open_by_handle_at")
+        return got
+    finally:
+        os.close(root)
+
+
+def content(handle, isFolder):
+    descriptor = opened(handle, os.O_RDONLY | (os.O_DIRECTORY if isFolder else 0))
+    try:
+        if isFolder:
+            return sorted(os.listdir(descriptor)), os.stat("..", dir_fd=descriptor).st_ino
+        return os.read(descriptor, 1 << 20), os.fstat(descriptor).st_ino
+    finally:
+        os.close(descriptor)
+
+
+def inode(handle):
+    descriptor = opened(handle, os.O_PATH)
+    try:
+        return os.fstat(descriptor).st_ino
+    finally:
+        os.close(descriptor)
+
+
+def forget():
+    """Has the kernel forget what nobody has open, and waits until ffmount has been told."""
+    for _ in range(3):
+        os.sync()
+        with open("/proc/sys/vm/drop_caches", "w") as file:
+            file.write("2")
+        time.sleep(0.1)
+
+
+def paths():
+    found = []
+    for folder, folders, files in os.walk(mountpoint):
+        found += [(os.path.join(folder, name), name in folders) for name in folders + files]
+    return found
+
+
+def mounted(*options):
+    daemon = subprocess.Popen([binary, "-f", *options, source, mountpoint], stderr=subprocess.DEVNULL)
+    for _ in range(1000):
+        if os.path.ismount(mountpoint):
+            return daemon
+        time.sleep(0.01)
+    sys.exit("it is not mounted")
+
+
+def unmounted(daemon):
+    for _ in range(100):
+        if subprocess.run(["umount", mountpoint], stderr=subprocess.DEVNULL).returncode == 0:
+            break
+        time.sleep(0.05)
+    daemon.wait(20)
+
+
+def run(*options):
+    """What opens by its handle as before, what is stale, and a handle of this mount."""
+    daemon = mounted(*options)
+    try:
+        before = {}
+        for path, isFolder in paths():
+            handle = take(path)
+            before[path] = handle, isFolder, content(handle, isFolder)
+        forget()
+        same, stale = [], []
+        for path, (handle, isFolder, known) in before.items():
+            try:
+                got = content(handle, isFolder)
+            except OSError as error:
+                if error.errno != errno.ESTALE:
+                    raise
+                stale.append(path)
+                continue
+            if got != known:
+                sys.exit(f"{path}: {got} was {known}")
+            same.append(path)
+        # A name leads to what the handle stood for.
+        for path, (handle, isFolder, known) in before.items():
+            if options and os.stat(path).st_ino != inode(handle):
+                sys.exit(f"{path}: its handle is another file's")
+        return same, stale, next(handle for path, (handle, _, _) in before.items() if path.endswith("inner.txt"))
+    finally:
+        unmounted(daemon)
+
+
+same, stale, handle = run("-o", "export")
+if stale or len(same) < 10:
+    sys.exit(f"with -o export: {len(same)} are the same, stale are {stale}")
+daemon = mounted("-o", "export")
+try:
+    paths()
+    try:
+        os.close(opened(handle))
+        sys.exit("a handle of an earlier mount opens something")
+    except OSError as error:
+        if error.errno != errno.ESTALE:
+            raise
+finally:
+    unmounted(daemon)
+_, stale, _ = run()
+if not stale:
+    sys.exit("without -o export nothing was forgotten: this does not test anything")
+print("done")
