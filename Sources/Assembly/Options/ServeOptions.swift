@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import Glibc
 
 /// The command line of `ffmount serve`, which its program parses, too.
 package struct ServeOptions: ParsableArguments {
@@ -29,6 +30,15 @@ package struct ServeOptions: ParsableArguments {
   package var noToken = false
 
   @Option(
+    help: ArgumentHelp(
+      "A proxy, by its address or network, that is believed for whom it asks (X-Forwarded-For, X-Forwarded-Proto).",
+      valueName: "address"))
+  package var proxy: [String] = []
+
+  @Option(help: ArgumentHelp("How long answers may go on after SIGTERM.", valueName: "seconds"))
+  package var drain = 3
+
+  @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("The files of a certificate chain and its key, in PEM: then only TLS.", valueName: "file"),
     completion: .file())
@@ -53,5 +63,12 @@ package struct ServeOptions: ParsableArguments {
       throw ValidationError("--token, --token-file and --no-token exclude each other")
     }
     if let token { try Token.check(token, from: "--token") }
+    if let bad = proxy.first(where: { AddressRange($0) == nil }) {
+      throw ValidationError("--proxy \(bad): expected an IP address, or a network such as 10.0.0.0/8")
+    }
+    guard (0...86400).contains(drain) else { throw ValidationError("--drain \(drain): expected 0 to 86400 seconds") }
   }
+
+  /// The networks of `--proxy`.
+  package var proxies: [AddressRange] { proxy.compactMap { AddressRange($0) } }
 }

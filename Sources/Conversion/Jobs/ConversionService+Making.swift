@@ -20,6 +20,13 @@ extension ConversionService {
     let conversion = pool.conversion(recipe)
     subject.isBundle = conversion?.naming == .folder
     subject.opener = conversion?.opener ?? subject.opener
+    // What is read while it is made cannot wait for others, nor does what nobody has asked for.
+    let name = isWhole(recipe) && !task.isAhead ? name(recipe, of: bytes, inState: revision) : nil
+    let turn = name.flatMap { cache?.turn($0) { !task.isCancelled } }
+    if name != nil, let kept = (try? kept(recipe, of: bytes, inState: revision, .blocking)) ?? nil {
+      return .made(kept.size, kept, remark: "", isKept: true)
+    }
+    defer { withExtendedLifetime(turn) {} }
     return attempt { [subject] () throws(Failed) in
       do throws(Failed) { return try make(recipe, subject, task, worker, growing) } catch {
         // What nothing can be left out of is as good as its copy.
@@ -75,13 +82,22 @@ extension ConversionService {
     throw Failed(Fault(.system(ENOSPC), reason), isLasting: false)
   }
 
+  /// Whether a result is read only once it is whole.
+  private func isWhole(_ recipe: Recipe) -> Bool { (pool.conversion(recipe)?.making ?? .whole) == .whole }
+
   private func made(
     _ recipe: Recipe, _ subject: InHand, _ output: TemporaryFile, size: Int64, remark: String, isKept: Bool
   ) -> Outcome {
     let name = isKept ? name(recipe, of: subject.bytes, inState: subject.revision) : nil
-    let kept = name.flatMap { cache?.keep(output, size: size, $0.fileName) }
-    let made = Rendition(output, size: size, identity: subject.bytes.identity?.converted(by: recipe), kept: kept)
-    return .made(size, made, remark: remark, isKept: kept != nil)
+    let identity = subject.bytes.identity?.converted(by: recipe)
+    switch name.flatMap({ cache?.keep(output, size: size, $0.fileName) }) ?? .failed {
+    case .kept(let state):
+      return .made(size, Rendition(output, size: size, identity: identity, kept: state), remark: remark, isKept: true)
+    case .known(let file, let state, let size) where isWhole(recipe):
+      return .made(size, Rendition(file, size: size, identity: identity, kept: state), remark: remark, isKept: true)
+    case .known, .failed:
+      return .made(size, Rendition(output, size: size, identity: identity, kept: nil), remark: remark, isKept: false)
+    }
   }
 
   /// A file's own bytes, since nothing can be made of them.

@@ -132,6 +132,13 @@ ssize_t ffmount_receive(int socket, void *message, size_t count, int *descriptor
   return received;
 }
 
+int ffmount_lock_byte(int file, int64_t place) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+    while (fcntl(file, F_OFD_SETLK, &lock) != 0)
+        if (errno != EINTR) return errno;
+    return 0;
+}
+
 uint32_t ffmount_file_system(int file) {
     struct statfs status;
     return fstatfs(file, &status) == 0 ? (uint32_t)status.f_type : 0;

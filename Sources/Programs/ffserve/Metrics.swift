@@ -1,3 +1,6 @@
+import Bytes
+import Files
+import Glibc
 import NIOHTTP1
 import Synchronization
 import Tree
@@ -6,6 +9,7 @@ import Tree
 final class Metrics: Sendable {
   private let answers = Mutex<[UInt: Int]>([:])
   private let bytes = Atomic<Int>(0)
+  private let start = Timestamp.now.seconds
 
   func note(_ status: HTTPResponseStatus) { answers.withLock { $0[status.code, default: 0] += 1 } }
 
@@ -13,16 +17,64 @@ final class Metrics: Sendable {
 
   /// In the text format, version 0.0.4.
   func response(_ site: Site) -> Response {
-    let answers = answers.withLock { $0 }.sorted { $0.key < $1.key }
-    var lines = ["# TYPE ffserve_answers_total counter"]
-    lines += answers.map { "ffserve_answers_total{status=\"\($0.key)\"} \($0.value)" }
-    lines += [
-      "# TYPE ffserve_sent_bytes_total counter", "ffserve_sent_bytes_total \(bytes.load(ordering: .relaxed))",
-      "# TYPE ffserve_connections gauge", "ffserve_connections \(site.connections.count)",
-      "# TYPE ffserve_nodes gauge", "ffserve_nodes \(site.tree.nodeCount)",
-    ]
+    let work = site.tree.work
+    let converting = work.activities.count { $0.kind == .converting }
+    var text = MetricsText()
+    text.add(
+      "ffserve_answers_total", .counter, "Answers by their status.",
+      answers.withLock { $0 }.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", Double($0.value)) })
+    text.add("ffserve_sent_bytes_total", .counter, "Bytes of bodies that were sent.", bytes.load(ordering: .relaxed))
+    text.add("ffserve_wrong_tokens_total", .counter, "Wrong tokens that came.", site.access.wrongTokens)
+    text.add("ffserve_connections", .gauge, "Open connections.", site.connections.count)
+    text.add("ffserve_nodes", .gauge, "Files and folders of the tree that are known by a number.", site.tree.nodeCount)
+    text.add("ffserve_conversions_running", .gauge, "Conversions under way.", converting)
+    text.add("ffserve_conversions_waiting", .gauge, "Conversions that wait for a worker.", work.waiting)
+    text.add("ffserve_conversions_made_total", .counter, "Files that were converted.", work.made)
+    text.add("ffserve_conversions_failed", .gauge, "Conversions that failed the last time.", work.failures.count)
+    let own = Self.process
+    text.add("process_cpu_seconds_total", .counter, "Processor time, without workers'.", [("", own.seconds)])
+    text.add("process_resident_memory_bytes", .gauge, "Resident memory, without workers'.", own.memory)
+    text.add("process_start_time_seconds", .gauge, "When the server started, since 1970.", Int(start))
     return Response(
-      .ok, headers: [("Content-Type", "text/plain; version=0.0.4"), ("Cache-Control", "no-store")],
-      .bytes(Array((lines.joined(separator: "\n") + "\n").utf8)))
+      .ok, headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")],
+      .bytes(text.bytes))
+  }
+
+  private static var process: (seconds: Double, memory: Int) {
+    var usage = rusage()
+    _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    let seconds = [usage.ru_utime, usage.ru_stime].reduce(0.0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+    // Its second number counts resident pages (proc(5)).
+    var text = [UInt8](repeating: 0, count: 256)
+    let raw = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+    let count = unsafe raw < 0 ? 0 : max(0, read(raw, &text, text.count))
+    if raw >= 0 { close(raw) }
+    let words = text[..<count].split { $0 == 0x20 }
+    let pages = words.count > 1 ? Int(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+    return (seconds, pages * Int(sysconf(Int32(_SC_PAGESIZE))))
+  }
+}
+
+/// Metrics as Prometheus's text format has them: what they mean, their kind, their values.
+private struct MetricsText {
+  enum Kind: String {
+    case counter
+    case gauge
+  }
+
+  private var text = ""
+
+  var bytes: [UInt8] { Array(text.utf8) }
+
+  mutating func add(_ name: String, _ kind: Kind, _ meaning: String, _ value: Int) {
+    add(name, kind, meaning, [("", Double(value))])
+  }
+
+  mutating func add(_ name: String, _ kind: Kind, _ meaning: String, _ values: [(labels: String, Double)]) {
+    text += "# HELP \(name) \(meaning)\n# TYPE \(name) \(kind.rawValue)\n"
+    for (labels, value) in values {
+      let number = value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
+      text += "\(name)\(labels) \(number)\n"
+    }
   }
 }

@@ -56,15 +56,18 @@ struct Server {
       settings, index, conversions, reserve: ShownSource.reserve(settings, conversions) + connections)
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    let token = given ?? (options.noToken || isLoopback ? nil : Secret.random())
+    // Behind a proxy, who asks is not who may use this machine.
+    let isOpen = options.noToken || isLoopback && options.proxy.isEmpty
+    let token = given ?? (isOpen ? nil : Secret.random())
+    let proxies = Proxies(options.proxies)
     let bench = Bench(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
     let longBench = Bench(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
     let context = try isTLS ? secureContext() : nil
     // The port is known once it is bound, and nothing is answered before.
-    let listening = try listen(group) { port in
-      let access = Access(
-        token: token, port: port, isTLS: isTLS, hosts: HostNames(given: options.name + [options.host]))
-      return Site(tree, of: source, access, bench, long: longBench, connections: connections) { [logger] line in
+    let listening = try listen(group) {
+      let access = Access(token: token, hosts: HostNames(given: options.name + [options.host]))
+      return Site(tree, of: source, access, behind: proxies, bench, long: longBench, connections: connections) {
+        [logger] line in
         logger.notice("\(line)")
       }
     } secure: {
@@ -79,9 +82,11 @@ struct Server {
     var signal: Int32 = 0
     _ = unsafe sigwait(&signals, &signal)
     listening.site.end()
-    Self.exit(after: Self.patience)
     announcer?.end()
+    // Nobody comes any more: who distributes requests asks another server.
     try? listening.channel.close().wait()
+    drain(listening.site.connections, signal, signals)
+    Self.exit(after: Self.patience)
     tree.stop()
     // What is done has somewhere to go until then.
     bench.stop()
@@ -104,6 +109,19 @@ struct Server {
       case .gaveUp(let reason): logger.warning("not announced in the local network: \(reason)")
       }
     }
+  }
+
+  /// Lets answers that are under way be sent to the end after SIGTERM, for as long as the options say, or until another signal
+  /// comes.
+  private func drain(_ connections: ConnectionLimit, _ signal: Int32, _ signals: sigset_t) {
+    guard signal == SIGTERM, options.drain > 0 else { return }
+    var signals = signals
+    _ = unsafe sigaddset(&signals, SIGUSR1)
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let here = pthread_self()
+    connections.drain { _ = pthread_kill(here, SIGUSR1) }
+    var limit = timespec(tv_sec: options.drain, tv_nsec: 0)
+    _ = unsafe sigtimedwait(&signals, nil, &limit)
   }
 
   private var isLoopback: Bool {
@@ -141,7 +159,7 @@ struct Server {
   }
 
   private func listen(
-    _ group: MultiThreadedEventLoopGroup, _ makeSite: (Int) -> Site, secure: () -> NIOSSLContext?
+    _ group: MultiThreadedEventLoopGroup, _ makeSite: () -> Site, secure: () -> NIOSSLContext?
   ) throws -> Listening {
     let context = secure()
     let held = SiteHolder()
@@ -168,7 +186,7 @@ struct Server {
     do {
       let channel = try bootstrap.bind(host: options.host, port: options.port).wait()
       let port = channel.localAddress?.port ?? options.port
-      let site = makeSite(port)
+      let site = makeSite()
       held.site = site
       try channel.setOption(.autoRead, value: true).wait()
       return Listening(channel: channel, port: port, site: site)

@@ -28,6 +28,8 @@ final class Site: Sendable {
   let recent = RecentAnswers()
   let largeAnswers = LargeAnswers(256 << 20)
   private let folders = RecentFolders()
+  let health = Health()
+  let proxies: Proxies
   private let clock = Mutex((second: Int64.min, text: ""))
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
@@ -39,12 +41,14 @@ final class Site: Sendable {
   ]
 
   init(
-    _ tree: Tree, of source: ShownSource, _ access: Access, _ bench: Bench, long longBench: Bench, connections: Int,
+    _ tree: Tree, of source: ShownSource, _ access: Access, behind proxies: Proxies, _ bench: Bench,
+    long longBench: Bench, connections: Int,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
     self.source = source
     self.access = access
+    self.proxies = proxies
     self.bench = bench
     self.longBench = longBench
     self.connections = ConnectionLimit(connections)
@@ -53,6 +57,7 @@ final class Site: Sendable {
 
   /// Answers a request, or says how. Blocks on nothing.
   func answer(_ request: Request) -> Answer {
+    if request.path == "/healthz", request.method == .GET || request.method == .HEAD { return health.answer(self) }
     let cookie: String?
     switch access.check(request) {
     case .refused(let response): return .now(response)

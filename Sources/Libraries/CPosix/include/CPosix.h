@@ -18,6 +18,9 @@ ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
 /// fstatfs(2), which is in no header of Swift's Glibc: the number of a file system's kind; 0 if it fails.
 uint32_t ffmount_file_system(int file);
+/// fcntl(2) with F_OFD_SETLK, which is variadic: locks one byte of an open file exclusively, for as long as it is open. Returns
+/// 0 or errno, EAGAIN if somebody else has locked it.
+int ffmount_lock_byte(int file, int64_t place);
 /// statx(2) with AT_STATX_FORCE_SYNC, hidden behind _GNU_SOURCE: makes the file system report the size anew.
 int ffmount_refresh_size(int folder, const char *path);
 /// statx(2) with AT_STATX_DONT_SYNC: whether an entry is a folder with room for `count` folders by its links, or one that

@@ -11,7 +11,10 @@ final class Connection: ChannelInboundHandler {
   private let site: Site
   private let isTLS: Bool
   private var peer = ""
+  /// The client's, behind a proxy of the last request.
   private var network = Network.unknown
+  /// Where the connection comes from; nil for a proxy, which has many.
+  private var counted: Network?
   private var head: HTTPRequestHead?
   private var body: [UInt8] = []
   private var isTooLarge = false
@@ -51,18 +54,27 @@ final class Connection: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     peer = context.remoteAddress?.ipAddress ?? ""
     network = Network(peer)
-    guard site.connections.enter(network) else { return context.close(promise: nil) }
+    counted = site.proxies.contains(peer) ? nil : network
+    guard site.connections.enter(context.channel, of: counted) else { return context.close(promise: nil) }
     isCounted = true
     wait(Self.requestTime, context)
   }
 
   private var isCounted = false
+  /// How many requests have come that have not been answered to the end.
+  private var answering = 0
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is Draining else { return context.fireUserInboundEventTriggered(event) }
+    keepsAlive = false
+    if answering == 0, head == nil { context.close(promise: nil) }
+  }
 
   func channelInactive(context: ChannelHandlerContext) {
     timer?.cancel()
     client?.leave()
     client = nil
-    if isCounted { site.connections.leave(network) }
+    if isCounted { site.connections.leave(context.channel, of: counted) }
     isCounted = false
     giveBack()
   }
@@ -125,6 +137,7 @@ final class Connection: ChannelInboundHandler {
     guard let head = head.take() else { return }
     keepsAlive = head.isKeepAlive && !site.isEnding
     isAnswering = true
+    answering += 1
     if isTooLarge {
       keepsAlive = false
       return send(.problem(.payloadTooLarge, "a body has at most 64 KiB"), to: head.method, context)
@@ -137,7 +150,8 @@ final class Connection: ChannelInboundHandler {
       keepsAlive = false
       return send(.problem(.badRequest, "HTTP/1.0 has no Transfer-Encoding"), to: head.method, context)
     }
-    let request = Request(head, body: body, isTLS: isTLS, peer: peer)
+    let request = Request(head, body: body, isTLS: isTLS, peer: peer, behind: site.proxies)
+    if counted == nil { network = Network(request.peer) }
     body = []
     wait(.hours(24), context)
     switch site.answer(request) {
@@ -212,6 +226,7 @@ final class Connection: ChannelInboundHandler {
       if held > 0 { site.largeAnswers.give(back: held) }
       if case .failure = result { return context.close(promise: nil) }
       guard keepsAlive else { return context.close(promise: nil) }
+      answering -= 1
       if head == nil, client == nil { wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime, context) }
     }
   }

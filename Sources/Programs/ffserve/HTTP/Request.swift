@@ -15,10 +15,13 @@ struct Request: Sendable {
   /// A small body; empty for most requests.
   let body: [UInt8]
   let isTLS: Bool
+  /// Whether the client asks by TLS, if only as far as a proxy.
+  let isSecure: Bool
   /// The client's address, without the port.
   let peer: String
 
-  init(_ head: HTTPRequestHead, body: [UInt8], isTLS: Bool, peer: String) {
+  init(_ head: HTTPRequestHead, body: [UInt8], isTLS: Bool, peer: String, behind proxies: Proxies) {
+    let client = proxies.client(head.headers, from: peer)
     method = head.method
     let (authority, target) = Self.parts(of: head.uri[...])
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -29,7 +32,8 @@ struct Request: Sendable {
     headers = head.headers
     self.body = body
     self.isTLS = isTLS
-    self.peer = peer
+    isSecure = isTLS || client.isSecure ?? false
+    self.peer = client.address
   }
 
   /// Of an absolute target, as proxies send it, whom it is for, and the rest (RFC 9112, section 3.2.2).

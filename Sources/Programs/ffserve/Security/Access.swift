@@ -1,9 +1,10 @@
 import Bytes
 import NIOHTTP1
+import Synchronization
 import Text
 
 /// Who may ask: whoever knows the token, by a name that the server goes by.
-struct Access: Sendable {
+final class Access: Sendable {
   enum Verdict {
     /// With the cookie to set, for who gave the token in the address.
     case admitted(cookie: String?)
@@ -14,17 +15,16 @@ struct Access: Sendable {
   private let token: Secret?
   /// What the cookie holds: it says that its owner knew the token, and is not the token.
   private let pass: Secret
-  private let cookieName: String
-  private let isTLS: Bool
   private let hosts: HostNames
   private let guesses = GuessLimit()
+  private let wrong = Atomic<Int>(0)
 
-  init(token: String?, port: Int, isTLS: Bool, hosts: HostNames) {
+  /// How many wrong tokens have come.
+  var wrongTokens: Int { wrong.load(ordering: .relaxed) }
+
+  init(token: String?, hosts: HostNames) {
     self.token = token.map { Secret(Array($0.utf8)) }
     pass = Secret.derived(from: token ?? "", for: "cookie of ffserve")
-    // Cookies are not separated by ports.
-    cookieName = "ffserve-\(port)"
-    self.isTLS = isTLS
     self.hosts = hosts
   }
 
@@ -45,7 +45,10 @@ struct Access: Sendable {
     if isEmbedded(request) { return .refused(.problem(.forbidden, "a page asks for this as a part of itself")) }
     guard let token else { return .admitted(cookie: nil) }
     // Nobody guesses 256 bits, and who knew the token is not locked out by those who do not.
-    if cookies(request).contains(where: { pass.matches(Array($0.utf8)) }) { return .admitted(cookie: nil) }
+    let cookieName = Self.cookieName(host)
+    if Self.cookies(cookieName, request).contains(where: { pass.matches(Array($0.utf8)) }) {
+      return .admitted(cookie: nil)
+    }
     guard guesses.permits(request.peer) else {
       return .refused(.problem(.tooManyRequests, "too many wrong tokens", headers: [("Retry-After", "60")]))
     }
@@ -61,10 +64,14 @@ struct Access: Sendable {
     if let fromQuery { given.append(fromQuery) }
     if given.contains(where: token.matches) {
       guard let fromQuery, token.matches(fromQuery) else { return .admitted(cookie: nil) }
+      let secure = request.isSecure ? "; Secure" : ""
       return .admitted(
-        cookie: "\(cookieName)=\(pass.hexadecimal); Path=/; HttpOnly; SameSite=Strict\(isTLS ? "; Secure" : "")")
+        cookie: "\(cookieName)=\(pass.hexadecimal); Path=/; HttpOnly; SameSite=Strict\(secure)")
     }
-    if !given.isEmpty { guesses.noteWrong(request.peer) }
+    if !given.isEmpty {
+      guesses.noteWrong(request.peer)
+      wrong.add(1, ordering: .relaxed)
+    }
     let isDAV = request.path.hasPrefix("/dav")
     let challenge = isDAV ? "Basic realm=\"ffmount\", charset=\"UTF-8\"" : "Bearer realm=\"ffmount\""
     if request.path == "/" { return .refused(Page.locked.with("WWW-Authenticate", challenge)) }
@@ -89,8 +96,14 @@ struct Access: Sendable {
     return kind != "empty" && kind != "document"
   }
 
+  /// Cookies are not separated by ports. That of the address that is asked: several servers behind one have one cookie.
+  private static func cookieName(_ host: String) -> String {
+    let port = host.split(separator: ":").last.map { $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? $0 : "" } ?? ""
+    return host.contains(":") && !port.isEmpty && !host.hasSuffix("]") ? "ffserve-\(port)" : "ffserve"
+  }
+
   /// All of the name: another server of the same machine can set one that hides the right one, and is none.
-  private func cookies(_ request: Request) -> some Sequence<Substring> {
+  private static func cookies(_ cookieName: String, _ request: Request) -> some Sequence<Substring> {
     request.headers["cookie"].lazy.flatMap { $0.split(separator: ";").prefix(64) }.compactMap { pair in
       let pair = pair.drop { $0 == " " }
       return pair.hasPrefix(cookieName + "=") ? pair.dropFirst(cookieName.count + 1) : nil
