@@ -80,8 +80,13 @@ extension Timestamp {
 }
 
 /// The time of the monotonic clock.
-public func monotonicNanoseconds() -> UInt64 {
+public func monotonicNanoseconds() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC) }
+
+/// The processor time that this process has used.
+public func processorNanoseconds() -> UInt64 { nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID) }
+
+private func nanoseconds(of clock: clockid_t) -> UInt64 {
   var time = timespec()
-  _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  _ = unsafe clock_gettime(clock, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -41,9 +41,7 @@ final class Metrics: Sendable {
   }
 
   private static var process: (seconds: Double, memory: Int) {
-    var usage = rusage()
-    _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    let seconds = [usage.ru_utime, usage.ru_stime].reduce(0.0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
+    let seconds = Double(processorNanoseconds()) / 1e9
     // Its second number counts resident pages (proc(5)).
     var text = [UInt8](repeating: 0, count: 256)
     let raw = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)

@@ -30,8 +30,8 @@ struct Server {
   private static let searchers = (usual: 2, most: 32)
   /// How long what was found a moment ago is held at most when nobody asks, twice.
   private static let tidyTime = TimeAmount.seconds(1)
-  /// How long answers may take to end, in microseconds.
-  private static let patience: UInt32 = 1_800_000
+  /// How long answers may take to end, in seconds.
+  private static let patience: UInt32 = 2
 
   /// Blocks until SIGINT, SIGTERM or SIGHUP arrives.
   func run() throws {
@@ -120,7 +120,7 @@ struct Server {
     _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     let here = pthread_self()
     connections.drain { _ = pthread_kill(here, SIGUSR1) }
-    var limit = timespec(tv_sec: options.drain, tv_nsec: 0)
+    var limit = Timestamp(seconds: Int64(options.drain), nanoseconds: 0).timespec
     _ = unsafe sigtimedwait(&signals, nil, &limit)
   }
 
@@ -128,13 +128,10 @@ struct Server {
     options.host == "localhost" || options.host == "::1" || options.host.hasPrefix("127.")
   }
 
-  /// Exits the process after `microseconds`, whatever is under way.
-  private static func exit(after microseconds: UInt32) {
-    signal(SIGALRM, SIG_DFL)
-    var time = itimerval()
-    time.it_value = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
+  /// Exits the process after `seconds`, whatever is under way.
+  private static func exit(after seconds: UInt32) {
     signal(SIGALRM) { _ in _exit(0) }
-    _ = unsafe setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &time, nil)
+    alarm(seconds)
   }
 
   private func secureContext() throws -> NIOSSLContext {

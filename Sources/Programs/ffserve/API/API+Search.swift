@@ -1,5 +1,5 @@
 import Bytes
-import Glibc
+import Files
 import NIOHTTP1
 import Text
 import Tree
@@ -67,7 +67,7 @@ extension API {
     var hits: [SearchAnswer.Hit] = []
     var isComplete = true
     var folders: [(place: Place, path: TreePath)] = [(start, path)]
-    let end = Self.now + Self.longest
+    let end = monotonicNanoseconds() + Self.longest
     while let (place, path) = folders.popLast(), isComplete {
       try Interest.check()
       var inner: [FileName] = []
@@ -78,23 +78,17 @@ extension API {
           if row.kind == .folder { inner.append(row.name) }
           let name = row.name.text.lowercased()
           if words.allSatisfy({ name.contains($0) }) { hits.append(hit(row, in: path)) }
-          isComplete = hits.count < limit && Self.now < end
+          isComplete = hits.count < limit && monotonicNanoseconds() < end
           return isComplete
         }
       }
       for name in inner.reversed() {
-        guard path.names.count < 64, Self.now < end,
+        guard path.names.count < 64, monotonicNanoseconds() < end,
           let child = try unlessDelayed({ () throws(Fault) in try place.child(name, .blocking) })
         else { continue }
         folders.append((child, TreePath(names: path.names + [name])))
       }
     }
     return SearchAnswer(query: query, path: path.text, results: hits, isComplete: isComplete)
-  }
-
-  private static var now: UInt64 {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

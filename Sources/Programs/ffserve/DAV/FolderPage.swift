@@ -1,5 +1,6 @@
 import Bytes
 import NIOHTTP1
+import Text
 import Tree
 
 /// A folder as a page of plain links, for who follows them: `wget -r`, `rclone`'s http, players, browsers without

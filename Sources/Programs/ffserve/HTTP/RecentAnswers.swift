@@ -1,5 +1,5 @@
 import Bytes
-import Glibc
+import Files
 import NIOHTTP1
 import Synchronization
 
@@ -46,7 +46,7 @@ final class RecentAnswers: Sendable {
   }
 
   subscript(target: String) -> Response? {
-    let now = Self.now
+    let now = monotonicNanoseconds()
     return state.withLock { state in
       guard let known = state.latest[target] ?? state.earlier[target], known.until > now else { return nil }
       return known.response
@@ -56,7 +56,7 @@ final class RecentAnswers: Sendable {
   /// Keeps an answer, if it is small and has its bytes with it.
   func keep(_ response: Response, for target: String) {
     guard case .bytes(let bytes) = response.body, response.status == .ok, bytes.count <= Self.largest else { return }
-    let now = Self.now
+    let now = monotonicNanoseconds()
     state.withLock { state in
       if state.size + bytes.count > Self.capacity || state.latest.count >= Self.most {
         (state.earlier, state.latest, state.size) = (state.latest, [:], 0)
@@ -72,7 +72,7 @@ final class RecentAnswers: Sendable {
 
   /// Forgets answers that are too old to be given.
   func tidy() {
-    let now = Self.now
+    let now = monotonicNanoseconds()
     // Released outside the lock.
     let dropped = state.withLock { state in
       guard state.latest.allSatisfy({ $0.value.until <= now }), state.earlier.allSatisfy({ $0.value.until <= now })
@@ -81,12 +81,5 @@ final class RecentAnswers: Sendable {
       return state
     }
     _ = dropped
-  }
-
-  /// Of a clock that costs nothing, in nanoseconds.
-  static var now: UInt64 {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

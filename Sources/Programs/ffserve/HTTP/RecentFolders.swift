@@ -1,4 +1,5 @@
 import Bytes
+import Files
 import Synchronization
 import Tree
 
@@ -13,7 +14,7 @@ final class RecentFolders: Sendable {
   private static let most = 256
 
   subscript(path: ArraySlice<FileName>) -> Place? {
-    let now = RecentAnswers.now
+    let now = monotonicNanoseconds()
     return folders.withLock { folders in
       guard let known = folders[path], known.until > now else { return nil }
       return known.place
@@ -23,7 +24,7 @@ final class RecentFolders: Sendable {
   var isEmpty: Bool { folders.withLock { $0.isEmpty } }
 
   func keep(_ place: Place, at path: ArraySlice<FileName>) {
-    let until = RecentAnswers.now + RecentAnswers.lifetime
+    let until = monotonicNanoseconds() + RecentAnswers.lifetime
     // Released outside the lock.
     let dropped = folders.withLock { folders in
       let dropped = folders.count >= Self.most ? folders : [:]
@@ -36,7 +37,7 @@ final class RecentFolders: Sendable {
 
   /// Lets go of what is too old, with its descriptors.
   func tidy() {
-    let now = RecentAnswers.now
+    let now = monotonicNanoseconds()
     // Released outside the lock.
     let dropped = folders.withLock { folders in
       let old = folders.filter { $0.value.until <= now }

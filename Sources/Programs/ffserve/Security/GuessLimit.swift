@@ -1,4 +1,4 @@
-import Glibc
+import Files
 import Synchronization
 
 /// Makes guessing tokens slow: after some wrong ones, an address gets no answer for a while.
@@ -46,9 +46,5 @@ final class GuessLimit: Sendable {
     [(network, most)] + (network.site.map { [($0, mostOfMany)] } ?? [])
   }
 
-  private static var now: Int {
-    var time = timespec()
-    _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-    return time.tv_sec
-  }
+  private static var now: Int { Int(monotonicNanoseconds() / 1_000_000_000) }
 }
