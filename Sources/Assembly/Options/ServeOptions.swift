@@ -17,7 +17,7 @@ package struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What who asks has to know; of 8 characters or more. Other users see it where --token-file hides it.",
+      "What who asks has to know, 8 characters or more; by --token-file other users do not see it.",
       valueName: "token"))
   package var token: String?
 
