@@ -61,7 +61,9 @@ package final class PasswordFile: Sendable {
   package func passwords() throws -> Passwords {
     let first: [[UInt8]]
     do throws(Reason) { first = try read() } catch { throw PasswordFile.refusal(option, path, error.words) }
-    guard !first.isEmpty else { throw PasswordFile.refusal(option, path, "nothing is in it (write one a line)") }
+    guard !first.isEmpty else {
+      throw PasswordFile.refusal(option, path, "no \(option.prefix { $0 != "_" }) in it (write one a line)")
+    }
     return Passwords(first) { [self] in reread() }
   }
 

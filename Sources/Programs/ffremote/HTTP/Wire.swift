@@ -1,3 +1,4 @@
+import Assembly
 import CCurl
 import Glibc
 import Synchronization
@@ -40,11 +41,12 @@ import Threads
   private static let mostConnections = 64
   private static let mostKept = 16
 
-  init(_ settings: WireSettings, silence seconds: Int, whenQuiet: @escaping @Sendable (Wire) -> Void) {
+  /// - Throws: a refusal if libcurl cannot be used.
+  init(_ settings: WireSettings, silence seconds: Int, whenQuiet: @escaping @Sendable (Wire) -> Void) throws {
     self.settings = settings
     silence = UInt64(seconds) * 1_000_000_000
     _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-    guard let made = unsafe curl_multi_init() else { fatalError("no memory for libcurl") }
+    guard let made = unsafe curl_multi_init() else { throw Refusal(.failure, "cannot start: no memory for libcurl") }
     unsafe multi = unsafe made
     _ = unsafe ffmount_curl_set_all(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.mostConnections)
     _ = unsafe ffmount_curl_set_all(multi, CURLMOPT_MAXCONNECTS, Self.mostKept)
@@ -79,6 +81,8 @@ import Threads
 
   private func add(_ order: Order) {
     let isFirst = orders.withLock { orders in
+      // Nobody waits any more.
+      if orders.isEnding { return false }
       orders.waiting.append(order)
       return orders.waiting.count == 1
     }
@@ -114,8 +118,7 @@ import Threads
       _ = unsafe curl_multi_poll(multi, nil, 0, pause, &count)
     }
     for transfer in unsafe transfers.values.map({ $0 }) { finish(transfer, .failed("the mount ends")) }
-    for number in unsafe 0..<spare.count { unsafe curl_easy_cleanup(spare[number]) }
-    _ = unsafe curl_multi_cleanup(multi)
+    // `multi` stays until the process ends: somebody may be about to wake it.
   }
 
   private func takeOrders() -> [Order]? {

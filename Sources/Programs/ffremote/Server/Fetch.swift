@@ -14,6 +14,7 @@ final class Fetch<Value: Sendable>: Sendable {
   }
 
   private let state: Mutex<State>
+  private let beganAt = Wire.now
   let pending: Pending
 
   init() {
@@ -69,6 +70,9 @@ final class Fetch<Value: Sendable>: Sendable {
       return state.result == nil ? nil : state.doneAt + Server.lifetime
     }
   }
+
+  /// How long it took to come, in nanoseconds; 0 if it has not.
+  var took: UInt64 { state.withLock { $0.doneAt > beganAt ? $0.doneAt - beganAt : 0 } }
 
   var hasFailed: Bool { state.withLock { if case .failure = $0.result { true } else { false } } }
 

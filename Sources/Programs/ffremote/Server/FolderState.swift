@@ -14,8 +14,8 @@ final class FolderState: Sendable {
     var listing: Fetch<Snapshot>?
     var items: [FileName: Known] = [:]
     var asked: [FileName: Fetch<ServerItem?>] = [:]
-    /// How many single items were asked for since the last listing.
-    var singles = 0
+    /// How long single items that are in the listing were waited for since, in nanoseconds.
+    var waited: UInt64 = 0
   }
 
   private struct Known: Sendable {
@@ -26,9 +26,6 @@ final class FolderState: Sendable {
   private let state = Mutex(State())
 
   private static let mostItems = 512
-  /// Of one in so many entries each by itself is asked before all are listed again.
-  private static let listingShare = 64
-  private static let fewest = 4
 
   /// - Parameter path: `/` for the root, without a slash at its end else.
   init(_ path: [UInt8], _ server: Server) {
@@ -45,7 +42,7 @@ final class FolderState: Sendable {
       let known = known ?? state.snapshot
       if let known, known.isFresh { return (known, nil) }
       if let listing = state.listing, listing.isUsable { return (nil, listing) }
-      state.singles = 0
+      state.waited = 0
       let fetch = server.listing(of: path, known: known)
       state.listing = fetch
       return (nil, fetch)
@@ -53,7 +50,11 @@ final class FolderState: Sendable {
     if let fresh { return fresh }
     guard let fetch else { throw .later }
     let snapshot = try fetch.value(patience)
-    state.withLock { $0.snapshot = snapshot }
+    state.withLock { state in
+      state.snapshot = snapshot
+      // It would keep the listing in memory.
+      if state.listing === fetch { state.listing = nil }
+    }
     return snapshot
   }
 
@@ -62,10 +63,8 @@ final class FolderState: Sendable {
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
       if snapshot.isFresh { return item }
-      let wantsAll = state.withLock { state in
-        state.singles > max(Self.fewest, snapshot.items.count / Self.listingShare)
-      }
-      if wantsAll, let item = try self.snapshot(patience)[name] { return item }
+      // Once single answers have cost what all cost together, more of them are likely to be wanted.
+      if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(patience)[name] { return item }
     }
     return try single(name, patience)
   }
@@ -77,7 +76,6 @@ final class FolderState: Sendable {
       if let known = state.items[name], known.until > now { return (known, nil) }
       if let fetch = state.asked[name], fetch.isUsable { return (nil, fetch) }
       if state.asked.count >= Self.mostItems { state.asked = state.asked.filter { $0.value.isUsable } }
-      state.singles += 1
       let fetch = server.item(at: path(of: name), named: name)
       state.asked[name] = fetch
       return (nil, fetch)
@@ -86,6 +84,8 @@ final class FolderState: Sendable {
     guard let fetch else { throw .later }
     let result = Result { () throws(Fault) in try fetch.value(patience) }
     if case .failure(let fault) = result, fault.isDelay { throw fault }
+    let took = fetch.took
+    state.withLock { $0.waited &+= took }
     keep(result, for: name, until: fetch.end ?? now)
     return try result.get()
   }

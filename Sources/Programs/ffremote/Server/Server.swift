@@ -48,7 +48,7 @@ final class Server: Sendable {
     held = Mutex(try Self.token(of: options.server.token))
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
-    wire = Wire(
+    wire = try Wire(
       WireSettings(base: address.text, authorities: options.server.authorities), silence: options.server.wait
     ) { wire in
       // Nothing is to be made for the answer, which any program gives at once.

@@ -23,8 +23,9 @@ struct LinkText: Sendable {
 extension API {
   /// The target of a link in `folder`, as it would be in a mount of the tree: one that begins with the path of what is
   /// served, which is nowhere else, leads from the folder. nil if it cannot be read.
-  func linkText(of node: UInt64, _ attributes: Attributes, in folder: TreePath) -> LinkText? {
-    guard let target = try? site.tree.linkTarget(node, .blocking), !target.isEmpty else { return nil }
+  func linkText(of link: Place?, in folder: TreePath) -> LinkText? {
+    guard let link, let target = try? site.tree.linkTarget(link.node, .blocking), !target.isEmpty else { return nil }
+    let attributes = link.attributes
     let slash = UInt8(ascii: "/")
     guard target.first == slash, site.source.path != "/", target.starts(with: site.source.path.utf8) else {
       return LinkText(target, attributes)

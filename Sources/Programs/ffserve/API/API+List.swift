@@ -28,8 +28,7 @@ extension API {
   /// What a link leads to, and where that is.
   private func addLink(_ row: FolderRows.Row, _ attributes: Attributes, in folder: TreePath, to text: inout ListText) {
     let path = TreePath(names: folder.names + [row.name])
-    let own = try? site.place(path, followsLast: false)
-    let link = own.flatMap { linkText(of: $0.node, attributes, in: folder) }
+    let link = linkText(of: try? site.place(path, followsLast: false), in: folder)
     text.add(row, (try? site.place(path))?.attributes ?? attributes, link: link)
   }
 
@@ -39,7 +38,7 @@ extension API {
     var place = own
     var link: LinkText?
     if own.attributes.kind == .link {
-      link = linkText(of: own.node, own.attributes, in: TreePath(names: Array(path.names.dropLast())))
+      link = linkText(of: own, in: TreePath(names: Array(path.names.dropLast())))
       // One that leads nowhere is there, too.
       place = try unlessDelayed { () throws(Fault) in try site.place(path) } ?? own
     }
