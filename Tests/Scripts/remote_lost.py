@@ -72,7 +72,8 @@ with Mount(ffmount, f"http://127.0.0.1:{port}", os.path.join(folder, "mnt"), "-o
         expect("a file that is cut", failure(os.pread, file.fileno(), 100, SIZE - 100)[0] in (0, errno.ESTALE), True)
     # One that does not answer, and one that is away.
     second.process.send_signal(signal.SIGSTOP)
-    code, seconds = failure(os.listdir, mount.path(""))
+    # Nothing is known of that name.
+    code, seconds = failure(os.stat, mount.path("never asked for"))
     expect("a server that hangs", code, errno.EIO)
     if not 2 < seconds < 12:
         complain(f"it took {seconds:.1f} s to say that the server hangs")
