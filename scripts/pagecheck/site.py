@@ -16,8 +16,8 @@ FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 class Site:
     """The server as a child process; `port` is where it listens."""
 
-    def __init__(self, program, folder, cache):
-        self.command = [str(program), str(folder), "--port", "0", "--no-token", "--no-bonjour"]
+    def __init__(self, program, folder, cache, *words):
+        self.command = [str(program), str(folder), "--port", "0", "--no-bonjour", *(words or ["--no-token"])]
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
 
     def __enter__(self):
@@ -39,7 +39,7 @@ class Between:
     def __init__(self, port, is_unbuilt=True):
         outer, between = port, self
         self.delay = 0.0
-        self.fails = False
+        self.fails = self.is_gone = False
         self.asked = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -47,6 +47,9 @@ class Between:
 
             def do_GET(self):
                 between.asked.append(self.path)
+                if between.is_gone:
+                    self.close_connection = True
+                    return None
                 if self.path.startswith("/api/"):
                     time.sleep(between.delay)
                     if between.fails:

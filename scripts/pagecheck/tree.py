@@ -30,11 +30,25 @@ SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/
 <rect width="320" height="200" fill="#0b7285"/><circle cx="210" cy="90" r="48" fill="#ffd43b"/>
 <a xlink:href="javascript:parent.PWNED=1"><text x="20" y="180" fill="white" font-size="20">A drawing</text></a></svg>
 """
+# Each asks for something elsewhere, or has a browser connect to it, by a way of its own.
+ASKING = """<link rel=preconnect href=https://a1.canary.example><link rel="PreConnect" crossorigin href=http://a2.canary.example>
+<link rel=dns-prefetch href=//a3.canary.example><link rel=prefetch href=https://a4.canary.example/x><link rel=icon href=https://a5.canary.example/i>
+<link rel=preload as=image href=https://a6.canary.example/x.png><link rel=modulepreload href=https://a7.canary.example/x.js>
+<link rel=prerender href=https://a8.canary.example/><link rel=manifest href=https://a9.canary.example/m>
+<video poster=http://b1.canary.example/p src=http://b2.canary.example/v></video><audio src=http://b3.canary.example/a></audio>
+<img srcset="http://b4.canary.example/i 1x"><picture><source srcset=http://b5.canary.example/q><img></picture>
+<input type=image src=http://b6.canary.example/i><object data=http://b7.canary.example/o></object><embed src=http://b8.canary.example/e>
+<iframe src=http://b9.canary.example/f></iframe><table background=http://c1.canary.example/t><tr><td>x</table>
+<style>@import url(http://c2.canary.example/c); @font-face { font-family: f; src: url(http://c3.canary.example/f) }
+p { font-family: f; background: url(http://c4.canary.example/z) } p[title^=a] { background: url(http://c5.canary.example/a) }</style>
+<svg><image href=http://c6.canary.example/i /><use href="http://c7.canary.example/u#x"/></svg><math href=http://c8.canary.example/></math>
+<p title=abc style="background: url(http://c9.canary.example/s)">text</p><a href=http://d1.canary.example/go ping=http://d2.canary.example/ping>go</a>
+"""
 HTML = """<!DOCTYPE html><html><head><base href="https://canary.example/"><meta http-equiv="refresh" content="9;url=https://canary.example/r">
 <script>parent.PWNED=1;top.PWNED=1</script><link rel="stylesheet" href="https://canary.example/s.css"></head>
 <body onload="PWNED=1"><h1>A page</h1><p>Kept as a file.</p><img src="https://canary.example/i.png" onerror="parent.PWNED=1">
 <iframe src="javascript:parent.PWNED=1"></iframe><form action="https://canary.example/f"><input name="a"></form>
-<a href="javascript:parent.PWNED=1">link</a></body></html>
+<a href="javascript:parent.PWNED=1">link</a>""" + ASKING + """</body></html>
 """
 MARKDOWN = """# Notes of the harbour
 
@@ -60,7 +74,8 @@ struct Boat { let name: String }
 
 <script>PWNED=1</script><img src=x onerror="PWNED=1"><a href="javascript:PWNED=1">a link</a>
 ![far](https://canary.example/md.png)
-"""
+
+""" + ASKING
 SWIFT = """/// A boat, as it lies in the harbour.
 struct Boat: Codable, Sendable {
   let name: String
@@ -104,7 +119,7 @@ Content-Type: text/html; charset=utf-8
 
 <html><body onload="parent.PWNED=1"><script>parent.PWNED=1</script><h2>Dear Ben,</h2>
 <p>the boats are in <b>both</b> tables. <img src="https://canary.example/mail.png" onerror="parent.PWNED=1"></p>
-<p><a href="javascript:parent.PWNED=1">Here</a> they are, and <a href="https://canary.example/far">far away</a>.</p><p>Anna</p></body></html>
+<p><a href="javascript:parent.PWNED=1">Here</a> they are, and <a href="https://canary.example/far">far away</a>.</p><p>Anna</p>""" + ASKING + """</body></html>
 --mixed
 Content-Type: text/csv; name="meter.csv"
 Content-Disposition: attachment; filename="meter.csv"
@@ -160,6 +175,8 @@ def make(folder: Path, many: int = 10_000):
     (folder / "odd" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
     (folder / "odd" / "broken.pdf").write_bytes(b"%PDF-1.4 no pages")
     Path(os.fsdecode(bytes(folder / "odd") + b"/caf\xe9.txt")).write_bytes(b"a name that is not UTF-8\n")
+    for name in ("קובץ עם שם ארוך (1).txt", "ملف.txt", "very long name " * 15 + ".txt", "X" * 250 + ".txt", "漢字" * 40 + ".txt", "e\u0301" * 60 + ".txt"):
+        (folder / "odd" / name).write_text("text\n")
     films(folder)
     for number in range(many):
         (folder / "many" / f"entry {number:05}.txt").touch()
@@ -191,6 +208,9 @@ def films(folder):
     bars = ["-f", "lavfi", "-i", "testsrc2=size=480x270:rate=15:duration=4", "-f", "lavfi", "-i", "sine=frequency=330:duration=4"]
     ffmpeg(*bars, "-c:v", "libvpx", "-b:v", "300k", "-c:a", "libvorbis", folder / "pier.webm")
     ffmpeg(*bars, "-c:v", "mpeg4", "-c:a", "mp2", folder / "ferry.avi")
+    (folder / "pier.en.srt").write_text("1\n00:00:00,000 --> 00:00:03,500\nThe <i>pier</i>\nat noon\n\n2\n00:00:03,600 --> 00:00:03,900\n{\\an8}End\n")
+    ffmpeg(*bars, "-i", folder / "pier.en.srt", "-map", "0", "-map", "1", "-map", "2", "-metadata:s:s:0", "language=deu", "-t", "2", "-c:v", "libvpx",
+           "-b:v", "200k", "-c:a", "libvorbis", "-c:s", "srt", folder / "quay.mkv")
     ffmpeg("-f", "lavfi", "-i", "sine=frequency=440:duration=5", folder / "horn.ogg")
     ffmpeg("-f", "lavfi", "-i", "sine=frequency=220:duration=5", "-c:a", "wmav2", folder / "bell.wma")
 

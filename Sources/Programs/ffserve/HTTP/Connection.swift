@@ -37,7 +37,6 @@ final class Connection: ChannelInboundHandler {
   private static let idleTime = TimeAmount.seconds(120)
   /// The same when others need the room.
   private static let shortIdleTime = TimeAmount.seconds(10)
-
   /// For a client to take a piece of an answer: a minute, and as long as it takes at 16 KiB a second.
   private static func sendTime(_ count: Int) -> TimeAmount { .seconds(60 + Int64(count >> 14)) }
 
@@ -96,8 +95,8 @@ final class Connection: ChannelInboundHandler {
     held = 0
   }
 
-  /// Closes the connection after a time, unless it is told to wait again before. A timer runs to its end and is then
-  /// set anew, so that a request costs none.
+  /// Closes the connection after a time, unless told to wait again before. A timer runs to its end and is then set anew:
+  /// a request costs none.
   private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
     let before = deadline
     deadline = .now() + time
@@ -169,7 +168,9 @@ final class Connection: ChannelInboundHandler {
     self.client = client
     let isolated = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     let loop = context.eventLoop
-    bench.perform(for: client, work) { result in
+    bench.perform(for: client, work) { [site] result in
+      // No loop may be there any more.
+      if site.isEnding { return }
       loop.execute {
         let (connection, context) = isolated.value
         guard connection.client === client else { return }
@@ -274,7 +275,8 @@ final class Connection: ChannelInboundHandler {
     let source = stream.source
     site.bench.perform(for: stream.client) { () throws(Fault) in
       try source.next()
-    } _: { result in
+    } _: { [site] result in
+      if site.isEnding { return }
       loop.execute {
         let (connection, context, stream) = isolated.value
         guard connection.client === stream.client else { return }

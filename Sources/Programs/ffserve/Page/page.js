@@ -253,7 +253,9 @@ const thumbnails = {
         if (other === url) { this.wanted.delete(image); this.show(image, blob); }
       }
     } catch (error) {
-      if (error.name !== "AbortError") this.failed.add(url);
+      // What the server cannot do now it may do later, when the entry comes into sight again.
+      if (error.name !== "AbortError" && [403, 404, 422].includes(error.status)) this.failed.add(url);
+      else if (error.name !== "AbortError") for (const [image, other] of this.wanted) if (other === url) this.wanted.delete(image);
     }
     this.running.delete(url);
     // Wanted again after it was cancelled.
@@ -586,7 +588,7 @@ async function openFolder(path, words, hash) {
       const found = await ask("search", path.replace(/\.(messages|views)$/, ""), control.signal, "&limit=1000&q=" + encode(words));
       items = found.results.map((hit) => describe({
         name: hit.name, type: hit.type, size: null, modified: null, time: 0,
-        path: hit.path.split("/").map(encode).join("/"),
+        path: hit.encodedPath || hit.path.split("/").map(encode).join("/"),
       }));
       listing.isComplete = found.isComplete;
     } else {
@@ -1574,7 +1576,58 @@ async function showMedia(item, stage, signal, tag) {
     if (!signal.aborted && error.name !== "AbortError") viewer.explain(item, error, () => viewer.show(item));
   });
   play(fileURL(isConverted ? `${item.path}.as-${conversion}` : item.path), isConverted);
+  if (isFilm) offerSubtitles(item, media, signal);
   viewer.handlers[" "] = () => { if (media.paused) media.play(); else media.pause(); };
+}
+
+/** Offers the subtitles that are in a film or beside it; one is fetched when it is chosen. */
+async function offerSubtitles(item, media, signal) {
+  const stem = item.name.replace(/\.[^.]*$/, "");
+  const isSubtitle = (name) => /\.(srt|vtt)$/i.test(name);
+  const folder = parentOf(item.path);
+  const inside = item.path + ".streams";
+  const within = async (path) => {
+    try { return (await ask("list", path, signal)).items.map((one) => entry(one, path)); } catch { return []; }
+  };
+  const [beside, own] = await Promise.all([listing.path === folder ? listing.all : within(folder), within(inside)]);
+  const found = [
+    ...beside.filter((one) => isSubtitle(one.name) && one.name.startsWith(stem + "."))
+      .map((one) => [one.name.slice(stem.length + 1).replace(/\.?[^.]*$/, "") || "Subtitles", one.path]),
+    ...own.filter((one) => isSubtitle(one.name)).map((one) => [one.name.replace(/^\d+ subtitle |\.[^.]*$/g, ""), one.path]),
+  ];
+  if (signal.aborted) return;
+  const tracks = found.map(([label, path]) => {
+    const track = media.addTextTrack("subtitles", label, /^[a-z]{2,3}\b/i.exec(label)?.[0].toLowerCase() || "");
+    track.mode = "disabled";
+    return { track, path };
+  });
+  media.textTracks.addEventListener("change", async () => {
+    for (const one of tracks) {
+      if (one.track.mode !== "showing" || one.isAsked) continue;
+      one.isAsked = true;
+      try {
+        for (const [from, to, text] of cuesOf(await textOf(one.path, signal))) one.track.addCue(new VTTCue(from, to, text));
+      } catch (error) {
+        one.isAsked = false;
+        if (error.name !== "AbortError") toast("The subtitles cannot be read");
+      }
+    }
+  }, { signal });
+}
+
+/** The cues of SubRip and WebVTT: [from, to, text], in seconds. */
+function* cuesOf(text) {
+  const time = (hours, minutes, seconds) => Number(hours || 0) * 3600 + Number(minutes) * 60 + Number(seconds.replace(",", "."));
+  const stamp = String.raw`(?:(\d+):)?(\d+):(\d+[.,]\d+)`;
+  const line = new RegExp(`^${stamp}[ \\t]+-->[ \\t]+${stamp}`);
+  for (const block of text.replace(/\r\n?/g, "\n").split(/\n{2,}/)) {
+    const lines = block.split("\n");
+    const place = lines.findIndex((one) => line.test(one));
+    if (place < 0) continue;
+    const [, ...parts] = line.exec(lines[place]);
+    const words = lines.slice(place + 1).join("\n").replace(/\{\\[^}]*\}/g, "");
+    yield [time(...parts.slice(0, 3)), time(...parts.slice(3)), words];
+  }
 }
 
 // MARK: Tables
