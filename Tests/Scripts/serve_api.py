@@ -37,7 +37,7 @@ def make():
     os.makedirs(os.path.join(source, "Folder", "deep"))
     files = {"plain.txt": PLAIN, "b.png": PNG, "Read.md": b"# Title\n", ODD: b"odd", "inbox.mbox": MBOX, "broken.zip": b"PK\3\4" * 20,
              "latin.txt": "Grüße aus Köln, schöne Tage\n".encode("latin-1") * 20, "code.swift": b"let x = 1\n", "empty": b"",
-             "Folder/inner.txt": b"inner", "Folder/deep/needle in hay.txt": b"deep", "large.bin": os.urandom(3 << 20)}
+             "Folder/inner.txt": b"inner", "long.txt": b"x" * ((1 << 20) + 1024), "wide.txt": "Grüße\n".encode("utf-16"), "Folder/deep/needle in hay.txt": b"deep", "large.bin": os.urandom(3 << 20)}
     for name, data in files.items():
         with open(os.path.join(source, name), "wb") as file:
             file.write(data)
@@ -49,6 +49,8 @@ def make():
         archive.writestr("x/packed.txt", PLAIN * 50)
         archive.writestr("stored.txt", "stored", zipfile.ZIP_STORED)
     os.symlink("Folder/inner.txt", os.path.join(source, "link.txt"))
+    os.symlink("missing", os.path.join(source, "nowhere"))
+    os.symlink("../outside", os.path.join(source, "out"))
     os.utime(os.path.join(source, "plain.txt"), (1700000000, 1700000000))
 
 
@@ -56,7 +58,7 @@ def listing(server):
     got = server.call("list", path="/")
     same("its path", (got["path"], got["absolutePath"]), ("/", source))
     items = {item["name"]: item for item in got["items"]}
-    kinds = [item["type"] for item in got["items"]]
+    kinds = [item["type"] != "directory" for item in got["items"]]
     same("folders first", kinds, sorted(kinds))
     same("a file", items["plain.txt"], {
         "name": "plain.txt", "type": "file", "size": len(PLAIN), "modified": "2023-11-14T22:13:20.000Z", "extension": "txt",
@@ -197,6 +199,89 @@ def dav(server):
     same("PUT", server.ask("/dav/new.txt", method="PUT", body=b"x").status, 403)
 
 
+def contract(server):
+    """Every sentence of the page Serve that is about a single answer."""
+    def headers(got):
+        return {name: values for name, values in got.headers.items() if name not in ("date", "transfer-encoding")}
+    tag = server.ask("/api/file?path=plain.txt").header("etag")
+    for target, *more in (
+        ("/api/file?path=plain.txt",), ("/api/file?path=large.bin",), ("/api/file?path=/a.zip.contents/x/packed.txt",), ("/dav/plain.txt",),
+        ("/api/file?path=empty",), ("/api/file?path=plain.txt", "Range: bytes=3-9"), ("/api/file?path=large.bin", "Range: bytes=3-2999999"),
+        ("/api/file?path=plain.txt", "Range: bytes=999999-"), ("/api/file?path=plain.txt", f"If-None-Match: {tag}"), ("/api/list",),
+        ("/api/stat?path=a.zip",), ("/api/view?path=code.swift",), ("/api/views?path=a.zip",), ("/api/search?q=needle",), ("/api/zip?path=Folder",),
+        ("/api/openapi.json",), ("/api/list?path=nothing",), ("/api/no",), ("/api/file",), ("/dav/Folder/",), ("/dav/no",), ("/",), ("/page.js",),
+        ("/page.css",), ("/no",), ("/api/list?path=broken.zip.contents",), ("/api/file?path=Folder",),
+    ):
+        full, head = server.ask(target, *more), server.ask(target, *more, method="HEAD")
+        same(f"HEAD {target} {more}", (head.status, headers(head), head.body), (full.status, headers(full), b""))
+        if full.status >= 400:
+            problem = json.loads(full.body)
+            same(f"{target} is a problem", (full.header("content-type"), problem["status"], problem["type"], bool(problem["title"])),
+                 ("application/problem+json", full.status, "about:blank", True))
+    same("nothing's problem", json.loads(server.ask("/api/file?path=/no%C3%BC").body),
+         {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "No such file or directory", "instance": "/no%C3%BC"})
+    for text, status, part in (("0-0", 206, f"bytes 0-0/{len(PLAIN)}"), ("-5", 206, f"bytes {len(PLAIN) - 5}-{len(PLAIN) - 1}/{len(PLAIN)}"),
+                               (f"{len(PLAIN)}-", 416, f"bytes */{len(PLAIN)}"), ("-0", 416, f"bytes */{len(PLAIN)}")):
+        got = server.ask("/api/file?path=plain.txt", f"Range: bytes={text}")
+        same(f"Content-Range of {text}", (got.status, got.header("content-range")), (status, part))
+    same("what is accepted", server.ask("/api/file?path=plain.txt").header("accept-ranges"), "bytes")
+    # As many bytes with the same time: another strong tag, after what a kernel keeps.
+    path = os.path.join(source, "Folder/inner.txt")
+    before = server.ask("/api/file?path=Folder/inner.txt")
+    times = os.stat(path)
+    with open(path, "wb") as file:
+        file.write(b"INNER")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    time.sleep(.6)
+    after = server.ask("/api/file?path=Folder/inner.txt", f"If-None-Match: {before.header('etag')}")
+    same("other bytes", (after.status, after.body, after.header("etag") != before.header("etag"), before.header("etag")[0]), (200, b"INNER", True, '"'))
+    with open(path, "wb") as file:
+        file.write(b"inner")
+    time.sleep(.6)
+    got = server.ask("/api/file?path=Folder/inner.txt")
+    same("a date of a moment ago", server.ask("/api/file?path=Folder/inner.txt", "Range: bytes=1-2", f"If-Range: {got.header('last-modified')}").status, 200)
+    for target, allowed in (("/api/list", "GET, HEAD"), ("/", "GET, HEAD"), ("/dav/plain.txt", "OPTIONS, GET, HEAD, PROPFIND")):
+        got = server.ask(target, method="POST", body=b"x")
+        same(f"POST {target}", (got.status, got.header("allow")), (405, allowed))
+    # HTTP/1.0 knows no chunks: the end of the connection is that of the body.
+    with zipfile.ZipFile(io.BytesIO(server.raw(b"GET /api/zip?path=Folder HTTP/1.0\r\nHost: localhost\r\n\r\n").body)) as archive:
+        same("a ZIP for HTTP/1.0", archive.testzip(), None)
+    # The answer to HEAD has no body, and what follows on the connection is the next answer.
+    with server.connect() as connection:
+        connection.sendall(b"HEAD /api/zip?path=Folder HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                           b"HEAD /api/file?path=b.png.as-png HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                           b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        data = b""
+        while part := connection.recv(1 << 16):
+            data += part
+        same("answers after HEAD", [part.split(b"\r\n")[0] for part in data.split(b"\r\n\r\n")][:3], [b"HTTP/1.1 200 OK"] * 3)
+    # HEAD makes nothing; what has been made has a size.
+    sizes = [server.ask("/api/file?path=b.png.as-jpeg", method="HEAD").header("content-length"), len(server.ask("/api/file?path=b.png.as-jpeg").body),
+             server.ask("/api/file?path=b.png.as-jpeg", method="HEAD").header("content-length")]
+    same("sizes of a conversion", (sizes[0], sizes[1] > 0, sizes[2]), ("", True, str(sizes[1])))
+    items = {item["name"]: item for item in server.call("list", path="/")["items"]}
+    same("members", {frozenset(item) - {"view", "estimate", "encodedPath"} for item in items.values()},
+         {frozenset(("name", "type", "size", "modified", "extension", "absolutePath"))})
+    same("a dangling link", (items["nowhere"]["type"], items["nowhere"]["size"]), ("other", None))
+    same("a folder", [items["Folder"][name] for name in ("type", "size", "extension")], ["directory", None, None])
+    got = server.call("stat", path="/broken.zip.contents")
+    same("what fails", (got["type"], got["view"], got["state"] in ("exact", "failed")), ("directory", "contents", True))
+    same("the root", [server.call("stat")[name] for name in ("path", "name", "type")], ["/", "shown", "directory"])
+    got = server.call("view", path="/long.txt")
+    same("a long text", (got["type"], got["isCut"], len(got["content"]), got["size"]), ("text", True, 1 << 20, (1 << 20) + 1024))
+    same("UTF-16", server.call("view", path="/wide.txt")["content"], "Grüße\n")
+    same("a folder's view", server.ask("/api/view?path=/Folder").status, 400)
+    got = server.call("search", path="/", q="txt", limit="1")
+    same("a limit", (len(got["results"]), got["isComplete"]), (1, False))
+    for query in ("", "&q=", "&q=" + "a" * 201):
+        same(f"search {query[:9]}", server.ask("/api/search?path=/" + query).status, 400)
+    same("links out", server.ask("/api/file?path=out").status, 403)
+    for name, value in (("download=1", "attachment"), ("download=0", "inline"), ("", "inline")):
+        same(f"disposition of {name}", server.ask(f"/api/file?path=plain.txt&{name}").header("content-disposition").split(";")[0], value)
+    got = server.ask("/metrics")
+    same("counters", (got.header("content-type").split(";")[0], b'ffserve_answers_total{status="404"}' in got.body), ("text/plain", True))
+
+
 def crowd(server):
     """Connections that wait, and some that are busy."""
     idle = []
@@ -222,7 +307,7 @@ def crowd(server):
 
 make()
 with Server(program, source) as server:
-    for part in (listing, files, views, packed, dav, crowd):
+    for part in (listing, files, views, packed, dav, contract, crowd):
         part(server)
 with Server(program, os.path.join(source, "a.zip")) as server:
     same("one file", [item["name"] for item in server.call("list", path="/")["items"]], ["x", "stored.txt"])

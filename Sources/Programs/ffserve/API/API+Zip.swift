@@ -20,7 +20,7 @@ extension API {
       ("Content-Type", "application/zip"), ("Cache-Control", "no-store"),
       ("Content-Disposition", FileAnswer.disposition(name.appending(".zip"), isAttachment: true)),
     ]
-    if request.method == .HEAD { return Response(.ok, headers: headers) }
+    if request.method == .HEAD { return Response(.ok, headers: headers, .unknown) }
     return Response(.ok, headers: headers, .stream(try ZipStream(place, named: name, method)))
   }
 }

@@ -32,7 +32,7 @@ struct FileAnswer: Sendable {
     let name = path.names.last ?? FileName("file")
     if request.method == .HEAD, attributes.isPreliminary {
       // Nobody makes a file to say how large it is.
-      return Response(.ok, headers: headers(name, attributes, tag: nil, isDownload))
+      return Response(.ok, headers: headers(name, attributes, tag: nil, isDownload), .unknown)
     }
     let file = try place.open(.blocking)
     attributes = if let known = file.attributes { known } else { try place.attributes(.blocking) }

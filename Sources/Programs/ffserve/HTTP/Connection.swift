@@ -21,6 +21,7 @@ final class Connection: ChannelInboundHandler {
   /// For whom an answer is being made, while one is.
   private var client: Client?
   private var keepsAlive = false
+  private var takesChunks = true
   /// From the end of a request to that of its answer.
   private var isAnswering = false
   /// What is counted of `Site.largeAnswers` for the answer, in bytes.
@@ -135,7 +136,7 @@ final class Connection: ChannelInboundHandler {
   private func answer(_ context: ChannelHandlerContext) {
     guard let head = head.take() else { return }
     keepsAlive = head.isKeepAlive && !site.isEnding
-    isAnswering = true
+    (isAnswering, takesChunks) = (true, head.version == .http1_1)
     answering += 1
     if isTooLarge {
       keepsAlive = false
@@ -193,18 +194,13 @@ final class Connection: ChannelInboundHandler {
       held = bytes.count
     }
     site.metrics.note(response.status)
-    var head = HTTPResponseHead(version: .http1_1, status: response.status)
-    for (name, value) in response.headers { head.headers.add(name: name, value: value) }
-    for (name, value) in site.usualHeaders { head.headers.add(name: name, value: value) }
-    head.headers.add(name: "Date", value: site.date)
-    if let length = response.length, response.status != .notModified {
-      head.headers.replaceOrAdd(name: "Content-Length", value: String(length))
-    }
-    if !keepsAlive { head.headers.add(name: "Connection", value: "close") }
+    let hasEnd = response.length != nil || method == .HEAD || takesChunks
+    keepsAlive = keepsAlive && hasEnd
+    let head = site.head(of: response, inChunks: method != .HEAD && takesChunks, isLast: !keepsAlive)
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     if method == .HEAD || response.status == .notModified { return finish(context) }
     switch response.body {
-    case .none: finish(context)
+    case .none, .unknown: finish(context)
     case .bytes(let bytes):
       site.metrics.note(sent: bytes.count)
       context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: bytes)))), promise: nil)

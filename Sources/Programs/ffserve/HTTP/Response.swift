@@ -6,6 +6,8 @@ import NIOHTTP1
 struct Response: Sendable {
   enum Body: Sendable {
     case none
+    /// To HEAD: what there would be, which nobody knows the length of.
+    case unknown
     case bytes([UInt8])
     /// A part of a real file, which the kernel copies.
     case file(SharedFile, offset: Int64, count: Int64)
@@ -27,6 +29,7 @@ struct Response: Sendable {
   var length: Int64? {
     switch body {
     case .none: 0
+    case .unknown: nil
     case .bytes(let bytes): Int64(bytes.count)
     case .file(_, _, let count): count
     case .stream(let source): source.length

@@ -13,6 +13,7 @@ enum Page {
     "/": ("text/html; charset=utf-8", PackageResources.page_html),
     "/page.css": ("text/css; charset=utf-8", PackageResources.page_css),
     "/page.js": ("text/javascript; charset=utf-8", PackageResources.page_js),
+    "/enter.js": ("text/javascript; charset=utf-8", Array(entering.utf8)),
   ]
 
   static func answer(_ request: Request) -> Response {
@@ -35,7 +36,7 @@ enum Page {
 
   /// Leads from an address with the token in it to the one without, so that it is in no history and no link. Not by a
   /// redirect: for a browser that comes from another page, that would be a request from there, and come without the
-  /// cookie.
+  /// cookie. What is behind the `#`, which no server learns, goes along where there are scripts.
   static func forgettingToken(_ request: Request) -> Response {
     let rest = request.query.without("token").utf8.filter {
       // What could end the attribute is not in an encoded query.
@@ -44,10 +45,17 @@ enum Page {
     let target = String(decoding: rest, as: UTF8.self).replacing("&", with: "&amp;")
     let text = """
       <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>ffmount</title>\
-      <meta http-equiv="refresh" content="0;url=/\(target.isEmpty ? "" : "?" + target)">
+      <noscript><meta http-equiv="refresh" content="0;url=/\(target.isEmpty ? "" : "?" + target)"></noscript>\
+      <script src="/enter.js"></script>
       """
     return html(Array(text.utf8)).with("Cache-Control", "no-store")
   }
+
+  private static let entering = """
+    const rest = location.search.slice(1).split("&").filter((part) => part !== "token" && !part.startsWith("token="));
+    location.replace("/" + (rest.join("&") && "?" + rest.join("&")) + location.hash);
+
+    """
 
   /// For who does not know the token.
   static let locked = html(

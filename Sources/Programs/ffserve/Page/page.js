@@ -1465,7 +1465,13 @@ async function breathe(signal) {
 /** A page of the tree, without scripts, that can open nothing and send nothing; its own origin lets it show what lies beside it. */
 function frame(path, title) {
   const page = make("iframe.page", { sandbox: "allow-same-origin", src: "/dav" + path, title, referrerpolicy: "no-referrer" });
-  page.addEventListener("load", () => page.contentDocument?.addEventListener("click", follow));
+  // From when there is a document, which may be long before all of it is there.
+  const watch = () => {
+    const inner = page.contentDocument;
+    if (inner && inner.URL !== "about:blank") inner.addEventListener("click", follow);
+    else if (page.isConnected || !inner) requestAnimationFrame(watch);
+  };
+  requestAnimationFrame(watch);
   return page;
 }
 
