@@ -37,7 +37,7 @@ def make():
     os.makedirs(os.path.join(source, "Folder", "deep"))
     files = {"plain.txt": PLAIN, "b.png": PNG, "Read.md": b"# Title\n", ODD: b"odd", "inbox.mbox": MBOX, "broken.zip": b"PK\3\4" * 20,
              "latin.txt": "Grüße aus Köln, schöne Tage\n".encode("latin-1") * 20, "code.swift": b"let x = 1\n", "empty": b"",
-             "Folder/inner.txt": b"inner", "long.txt": b"x" * ((1 << 20) + 1024), "wide.txt": "Grüße\n".encode("utf-16"), "Folder/deep/needle in hay.txt": b"deep", "large.bin": os.urandom(3 << 20)}
+             "Folder/inner.txt": b"inner", "p.ppm": b"P6 3 2 255\n" + bytes(18), "long.txt": b"x" * ((1 << 20) + 1024), "wide.txt": "Grüße\n".encode("utf-16"), "Folder/deep/needle in hay.txt": b"deep", "large.bin": os.urandom(3 << 20)}
     for name, data in files.items():
         with open(os.path.join(source, name), "wb") as file:
             file.write(data)
@@ -256,9 +256,10 @@ def contract(server):
             data += part
         same("answers after HEAD", [part.split(b"\r\n")[0] for part in data.split(b"\r\n\r\n")][:3], [b"HTTP/1.1 200 OK"] * 3)
     # HEAD makes nothing; what has been made has a size.
-    sizes = [server.ask("/api/file?path=b.png.as-jpeg", method="HEAD").header("content-length"), len(server.ask("/api/file?path=b.png.as-jpeg").body),
-             server.ask("/api/file?path=b.png.as-jpeg", method="HEAD").header("content-length")]
+    sizes = [server.ask("/api/file?path=p.ppm.as-png", method="HEAD").header("content-length"), len(server.ask("/api/file?path=p.ppm.as-png").body),
+             server.ask("/api/file?path=p.ppm.as-png", method="HEAD").header("content-length")]
     same("sizes of a conversion", (sizes[0], sizes[1] > 0, sizes[2]), ("", True, str(sizes[1])))
+    same("what is made", server.ask("/api/file?path=p.ppm.as-png").body[:4], b"\x89PNG")
     items = {item["name"]: item for item in server.call("list", path="/")["items"]}
     same("members", {frozenset(item) - {"view", "estimate", "encodedPath"} for item in items.values()},
          {frozenset(("name", "type", "size", "modified", "extension", "absolutePath"))})
