@@ -27,16 +27,20 @@ extension ConversionTests {
 
     @Test func resultIsMadeOnceForAllWhoAskAtATime() async throws {
       try await withTwo { one, other in
-        // The folder and its key are there.
-        _ = try one.make("echo", 9)
-        let first = try one.ask("slow 1", 1)
-        _ = usleep(300_000)
-        let second = try other.ask("slow 1", 1)
+        // Each has its worker by now, and the folder its key.
+        let process = try Workshop.parts(one.make("echo", 9)).process
+        _ = try other.make("echo other", 8)
+        // The second time, it would be done at once, before the first is.
+        let begun = one.scratch.path + "/begun"
+        let text = "once \(begun) slow 1"
+        let first = try one.ask(text, 1)
+        for _ in 0..<1000 where unsafe access(begun, F_OK) != 0 { _ = usleep(5000) }
+        let second = try other.ask(text, 1)
         #expect(first.made == nil && second.made == nil)
         try one.wait(first.pending)
         try other.wait(second.pending)
-        let (made, same) = try (Workshop.parts(one.make("slow 1", 1)), Workshop.parts(other.make("slow 1", 1)))
-        #expect(made.process == same.process && made.text == same.text)
+        let (made, same) = try (Workshop.parts(one.make(text, 1)), Workshop.parts(other.make(text, 1)))
+        #expect(made.process == process && same.process == process)
       }
     }
 

@@ -194,7 +194,7 @@ def main() -> None:
     for row, words in peers.items() if len(sys.argv) > 6 and shutil.which("qpdf") else ():
         with Mounts(None, scratch, delay) as mounts:
             mounts.measure(
-                row, lambda: subprocess.run(words, cwd=mounts.slow, stdout=subprocess.DEVNULL, check=True), True, words[0])
+                row, lambda: subprocess.run(words, cwd=mounts.slow, capture_output=True, check=True), True, words[0])
     if over:
         sys.exit(f"more requests than {LIMITS}, or {MOST_NAMES} for names: {over}")
 

@@ -29,28 +29,37 @@ enum DistantFiles {
 ///
 /// A kernel asks for 128 KiB at a time, of FUSE and some others the one before the next at most.
 struct ReadAhead: ~Copyable, Sendable {
-  /// Where the last read ended, and how far was asked ahead, in bytes.
+  /// Where the first of the reads began that followed each other, where the last one ended, and how far was asked ahead, in
+  /// bytes.
+  private let start = Atomic<Int64>(0)
   private let end = Atomic<Int64>(-1)
   private let asked = Atomic<Int64>(0)
 
   /// Shorter reads are not those of who reads all of a file, in bytes.
   private static let least = 64 << 10
+  /// No more than has been read, so that at most half is asked for in vain.
   private static let reach: Int64 = 4 << 20
+  private static let step = 128 << 10
 
   /// Takes note of a read that has been or is about to be done. Does not wait for what it asks for.
   func note(_ descriptor: Int32, of file: FileStatus, at offset: Int64, count: Int) {
     guard count >= Self.least else { return }
     let reached = offset + Int64(count)
-    guard end.exchange(reached, ordering: .relaxed) == offset, reached < file.size,
-      DistantFiles.contains(descriptor, of: file.device)
-    else { return }
+    guard end.exchange(reached, ordering: .relaxed) == offset else {
+      return start.store(offset, ordering: .relaxed)
+    }
+    guard reached < file.size, DistantFiles.contains(descriptor, of: file.device) else { return }
+    let reach = min(Self.reach, reached - start.load(ordering: .relaxed))
     let before = asked.load(ordering: .relaxed)
     let from = (reached...reached + Self.reach).contains(before) ? before : reached
     // In large steps, each of many requests.
-    guard reached + Self.reach - from >= Self.reach / 2 else { return }
-    let until = min(file.size, reached + Self.reach)
+    guard reached + reach - from >= reach / 2 else { return }
+    let until = min(file.size, reached + reach)
     guard until > from else { return }
     asked.store(until, ordering: .relaxed)
-    _ = posix_fadvise(descriptor, off_t(from), off_t(until - from), POSIX_FADV_WILLNEED)
+    // Of one call, Linux asks for no more than it reads ahead at once.
+    for start in stride(from: from, to: until, by: Self.step) {
+      _ = posix_fadvise(descriptor, off_t(start), off_t(min(until - start, Int64(Self.step))), POSIX_FADV_WILLNEED)
+    }
   }
 }

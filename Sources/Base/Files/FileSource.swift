@@ -83,15 +83,6 @@ public final class FileSource: ByteSource {
     }
   }
 
-  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
-    let pinned = isPinned ? opened : nil
-    let there = Int(max(0, min(Int64(count), opened.size - offset)))
-    try descriptor.withDescriptor { (descriptor) throws(Fault) in
-      try FileSource.check(descriptor, against: pinned)
-      ahead.note(descriptor, of: opened, at: offset, count: there)
-    }
-  }
-
   public func verify() throws(Fault) {
     guard isPinned else { return }
     let opened = opened
