@@ -44,6 +44,8 @@ public final class FolderReader: Sendable {
     var ahead: [ListedEntry]?
     /// The row that was offered and refused.
     var refused: Row?
+    /// The folder, as of the last call.
+    var item: (any Item)?
     /// The last file and the last view looked up: each is needed several times in a row.
     var file: Found?
     var view: Found?
@@ -129,6 +131,7 @@ public final class FolderReader: Sendable {
         // Time may have passed since the last call.
         (state.fileName, state.viewName) = (nil, nil)
         if cookie <= 2 || !state.listing.outlivesChanges { try renew(&state, isDoubted: isDoubted, patience) }
+        state.item = node.item
         try seek(&state, cookie, patience)
         while let row = try next(&state, patience) {
           var isTaken = false
@@ -166,15 +169,14 @@ public final class FolderReader: Sendable {
   }
 
   private func attributes(_ row: Row, _ state: inout State, _ patience: Patience) throws(Fault) -> Attributes? {
-    let name = row.name.fileName
     let attributes: Attributes?
     if let view = row.view {
       attributes = try find(view, &state, patience)?.attributes
-    } else if !state.views.isEmpty || state.fileName == name {
+    } else if !state.views.isEmpty || state.fileName != nil {
       // Its views are made of the item, too.
-      attributes = try find(name, &state, patience)?.attributes
+      attributes = try find(row.name.fileName, &state, patience)?.attributes
     } else {
-      attributes = try node.item.attributes(of: name, patience)
+      attributes = try state.item?.attributes(of: row.name, patience)
     }
     return attributes.map { tree.overrides.applied(to: $0) }
   }

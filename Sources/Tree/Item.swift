@@ -85,7 +85,7 @@ public protocol Item: AnyObject, Sendable {
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found?
 
   /// The attributes of that entry; nil if there is none.
-  func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes?
+  func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes?
 
   /// Whether a real folder's entry is a folder that has folders of these names. It is not looked at more closely.
   func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool
@@ -247,8 +247,8 @@ extension Item {
   public func measureSize(_ patience: Patience) throws(Fault) {}
   public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }
   public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? { throw .notFolder }
-  public func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes? {
-    try child(named: name, patience)?.attributes
+  public func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes? {
+    try child(named: name.fileName, patience)?.attributes
   }
   public func listing(_ patience: Patience) throws(Fault) -> any Listing { throw .notFolder }
   public func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {

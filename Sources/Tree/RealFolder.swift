@@ -141,7 +141,7 @@ package final class RealFolder: Item {
   }
 
   package func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    guard let status = try statusIfThere(name) else { return nil }
+    guard let status = try ifThere({ () throws(Fault) in try status(of: name) }) else { return nil }
     let inode = path.root.inode(status)
     let item: any Item =
       status.type == S_IFDIR
@@ -150,15 +150,18 @@ package final class RealFolder: Item {
     return Found(item, Attributes(status, inode: inode))
   }
 
-  private func statusIfThere(_ name: FileName) throws(Fault) -> FileStatus? {
-    do throws(Fault) { return try status(of: name) } catch {
+  private func ifThere(_ status: () throws(Fault) -> FileStatus) throws(Fault) -> FileStatus? {
+    do throws(Fault) { return try status() } catch {
       if error.kind == .system(ENOENT) { return nil }
       throw error
     }
   }
 
-  package func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes? {
-    try statusIfThere(name).map { Attributes($0, inode: path.root.inode($0)) }
+  package func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes? {
+    let status = try ifThere { () throws(Fault) in
+      try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
+    }
+    return status.map { Attributes($0, inode: path.root.inode($0)) }
   }
 
   package func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }

@@ -75,12 +75,14 @@ extension Tree {
     beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience,
     _ find: (FileName) throws(Fault) -> Found?
   ) throws(Fault) -> [ListedView] {
+    let fileExtension = listed.fileExtension
+    let listing = fileExtension.map { views.listed(beside: $0) } ?? []
+    // Of most files it is known by now.
+    if fileExtension != nil, listing.isEmpty { return [] }
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View]
     let name: FileName
-    if let fileExtension = listed.fileExtension {
-      let listing = views.listed(beside: fileExtension)
-      if listing.isEmpty { return [] }
+    if fileExtension != nil {
       name = listed.fileName
       shown = []
       for view in listing where view.isListed(beside: name) {

@@ -1,7 +1,7 @@
 /// One component of a path: any bytes except `/` and NUL, as on Linux; no encoding is assumed.
 public struct FileName: Sendable {
   /// With the terminating NUL that system calls need.
-  private let terminated: [UInt8]
+  let terminated: [UInt8]
 
   public init(_ bytes: some Collection<UInt8>) {
     let count = bytes.count

@@ -13,9 +13,7 @@ public struct ListedName: Sendable {
     count = range.count
   }
 
-  public init(_ name: FileName) {
-    self.init(in: Array(name.bytes) + [0], 0..<name.count)
-  }
+  public init(_ name: FileName) { self.init(in: name.terminated, 0..<name.count) }
 
   public var bytes: ArraySlice<UInt8> { block[start..<start + count] }
   public var fileName: FileName { FileName(bytes) }

@@ -22,6 +22,15 @@ public struct FileStatus: Sendable {
     self.raw = raw
   }
 
+  /// The same of a name as it was listed.
+  public init(of name: ListedName, in folder: Int32) throws(Fault) {
+    var raw = stat()
+    _ = try systemCall("fstatat") {
+      unsafe name.withCString { unsafe fstatat(folder, $0, &raw, AT_SYMLINK_NOFOLLOW) }
+    }
+    self.raw = raw
+  }
+
   public var device: UInt64 { UInt64(raw.st_dev) }
   public var inode: UInt64 { UInt64(raw.st_ino) }
   public var size: Int64 { Int64(raw.st_size) }

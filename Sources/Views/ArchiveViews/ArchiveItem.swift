@@ -67,7 +67,7 @@ final class ArchiveItem: MadeItem {
     return Found(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
   }
 
-  func attributes(of name: FileName, _ patience: Patience) throws(Fault) -> Attributes? {
+  func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes? {
     let tree = try tree(patience)
     return tree.entries.child(of: tree.folder(shownAs: index), named: name.bytes).map {
       ArchiveItem.attributes(archive, tree, $0)

@@ -203,7 +203,9 @@ struct MailFileList: Sendable {
   private mutating func add(_ name: FileName, in place: Int, _ known: inout Known?) throws(Fault) {
     let folder = places[place].item
     // A name that has just vanished is none.
-    guard let attributes = try folder.attributes(of: name, .blocking), attributes.kind == .file else { return }
+    guard let attributes = try folder.attributes(of: ListedName(name), .blocking), attributes.kind == .file else {
+      return
+    }
     if let index = known?.index(of: name.bytes, attributes.inode, in: place),
       known?.list.files[index].isAsBefore(attributes) ?? false
     {
