@@ -5,7 +5,9 @@ Makes its files below FOLDER, and prints what is not as it should be, and at the
 import io
 import json
 import os
+import random
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -153,6 +155,57 @@ def packed(server):
         same("its time", archive.getinfo("shown/plain.txt").date_time, (2023, 11, 14, 22, 13, 20))
     with zipfile.ZipFile(io.BytesIO(server.ask("/api/zip?path=/a.zip.contents").body)) as archive:
         same("an archive's folder", archive.read("a.zip.contents/x/packed.txt") == PLAIN * 50, True)
+
+
+def packing(server):
+    """What is deflated and what is stored, as four programs read it."""
+    chance = random.Random(5)
+    files = {"long.txt": PLAIN * 40, "short.txt": b"a" * 100, "empty.txt": b"", "tiny.txt": b"x", "zeros.bin": bytes(3 << 20),
+             "chance.bin": chance.randbytes(300_000), "photo.jpg": PLAIN, "begins alike.bin": bytes(40_000) + chance.randbytes(200_000)}
+    inner = os.path.join(source, "packing")
+    os.mkdir(inner)
+    for name, content in files.items():
+        with open(os.path.join(inner, name), "wb") as file:
+            file.write(content)
+    deflated = {"long.txt", "short.txt", "zeros.bin", "begins alike.bin"}
+    for query, wanted in (("", deflated), ("&method=deflated", deflated), ("&method=stored", set())):
+        path = os.path.join(folder, "packed.zip")
+        with open(path, "wb") as file:
+            file.write(server.ask("/api/zip?path=/packing" + query).body)
+        with zipfile.ZipFile(path) as archive:
+            found = {info.filename.partition("/")[2]: info for info in archive.infolist()}
+            same("deflated", {name for name, info in found.items() if info.compress_type == zipfile.ZIP_DEFLATED}, wanted)
+            same("packed", {name: archive.read(info) == files[name] for name, info in found.items()}, dict.fromkeys(files, True))
+        for words in (["unzip", "-tqq"], ["7z", "t"], ["bsdtar", "-xOf"]):
+            done = subprocess.run([*words, path], capture_output=True)
+            same(f"{words[0]}: {done.stderr}", done.returncode, 0)
+        with open(path, "rb") as file:
+            done = subprocess.run(["bsdtar", "-tf", "-"], stdin=file, capture_output=True)
+        same("read front to back", len(done.stdout.splitlines()), len(files))
+    same("another method", server.ask("/api/zip?path=/packing&method=lzma").status, 400)
+
+
+def one_after_the_other(server):
+    """Requests that do not wait for answers; and a client that knows no chunks."""
+    names = ["plain.txt", "Folder/deep/needle in hay.txt", "b.png", "a.zip.contents/stored.txt", "missing"]
+    wanted = {name: server.ask("/api/file?path=" + urllib.parse.quote(name)) for name in names}
+    targets = [chance for _ in range(12) for chance in names]
+    ask = "".join(f"GET /api/file?path={urllib.parse.quote(name)} HTTP/1.1\r\nHost: localhost\r\n\r\n" for name in targets)
+    with server.connect() as connection:
+        connection.sendall(ask.encode() + b"no HTTP\r\n\r\n")
+        data = b""
+        while part := connection.recv(1 << 16):
+            data += part
+    for name in targets:
+        head, _, data = data.partition(b"\r\n\r\n")
+        length = int(re.search(rb"content-length: (\d+)", head.lower()).group(1))
+        same(f"{name} in turn", (head.split()[1], data[:length] == wanted[name].body), (str(wanted[name].status).encode(), True))
+        data = data[length:]
+    same("what is no HTTP", data[:12], b"HTTP/1.1 400")
+    got = server.raw(b"GET /api/zip?path=/Folder HTTP/1.0\r\nHost: localhost\r\n\r\n")
+    same("no chunks", got.header("transfer-encoding"), "")
+    with zipfile.ZipFile(io.BytesIO(got.body)) as archive:
+        same("an archive without chunks", archive.testzip(), None)
 
 
 def dav(server):
@@ -308,7 +361,7 @@ def crowd(server):
 
 make()
 with Server(program, source) as server:
-    for part in (listing, files, views, packed, dav, contract, crowd):
+    for part in (listing, files, views, packed, packing, one_after_the_other, dav, contract, crowd):
         part(server)
 with Server(program, os.path.join(source, "a.zip")) as server:
     same("one file", [item["name"] for item in server.call("list", path="/")["items"]], ["x", "stored.txt"])

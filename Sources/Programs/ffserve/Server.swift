@@ -161,6 +161,8 @@ struct Server {
     let context = secure()
     let held = SiteHolder()
     let isTLS = isTLS
+    let deadlines = Dictionary(
+      uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), Deadlines(on: $0)) })
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       // Nobody is let in before there is something to see.
@@ -171,8 +173,8 @@ struct Server {
           guard let site = held.site else { throw ChannelError.alreadyClosed }
           let pipeline = channel.pipeline.syncOperations
           if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
-          try pipeline.addHTTP()
-          try pipeline.addHandler(Connection(site, isTLS: isTLS))
+          guard let deadlines = deadlines[ObjectIdentifier(channel.eventLoop)] else { throw ChannelError.eof }
+          try pipeline.addHTTP(Connection(site, isTLS: isTLS, deadlines))
         }
       }
       .childChannelOption(.socketOption(.tcp_nodelay), value: 1)

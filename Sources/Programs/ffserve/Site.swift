@@ -34,12 +34,6 @@ final class Site: Sendable {
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
 
-  /// Of every answer.
-  let usualHeaders: [(name: String, value: String)] = [
-    ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-  ]
-
   init(
     _ tree: Tree, of source: ShownSource, _ access: Access, behind proxies: Proxies, _ bench: Bench,
     long longBench: Bench, connections: Int,
@@ -82,7 +76,7 @@ final class Site: Sendable {
     let answer = make(request)
     guard case .later(let work) = answer else { return answer }
     return .later { [self] () throws(Fault) in
-      let response = try work()
+      let response = try work().prepared()
       recent.keep(response, for: target)
       return response
     }

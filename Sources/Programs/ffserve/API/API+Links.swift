@@ -1,5 +1,6 @@
 import Assembly
 import Bytes
+import NIOCore
 import NIOHTTP1
 import Text
 import Tree
@@ -49,9 +50,9 @@ extension API {
 
   /// An answer with the tag of its bytes, or that the client has it.
   func tagged(_ response: Response, _ request: Request) -> Response {
-    guard case .bytes(let bytes) = response.body else { return response }
+    guard case .buffer(let bytes) = response.body else { return response }
     var hash = StableHash()
-    unsafe hash.combine(long: bytes.span.bytes)
+    unsafe bytes.withUnsafeReadableBytes { unsafe hash.combine(long: RawSpan(_unsafeBytes: $0)) }
     let tag = "\"" + String(hash.value, radix: 36) + "\""
     guard request.header("if-none-match") == tag else { return response.with("ETag", tag) }
     return Response(.notModified, headers: response.headers + [("ETag", tag)])

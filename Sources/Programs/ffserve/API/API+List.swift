@@ -22,7 +22,7 @@ extension API {
       }
       guard text.size <= Self.longestList else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
     }
-    return tagged(.json(bytes: text.finished()), request)
+    return tagged(.json(text.finished()), request)
   }
 
   /// What a link leads to, and where that is.

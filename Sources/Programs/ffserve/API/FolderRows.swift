@@ -4,10 +4,12 @@ import Tree
 /// The entries of a folder, each with its attributes.
 struct FolderRows {
   struct Row {
-    let name: FileName
+    let listed: ListedName
     let kind: Kind
     /// For a view, which.
     let view: String?
+
+    var name: FileName { listed.fileName }
   }
 
   private let place: Place
@@ -34,7 +36,7 @@ struct FolderRows {
           count += 1
           if count.isMultiple(of: 256) { try Interest.check() }
           guard count <= Self.most else { throw Fault(.limit, "the folder has more than \(Self.most) entries") }
-          try body(Row(name: row.name.fileName, kind: row.kind, view: row.viewName), attributes)
+          try body(Row(listed: row.name, kind: row.kind, view: row.viewName), attributes)
           return true
         } catch {
           if error.isDelay || error.kind == .limit { fault = error } else { unseen = error }
@@ -57,7 +59,7 @@ struct FolderRows {
       try reader.read(after: cookie, .blocking) { (row, _) throws(Fault) in
         guard goesOn else { return false }
         cookie = row.cookie
-        if row.cookie > 2 { goesOn = body(Row(name: row.name.fileName, kind: row.kind, view: row.viewName)) }
+        if row.cookie > 2 { goesOn = body(Row(listed: row.name, kind: row.kind, view: row.viewName)) }
         return true
       }
       if cookie == before { return }

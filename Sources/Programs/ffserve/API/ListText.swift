@@ -1,16 +1,16 @@
 import Bytes
-import Glibc
+import NIOCore
 import Text
 import Tree
 
 /// What `/api/list` answers, as bytes from the start: of a large folder, values that are encoded at the end would cost
 /// more than to look at its files. Entries come in any order.
 struct ListText {
-  /// An entry: where its text and what it is sorted by are.
+  /// An entry: where its text is, and its name.
   private struct Row {
-    /// The key's first bytes, by which most are told apart.
+    /// What it is sorted by first: folders before others, then the name's start.
     let start: UInt64
-    let key: Range<Int>
+    let name: Range<Int>
     let text: Range<Int>
   }
 
@@ -20,12 +20,14 @@ struct ListText {
   /// The folder's path on the machine that serves it, with a slash, as it stands in JSON.
   private var folder: [UInt8] = []
   private var rows: [Row] = []
-  private var keys: [UInt8] = []
-  private var text: [UInt8] = []
+  /// One after the other.
+  private var names: [UInt8] = []
+  private var text: ByteBuffer
   private var times = ISOTimes()
 
   init(of path: TreePath, at absolutePath: String) {
     self.path = path
+    text = ByteBufferAllocator().buffer(capacity: 4096)
     JSONText.append("{\"path\":\"", to: &head)
     JSONText.append(escaped: path.text.utf8.span, to: &head)
     JSONText.append("\",\"absolutePath\":\"", to: &head)
@@ -35,7 +37,7 @@ struct ListText {
   }
 
   /// Of the entries so far, in bytes.
-  var size: Int { text.count }
+  var size: Int { text.writerIndex }
 
   /// Adds an entry with its attributes, those of what it leads to for a symbolic link.
   ///
@@ -46,13 +48,24 @@ struct ListText {
     _ row: FolderRows.Row, _ attributes: Attributes, link: LinkText? = nil, special: String? = nil
   ) {
     let kind = ItemKind(attributes.kind)
-    let (key, start) = (keys.count, text.count)
-    addKey(row.name, kind)
-    let bytes = row.name.bytes
-    if bytes.span.isUTF8 {
-      add(bytes.span, isWhole: true, row, attributes, kind)
+    let (start, name) = (text.writerIndex, names.count)
+    let bytes = row.listed.bytes
+    names += bytes
+    let isWhole = bytes.span.isUTF8
+    // As it stands in JSON: what most names are already.
+    if isWhole, JSONText.isPlain(bytes.span) {
+      add(bytes, ending: bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[($0 + 1)...] }, row, attributes, kind)
     } else {
-      add(row.name.text.utf8.span, isWhole: false, row, attributes, kind)
+      var name: [UInt8] = []
+      var ending: [UInt8] = []
+      JSONText.append(escaped: row.name.text.utf8.span, to: &name)
+      JSONText.append(escaped: (row.name.shownExtension ?? "").utf8.span, to: &ending)
+      add(name[...], ending: ending[...], row, attributes, kind)
+    }
+    if !isWhole {
+      text.writeStaticString(",\"encodedPath\":\"")
+      text.writeString(TreePath(names: path.names + [row.name]).encoded)
+      text.writeStaticString("\"")
     }
     if let link {
       add("link", link.text)
@@ -60,95 +73,145 @@ struct ListText {
       if let encoded = link.encoded { add("encodedLink", encoded) }
     }
     if let special { add("special", special) }
-    append("}")
+    text.writeStaticString("}")
     rows.append(
       Row(
-        start: UInt64(bigEndianBytes: keys[key...].prefix(8)) << UInt64(8 * max(0, 8 - (keys.count - key))),
-        key: key..<keys.count, text: start..<text.count))
+        start: Self.start(of: bytes, kind), name: name..<names.count, text: start..<text.writerIndex))
   }
 
-  /// What entries are sorted by: folders come first; capitals (ASCII) count as small letters.
-  private mutating func addKey(_ name: FileName, _ kind: ItemKind) {
-    keys.append(kind == .directory ? 0 : 1)
-    for byte in name.bytes { keys.append(byte >= 65 && byte <= 90 ? byte | 0x20 : byte) }
-    keys.append(0)
-    keys += name.bytes
-  }
-
-  /// - Parameter isWhole: whether the text says all of the name.
   private mutating func add(
-    _ name: Span<UInt8>, isWhole: Bool, _ row: FolderRows.Row, _ attributes: Attributes, _ kind: ItemKind
+    _ name: ArraySlice<UInt8>, ending: ArraySlice<UInt8>?, _ row: FolderRows.Row, _ attributes: Attributes,
+    _ kind: ItemKind
   ) {
-    append("{\"name\":\"")
-    append(escaped: name)
-    switch kind {
-    case .directory: append("\",\"type\":\"directory\",\"size\":")
-    case .file: append("\",\"type\":\"file\",\"size\":")
-    case .other: append("\",\"type\":\"other\",\"size\":")
+    let type: StaticString =
+      switch kind {
+      case .directory: "\",\"type\":\"directory\",\"size\":"
+      case .file: "\",\"type\":\"file\",\"size\":"
+      case .other: "\",\"type\":\"other\",\"size\":"
+      }
+    // What follows the last dot is an extension, unless the name begins or ends with that.
+    let hasEnding = kind != .directory && ending.map { !$0.isEmpty && $0.count + 1 < name.count } ?? false
+    times.set(attributes.modified)
+    let room = 2 * name.count + (ending?.count ?? 0) + folder.count + 256
+    let (folder, times) = (folder, times.text)
+    unsafe text.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { room in
+      var output = unsafe Output(room)
+      output.add("{\"name\":\"")
+      output.add(name.span)
+      output.add(type)
+      if kind == .file, !attributes.isPreliminary { output.add(attributes.size) } else { output.add("null") }
+      output.add(",\"modified\":\"")
+      output.add(times.span)
+      output.add("\",\"extension\":")
+      if hasEnding, let ending {
+        output.add("\"")
+        output.add(ending.span)
+        output.add("\",\"absolutePath\":\"")
+      } else {
+        output.add("null,\"absolutePath\":\"")
+      }
+      output.add(folder.span)
+      output.add(name.span)
+      output.add("\"")
+      if kind == .file, attributes.isPreliminary, row.view == nil {
+        output.add(",\"estimate\":")
+        output.add(attributes.size)
+      }
+      return output.count
     }
-    if kind == .file, !attributes.isPreliminary { append(attributes.size) } else { append("null") }
-    append(",\"modified\":\"")
-    times.append(attributes.modified, to: &text)
-    append("\",\"extension\":")
-    if kind != .directory, let ending = row.name.shownExtension {
-      append("\"")
-      append(escaped: ending.utf8.span)
-      append("\"")
-    } else {
-      append("null")
-    }
-    append(",\"absolutePath\":\"")
-    text += folder
-    append(escaped: name)
-    append("\"")
-    if let view = row.view {
-      append(",\"view\":\"")
-      append(escaped: view.utf8.span)
-      append("\"")
-    }
-    if kind == .file, attributes.isPreliminary {
-      append(",\"estimate\":")
-      append(attributes.size)
-    }
-    if !isWhole {
-      append(",\"encodedPath\":\"")
-      append(escaped: TreePath(names: path.names + [row.name]).encoded.utf8.span)
-      append("\"")
-    }
+    guard let view = row.view else { return }
+    text.writeString(",\"view\":\"\(view)\"")
+    if kind == .file, attributes.isPreliminary { text.writeString(",\"estimate\":\(attributes.size)") }
   }
 
   /// A further member.
-  private mutating func add(_ name: StaticString, _ value: String) {
-    append(",\"")
-    append(name)
-    append("\":\"")
-    append(escaped: value.utf8.span)
-    append("\"")
+  private mutating func add(_ name: String, _ value: String) {
+    var member: [UInt8] = []
+    JSONText.append(",\"", to: &member)
+    JSONText.append(escaped: name.utf8.span, to: &member)
+    JSONText.append("\":\"", to: &member)
+    JSONText.append(escaped: value.utf8.span, to: &member)
+    JSONText.append("\"", to: &member)
+    text.writeBytes(member)
+  }
+
+  // MARK: Order
+
+  /// Folders come first; capitals (ASCII) count as small letters, unless that is all that tells names apart.
+  private static func folded(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte | 0x20 : byte }
+
+  private static func start(of name: ArraySlice<UInt8>, _ kind: ItemKind) -> UInt64 {
+    var start: UInt64 = kind == .directory ? 0 : 1
+    var count = 0
+    for byte in name.prefix(7) {
+      start = start << 8 | UInt64(folded(byte))
+      count += 1
+    }
+    return start << UInt64(8 * (7 - count))
+  }
+
+  private static func precedes(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
+    let count = min(one.count, other.count)
+    for place in 0..<count {
+      let (left, right) = (folded(one[place]), folded(other[place]))
+      if left != right { return left < right }
+    }
+    if one.count != other.count { return one.count < other.count }
+    for place in 0..<count where one[place] != other[place] { return one[place] < other[place] }
+    return false
   }
 
   /// All of it, sorted. O(n log n).
-  func finished() -> [UInt8] {
+  func finished() -> ByteBuffer {
     var rows = rows
-    unsafe keys.withUnsafeBytes { keys in
-      rows.sort { one, other in
-        if one.start != other.start { return one.start < other.start }
-        let (left, right) = (one.key, other.key)
-        guard let base = keys.baseAddress else { return false }
-        let order = unsafe memcmp(base + left.lowerBound, base + right.lowerBound, min(left.count, right.count))
-        return order == 0 ? left.count < right.count : order < 0
+    let names = names.span
+    rows.sort { one, other in
+      one.start == other.start
+        ? Self.precedes(names.extracting(one.name), names.extracting(other.name)) : one.start < other.start
+    }
+    let count = head.count + text.readableBytes + rows.count + 2
+    var answer = ByteBufferAllocator().buffer(capacity: count)
+    _ = unsafe text.withUnsafeReadableBytes { text in
+      unsafe answer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { room in
+        var output = unsafe Output(room)
+        output.add(head.span)
+        var isFirst = true
+        for row in rows {
+          if !isFirst { output.add(",") }
+          isFirst = false
+          unsafe output.add(UnsafeRawBufferPointer(rebasing: text[row.text]))
+        }
+        output.add("]}")
+        return output.count
       }
     }
-    var answer = head
-    answer.reserveCapacity(head.count + text.count + rows.count + 2)
-    for (number, row) in rows.enumerated() {
-      if number > 0 { answer.append(UInt8(ascii: ",")) }
-      answer += text[row.text]
-    }
-    JSONText.append("]}", to: &answer)
     return answer
   }
+}
 
-  private mutating func append(_ part: StaticString) { JSONText.append(part, to: &text) }
-  private mutating func append(escaped part: Span<UInt8>) { JSONText.append(escaped: part, to: &text) }
-  private mutating func append(_ number: Int64) { text.append(contentsOf: String(number).utf8) }
+/// Bytes that are written one after the other into room for all of them.
+@safe private struct Output {
+  private let room: UnsafeMutableRawBufferPointer
+  private(set) var count = 0
+
+  @unsafe init(_ room: UnsafeMutableRawBufferPointer) { unsafe self.room = room }
+
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    unsafe precondition(bytes.count <= room.count - count)
+    guard let source = bytes.baseAddress, let target = unsafe room.baseAddress else { return }
+    unsafe (target + count).copyMemory(from: source, byteCount: bytes.count)
+    count += bytes.count
+  }
+
+  mutating func add(_ bytes: Span<UInt8>) { unsafe bytes.withUnsafeBytes { unsafe add($0) } }
+
+  mutating func add(_ text: StaticString) {
+    unsafe add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// In decimal digits.
+  mutating func add(_ number: Int64) {
+    var text = String(number)
+    text.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }
+  }
 }

@@ -2,99 +2,112 @@ import Bytes
 import NIOCore
 import NIOHTTP1
 
-/// How answers are sent.
+/// What is answered, on its way out.
 extension Connection {
+  /// A body up to this size goes with its head, in one call, in bytes.
+  private static let small = 16 << 10
+  /// A file is sent piece by piece, so that a client that takes nothing is noticed.
+  private static let fileStep: Int64 = 4 << 20
+
   /// For a client to take a piece of an answer: a minute, and as long as it takes at 16 KiB a second.
   private static func sendTime(_ count: Int) -> TimeAmount { .seconds(60 + Int64(count >> 14)) }
 
   func send(_ response: Response, to method: HTTPMethod, _ context: ChannelHandlerContext) {
-    if case .bytes(let bytes) = response.body, bytes.count > LargeAnswers.uncounted, method != .HEAD {
-      guard site.largeAnswers.take(bytes.count) else {
+    var held = 0
+    if case .buffer(let bytes) = response.body, bytes.readableBytes > LargeAnswers.uncounted, method != .HEAD {
+      guard site.largeAnswers.take(bytes.readableBytes) else {
         let detail = "too many large answers are being sent at this moment"
         return send(.problem(.serviceUnavailable, detail, headers: [("Retry-After", "5")]), to: method, context)
       }
-      held = bytes.count
+      held = bytes.readableBytes
     }
     site.metrics.note(response.status)
-    let hasEnd = response.length != nil || method == .HEAD || takesChunks
-    keepsAlive = keepsAlive && hasEnd
-    let head = site.head(of: response, inChunks: method != .HEAD && takesChunks, isLast: !keepsAlive)
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if method == .HEAD || response.status == .notModified { return finish(context) }
+    let isBare = method == .HEAD || response.status == .notModified
+    let isChunked = response.length == nil && !isBare && takesChunks
+    // The end of the connection is the end of the body.
+    if response.length == nil, !isBare, !takesChunks { keepsAlive = false }
+    let head = response.head ?? ResponseHead(response)
+    let room = head.bytes.count + 128 + (isBare ? 0 : smallCount(response))
+    var buffer = context.channel.allocator.buffer(capacity: room)
+    buffer.writeBytes(head.bytes)
+    buffer.writeStaticString("Date: ")
+    buffer.writeString(site.date)
+    if isChunked { buffer.writeStaticString("\r\nTransfer-Encoding: chunked") }
+    buffer.writeStaticString(keepsAlive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n")
+    if isBare { return finish(buffer, held: held, context) }
     switch response.body {
-    case .none, .unknown: finish(context)
-    case .bytes(let bytes):
-      site.metrics.note(sent: bytes.count)
-      context.write(wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: bytes)))), promise: nil)
-      finish(context, after: bytes.count)
-    case .file(let file, let offset, let count): sendFile(file, offset, count, context)
-    case .stream(let source): pump(source, context)
+    case .none, .unknown:
+      if isChunked { buffer.writeStaticString("0\r\n\r\n") }
+      finish(buffer, context)
+    case .buffer(var bytes):
+      site.metrics.note(sent: bytes.readableBytes)
+      if bytes.readableBytes <= Self.small {
+        buffer.writeBuffer(&bytes)
+        return finish(buffer, context)
+      }
+      context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+      finish(bytes, held: held, context)
+    case .file(let file, let offset, let count):
+      context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+      sendFile(file, offset, count, context)
+    case .stream(let source):
+      context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+      let client = self.client ?? Client(in: network)
+      self.client = client
+      more(OutgoingStream(source, client, isChunked: isChunked), context)
     }
   }
 
-  /// Ends the answer; the next request is read, or the connection closed, once it has been sent.
-  private func finish(_ context: ChannelHandlerContext, after count: Int = 0) {
+  private func smallCount(_ response: Response) -> Int {
+    guard case .buffer(let bytes) = response.body, bytes.readableBytes <= Self.small else { return 0 }
+    return bytes.readableBytes
+  }
+
+  /// Sends the last bytes of an answer, and then gives back what is counted of `Site.largeAnswers` for it.
+  private func finish(_ last: ByteBuffer, held: Int = 0, _ context: ChannelHandlerContext) {
     client = nil
-    wait(Self.sendTime(count), context)
-    isAnswering = false
-    let held = held
-    self.held = 0
+    wait(Self.sendTime(last.readableBytes))
     let promise = context.eventLoop.makePromise(of: Void.self)
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: promise)
+    context.writeAndFlush(wrapOutboundOut(.byteBuffer(last)), promise: promise)
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
       if held > 0 { site.largeAnswers.give(back: held) }
       if case .failure = result { return context.close(promise: nil) }
-      guard keepsAlive else { return context.close(promise: nil) }
-      answering -= 1
-      if head == nil, client == nil { wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime, context) }
+      sent(context)
     }
   }
-
-  /// A file is sent piece by piece, so that a client that takes nothing is noticed.
-  private static let fileStep: Int64 = 4 << 20
 
   private func sendFile(_ file: SharedFile, _ offset: Int64, _ count: Int64, _ context: ChannelHandlerContext) {
     let step = min(count, Self.fileStep)
     let region = FileRegion(
       fileHandle: file.handle, readerIndex: Int(offset), endIndex: Int(offset + step))
-    wait(Self.sendTime(Int(step)), context)
+    wait(Self.sendTime(Int(step)))
     site.metrics.note(sent: Int(step))
+    if step == count { client = nil }
     let promise = context.eventLoop.makePromise(of: Void.self)
-    if step == count {
-      context.write(wrapOutboundOut(.body(.fileRegion(region))), promise: promise)
-      promise.futureResult.assumeIsolated().whenComplete { result in
-        withExtendedLifetime(file) { if case .failure = result { context.close(promise: nil) } }
-      }
-      return finish(context, after: Int(step))
-    }
-    context.writeAndFlush(wrapOutboundOut(.body(.fileRegion(region))), promise: promise)
+    context.writeAndFlush(wrapOutboundOut(.fileRegion(region)), promise: promise)
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
-      if case .failure = result { return context.close(promise: nil) }
-      sendFile(file, offset + step, count - step, context)
+      // It is open until here.
+      withExtendedLifetime(file) {
+        if case .failure = result { return context.close(promise: nil) }
+        if step == count { sent(context) } else { sendFile(file, offset + step, count - step, context) }
+      }
     }
   }
 
-  /// Sends a stream: the next piece is made while one is sent, and no more.
-  private func pump(_ source: any BodySource, _ context: ChannelHandlerContext) {
-    let client = self.client ?? Client(in: network)
-    self.client = client
-    let stream = OutgoingStream(source, client)
-    context.flush()
-    more(stream, context)
-  }
+  // MARK: Streams
 
+  /// Has the next piece made while one is sent, and no more.
   private func more(_ stream: OutgoingStream, _ context: ChannelHandlerContext) {
     guard !stream.isReading, !stream.isEnded, stream.ready == nil else { return }
     stream.isReading = true
     // How long it takes to make depends on what it is.
-    if !stream.isSending { wait(.hours(24), context) }
+    if !stream.isSending { waitForever() }
     let isolated = NIOLoopBound((self, context, stream), eventLoop: context.eventLoop)
     let loop = context.eventLoop
     let source = stream.source
     site.bench.perform(for: stream.client) { () throws(Fault) in
       try source.next()
-    } _: { [site] result in
-      if site.isEnding { return }
+    } _: { result in
       loop.execute {
         let (connection, context, stream) = isolated.value
         guard connection.client === stream.client else { return }
@@ -116,14 +129,21 @@ extension Connection {
   private func drain(_ stream: OutgoingStream, _ context: ChannelHandlerContext) {
     if stream.isSending { return }
     guard let buffer = stream.ready.take() else {
-      if stream.isEnded { finish(context) }
+      if stream.isEnded { finish(ByteBuffer(staticString: stream.isChunked ? "0\r\n\r\n" : ""), context) }
       return
     }
     stream.isSending = true
     site.metrics.note(sent: buffer.readableBytes)
-    wait(Self.sendTime(buffer.readableBytes), context)
+    wait(Self.sendTime(buffer.readableBytes))
     let promise = context.eventLoop.makePromise(of: Void.self)
-    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: promise)
+    if stream.isChunked {
+      let size = ByteBuffer(string: String(buffer.readableBytes, radix: 16) + "\r\n")
+      context.write(wrapOutboundOut(.byteBuffer(size)), promise: nil)
+      context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+      context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer(staticString: "\r\n"))), promise: promise)
+    } else {
+      context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: promise)
+    }
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
       guard case .success = result, client === stream.client else { return context.close(promise: nil) }
       stream.isSending = false

@@ -1,49 +1,63 @@
 import Bytes
 import NIOCore
 import NIOHTTP1
-import Synchronization
 
 /// One connection: takes requests in, one after the other, and sends what is answered, no faster than it is read.
-final class Connection: ChannelInboundHandler {
+///
+/// It writes bytes, and does itself what else four handlers of NIOHTTP1's would do: a connection is to cost little. The
+/// next request is not taken in, nor read from the socket, before an answer has been sent.
+final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
 
   let site: Site
   private let isTLS: Bool
+  private let deadlines: Deadlines
   private var peer = ""
   /// The client's, behind a proxy of the last request.
-  var network = Network.unknown
+  private(set) var network = Network.unknown
   /// Where the connection comes from; nil for a proxy, which has many.
   private var counted: Network?
-  var head: HTTPRequestHead?
+  private var isCounted = false
+  private var head: HTTPRequestHead?
   private var body: [UInt8] = []
   private var isTooLarge = false
+  /// What came of the next requests before the answer was sent: of one read, at most.
+  private var waiting: [HTTPServerRequestPart] = []
+  private var isTaking = false
+  private var isReadWanted = false
+  /// What is said of what follows, if that is no HTTP.
+  private var complaint: Response?
+  /// Whether a request is being answered.
+  private var isBusy = false
   /// For whom an answer is being made, while one is.
   var client: Client?
+  /// Whether another request may follow.
   var keepsAlive = false
+  /// Whether the client knows chunks (RFC 9112, section 7.1), by which a body of unknown length has an end.
   var takesChunks = true
-  /// From the end of a request to that of its answer.
-  var isAnswering = false
-  /// What is counted of `Site.largeAnswers` for the answer, in bytes.
-  var held = 0
   /// When the connection is closed unless something happens before.
   private var deadline = NIODeadline.distantFuture
-  private var timer: Scheduled<Void>?
+  /// Where it is among those that `deadlines` has.
+  var place = 0
+  private var context: ChannelHandlerContext?
 
   /// Bodies are XML that asks for properties, at most.
   private static let largestBody = 64 << 10
   /// For a request to arrive once it has begun, and for a new connection's first.
   private static let requestTime = TimeAmount.seconds(15)
   /// Between requests.
-  static let idleTime = TimeAmount.seconds(120)
+  private static let idleTime = TimeAmount.seconds(120)
   /// The same when others need the room.
-  static let shortIdleTime = TimeAmount.seconds(10)
+  private static let shortIdleTime = TimeAmount.seconds(10)
   /// Of a target; with it, paths of 4,096 bytes can be asked for, however they are encoded.
   private static let longestTarget = 16 << 10
 
-  init(_ site: Site, isTLS: Bool) {
+  init(_ site: Site, isTLS: Bool, _ deadlines: Deadlines) {
     self.site = site
     self.isTLS = isTLS
+    self.deadlines = deadlines
   }
 
   // MARK: Coming and going
@@ -54,71 +68,68 @@ final class Connection: ChannelInboundHandler {
     counted = site.proxies.contains(peer) ? nil : network
     guard site.connections.enter(context.channel, of: counted) else { return context.close(promise: nil) }
     isCounted = true
-    wait(Self.requestTime, context)
-  }
-
-  private var isCounted = false
-  /// How many requests have come that have not been answered to the end.
-  var answering = 0
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    guard event is Draining else { return context.fireUserInboundEventTriggered(event) }
-    keepsAlive = false
-    if answering == 0, head == nil { context.close(promise: nil) }
+    self.context = context
+    deadlines.add(self)
+    wait(Self.requestTime)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    timer?.cancel()
     client?.leave()
     client = nil
-    if isCounted { site.connections.leave(context.channel, of: counted) }
+    self.context = nil
+    guard isCounted else { return }
     isCounted = false
-    giveBack()
+    site.connections.leave(context.channel, of: counted)
+    deadlines.remove(self)
   }
 
-  /// What is no request is told so, unless an answer is under way, and nothing after it is read.
+  /// The server ends: so does the connection, with the answer that is under way.
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is Draining else { return context.fireUserInboundEventTriggered(event) }
+    keepsAlive = false
+    if !isBusy, head == nil { context.close(promise: nil) }
+  }
+
+  /// What is no HTTP is told so, after the answers to what came before.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard let error = error as? HTTPParserError, !isAnswering, context.channel.isActive else {
-      return context.close(promise: nil)
-    }
-    (head, body, keepsAlive, isAnswering) = (nil, [], false, true)
-    send(
+    guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
+    complaint =
       error == .headerOverflow
-        ? .problem(.requestHeaderFieldsTooLarge, "the request's headers are longer than 32 KiB, or more than 100")
-        : .problem(.badRequest, "this is no request of HTTP/1.1"), to: .GET, context)
+      ? .problem(.requestHeaderFieldsTooLarge, "the request's headers are longer than 32 KiB, or more than 100")
+      : .problem(.badRequest, "this is no request of HTTP/1.1")
+    if !isBusy { complain(context) }
   }
 
-  private func giveBack() {
-    if held > 0 { site.largeAnswers.give(back: held) }
-    held = 0
+  private func complain(_ context: ChannelHandlerContext) {
+    guard let complaint, context.channel.isActive else { return context.close(promise: nil) }
+    (head, body, isBusy, keepsAlive) = (nil, [], true, false)
+    send(complaint, to: .GET, context)
   }
 
-  /// Closes the connection after a time, unless told to wait again before. A timer runs to its end and is then set anew:
-  /// a request costs none.
-  func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
-    let before = deadline
-    deadline = .now() + time
-    if timer == nil || deadline < before { arm(context) }
-  }
+  /// Closes the connection after a time, to the second, unless it is told to wait again before.
+  func wait(_ time: TimeAmount) { deadline = .now() + time }
 
-  private func arm(_ context: ChannelHandlerContext) {
-    timer?.cancel()
-    timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
-      guard let self else { return }
-      timer = nil
-      if .now() >= deadline { context.close(promise: nil) } else { arm(context) }
-    }
-  }
+  /// Waits for as long as it takes to make something.
+  func waitForever() { deadline = .distantFuture }
+
+  func checkDeadline(_ now: NIODeadline) { if deadline <= now { context?.close(promise: nil) } }
 
   // MARK: Requests
 
+  func read(context: ChannelHandlerContext) { if isBusy { isReadWanted = true } else { context.read() } }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
+    let part = unwrapInboundIn(data)
+    if isBusy { waiting.append(part) } else { take(part, context) }
+  }
+
+  private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+    switch part {
     case .head(let head):
       self.head = head
       body = []
       isTooLarge = false
-      wait(Self.requestTime, context)
+      wait(Self.requestTime)
     case .body(var part):
       guard !isTooLarge, body.count + part.readableBytes <= Self.largestBody else {
         isTooLarge = true
@@ -132,9 +143,9 @@ final class Connection: ChannelInboundHandler {
 
   private func answer(_ context: ChannelHandlerContext) {
     guard let head = head.take() else { return }
+    isBusy = true
     keepsAlive = head.isKeepAlive && !site.isEnding
-    (isAnswering, takesChunks) = (true, head.version == .http1_1)
-    answering += 1
+    takesChunks = head.version == .http1_1
     if isTooLarge {
       keepsAlive = false
       return send(.problem(.payloadTooLarge, "a body has at most 64 KiB"), to: head.method, context)
@@ -150,7 +161,7 @@ final class Connection: ChannelInboundHandler {
     let request = Request(head, body: body, isTLS: isTLS, peer: peer, behind: site.proxies)
     if counted == nil { network = Network(request.peer) }
     body = []
-    wait(.hours(24), context)
+    waitForever()
     switch site.answer(request) {
     case .now(let response): send(response, to: head.method, context)
     case .later(let work): make(work, on: site.bench, for: head.method, context)
@@ -166,9 +177,9 @@ final class Connection: ChannelInboundHandler {
     self.client = client
     let isolated = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     let loop = context.eventLoop
-    bench.perform(for: client, work) { [site] result in
-      // No loop may be there any more.
-      if site.isEnding { return }
+    bench.perform(for: client) { () throws(Fault) in
+      try work().prepared()
+    } _: { result in
       loop.execute {
         let (connection, context) = isolated.value
         guard connection.client === client else { return }
@@ -178,5 +189,21 @@ final class Connection: ChannelInboundHandler {
         }
       }
     }
+  }
+
+  /// An answer has been sent: the next request, or the end.
+  func sent(_ context: ChannelHandlerContext) {
+    guard keepsAlive else { return context.close(promise: nil) }
+    isBusy = false
+    wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime)
+    // Where it comes back to while it takes those that wait, they are taken there.
+    if isTaking { return }
+    isTaking = true
+    while !isBusy, !waiting.isEmpty { take(waiting.removeFirst(), context) }
+    isTaking = false
+    if !isBusy, complaint != nil { return complain(context) }
+    guard !isBusy, isReadWanted else { return }
+    isReadWanted = false
+    context.read()
   }
 }

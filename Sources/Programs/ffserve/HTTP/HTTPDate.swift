@@ -26,10 +26,9 @@ enum HTTPDate {
 
   /// ISO 8601 in UTC, with milliseconds: `1994-11-06T08:49:37.000Z`.
   static func iso(_ stamp: Timestamp) -> String {
-    var text: [UInt8] = []
     var times = ISOTimes()
-    times.append(stamp, to: &text)
-    return String(decoding: text, as: UTF8.self)
+    times.set(stamp)
+    return String(decoding: times.text, as: UTF8.self)
   }
 
   /// The time that an IMF-fixdate says, in seconds; nil for any other text.
@@ -45,49 +44,48 @@ enum HTTPDate {
   }
 }
 
-/// Writes times as ISO 8601 has them, in UTC with milliseconds: `1994-11-06T08:49:37.000Z`. Of many, most have their day
-/// in common with the one before.
+/// A time as ISO 8601 has it, in UTC with milliseconds. Of many, most have their day in common with the one before.
 struct ISOTimes {
-  private var day = Int64.min
-  /// Of that day, with the T.
-  private var date: [UInt8] = []
+  private(set) var text = Array("0001-01-01T00:00:00.000Z".utf8)
+  /// Since the first of the years.
+  private var day: Int64 = 0
+  private var second: Int64 = 0
 
-  mutating func append(_ stamp: Timestamp, to text: inout [UInt8]) {
+  mutating func set(_ stamp: Timestamp) {
     let years = CalendarTime.fourDigits
-    let seconds = min(max(stamp.seconds, years.lowerBound), years.upperBound)
-    let day = (seconds - years.lowerBound) / 86_400
-    if day != self.day {
+    // The first of these years begins with a day.
+    let seconds = min(max(stamp.seconds, years.lowerBound), years.upperBound) - years.lowerBound
+    if seconds / 86_400 != day {
       let time = CalendarTime(stamp)
-      date = []
-      date.append(time.year, digits: 4)
-      date.append(UInt8(ascii: "-"))
-      date.append(time.month, digits: 2)
-      date.append(UInt8(ascii: "-"))
-      date.append(time.day, digits: 2)
-      date.append(UInt8(ascii: "T"))
-      self.day = day
+      text.set(time.year, at: 0, digits: 4)
+      text.set(time.month, at: 5, digits: 2)
+      text.set(time.day, at: 8, digits: 2)
+      day = seconds / 86_400
     }
-    text += date
-    // The first of those years begins with a day.
-    let second = Int((seconds - years.lowerBound) % 86_400)
-    text.append(second / 3600, digits: 2)
-    text.append(UInt8(ascii: ":"))
-    text.append(second / 60 % 60, digits: 2)
-    text.append(UInt8(ascii: ":"))
-    text.append(second % 60, digits: 2)
-    text.append(UInt8(ascii: "."))
-    text.append(Int(stamp.nanoseconds / 1_000_000), digits: 3)
-    text.append(UInt8(ascii: "Z"))
+    if seconds != second {
+      let second = Int(seconds % 86_400)
+      text.set(second / 3600, at: 11, digits: 2)
+      text.set(second / 60 % 60, at: 14, digits: 2)
+      text.set(second % 60, at: 17, digits: 2)
+      self.second = seconds
+    }
+    text.set(Int(stamp.nanoseconds / 1_000_000), at: 20, digits: 3)
   }
 }
 
 extension [UInt8] {
-  /// Appends the last `digits` decimal digits of a number that is not negative, four at most.
+  /// Appends the last `digits` decimal digits of a number that is not negative.
   fileprivate mutating func append(_ number: Int, digits: Int) {
-    var scale = digits == 4 ? 1000 : digits == 3 ? 100 : 10
-    while scale > 0 {
-      append(UInt8(ascii: "0") + UInt8(number / scale % 10))
-      scale /= 10
+    self += repeatElement(0, count: digits)
+    set(number, at: count - digits, digits: digits)
+  }
+
+  /// Writes the last `digits` decimal digits of a number that is not negative.
+  fileprivate mutating func set(_ number: Int, at place: Int, digits: Int) {
+    var rest = number
+    for index in (place..<place + digits).reversed() {
+      self[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+      rest /= 10
     }
   }
 }

@@ -9,13 +9,22 @@ enum JSONText {
     return output.bytes
   }
 
+  /// Whether text stands in JSON as it is.
+  static func isPlain(_ text: Span<UInt8>) -> Bool {
+    for place in text.indices where isEscaped(text[place]) { return false }
+    return true
+  }
+
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<") || byte == 0x7f
+  }
+
   /// Appends what stands between a string's quotes. Of all that is escaped, nothing ends a script element around it.
   static func append(escaped text: Span<UInt8>, to bytes: inout [UInt8]) {
     var start = 0
     for place in text.indices {
       let byte = text[place]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<") || byte == 0x7f
-      else { continue }
+      guard isEscaped(byte) else { continue }
       append(text.extracting(start..<place), to: &bytes)
       start = place + 1
       switch byte {

@@ -4,14 +4,17 @@ import NIOCore
 final class OutgoingStream {
   let source: any BodySource
   let client: Client
+  /// How its pieces are told apart (RFC 9112, section 7.1).
+  let isChunked: Bool
   /// Made and not yet sent.
   var ready: ByteBuffer?
   var isReading = false
   var isSending = false
   var isEnded = false
 
-  init(_ source: any BodySource, _ client: Client) {
+  init(_ source: any BodySource, _ client: Client, isChunked: Bool) {
     self.source = source
     self.client = client
+    self.isChunked = isChunked
   }
 }

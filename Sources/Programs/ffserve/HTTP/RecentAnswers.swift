@@ -1,5 +1,6 @@
 import Bytes
 import Files
+import NIOCore
 import NIOHTTP1
 import Synchronization
 
@@ -32,11 +33,11 @@ final class RecentAnswers: Sendable {
   /// What tells requests apart that can be given the same answer; nil for one whose answer depends on more.
   static func target(of request: Request) -> String? {
     guard request.method == .GET,
-      request.path.utf8.count + request.query.sent.utf8.count <= longest,
+      request.target.utf8.count <= longest,
       request.path == "/api/file" || request.path == "/api/list" || request.path.hasPrefix("/dav/"),
       !request.headers.contains(where: { name, _ in isCondition(name.utf8) }), !ShownPage.isAsked(by: request)
     else { return nil }
-    return "\(request.path)?\(request.query.sent)"
+    return request.target
   }
 
   /// Whether a header is Range, or begins with If-.
@@ -55,16 +56,19 @@ final class RecentAnswers: Sendable {
 
   /// Keeps an answer, if it is small and has its bytes with it.
   func keep(_ response: Response, for target: String) {
-    guard case .bytes(let bytes) = response.body, response.status == .ok, bytes.count <= Self.largest else { return }
+    guard case .buffer(let bytes) = response.body, response.status == .ok, bytes.readableBytes <= Self.largest else {
+      return
+    }
+    let count = bytes.readableBytes
     let now = monotonicNanoseconds()
     state.withLock { state in
-      if state.size + bytes.count > Self.capacity || state.latest.count >= Self.most {
+      if state.size + count > Self.capacity || state.latest.count >= Self.most {
         (state.earlier, state.latest, state.size) = (state.latest, [:], 0)
       }
       if let old = state.latest.updateValue((response, now + Self.lifetime), forKey: target) {
         state.size -= Int(old.response.length ?? 0)
       }
-      state.size += bytes.count
+      state.size += count
     }
   }
 

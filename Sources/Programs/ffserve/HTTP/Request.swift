@@ -5,6 +5,8 @@ import NIOHTTP1
 /// A request as it came, with its target taken apart.
 struct Request: Sendable {
   let method: HTTPMethod
+  /// What is asked for, as it was sent.
+  let target: String
   /// The target's path as it was sent, still percent-encoded.
   let path: Substring
   let query: Query
@@ -23,8 +25,9 @@ struct Request: Sendable {
   init(_ head: HTTPRequestHead, body: [UInt8], isTLS: Bool, peer: String, behind proxies: Proxies) {
     let client = proxies.client(head.headers, from: peer)
     method = head.method
-    let (authority, target) = Self.parts(of: head.uri[...])
-    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    target = head.uri
+    let (authority, asked) = Self.parts(of: head.uri[...])
+    let parts = asked.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     path = parts[0]
     let hosts = head.headers["host"]
     host = hosts.count == 1 ? authority.map { String($0) } ?? hosts[0] : nil

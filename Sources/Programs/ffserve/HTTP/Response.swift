@@ -8,16 +8,20 @@ struct Response: Sendable {
     case none
     /// To HEAD: what there would be, which nobody knows the length of.
     case unknown
-    case bytes([UInt8])
+    case buffer(ByteBuffer)
     /// A part of a real file, which the kernel copies.
     case file(SharedFile, offset: Int64, count: Int64)
     /// What is made as it is sent.
     case stream(any BodySource)
+
+    static func bytes(_ bytes: [UInt8]) -> Body { .buffer(ByteBuffer(bytes: bytes)) }
   }
 
-  var status: HTTPResponseStatus
-  var headers: [(name: String, value: String)] = []
-  var body = Body.none
+  let status: HTTPResponseStatus
+  private(set) var headers: [(name: String, value: String)] = []
+  let body: Body
+  /// What of it is the same for all who get it; nil before `prepared`.
+  private(set) var head: ResponseHead?
 
   init(_ status: HTTPResponseStatus, headers: [(name: String, value: String)] = [], _ body: Body = .none) {
     self.status = status
@@ -30,7 +34,7 @@ struct Response: Sendable {
     switch body {
     case .none: 0
     case .unknown: nil
-    case .bytes(let bytes): Int64(bytes.count)
+    case .buffer(let bytes): Int64(bytes.readableBytes)
     case .file(_, _, let count): count
     case .stream(let source): source.length
     }
@@ -41,6 +45,15 @@ struct Response: Sendable {
     var response = self
     response.headers.removeAll { $0.name == name }
     response.headers.append((name, value))
+    response.head = nil
+    return response
+  }
+
+  /// With its head made, which is not for an event loop to do again and again.
+  func prepared() -> Response {
+    if head != nil { return self }
+    var response = self
+    response.head = ResponseHead(self)
     return response
   }
 
@@ -48,13 +61,13 @@ struct Response: Sendable {
   static let inert = (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'")
 
   static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> Response {
-    json(bytes: JSONText.bytes(of: value), status: status)
+    json(ByteBuffer(bytes: JSONText.bytes(of: value)), status: status)
   }
 
-  static func json(bytes: [UInt8], status: HTTPResponseStatus = .ok) -> Response {
+  static func json(_ text: ByteBuffer, status: HTTPResponseStatus = .ok) -> Response {
     Response(
       status, headers: [("Content-Type", "application/json"), ("Cache-Control", "private, no-cache"), inert],
-      .bytes(bytes))
+      .buffer(text))
   }
 }
 
