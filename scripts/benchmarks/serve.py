@@ -1,4 +1,7 @@
-"""`ffmount serve` beside nginx, asked by wrk: small files, large ones, a large folder, and memory with many connections."""
+"""`ffmount serve` beside nginx, copyparty and rclone, asked by wrk: small files, large ones, a large folder, and memory with many connections.
+
+dufs and miniserve are not measured: there is no package of them to install.
+"""
 
 import os
 import re
@@ -16,13 +19,15 @@ from pathlib import Path
 
 US = "ffserve"
 PEER = "nginx"
-PORTS = {US: 4290, PEER: 4291}
+#: Others that people run: only told, without limits.
+COPYPARTY, RCLONE, RCLONE_DAV = "copyparty", "rclone http", "rclone webdav"
+PORTS = {US: 4290, PEER: 4291, COPYPARTY: 4292, RCLONE: 4293, RCLONE_DAV: 4294}
 SMALL_FILES = 1000
 LISTED = 10_000
 LARGE = 256 << 20
 #: The acceptance limits: what ours may be of the peer's, and the memory of all connections in bytes.
-LEAST_RATE = {"small files": 0.8, "a folder of 10,000": 1.0}
-MOST_CPU = {"small files": 3.0, "a file of 256 MB": 2.0}
+LEAST_RATE = {"small files": 0.8, "small files, 256 connections": 0.8, "a folder of 10,000": 1.0}
+MOST_CPU = {"small files": 3.0, "small files, 256 connections": 3.0, "a file of 256 MB": 2.0}
 MOST_MEMORY = 60_000_000
 IDLE, BUSY = 5000, 256
 CONFIGURATION = """
@@ -108,10 +113,14 @@ def wrk(server: Server, script: str, seconds: int, connections: int, scratch: Pa
     count, size, units = re.search(r"(\d+) requests in [\d.]+\w+, ([\d.]+)([KMGT]?)B read", done).groups()
     taken = float(re.search(r"requests in ([\d.]+)s", done).group(1))
     if "Non-2xx" in done:
-        sys.exit(f"bench: {server.name}: {done}")
+        if server.name in (US, PEER):
+            sys.exit(f"bench: {server.name}: {done}")
+        return Sample(0, 0, 0, 0)
     total = float(size) * 1024 ** "_KMGT".index(units or "_")
     cpu = server.cpu - before
-    return Sample(int(count) / taken, total / taken, cpu / max(1, int(count)), cpu / max(1, total))
+    # A large file may not arrive whole in that time.
+    made = int(count) or total / LARGE
+    return Sample(made / taken, total / taken, cpu / (made or 1), cpu / max(1, total))
 
 
 def script(paths: list[str]) -> str:
@@ -148,6 +157,20 @@ def crowd(server: Server, source: Path) -> int:
     return largest
 
 
+def installed(base: Path) -> Path | None:
+    """copyparty, in an environment of its own; None if it cannot be installed."""
+    environment = base / "copyparty"
+    program = environment / "bin" / "copyparty"
+    if not program.exists():
+        print("installing copyparty", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+        pip = [environment / "bin" / "pip", "--quiet", "--disable-pip-version-check", "install", "copyparty"]
+        if subprocess.run(pip, timeout=600).returncode != 0:
+            print("bench: pip could not install copyparty; its column stays empty", file=sys.stderr)
+            return None
+    return program
+
+
 def run(base: Path, program: Path, small: bool, only: list[str] | None) -> tuple[str, dict, bool]:
     """The table, the same as a document, and whether the acceptance holds."""
     if not shutil.which("wrk") or not shutil.which("nginx"):
@@ -162,19 +185,27 @@ def run(base: Path, program: Path, small: bool, only: list[str] | None) -> tuple
         US: [str(program), str(source), "--port", str(PORTS[US])],
         PEER: ["nginx", "-c", str(configuration), "-g", "daemon off; user root;"],
     }
+    if copyparty := installed(base):
+        servers[COPYPARTY] = [str(copyparty), "-q", "-j", "0", "-i", "127.0.0.1", "-p", str(PORTS[COPYPARTY]), "-v", f"{source}::r"]
+    if shutil.which("rclone"):
+        for kind, name in (("http", RCLONE), ("webdav", RCLONE_DAV)):
+            servers[name] = ["rclone", "serve", kind, str(source), "--addr", f"127.0.0.1:{PORTS[name]}"]
     seconds = 2 if small else 8
     api: Callable[[str], str] = lambda path: "/api/file?path=" + path
     names = [f"/small/{number:05}.txt" for number in range(SMALL_FILES)]
+    small_files = {US: [api(name) for name in names], PEER: names, COPYPARTY: names, RCLONE: names}
+    listed = {PEER: ["/many/"], COPYPARTY: ["/many/?ls"]}
     asked = {
-        "small files": (16, {US: [api(name) for name in names], PEER: names}),
-        "small files, 256 connections": (256, {US: [api(name) for name in names], PEER: names}),
-        "small files over WebDAV": (16, {US: ["/dav" + name for name in names], PEER: names}),
-        "a file of 256 MB": (8, {US: [api("/large.bin")], PEER: ["/large.bin"]}),
-        "a folder of 10,000": (4, {US: ["/api/list?path=/many"], PEER: ["/many/"]}),
-        "a folder of 10,000, other each time": (4, {US: [f"/api/list?path=/many&n={n}" for n in range(5000)], PEER: ["/many/"]}),
+        "small files": (16, small_files),
+        "small files, 256 connections": (256, small_files),
+        "small files over WebDAV": (16, {US: ["/dav" + name for name in names], PEER: names, RCLONE_DAV: names}),
+        "a file of 256 MB": (8, {name: [path] for name, path in (
+            (US, api("/large.bin")), (PEER, "/large.bin"), (COPYPARTY, "/large.bin"), (RCLONE, "/large.bin"))}),
+        "a folder of 10,000": (4, {US: ["/api/list?path=/many"], **listed}),
+        "a folder of 10,000, other each time": (4, {US: [f"/api/list?path=/many&n={n}" for n in range(5000)], **listed}),
     }
     found, rows, failures = {}, [], []
-    print(f"| row | {US}: a second, MB/s, CPU µs | {PEER} | rate × | CPU × |\n|---|---|---|---|---|", flush=True)
+    print(f"| row | {US}: a second, MB/s, CPU µs | {PEER} | rate × | CPU × | others |\n|---|---|---|---|---|---|", flush=True)
     running: dict[str, Server] = {}
     try:
         for name, words in servers.items():
@@ -182,11 +213,13 @@ def run(base: Path, program: Path, small: bool, only: list[str] | None) -> tuple
         for row, (connections, paths) in asked.items():
             if only and not any(text in row for text in only):
                 continue
-            samples = {n: wrk(running[n], script(paths[n]), seconds, connections, scratch) for n in running}
+            samples = {n: wrk(running[n], script(paths[n]), seconds, connections, scratch) for n in running if n in paths}
             ours, theirs = samples[US], samples[PEER]
-            rate, cpu = ours.rate / theirs.rate, ours.cpu / theirs.cpu if theirs.cpu else 0
-            cells = [f"{s.rate:,.0f}, {s.bytes_rate / 1e6:,.0f}, {s.cpu * 1e6:,.1f}" for s in (ours, theirs)]
-            rows.append(f"| {row} | {cells[0]} | {cells[1]} | {rate:.2f} | {cpu:.2f} |")
+            rate, cpu = ours.rate / theirs.rate if theirs.rate else 0, ours.cpu / theirs.cpu if theirs.cpu else 0
+            cells = {n: f"{s.rate:,.0f}, {s.bytes_rate / 1e6:,.0f}, {s.cpu * 1e6:,.1f}" for n, s in samples.items()}
+            others = "; ".join(
+                f"{n} {cell if samples[n].rate else 'failed'}" for n, cell in cells.items() if n not in (US, PEER))
+            rows.append(f"| {row} | {cells[US]} | {cells[PEER]} | {rate:.2f} | {cpu:.2f} | {others} |")
             print(rows[-1], flush=True)
             found[row] = {name: vars(sample) for name, sample in samples.items()}
             if rate < LEAST_RATE.get(row, 0):
@@ -198,7 +231,7 @@ def run(base: Path, program: Path, small: bool, only: list[str] | None) -> tuple
             running[US] = Server(US, servers[US])
             start, memory = running[US].memory("VmRSS"), crowd(running[US], source)
             rows.append(f"| memory at the start, and with {IDLE:,} idle and {BUSY} busy connections "
-                        f"| {start / 1e6:.1f}, {memory / 1e6:.1f} MB | | | |")
+                        f"| {start / 1e6:.1f}, {memory / 1e6:.1f} MB | | | | |")
             print(rows[-1], flush=True)
             found["memory"] = {US: memory}
             if memory > MOST_MEMORY:
