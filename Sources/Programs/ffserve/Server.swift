@@ -177,7 +177,7 @@ struct Server {
           try pipeline.addHTTP(Connection(site, isTLS: isTLS, deadlines))
         }
       }
-      .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 1)
       // Each connection keeps one such buffer, thousands of them for nothing; most requests fit.
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
