@@ -79,4 +79,21 @@ import Testing
     if result.text.contains(": skipped: ") { try Test.cancel("\(skipped(result.text))") }
     #expect(result.status == 0 && result.lines.count == 1, "\(result.text)")
   }
+
+  /// What root may do and others not is no part of an answer.
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
+  func ordinaryUserServes() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.txt", "a")
+      let result = try await shell(
+        """
+        chmod -R a+rX "$2" "$3"
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$1" "$2" --port 0 > "$3/out" 2>&1 & server=$!
+        for round in $(seq 100); do grep -q Stop "$3/out" && break; sleep .05; done
+        url=$(grep -o 'http.*/dav/' "$3/out")
+        curl -s "${url}a.txt"; echo; cat "$3/out"; kill $server; wait $server
+        """, Self.program, scratch.source, scratch.path)
+      #expect(result.lines.first == "a", "\(result.text)")
+    }
+  }
 }
