@@ -62,7 +62,7 @@ package struct ShownSource: Sendable {
         return (
           try Tree(
             mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared,
-            keepsHandles: options.keepsHandles), root
+            keepsHandles: options.keepsHandles, isWritable: options.isWritable), root
         )
       }
       let name = FileName(path[path.index(after: slash)...].utf8)

@@ -31,6 +31,7 @@ public final class FolderReader: Sendable {
   /// Whether the listing that the kernel has cached is this one.
   public let keepsCache: Bool
   public var attributeCost: AttributeCost { node.item.attributeCost }
+  var realFolder: RealFolder? { node.item as? RealFolder }
 
   private struct State {
     var listing: any Listing

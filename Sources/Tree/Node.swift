@@ -10,9 +10,10 @@ package final class Node: Sendable {
   let id: UInt32
   /// Distinguishes this node from an earlier one with the same id.
   let generation: UInt64
+  private let position: Position<Node>
   /// The folder that it was looked up in; nil for the root.
-  let parent: Node?
-  let name: FileName
+  var parent: Node? { position.folder }
+  var name: FileName { position.name }
   private let held: Mutex<Held>
   /// The inode number for stat(2), constant while the node exists: programs that walk directories compare it.
   let inode: UInt64
@@ -23,6 +24,8 @@ package final class Node: Sendable {
   let toldSize = ToldSize()
   /// The number of open files of this node.
   let openings = Atomic<Int>(0)
+  /// Whether it is a real file that has had another name, too: then other nodes may be the same file.
+  let isLinked = Atomic<Bool>(false)
 
   private struct Held {
     var item: any Item
@@ -33,8 +36,7 @@ package final class Node: Sendable {
   init(id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face) {
     self.id = id
     self.generation = generation
-    self.parent = parent
-    self.name = name
+    position = Position(parent, name)
     held = Mutex(Held(item: item, face: face))
     inode = item.inode
     self.depth = depth
@@ -77,13 +79,24 @@ package final class Node: Sendable {
     return before
   }
 
+  /// Takes over a rename. Only `NodeTable.move` calls it, with its lock held.
+  func move(to folder: Node, _ name: FileName) {
+    position.move(to: folder, name)
+    guard let real = folder.item as? RealFolder else { return }
+    switch item {
+    case let file as RealFile: file.move(to: real, name)
+    case let moved as RealFolder: moved.path.move(to: real.path, name)
+    default: break
+    }
+  }
+
   /// The path below the mountpoint, for display.
   func path(to child: FileName? = nil) -> String {
     var names = child.map { [$0.text] } ?? []
-    var node = self
-    while let parent = node.parent {
-      names.append(node.name.text)
-      node = parent
+    var place = position.value
+    while let parent = place.folder {
+      names.append(place.name.text)
+      place = parent.position.value
     }
     return names.reversed().joined(separator: "/")
   }
@@ -91,10 +104,10 @@ package final class Node: Sendable {
   /// The path below the mountpoint, as bytes.
   var pathBytes: [UInt8] {
     var names: [ArraySlice<UInt8>] = []
-    var node = self
-    while let parent = node.parent {
-      names.append(node.name.bytes)
-      node = parent
+    var place = position.value
+    while let parent = place.folder {
+      names.append(place.name.bytes)
+      place = parent.position.value
     }
     return Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
   }

@@ -40,6 +40,8 @@ final class NodeTable: Sendable {
     /// How many nodes the kernel has forgotten that are here, and the next slot to consider for their eviction.
     var forgottenCount = 0
     var forgottenHand = 2
+    /// The nodes of views beside real files, by the folder's id; nil in a mount that is only read.
+    var viewsBeside: [UInt32: Set<UInt32>]?
   }
 
   private let state: Mutex<State>
@@ -49,11 +51,13 @@ final class NodeTable: Sendable {
   /// How many nodes are kept that the kernel has forgotten.
   private let forgottenAtMost: Int
 
-  /// - Parameter forgottenAtMost: how many nodes are kept that the kernel has forgotten, for `lookUpAgain`.
-  init(root item: any Item, keepingForgotten forgottenAtMost: Int = 0) {
+  /// - Parameters:
+  ///   - forgottenAtMost: how many nodes are kept that the kernel has forgotten, for `lookUpAgain`.
+  ///   - followsViews: whether `views(in:)` is needed.
+  init(root item: any Item, keepingForgotten forgottenAtMost: Int = 0, followsViews: Bool = false) {
     self.forgottenAtMost = forgottenAtMost
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
-    state = Mutex(State(slots: [Slot(), Slot(node: root, lookups: 1)]))
+    state = Mutex(State(slots: [Slot(), Slot(node: root, lookups: 1)], viewsBeside: followsViews ? [:] : nil))
   }
 
   var count: Int { state.withLock { $0.count } }
@@ -78,7 +82,7 @@ final class NodeTable: Sendable {
         }
         // Another file has taken the name: the old node stays, without a name, until the kernel forgets it.
         state.removeName(node)
-        if state.slots[Int(id)].lookups == 0 { state.release(node) } else { state.slots[Int(id)].isNameless = true }
+        state.leaveNameless(node)
       }
       return state.add(parent, name, found, depth: depth, hash)
     }
@@ -154,6 +158,51 @@ final class NodeTable: Sendable {
   func hasSurplus(over limit: Int) -> Bool {
     state.withLock { $0.changingCount > limit || $0.count > Self.unchangingFactor * limit }
   }
+
+  // MARK: Changes through the mount
+
+  /// The node that a name has now; nil if the kernel has not looked it up.
+  func node(named name: FileName, in folder: Node) -> Node? {
+    state.withLock { $0.node(named: name, in: folder) }
+  }
+
+  /// The views beside the real files of a folder, as far as the kernel knows them.
+  func views(in folder: Node) -> [Node] {
+    state.withLock { state in
+      (state.viewsBeside?[folder.id] ?? []).compactMap { state.slots[Int($0)].node }
+    }
+  }
+
+  /// Whether the kernel knows any view.
+  var hasViews: Bool { state.withLock { !($0.viewsBeside?.isEmpty ?? true) } }
+
+  /// A name has been removed: its node lives on without one, while it is open.
+  func remove(_ name: FileName, in folder: Node) -> Node? {
+    state.withLock { state in
+      guard let node = state.node(named: name, in: folder) else { return nil }
+      state.removeName(node)
+      state.leaveNameless(node)
+      return node
+    }
+  }
+
+  /// A real file or folder has been renamed: its node keeps its number, under the new name. What had that name either has
+  /// the old one now, if `isExchange`, or none. Returns the nodes of both.
+  func move(
+    _ name: FileName, in folder: Node, to newName: FileName, in newFolder: Node, isExchange: Bool
+  ) -> (moved: Node?, replaced: Node?) {
+    state.withLock { state in
+      let moved = state.node(named: name, in: folder)
+      let replaced = state.node(named: newName, in: newFolder)
+      if let moved { state.removeName(moved) }
+      if let replaced { state.removeName(replaced) }
+      if let moved { state.place(moved, newName, in: newFolder) }
+      if let replaced {
+        if isExchange { state.place(replaced, name, in: folder) } else { state.leaveNameless(replaced) }
+      }
+      return (moved, replaced)
+    }
+  }
 }
 
 extension NodeTable.State {
@@ -162,6 +211,27 @@ extension NodeTable.State {
       guard let node = slots[Int(id)].node else { return false }
       return node.parent === parent && node.name == name
     }
+  }
+
+  fileprivate func node(named name: FileName, in folder: Node) -> Node? {
+    find(folder, name, NameTable.hash(folder.id, name.bytes)).flatMap { slots[Int($0)].node }
+  }
+
+  fileprivate mutating func place(_ node: Node, _ name: FileName, in folder: Node) {
+    if let parent = node.parent { slots[Int(parent.id)].children -= 1 }
+    node.move(to: folder, name)
+    slots[Int(folder.id)].children += 1
+    insert(node.id, NameTable.hash(folder.id, name.bytes))
+  }
+
+  fileprivate mutating func forgetView(_ node: Node, beside folder: Node) {
+    viewsBeside?[folder.id]?.remove(node.id)
+    if viewsBeside?[folder.id]?.isEmpty ?? false { viewsBeside?[folder.id] = nil }
+  }
+
+  private mutating func insert(_ id: UInt32, _ hash: Int) {
+    if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
+    names.insert(id, hash)
   }
 
   private static func hash(_ id: UInt32, _ slots: [NodeTable.Slot]) -> Int {
@@ -183,9 +253,17 @@ extension NodeTable.State {
     slots[Int(node.id)].lookups += 1
   }
 
+  /// Keeps a node whose name has been removed for as long as the kernel knows it.
+  fileprivate mutating func leaveNameless(_ node: Node) {
+    if slots[Int(node.id)].lookups == 0 { release(node) } else { slots[Int(node.id)].isNameless = true }
+  }
+
   /// Gives the slot of a node without a name to others.
   fileprivate mutating func vacate(_ node: Node) {
-    if let parent = node.parent { slots[Int(parent.id)].children -= 1 }
+    if let parent = node.parent {
+      slots[Int(parent.id)].children -= 1
+      if viewsBeside != nil { forgetView(node, beside: parent) }
+    }
     slots[Int(node.id)] = NodeTable.Slot()
     free.append(node.id)
   }
@@ -226,8 +304,10 @@ extension NodeTable.State {
       id: id, generation: generation, parent: parent, name: name, item: found.item, depth: depth, face: found.face)
     slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1)
     slots[Int(parent.id)].children += 1
-    if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
-    names.insert(id, hash)
+    insert(id, hash)
+    if viewsBeside != nil, found.item.content != nil, parent.item.content == nil {
+      viewsBeside?[parent.id, default: []].insert(id)
+    }
     count += 1
     if !found.item.isImmutable { changingCount += 1 }
     return node

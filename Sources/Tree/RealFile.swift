@@ -3,20 +3,28 @@ internal import Files
 
 /// An item of the source other than a folder.
 final class RealFile: Item {
-  private let folder: RealFolder
-  private let name: FileName
+  private let position: Position<RealFolder>
+  /// The folder and the name in it, both of one moment.
+  var place: (folder: RealFolder, name: FileName) {
+    let value = position.value
+    // Never nil: neither `init` nor `move` gives that.
+    return (value.folder!, value.name)
+  }
   let inode: UInt64
   let kind: Kind
   var isImmutable: Bool { false }
 
   init(_ folder: RealFolder, _ name: FileName, inode: UInt64, kind: Kind) {
-    self.folder = folder
-    self.name = name
+    position = Position(folder, name)
     self.inode = inode
     self.kind = kind
   }
 
+  /// Takes over a rename.
+  func move(to folder: RealFolder, _ name: FileName) { position.move(to: folder, name) }
+
   private func status() throws(Fault) -> FileStatus {
+    let (folder, name) = place
     let status = try folder.status(of: name)
     guard folder.path.root.inode(status) == inode else { throw .stale }
     return status
@@ -26,11 +34,12 @@ final class RealFile: Item {
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw .notOpened }
-    let (folder, name) = (folder, name)
+    let (folder, name) = place
     let opened = try folder.open(name, for: .reading)
     let status = try opened.status()
     guard folder.path.root.inode(status) == inode, Kind(status.type) == .file else { throw .stale }
-    let descriptor = PooledDescriptor(folder.path.root.pool, opened: opened) { () throws(Fault) in
+    let descriptor = PooledDescriptor(folder.path.root.pool, opened: opened) { [self] () throws(Fault) in
+      let (folder, name) = place
       let again = try folder.open(name, for: .reading)
       let now = try again.status()
       guard now.inode == status.inode, now.device == status.device else { throw .stale }
@@ -42,19 +51,24 @@ final class RealFile: Item {
 
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
     guard kind == .link else { throw .notLink }
-    let name = name
+    let (folder, name) = place
     return try folder.place.withDescriptor { (place) throws(Fault) in try Files.linkTarget(of: name, in: place) }
   }
 
   func extendedAttribute(_ attribute: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
-    try folder.extendedAttribute(attribute, of: name)
+    let (folder, name) = place
+    return try folder.extendedAttribute(attribute, of: name)
   }
 
   func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
-    try folder.extendedAttributeNames(of: name)
+    let (folder, name) = place
+    return try folder.extendedAttributeNames(of: name)
   }
 
-  func accessList() throws(Fault) -> AccessList? { kind == .link ? nil : try folder.accessList(of: name) }
+  func accessList() throws(Fault) -> AccessList? {
+    let (folder, name) = place
+    return kind == .link ? nil : try folder.accessList(of: name)
+  }
 
   func revision(_ attributes: Attributes) -> UInt64 {
     var hash = StableHash()

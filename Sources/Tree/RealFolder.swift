@@ -45,11 +45,10 @@ public final class RealRoot: Sendable {
   }
 }
 
-/// The path from the root to a real folder: names, so that no descriptor has to stay open.
+/// The path from the root to a real folder: names, so that no descriptor has to stay open. The root's has no folder above.
 final class RealPath: Sendable {
   let root: RealRoot
-  private let parent: RealPath?
-  private let name: FileName
+  private let position: Position<RealPath>
   /// Identify the folder that was found there; another one in its place later is rejected.
   fileprivate let device: UInt64
   fileprivate let inode: UInt64
@@ -57,26 +56,27 @@ final class RealPath: Sendable {
   init(root: RealRoot) throws(Fault) {
     let status = try root.descriptor.status()
     self.root = root
-    parent = nil
-    name = "."
+    position = Position(nil, ".")
     device = status.device
     inode = status.inode
   }
 
   init(_ parent: RealPath, _ name: FileName, _ status: FileStatus) {
     root = parent.root
-    self.parent = parent
-    self.name = name
+    position = Position(parent, name)
     device = status.device
     inode = status.inode
   }
 
+  /// Takes over a rename.
+  func move(to folder: RealPath, _ name: FileName) { position.move(to: folder, name) }
+
   func open(for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
     var names: [FileName] = []
-    var step = self
-    while let parent = step.parent {
+    var step = position.value
+    while let parent = step.folder {
       names.append(step.name)
-      step = parent
+      step = parent.position.value
     }
     var opened: Descriptor?
     // A system call takes at most PATH_MAX bytes; a deeper folder needs several calls.
@@ -91,7 +91,7 @@ final class RealPath: Sendable {
       opened = try Descriptor.open(below: from, path: FileName(path), for: names.isEmpty ? purpose : .place)
     }
     guard let result = opened.take() else {
-      return try Descriptor.open(below: root.descriptor.raw, path: name, for: purpose)
+      return try Descriptor.open(below: root.descriptor.raw, path: position.name, for: purpose)
     }
     let status = try result.status()
     guard status.inode == inode, status.device == device else { throw .stale }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// What an item says of itself beside its bytes.
 extension Tree {
-  private static let prefix = "user.ffmount."
+  static let prefix = "user.ffmount."
   /// A label that the kernel sets for the whole mount.
-  private static let label: FileName = "security.selinux"
+  static let label: FileName = "security.selinux"
 
   public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
     let isList = name == AccessList.attribute

@@ -9,7 +9,9 @@ extension Tree {
   ) throws(Fault) -> Entry {
     if keepsHandles, name == "." || name == ".." { return try lookUpAgain(parent, isParent: name == "..", patience) }
     let folder = try nodes.node(parent)
-    let found = try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
+    let found = try steady(patience) { () throws(Fault) in
+      try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
+    }
     guard let (found, depth) = found else { throw .notFound }
     var entry = entry(found, depth, name, in: folder)
     // A process that looks up a single name and needs its size requests the attributes separately, which tells what
@@ -35,6 +37,7 @@ extension Tree {
   func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
     let (node, isRenewed) = nodes.lookUp(folder, name, found, depth: depth)
     if isRenewed { noteRenewal(of: node) }
+    if writing != nil, found.attributes.links > 1, found.item is RealFile { noteLinks(of: node) }
     return Entry(
       node: UInt64(node.id), generation: node.generation,
       attributes: overrides.applied(to: node.shown(found.attributes)),

@@ -6,9 +6,13 @@ extension Tree {
   ///
   /// It survives changes of its source, as long as its bytes stay the same.
   public final class OpenFile: Sendable {
-    private let tree: Tree
-    private let node: Node
-    private let held: Mutex<any ByteSource>
+    let tree: Tree
+    let node: Node
+    /// A real file in a mount that can be written.
+    let held: HeldFile?
+    /// What locks are set on if it is not real, with what it was opened from.
+    let stand = Mutex<(file: HeldFile, base: HeldLock)?>(nil)
+    private let current: Mutex<any ByteSource>
     /// Checksums of bytes read from a file whose identity is only recorded, as an entry's is by size and CRC.
     private let given: Mutex<GivenBytes>?
     /// Whether the size that the kernel was told is a permanent estimate.
@@ -22,13 +26,14 @@ extension Tree {
 
     init(
       _ tree: Tree, _ node: Node, _ source: any ByteSource, keepsCache: Bool, changesAttributes: Bool,
-      _ attributes: Attributes?
+      _ attributes: Attributes? = nil, held: HeldFile? = nil
     ) {
       self.attributes = attributes
       self.tree = tree
       self.node = node
+      self.held = held
       self.keepsCache = keepsCache
-      held = Mutex(source)
+      current = Mutex(source)
       given = node.item.claimsItsContent ? Mutex(GivenBytes()) : nil
       hasOpenEnd = !source.hasKnownSize || node.face.isConcealed
       self.changesAttributes = changesAttributes
@@ -41,7 +46,7 @@ extension Tree {
     public var id: UInt64 { UInt64(node.id) }
 
     /// The bytes of the state that was last read from.
-    public var source: any ByteSource { held.withLock { $0 } }
+    public var source: any ByteSource { current.withLock { $0 } }
 
     /// Calls `body` with the file's bytes; if the source has changed, with those of its new state, if they are the same
     /// so far. Throws ESTALE if they are not.
@@ -55,7 +60,7 @@ extension Tree {
         let again = try item.openAgain(patience)
         if let parts = given?.withLock({ $0 }) { try parts.check(again, patience) }
         // The previous source is released outside the lock.
-        _ = held.withLock { source in
+        _ = current.withLock { source in
           defer { source = again }
           return source
         }

@@ -1,5 +1,6 @@
 public import Bytes
 internal import Files
+internal import Glibc
 internal import Synchronization
 
 /// The content of a mount: real files, and beside each its views.
@@ -19,6 +20,8 @@ public final class Tree: Sendable {
   let sniffed = SniffedFiles()
   /// Real files that may be open, by node.
   let opened = Mutex<[UInt32: Opened]>([:])
+  /// nil if real files cannot be changed.
+  let writing: Writing?
 
   struct Opened: Sendable {
     weak var file: FileSource?
@@ -30,16 +33,20 @@ public final class Tree: Sendable {
   /// The root's node id.
   public static let root: UInt64 = 1
 
-  /// - Parameter keepsHandles: whether nodes stay for who knows them by their ids, as an NFS server does, when they are
-  ///   forgotten.
+  /// - Parameters:
+  ///   - keepsHandles: whether nodes stay for who knows them by their ids, as an NFS server does, when they are forgotten.
+  ///   - isWritable: whether real files can be changed.
   public init(
-    root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false, keepsHandles: Bool = false
+    root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false, keepsHandles: Bool = false,
+    isWritable: Bool = false
   ) {
     self.keepsHandles = keepsHandles
     self.views = views
     self.overrides = overrides
     self.isShared = isShared
-    nodes = NodeTable(root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0)
+    writing = isWritable ? Writing() : nil
+    nodes = NodeTable(
+      root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, followsViews: isWritable)
   }
 
   /// What the kernel may cache for a name, and for how long.
@@ -91,7 +98,9 @@ public final class Tree: Sendable {
   ) throws(Fault) -> (Attributes, lifetime: Double, followsEstimate: Bool) {
     let node = try nodes.node(id)
     do throws(Fault) {
-      let attributes = try present(node, patience) { (item) throws(Fault) in try item.attributes(patience) }
+      let attributes = try steady(patience) { () throws(Fault) in
+        try present(node, patience) { (item) throws(Fault) in try item.attributes(patience) }
+      }
       let lifetime = attributes.isPreliminary ? 0 : lifetime(of: attributes, node)
       return (overrides.applied(to: node.shown(attributes)), lifetime, node.toldSize.hasEstimate)
     } catch {
@@ -103,6 +112,7 @@ public final class Tree: Sendable {
 
   /// The attributes of an open file, whatever happened to its name; nil if it is not open.
   private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
+    if let file = writing?.file(of: node.id) { return Attributes(try file.status(), inode: node.inode) }
     if let file = opened.withLock({ $0[node.id]?.file }) { return Attributes(try file.status(), inode: node.inode) }
     guard node.item.content != nil, node.openings.load(ordering: .relaxed) > 0 else { return nil }
     return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
@@ -152,6 +162,9 @@ public final class Tree: Sendable {
     _ id: UInt64, for thread: Int32 = 0, isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
   ) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
+    if writing != nil, let file = node.item as? RealFile, file.kind == .file {
+      return try steady(patience) { () throws(Fault) in try open(id, flags: O_RDONLY, for: nil) }
+    }
     // Who may not read it does not come here: it was looked up for him, and is now opened by one who may and whom the kernel
     // gives the same entry. That one has to look it up for himself, as the kernel does for this fault.
     if node.face.isConcealed { throw .stale }
@@ -192,7 +205,13 @@ public final class Tree: Sendable {
 
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try nodes.node(id)
-    return try present(node, patience) { (item) throws(Fault) in
+    return try steady(patience) { () throws(Fault) in
+      try openFolder(node, for: asker, patience)
+    }
+  }
+
+  private func openFolder(_ node: Node, for asker: Asker?, _ patience: Patience) throws(Fault) -> FolderReader {
+    try present(node, patience) { (item) throws(Fault) in
       let listing = try item.listing(patience)
       let state = item.sourceState
       let before = node.cachedRevision.exchange(state, ordering: .relaxed)

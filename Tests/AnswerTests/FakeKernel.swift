@@ -39,7 +39,7 @@ import Synchronization
     let user = unsafe Unmanaged.passUnretained(anchor).toOpaque()
     let made = unsafe words.withUnsafeMutableBufferPointer { words -> OpaquePointer? in
       var arguments = unsafe fuse_args(argc: 1, argv: words.baseAddress, allocated: 0)
-      var table = Operations.table()
+      var table = Operations.table(isWritable: false)
       return unsafe ffmount_session_new(&arguments, &table, MemoryLayout<fuse_lowlevel_ops>.size, user)
     }
     guard let made = unsafe made else { throw Failure(what: "fuse_session_new") }

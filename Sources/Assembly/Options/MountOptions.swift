@@ -10,6 +10,8 @@ package import Zip
 package struct MountOptions {
   package var allowsOthers = false
   package var allowsRoot = false
+  /// Whether real files can be changed.
+  package var isWritable = false
   package var unmountsAutomatically = false
   package var permitsNonempty = false
   package var overrides = Overrides()
@@ -58,7 +60,7 @@ package struct MountOptions {
 
   /// Options of mount(8) and fstab(5) that have no meaning here, or are always in effect.
   package static let ignored: Set<String> = [
-    "rw", "ro", "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
+    "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
     "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime",
     "lazytime", "nolazytime", "mand", "nomand", "silent", "loud", "default_permissions",
   ]
@@ -141,7 +143,7 @@ package struct MountOptions {
   /// The options passed to libfuse.
   package func forSession(source: String) -> [String] {
     let name = (name ?? source).replacing(",", with: "\\,")
-    var options = ["ro", "default_permissions", "fsname=\(name)", "subtype=ffmount"] + kernel
+    var options = [isWritable ? "rw" : "ro", "default_permissions", "fsname=\(name)", "subtype=ffmount"] + kernel
     if allowsOthers { options.append("allow_other") }
     if allowsRoot { options.append("allow_root") }
     if unmountsAutomatically { options.append("auto_unmount") }

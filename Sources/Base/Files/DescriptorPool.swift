@@ -16,7 +16,7 @@ public final class DescriptorPool: Sendable {
   public init(capacity: Int) { slots = (0..<max(1, capacity)).map { _ in DescriptorSlot() } }
 
   /// Closes a quarter of the idle descriptors; returns whether there was one.
-  func closeIdle() -> Bool {
+  @discardableResult public func closeIdle() -> Bool {
     let idle = slots.filter(\.isIdle)
     return idle.prefix(idle.count / 4 + 1).reduce(false) { $1.empty() || $0 }
   }

@@ -10,6 +10,8 @@ public protocol FileSystem: AnyObject, Sendable {
 
   /// Whether the kernel looks up `.` and `..` of nodes that it has forgotten, for NFS servers.
   var keepsHandles: Bool { get }
+  /// Whether it takes the requests of `WritableFileSystem`, which it then is; false by default.
+  var isWritable: Bool { get }
 
   /// Answers LOOKUP: the node of a name in a folder.
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
@@ -39,4 +41,8 @@ public protocol FileSystem: AnyObject, Sendable {
   func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int)
   /// Answers STATFS.
   func statistics(_ request: consuming Request)
+}
+
+extension FileSystem {
+  public var isWritable: Bool { false }
 }

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// The C callbacks of `FileSystem`: each finds the file system in libfuse's user pointer and calls one method.
 enum Operations {
-  static func table() -> fuse_lowlevel_ops {
+  /// `isWritable`: with those of `WritableFileSystem`.
+  static func table(isWritable: Bool) -> fuse_lowlevel_ops {
     var table = fuse_lowlevel_ops()
     unsafe table.`init` = { user, connection in
       guard let user = unsafe user, let connection = unsafe connection else { return }
@@ -91,13 +92,16 @@ enum Operations {
       guard let request = unsafe request else { return }
       unsafe Operations.fileSystem(request).statistics(Request(request))
     }
+    if isWritable { addWriting(to: &table) }
     return table
   }
 
   private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>, with fileSystem: any FileSystem) {
     let capable = unsafe connection.pointee.capable
+    // A default access list takes the umask's place, which only the file system can tell.
+    let unmasked = fileSystem.hasAccessLists && fileSystem.isWritable
     let own =
-      (fileSystem.hasAccessLists ? [FUSE_CAP_POSIX_ACL] : [])
+      (fileSystem.hasAccessLists ? [FUSE_CAP_POSIX_ACL] : []) + (unmasked ? [FUSE_CAP_DONT_MASK] : [])
       + (fileSystem.keepsHandles ? [FUSE_CAP_EXPORT_SUPPORT] : [])
     for wanted in own + [
       FUSE_CAP_SPLICE_WRITE, FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_READDIRPLUS,
@@ -116,12 +120,12 @@ enum Operations {
     unsafe Unmanaged<Session.Anchor>.fromOpaque(user).takeUnretainedValue().fileSystem
   }
 
-  private static func fileSystem(_ request: fuse_req_t) -> any FileSystem {
+  static func fileSystem(_ request: fuse_req_t) -> any FileSystem {
     // Passed to fuse_session_new, never nil.
     unsafe fileSystem(fuse_req_userdata(request)!)
   }
 
-  private static func handle(_ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject {
+  static func handle(_ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject {
     unsafe reference(info).takeUnretainedValue()
   }
 

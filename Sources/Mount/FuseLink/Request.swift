@@ -13,7 +13,7 @@ internal import Glibc
 
   deinit { _ = unsafe fuse_reply_err(raw, EIO) }
 
-  private consuming func take() -> fuse_req_t {
+  consuming func take() -> fuse_req_t {
     let raw = unsafe raw
     discard self
     return unsafe raw
@@ -25,6 +25,8 @@ internal import Glibc
   /// The user and group IDs of that thread for file access.
   public var user: UInt32 { unsafe fuse_req_ctx(raw).pointee.uid }
   public var group: UInt32 { unsafe fuse_req_ctx(raw).pointee.gid }
+  /// Its umask, of a request that makes something.
+  public var umask: mode_t { unsafe fuse_req_ctx(raw).pointee.umask }
 
   /// Replies with an errno; 0 is success without a value.
   public consuming func reply(error: Int32) { _ = unsafe fuse_reply_err(take(), error) }
@@ -84,8 +86,13 @@ internal import Glibc
     public var cachesListing = false
     /// Reads do not end at the size, which is an estimate; so nothing of the file is cached.
     public var hasOpenEnd = false
+    /// Closing a descriptor is to be told: FLUSH.
+    public var flushes = false
 
-    public init(keepsCache: Bool = false, cachesListing: Bool = false, hasOpenEnd: Bool = false) {
+    public init(
+      keepsCache: Bool = false, cachesListing: Bool = false, hasOpenEnd: Bool = false, flushes: Bool = false
+    ) {
+      self.flushes = flushes
       self.keepsCache = keepsCache
       self.cachesListing = cachesListing
       self.hasOpenEnd = hasOpenEnd
@@ -94,17 +101,24 @@ internal import Glibc
 
   /// Answers open; `handle` is passed with each request for the open file until it is released.
   public consuming func reply(handle: AnyObject, _ options: OpenOptions) {
-    var info = fuse_file_info()
-    info.keep_cache = options.keepsCache ? 1 : 0
-    info.cache_readdir = options.cachesListing ? 1 : 0
-    info.direct_io = options.hasOpenEnd ? 1 : 0
-    // A file that is only read has nothing to flush: saves one request per close.
-    info.noflush = 1
     let reference = unsafe Unmanaged.passRetained(handle)
-    unsafe info.fh = UInt64(UInt(bitPattern: reference.toOpaque()))
+    var info = unsafe options.information(reference)
     // The caller was interrupted: no release will come.
     if unsafe fuse_reply_open(take(), &info) != 0 { unsafe reference.release() }
   }
+
+  /// Answers create. Returns false if nobody waits any more: then the kernel has not counted the lookup.
+  public consuming func reply(_ node: Node, handle: AnyObject, _ options: OpenOptions) -> Bool {
+    let reference = unsafe Unmanaged.passRetained(handle)
+    var info = unsafe options.information(reference)
+    var entry = node.parameters
+    if unsafe fuse_reply_create(take(), &entry, &info) == 0 { return true }
+    unsafe reference.release()
+    return false
+  }
+
+  /// Answers write and copy_file_range.
+  public consuming func reply(written count: Int) { _ = unsafe fuse_reply_write(take(), count) }
 
   @discardableResult
   public consuming func reply(bytes: UnsafeRawBufferPointer) -> Bool {
@@ -149,5 +163,18 @@ internal import Glibc
     } else {
       reply(bytes: value)
     }
+  }
+}
+
+extension Request.OpenOptions {
+  fileprivate func information(_ reference: Unmanaged<AnyObject>) -> fuse_file_info {
+    var info = fuse_file_info()
+    info.keep_cache = keepsCache ? 1 : 0
+    info.cache_readdir = cachesListing ? 1 : 0
+    info.direct_io = hasOpenEnd ? 1 : 0
+    // A file that is only read has nothing to flush: saves one request per close.
+    info.noflush = flushes ? 0 : 1
+    unsafe info.fh = UInt64(UInt(bitPattern: reference.toOpaque()))
+    return info
   }
 }

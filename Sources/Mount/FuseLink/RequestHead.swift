@@ -18,4 +18,27 @@ struct RequestHead {
   /// Whether answering takes longer than waking another thread: not for FORGET, RELEASE, RELEASEDIR, INTERRUPT,
   /// BATCH_FORGET.
   var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }
+
+  /// Whether the caller may be told that it was interrupted while the request is worked on: not of one that changes
+  /// something, of which it has to know whether that was done. SETATTR, SYMLINK, MKNOD to LINK, WRITE, SETXATTR,
+  /// REMOVEXATTR, CREATE, FALLOCATE, RENAME2, COPY_FILE_RANGE.
+  var isAbandonable: Bool { ![4, 6, 8, 9, 10, 11, 12, 13, 16, 21, 24, 35, 43, 45, 47].contains(opcode) }
+}
+
+/// What the kernel offers in its INIT request, as far as libfuse does not say: struct fuse_init_in after the header, u32
+/// major, minor, max_readahead, flags, flags2.
+struct KernelOffer {
+  /// FUSE_HANDLE_KILLPRIV_V2.
+  var clearsSetIds = false
+  /// FUSE_HAS_EXPIRE_ONLY.
+  var expires = false
+
+  init(_ buffer: fuse_buf) {
+    guard unsafe buffer.size >= 60, let memory = unsafe buffer.mem else { return }
+    let flags = unsafe memory.loadUnaligned(fromByteOffset: 52, as: UInt32.self)
+    let more = unsafe memory.loadUnaligned(fromByteOffset: 56, as: UInt32.self)
+    clearsSetIds = flags & 1 << 28 != 0
+    // FUSE_INIT_EXT says that there are more.
+    expires = flags & 1 << 30 != 0 && more & 1 << 3 != 0
+  }
 }

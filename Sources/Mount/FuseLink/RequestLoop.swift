@@ -52,8 +52,12 @@ internal import Threads
   private static let interruptSignal = SIGUSR2
   private static let endingSignals = [SIGINT, SIGTERM, SIGHUP, endSignal]
 
-  init(_ session: OpaquePointer, limit: Int, evenHeldUp most: Int) {
+  /// Whether there are requests that change something.
+  private let isWritable: Bool
+
+  init(_ session: OpaquePointer, limit: Int, evenHeldUp most: Int, isWritable: Bool) {
     unsafe self.session = session
+    self.isWritable = isWritable
     self.limit = limit
     self.most = max(limit, most)
     descriptor = unsafe fuse_session_fd(session)
@@ -211,7 +215,7 @@ internal import Threads
   private func end(_ thread: KernelThread) { withLock { threads[thread] = nil } }
 
   private func take(_ head: RequestHead, for reader: Reader) {
-    reader.question.store(head.number, ordering: .releasing)
+    if !isWritable || head.isAbandonable { reader.question.store(head.number, ordering: .releasing) }
     if let number = head.interrupted {
       withLock { interrupted[number] = 0 }
       wakeWatchdog()

@@ -16,6 +16,8 @@ internal import Synchronization
   private let raw: OpaquePointer
   private let anchor: Anchor
   private let isMounted = Mutex(false)
+  /// Whether the kernel lets names expire: Linux 6.2.
+  private let expires = Atomic<Bool>(false)
 
   /// A failure of libfuse or its mount helper.
   public struct Failure: Error, Sendable {
@@ -36,7 +38,7 @@ internal import Synchronization
     let session = unsafe pointers.withUnsafeMutableBufferPointer { pointers -> OpaquePointer? in
       var arguments = unsafe fuse_args(argc: Int32(pointers.count), argv: pointers.baseAddress, allocated: 0)
       defer { unsafe fuse_opt_free_args(&arguments) }
-      var table = Operations.table()
+      var table = Operations.table(isWritable: fileSystem.isWritable)
       return unsafe ffmount_session_new(&arguments, &table, MemoryLayout<fuse_lowlevel_ops>.size, user)
     }
     guard let session = unsafe session else { throw Failure(reason: LibfuseLog.last ?? "libfuse refused the options") }
@@ -89,7 +91,8 @@ internal import Synchronization
     threads: Int, evenHeldUp most: Int = 192, idleness: Idleness? = nil, _ ending: () -> Void
   ) -> Ending {
     greet()
-    let readers = unsafe RequestLoop(raw, limit: threads, evenHeldUp: most)
+    let readers = unsafe RequestLoop(
+      raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable)
     readers.start()
     _ = readers.waitForEnd(idleness)
     ending()
@@ -112,6 +115,8 @@ internal import Synchronization
     defer { for descriptor in ends + [saved] where descriptor >= 0 { close(descriptor) } }
     // If this fails, the readers answer.
     guard saved >= 0, ends[0] >= 0, unsafe fuse_session_receive_buf(raw, &buffer) > 0 else { return }
+    let offer = unsafe KernelOffer(buffer)
+    expires.store(offer.expires, ordering: .relaxed)
     _ = dup2(ends[0], wire)
     unsafe fuse_session_process_buf(raw, &buffer)
     _ = dup2(saved, wire)
@@ -122,6 +127,8 @@ internal import Synchronization
     guard count > 0 else { return }
     let parallelFolders: UInt32 = 1 << 18
     if count >= 32 { answer[30] |= UInt8(parallelFolders >> 16) }
+    // FUSE_HANDLE_KILLPRIV_V2, which it does not know: the kernel does not ask for an attribute before each write.
+    if count >= 32, anchor.fileSystem.isWritable, offer.clearsSetIds { answer[31] |= 1 << 4 }
     _ = unsafe write(wire, answer, count)
   }
 
@@ -149,6 +156,30 @@ internal import Synchronization
   public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
     _ = unsafe fuse_lowlevel_notify_inval_entry(raw, folder, name, strlen(name))
   }
+
+  /// Makes the kernel look a name up before it uses it again; what is open or a working directory there stays, if that
+  /// leads to the same node. Older kernels do so when the name's lifetime ends. Blocks as `invalidate` does.
+  public func expire(_ name: UnsafePointer<CChar>, in folder: UInt64) {
+    guard expires.load(ordering: .relaxed) else { return }
+    // Written here, since libfuse's function has other parameters in each version. struct fuse_out_header: u32 length,
+    // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 folder, u32 length, u32
+    // FUSE_EXPIRE_ONLY; the name and a NUL.
+    let length = unsafe strlen(name)
+    guard length <= 255 else { return }
+    var message = [UInt8]()
+    for part in [UInt32(16 + 16 + length + 1), 3] { withBytes(of: part) { message += $0 } }
+    for part in [UInt64(0), folder] { withBytes(of: part) { message += $0 } }
+    for part in [UInt32(length), 1] { withBytes(of: part) { message += $0 } }
+    for index in 0...length { message.append(UInt8(bitPattern: unsafe name[index])) }
+    _ = unsafe write(fuse_session_fd(raw), message, message.count)
+  }
+
+  private func withBytes(of number: some FixedWidthInteger, _ body: ([UInt8]) -> Void) {
+    body((0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) })
+  }
+
+  /// Makes the kernel forget the cached bytes and attributes of a node. Blocks while some of them are being read.
+  public func invalidateContent(of node: UInt64) { _ = unsafe fuse_lowlevel_notify_inval_inode(raw, node, 0, 0) }
 
   /// Makes the kernel ask for a node's attributes before it reports them again. Does not block: the kernel takes no
   /// lock for it that a request could hold.

@@ -1,5 +1,6 @@
 public import Bytes
 public import FuseLink
+internal import Glibc
 public import Logging
 internal import Synchronization
 internal import Threads
@@ -15,8 +16,11 @@ public final class MountedTree: FileSystem {
   let workers: Workers
   /// Sends notifications on a single thread, because each may block in the kernel.
   private let notifier = Workers(atMost: 1)
+  /// Sends those that follow from changes, likewise.
+  private let follower = Workers(atMost: 1)
+  let lockQueue: LockQueue
   let session = Mutex<Session?>(nil)
-  let ending = Ending()
+  let ending: Ending
   private let isTrimming = Atomic<Bool>(false)
   let habits = ReaddirPlusPolicy()
   let sizeHabits = ExactSizePolicy()
@@ -50,6 +54,9 @@ public final class MountedTree: FileSystem {
   public init(_ tree: Tree, _ options: Options, logger: Logger) {
     self.tree = tree
     self.options = options
+    let ending = Ending()
+    self.ending = ending
+    lockQueue = LockQueue(ending)
     failures = FailureLog(logger)
     witness = options.mountpoint.map { SizeWitness(mountpoint: $0) }
     workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, options.workersEvenHeldUp))
@@ -58,6 +65,7 @@ public final class MountedTree: FileSystem {
   /// Sets the session that notifications are sent through.
   public func attach(_ session: Session) {
     self.session.withLock { $0 = session }
+    tree.whenChanged { [weak self] in self?.follow() }
     tree.whenOutdated { nodes in for node in nodes { session.invalidateAttributes(of: node) } }
   }
 
@@ -71,6 +79,8 @@ public final class MountedTree: FileSystem {
     witness?.stop()
     workers.stop()
     notifier.stop()
+    follower.stop()
+    lockQueue.stop()
     tree.whenOutdated(nil)
     session.withLock { $0 = nil }
   }
@@ -96,4 +106,23 @@ public final class MountedTree: FileSystem {
       }
     }
   }
+
+  /// Tells the kernel what follows from changes through the mount: after their replies, since it may hold locks until
+  /// then that a notification takes.
+  private func follow() {
+    follower.submit { [self] in
+      // Who writes much does so in many requests.
+      defer { _ = usleep(Self.followingPause) }
+      guard !ending.hasCome, let session = session.withLock({ $0 }) else { return }
+      for consequence in tree.consequences() {
+        switch consequence {
+        case .name(let name, let folder): unsafe name.withCString { unsafe session.expire($0, in: folder) }
+        case .file(let node): session.invalidateContent(of: node)
+        }
+      }
+    }
+  }
+
+  /// In microseconds.
+  private static let followingPause: UInt32 = 5000
 }

@@ -19,6 +19,7 @@ extension MountPlan {
     if inForeground { return try serve(isDebugging: isDebugging, logsToTerminal: true) {} }
     // The daemon's log is not before the user's eyes.
     if let lack = Converter.lack(options) { Terminal.logError(lack) }
+    if let warning = options.writingWarning { Terminal.logError("warning: \(warning)") }
     try Background.run { ready in
       try serve(isDebugging: false, logsToTerminal: false, ready: ready)
       ended()
@@ -37,6 +38,9 @@ extension MountPlan {
     // Larger allocations are mapped: returned to the system at once when freed, and not copied when they grow.
     ffmount_map_from(2 << 20)
     Session.blockSignals()
+    if let warning = options.writingWarning { logger.warning("\(mountpoint): \(warning)") }
+    // What is made in the mount has the permissions that its maker gives it.
+    if options.isWritable { _ = umask(0) }
     options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
     if let reason = cacheFolder.flatMap(CacheFolder.objection) {

@@ -13,7 +13,11 @@ struct MountPlan {
     self.options = options
     try options.checkUse(isServer: false)
     try RunningMount.expectAnswers(onTheWayTo: [source], toDo: "show")
+    try options.checkWriting()
     shown = try ShownSource(source)
+    if options.isWritable, !shown.isFolder {
+      throw Refusal(.sourceUnsuitable, "cannot show \(source) with -o rw: what is in a file cannot be changed")
+    }
     let place = try Mountpoint(mountpoint)
     self.mountpoint = place.path
     try checkApart(mountpoint)

@@ -66,3 +66,33 @@ enum { FFMOUNT_MOST_DESCRIPTORS = 4 };
 /// Macros of <sys/sysmacros.h> and <fcntl.h>, and values hidden behind _GNU_SOURCE.
 extern const int ffmount_O_PATH, ffmount_O_NOATIME, ffmount_O_TMPFILE;
 extern const uint64_t ffmount_RESOLVE_BENEATH, ffmount_RESOLVE_NO_SYMLINKS, ffmount_RESOLVE_NO_MAGICLINKS;
+
+// Changes of files: hidden behind _GNU_SOURCE, or in no header of Swift's Glibc.
+
+/// openat2(2) with the mode of a file that is created.
+int ffmount_create(int folder, const char *name, uint64_t flags, uint64_t mode, uint64_t resolve);
+/// renameat2(2).
+int ffmount_rename(int folder, const char *name, int new_folder, const char *new_name, unsigned flags);
+/// fchownat(2) with AT_EMPTY_PATH: `file` may be an O_PATH descriptor, also of a symbolic link.
+int ffmount_chown(int file, uid_t owner, gid_t group);
+/// utimensat(2) with AT_EMPTY_PATH, likewise.
+int ffmount_set_times(int file, int64_t accessed, int32_t accessed_part, int64_t modified, int32_t modified_part);
+/// fallocate(2).
+int ffmount_allocate(int file, int mode, off_t offset, off_t count);
+/// copy_file_range(2).
+ssize_t ffmount_copy(int from, off_t from_offset, int to, off_t to_offset, size_t count);
+/// setxattr(2) and removexattr(2).
+int ffmount_set_attribute(const char *path, const char *name, const void *value, size_t count, int flags);
+int ffmount_remove_attribute(const char *path, const char *name);
+/// fcntl(2) with F_OFD_SETLK and F_OFD_GETLK: a lock that belongs to the open file description.
+int ffmount_set_lock(int file, short type, off_t start, off_t count);
+int ffmount_get_lock(int file, short *type, off_t *start, off_t *count, pid_t *process);
+/// flock(2).
+int ffmount_flock(int file, int operation);
+/// setfsuid(2) and setfsgid(2): what the calling thread creates belongs to `user` and `group`. It keeps root's
+/// capabilities.
+void ffmount_act_as(uid_t user, gid_t group);
+void ffmount_act_as_oneself(void);
+/// Whether the calling thread goes without CAP_FSETID: then what it writes to loses its set-id bits, as for an
+/// ordinary user.
+void ffmount_clear_set_ids(int clears);

@@ -12,7 +12,7 @@ struct MountCommand: ParsableCommand {
       ffmount COMMAND …
       """,
     discussion: """
-      Everything of SOURCE is at MOUNTPOINT as it is, read-only; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
+      Everything of SOURCE is at MOUNTPOINT as it is, read-only without -o rw; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
       NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf NAME.pdf.pages/ and \
       NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. SOURCE may be one such \
       file: then its folder is what is mounted. It may be http://HOST:PORT, where ffmount serve runs. What there is by name, ffmount formats tells. Unmount with: \

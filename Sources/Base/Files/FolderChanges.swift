@@ -1,0 +1,71 @@
+public import Bytes
+internal import CPosix
+public import Glibc
+
+/// Changes of the entries of a folder, by its descriptor, which may be O_PATH, and one name. No symbolic link is
+/// followed, and nothing outside the folder is reached. All block on the disk.
+public enum FolderChanges {
+  /// Opens a file, with the flags of open(2), and creates it if they say so. Never waits for a FIFO's other end.
+  public static func open(
+    _ name: FileName, in folder: Int32, flags: Int32, permissions: UInt16 = 0
+  ) throws(Fault) -> Descriptor {
+    let flags = UInt64(UInt32(bitPattern: flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY))
+    let mode = flags & UInt64(O_CREAT) == 0 ? 0 : UInt64(permissions)
+    let resolve = ffmount_RESOLVE_BENEATH | ffmount_RESOLVE_NO_SYMLINKS
+    return Descriptor(
+      owning: unsafe try name.withCString { (name) throws(Fault) in
+        try systemCall("openat2") { unsafe ffmount_create(folder, name, flags, mode, resolve) }
+      })
+  }
+
+  public static func makeFolder(_ name: FileName, in folder: Int32, permissions: UInt16) throws(Fault) {
+    _ = unsafe try name.withCString { (name) throws(Fault) in
+      try systemCall("mkdirat") { unsafe mkdirat(folder, name, mode_t(permissions)) }
+    }
+  }
+
+  /// Makes a file, FIFO, socket or device, as mknod(2) does.
+  public static func makeNode(_ name: FileName, in folder: Int32, mode: mode_t, device: UInt64) throws(Fault) {
+    _ = unsafe try name.withCString { (name) throws(Fault) in
+      try systemCall("mknodat") { unsafe mknodat(folder, name, mode, dev_t(device)) }
+    }
+  }
+
+  /// Makes a symbolic link whose target is `target`, whatever that is.
+  public static func makeLink(_ name: FileName, to target: FileName, in folder: Int32) throws(Fault) {
+    _ = unsafe try name.withCString { (name) throws(Fault) in
+      unsafe try target.withCString { (target) throws(Fault) in
+        try systemCall("symlinkat") { unsafe symlinkat(target, folder, name) }
+      }
+    }
+  }
+
+  /// Gives the file of a descriptor, which may be O_PATH, another name.
+  public static func link(_ file: Int32, to name: FileName, in folder: Int32) throws(Fault) {
+    let path = ownPath(of: file)
+    _ = unsafe try name.withCString { (name) throws(Fault) in
+      try systemCall("linkat") { unsafe linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW) }
+    }
+  }
+
+  /// Removes a name, of a folder if `isFolder`.
+  public static func remove(_ name: FileName, in folder: Int32, isFolder: Bool) throws(Fault) {
+    _ = unsafe try name.withCString { (name) throws(Fault) in
+      try systemCall("unlinkat") { unsafe unlinkat(folder, name, isFolder ? AT_REMOVEDIR : 0) }
+    }
+  }
+
+  /// Renames with the flags of renameat2(2).
+  public static func rename(
+    _ name: FileName, in folder: Int32, to newName: FileName, in newFolder: Int32, flags: UInt32
+  ) throws(Fault) {
+    _ = unsafe try name.withCString { (name) throws(Fault) in
+      unsafe try newName.withCString { (newName) throws(Fault) in
+        try systemCall("renameat2") { unsafe ffmount_rename(folder, name, newFolder, newName, flags) }
+      }
+    }
+  }
+}
+
+/// The path by which this process reaches the file of its descriptor, whatever became of its name.
+func ownPath(of descriptor: Int32) -> [CChar] { "/proc/self/fd/\(descriptor)".utf8.map { CChar($0) } + [0] }

@@ -1,0 +1,53 @@
+public import CFuse3
+
+/// The handler of requests that change something: only a mount that can be written gets any. As `FileSystem`; names of
+/// what exists are those of a folder, `handle` is an open file's or folder's.
+public protocol WritableFileSystem: FileSystem {
+  /// Answers OPEN with the flags of open(2), which may be for writing or truncate the file.
+  func openForWriting(_ request: consuming Request, _ node: UInt64, flags: Int32)
+  /// Answers CREATE: makes a file and opens it. `mode` is without the bits of the caller's umask only in a mount that does
+  /// not enforce access lists.
+  func create(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, flags: Int32)
+  /// Answers WRITE; the bytes are valid during the call.
+  func write(_ request: consuming Request, _ handle: AnyObject, _ bytes: UnsafeRawBufferPointer, at offset: Int64)
+  /// Answers FLUSH: a descriptor is closed, and `owner`'s locks end.
+  func flush(_ request: consuming Request, _ handle: AnyObject, owner: UInt64)
+  /// Answers FSYNC and FSYNCDIR.
+  func sync(_ request: consuming Request, _ handle: AnyObject, onlyData: Bool)
+  /// Answers SETATTR: the attributes of `status` that `changes`, FUSE_SET_ATTR_…, names.
+  func setAttributes(
+    _ request: consuming Request, _ node: UInt64, _ status: stat, changes: Int32, of handle: AnyObject?)
+  /// Answers MKDIR.
+  func makeFolder(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t)
+  /// Answers MKNOD.
+  func makeNode(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, device: UInt64)
+  /// Answers SYMLINK.
+  func makeLink(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, to target: UnsafePointer<CChar>, in folder: UInt64)
+  /// Answers LINK.
+  func link(_ request: consuming Request, _ node: UInt64, to name: UnsafePointer<CChar>, in folder: UInt64)
+  /// Answers UNLINK and RMDIR.
+  func remove(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, isFolder: Bool)
+  /// Answers RENAME, with the flags of renameat2(2).
+  func rename(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, to newName: UnsafePointer<CChar>,
+    in newFolder: UInt64, flags: UInt32)
+  /// Answers SETXATTR, and REMOVEXATTR if there are no bytes; they are valid during the call.
+  func setExtendedAttribute(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, to bytes: UnsafeRawBufferPointer?,
+    flags: Int32)
+  /// Answers GETLK.
+  func lockInTheWay(_ request: consuming Request, _ handle: AnyObject, of lock: RangeLock, owner: UInt64)
+  /// Answers SETLK and, if it `waits`, SETLKW.
+  func setLock(_ request: consuming Request, _ handle: AnyObject, _ lock: RangeLock, owner: UInt64, waits: Bool)
+  /// Answers FLOCK with an operation of flock(2).
+  func setLock(_ request: consuming Request, _ handle: AnyObject, whole operation: Int32)
+  /// Answers FALLOCATE.
+  func allocate(_ request: consuming Request, _ handle: AnyObject, mode: Int32, offset: Int64, count: Int64)
+  /// Answers COPY_FILE_RANGE.
+  func copy(
+    _ request: consuming Request, _ handle: AnyObject, from offset: Int64, to other: AnyObject, at otherOffset: Int64,
+    count: Int)
+}

@@ -1,0 +1,90 @@
+internal import Bytes
+internal import FuseLink
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// Requests that wait for a lock, without a thread each.
+///
+/// Nothing tells when somebody outside the mount gives a lock up, so those that wait are asked again in short rounds, and
+/// at once when a lock is given up within the mount.
+final class LockQueue: Sendable {
+  private struct Waiter: Sendable {
+    let parked: ParkedRequest
+    let attempt: @Sendable () throws(Fault) -> Bool
+    let undo: @Sendable () -> Void
+  }
+
+  private struct State {
+    var waiting: [Waiter] = []
+    var isRunning = false
+  }
+
+  private let state = Mutex(State())
+  /// Rings when a lock was given up.
+  private let bell = Mutex(false)
+  private let worker = Workers(atMost: 1)
+  private let ending: Ending
+
+  /// In microseconds.
+  private static let shortestPause: UInt32 = 500
+  private static let longestPause: UInt32 = 20_000
+
+  init(_ ending: Ending) { self.ending = ending }
+
+  func stop() { worker.stop() }
+
+  /// Calls `attempt`, which says whether it got the lock, until it does, the request is interrupted, or at once if it does
+  /// not wait. `undo` gives the lock up again if nobody wants it any more.
+  func answer(
+    _ request: consuming Request, waits: Bool, _ attempt: @escaping @Sendable () throws(Fault) -> Bool,
+    undo: @escaping @Sendable () -> Void
+  ) {
+    do throws(Fault) {
+      if try attempt() { return request.reply(error: 0) }
+      if !waits { return request.reply(error: EAGAIN) }
+    } catch { return request.reply(error: error.errno) }
+    let waiter = Waiter(parked: ParkedRequest(request), attempt: attempt, undo: undo)
+    let mustStart = state.withLock { state -> Bool in
+      state.waiting.append(waiter)
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    if mustStart { worker.submit { [self] in run() } }
+  }
+
+  /// A lock was given up within the mount.
+  func lookAgain() { bell.withLock { $0 = true } }
+
+  private func run() {
+    var pause = Self.shortestPause
+    while !ending.hasCome {
+      let waiting = state.withLock { state -> [Waiter] in
+        state.waiting.removeAll { !$0.parked.isWaiting }
+        if state.waiting.isEmpty { state.isRunning = false }
+        return state.waiting
+      }
+      if waiting.isEmpty { return }
+      for waiter in waiting { look(waiter) }
+      let hasRung = bell.withLock { bell -> Bool in
+        defer { bell = false }
+        return bell
+      }
+      pause = hasRung ? Self.shortestPause : min(pause * 2, Self.longestPause)
+      _ = usleep(pause)
+    }
+    let left = state.withLock { state -> [Waiter] in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiter in left { waiter.parked.take()?.reply(error: EINTR) }
+  }
+
+  private func look(_ waiter: Waiter) {
+    do throws(Fault) {
+      guard waiter.parked.isWaiting, try waiter.attempt() else { return }
+      if let request = waiter.parked.take() { request.reply(error: 0) } else { waiter.undo() }
+    } catch { waiter.parked.take()?.reply(error: error.errno) }
+    state.withLock { $0.waiting.removeAll { $0.parked === waiter.parked } }
+  }
+}

@@ -1,0 +1,98 @@
+internal import Bytes
+public import FuseLink
+public import Glibc
+internal import Tree
+
+/// Making, removing and renaming real files and folders: only in a mount that can be written. These wait for nothing but
+/// the source's file system.
+extension MountedTree {
+  public func makeFolder(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t
+  ) {
+    let (name, maker) = (unsafe FileName(name), maker(request))
+    make(request, in: folder) { [tree] () throws(Fault) in
+      try tree.makeFolder(name, in: folder, permissions: UInt16(mode & 0o7777), by: maker)
+    }
+  }
+
+  public func makeNode(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, device: UInt64
+  ) {
+    let (name, maker) = (unsafe FileName(name), maker(request))
+    make(request, in: folder) { [tree] () throws(Fault) in
+      try tree.makeNode(name, in: folder, mode: mode, device: device, by: maker)
+    }
+  }
+
+  public func makeLink(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, to target: UnsafePointer<CChar>, in folder: UInt64
+  ) {
+    let (name, target, maker) = (unsafe FileName(name), unsafe FileName(target), maker(request))
+    make(request, in: folder) { [tree] () throws(Fault) in
+      try tree.makeLink(name, to: target, in: folder, by: maker)
+    }
+  }
+
+  public func link(_ request: consuming Request, _ node: UInt64, to name: UnsafePointer<CChar>, in folder: UInt64) {
+    let name = unsafe FileName(name)
+    make(request, in: folder) { [tree] () throws(Fault) in try tree.link(node, to: name, in: folder) }
+  }
+
+  public func remove(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, isFolder: Bool
+  ) {
+    let (tree, name) = (tree, unsafe FileName(name))
+    answer(request, folder) { (patience) throws(Fault) in
+      try tree.steady(patience) { () throws(Fault) in try tree.remove(name, in: folder, isFolder: isFolder) }
+    } _: { request, _ in
+      request.reply(error: 0)
+    }
+  }
+
+  public func rename(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, to newName: UnsafePointer<CChar>,
+    in newFolder: UInt64, flags: UInt32
+  ) {
+    let (tree, name, newName) = (tree, unsafe FileName(name), unsafe FileName(newName))
+    answer(request, folder) { (_) throws(Fault) in
+      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags)
+    } _: { request, _ in
+      request.reply(error: 0)
+    }
+  }
+
+  public func create(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, flags: Int32
+  ) {
+    let (tree, name, maker) = (tree, unsafe FileName(name), maker(request))
+    answer(request, folder) { (patience) throws(Fault) in
+      try tree.steady(patience) { () throws(Fault) in
+        try tree.create(name, in: folder, flags: flags, permissions: UInt16(mode & 0o7777), by: maker)
+      }
+    } undo: { entry, _ in
+      tree.forget(entry.node, 1)
+    } _: { [self] request, made in
+      let options = Request.OpenOptions(keepsCache: made.1.keepsCache, flushes: true)
+      if !request.reply(node(made.0), handle: made.1, options) { tree.forget(made.0.node, 1) }
+    }
+    trim()
+  }
+
+  private func make(
+    _ request: consuming Request, in folder: UInt64, _ work: @escaping @Sendable () throws(Fault) -> Tree.Entry
+  ) {
+    let tree = tree
+    answer(request, folder) { (patience) throws(Fault) in
+      try tree.steady(patience, work)
+    } undo: { entry in
+      tree.forget(entry.node, 1)
+    } _: { [self] request, entry in
+      if !request.reply(node(entry)) { tree.forget(entry.node, 1) }
+    }
+    trim()
+  }
+
+  private func maker(_ request: borrowing Request) -> Tree.Maker {
+    Tree.Maker(asker: asker(request), umask: UInt16(request.umask & 0o777))
+  }
+}

@@ -1,0 +1,167 @@
+internal import Bytes
+internal import Files
+public import FuseLink
+public import Glibc
+internal import Threads
+internal import Tree
+
+/// Changes of real files and of their attributes: only in a mount that can be written.
+extension MountedTree: WritableFileSystem {
+  public var isWritable: Bool { tree.isWritable }
+
+  public func openForWriting(_ request: consuming Request, _ node: UInt64, flags: Int32) {
+    let (tree, asker) = (tree, asker(request))
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.steady(patience) { () throws(Fault) in try tree.open(node, flags: flags, for: asker) }
+    } _: { request, file in
+      request.reply(handle: file, .init(keepsCache: file.keepsCache, flushes: true))
+    }
+  }
+
+  public func write(
+    _ request: consuming Request, _ handle: AnyObject, _ bytes: UnsafeRawBufferPointer, at offset: Int64
+  ) {
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    do throws(Fault) {
+      request.reply(written: unsafe try file.write(bytes, at: offset, for: asker(request)))
+    } catch { fail(request, error, file.id) }
+  }
+
+  public func flush(_ request: consuming Request, _ handle: AnyObject, owner: UInt64) {
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    do throws(Fault) {
+      try file.flush(owner: owner)
+      request.reply(error: 0)
+    } catch { fail(request, error, file.id) }
+    lockQueue.lookAgain()
+  }
+
+  public func sync(_ request: consuming Request, _ handle: AnyObject, onlyData: Bool) {
+    if let folder = handle as? FolderReader {
+      return answer(request, folder.folder) { (patience) throws(Fault) in
+        try folder.sync(onlyData: onlyData, patience)
+      } _: { request, _ in
+        request.reply(error: 0)
+      }
+    }
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    answer(request, file.id) { (patience) throws(Fault) in
+      try file.sync(onlyData: onlyData, patience)
+    } _: { request, _ in
+      request.reply(error: 0)
+    }
+  }
+
+  public func allocate(
+    _ request: consuming Request, _ handle: AnyObject, mode: Int32, offset: Int64, count: Int64
+  ) {
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    do throws(Fault) {
+      try file.allocate(mode: mode, offset: offset, count: count, for: asker(request))
+      request.reply(error: 0)
+    } catch { fail(request, error, file.id) }
+  }
+
+  public func copy(
+    _ request: consuming Request, _ handle: AnyObject, from offset: Int64, to other: AnyObject, at otherOffset: Int64,
+    count: Int
+  ) {
+    guard let file = handle as? Tree.OpenFile, let target = other as? Tree.OpenFile else {
+      return request.reply(error: EBADF)
+    }
+    let asker = asker(request)
+    answer(request, target.id) { (patience) throws(Fault) in
+      try file.copy(from: offset, to: target, at: otherOffset, count: count, for: asker, patience)
+    } _: { request, count in
+      request.reply(written: count)
+    }
+  }
+
+  public func setAttributes(
+    _ request: consuming Request, _ node: UInt64, _ status: stat, changes: Int32, of handle: AnyObject?
+  ) {
+    let (tree, asker, file) = (tree, asker(request), handle as? Tree.OpenFile)
+    let wanted = Tree.AttributeChanges(status, changes)
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.steady(patience) { () throws(Fault) in try tree.change(node, wanted, of: file, for: asker) }
+    } _: { request, found in
+      request.reply(stat(found.0), lifetime: found.lifetime)
+    }
+  }
+
+  public func setExtendedAttribute(
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, to bytes: UnsafeRawBufferPointer?,
+    flags: Int32
+  ) {
+    let (tree, asker, name) = (tree, asker(request), unsafe FileName(name))
+    let value = unsafe bytes.map { unsafe Array($0) }
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.steady(patience) { () throws(Fault) in
+        try tree.setExtendedAttribute(name, to: value, of: node, flags: flags, for: asker)
+      }
+    } _: { request, _ in
+      request.reply(error: 0)
+    }
+  }
+
+  // MARK: Locks
+
+  public func lockInTheWay(_ request: consuming Request, _ handle: AnyObject, of lock: RangeLock, owner: UInt64) {
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    do throws(Fault) {
+      let found = try file.lockInTheWay(of: FileLock(lock), owner: owner)
+      request.reply(
+        RangeLock(kind: found.kind, start: found.start, count: found.count, process: found.process))
+    } catch { fail(request, error, file.id) }
+  }
+
+  public func setLock(
+    _ request: consuming Request, _ handle: AnyObject, _ lock: RangeLock, owner: UInt64, waits: Bool
+  ) {
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    let wanted = FileLock(lock)
+    lockQueue.answer(request, waits: waits) { () throws(Fault) in
+      try file.setLock(wanted, owner: owner)
+    } undo: {
+      var none = wanted
+      none.kind = Int16(F_UNLCK)
+      _ = try? file.setLock(none, owner: owner)
+    }
+    if lock.kind == Int16(F_UNLCK) { lockQueue.lookAgain() }
+  }
+
+  public func setLock(_ request: consuming Request, _ handle: AnyObject, whole operation: Int32) {
+    guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
+    // LOCK_NB and LOCK_UN of <sys/file.h>.
+    let (notBlocking, unlock) = (Int32(4), Int32(8))
+    let wanted = operation & ~notBlocking
+    lockQueue.answer(request, waits: operation & notBlocking == 0) { () throws(Fault) in
+      try file.setLock(whole: wanted)
+    } undo: {
+      _ = try? file.setLock(whole: unlock)
+    }
+    if wanted == unlock { lockQueue.lookAgain() }
+  }
+}
+
+extension FileLock {
+  fileprivate init(_ lock: RangeLock) {
+    self.init(kind: lock.kind, start: lock.start, count: lock.count)
+  }
+}
+
+extension Tree.AttributeChanges {
+  /// Those of `status` that the FUSE_SET_ATTR_… bits of `changes` name.
+  fileprivate init(_ status: stat, _ changes: Int32) {
+    self.init()
+    func has(_ bit: Int32) -> Bool { changes & 1 << bit != 0 }
+    if has(0) { permissions = UInt16(status.st_mode & 0o7777) }
+    if has(1) { owner = status.st_uid }
+    if has(2) { group = status.st_gid }
+    if has(3) { size = Int64(status.st_size) }
+    // UTIME_NOW of <sys/stat.h>.
+    let now = Timestamp(seconds: 0, nanoseconds: (1 << 30) - 1)
+    if has(4) { accessed = has(7) ? now : Timestamp(status.st_atim) }
+    if has(5) { modified = has(8) ? now : Timestamp(status.st_mtim) }
+  }
+}

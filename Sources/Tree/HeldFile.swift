@@ -1,0 +1,41 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+internal import Synchronization
+
+/// An open real file in a mount that can be written: its descriptor stays open as long as the file, whatever becomes of
+/// its name.
+final class HeldFile: ByteSource, DescriptorHolder {
+  private let descriptor: Descriptor
+  private let writing: Writing
+  /// Whose locks were set through it.
+  let lockers = Mutex<Set<Writing.Locker>>([])
+
+  init(_ descriptor: consuming Descriptor, _ writing: Writing) {
+    self.descriptor = descriptor
+    self.writing = writing
+  }
+
+  deinit { for locker in lockers.withLock({ $0 }) { writing.unlock(locker) } }
+
+  var raw: Int32 { descriptor.raw }
+  func status() throws(Fault) -> FileStatus { try descriptor.status() }
+
+  var size: Int64 { (try? status().size) ?? 0 }
+  var identity: ByteIdentity? { nil }
+  var isSettling: Bool { false }
+
+  func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result {
+    try body(descriptor.raw)
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    unsafe try FileChanges.read(into: buffer, of: descriptor.raw, at: offset)
+  }
+
+  func extent(at offset: Int64, count: Int) -> Extent? { Extent(holder: self, offset: offset, count: count) }
+
+  func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
+    try FileChanges.next(area, of: descriptor.raw, from: offset)
+  }
+}

@@ -1,0 +1,75 @@
+public import Bytes
+internal import Files
+internal import Synchronization
+
+/// Changes of the attributes of real files and folders. The kernel has asked whether they are permitted.
+extension Tree {
+  /// What is to be changed; nil stays as it is.
+  public struct AttributeChanges: Sendable {
+    public var permissions: UInt16?
+    public var owner: UInt32?
+    public var group: UInt32?
+    /// In bytes.
+    public var size: Int64?
+    /// May be UTIME_NOW.
+    public var accessed: Timestamp?
+    public var modified: Timestamp?
+
+    public init() {}
+  }
+
+  /// Changes attributes, of an open `file` by its descriptor; returns those after the change, and how long the kernel may
+  /// keep them, in seconds.
+  public func change(
+    _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for asker: Asker?
+  ) throws(Fault) -> (Attributes, lifetime: Double) {
+    let node = try nodes.node(id)
+    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    let attributes = try withReal(node, file) { (descriptor) throws(Fault) in
+      if changes.owner != nil || changes.group != nil {
+        try FileChanges.setOwner(descriptor, changes.owner, changes.group)
+      }
+      if let permissions = changes.permissions { try FileChanges.setPermissions(descriptor, permissions) }
+      if let size = changes.size {
+        try changed(by: author) { () throws(Fault) in
+          if let held = file?.held, held.isWritable { return try FileChanges.setSize(ofOpen: held.raw, size) }
+          try FileChanges.setSize(descriptor, size)
+        }
+      }
+      if changes.accessed != nil || changes.modified != nil {
+        let kept = Timestamp(seconds: 0, nanoseconds: Self.omitted)
+        try FileChanges.setTimes(
+          descriptor, accessed: changes.accessed ?? kept, modified: changes.modified ?? kept)
+      }
+      return Attributes(try FileStatus(of: descriptor), inode: node.inode)
+    }
+    noteChange(of: node)
+    return (overrides.applied(to: attributes), lifetime(node))
+  }
+
+  /// UTIME_OMIT of <sys/stat.h>.
+  private static let omitted: Int32 = (1 << 30) - 2
+
+  /// Sets an extended attribute, with the flags of setxattr(2); removes it if `value` is nil.
+  public func setExtendedAttribute(
+    _ name: FileName, to value: [UInt8]?, of id: UInt64, flags: Int32, for asker: Asker?
+  ) throws(Fault) {
+    let node = try nodes.node(id)
+    let isList = name == AccessList.attribute || name == AccessList.defaultAttribute
+    // As they are not shown, and those of views are no one's to set.
+    if name == Self.label || isList && !isShared { throw .notSupported }
+    if node.item.content == nil, name.text.hasPrefix(Self.prefix) { throw .notSupported }
+    try withReal(node) { (descriptor) throws(Fault) in
+      try changed(by: asker.map { Author(user: $0.user, group: $0.group) }) { () throws(Fault) in
+        guard let value else { return try FileChanges.removeAttribute(descriptor, name) }
+        try FileChanges.setAttribute(descriptor, name, value, flags: flags)
+      }
+    }
+    noteChange(of: node)
+  }
+
+  func changed<Value>(by author: Author?, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+    guard let author else { return try body() }
+    return try author.change(body)
+  }
+}

@@ -1,0 +1,134 @@
+public import Bytes
+internal import Files
+internal import Glibc
+internal import Synchronization
+
+/// Open real files that can be written.
+extension Tree {
+  /// Opens a real file with the flags of open(2), of which those count that concern the file's bytes. Throws EROFS for a
+  /// file of a view that is to be written.
+  public func open(_ id: UInt64, flags: Int32, for asker: Asker?) throws(Fault) -> OpenFile {
+    let node = try nodes.node(id)
+    guard let writing, let file = node.item as? RealFile else { throw .unchangeable() }
+    guard file.kind == .file else { throw .notOpened }
+    let wanted = flags & (O_ACCMODE | O_TRUNC | O_APPEND | O_SYNC)
+    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    var opened: Descriptor?
+    do throws(Fault) {
+      opened = try wanted == O_RDONLY ? file.openForReading() : file.open(flags: wanted & ~O_TRUNC)
+    } catch {
+      guard error.isAboutName, let held = writing.file(of: node.id) else { throw error }
+      opened = try FileChanges.open(held.raw, flags: wanted & ~O_TRUNC)
+    }
+    guard let descriptor = opened.take() else { throw .stale }
+    // Not before it is certain which file it is.
+    if wanted & O_TRUNC != 0 {
+      let raw = descriptor.raw
+      try changed(by: author) { () throws(Fault) in try FileChanges.setSize(raw, 0) }
+      noteChange(of: node)
+    }
+    let attributes = Attributes(try descriptor.status(), inode: node.inode)
+    return try hold(descriptor, as: node, attributes)
+  }
+
+  /// The open file of a descriptor.
+  func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
+    guard let writing else { throw .unchangeable() }
+    let held = HeldFile(descriptor, writing)
+    writing.hold(held, for: node.id)
+    let revision = node.item.revision(attributes)
+    let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
+    return OpenFile(self, node, held, keepsCache: before == revision, changesAttributes: false, held: held)
+  }
+}
+
+extension RealFile {
+  /// Opens this very file as reading does.
+  fileprivate func openForReading() throws(Fault) -> Descriptor {
+    let (folder, name) = place
+    let opened = try folder.changing { (descriptor) throws(Fault) in
+      try Descriptor.open(below: descriptor, path: name, for: .reading)
+    }
+    guard folder.path.root.inode(try opened.status()) == inode else { throw .stale }
+    return opened
+  }
+}
+
+/// Changes of an open file's bytes: of a real one only. All block on the disk.
+extension Tree.OpenFile {
+  /// Whether it is a real file whose descriptor is held.
+  public var isReal: Bool { held != nil }
+
+  private func real() throws(Fault) -> HeldFile {
+    guard let held else { throw .unchangeable() }
+    return held
+  }
+
+  /// Writes bytes and returns how many.
+  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, for asker: Asker?) throws(Fault) -> Int {
+    let held = try real()
+    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    let count = try tree.changed(by: author) { () throws(Fault) in
+      unsafe try FileChanges.write(bytes, to: held.raw, at: offset)
+    }
+    tree.noteChange(of: node)
+    return count
+  }
+
+  /// Waits until what was written is on the disk. Throws `Fault.later` if `patience` is immediate.
+  public func sync(onlyData: Bool, _ patience: Patience) throws(Fault) {
+    guard let held else { return }
+    if patience == .immediate { throw .later }
+    try FileChanges.sync(held.raw, onlyData: onlyData)
+  }
+
+  /// What there is to say of earlier writes when a descriptor is closed; its owner's locks end.
+  public func flush(owner: UInt64) throws(Fault) {
+    guard let held else { return }
+    tree.writing?.unlock(Writing.Locker(inode: node.inode, owner: owner))
+    try FileChanges.flush(held.raw)
+  }
+
+  public func allocate(mode: Int32, offset: Int64, count: Int64, for asker: Asker?) throws(Fault) {
+    let held = try real()
+    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    try tree.changed(by: author) { () throws(Fault) in
+      try FileChanges.allocate(held.raw, mode: mode, offset: offset, count: count)
+    }
+    tree.noteChange(of: node)
+  }
+
+  /// What is copied at once without a thread of its own, in bytes.
+  private static let shortCopy = 1 << 20
+
+  /// Copies bytes of this file to another; returns how many. Throws EXDEV where one is not real, upon which the kernel
+  /// copies them. Throws `Fault.later` for many if `patience` is immediate.
+  public func copy(
+    from offset: Int64, to other: Tree.OpenFile, at otherOffset: Int64, count: Int, for asker: Asker?,
+    _ patience: Patience
+  ) throws(Fault) -> Int {
+    guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
+    if patience == .immediate, count > Self.shortCopy { throw .later }
+    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    let copied = try tree.changed(by: author) { () throws(Fault) in
+      try FileChanges.copy(from: held.raw, at: offset, to: target.raw, at: otherOffset, count: count)
+    }
+    tree.noteChange(of: other.node)
+    return copied
+  }
+}
+
+extension HeldFile {
+  /// Whether it is open for writing.
+  var isWritable: Bool { fcntl(raw, F_GETFL) & O_ACCMODE != O_RDONLY }
+}
+
+extension FolderReader {
+  /// Waits until the names of a real folder are on the disk. Throws `Fault.later` if `patience` is immediate.
+  public func sync(onlyData: Bool, _ patience: Patience) throws(Fault) {
+    guard let real = realFolder else { return }
+    if patience == .immediate { throw .later }
+    let descriptor = try real.open(".", for: .listing)
+    try FileChanges.sync(descriptor.raw, onlyData: onlyData)
+  }
+}

@@ -1,0 +1,74 @@
+public import Bytes
+public import Files
+internal import Glibc
+internal import Synchronization
+
+/// Locks of open files. Those of real files are set in the source, so that they hold against programs outside the mount;
+/// those of a view's file hold within the mount. None of these waits.
+extension Tree.OpenFile {
+  /// Sets or removes a lock of `owner`, as fcntl(2) with F_SETLK; returns whether nobody else's is in the way.
+  public func setLock(_ lock: FileLock, owner: UInt64) throws(Fault) -> Bool {
+    let file = try lockable()
+    let locker = Writing.Locker(inode: node.inode, owner: owner)
+    let descriptor: HeldLock
+    if let own = tree.writing?.locks.withLock({ $0[locker] }) {
+      descriptor = own
+    } else {
+      if lock.kind == Int16(F_UNLCK) { return true }
+      let made = HeldLock(try file.openForLocks())
+      descriptor =
+        tree.writing?.locks.withLock { locks in
+          let own = locks[locker] ?? made
+          locks[locker] = own
+          return own
+        } ?? made
+    }
+    file.lockers.withLock { _ = $0.insert(locker) }
+    return try lock.set(on: descriptor.raw)
+  }
+
+  /// The lock in the way of a lock of `owner`; one of the type F_UNLCK if there is none.
+  public func lockInTheWay(of lock: FileLock, owner: UInt64) throws(Fault) -> FileLock {
+    let locker = Writing.Locker(inode: node.inode, owner: owner)
+    let own = tree.writing?.locks.withLock { $0[locker] }
+    if let own { return try lock.inTheWay(on: own.raw) }
+    return try lock.inTheWay(on: lockable().raw)
+  }
+
+  /// As flock(2) without waiting; returns whether nobody else's lock is in the way.
+  public func setLock(whole operation: Int32) throws(Fault) -> Bool {
+    try FileLock.set(whole: operation, on: lockable().raw)
+  }
+
+  /// The real file, or what stands for one of a view.
+  private func lockable() throws(Fault) -> HeldFile {
+    if let held { return held }
+    guard let writing = tree.writing else { throw .notSupported }
+    if let stand = stand.withLock({ $0?.file }) { return stand }
+    let fresh = HeldLock(try FileLock.unnamedFile())
+    let base = writing.stands.withLock { stands -> HeldLock in
+      if stands.count.isMultiple(of: 256) { stands = stands.filter { $0.value.lock != nil } }
+      let base = stands[node.inode]?.lock ?? fresh
+      stands[node.inode] = Writing.WeakLock(lock: base)
+      return base
+    }
+    let file = HeldFile(try FileChanges.open(base.raw, flags: O_RDWR), writing)
+    return stand.withLock { stand -> HeldFile in
+      let chosen = stand?.file ?? file
+      stand = (chosen, base)
+      return chosen
+    }
+  }
+}
+
+extension HeldFile {
+  /// The same file with as many rights as there are: a lock of either kind needs one of them.
+  fileprivate func openForLocks() throws(Fault) -> Descriptor {
+    for flags in [O_RDWR, O_RDONLY] {
+      do throws(Fault) { return try FileChanges.open(raw, flags: flags) } catch {
+        guard [.system(EACCES), .system(EROFS), .system(ETXTBSY)].contains(error.kind) else { throw error }
+      }
+    }
+    return try FileChanges.open(raw, flags: O_WRONLY)
+  }
+}

@@ -1,0 +1,542 @@
+#!/usr/bin/env python3
+"""written.py NAME SOURCE MOUNT: does the same things in the mount, whose source is SOURCE, and in a bare folder; what each
+says, and what is there afterwards, must be the same. NAME is a function below."""
+
+import errno
+import fcntl
+import mmap
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+
+class Place:
+    """The mount or the bare folder: runs operations and notes what each said."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.said = []
+
+    def __call__(self, what, action):
+        try:
+            result = action()
+        except OSError as error:
+            result = errno.errorcode.get(error.errno, error.errno)
+        self.said.append((what, result))
+        return result
+
+    def at(self, name):
+        return os.path.join(self.path, name)
+
+
+def described(folder):
+    """Everything below a folder: names, kinds, modes, links, owners, times of modification that were set, bytes."""
+    found = {}
+    for path, folders, files in os.walk(folder):
+        for name in folders + files:
+            full = os.path.join(path, name)
+            state = os.lstat(full)
+            what = [stat.filemode(state.st_mode), state.st_uid, state.st_gid]
+            if state.st_mtime < 1_000_000_000:
+                what.append(state.st_mtime_ns)
+            if stat.S_ISLNK(state.st_mode):
+                what.append(os.readlink(full))
+            elif stat.S_ISREG(state.st_mode):
+                what += [state.st_nlink, Path(full).read_bytes()]
+            found[os.path.relpath(full, folder)] = what
+    return found
+
+
+def both(source, mount, steps):
+    """Calls `steps` with a folder in the mount and with a bare one, and compares."""
+    inner, bare = Place(Path(mount, "work")), Place(Path(source).parent / "bare")
+    for place in (inner, bare):
+        os.mkdir(place.path)
+        steps(place)
+    fail = []
+    for ours, theirs in zip(inner.said, bare.said):
+        if ours != theirs:
+            fail.append(f"{ours[0]}: {ours[1]!r}, not {theirs[1]!r}")
+    seen, kept, wanted = (described(path) for path in (inner.path, Path(source, "work"), bare.path))
+    for what, tree in (("the mount", seen), ("the source", kept)):
+        for name in sorted(tree.keys() | wanted.keys()):
+            if tree.get(name) != wanted.get(name):
+                fail.append(f"{what}: {name}: {str(tree.get(name))[:200]}, not {str(wanted.get(name))[:200]}")
+    return fail
+
+
+def write(path, data, flags=os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode=0o644):
+    file = os.open(path, flags, mode)
+    try:
+        return os.write(file, data)
+    finally:
+        os.close(file)
+
+
+def files(source, mount):
+    def steps(on):
+        os.umask(0o027)
+        on("create", lambda: write(on.at("a"), b"one"))
+        on("create anew", lambda: write(on.at("a"), b"x", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        on("append", lambda: write(on.at("a"), b" two", os.O_WRONLY | os.O_APPEND))
+        on("read", lambda: Path(on.at("a")).read_bytes())
+        on("truncate", lambda: os.truncate(on.at("a"), 5))
+        on("lengthen", lambda: os.truncate(on.at("a"), 9))
+        on("size", lambda: os.stat(on.at("a")).st_size)
+        on("read", lambda: Path(on.at("a")).read_bytes())
+        on("missing", lambda: os.unlink(on.at("nothing")))
+        on("mkdir", lambda: os.mkdir(on.at("d"), 0o777))
+        on("mkdir again", lambda: os.mkdir(on.at("d")))
+        on("deep", lambda: write(on.at("d/b"), b"b" * 300_000, mode=0o666))
+        on("rmdir full", lambda: os.rmdir(on.at("d")))
+        on("rmdir a file", lambda: os.rmdir(on.at("a")))
+        on("unlink a folder", lambda: os.unlink(on.at("d")) if False else None)
+        on("chmod", lambda: os.chmod(on.at("a"), 0o604))
+        on("time", lambda: os.utime(on.at("a"), ns=(123_456_789_012_345_678, 123_000_000_987_654_321)))
+        on("time of a folder", lambda: os.utime(on.at("d"), (5, 7)))
+        on("symlink", lambda: os.symlink("../elsewhere", on.at("l")))
+        on("time of a link", lambda: os.utime(on.at("l"), (9, 9), follow_symlinks=False))
+        on("open a link's nothing", lambda: os.open(on.at("l"), os.O_RDONLY))
+        on("fifo", lambda: os.mkfifo(on.at("f"), 0o640))
+        on("long name", lambda: write(on.at("n" * 256), b""))
+        on("any bytes", lambda: write(os.fsencode(on.at("")) + b"\xff\xfe", b"!"))
+        both_ways = os.open(on.at("rw"), os.O_RDWR | os.O_CREAT, 0o600)
+        on("write", lambda: os.pwrite(both_ways, b"0123456789" * 1000, 0))
+        on("in between", lambda: os.pwrite(both_ways, b"....", 4094))
+        on("read back", lambda: os.pread(both_ways, 20, 4090))
+        on("past the end", lambda: os.pwrite(both_ways, b"end", 100_000))
+        on("hole", lambda: os.pread(both_ways, 10, 50_000))
+        on("sync", lambda: os.fsync(both_ways))
+        on("data sync", lambda: os.fdatasync(both_ways))
+        on("cut", lambda: os.ftruncate(both_ways, 50))
+        on("mode by file", lambda: os.fchmod(both_ways, 0o400))
+        os.close(both_ways)
+        folder = os.open(on.at("d"), os.O_RDONLY)
+        on("sync a folder", lambda: os.fsync(folder))
+        os.close(folder)
+        on("made and read only", lambda: write(on.at("ro"), b"text", mode=0o444))
+
+    return both(source, mount, steps)
+
+
+def names(source, mount):
+    def steps(on):
+        write(on.at("a"), b"a")
+        write(on.at("b"), b"b")
+        os.makedirs(on.at("d/e/f"))
+        write(on.at("d/e/f/g"), b"g")
+        held = os.open(on.at("b"), os.O_RDWR)
+        on("over what is open", lambda: os.rename(on.at("a"), on.at("b")))
+        on("read", lambda: Path(on.at("b")).read_bytes())
+        on("what was open", lambda: os.pread(held, 10, 0))
+        on("written", lambda: os.pwrite(held, b"still here", 0))
+        on("and read", lambda: os.pread(held, 20, 0))
+        on("and seen", lambda: (os.fstat(held).st_size, os.fstat(held).st_nlink))
+        on("and cut", lambda: (os.ftruncate(held, 5), os.fstat(held).st_size))
+        on("and synced", lambda: os.fsync(held))
+        on("and changed", lambda: (os.fchmod(held, 0o611), os.fstat(held).st_mode))
+        on("opened again", lambda: os.read(os.open(f"/proc/self/fd/{held}", os.O_RDONLY), 9))
+        os.close(held)
+        deep = os.open(on.at("d/e/f/g"), os.O_RDWR)
+        inside = os.open(on.at("d/e"), os.O_RDONLY)
+        on("folder", lambda: os.rename(on.at("d"), on.at("D")))
+        on("gone", lambda: os.stat(on.at("d/e")))
+        on("there", lambda: sorted(os.listdir(on.at("D/e"))))
+        on("open in it", lambda: (os.pwrite(deep, b"moved", 0), os.fstat(deep).st_size))
+        on("by its folder", lambda: os.open("f/g", os.O_RDONLY, dir_fd=inside) > 0)
+        on("made by its folder", lambda: os.mkdir("h", dir_fd=inside))
+        on("listed by its folder", lambda: sorted(os.listdir(inside)))
+        on("into itself", lambda: os.rename(on.at("D"), on.at("D/e/x")))
+        on("over a full folder", lambda: (os.mkdir(on.at("x")), os.rename(on.at("x"), on.at("D"))))
+        on("file over folder", lambda: os.rename(on.at("b"), on.at("x")))
+        on("folder over file", lambda: os.rename(on.at("x"), on.at("b")))
+        on("missing", lambda: os.rename(on.at("nothing"), on.at("y")))
+        on("elsewhere", lambda: os.rename(on.at("D/e/f"), on.at("x/F")))
+        on("after all", lambda: Path(on.at("x/F/g")).read_bytes())
+        os.unlink(on.at("x/F/g"))
+        on("unlinked", lambda: (os.pread(deep, 9, 0), os.pwrite(deep, b"!", 5), os.fstat(deep).st_nlink))
+        os.close(deep)
+        os.close(inside)
+        for number in range(200):
+            write(on.at(f"n{number}"), b"%d" % number)
+        for number in range(200):
+            os.rename(on.at(f"n{number}"), on.at(f"m{(number * 7) % 200}"))
+        on("all", lambda: [Path(on.at(f"m{number}")).read_bytes() for number in range(200)])
+        write(on.at("one"), b"1")
+        write(on.at("two"), b"2")
+        on("kept", lambda: renameat2(on.at("one"), on.at("two"), 1))
+        on("exchanged", lambda: renameat2(on.at("one"), on.at("two"), 2))
+        on("first", lambda: Path(on.at("one")).read_bytes())
+        on("second", lambda: Path(on.at("two")).read_bytes())
+        on("again", lambda: (os.unlink(on.at("one")), write(on.at("one"), b"new"), Path(on.at("one")).read_bytes()))
+
+    return both(source, mount, steps)
+
+
+def renameat2(old, new, flags):
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.renameat2(-100, os.fsencode(old), -100, os.fsencode(new), flags) != 0:
+        raise OSError(ctypes.get_errno(), "renameat2")
+
+
+def links(source, mount):
+    def steps(on):
+        write(on.at("a"), b"first")
+        on("link", lambda: os.link(on.at("a"), on.at("b")))
+        on("both", lambda: (os.stat(on.at("a")).st_nlink, os.path.samefile(on.at("a"), on.at("b"))))
+        on("read", lambda: Path(on.at("b")).read_bytes())
+        held = os.open(on.at("b"), os.O_RDONLY)
+        on("other name", lambda: write(on.at("a"), b"second, and longer"))
+        time.sleep(0.1)
+        on("seen by the other", lambda: os.pread(held, 100, 0))
+        on("and its size", lambda: os.stat(on.at("b")).st_size)
+        os.close(held)
+        on("same", lambda: os.rename(on.at("a"), on.at("b")))
+        on("both are there", lambda: sorted(os.listdir(on.path)))
+        on("one less", lambda: (os.unlink(on.at("a")), os.stat(on.at("b")).st_nlink))
+        on("read", lambda: Path(on.at("b")).read_bytes())
+        os.symlink("b", on.at("l"))
+        on("link of a link", lambda: os.link(on.at("l"), on.at("l2"), follow_symlinks=False))
+        on("of a folder", lambda: (os.mkdir(on.at("d")), os.link(on.at("d"), on.at("e"))))
+        on("over", lambda: os.link(on.at("b"), on.at("l")))
+        on("set", lambda: os.setxattr(on.at("b"), "user.note", b"text"))
+        on("get", lambda: os.getxattr(on.at("b"), "user.note"))
+        on("set anew", lambda: os.setxattr(on.at("b"), "user.note", b"x", os.XATTR_CREATE))
+        on("replace", lambda: os.setxattr(on.at("b"), "user.note", b"longer text", os.XATTR_REPLACE))
+        on("replace nothing", lambda: os.setxattr(on.at("b"), "user.none", b"x", os.XATTR_REPLACE))
+        on("list", lambda: sorted(os.listxattr(on.at("b"))))
+        on("of a folder", lambda: (os.setxattr(on.at("d"), "user.d", b"d"), os.listxattr(on.at("d"))))
+        on("remove", lambda: os.removexattr(on.at("b"), "user.note"))
+        on("remove again", lambda: os.removexattr(on.at("b"), "user.note"))
+
+    return both(source, mount, steps)
+
+
+def ranges(source, mount):
+    def steps(on):
+        file = os.open(on.at("f"), os.O_RDWR | os.O_CREAT, 0o600)
+        on("allocate", lambda: (os.posix_fallocate(file, 0, 1 << 20), os.fstat(file).st_size))
+        os.pwrite(file, b"d" * 200_000, 0)
+        on("punch", lambda: subprocess.run(["fallocate", "-p", "-o", "8192", "-l", "65536", on.at("f")]).returncode)
+        on("hole", lambda: os.pread(file, 10, 8190))
+        on("seek hole", lambda: os.lseek(file, 0, os.SEEK_HOLE))
+        on("seek data", lambda: os.lseek(file, 8192, os.SEEK_DATA))
+        other = os.open(on.at("g"), os.O_RDWR | os.O_CREAT, 0o600)
+        on("copy", lambda: os.copy_file_range(file, other, 100_000, 100_000, 10))
+        on("copied", lambda: os.pread(other, 5, 0) + os.pread(other, 5, 100_005))
+        shared = mmap.mmap(file, 1 << 20)
+        shared[5000:5005] = b"mmap!"
+        shared.flush()
+        on("mapped", lambda: os.pread(file, 7, 4999))
+        os.pwrite(file, b"written", 5000)
+        on("seen in the map", lambda: shared[4999:5008])
+        shared.close()
+        for part in (file, other):
+            os.close(part)
+        # Many threads and sizes.
+        whole = bytearray(400_000)
+        file = os.open(on.at("h"), os.O_RDWR | os.O_CREAT, 0o600)
+        for step in range(300):
+            place, count = step * 7919 % 390_000, step * 131 % 9000 + 1
+            data = bytes([step % 251]) * count
+            whole[place:place + count] = data
+            os.pwrite(file, data, place)
+        end = os.fstat(file).st_size
+        on("whole", lambda: os.pread(file, 500_000, 0) == bytes(whole[:end]))
+        os.close(file)
+
+    return both(source, mount, steps)
+
+
+def locks(source, mount):
+    """Between two programs in the mount, and between one in it and one outside."""
+    fail = []
+    inside, outside = os.path.join(mount, "locked"), os.path.join(source, "locked")
+    Path(outside).write_bytes(b"x" * 100)
+    script = (
+        "import fcntl,os,sys,time\n"
+        "f=os.open(sys.argv[1],os.O_RDWR)\n"
+        "getattr(fcntl,sys.argv[2])(f,fcntl.LOCK_EX,*([10,5] if sys.argv[2]=='lockf' else []))\n"
+        "print('held',flush=True)\nsys.stdin.readline()\n"
+    )
+    for kind in ("lockf", "flock"):
+        for holder, wanter in ((inside, inside), (outside, inside), (inside, outside)):
+            what = f"{kind} held {'in' if holder == inside else 'out'}side, wanted {'in' if wanter == inside else 'out'}side"
+            child = subprocess.Popen(
+                [sys.executable, "-c", script, holder, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            if child.stdout.readline() != "held\n":
+                fail.append(f"{what}: not locked")
+            file = os.open(wanter, os.O_RDWR)
+            lock = getattr(fcntl, kind)
+            where = (5, 8) if kind == "lockf" else ()
+            try:
+                lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB, *where)
+                fail.append(f"{what}: got it, too")
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES):
+                    fail.append(f"{what}: {error}")
+            if kind == "lockf":
+                lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 3, 50)
+            # Waits, and is interrupted.
+            signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError()))
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            try:
+                lock(file, fcntl.LOCK_EX, *where)
+                fail.append(f"{what}: waited for nothing")
+            except TimeoutError:
+                pass
+            # Waits until it is given up.
+            signal.signal(signal.SIGALRM, lambda *_: (child.stdin.write("\n"), child.stdin.flush()))
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            start = time.monotonic()
+            lock(file, fcntl.LOCK_EX, *where)
+            if not 0.05 < time.monotonic() - start < 2:
+                fail.append(f"{what}: waited {time.monotonic() - start} s")
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            child.wait(5)
+            # A closed descriptor of the same file ends fcntl's locks, and an unlocked one the rest.
+            os.close(file)
+            file = os.open(outside, os.O_RDWR)
+            time.sleep(0.05)
+            try:
+                lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                fail.append(f"{what}: after closing: {error}")
+            os.close(file)
+    return fail
+
+
+def seen(condition, limit=1.0):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def zipped(path, *names):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, name * 10)
+
+
+def views(source, mount):
+    """Views follow what is done to their source in the mount, within a fifth of a second."""
+    fail = []
+
+    def check(what, condition):
+        if not seen(condition, 0.2):
+            fail.append(what)
+
+    def at(name):
+        return os.path.join(mount, name)
+
+    def listed(name):
+        try:
+            return sorted(os.listdir(at(name)))
+        except OSError as error:
+            return errno.errorcode[error.errno]
+
+    zipped(at("a.zip"), "one")
+    check("a view comes with its file", lambda: listed("a.zip.contents") == ["one"])
+    check("is listed", lambda: "a.zip.contents" in os.listdir(mount))
+    held = os.open(at("a.zip.contents"), os.O_RDONLY)
+    zipped(at("new"), "one", "two")
+    os.rename(at("new"), at("a.zip"))
+    check("follows a file renamed over it", lambda: listed("a.zip.contents") == ["one", "two"])
+    check("what is open stays open", lambda: os.path.samestat(os.fstat(held), os.stat(at("a.zip.contents"))))
+    os.rename(at("a.zip"), at("b.zip"))
+    check("goes with its file", lambda: listed("a.zip.contents") == "ENOENT")
+    check("comes with its file", lambda: listed("b.zip.contents") == ["one", "two"])
+    os.mkdir(at("d"))
+    os.rename(at("b.zip"), at("d/c.zip"))
+    os.rename(at("d"), at("e"))
+    check("moves with its folder", lambda: listed("e/c.zip.contents") == ["one", "two"])
+    write(at("e/c.zip"), b"no archive")
+    check("changes with its file", lambda: listed("e/c.zip.contents") == "EIO")
+    write(at("t.csv"), b"a,b\n1,2\n")
+    check("a page", lambda: b"<td" in Path(at("t.csv.as-html")).read_bytes())
+    write(at("t.csv"), b"a,b\n1,2\nthird,4\n")
+    check("follows its table", lambda: b"third" in Path(at("t.csv.as-html")).read_bytes())
+    os.unlink(at("t.csv"))
+    check("ends with its table", lambda: not os.path.exists(at("t.csv.as-html")))
+    zipped(at("v.zip"), "in")
+    attempts = {
+        "write to a view": lambda: write(at("v.zip.contents/in"), b"x", os.O_WRONLY),
+        "create in a view": lambda: write(at("v.zip.contents/new"), b"x"),
+        "make in a view": lambda: os.mkdir(at("v.zip.contents/new")),
+        "remove of a view": lambda: os.unlink(at("v.zip.contents/in")),
+        "remove a view": lambda: os.rmdir(at("v.zip.contents")),
+        "rename a view": lambda: os.rename(at("v.zip.contents"), at("w")),
+        "rename over a view": lambda: os.rename(at("e"), at("v.zip.contents")),
+        "rename out of a view": lambda: os.rename(at("v.zip.contents/in"), at("w")),
+        "link out of a view": lambda: os.link(at("v.zip.contents/in"), at("w")),
+        "mode of a view": lambda: os.chmod(at("v.zip.contents/in"), 0o600),
+        "time of a view": lambda: os.utime(at("v.zip.contents/in")),
+        "truncate a view": lambda: os.truncate(at("v.zip.contents/in"), 0),
+    }
+    listed("v.zip.contents")
+    for what, attempt in attempts.items():
+        try:
+            attempt()
+            fail.append(f"{what}: went through")
+        except OSError as error:
+            if error.errno != errno.EROFS and not (os.getuid() and error.errno in (errno.EACCES, errno.EPERM)):
+                fail.append(f"{what}: {error}")
+    for attempt in (
+        lambda: os.setxattr(at("v.zip"), "user.ffmount.view", b"x"),
+        lambda: os.mkdir(at("v.zip.contents")),
+    ):
+        try:
+            attempt()
+            fail.append("went through")
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EEXIST):
+                fail.append(str(error))
+    locked = os.open(at("v.zip.contents/in"), os.O_RDONLY)
+    fcntl.flock(locked, fcntl.LOCK_EX)
+    other = os.open(at("v.zip.contents/in"), os.O_RDONLY)
+    try:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fail.append("a view's file locked twice")
+    except BlockingIOError:
+        pass
+    subprocess.run(["rm", "-rf", at("e"), at("v.zip")], check=True)
+    os.mkdir(at("full"))
+    for name in ("x.zip", "y.zip", "z.pdf", "k.eml"):
+        zipped(at("full/" + name), "q")
+    removed = subprocess.run(["rm", "-rf", at("full")], capture_output=True, text=True)
+    if removed.returncode != 0 or os.path.exists(at("full")):
+        fail.append(f"rm -rf: {removed.stderr}")
+    return fail
+
+
+def ways_out(source, mount):
+    """Nothing is written outside the source, even if it is changed meanwhile."""
+    fail = []
+    outside = Path(source).parent / "outside"
+    outside.mkdir()
+    (outside / "secret").write_bytes(b"secret")
+    os.mkdir(os.path.join(mount, "d"))
+    write(os.path.join(mount, "d/secret"), b"inside")
+    held = os.open(os.path.join(mount, "d"), os.O_RDONLY)
+    file = os.open(os.path.join(mount, "d/secret"), os.O_RDWR)
+    os.rename(os.path.join(source, "d"), os.path.join(source, "elsewhere"))
+    os.symlink(outside, os.path.join(source, "d"))
+    for attempt in (
+        lambda: os.open("secret", os.O_WRONLY | os.O_TRUNC, dir_fd=held),
+        lambda: os.open("made", os.O_WRONLY | os.O_CREAT, dir_fd=held),
+        lambda: os.unlink("secret", dir_fd=held),
+        lambda: os.mkdir("folder", dir_fd=held),
+        lambda: os.chmod("secret", 0o777, dir_fd=held),
+        lambda: os.pwrite(file, b"goes on", 0),
+        lambda: os.rename("secret", "other", src_dir_fd=held, dst_dir_fd=held),
+    ):
+        try:
+            attempt()
+        except OSError:
+            pass
+    os.symlink(outside / "secret", os.path.join(source, "l"))
+    os.chmod(outside / "secret", 0o640)
+    time.sleep(0.6)
+    os.utime(os.path.join(mount, "l"), (1, 1), follow_symlinks=False)
+    if sorted(os.listdir(outside)) != ["secret"] or (outside / "secret").read_bytes() != b"secret":
+        fail.append("something was written outside")
+    if os.stat(outside / "secret").st_mtime == 1 or os.stat(outside / "secret").st_mode & 0o777 != 0o640:
+        fail.append("attributes were changed outside")
+    return fail
+
+
+def programs(source, mount):
+    """git, make, SQLite with a write-ahead log, rsync, and how editors save."""
+    fail = []
+
+    def run(what, *words, cwd=mount, **more):
+        done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=60, **more)
+        if done.returncode != 0:
+            fail.append(f"{what}: {done.stdout[-300:]}{done.stderr[-300:]}")
+        return done.stdout
+
+    names = {"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "e@x", "GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "e@x"}
+    variables = {**os.environ, **names, "GIT_CONFIG_NOSYSTEM": "1", "HOME": mount}
+    if shutil.which("git"):
+        run("git init", "git", "init", "-q", "one", env=variables)
+        for number in range(60):
+            os.makedirs(os.path.join(mount, f"one/d{number % 7}"), exist_ok=True)
+            write(os.path.join(mount, f"one/d{number % 7}/f{number}"), b"line\n" * number)
+        run("git add", "git", "-C", "one", "add", ".", env=variables)
+        run("git commit", "git", "-C", "one", "commit", "-qm", "first", env=variables)
+        run("git clone", "git", "clone", "-q", "one", "two", env=variables)
+        run("git gc", "git", "-C", "two", "gc", "-q", env=variables)
+        run("git fsck", "git", "-C", "two", "fsck", "--strict", env=variables)
+        if run("git status", "git", "-C", "two", "status", "--porcelain", env=variables):
+            fail.append("git: a clone that was changed")
+    if shutil.which("make"):
+        write(os.path.join(mount, "Makefile"), b"all: b\nb: a\n\tcp a b\na:\n\techo a > a\n")
+        run("make", "make", "-s")
+        if "up to date" not in run("make again", "make") and "Nothing" not in run("make again", "make"):
+            fail.append("make: made again")
+    import sqlite3
+
+    data = os.path.join(mount, "data.sqlite")
+    one, two = sqlite3.connect(data), sqlite3.connect(data)
+    one.execute("pragma journal_mode=wal")
+    one.execute("create table t(a)")
+    for number in range(200):
+        (one, two)[number % 2].execute("insert into t values(?)", (number,))
+        (one, two)[number % 2].commit()
+    if two.execute("select sum(a) from t").fetchone() != (19900,):
+        fail.append("SQLite: a wrong sum")
+    check = subprocess.run(
+        [sys.executable, "-c", "import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute('select count(*) from t').fetchone()[0])",
+         data], capture_output=True, text=True)
+    if check.stdout != "200\n":
+        fail.append(f"SQLite: another program sees {check.stdout}{check.stderr}")
+    one.close()
+    two.close()
+    if shutil.which("rsync"):
+        big = os.urandom(3 << 20)
+        os.mkdir(os.path.join(source, "..", "from"))
+        origin = Path(source, "..", "from", "big")
+        origin.write_bytes(big)
+        run("rsync", "rsync", "-a", "--inplace", str(origin), mount + "/")
+        changed = big[:1 << 20] + b"changed" + big[(1 << 20) + 7:-100]
+        origin.write_bytes(changed)
+        run("rsync again", "rsync", "-a", "--inplace", "--no-whole-file", "-I", str(origin), mount + "/")
+        if Path(mount, "big").read_bytes() != changed or Path(source, "big").read_bytes() != changed:
+            fail.append("rsync: other bytes")
+    zipped(os.path.join(mount, "edited.zip"), "one")
+    view = os.open(os.path.join(mount, "edited.zip.contents"), os.O_RDONLY)
+    for step in range(20):
+        held = os.open(os.path.join(mount, "edited.zip"), os.O_RDONLY)
+        temporary = os.path.join(mount, ".edited.zip.swp")
+        zipped(temporary, *[f"n{number}" for number in range(step + 1)])
+        file = os.open(temporary, os.O_RDWR)
+        os.fsync(file)
+        os.close(file)
+        os.rename(temporary, os.path.join(mount, "edited.zip"))
+        folder = os.open(mount, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+        if not seen(lambda: len(os.listdir(os.path.join(mount, "edited.zip.contents"))) == step + 1):
+            fail.append(f"the view did not follow save {step}")
+        if os.pread(held, 2, 0) != b"PK":
+            fail.append("what was open is not what it was")
+        os.close(held)
+    os.close(view)
+    return fail
+
+
+if __name__ == "__main__":
+    problems = globals()[sys.argv[1]](sys.argv[2], sys.argv[3])
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
