@@ -44,7 +44,7 @@ extension Tree {
       return Attributes(try FileStatus(of: descriptor), inode: node.inode)
     }
     noteChange(of: node)
-    return (overrides.applied(to: attributes), lifetime(node))
+    return (overrides.applied(to: attributes), lifetime(of: attributes, node))
   }
 
   /// UTIME_OMIT of <sys/stat.h>.

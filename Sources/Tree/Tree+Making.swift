@@ -1,6 +1,6 @@
 public import Bytes
 internal import Files
-public import Glibc
+internal import Glibc
 internal import Synchronization
 
 /// Making and removing real files and folders.
@@ -52,11 +52,11 @@ extension Tree {
 
   /// Makes a file, FIFO, socket or device, as mknod(2) does.
   public func makeNode(
-    _ name: FileName, in folder: UInt64, mode: mode_t, device: UInt64, by maker: Maker
+    _ name: FileName, in folder: UInt64, mode: UInt32, device: UInt64, by maker: Maker
   ) throws(Fault) -> Entry {
     try make(name, in: folder, by: maker) { (real, place) throws(Fault) in
       let permissions = try masked(UInt16(mode & 0o7777), maker, real)
-      try FolderChanges.makeNode(name, in: place, mode: mode & S_IFMT | mode_t(permissions), device: device)
+      try FolderChanges.makeNode(name, in: place, mode: mode & UInt32(S_IFMT) | UInt32(permissions), device: device)
     }
   }
 
@@ -76,6 +76,8 @@ extension Tree {
       try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(file, to: name, in: place) }
     }
     noteLinks(of: linked)
+    // What the kernel has of it was true of a file with one name.
+    noteOutdated.withLock { $0 }([UInt64(linked.id)])
     let entry = try entry(made: name, in: node, real)
     noteChange(of: linked)
     return entry

@@ -79,6 +79,8 @@ public final class Tree: Sendable {
   }
 
   func lifetime(of attributes: Attributes, _ node: Node) -> Double {
+    // Another name's node may be the same file: what is done by one shows by the other.
+    if writing != nil, attributes.links > 1, attributes.kind != .folder, node.item is RealFile { return 0 }
     guard attributes.isPreliminary else { return lifetime(node) }
     node.toldSize.noteEstimate()
     return Self.estimateLifetime

@@ -1,6 +1,6 @@
 public import Bytes
 internal import CPosix
-public import Glibc
+internal import Glibc
 
 /// Changes of the entries of a folder, by its descriptor, which may be O_PATH, and one name. No symbolic link is
 /// followed, and nothing outside the folder is reached. All block on the disk.
@@ -25,9 +25,9 @@ public enum FolderChanges {
   }
 
   /// Makes a file, FIFO, socket or device, as mknod(2) does.
-  public static func makeNode(_ name: FileName, in folder: Int32, mode: mode_t, device: UInt64) throws(Fault) {
+  public static func makeNode(_ name: FileName, in folder: Int32, mode: UInt32, device: UInt64) throws(Fault) {
     _ = unsafe try name.withCString { (name) throws(Fault) in
-      try systemCall("mknodat") { unsafe mknodat(folder, name, mode, dev_t(device)) }
+      try systemCall("mknodat") { unsafe mknodat(folder, name, mode_t(mode), dev_t(device)) }
     }
   }
 

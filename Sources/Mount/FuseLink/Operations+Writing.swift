@@ -45,7 +45,7 @@ extension Operations {
       guard let request = unsafe request, let status = unsafe status else { return }
       let handle = unsafe info.map { unsafe Operations.handle($0) }
       unsafe Operations.writable(request)?.setAttributes(
-        Request(request), node, status.pointee, changes: changes, of: handle)
+        Request(request), node, AttributeWish(status.pointee, changes: changes), of: handle)
     }
     unsafe table.setxattr = { request, node, name, bytes, count, flags in
       guard let request = unsafe request, let name = unsafe name else { return }

@@ -26,7 +26,7 @@ internal import Glibc
   public var user: UInt32 { unsafe fuse_req_ctx(raw).pointee.uid }
   public var group: UInt32 { unsafe fuse_req_ctx(raw).pointee.gid }
   /// Its umask, of a request that makes something.
-  public var umask: mode_t { unsafe fuse_req_ctx(raw).pointee.umask }
+  public var umask: UInt32 { unsafe fuse_req_ctx(raw).pointee.umask }
 
   /// Replies with an errno; 0 is success without a value.
   public consuming func reply(error: Int32) { _ = unsafe fuse_reply_err(take(), error) }

@@ -1,5 +1,3 @@
-public import CFuse3
-
 /// The handler of requests that change something: only a mount that can be written gets any. As `FileSystem`; names of
 /// what exists are those of a folder, `handle` is an open file's or folder's.
 public protocol WritableFileSystem: FileSystem {
@@ -8,21 +6,21 @@ public protocol WritableFileSystem: FileSystem {
   /// Answers CREATE: makes a file and opens it. `mode` is without the bits of the caller's umask only in a mount that does
   /// not enforce access lists.
   func create(
-    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, flags: Int32)
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32, flags: Int32)
   /// Answers WRITE; the bytes are valid during the call.
   func write(_ request: consuming Request, _ handle: AnyObject, _ bytes: UnsafeRawBufferPointer, at offset: Int64)
   /// Answers FLUSH: a descriptor is closed, and `owner`'s locks end.
   func flush(_ request: consuming Request, _ handle: AnyObject, owner: UInt64)
   /// Answers FSYNC and FSYNCDIR.
   func sync(_ request: consuming Request, _ handle: AnyObject, onlyData: Bool)
-  /// Answers SETATTR: the attributes of `status` that `changes`, FUSE_SET_ATTR_…, names.
+  /// Answers SETATTR.
   func setAttributes(
-    _ request: consuming Request, _ node: UInt64, _ status: stat, changes: Int32, of handle: AnyObject?)
+    _ request: consuming Request, _ node: UInt64, _ wish: AttributeWish, of handle: AnyObject?)
   /// Answers MKDIR.
-  func makeFolder(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t)
+  func makeFolder(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32)
   /// Answers MKNOD.
   func makeNode(
-    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, device: UInt64)
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32, device: UInt64)
   /// Answers SYMLINK.
   func makeLink(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, to target: UnsafePointer<CChar>, in folder: UInt64)

@@ -1,13 +1,12 @@
 internal import Bytes
 public import FuseLink
-public import Glibc
 internal import Tree
 
 /// Making, removing and renaming real files and folders: only in a mount that can be written. These wait for nothing but
 /// the source's file system.
 extension MountedTree {
   public func makeFolder(
-    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32
   ) {
     let (name, maker) = (unsafe FileName(name), maker(request))
     make(request, in: folder) { [tree] () throws(Fault) in
@@ -16,7 +15,7 @@ extension MountedTree {
   }
 
   public func makeNode(
-    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, device: UInt64
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32, device: UInt64
   ) {
     let (name, maker) = (unsafe FileName(name), maker(request))
     make(request, in: folder) { [tree] () throws(Fault) in
@@ -62,7 +61,7 @@ extension MountedTree {
   }
 
   public func create(
-    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: mode_t, flags: Int32
+    _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32, flags: Int32
   ) {
     let (tree, name, maker) = (tree, unsafe FileName(name), maker(request))
     answer(request, folder) { (patience) throws(Fault) in

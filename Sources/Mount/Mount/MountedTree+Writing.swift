@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Files
 public import FuseLink
-public import Glibc
+internal import Glibc
 internal import Threads
 internal import Tree
 
@@ -78,10 +78,10 @@ extension MountedTree: WritableFileSystem {
   }
 
   public func setAttributes(
-    _ request: consuming Request, _ node: UInt64, _ status: stat, changes: Int32, of handle: AnyObject?
+    _ request: consuming Request, _ node: UInt64, _ wish: AttributeWish, of handle: AnyObject?
   ) {
     let (tree, asker, file) = (tree, asker(request), handle as? Tree.OpenFile)
-    let wanted = Tree.AttributeChanges(status, changes)
+    let wanted = Tree.AttributeChanges(wish)
     answer(request, node) { (patience) throws(Fault) in
       try tree.steady(patience) { () throws(Fault) in try tree.change(node, wanted, of: file, for: asker) }
     } _: { request, found in
@@ -151,17 +151,19 @@ extension FileLock {
 }
 
 extension Tree.AttributeChanges {
-  /// Those of `status` that the FUSE_SET_ATTR_… bits of `changes` name.
-  fileprivate init(_ status: stat, _ changes: Int32) {
+  fileprivate init(_ wish: AttributeWish) {
     self.init()
-    func has(_ bit: Int32) -> Bool { changes & 1 << bit != 0 }
-    if has(0) { permissions = UInt16(status.st_mode & 0o7777) }
-    if has(1) { owner = status.st_uid }
-    if has(2) { group = status.st_gid }
-    if has(3) { size = Int64(status.st_size) }
+    (permissions, owner, group, size) = (wish.permissions, wish.owner, wish.group, wish.size)
+    (accessed, modified) = (wish.accessed.map { Timestamp($0) }, wish.modified.map { Timestamp($0) })
+  }
+}
+
+extension Timestamp {
+  fileprivate init(_ time: AttributeWish.Time) {
+    switch time {
     // UTIME_NOW of <sys/stat.h>.
-    let now = Timestamp(seconds: 0, nanoseconds: (1 << 30) - 1)
-    if has(4) { accessed = has(7) ? now : Timestamp(status.st_atim) }
-    if has(5) { modified = has(8) ? now : Timestamp(status.st_mtim) }
+    case .now: self.init(seconds: 0, nanoseconds: (1 << 30) - 1)
+    case .at(let seconds, let nanoseconds): self.init(seconds: seconds, nanoseconds: nanoseconds)
+    }
   }
 }
