@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// What changes through a mount with `-o rw`.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct WritingTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WritingTests {
   /// Each does the same in the mount and in a bare folder: `written.py`.
   static let works = ["files", "names", "links", "ranges", "locks", "views", "ways_out", "programs"]
 
@@ -11,6 +11,15 @@ import Testing
       try await withMount(scratch, options: ["-o", "rw"]) { mount in
         try await script("written.py", work, scratch.source, mount.mountpoint, limit: 40)
       }
+    }
+  }
+
+  /// Whatever was synced before a kill is in the source, and in the next mount.
+  @Test(.timeLimit(.minutes(5))) func whatWasSyncedOutlivesAKill() async throws {
+    try await withScratch { scratch in
+      try await script(
+        "killed.py", MountProcess.binary, scratch.source, scratch.mountpoint, TestExtent.isFull ? "200" : "5", "1",
+        limit: TestExtent.isFull ? 280 : 50)
     }
   }
 

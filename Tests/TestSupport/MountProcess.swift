@@ -26,8 +26,23 @@ public struct MountProcess: Sendable {
     // Keeps the user's own cache free of test data.
     let cache = ["XDG_CACHE_HOME": MountScratch.temporary + "/cache"]
     daemon = try MountChild(
-      prefix + [MountProcess.binary, "-f"] + options + [source, mountpoint],
+      prefix + [MountProcess.binary, "-f"] + options + MountProcess.writing(options, source) + [source, mountpoint],
       environment: cache.merging(environment) { _, given in given })
+  }
+
+  /// `-o rw` for the whole suite, if FFMOUNT_TEST_WRITABLE is set and nothing forbids it: what is read must be the same.
+  private static func writing(_ options: [String], _ source: String) -> [String] {
+    let refuses = ["uid=", "gid=", "umask=", "ro", "rw"]
+    let words = options.flatMap { $0.split(separator: ",") }
+    guard unsafe getenv("FFMOUNT_TEST_WRITABLE") != nil, isFolder(source),
+      !words.contains(where: { word in refuses.contains { word.hasPrefix($0) } })
+    else { return [] }
+    return ["-o", "rw"]
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Starts ffmount with the command `prefix` before it and waits for the mount; throws with its output if it exits
