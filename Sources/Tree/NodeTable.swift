@@ -7,7 +7,7 @@ internal import Synchronization
 /// where an NFS server may hold on to what it knows it by. Everything is under one lock, which is never held while an item's
 /// methods are called.
 final class NodeTable: Sendable {
-  fileprivate struct Slot {
+  struct Slot {
     var node: Node?
     var lookups: UInt64 = 0
     /// The number of child nodes.
@@ -24,7 +24,7 @@ final class NodeTable: Sendable {
     }
   }
 
-  fileprivate struct State {
+  struct State {
     /// By node id; 0 is never used, 1 is the root.
     var slots: [Slot]
     var free: [UInt32] = []
@@ -202,114 +202,5 @@ final class NodeTable: Sendable {
       }
       return (moved, replaced)
     }
-  }
-}
-
-extension NodeTable.State {
-  fileprivate func find(_ parent: Node, _ name: FileName, _ hash: Int) -> UInt32? {
-    names.find(hash) { id in
-      guard let node = slots[Int(id)].node else { return false }
-      return node.parent === parent && node.name == name
-    }
-  }
-
-  fileprivate func node(named name: FileName, in folder: Node) -> Node? {
-    find(folder, name, NameTable.hash(folder.id, name.bytes)).flatMap { slots[Int($0)].node }
-  }
-
-  fileprivate mutating func place(_ node: Node, _ name: FileName, in folder: Node) {
-    if let parent = node.parent { slots[Int(parent.id)].children -= 1 }
-    node.move(to: folder, name)
-    slots[Int(folder.id)].children += 1
-    insert(node.id, NameTable.hash(folder.id, name.bytes))
-  }
-
-  fileprivate mutating func forgetView(_ node: Node, beside folder: Node) {
-    viewsBeside?[folder.id]?.remove(node.id)
-    if viewsBeside?[folder.id]?.isEmpty ?? false { viewsBeside?[folder.id] = nil }
-  }
-
-  private mutating func insert(_ id: UInt32, _ hash: Int) {
-    if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
-    names.insert(id, hash)
-  }
-
-  private static func hash(_ id: UInt32, _ slots: [NodeTable.Slot]) -> Int {
-    guard let node = slots[Int(id)].node, let parent = node.parent else { return 0 }
-    return NameTable.hash(parent.id, node.name.bytes)
-  }
-
-  fileprivate mutating func removeName(_ node: Node) {
-    guard let parent = node.parent else { return }
-    names.remove(node.id, NameTable.hash(parent.id, node.name.bytes)) { [slots] in Self.hash($0, slots) }
-  }
-
-  fileprivate mutating func addLookup(of node: Node) {
-    if slots[Int(node.id)].lookups == 0 {
-      forgottenCount -= 1
-      count += 1
-      if !node.item.isImmutable { changingCount += 1 }
-    }
-    slots[Int(node.id)].lookups += 1
-  }
-
-  /// Keeps a node whose name has been removed for as long as the kernel knows it.
-  fileprivate mutating func leaveNameless(_ node: Node) {
-    if slots[Int(node.id)].lookups == 0 { release(node) } else { slots[Int(node.id)].isNameless = true }
-  }
-
-  /// Gives the slot of a node without a name to others.
-  fileprivate mutating func vacate(_ node: Node) {
-    if let parent = node.parent {
-      slots[Int(parent.id)].children -= 1
-      if viewsBeside != nil { forgetView(node, beside: parent) }
-    }
-    slots[Int(node.id)] = NodeTable.Slot()
-    free.append(node.id)
-  }
-
-  /// Gives up a node without a name that the kernel has forgotten.
-  fileprivate mutating func release(_ node: Node) {
-    forgottenCount -= 1
-    vacate(node)
-  }
-
-  /// Drops nodes that the kernel has forgotten, those first that no other is below, until there are so many; returns them.
-  fileprivate mutating func dropForgotten(downTo wanted: Int) -> [Node] {
-    var dropped: [Node] = []
-    for _ in 0..<slots.count where forgottenCount > wanted {
-      if forgottenHand >= slots.count { forgottenHand = 2 }
-      let slot = slots[forgottenHand]
-      forgottenHand += 1
-      guard let node = slot.node, slot.lookups == 0, slot.children == 0 else { continue }
-      removeName(node)
-      release(node)
-      dropped.append(node)
-    }
-    return dropped
-  }
-
-  fileprivate mutating func add(
-    _ parent: Node, _ name: FileName, _ found: Found, depth: Int, _ hash: Int
-  ) -> Node {
-    let id: UInt32
-    if let reused = free.popLast() {
-      id = reused
-    } else {
-      id = UInt32(slots.count)
-      slots.append(NodeTable.Slot())
-    }
-    generation += 1
-    let node = Node(
-      id: id, generation: generation, parent: parent, name: name, item: found.item, depth: depth, face: found.face)
-    slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1)
-    slots[Int(parent.id)].children += 1
-    insert(id, hash)
-    if viewsBeside != nil, found.item.content != nil, parent.item.content == nil {
-      viewsBeside?[parent.id, default: []].insert(id)
-    }
-    count += 1
-    if !found.item.isImmutable { changingCount += 1 }
-    return node
   }
 }

@@ -37,8 +37,8 @@ public final class Tree: Sendable {
   ///   - keepsHandles: whether nodes stay for who knows them by their ids, as an NFS server does, when they are forgotten.
   ///   - isWritable: whether real files can be changed.
   public init(
-    root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false, keepsHandles: Bool = false,
-    isWritable: Bool = false
+    root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
+    keepsHandles: Bool = false, isWritable: Bool = false
   ) {
     self.keepsHandles = keepsHandles
     self.views = views

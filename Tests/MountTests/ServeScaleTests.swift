@@ -22,15 +22,16 @@ import Testing
         """
         serve="$1 $2 --port 0"
         $serve --proxy here 2>&1; $serve --proxy 10.0.0.0/33 2>&1; $serve --drain -1 2>&1
-        $serve --token-file "$2/short" 2>&1; $serve --token-file "$2/none" 2>&1
+        $serve --token-file "$2/short" 2>&1; chmod 600 "$2/short"; $serve --token-file "$2/short" 2>&1
+        $serve --token-file "$2/none" 2>&1
         $serve --token long-enough --token-file "$2/short" 2>&1
         mkdir -m 777 "$2/open"; chmod 777 "$2/open"; $serve -o shared_cache="$2/open" 2>&1
         $serve -o shared_cache=relative 2>&1
         """, MountProcess.program("ffserve"), scratch.source)
       let said = result.lines.filter { $0.hasPrefix("ffmount") || $0.hasPrefix("ffserve") || $0.hasPrefix("Error") }
       for words in [
-        "--proxy here", "10.0.0.0/33", "--drain", "one word of 8", "No such file", "exclude each other",
-        "can be written to by others", "an absolute path",
+        "--proxy here", "10.0.0.0/33", "--drain", "others than its owner", "expected 8 or more", "No such file",
+        "exclude each other", "can be written to by others", "an absolute path",
       ] {
         #expect(said.contains { $0.contains(words) }, "\(words): \(result.text) \(result.errors)")
       }

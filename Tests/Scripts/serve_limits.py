@@ -74,7 +74,8 @@ def full_disk():
                 os.write(rest, bytes(4096))
         except OSError:
             os.close(rest)
-        expect("without any room", server.ask("/api/file?path=a.ppm.30px.as-png").status, 200, 500, 507)
+        got = server.ask("/api/file?path=a.ppm.30px.as-png")
+        expect(f"without any room ({got.body[:300]})", got.status, 200, 500, 507)
         expect("a file", server.ask("/api/file?path=plain.txt").status, 200)
         os.unlink(os.path.join(cache, "rest"))
         expect("with room again", server.ask("/api/file?path=a.ppm.40px.as-png").status, 200)
