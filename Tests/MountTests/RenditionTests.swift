@@ -197,7 +197,7 @@ import Testing
       let left = try await shell(
         "ls /proc/*/task/$1/children 2>/dev/null; cd \"$2\"; ls; ls -a cache/ffmount/renditions | grep -vE '^[0-9a-f]{64}$'",
         "\(daemon)", scratch.path)
-      #expect(left.text == "cache\nmnt\nout\nsource\n.\n..\nkey\n")
+      #expect(left.text == "cache\nmnt\nout\nsource\n.\n..\nkey\nturns\n")
     }
   }
 
