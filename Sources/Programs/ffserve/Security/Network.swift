@@ -10,14 +10,13 @@ struct Network: Hashable, Sendable {
 
   /// - Parameter text: an address as inet_ntop(3) writes it.
   init(_ text: String) {
-    var four = in_addr()
-    var six = in6_addr()
+    var four = [UInt8](repeating: 0, count: 4)
+    var six = [UInt8](repeating: 0, count: 16)
     if unsafe inet_pton(AF_INET, text, &four) == 1 {
-      bytes = unsafe withUnsafeBytes(of: &four) { unsafe Array($0) }
+      bytes = four
     } else if unsafe inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &six) == 1 {
-      let all = unsafe withUnsafeBytes(of: &six) { unsafe Array($0) }
       // An IPv4 address as a socket for both shows it.
-      bytes = all.starts(with: Self.mapped) ? Array(all[12...]) : Array(all[..<8])
+      bytes = six.starts(with: Self.mapped) ? Array(six[12...]) : Array(six[..<8])
     } else {
       bytes = []
     }
