@@ -31,16 +31,9 @@ struct FFRemote: ParsableCommand {
 
   static func main() {
     MountedTree.serveAsHelper(CommandLine.arguments)
-    do {
+    endingProcess {
       var command = try parseAsRoot()
       try command.run()
-    } catch let refusal as Refusal {
-      Terminal.logError(refusal.sentence)
-      exit(withError: ExitCode(refusal.status.rawValue))
-    } catch {
-      if exitCode(for: error).isSuccess { exit(withError: error) }
-      Terminal.logError(message(for: error))
-      exit(withError: exitCode(for: error))
     }
   }
 

@@ -14,19 +14,12 @@ struct FFServe: ParsableCommand {
 
   static func main() {
     let words = words(CommandLine.arguments.dropFirst())
-    do {
+    endingProcess {
       if words.first == "--discover" {
         return try ServerList(DiscoverOptions.parse(Array(words.dropFirst()))).run()
       }
       var command = try parseAsRoot(words)
       try command.run()
-    } catch let refusal as Refusal {
-      Terminal.logError(refusal.sentence)
-      exit(withError: ExitCode(refusal.status.rawValue))
-    } catch {
-      if exitCode(for: error).isSuccess { exit(withError: error) }
-      Terminal.logError(message(for: error))
-      exit(withError: exitCode(for: error))
     }
   }
 
