@@ -50,6 +50,7 @@ extension NodeTable.State {
 
   /// Keeps a node whose name has been removed for as long as the kernel knows it.
   mutating func leaveNameless(_ node: Node) {
+    (node.item as? RealFile)?.loseName()
     if slots[Int(node.id)].lookups == 0 { release(node) } else { slots[Int(node.id)].isNameless = true }
   }
 

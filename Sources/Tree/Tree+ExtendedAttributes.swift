@@ -1,4 +1,5 @@
 public import Bytes
+internal import Files
 internal import Glibc
 
 /// What an item says of itself beside its bytes.
@@ -25,11 +26,15 @@ extension Tree {
       }
     }
     let text = name.text
-    guard text.hasPrefix(Self.prefix) else { return try item.extendedAttribute(name, patience) }
-    guard let provenance = try item.provenance(patience),
+    if text.hasPrefix(Self.prefix), let provenance = try item.provenance(patience),
       let value = provenance[String(text.dropFirst(Self.prefix.count))]
-    else { return try item.extendedAttribute(name, patience) }
-    return Array(value.utf8)
+    {
+      return Array(value.utf8)
+    }
+    do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
+      guard error.isAboutName, let open = writing?.file(of: node.id) else { throw error }
+      return try ExtendedAttributes.value(name, ofOpen: open.raw)
+    }
   }
 
   /// NUL-terminated names. The kernel returns them to every process, so for one that may not read the item they are the
@@ -40,11 +45,18 @@ extension Tree {
     let node = try nodes.node(id)
     let item = try present(node, patience)
     if item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
-    var names = try item.extendedAttributeNames(patience)
+    var names = try names(of: item, node, patience)
     if let provenance = try item.provenance(patience) {
       for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }
     }
     return names
+  }
+
+  private func names(of item: any Item, _ node: Node, _ patience: Patience) throws(Fault) -> [UInt8] {
+    do throws(Fault) { return try item.extendedAttributeNames(patience) } catch {
+      guard error.isAboutName, let open = writing?.file(of: node.id) else { throw error }
+      return try ExtendedAttributes.names(ofOpen: open.raw)
+    }
   }
 
   private static func listed(_ key: String) -> [UInt8] { Array("\(prefix)\(key)\0".utf8) }

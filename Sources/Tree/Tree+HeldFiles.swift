@@ -11,24 +11,32 @@ extension Tree {
     let node = try nodes.node(id)
     guard let writing, let file = node.item as? RealFile else { throw .unchangeable() }
     guard file.kind == .file else { throw .notOpened }
-    let wanted = flags & (O_ACCMODE | O_TRUNC | O_APPEND | O_SYNC)
+    let wanted = flags & (O_ACCMODE | O_SYNC)
     let author = asker.map { Author(user: $0.user, group: $0.group) }
     var opened: Descriptor?
-    do throws(Fault) {
-      opened = try wanted == O_RDONLY ? file.openForReading() : file.open(flags: wanted & ~O_TRUNC)
-    } catch {
-      guard error.isAboutName, let held = writing.file(of: node.id) else { throw error }
-      opened = try FileChanges.open(held.raw, flags: wanted & ~O_TRUNC)
+    do throws(Fault) { opened = try open(file, node, writing, flags: wanted) } catch {
+      // Each write says whether it appends, but the file may be one that permits nothing else.
+      guard error.kind == .system(EPERM), flags & O_APPEND != 0 else { throw error }
+      opened = try open(file, node, writing, flags: wanted | O_APPEND)
     }
     guard let descriptor = opened.take() else { throw .stale }
     // Not before it is certain which file it is.
-    if wanted & O_TRUNC != 0 {
+    if flags & O_TRUNC != 0 {
       let raw = descriptor.raw
       try changed(by: author) { () throws(Fault) in try FileChanges.setSize(raw, 0) }
       noteChange(of: node)
     }
     let attributes = Attributes(try descriptor.status(), inode: node.inode)
     return try hold(descriptor, as: node, attributes)
+  }
+
+  private func open(
+    _ file: RealFile, _ node: Node, _ writing: Writing, flags: Int32
+  ) throws(Fault) -> Descriptor {
+    do throws(Fault) { return try flags == O_RDONLY ? file.openForReading() : file.open(flags: flags) } catch {
+      guard error.isAboutName, let held = writing.file(of: node.id) else { throw error }
+      return try FileChanges.open(held.raw, flags: flags)
+    }
   }
 
   /// The open file of a descriptor.
@@ -45,7 +53,7 @@ extension Tree {
 extension RealFile {
   /// Opens this very file as reading does.
   fileprivate func openForReading() throws(Fault) -> Descriptor {
-    let (folder, name) = place
+    let (folder, name) = try place
     let opened = try folder.changing { (descriptor) throws(Fault) in
       try Descriptor.open(below: descriptor, path: name, for: .reading)
     }
@@ -64,8 +72,8 @@ extension Tree.OpenFile {
     return held
   }
 
-  /// Writes bytes and returns how many.
-  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, for asker: Asker?) throws(Fault) -> Int {
+  /// Writes bytes at an offset, or at the end if it is nil, and returns how many.
+  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64?, for asker: Asker?) throws(Fault) -> Int {
     let held = try real()
     let author = asker.map { Author(user: $0.user, group: $0.group) }
     let count = try tree.changed(by: author) { () throws(Fault) in

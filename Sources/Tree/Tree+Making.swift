@@ -19,23 +19,29 @@ extension Tree {
     }
   }
 
-  /// Makes a file and opens it, with the flags of open(2).
+  /// Makes a file and opens it, with the flags of open(2). Throws ESTALE if there is one by now that need not be new: the
+  /// kernel, which has not seen it, then looks the name up again, and asks what of it is permitted.
   public func create(
     _ name: FileName, in folder: UInt64, flags: Int32, permissions: UInt16, by maker: Maker
   ) throws(Fault) -> (Entry, OpenFile) {
     let (node, real) = try realFolder(folder)
     let author = try author(maker.asker)
     let permissions = try masked(permissions, maker, real)
-    let wanted = flags & (O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_SYNC)
-    let descriptor = try made(by: author) { () throws(Fault) in
-      try real.changing { (place) throws(Fault) in
-        try FolderChanges.open(name, in: place, flags: wanted | O_CREAT, permissions: permissions)
+    let wanted = flags & (O_ACCMODE | O_SYNC) | O_CREAT | O_EXCL
+    var made: Descriptor?
+    do throws(Fault) {
+      made = try self.made(by: author) { () throws(Fault) in
+        try real.changing { (place) throws(Fault) in
+          try FolderChanges.open(name, in: place, flags: wanted, permissions: permissions)
+        }
       }
+    } catch {
+      throw error.kind == .system(EEXIST) && flags & O_EXCL == 0 ? .stale : error
     }
+    guard let descriptor = made.take() else { throw .stale }
     let status = try descriptor.status()
     let inode = real.path.root.inode(status)
     let file = RealFile(real, name, inode: inode, kind: Kind(status.type))
-    guard file.kind == .file else { throw .notOpened }
     let found = Found(file, Attributes(status, inode: inode))
     let entry = entry(found, node.depth, name, in: node)
     touch(name, in: node)

@@ -67,7 +67,7 @@ extension Fault {
 extension RealFile {
   /// An O_PATH descriptor of this very file.
   func openPlace() throws(Fault) -> Descriptor {
-    let (folder, name) = place
+    let (folder, name) = try place
     let opened = try folder.open(name, for: .place)
     guard folder.path.root.inode(try opened.status()) == inode else { throw .stale }
     return opened
@@ -75,7 +75,7 @@ extension RealFile {
 
   /// Opens this very file with the flags of open(2).
   func open(flags: Int32) throws(Fault) -> Descriptor {
-    let (folder, name) = place
+    let (folder, name) = try place
     let opened = try folder.changing { (descriptor) throws(Fault) in
       try FolderChanges.open(name, in: descriptor, flags: flags)
     }

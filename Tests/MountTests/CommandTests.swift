@@ -219,7 +219,7 @@ import Testing
         #expect(words.count == 3)
         #expect(words.first == "fuse.ffmount")
         #expect(words.dropFirst().first == scratch.source)
-        #expect(words.last?.split(separator: ",").contains("ro") ?? false)
+        #expect(words.last?.split(separator: ",").contains(MountProcess.isWritable ? "rw" : "ro") ?? false)
       }
     }
   }

@@ -128,7 +128,9 @@ import Testing
     }
   }
 
-  @Test func sixtyFourDescriptorsServeSixtyFourReaders() async throws {
+  /// Not with `-o rw`, where what is open keeps its descriptor, so that it outlives its name.
+  @Test(.enabled(if: !MountProcess.isWritable, "each open file needs a descriptor"))
+  func sixtyFourDescriptorsServeSixtyFourReaders() async throws {
     try await withScratch { scratch in
       try await script("crowd.py", "make", scratch.source)
       try await withMount(scratch, prefix: ["/bin/bash", "-c", "ulimit -n 64; exec \"$@\"", "bash"]) { mount in

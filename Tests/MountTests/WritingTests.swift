@@ -4,7 +4,7 @@ import Testing
 /// What changes through a mount with `-o rw`.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct WritingTests {
   /// Each does the same in the mount and in a bare folder: `written.py`.
-  static let works = ["files", "names", "links", "ranges", "locks", "views", "ways_out", "programs"]
+  static let works = ["files", "names", "opened", "links", "ranges", "locks", "views", "ways_out", "programs"]
 
   @Test(arguments: works) func theMountDoesWhatABareFolderDoes(_ work: String) async throws {
     try await withScratch { scratch in
@@ -24,7 +24,9 @@ import Testing
   }
 
   /// The same where several users see the mount, which then enforces access lists.
-  @Test(.enabled(if: MountScratch.isRoot, "only root can let others see a mount"), arguments: ["files", "links"])
+  @Test(
+    .enabled(if: MountScratch.isRoot, "only root can let others see a mount"),
+    arguments: ["files", "links", "strangers"])
   func theSharedMountDoes(_ work: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "rw,allow_other"]) { mount in

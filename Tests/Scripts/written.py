@@ -187,6 +187,97 @@ def renameat2(old, new, flags):
         raise OSError(ctypes.get_errno(), "renameat2")
 
 
+def opened(source, mount):
+    """What depends on how a file was opened, and on whether it still has its name."""
+    def steps(on):
+        write(on.at("a"), b"0123456789")
+        file = os.open(on.at("a"), os.O_RDWR | os.O_APPEND)
+        fcntl.fcntl(file, fcntl.F_SETFL, 0)
+        on("no longer appended", lambda: (os.pwrite(file, b"XX", 0), os.pread(file, 20, 0)))
+        fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
+        on("appended again", lambda: (os.write(file, b"end"), os.pread(file, 20, 0)))
+        os.close(file)
+        write(on.at("m"), b"0" * 8192)
+        file = os.open(on.at("m"), os.O_RDWR)
+        shared = mmap.mmap(file, 8192)
+        appender = os.open(on.at("m"), os.O_RDWR | os.O_APPEND)
+        shared[4096:4100] = b"MMMM"
+        shared.flush()
+        on("a map beside one who appends", lambda: (os.fstat(file).st_size, os.pread(file, 6, 4095)))
+        for part in (file, appender):
+            os.close(part)
+        write(on.at("gone"), b"text")
+        file = os.open(on.at("gone"), os.O_RDWR)
+        os.unlink(on.at("gone"))
+        on("set", lambda: os.setxattr(file, "user.key", b"value"))
+        on("attribute", lambda: os.getxattr(file, "user.key"))
+        on("attributes", lambda: os.listxattr(file))
+        os.close(file)
+        # A new file may have the number of the old one.
+        for _ in range(20):
+            write(on.at("p"), b"old")
+            place = os.open(on.at("p"), os.O_PATH)
+            os.unlink(on.at("p"))
+            write(on.at("p"), b"new")
+            for attempt in (
+                lambda: os.chmod(f"/proc/self/fd/{place}", 0o777),
+                lambda: write(f"/proc/self/fd/{place}", b"BAD", os.O_WRONLY),
+            ):
+                try:
+                    attempt()
+                except OSError:
+                    pass
+            on("another file", lambda: (Path(on.at("p")).read_bytes(), os.stat(on.at("p")).st_mode & 0o777))
+            os.close(place)
+
+    return both(source, mount, steps)
+
+
+def strangers(source, mount):
+    """A user makes files in a shared folder while root does outside the mount: he cuts off none of root's."""
+    count = 2000
+    os.mkdir(os.path.join(mount, "r"))
+    os.chmod(os.path.join(mount, "r"), 0o1777)
+    # The folders above are root's alone.
+    folder = os.open(os.path.join(mount, "r"), os.O_RDONLY)
+    turn = mmap.mmap(-1, 16)
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setresgid(1002, 1002, 1002)
+        os.setresuid(1001, 1001, 1001)
+        odd = 0
+        for number in range(count):
+            turn[:8] = (number + 1).to_bytes(8, "little")
+            sum(range(number % 60 * 4))
+            try:
+                os.close(os.open(str(number), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=folder))
+            except OSError as error:
+                odd += error.errno != errno.EACCES
+            while int.from_bytes(turn[8:], "little") <= number:
+                pass
+        os._exit(min(odd, 1))
+    own = 0
+    for number in range(count):
+        while int.from_bytes(turn[:8], "little") <= number:
+            pass
+        sum(range(number // 60 % 60 * 4))
+        try:
+            write(os.path.join(source, f"r/{number}"), b"root", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            own += 1
+        turn[8:] = (number + 1).to_bytes(8, "little")
+    fail = [] if os.waitpid(child, 0)[1] == 0 else ["another error than EACCES"]
+    os.close(folder)
+    if not 0 < own < count:
+        fail.append(f"{own} of {count} files were made by the user first: nobody raced")
+    states = [os.stat(os.path.join(source, f"r/{number}")) for number in range(count)]
+    cut = sum(state.st_uid == 0 and state.st_size != 4 for state in states)
+    if cut:
+        fail.append(f"{cut} of {count - own} of root's files were cut off")
+    return fail
+
+
 def links(source, mount):
     def steps(on):
         write(on.at("a"), b"first")

@@ -30,11 +30,14 @@ public struct MountProcess: Sendable {
       environment: cache.merging(environment) { _, given in given })
   }
 
-  /// `-o rw` for the whole suite, if FFMOUNT_TEST_WRITABLE is set and nothing forbids it: what is read must be the same.
+  /// Whether the whole suite mounts with `-o rw`: FFMOUNT_TEST_WRITABLE is set.
+  public static let isWritable = unsafe getenv("FFMOUNT_TEST_WRITABLE") != nil
+
+  /// `-o rw` for the whole suite, if it is wanted and nothing forbids it: what is read must be the same.
   private static func writing(_ options: [String], _ source: String) -> [String] {
     let refuses = ["uid=", "gid=", "umask=", "ro", "rw"]
     let words = options.flatMap { $0.split(separator: ",") }
-    guard unsafe getenv("FFMOUNT_TEST_WRITABLE") != nil, isFolder(source),
+    guard isWritable, isFolder(source),
       !words.contains(where: { word in refuses.contains { word.hasPrefix($0) } })
     else { return [] }
     return ["-o", "rw"]

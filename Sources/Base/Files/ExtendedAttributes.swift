@@ -20,6 +20,20 @@ public enum ExtendedAttributes {
     }
   }
 
+  /// The same of an open file, whatever became of its name.
+  public static func value(_ attribute: FileName, ofOpen file: Int32) throws(Fault) -> [UInt8] {
+    unsafe try attribute.withCString { (attribute) throws(Fault) in
+      unsafe try fetch("fgetxattr") { unsafe ffmount_fgetxattr(file, attribute, $0, $1) }
+    }
+  }
+
+  /// The same of an open file, whatever became of its name.
+  public static func names(ofOpen file: Int32) throws(Fault) -> [UInt8] {
+    unsafe try fetch("flistxattr") {
+      unsafe ffmount_flistxattr(file, $0?.assumingMemoryBound(to: CChar.self), $1)
+    }
+  }
+
   /// These calls take no directory descriptor; the path through /proc follows no symbolic link of the source.
   private static func path(of name: FileName, in folder: Int32) -> [CChar] {
     var path = "/proc/self/fd/\(folder)/".utf8.map { CChar($0) }

@@ -39,13 +39,16 @@ public enum FileChanges {
     _ = try systemCall("ftruncate") { ftruncate(file, off_t(size)) }
   }
 
-  /// Writes all bytes, or as many as there is room for; throws if that is none. With O_APPEND the offset does not count.
-  public static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int64) throws(Fault) -> Int {
+  /// Writes all bytes, or as many as there is room for; throws if that is none. Without an offset each part is appended.
+  public static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at offset: Int64?) throws(Fault) -> Int {
     var done = 0
     while done < bytes.count {
       let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
       do throws(Fault) {
-        done += try systemCall("pwrite") { unsafe pwrite(file, rest.baseAddress, rest.count, off_t(offset) + done) }
+        done += try systemCall("pwrite") {
+          guard let offset else { return unsafe ffmount_append(file, rest.baseAddress, rest.count) }
+          return unsafe pwrite(file, rest.baseAddress, rest.count, off_t(offset) + done)
+        }
       } catch {
         if done == 0 { throw error }
         break

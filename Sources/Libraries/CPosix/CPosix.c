@@ -31,6 +31,12 @@ ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_
 
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count) { return llistxattr(path, list, count); }
 
+ssize_t ffmount_fgetxattr(int file, const char *name, void *value, size_t count) {
+  return fgetxattr(file, name, value, count);
+}
+
+ssize_t ffmount_flistxattr(int file, char *list, size_t count) { return flistxattr(file, list, count); }
+
 int ffmount_refresh_size(int folder, const char *path) {
   struct statx status;
   int flags = AT_STATX_FORCE_SYNC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -28,6 +29,11 @@ int ffmount_chown(int file, uid_t owner, gid_t group) { return fchownat(file, ""
 int ffmount_set_times(int file, int64_t accessed, int32_t accessed_part, int64_t modified, int32_t modified_part) {
   struct timespec times[2] = {{accessed, accessed_part}, {modified, modified_part}};
   return (int)syscall(SYS_utimensat, file, "", times, AT_EMPTY_PATH);
+}
+
+ssize_t ffmount_append(int file, const void *bytes, size_t count) {
+  struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+  return pwritev2(file, &part, 1, 0, RWF_APPEND);
 }
 
 int ffmount_allocate(int file, int mode, off_t offset, off_t count) { return fallocate(file, mode, offset, count); }

@@ -76,8 +76,10 @@ extension Operations {
     unsafe table.write = { request, _, bytes, count, offset, info in
       guard let request = unsafe request, let info = unsafe info else { return }
       let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+      // Those of this write: the flags of an open file can be changed, and what a map wrote has none.
+      let appends = unsafe info.pointee.flags & O_APPEND != 0
       unsafe Operations.writable(request)?.write(
-        Request(request), Operations.handle(info), bytes, at: Int64(offset))
+        Request(request), Operations.handle(info), bytes, at: appends ? nil : Int64(offset))
     }
     unsafe table.flush = { request, _, info in
       guard let request = unsafe request, let info = unsafe info else { return }

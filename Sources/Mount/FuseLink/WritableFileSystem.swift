@@ -7,8 +7,8 @@ public protocol WritableFileSystem: FileSystem {
   /// not enforce access lists.
   func create(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32, flags: Int32)
-  /// Answers WRITE; the bytes are valid during the call.
-  func write(_ request: consuming Request, _ handle: AnyObject, _ bytes: UnsafeRawBufferPointer, at offset: Int64)
+  /// Answers WRITE; the bytes are valid during the call, and are appended if there is no offset.
+  func write(_ request: consuming Request, _ handle: AnyObject, _ bytes: UnsafeRawBufferPointer, at offset: Int64?)
   /// Answers FLUSH: a descriptor is closed, and `owner`'s locks end.
   func flush(_ request: consuming Request, _ handle: AnyObject, owner: UInt64)
   /// Answers FSYNC and FSYNCDIR.

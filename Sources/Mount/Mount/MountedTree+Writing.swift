@@ -19,7 +19,7 @@ extension MountedTree: WritableFileSystem {
   }
 
   public func write(
-    _ request: consuming Request, _ handle: AnyObject, _ bytes: UnsafeRawBufferPointer, at offset: Int64
+    _ request: consuming Request, _ handle: AnyObject, _ bytes: UnsafeRawBufferPointer, at offset: Int64?
   ) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     do throws(Fault) {

@@ -16,6 +16,8 @@ ssize_t ffmount_getdents64(int folder, void *buffer, size_t count);
 /// xattr(7), not following a link in the last component: <sys/xattr.h> is not in Swift's Glibc.
 ssize_t ffmount_lgetxattr(const char *path, const char *name, void *value, size_t count);
 ssize_t ffmount_llistxattr(const char *path, char *list, size_t count);
+ssize_t ffmount_fgetxattr(int file, const char *name, void *value, size_t count);
+ssize_t ffmount_flistxattr(int file, char *list, size_t count);
 /// fstatfs(2), which is in no header of Swift's Glibc: the number of a file system's kind; 0 if it fails.
 uint32_t ffmount_file_system(int file);
 /// fcntl(2) with F_OFD_SETLK, which is variadic: locks one byte of an open file exclusively, for as long as it is open. Returns
@@ -77,6 +79,8 @@ int ffmount_rename(int folder, const char *name, int new_folder, const char *new
 int ffmount_chown(int file, uid_t owner, gid_t group);
 /// utimensat(2) with AT_EMPTY_PATH, likewise.
 int ffmount_set_times(int file, int64_t accessed, int32_t accessed_part, int64_t modified, int32_t modified_part);
+/// pwritev2(2) with RWF_APPEND.
+ssize_t ffmount_append(int file, const void *bytes, size_t count);
 /// fallocate(2).
 int ffmount_allocate(int file, int mode, off_t offset, off_t count);
 /// copy_file_range(2).
