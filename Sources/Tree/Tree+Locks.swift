@@ -24,7 +24,13 @@ extension Tree.OpenFile {
         } ?? made
     }
     file.lockers.withLock { _ = $0.insert(locker) }
-    return try lock.set(on: descriptor.raw)
+    return renewed(lock.kind != Int16(F_UNLCK), try lock.set(on: descriptor.raw))
+  }
+
+  /// Whoever gets a lock sees what others, also outside the mount, did before they gave it up.
+  private func renewed(_ isLock: Bool, _ isSet: Bool) -> Bool {
+    if isLock, isSet, held != nil { tree.noteOutdated.withLock { $0 }([UInt64(node.id)]) }
+    return isSet
   }
 
   /// The lock in the way of a lock of `owner`; one of the type F_UNLCK if there is none.
@@ -37,7 +43,7 @@ extension Tree.OpenFile {
 
   /// As flock(2) without waiting; returns whether nobody else's lock is in the way.
   public func setLock(whole operation: Int32) throws(Fault) -> Bool {
-    try FileLock.set(whole: operation, on: lockable().raw)
+    renewed(operation & LOCK_UN == 0, try FileLock.set(whole: operation, on: lockable().raw))
   }
 
   /// The real file, or what stands for one of a view.

@@ -359,6 +359,19 @@ def locks(source, mount):
         "print('held',flush=True)\nsys.stdin.readline()\n"
     )
     for kind in ("lockf", "flock"):
+        file, other = os.open(inside, os.O_RDWR), os.open(outside, os.O_RDWR)
+        lock = getattr(fcntl, kind)
+        for number in range(10):
+            for end, how in ((other, fcntl.LOCK_EX), (file, fcntl.LOCK_SH)):
+                lock(end, how)
+                if end == other:
+                    os.pwrite(other, b"%02d" % number, 0)
+                elif os.pread(file, 2, 0) != b"%02d" % number:
+                    fail.append(f"{kind}: who has a lock does not see what was written before")
+                lock(end, fcntl.LOCK_UN)
+            time.sleep(0.01)
+        os.close(file)
+        os.close(other)
         for holder, wanter in ((inside, inside), (outside, inside), (inside, outside)):
             what = f"{kind} held {'in' if holder == inside else 'out'}side, wanted {'in' if wanter == inside else 'out'}side"
             child = subprocess.Popen(

@@ -71,7 +71,9 @@ public enum FileChanges {
 
   /// What close(2) of a copy of the descriptor says: some file systems tell only then that a write has failed.
   public static func flush(_ file: Int32) throws(Fault) {
-    let copy = try systemCall("dup") { fcntl(file, F_DUPFD_CLOEXEC, 0) }
+    let copy = fcntl(file, F_DUPFD_CLOEXEC, 0)
+    // With no descriptor left: then fsync(2) says it, as ever.
+    guard copy >= 0 else { return }
     guard close(copy) == 0 || errno == EINTR else { throw Fault(.system(errno)) }
   }
 
