@@ -23,6 +23,29 @@ import Testing
     }
   }
 
+  /// A line of /etc/fstab is writable by `writable` alone: mount(8) says `rw` of each without `ro`.
+  @Test(
+    .enabled(
+      if: MountScratch.isRoot && MountScratch.has("mount.fuse3") && MountScratch.has("unshare"),
+      "needs root, mount.fuse3 and unshare"))
+  func linesOfTheTableAreReadOnly() async throws {
+    try await withScratch { scratch in
+      let found = try await shell(
+        """
+        cd "$1" && mkdir bin && cp "$2" bin/ffmount && exec unshare -m --propagation slave bash -c '
+          mount --bind bin /usr/local/bin || exit 90
+          for options in defaults rw,noauto writable writable,ro ro; do
+            printf "%s %s fuse.ffmount %s 0 0\n" "$1/source" "$1/mnt" "$options" >fstab
+            mount -T fstab "$1/mnt" 2>/dev/null || exit
+            touch mnt/new 2>/dev/null; echo "$options $?"
+            umount mnt
+          done' bash "$1"
+        """, scratch.path, MountProcess.binary)
+      #expect(found.lines == ["defaults 1", "rw,noauto 1", "writable 0", "writable,ro 1", "ro 1"], "\(found.errors)")
+      #expect(!MountProcess.isMounted(scratch.mountpoint))
+    }
+  }
+
   /// The same where several users see the mount, which then enforces access lists.
   @Test(
     .enabled(if: MountScratch.isRoot, "only root can let others see a mount"),

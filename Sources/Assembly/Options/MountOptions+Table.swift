@@ -92,9 +92,9 @@ extension MountOptions {
     "allow_root": .flag("let root see the mount") { $0.allowsRoot = true },
 
     // The mount.
-    "ro": .flag("let nothing be changed: as without rw") { $0.isWritable = false },
-    "rw": .flag("let real files be changed") { $0.isWritable = $0.isWritable || !MountOptions.isFromMount },
-    "writable": .flag("the same in /etc/fstab, where rw is what mount says of itself") { $0.isWritable = true },
+    "ro": .flag("let nothing be changed: as without rw") { $0.allowWriting(false) },
+    "rw": .flag("let real files be changed") { if !MountOptions.isFromMount { $0.allowWriting(true) } },
+    "writable": .flag("the same in /etc/fstab, where rw is what mount says of itself") { $0.allowWriting(true) },
     "auto_unmount": .flag("unmount even if the program is killed") { $0.unmountsAutomatically = true },
     "export": .flag("keep what NFS servers know files by") { $0.keepsHandles = true },
     "nonempty": .flag("mount over a folder with files in it") { $0.permitsNonempty = true },

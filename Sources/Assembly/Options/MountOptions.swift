@@ -11,7 +11,9 @@ package struct MountOptions {
   package var allowsOthers = false
   package var allowsRoot = false
   /// Whether real files can be changed.
-  package var isWritable = false
+  package internal(set) var isWritable = false
+  /// Whether mount(8) has said `ro`: it does so first, wherever that stood.
+  var staysReadOnly = false
   package var unmountsAutomatically = false
   package var permitsNonempty = false
   package var overrides = Overrides()
