@@ -118,6 +118,9 @@ package final class RealFolder: Item {
     try self.init(RealPath(root: root), inode: root.inode(root.descriptor.status()))
   }
 
+  /// Opens it, for who has it open when it loses its name: by that it is not found again.
+  func hold() { try? place.withDescriptor { _ in } }
+
   package func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     let status = try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
     return Attributes(status, inode: inode)

@@ -92,6 +92,7 @@ extension Tree {
   /// Removes a name, of a folder if `isFolder`. What is open lives on.
   public func remove(_ name: FileName, in folder: UInt64, isFolder: Bool) throws(Fault) {
     let (node, real) = try realFolder(folder)
+    if isFolder { (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold() }
     do throws(Fault) {
       try real.place.withDescriptor { (place) throws(Fault) in
         try FolderChanges.remove(name, in: place, isFolder: isFolder)
@@ -114,7 +115,9 @@ extension Tree {
     let (newNode, newReal) = try realFolder(newFolder)
     for (name, node) in [(name, node), (newName, newNode)] {
       // The kernel has looked up both: what is a view now is none of the source's.
-      if let known = nodes.node(named: name, in: node), known.item.content != nil { throw .unchangeable() }
+      guard let known = nodes.node(named: name, in: node)?.item else { continue }
+      if known.content != nil { throw .unchangeable() }
+      (known as? RealFolder)?.hold()
     }
     let isExchange = flags & Self.exchange != 0
     let (moved, replaced) = try writing.renaming { () throws(Fault) -> (moved: Node?, replaced: Node?) in

@@ -163,6 +163,15 @@ def names(source, mount):
         on("unlinked", lambda: (os.pread(deep, 9, 0), os.pwrite(deep, b"!", 5), os.fstat(deep).st_nlink))
         os.close(deep)
         os.close(inside)
+        for name in ("removed", "over", "replaced"):
+            os.mkdir(on.at(name))
+        removed, replaced = (os.open(on.at(name), os.O_RDONLY) for name in ("removed", "replaced"))
+        os.rmdir(on.at("removed"))
+        os.rename(on.at("over"), on.at("replaced"))
+        on("folders without a name", lambda: [os.fstat(folder).st_nlink for folder in (removed, replaced)])
+        on("made in one", lambda: os.mkdir("in", dir_fd=replaced))
+        for folder in (removed, replaced):
+            os.close(folder)
         for number in range(200):
             write(on.at(f"n{number}"), b"%d" % number)
         for number in range(200):
