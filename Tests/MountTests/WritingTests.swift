@@ -47,13 +47,31 @@ import Testing
   }
 
   /// The same where several users see the mount, which then enforces access lists.
-  @Test(
-    .enabled(if: MountScratch.isRoot, "only root can let others see a mount"),
-    arguments: ["files", "links", "strangers"])
+  @Test(.enabled(if: MountScratch.isRoot, "only root can let others see a mount"), arguments: ["files", "links"])
   func theSharedMountDoes(_ work: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "rw,allow_other"]) { mount in
         try await script("written.py", work, scratch.source, mount.mountpoint, limit: 40)
+      }
+    }
+  }
+
+  /// What several users do in one mount.
+  @Test(
+    .enabled(if: MountScratch.isRoot, "only root can let others see a mount"), arguments: ["users", "strangers"])
+  func usersAreKeptApart(_ work: String) async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch, options: ["-o", "rw,allow_other"]) { mount in
+        try await script("written_by_users.py", work, scratch.source, mount.mountpoint, limit: 40)
+      }
+    }
+  }
+
+  @Test func withoutDescriptorsOnlyOpeningFails() async throws {
+    try await withScratch { scratch in
+      let limited = ["/bin/bash", "-c", "ulimit -n 128; exec \"$@\"", "bash"]
+      try await withMount(scratch, options: ["-o", "rw"], prefix: limited) { mount in
+        try await script("written.py", "crowded", scratch.source, mount.mountpoint)
       }
     }
   }

@@ -242,51 +242,6 @@ def opened(source, mount):
     return both(source, mount, steps)
 
 
-def strangers(source, mount):
-    """A user makes files in a shared folder while root does outside the mount: he cuts off none of root's."""
-    count = 2000
-    os.mkdir(os.path.join(mount, "r"))
-    os.chmod(os.path.join(mount, "r"), 0o1777)
-    # The folders above are root's alone.
-    folder = os.open(os.path.join(mount, "r"), os.O_RDONLY)
-    turn = mmap.mmap(-1, 16)
-    child = os.fork()
-    if child == 0:
-        os.setgroups([])
-        os.setresgid(1002, 1002, 1002)
-        os.setresuid(1001, 1001, 1001)
-        odd = 0
-        for number in range(count):
-            turn[:8] = (number + 1).to_bytes(8, "little")
-            sum(range(number % 60 * 4))
-            try:
-                os.close(os.open(str(number), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600, dir_fd=folder))
-            except OSError as error:
-                odd += error.errno != errno.EACCES
-            while int.from_bytes(turn[8:], "little") <= number:
-                pass
-        os._exit(min(odd, 1))
-    own = 0
-    for number in range(count):
-        while int.from_bytes(turn[:8], "little") <= number:
-            pass
-        sum(range(number // 60 % 60 * 4))
-        try:
-            write(os.path.join(source, f"r/{number}"), b"root", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            own += 1
-        turn[8:] = (number + 1).to_bytes(8, "little")
-    fail = [] if os.waitpid(child, 0)[1] == 0 else ["another error than EACCES"]
-    os.close(folder)
-    if not 0 < own < count:
-        fail.append(f"{own} of {count} files were made by the user first: nobody raced")
-    states = [os.stat(os.path.join(source, f"r/{number}")) for number in range(count)]
-    cut = sum(state.st_uid == 0 and state.st_size != 4 for state in states)
-    if cut:
-        fail.append(f"{cut} of {count - own} of root's files were cut off")
-    return fail
-
-
 def links(source, mount):
     def steps(on):
         write(on.at("a"), b"first")
@@ -424,6 +379,46 @@ def locks(source, mount):
             except OSError as error:
                 fail.append(f"{what}: after closing: {error}")
             os.close(file)
+    return fail
+
+
+def crowded(source, mount):
+    """The mount has few descriptors: in the end nothing more can be opened, but nothing else fails."""
+    fail, held = [], []
+    try:
+        for number in range(1000):
+            held.append(os.open(os.path.join(mount, f"f{number}"), os.O_RDWR | os.O_CREAT))
+        fail.append("all can be open")
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            fail.append(f"after {len(held)}: {error}")
+    if len(held) < 50 or os.path.exists(os.path.join(source, f"f{len(held)}")):
+        fail.append(f"{len(held)} could be opened, and what could not was made")
+    for what, action in {
+        "write": lambda: os.write(held[0], b"x"),
+        "sync": lambda: os.fsync(held[0]),
+        "close": lambda: os.close(held.pop()),
+        "make": lambda: os.mkdir(os.path.join(mount, "d")),
+        "rename": lambda: os.rename(os.path.join(mount, "f1"), os.path.join(mount, "d/f")),
+        "remove": lambda: os.unlink(os.path.join(mount, "d/f")),
+    }.items():
+        try:
+            action()
+        except OSError as error:
+            fail.append(f"{what}: {error}")
+    for file in held:
+        os.close(file)
+
+    def again():
+        try:
+            for number in range(40):
+                os.close(os.open(os.path.join(mount, f"g{number}"), os.O_RDWR | os.O_CREAT))
+            return True
+        except OSError:
+            return False
+
+    if not seen(again):
+        fail.append("nothing can be opened after all was closed")
     return fail
 
 
