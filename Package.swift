@@ -69,6 +69,7 @@ let package = Package(
     .executable(name: "ffarchive", targets: ["ffarchive"]),
     .executable(name: "ffserve", targets: ["ffserve"]),
     .executable(name: "ffremote", targets: ["ffremote"]),
+    .executable(name: "ffkeep", targets: ["ffkeep"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -120,6 +121,11 @@ let package = Package(
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+
+    // Without the libraries of Swift's runtime, which it would have in memory for nothing.
+    .executableTarget(
+      name: "ffkeep", path: "Sources/Programs/ffkeep",
+      linkerSettings: [.unsafeFlags(["-nostartfiles", "-static-executable"])]),
 
     // Assembly: a tree of a source, as options say.
     module(

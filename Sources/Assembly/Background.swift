@@ -7,6 +7,11 @@ package enum Background {
   ///
   /// Must be called before the process has a second thread.
   package static func run(_ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void) throws {
+    try run { report in try reporting(to: report, body) }
+  }
+
+  /// The same for a `body` that has another program report: `reporting` says how.
+  package static func run(_ body: (_ report: Int32) throws -> Void) throws {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
     let (reading, writing) = (ends[0], ends[1])
@@ -20,15 +25,27 @@ package enum Background {
       return
     }
     close(reading)
+    do { try body(writing) } catch let refusal as Refusal {
+      report(writing, refusal.status, refusal.sentence)
+    } catch { report(writing, .failure, "\(error)") }
+    _exit(ExitStatus.failure.rawValue)
+  }
+
+  /// Runs `body` and exits, or throws its refusal; who waits for `report` is told that, or that `ready` was called. With
+  /// nil nobody waits, and this process stays as it is.
+  package static func reporting(
+    to descriptor: Int32?, _ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void
+  ) throws {
+    guard let descriptor else { return try body {} }
     do {
       try body {
         detach()
-        report(writing, .success, "")
+        report(descriptor, .success, "")
       }
       _exit(ExitStatus.success.rawValue)
     } catch let refusal as Refusal {
-      report(writing, refusal.status, refusal.sentence)
-    } catch { report(writing, .failure, "\(error)") }
+      report(descriptor, refusal.status, refusal.sentence)
+    } catch { report(descriptor, .failure, "\(error)") }
     _exit(ExitStatus.failure.rawValue)
   }
 

@@ -47,8 +47,9 @@ package struct ShownSource: Sendable {
   ///   - index: stores what is expensive to determine.
   ///   - conversions: nil if nothing is converted.
   ///   - reserve: how many of the process's descriptors are kept for other uses than files.
+  ///   - ledger: what the process before knew of the nodes, and the one after will.
   package func tree(
-    _ options: MountOptions, _ index: Index, _ conversions: Conversions?, reserve: Int
+    _ options: MountOptions, _ index: Index, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
   ) throws -> (Tree, RealRoot) {
     let views = Views(
       listing: options.listing, depth: options.depth, index: index, zip: options.zip, spools: Self.spoolFolder,
@@ -62,7 +63,7 @@ package struct ShownSource: Sendable {
         return (
           try Tree(
             mirroring: root, views: views, overrides: options.overrides, isShared: options.isShared,
-            keepsHandles: options.keepsHandles, isWritable: options.isWritable), root
+            keepsHandles: options.keepsHandles, isWritable: options.isWritable, ledger: ledger), root
         )
       }
       let name = FileName(path[path.index(after: slash)...].utf8)
@@ -70,7 +71,7 @@ package struct ShownSource: Sendable {
       return (
         Tree(
           root: top, views: views, overrides: options.overrides, isShared: options.isShared,
-          keepsHandles: options.keepsHandles), root
+          keepsHandles: options.keepsHandles, ledger: ledger), root
       )
     } catch {
       if case .system(let code) = error.kind {

@@ -94,10 +94,10 @@ extension Tree {
   /// Mirrors the folder `root`.
   public convenience init(
     mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false
+    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil
   ) throws(Fault) {
     self.init(
       root: try RealFolder(root: root), views: views, overrides: overrides, isShared: isShared,
-      keepsHandles: keepsHandles, isWritable: isWritable)
+      keepsHandles: keepsHandles, isWritable: isWritable, ledger: ledger)
   }
 }

@@ -33,12 +33,16 @@ package final class Node: Sendable {
     var face: Face
   }
 
-  init(id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face) {
+  /// `inode`: nil for the item's.
+  init(
+    id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face,
+    inode: UInt64? = nil
+  ) {
     self.id = id
     self.generation = generation
     position = Position(parent, name)
     held = Mutex(Held(item: item, face: face))
-    inode = item.inode
+    self.inode = inode ?? item.inode
     self.depth = depth
   }
 

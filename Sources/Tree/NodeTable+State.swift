@@ -3,7 +3,7 @@ internal import Bytes
 extension NodeTable.State {
   func find(_ parent: Node, _ name: FileName, _ hash: Int) -> UInt32? {
     names.find(hash) { id in
-      guard let node = slots[Int(id)].node else { return false }
+      guard let node = slots[Int(id)].node else { return ledger?.isPlaced(id, parent.id, name) ?? false }
       return node.parent === parent && node.name == name
     }
   }
@@ -16,6 +16,7 @@ extension NodeTable.State {
     if let before = node.parent { slots[Int(before.id)].children -= 1 }
     node.move(to: folder, name)
     slots[Int(folder.id)].children += 1
+    ledger?.move(node.id, to: folder.id, name)
     insert(node.id, NameTable.hash(folder.id, name.bytes))
   }
 
@@ -25,18 +26,21 @@ extension NodeTable.State {
   }
 
   private mutating func insert(_ id: UInt32, _ hash: Int) {
-    if names.isFull { names = names.grown { [slots] in Self.hash($0, slots) } }
+    if names.isFull { names = names.grown { [slots, ledger] in Self.hash($0, slots, ledger) } }
     names.insert(id, hash)
   }
 
-  private static func hash(_ id: UInt32, _ slots: [NodeTable.Slot]) -> Int {
-    guard let node = slots[Int(id)].node, let parent = node.parent else { return 0 }
-    return NameTable.hash(parent.id, node.name.bytes)
+  static func hash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: NodeLedger?) -> Int {
+    if let node = slots[Int(id)].node, let parent = node.parent { return NameTable.hash(parent.id, node.name.bytes) }
+    guard let record = ledger?[id] else { return 0 }
+    return NameTable.hash(record.parent, record.name.bytes)
   }
 
   mutating func removeName(_ node: Node) {
     guard let parent = node.parent else { return }
-    names.remove(node.id, NameTable.hash(parent.id, node.name.bytes)) { [slots] in Self.hash($0, slots) }
+    names.remove(node.id, NameTable.hash(parent.id, node.name.bytes)) { [slots, ledger] in
+      Self.hash($0, slots, ledger)
+    }
   }
 
   mutating func addLookup(of node: Node) {
@@ -45,13 +49,20 @@ extension NodeTable.State {
       count += 1
       if !node.item.isImmutable { changingCount += 1 }
     }
-    slots[Int(node.id)].lookups += 1
+    setLookups(slots[Int(node.id)].lookups + 1, of: node.id)
+  }
+
+  mutating func setLookups(_ lookups: UInt64, of id: UInt32) {
+    slots[Int(id)].lookups = lookups
+    ledger?.setLookups(lookups, of: id)
   }
 
   /// Keeps a node whose name has been removed for as long as the kernel knows it.
   mutating func leaveNameless(_ node: Node) {
     (node.item as? RealFile)?.loseName()
-    if slots[Int(node.id)].lookups == 0 { release(node) } else { slots[Int(node.id)].isNameless = true }
+    if slots[Int(node.id)].lookups == 0 { return release(node) }
+    slots[Int(node.id)].isNameless = true
+    ledger?.leaveNameless(node.id)
   }
 
   /// Gives the slot of a node without a name to others.
@@ -61,6 +72,7 @@ extension NodeTable.State {
       if viewsBeside != nil { forgetView(node, beside: parent) }
     }
     slots[Int(node.id)] = NodeTable.Slot()
+    ledger?.remove(node.id)
     free.append(node.id)
   }
 
@@ -95,11 +107,12 @@ extension NodeTable.State {
       id = UInt32(slots.count)
       slots.append(NodeTable.Slot())
     }
-    generation += 1
+    generation = ledger?.nextGeneration() ?? (generation + 1)
     let node = Node(
       id: id, generation: generation, parent: parent, name: name, item: found.item, depth: depth, face: found.face)
     slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1)
     slots[Int(parent.id)].children += 1
+    ledger?.add(node, in: parent.id)
     insert(id, hash)
     if viewsBeside != nil, found.item.content != nil, parent.item.content == nil {
       viewsBeside?[parent.id, default: []].insert(id)

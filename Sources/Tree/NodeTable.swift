@@ -15,6 +15,8 @@ final class NodeTable: Sendable {
 
     /// Whether another node has its name.
     var isNameless = false
+    /// Whether an earlier process has given it to the kernel, and it has not been looked for here.
+    var isInherited = false
 
     /// Whether the kernel may be asked to forget the node. Real folders stay, as do nodes with children: one may be a
     /// process's working directory.
@@ -42,6 +44,8 @@ final class NodeTable: Sendable {
     var forgottenHand = 2
     /// The nodes of views beside real files, by the folder's id; nil in a mount that is only read.
     var viewsBeside: [UInt32: Set<UInt32>]?
+    /// What the process after this one is told; nil if there will be none.
+    let ledger: NodeLedger?
   }
 
   private let state: Mutex<State>
@@ -54,17 +58,29 @@ final class NodeTable: Sendable {
   /// - Parameters:
   ///   - forgottenAtMost: how many nodes are kept that the kernel has forgotten, for `lookUpAgain`.
   ///   - followsViews: whether `views(in:)` is needed.
-  init(root item: any Item, keepingForgotten forgottenAtMost: Int = 0, followsViews: Bool = false) {
+  ///   - ledger: where nodes are recorded for the next process, with those of the one before.
+  init(
+    root item: any Item, keepingForgotten forgottenAtMost: Int = 0, followsViews: Bool = false,
+    ledger: NodeLedger? = nil
+  ) {
     self.forgottenAtMost = forgottenAtMost
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
-    state = Mutex(State(slots: [Slot(), Slot(node: root, lookups: 1)], viewsBeside: followsViews ? [:] : nil))
+    var first = State(
+      slots: [Slot(), Slot(node: root, lookups: 1)], viewsBeside: followsViews ? [:] : nil, ledger: ledger)
+    first.inherit()
+    state = Mutex(first)
   }
 
   var count: Int { state.withLock { $0.count } }
 
+  /// The node of an id; nil if there is none, or it is an earlier process's that nobody has asked for yet.
+  func present(_ id: UInt64) -> Node? {
+    state.withLock { state in id < UInt64(state.slots.count) ? state.slots[Int(id)].node : nil }
+  }
+
+  /// The same; throws ESTALE instead.
   func node(_ id: UInt64) throws(Fault) -> Node {
-    let node = state.withLock { state in id < UInt64(state.slots.count) ? state.slots[Int(id)].node : nil }
-    guard let node else { throw .stale }
+    guard let node = present(id) else { throw .stale }
     return node
   }
 
@@ -74,7 +90,15 @@ final class NodeTable: Sendable {
     let hash = NameTable.hash(parent.id, name.bytes)
     var before: (any Item)?
     let node = state.withLock { state in
-      if let id = state.find(parent, name, hash), let node = state.slots[Int(id)].node {
+      if let id = state.find(parent, name, hash) {
+        guard let node = state.slots[Int(id)].node else {
+          if let node = state.adopt(id, parent, found, depth: depth) {
+            state.addLookup(of: node)
+            return node
+          }
+          state.loseName(id)
+          return state.add(parent, name, found, depth: depth, hash)
+        }
         if node.stands(for: found) {
           state.addLookup(of: node)
           before = node.take(found)
@@ -100,6 +124,32 @@ final class NodeTable: Sendable {
     return node
   }
 
+  enum Known {
+    case present(Node)
+    /// An earlier process has given it to the kernel, and nobody has asked this one for it.
+    case inherited(NodeLedger.Record)
+    case unknown
+  }
+
+  /// What is known of an id.
+  func known(_ id: UInt64) -> Known {
+    state.withLock { state in
+      guard id < UInt64(state.slots.count) else { return .unknown }
+      if let node = state.slots[Int(id)].node { return .present(node) }
+      return state.ledger?[UInt32(id)].map { .inherited($0) } ?? .unknown
+    }
+  }
+
+  /// The node of an earlier process, which is what was found under its name, or is here by now. Throws ESTALE if it stood
+  /// for something else.
+  func adopt(_ id: UInt64, in parent: Node, _ found: Found, depth: Int) throws(Fault) -> Node {
+    let node = state.withLock { state in
+      state.slots[Int(id)].node ?? state.adopt(UInt32(id), parent, found, depth: depth)
+    }
+    guard let node else { throw .stale }
+    return node
+  }
+
   /// All nodes in a folder, at any depth. O(n) in the number of all nodes.
   func nodes(below folder: Node) -> [Node] {
     state.withLock { $0.slots.compactMap(\.node) }.filter { $0.isBelow(folder) }
@@ -109,16 +159,13 @@ final class NodeTable: Sendable {
     // Released outside the lock.
     var released: [Node] = []
     state.withLock { state in
-      guard id > 1, id < UInt64(state.slots.count), let node = state.slots[Int(id)].node else { return }
+      guard id > 1, id < UInt64(state.slots.count), state.slots[Int(id)].lookups > 0 else { return }
       let lookups = state.slots[Int(id)].lookups
-      guard lookups <= count else {
-        state.slots[Int(id)].lookups = lookups - count
-        return
-      }
-      guard lookups > 0 else { return }
+      guard lookups <= count else { return state.setLookups(lookups - count, of: UInt32(id)) }
       state.count -= 1
+      guard let node = state.slots[Int(id)].node else { return state.vacateInherited(UInt32(id)) }
       if !node.item.isImmutable { state.changingCount -= 1 }
-      state.slots[Int(id)].lookups = 0
+      state.setLookups(0, of: UInt32(id))
       guard forgottenAtMost > 0, !state.slots[Int(id)].isNameless else {
         if !state.slots[Int(id)].isNameless { state.removeName(node) }
         state.vacate(node)

@@ -13,7 +13,7 @@ extension Tree {
     // In a private mount no list restricts access more than the source's own would. With EOPNOTSUPP instead of ENODATA,
     // `ls -l` asks once per mount and not twice per file.
     if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
-    let node = try nodes.node(id)
+    let node = try node(id, patience)
     let item = try present(node, patience)
     if isList {
       guard let list = try shownList(of: item) else { throw .noAttribute }
@@ -42,7 +42,7 @@ extension Tree {
   public func extendedAttributeNames(
     _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> [UInt8] {
-    let node = try nodes.node(id)
+    let node = try node(id, patience)
     let item = try present(node, patience)
     if item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
     var names = try names(of: item, node, patience)

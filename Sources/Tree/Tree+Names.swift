@@ -8,7 +8,7 @@ extension Tree {
     _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> Entry {
     if keepsHandles, name == "." || name == ".." { return try lookUpAgain(parent, isParent: name == "..", patience) }
-    let folder = try nodes.node(parent)
+    let folder = try node(parent, patience)
     let found = try steady(patience) { () throws(Fault) in
       try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
     }
@@ -22,7 +22,7 @@ extension Tree {
 
   /// The node of an id, or its folder's, for an NFS server that knows it by that.
   private func lookUpAgain(_ id: UInt64, isParent: Bool, _ patience: Patience) throws(Fault) -> Entry {
-    let wanted = isParent ? try nodes.node(id).parent.map { UInt64($0.id) } ?? Self.root : id
+    let wanted = isParent ? try node(id, patience).parent.map { UInt64($0.id) } ?? Self.root : id
     let node = try nodes.lookUpAgain(wanted)
     do throws(Fault) {
       let attributes = try attributes(wanted, patience).0

@@ -36,9 +36,10 @@ public final class Tree: Sendable {
   /// - Parameters:
   ///   - keepsHandles: whether nodes stay for who knows them by their ids, as an NFS server does, when they are forgotten.
   ///   - isWritable: whether real files can be changed.
+  ///   - ledger: what the process before knew of the nodes, and the one after will; nil if there are none.
   public init(
     root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false
+    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil
   ) {
     self.keepsHandles = keepsHandles
     self.views = views
@@ -46,7 +47,8 @@ public final class Tree: Sendable {
     self.isShared = isShared
     writing = isWritable ? Writing() : nil
     nodes = NodeTable(
-      root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, followsViews: isWritable)
+      root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, followsViews: isWritable,
+      ledger: ledger)
   }
 
   /// What the kernel may cache for a name, and for how long.
@@ -98,7 +100,7 @@ public final class Tree: Sendable {
   public func attributes(
     _ id: UInt64, _ patience: Patience
   ) throws(Fault) -> (Attributes, lifetime: Double, followsEstimate: Bool) {
-    let node = try nodes.node(id)
+    let node = try node(id, patience)
     do throws(Fault) {
       let attributes = try steady(patience) { () throws(Fault) in
         try present(node, patience) { (item) throws(Fault) in try item.attributes(patience) }
@@ -132,7 +134,7 @@ public final class Tree: Sendable {
   /// Determines a file's size if its attributes have an estimate. A file that cannot be made keeps the estimate: opening it
   /// reports the fault.
   public func findSize(of id: UInt64, _ effort: SizeEffort, _ patience: Patience) throws(Fault) {
-    let node = try nodes.node(id)
+    let node = try node(id, patience)
     // It is not to show what it is made of, and nobody opens it.
     if node.face.isConcealed { return }
     do throws(Fault) {
@@ -153,7 +155,7 @@ public final class Tree: Sendable {
   }
 
   public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
-    try present(nodes.node(id), patience) { (item) throws(Fault) in try item.linkTarget(patience) }
+    try present(node(id, patience), patience) { (item) throws(Fault) in try item.linkTarget(patience) }
   }
 
   /// Opens a file for `thread`, which is 0 if it is not known.
@@ -163,7 +165,7 @@ public final class Tree: Sendable {
   public func open(
     _ id: UInt64, for thread: Int32 = 0, isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
   ) throws(Fault) -> OpenFile {
-    let node = try nodes.node(id)
+    let node = try node(id, patience)
     if writing != nil, let file = node.item as? RealFile, file.kind == .file {
       return try steady(patience) { () throws(Fault) in try open(id, flags: O_RDONLY, for: nil) }
     }
@@ -206,7 +208,7 @@ public final class Tree: Sendable {
   public func noteInvalidation(of id: UInt64) { (try? nodes.node(id))?.toldSize.noteInvalidation() }
 
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
-    let node = try nodes.node(id)
+    let node = try node(id, patience)
     return try steady(patience) { () throws(Fault) in
       try openFolder(node, for: asker, patience)
     }

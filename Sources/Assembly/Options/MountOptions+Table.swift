@@ -96,6 +96,9 @@ extension MountOptions {
     "rw": .flag("let real files be changed") { if !MountOptions.isFromMount { $0.allowWriting(true) } },
     "writable": .flag("the same in /etc/fstab, where rw is what mount says of itself") { $0.allowWriting(true) },
     "auto_unmount": .flag("unmount even if the program is killed") { $0.unmountsAutomatically = true },
+    "supervise": .choice("whether another process goes on when this one dies", "on", "off") {
+      $0.isKept = $1 == "on"
+    },
     "export": .flag("keep what NFS servers know files by") { $0.keepsHandles = true },
     "nonempty": .flag("mount over a folder with files in it") { $0.permitsNonempty = true },
     "fsname": .text("the first column of mount and df") { $0.name = $1 },

@@ -24,6 +24,10 @@ public protocol FileSystem: AnyObject, Sendable {
 
   /// Answers OPEN with a handle, which is released when the file is closed.
   func open(_ request: consuming Request, _ node: UInt64, flags: Int32)
+  /// Opens what an earlier process had open for reading, and calls `body` with it; or answers the request with a failure.
+  func openAgain(
+    _ request: consuming Request, _ node: UInt64, isFolder: Bool,
+    _ body: @escaping @Sendable (consuming Request, AnyObject) -> Void)
   /// Answers READ: `count` bytes at `offset`, fewer only at the end of the file.
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
   /// Finds the next data or hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).

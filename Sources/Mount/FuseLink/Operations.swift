@@ -42,44 +42,44 @@ enum Operations {
       guard let request = unsafe request, let info = unsafe info else { return }
       unsafe Operations.fileSystem(request).open(Request(request), node, flags: info.pointee.flags)
     }
-    unsafe table.read = { request, _, count, offset, info in
+    unsafe table.read = { request, node, count, offset, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.fileSystem(request).read(
-        Request(request), Operations.handle(info), offset: Int64(offset), count: count)
+      unsafe Operations.withOpened(request, node, info) { fileSystem, request, handle in
+        fileSystem.read(request, handle, offset: Int64(offset), count: count)
+      }
     }
-    unsafe table.lseek = { request, _, offset, whence, info in
+    unsafe table.lseek = { request, node, offset, whence, info in
       guard let request = unsafe request, let info = unsafe info else { return }
       // The kernel sends only SEEK_DATA and SEEK_HOLE, whose constants are hidden behind _GNU_SOURCE.
       let isHole = whence == 4
-      unsafe Operations.fileSystem(request).seek(
-        Request(request), Operations.handle(info), offset: Int64(offset), toHole: isHole)
+      unsafe Operations.withOpened(request, node, info) { fileSystem, request, handle in
+        fileSystem.seek(request, handle, offset: Int64(offset), toHole: isHole)
+      }
     }
     unsafe table.release = { request, _, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.release(info)
+      unsafe Operations.handles(request).release(info.pointee.fh)
       _ = unsafe fuse_reply_err(request, 0)
     }
     unsafe table.opendir = { request, node, _ in
       guard let request = unsafe request else { return }
       unsafe Operations.fileSystem(request).openFolder(Request(request), node)
     }
-    unsafe table.readdir = { request, _, capacity, offset, info in
+    unsafe table.readdir = { request, node, capacity, offset, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.fileSystem(request).readFolder(
-        Request(request), Operations.handle(info), after: UInt64(bitPattern: Int64(offset)), capacity: capacity,
-        wantsNodes: false)
+      let cookie = UInt64(bitPattern: Int64(offset))
+      unsafe Operations.withOpened(request, node, info, isFolder: true) { fileSystem, request, handle in
+        fileSystem.readFolder(request, handle, after: cookie, capacity: capacity, wantsNodes: false)
+      }
     }
-    unsafe table.readdirplus = { request, _, capacity, offset, info in
+    unsafe table.readdirplus = { request, node, capacity, offset, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.fileSystem(request).readFolder(
-        Request(request), Operations.handle(info), after: UInt64(bitPattern: Int64(offset)), capacity: capacity,
-        wantsNodes: true)
+      let cookie = UInt64(bitPattern: Int64(offset))
+      unsafe Operations.withOpened(request, node, info, isFolder: true) { fileSystem, request, handle in
+        fileSystem.readFolder(request, handle, after: cookie, capacity: capacity, wantsNodes: true)
+      }
     }
-    unsafe table.releasedir = { request, _, info in
-      guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.release(info)
-      _ = unsafe fuse_reply_err(request, 0)
-    }
+    unsafe table.releasedir = table.release
     unsafe table.getxattr = { request, node, name, capacity in
       guard let request = unsafe request, let name = unsafe name else { return }
       unsafe Operations.fileSystem(request).extendedAttribute(Request(request), name, of: node, capacity: capacity)
@@ -116,23 +116,37 @@ enum Operations {
     unsafe connection.pointee.max_background = 1024
   }
 
-  private static func fileSystem(_ user: UnsafeMutableRawPointer) -> any FileSystem {
-    unsafe Unmanaged<Session.Anchor>.fromOpaque(user).takeUnretainedValue().fileSystem
+  private static func anchor(_ user: UnsafeMutableRawPointer) -> Session.Anchor {
+    unsafe Unmanaged<Session.Anchor>.fromOpaque(user).takeUnretainedValue()
   }
+
+  private static func fileSystem(_ user: UnsafeMutableRawPointer) -> any FileSystem { unsafe anchor(user).fileSystem }
 
   static func fileSystem(_ request: fuse_req_t) -> any FileSystem {
     // Passed to fuse_session_new, never nil.
     unsafe fileSystem(fuse_req_userdata(request)!)
   }
 
-  static func handle(_ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject {
-    unsafe reference(info).takeUnretainedValue()
+  static func handles(_ request: fuse_req_t) -> Handles { unsafe anchor(fuse_req_userdata(request)!).handles }
+
+  /// Calls `body` with what a request is about, which is opened again if an earlier process had it open.
+  private static func withOpened(
+    _ request: fuse_req_t, _ node: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>, isFolder: Bool = false,
+    _ body: @escaping @Sendable (any FileSystem, consuming Request, AnyObject) -> Void
+  ) {
+    let fileSystem = unsafe fileSystem(request)
+    let handles = unsafe handles(request)
+    let number = unsafe info.pointee.fh
+    if let known = handles[number] { return unsafe body(fileSystem, Request(request), known) }
+    unsafe fileSystem.openAgain(Request(request), node, isFolder: isFolder) { request, opened in
+      handles.adopt(number, opened)
+      body(fileSystem, request, opened)
+    }
   }
 
-  private static func release(_ info: UnsafeMutablePointer<fuse_file_info>) { unsafe reference(info).release() }
-
-  private static func reference(_ info: UnsafeMutablePointer<fuse_file_info>) -> Unmanaged<AnyObject> {
+  /// Of a mount that can be written, which no earlier process has served.
+  static func handle(_ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject {
     // Stored by Request.reply(handle:).
-    unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(info.pointee.fh))!)
+    unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(info.pointee.fh))!).takeUnretainedValue()
   }
 }

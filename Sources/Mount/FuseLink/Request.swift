@@ -101,19 +101,19 @@ internal import Glibc
 
   /// Answers open; `handle` is passed with each request for the open file until it is released.
   public consuming func reply(handle: AnyObject, _ options: OpenOptions) {
-    let reference = unsafe Unmanaged.passRetained(handle)
-    var info = unsafe options.information(reference)
+    let handles = unsafe Operations.handles(raw)
+    var info = options.information(handles.number(handle))
     // The caller was interrupted: no release will come.
-    if unsafe fuse_reply_open(take(), &info) != 0 { unsafe reference.release() }
+    if unsafe fuse_reply_open(take(), &info) != 0 { handles.release(info.fh) }
   }
 
   /// Answers create. Returns false if nobody waits any more: then the kernel has not counted the lookup.
   public consuming func reply(_ node: Node, handle: AnyObject, _ options: OpenOptions) -> Bool {
-    let reference = unsafe Unmanaged.passRetained(handle)
-    var info = unsafe options.information(reference)
+    let handles = unsafe Operations.handles(raw)
+    var info = options.information(handles.number(handle))
     var entry = node.parameters
     if unsafe fuse_reply_create(take(), &entry, &info) == 0 { return true }
-    unsafe reference.release()
+    handles.release(info.fh)
     return false
   }
 
@@ -167,14 +167,14 @@ internal import Glibc
 }
 
 extension Request.OpenOptions {
-  fileprivate func information(_ reference: Unmanaged<AnyObject>) -> fuse_file_info {
+  fileprivate func information(_ handle: UInt64) -> fuse_file_info {
     var info = fuse_file_info()
     info.keep_cache = keepsCache ? 1 : 0
     info.cache_readdir = cachesListing ? 1 : 0
     info.direct_io = hasOpenEnd ? 1 : 0
     // A file that is only read has nothing to flush: saves one request per close.
     info.noflush = flushes ? 0 : 1
-    unsafe info.fh = UInt64(UInt(bitPattern: reference.toOpaque()))
+    info.fh = handle
     return info
   }
 }

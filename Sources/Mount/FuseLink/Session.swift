@@ -10,11 +10,16 @@ internal import Synchronization
   /// Keeps the file system alive while C code holds a pointer.
   final class Anchor: Sendable {
     let fileSystem: any FileSystem
-    init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
+    let handles: Handles
+    init(_ fileSystem: any FileSystem, _ handles: Handles) {
+      self.fileSystem = fileSystem
+      self.handles = handles
+    }
   }
 
   private let raw: OpaquePointer
   private let anchor: Anchor
+  private let legacy: Legacy?
   private let isMounted = Mutex(false)
   /// Whether the kernel lets names expire: Linux 6.2.
   private let expires = Atomic<Bool>(false)
@@ -25,13 +30,17 @@ internal import Synchronization
     public let reason: String
   }
 
-  /// Prepares a session; `options` are those of libfuse and the kernel, as for `-o`.
-  public init(_ fileSystem: any FileSystem, options: [String], isDebugging: Bool) throws(Failure) {
+  /// Prepares a session; `options` are those of libfuse and the kernel, as for `-o`. `legacy`: nil if no other process
+  /// serves the mount after this one.
+  public init(
+    _ fileSystem: any FileSystem, options: [String], isDebugging: Bool, legacy: Legacy? = nil
+  ) throws(Failure) {
+    self.legacy = legacy
     LibfuseLog.install()
     var words = ["ffmount"]
     if isDebugging { words.append("-d") }
     if !options.isEmpty { words += ["-o", options.joined(separator: ",")] }
-    let anchor = Anchor(fileSystem)
+    let anchor = Anchor(fileSystem, Handles(ordinal: legacy?.ordinal ?? 0))
     let user = unsafe Unmanaged.passUnretained(anchor).toOpaque()
     var pointers = unsafe words.map { unsafe strdup($0) }
     defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
@@ -46,14 +55,22 @@ internal import Synchronization
     self.anchor = anchor
   }
 
-  /// Mounts; the kernel's requests are queued until `run`.
+  /// Mounts, or takes over a mount; the kernel's requests are queued until `run`.
   public func mount(at path: String) throws(Failure) {
+    if let connection = legacy?.connection {
+      // libfuse's name for a connection that there is.
+      guard unsafe fuse_session_mount(raw, "/dev/fd/\(connection)") == 0 else {
+        throw Failure(reason: LibfuseLog.last ?? "libfuse refused the connection")
+      }
+      return isMounted.withLock { $0 = true }
+    }
     // A helper tells on them why it refuses.
     let streams = BorrowedStreams()
     let status = unsafe fuse_session_mount(raw, path)
     let said = streams?.giveBack()
     guard status == 0 else { throw Failure(reason: said ?? LibfuseLog.last ?? "mount failed") }
     isMounted.withLock { $0 = true }
+    legacy?.handOver(unsafe fuse_session_fd(raw))
   }
 
   /// Blocks the signals that end a mount in the calling thread and those it starts: must be called before any is
@@ -90,7 +107,7 @@ internal import Synchronization
   public func run(
     threads: Int, evenHeldUp most: Int = 192, idleness: Idleness? = nil, _ ending: () -> Void
   ) -> Ending {
-    greet()
+    unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer { expires.store($0, ordering: .relaxed) }
     let readers = unsafe RequestLoop(
       raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable)
     readers.start()
@@ -102,36 +119,6 @@ internal import Synchronization
     return Ending(status: status, isClean: isDone)
   }
 
-  /// Answers the kernel's INIT request, and adds the flag that libfuse 3.14 omits: that several lookups in a folder may
-  /// run in parallel, so that one that blocks does not hold up the others.
-  private func greet() {
-    var buffer = unsafe fuse_buf()
-    defer { unsafe free(buffer.mem) }
-    let wire = unsafe fuse_session_fd(raw)
-    let saved = fcntl(wire, F_DUPFD_CLOEXEC, 3)
-    var ends: [Int32] = [-1, -1]
-    let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
-    _ = unsafe socketpair(AF_UNIX, type, 0, &ends)
-    defer { for descriptor in ends + [saved] where descriptor >= 0 { close(descriptor) } }
-    // If this fails, the readers answer.
-    guard saved >= 0, ends[0] >= 0, unsafe fuse_session_receive_buf(raw, &buffer) > 0 else { return }
-    let offer = unsafe KernelOffer(buffer)
-    expires.store(offer.expires, ordering: .relaxed)
-    _ = dup2(ends[0], wire)
-    unsafe fuse_session_process_buf(raw, &buffer)
-    _ = dup2(saved, wire)
-    _ = fcntl(wire, F_SETFD, FD_CLOEXEC)
-    var answer = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe recv(ends[1], &answer, answer.count, Int32(MSG_DONTWAIT))
-    // struct fuse_out_header, 16 bytes; struct fuse_init_out: u32 major, minor, max_readahead, flags.
-    guard count > 0 else { return }
-    let parallelFolders: UInt32 = 1 << 18
-    if count >= 32 { answer[30] |= UInt8(parallelFolders >> 16) }
-    // FUSE_HANDLE_KILLPRIV_V2, which it does not know: the kernel does not ask for an attribute before each write.
-    if count >= 32, anchor.fileSystem.isWritable, offer.clearsSetIds { answer[31] |= 1 << 4 }
-    _ = unsafe write(wire, answer, count)
-  }
-
   /// How long blocked readers delay the unmount, in seconds.
   private static let patience = 0.5
 
@@ -141,7 +128,9 @@ internal import Synchronization
       defer { mounted = false }
       return mounted
     }
-    if was { unsafe fuse_session_unmount(raw) }
+    guard was else { return }
+    // libfuse unmounts what it has mounted itself.
+    if let legacy, legacy.connection != nil { legacy.unmount() } else { unsafe fuse_session_unmount(raw) }
   }
 
   deinit {

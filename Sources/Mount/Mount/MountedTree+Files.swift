@@ -37,6 +37,20 @@ extension MountedTree {
     }
   }
 
+  public func openAgain(
+    _ request: consuming Request, _ node: UInt64, isFolder: Bool,
+    _ body: @escaping @Sendable (consuming Request, AnyObject) -> Void
+  ) {
+    let tree = tree
+    let asker = asker(request)
+    answer(request, node) { (patience) throws(Fault) -> any AnyObject & Sendable in
+      if isFolder { return try tree.openFolder(node, for: asker, patience) }
+      return try tree.open(node, patience)
+    } _: { request, opened in
+      body(request, opened)
+    }
+  }
+
   /// Shorter reads are copied: splicing pages costs more system calls than it saves.
   private static let smallestMove = 64 << 10
 

@@ -17,6 +17,9 @@ extension MountedTree {
     /// Unmounts, unless the mount is in use. Blocks until it has.
     public var unmount: @Sendable () -> Void = {}
 
+    /// What there is of the process before, and goes to the one after; nil if this one is alone.
+    public var legacy: Legacy?
+
     public init(mountpoint: String, options: [String]) {
       self.mountpoint = mountpoint
       self.options = options
@@ -28,7 +31,9 @@ extension MountedTree {
 
   /// Mounts, and answers until the mount is gone or a signal ends it; then calls `ending`. Blocks.
   public func serve(_ service: Service, _ ending: () -> Void) throws(Session.Failure) -> Session.Ending {
-    let session = try Session(self, options: service.options, isDebugging: service.isDebugging)
+    let session = try Session(
+      self, options: service.options, isDebugging: service.isDebugging,
+      legacy: service.legacy)
     try session.mount(at: service.mountpoint)
     attach(session)
     let idleness = service.idleTime.map { seconds in

@@ -26,8 +26,28 @@ extension MountPlan {
     }
   }
 
+  /// The same with a keeper, which starts this program again with `arguments` whenever it dies. In the foreground this
+  /// process becomes the keeper.
+  func runKept(inForeground: Bool, _ arguments: [String]) throws {
+    if inForeground { return try Keeping.become(report: nil, arguments) }
+    if let lack = Converter.lack(options) { Terminal.logError(lack) }
+    try Background.run { report in try Keeping.become(report: report, arguments) }
+  }
+
+  /// Serves as one of the processes that a keeper starts. Blocks.
+  func run(keptBy keeping: Keeping, inForeground: Bool) throws {
+    try Background.reporting(to: keeping.report) { ready in
+      try serve(isDebugging: false, logsToTerminal: inForeground, keeping) {
+        ready()
+        keeping.tell(.answering)
+      }
+    }
+  }
+
   /// Mounts and answers requests until the mount is gone or a signal ends it. Blocks.
-  func serve(isDebugging: Bool, logsToTerminal: Bool, ready: @escaping @Sendable () -> Void) throws {
+  func serve(
+    isDebugging: Bool, logsToTerminal: Bool, _ keeping: Keeping? = nil, ready: @escaping @Sendable () -> Void
+  ) throws {
     var logger = Logger(label: "ffmount") { label -> any LogHandler in
       if logsToTerminal { return TerminalLogHandler() }
       return SyslogHandler(label: label)
@@ -54,7 +74,8 @@ extension MountPlan {
       options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
     // Threads' pipes and wake-ups, and /dev/fuse, are reserved, too.
     let reserve = ShownSource.reserve(options, conversions) + 3 * options.threads
-    let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve)
+    let ledger = try keeping.map { try NodeLedger($0.shared) }
+    let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve, ledger: ledger)
 
     var settings = MountedTree.Options()
     settings.started = ready
@@ -74,10 +95,12 @@ extension MountPlan {
     service.threads = options.threads
     service.idleTime = options.idleTime
     service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
+    if let keeping, let ledger { service.legacy = legacy(keeping, ledger) }
     let ending: Session.Ending
     do throws(Session.Failure) {
       ending = try mounted.serve(service) {
         Deadline.exit(after: Self.patience)
+        keeping?.tell(.ending)
         mounted.end()
       }
     } catch {
@@ -91,6 +114,19 @@ extension MountPlan {
     index.finish(within: .seconds(1))
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
+  }
+
+  private func legacy(_ keeping: Keeping, _ ledger: NodeLedger) -> Legacy {
+    Legacy(
+      ordinal: keeping.ordinal, connection: keeping.connection,
+      greeting: keeping.connection == nil ? nil : ledger.greeting
+    ) { connection in
+      keeping.tell(.mounted, connection)
+    } record: { greeting in
+      ledger.record(greeting: greeting)
+    } unmount: { [mountpoint] in
+      _ = Fusermount.detach(mountpoint)
+    }
   }
 
   /// How long blocked work, for example on a source that does not respond, delays the exit of the process, in

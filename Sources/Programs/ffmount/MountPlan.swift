@@ -24,6 +24,15 @@ struct MountPlan {
     try place.check(options)
   }
 
+  /// The same of a mount that there is, which only this process can answer for: nothing is asked of it.
+  ///
+  /// - Parameters: as an earlier plan had them.
+  init(takingOver source: String, _ mountpoint: String, _ options: MountOptions) throws {
+    self.options = options
+    self.mountpoint = mountpoint
+    shown = try ShownSource(source)
+  }
+
   /// The absolute path, with symbolic links resolved.
   var source: String { shown.path }
 

@@ -64,7 +64,24 @@ struct MountCommand: ParsableCommand {
     }
     var options = try MountOptions(options + (cacheSize.map { ["cache_size=\($0)"] } ?? []))
     if singleThreaded { options.threads = 1 }
+    if let keeping = Keeping.taken() {
+      let plan =
+        keeping.connection == nil
+        ? try MountPlan(source: source, mountpoint: mountpoint, options)
+        : try MountPlan(takingOver: source, mountpoint, options)
+      return try plan.run(keptBy: keeping, inForeground: foreground)
+    }
     let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
-    try plan.run(inForeground: foreground || debug, isDebugging: debug)
+    guard options.isKept, !debug else {
+      return try plan.run(inForeground: foreground || debug, isDebugging: debug)
+    }
+    try plan.runKept(inForeground: foreground, again(plan))
+  }
+
+  /// The arguments that make the same of the same, whatever the current folder is.
+  private func again(_ plan: MountPlan) throws -> [String] {
+    let words = options + (cacheSize.map { ["cache_size=\($0)"] } ?? [])
+    return (foreground ? ["-f"] : []) + (singleThreaded ? ["-s"] : [])
+      + MountOptions.withAbsolutePaths(words).flatMap { ["-o", $0] } + [plan.source, plan.mountpoint]
   }
 }

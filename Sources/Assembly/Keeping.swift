@@ -1,0 +1,63 @@
+internal import CPosix
+package import Files
+internal import Glibc
+
+/// What a serving process has from `ffkeep`, the program that starts another when it dies.
+package struct Keeping: Sendable {
+  /// Which process of this mount it is, from 0.
+  package let ordinal: UInt16
+  /// The keeper's.
+  private let socket: Int32
+  private let memory: Int32
+  /// The kernel's connection; nil in the first process.
+  package let connection: Int32?
+  /// Where the first process tells how its start went; nil if there is nobody.
+  package let report: Int32?
+
+  private static let variable = "FFMOUNT_KEPT"
+
+  /// This process's; nil if no keeper has started it. Takes it out of the environment, which other programs inherit.
+  package static func taken() -> Keeping? {
+    guard let value = unsafe getenv(variable) else { return nil }
+    let numbers = unsafe String(cString: value).split(separator: " ").compactMap { Int32($0) }
+    _ = unsafe unsetenv(variable)
+    guard numbers.count == 5, let ordinal = UInt16(exactly: numbers[0]), numbers[1] > 2, numbers[2] > 2 else {
+      return nil
+    }
+    for number in numbers[1...] where number > 2 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+    return Keeping(
+      ordinal: ordinal, socket: numbers[1], memory: numbers[2], connection: numbers[3] < 0 ? nil : numbers[3],
+      report: numbers[4] < 0 ? nil : numbers[4])
+  }
+
+  /// Becomes a keeper, which starts this program with `arguments`. Returns only if that fails.
+  ///
+  /// - Parameter report: where the first process tells how its start went.
+  package static func become(report: Int32?, _ arguments: [String]) throws {
+    guard let keeper = OwnPrograms.path(of: "ffkeep"), let own = OwnPrograms.target(ofLink: "/proc/self/exe") else {
+      throw Refusal(.failure, "cannot keep the mount: ffkeep is missing (install it, or use -o supervise=off)")
+    }
+    if let report { _ = fcntl(report, F_SETFD, 0) }
+    let words = [keeper, "\(report ?? -1)", own] + arguments
+    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
+    _ = unsafe execv(keeper, &pointers)
+    throw Refusal(.failure, "cannot keep the mount: \(keeper): \(describe(errno)) (use -o supervise=off)")
+  }
+
+  /// What a process leaves to the next.
+  package var shared: Descriptor { Descriptor(owning: fcntl(memory, F_DUPFD_CLOEXEC, 3)) }
+
+  package enum Message: UInt8, Sendable {
+    case mounted = 0x44
+    case answering = 0x52
+    case ending = 0x45
+  }
+
+  /// Tells the keeper, with a descriptor for it to hold.
+  package func tell(_ message: Message, _ descriptor: Int32? = nil) {
+    var byte = message.rawValue
+    let descriptors = descriptor.map { [$0] } ?? []
+    _ = unsafe ffmount_send(socket, &byte, 1, descriptors, descriptors.count)
+  }
+}

@@ -1,0 +1,69 @@
+internal import CFuse3
+internal import Glibc
+
+/// The kernel's INIT request, the first of a mount.
+@safe struct Greeting {
+  private let session: OpaquePointer
+  private let legacy: Legacy?
+  private let isWritable: Bool
+
+  init(_ session: OpaquePointer, _ legacy: Legacy?, isWritable: Bool) {
+    unsafe self.session = session
+    self.legacy = legacy
+    self.isWritable = isWritable
+  }
+
+  /// Answers it, and adds the flag that libfuse 3.14 omits: that several lookups in a folder may run in parallel, so that
+  /// one that blocks does not hold up the others. A process that takes a mount over answers what the first one got, which
+  /// the kernel ignores if it has an answer; then it asks for the requests that nobody has answered. `expires` is told
+  /// whether the kernel lets names expire.
+  func answer(_ expires: (Bool) -> Void) {
+    var buffer = unsafe fuse_buf()
+    defer { unsafe free(buffer.mem) }
+    let wire = unsafe fuse_session_fd(session)
+    let saved = fcntl(wire, F_DUPFD_CLOEXEC, 3)
+    var ends: [Int32] = [-1, -1]
+    let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+    _ = unsafe socketpair(AF_UNIX, type, 0, &ends)
+    defer { for descriptor in ends + [saved] where descriptor >= 0 { close(descriptor) } }
+    // If this fails, the readers answer.
+    guard saved >= 0, ends[0] >= 0, unsafe receive(&buffer) else { return }
+    let offer = unsafe KernelOffer(buffer)
+    expires(offer.expires)
+    _ = dup2(ends[0], wire)
+    unsafe fuse_session_process_buf(session, &buffer)
+    _ = dup2(saved, wire)
+    _ = fcntl(wire, F_SETFD, FD_CLOEXEC)
+    var answer = [UInt8](repeating: 0, count: 4096)
+    let count = unsafe recv(ends[1], &answer, answer.count, Int32(MSG_DONTWAIT))
+    // struct fuse_out_header, 16 bytes; struct fuse_init_out: u32 major, minor, max_readahead, flags.
+    guard count > 0 else { return }
+    let parallelFolders: UInt32 = 1 << 18
+    if count >= 32 { answer[30] |= UInt8(parallelFolders >> 16) }
+    // FUSE_HANDLE_KILLPRIV_V2, which it does not know: the kernel does not ask for an attribute before each write.
+    if count >= 32, isWritable, offer.clearsSetIds { answer[31] |= 1 << 4 }
+    _ = unsafe write(wire, answer, count)
+    if legacy?.greeting != nil { askAgain(wire) }
+  }
+
+  /// The request: recorded, or from the kernel.
+  private func receive(_ buffer: inout fuse_buf) -> Bool {
+    if let greeting = legacy?.greeting {
+      unsafe buffer.mem = malloc(greeting.count)
+      guard let memory = unsafe buffer.mem else { return false }
+      unsafe greeting.withUnsafeBytes { unsafe memory.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+      unsafe buffer.size = greeting.count
+      return true
+    }
+    guard unsafe fuse_session_receive_buf(session, &buffer) > 0, let memory = unsafe buffer.mem else { return false }
+    legacy?.record(unsafe Array(UnsafeRawBufferPointer(start: memory, count: buffer.size)))
+    return true
+  }
+
+  /// Has the kernel send again what it has no answer to: Linux 6.9.
+  private func askAgain(_ wire: Int32) {
+    // struct fuse_out_header: u32 length, s32 FUSE_NOTIFY_RESEND, u64 0.
+    let message: [UInt64] = [16 | 7 << 32, 0]
+    _ = unsafe message.withUnsafeBytes { unsafe write(wire, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,173 @@
+// ffkeep: keeps a mount while the processes that serve it come and go. It holds the kernel's connection and the memory that
+// each of them leaves to the next, starts the next when one dies, and reads nothing that comes from files or requests.
+//
+// ffkeep REPORT PROGRAM ARGUMENT…: REPORT is the descriptor that the first process tells the terminal on how its start went,
+// or -1. A process finds in FFMOUNT_KEPT its ordinal and the descriptors of: its socket, the memory, the connection, REPORT;
+// -1 for what there is not. It sends one byte a message: D with the connection once it is mounted, R when it answers requests,
+// E when the mount is to end with it.
+//
+// C, since it is to be small: no runtime, no thread, no allocation after its start.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+// How often a process may die before it answers, and how often in a second one that answered.
+enum { most_failed_starts = 10, usual_deaths_a_second = 200, most_ordinals = 65535 };
+
+static int memory = -1;
+static int connection = -1;
+static int report = -1;
+static unsigned ordinal;
+static char kept[64];
+static char *mountpoint = "";
+
+static void note(int priority, const char *what, int number) {
+    syslog(priority, "%s: %s %d", mountpoint, what, number);
+}
+
+// Starts PROGRAM; *mine is the keeper's end of its socket.
+static pid_t start(char **arguments, int *mine, const sigset_t *before) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        sigprocmask(SIG_SETMASK, before, NULL);
+        for (int signal = 1; signal < 32; signal++)
+            if (signal != SIGPIPE) (void)sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+        const int given[] = {ends[1], memory, connection, report};
+        for (unsigned i = 0; i < sizeof given / sizeof *given; i++)
+            if (given[i] >= 0) fcntl(given[i], F_SETFD, 0);
+        snprintf(kept, sizeof kept, "%u %d %d %d %d", ordinal, given[0], given[1], given[2], given[3]);
+        setenv("FFMOUNT_KEPT", kept, 1);
+        execv(arguments[0], arguments);
+        _exit(127);
+    }
+    close(ends[1]);
+    if (child < 0) close(ends[0]);
+    *mine = child < 0 ? -1 : ends[0];
+    return child;
+}
+
+// Receives a message; returns its byte, 0 if there is none.
+static char receive(int socket) {
+    char byte = 0;
+    struct iovec bytes = {&byte, 1};
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return 0;
+    const struct cmsghdr *sent = CMSG_FIRSTHDR(&message);
+    if (sent && sent->cmsg_type == SCM_RIGHTS) {
+        int file;
+        memcpy(&file, CMSG_DATA(sent), sizeof file);
+        if (connection < 0) connection = file; else close(file);
+    }
+    return byte;
+}
+
+static int is_gone(void) {
+    struct pollfd look = {.fd = connection, .events = 0};
+    return connection < 0 || (poll(&look, 1, 0) > 0 && look.revents & POLLERR);
+}
+
+static void detach(void) {
+    setsid();
+    if (chdir("/") < 0) return;
+    const int nothing = open("/dev/null", O_RDWR);
+    for (int stream = 0; stream < 3 && nothing >= 0; stream++) dup2(nothing, stream);
+    if (nothing > 2) close(nothing);
+    close(report);
+    report = -1;
+}
+
+int main(int count, char **arguments) {
+    if (count < 4) {
+        fputs("ffkeep: ffmount starts it\n", stderr);
+        return 64;
+    }
+    report = atoi(arguments[1]);
+    mountpoint = arguments[count - 1];
+    openlog("ffmount", LOG_PID, LOG_DAEMON);
+    memory = memfd_create("ffmount", MFD_CLOEXEC);
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    const int handled[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+    for (unsigned i = 0; i < sizeof handled / sizeof *handled; i++) sigaddset(&signals, handled[i]);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    // What a process gets is not blocked there by who started this one.
+    sigset_t none;
+    sigemptyset(&none);
+    const int arrivals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (memory < 0 || arrivals < 0) return 1;
+
+    int socket = -1, answers = 0, ends = 0, failed_starts = 0, deaths = 0;
+    struct timespec second = {0, 0};
+    pid_t child = start(arguments + 2, &socket, &none);
+    while (child > 0) {
+        struct pollfd waits[2] = {{.fd = arrivals, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
+        if (poll(waits, socket < 0 ? 1 : 2, -1) < 0 && errno != EINTR) return 1;
+        for (char byte; socket >= 0 && (byte = receive(socket));) {
+            if (byte == 'R') {
+                answers = 1;
+                failed_starts = 0;
+                if (report >= 0) detach();
+            }
+            ends |= byte == 'E';
+        }
+        if (waits[1].revents & POLLHUP) {
+            close(socket);
+            socket = -1;
+        }
+        struct signalfd_siginfo arrival;
+        while (read(arrivals, &arrival, sizeof arrival) == sizeof arrival)
+            if (arrival.ssi_signo != SIGCHLD) {
+                ends = 1;
+                kill(child, (int)arrival.ssi_signo);
+            }
+        int status;
+        if (waitpid(child, &status, WNOHANG) != child) continue;
+        if (socket >= 0)
+            for (char byte; (byte = receive(socket));) ends |= byte == 'E';
+        if (socket >= 0) close(socket);
+        socket = -1;
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        // It never answered: nobody has relied on it.
+        if (ordinal == 0 && !answers) return code;
+        if (is_gone()) return WIFEXITED(status) ? code : 0;
+        if (ends || code == 0) return code;
+        if (WIFSIGNALED(status)) note(LOG_ERR, "the serving process was ended by signal", WTERMSIG(status));
+        else note(LOG_ERR, "the serving process ended with", code);
+        if (!answers && ++failed_starts >= most_failed_starts) {
+            note(LOG_CRIT, "given up: no process could start after tries:", failed_starts);
+            break;
+        }
+        if (++ordinal > most_ordinals) {
+            note(LOG_CRIT, "given up after processes:", (int)ordinal);
+            break;
+        }
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec != second.tv_sec) deaths = 0;
+        second = now;
+        // One that dies at once again leaves the processor to others meanwhile.
+        if (!answers || ++deaths > usual_deaths_a_second) usleep(100000 * (unsigned)(failed_starts + 1));
+        answers = 0;
+        child = start(arguments + 2, &socket, &none);
+    }
+    // Nobody answers any more: who waits is told by the end of the connection.
+    return 1;
+}

@@ -1,0 +1,177 @@
+public import Bytes
+public import Files
+
+/// What the next process needs to know of the nodes that the kernel has references to: their ids, generations, places,
+/// counts, and what they stand for. The items themselves are found again by their names.
+///
+/// Whoever writes is under the lock of `NodeTable`. Each change ends with a single store that makes it hold, so that a
+/// process may end at any instruction; a count may be too high then, never too low.
+public final class NodeLedger: Sendable {
+  /// A node as recorded.
+  struct Record {
+    let parent: UInt32
+    let name: FileName
+    let generation: UInt64
+    let lookups: UInt64
+    let inode: UInt64
+    /// nil for a real file.
+    let content: UInt64?
+    let isConcealed: Bool
+    let isNameless: Bool
+    let kind: UInt8
+
+    func stands(for found: Found) -> Bool {
+      guard kind == found.item.kind.rawValue, !isNameless else { return false }
+      guard let content else { return found.item.content == nil && inode == found.item.inode }
+      return content == found.item.content && isConcealed == found.face.isConcealed
+    }
+  }
+
+  private let memory: LastingMemory
+  private let names: NameStore
+
+  // MARK: Layout
+
+  /// Of what is written; another one's is not read.
+  private static let version: UInt64 = 1
+  private enum Head {
+    static let version = 0
+    static let generation = 8
+    /// The first id that was never used.
+    static let end = 16
+    /// The length of the kernel's INIT request, and the request.
+    static let greeting = 24
+    static let most = headSize - greeting - 8
+  }
+  /// Places in a record.
+  private enum Field {
+    static let lookups = 0
+    /// The parent's id, and above it where the name is: one store moves a node.
+    static let place = 8
+    static let generation = 16
+    static let inode = 24
+    static let content = 32
+    static let flags = 40
+    static let size = 48
+  }
+  private enum Flag {
+    static let derived: UInt64 = 1
+    static let concealed: UInt64 = 2
+    static let nameless: UInt64 = 4
+    static let kindShift: UInt64 = 8
+  }
+  private static let headSize = 4096
+  /// As many nodes as there may be, and room for their names.
+  private static let mostNodes = 1 << 25
+  private static let namesStart = headSize + mostNodes * Field.size
+  private static let capacity = namesStart + NameStore.capacity
+
+  /// - Throws: the errno of mapping it; EPROTO if another version has written it.
+  public init(_ file: borrowing Descriptor) throws(Fault) {
+    memory = try LastingMemory(file, capacity: Self.capacity)
+    let version = memory.load(Head.version, as: UInt64.self)
+    guard version == 0 || version == Self.version else { throw Fault(.unsupported, "a table of version \(version)") }
+    names = NameStore(memory, at: Self.namesStart)
+    if version == 0 {
+      memory.store(UInt64.random(in: 1...0x3fff_ffff), at: Head.generation)
+      memory.store(UInt64(2), at: Head.end)
+      memory.store(Self.version, at: Head.version)
+    }
+    names.claim(ids.map { memory.load(place(of: $0) + Field.place, as: UInt64.self) >> 32 })
+  }
+
+  private func place(of id: UInt32) -> Int { Self.headSize + Int(id) * Field.size }
+
+  private func field(_ field: Int, of id: UInt32) -> UInt64 { memory.load(place(of: id) + field, as: UInt64.self) }
+
+  // MARK: The kernel's INIT request
+
+  /// What the kernel said first; nil if nobody was told yet.
+  public var greeting: [UInt8]? {
+    let count = Int(memory.load(Head.greeting, as: UInt64.self))
+    return count > 0 && count <= Head.most ? memory.bytes(at: Head.greeting + 8, count: count) : nil
+  }
+
+  public func record(greeting bytes: [UInt8]) {
+    guard bytes.count <= Head.most else { return }
+    memory.store(bytes[...], at: Head.greeting + 8)
+    memory.store(UInt64(bytes.count), at: Head.greeting)
+  }
+
+  // MARK: Reading
+
+  /// The first id that was never used.
+  var end: UInt32 { UInt32(memory.load(Head.end, as: UInt64.self)) }
+
+  /// The ids that the kernel has references to, without the root. O(n) in those ever used.
+  var ids: [UInt32] { (2..<max(2, end)).filter { field(Field.lookups, of: $0) > 0 } }
+
+  subscript(id: UInt32) -> Record? {
+    guard id >= 2, id < end else { return nil }
+    let lookups = field(Field.lookups, of: id)
+    guard lookups > 0 else { return nil }
+    let place = field(Field.place, of: id)
+    guard UInt32(truncatingIfNeeded: place) < end else { return nil }
+    let flags = field(Field.flags, of: id)
+    return Record(
+      parent: UInt32(truncatingIfNeeded: place), name: names[place >> 32],
+      generation: field(Field.generation, of: id), lookups: lookups, inode: field(Field.inode, of: id),
+      content: flags & Flag.derived != 0 ? field(Field.content, of: id) : nil,
+      isConcealed: flags & Flag.concealed != 0, isNameless: flags & Flag.nameless != 0,
+      kind: UInt8(truncatingIfNeeded: flags >> Flag.kindShift))
+  }
+
+  /// Whether a node is recorded in this folder with this name.
+  func isPlaced(_ id: UInt32, _ parent: UInt32, _ name: FileName) -> Bool {
+    let place = field(Field.place, of: id)
+    return UInt32(truncatingIfNeeded: place) == parent && names.holds(name, at: place >> 32)
+  }
+
+  // MARK: Writing
+
+  /// The generation of the next new node.
+  func nextGeneration() -> UInt64 {
+    let next = memory.load(Head.generation, as: UInt64.self) + 1
+    memory.store(next, at: Head.generation)
+    return next
+  }
+
+  /// Whether a node of this id can be recorded.
+  func hasRoom(for id: Int) -> Bool { id < Self.mostNodes && names.hasRoom }
+
+  /// Records a new node, looked up once.
+  func add(_ node: Node, in parent: UInt32) {
+    let place = place(of: node.id)
+    let item = node.item
+    var flags = UInt64(item.kind.rawValue) << Flag.kindShift
+    if let content = item.content {
+      flags |= Flag.derived
+      memory.store(content, at: place + Field.content)
+    }
+    if node.face.isConcealed { flags |= Flag.concealed }
+    memory.store(UInt64(parent) | names.add(node.name) << 32, at: place + Field.place)
+    memory.store(node.generation, at: place + Field.generation)
+    memory.store(node.inode, at: place + Field.inode)
+    memory.store(flags, at: place + Field.flags)
+    if node.id >= end { memory.store(UInt64(node.id) + 1, at: Head.end) }
+    memory.store(UInt64(1), at: place + Field.lookups)
+  }
+
+  func setLookups(_ lookups: UInt64, of id: UInt32) { memory.store(lookups, at: place(of: id) + Field.lookups) }
+
+  /// Its id may be another node's afterwards.
+  func remove(_ id: UInt32) {
+    setLookups(0, of: id)
+    names.remove(field(Field.place, of: id) >> 32)
+  }
+
+  func leaveNameless(_ id: UInt32) {
+    memory.store(field(Field.flags, of: id) | Flag.nameless, at: place(of: id) + Field.flags)
+  }
+
+  func move(_ id: UInt32, to parent: UInt32, _ name: FileName) {
+    let before = field(Field.place, of: id) >> 32
+    memory.store(UInt64(parent) | names.add(name) << 32, at: place(of: id) + Field.place)
+    names.remove(before)
+  }
+}

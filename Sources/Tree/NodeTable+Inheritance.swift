@@ -1,0 +1,60 @@
+internal import Bytes
+
+/// Nodes that an earlier process has given to the kernel.
+extension NodeTable.State {
+  /// Takes over what the ledger has. Each is found again when it is asked for. O(n) in the ids ever used.
+  mutating func inherit() {
+    guard let ledger else { return }
+    let end = Int(max(2, ledger.end))
+    slots += Array(repeating: NodeTable.Slot(), count: end - slots.count)
+    names = NameTable(expecting: end)
+    for id in UInt32(2)..<UInt32(end) {
+      guard let record = ledger[id] else {
+        free.append(id)
+        continue
+      }
+      slots[Int(id)].lookups = record.lookups
+      slots[Int(id)].isInherited = true
+      slots[Int(id)].isNameless = record.isNameless
+      slots[Int(record.parent)].children += 1
+      count += 1
+      if !record.isNameless { names.insert(id, NameTable.hash(record.parent, record.name.bytes)) }
+    }
+  }
+
+  /// The node of an inherited id, if it stands for what was found under its name; no lookup is added.
+  mutating func adopt(_ id: UInt32, _ parent: Node, _ found: Found, depth: Int) -> Node? {
+    guard slots[Int(id)].isInherited, let record = ledger?[id], record.stands(for: found) else { return nil }
+    let node = Node(
+      id: id, generation: record.generation, parent: parent, name: record.name, item: found.item, depth: depth,
+      face: found.face, inode: record.inode)
+    // The kernel may have been told an estimate.
+    if record.content != nil, node.item.kind == .file { node.toldSize.noteEstimate() }
+    slots[Int(id)].node = node
+    slots[Int(id)].isInherited = false
+    if viewsBeside != nil, record.content != nil, parent.item.content == nil {
+      viewsBeside?[parent.id, default: []].insert(id)
+    }
+    if !node.item.isImmutable { changingCount += 1 }
+    return node
+  }
+
+  /// Another thing has the name of an inherited node, which nobody can find any more.
+  mutating func loseName(_ id: UInt32) {
+    guard let record = ledger?[id] else { return }
+    names.remove(id, NameTable.hash(record.parent, record.name.bytes)) { [slots, ledger] in
+      Self.hash($0, slots, ledger)
+    }
+    slots[Int(id)].isNameless = true
+    ledger?.leaveNameless(id)
+  }
+
+  /// The kernel has forgotten a node that nobody has asked for.
+  mutating func vacateInherited(_ id: UInt32) {
+    if !slots[Int(id)].isNameless { loseName(id) }
+    if let record = ledger?[id] { slots[Int(record.parent)].children -= 1 }
+    slots[Int(id)] = NodeTable.Slot()
+    ledger?.remove(id)
+    free.append(id)
+  }
+}
