@@ -136,7 +136,7 @@ let package = Package(
       ]),
 
     // Mount: what the kernel asks, and what the tree answers.
-    module("FuseLink", in: "Mount", ["Threads", "CFuse3", "CPosix"]),
+    module("FuseLink", in: "Mount", ["Bytes", "Threads", "Files", "CFuse3", "CPosix"]),
     module("Mount", in: "Mount", ["Bytes", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
 
     // Views: a module a family, which knows no other one; several read compressed files.

@@ -39,9 +39,6 @@ public final class NodeLedger: Sendable {
     static let generation = 8
     /// The first id that was never used.
     static let end = 16
-    /// The length of the kernel's INIT request, and the request.
-    static let greeting = 24
-    static let most = headSize - greeting - 8
   }
   /// Places in a record.
   private enum Field {
@@ -64,11 +61,13 @@ public final class NodeLedger: Sendable {
   /// As many nodes as there may be, and room for their names.
   private static let mostNodes = 1 << 25
   private static let namesStart = headSize + mostNodes * Field.size
-  private static let capacity = namesStart + NameStore.capacity
+  public static let capacity = namesStart + NameStore.capacity
 
-  /// - Throws: the errno of mapping it; EPROTO if another version has written it.
-  public init(_ file: borrowing Descriptor) throws(Fault) {
-    memory = try LastingMemory(file, capacity: Self.capacity)
+  /// Maps `capacity` bytes of a file from `offset` on.
+  ///
+  /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
+  public init(_ file: borrowing Descriptor, at offset: Int) throws(Fault) {
+    memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(Head.version, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "a table of version \(version)") }
     names = NameStore(memory, at: Self.namesStart)
@@ -83,20 +82,6 @@ public final class NodeLedger: Sendable {
   private func place(of id: UInt32) -> Int { Self.headSize + Int(id) * Field.size }
 
   private func field(_ field: Int, of id: UInt32) -> UInt64 { memory.load(place(of: id) + field, as: UInt64.self) }
-
-  // MARK: The kernel's INIT request
-
-  /// What the kernel said first; nil if nobody was told yet.
-  public var greeting: [UInt8]? {
-    let count = Int(memory.load(Head.greeting, as: UInt64.self))
-    return count > 0 && count <= Head.most ? memory.bytes(at: Head.greeting + 8, count: count) : nil
-  }
-
-  public func record(greeting bytes: [UInt8]) {
-    guard bytes.count <= Head.most else { return }
-    memory.store(bytes[...], at: Head.greeting + 8)
-    memory.store(UInt64(bytes.count), at: Head.greeting)
-  }
 
   // MARK: Reading
 

@@ -13,16 +13,17 @@ internal import Synchronization
   /// In bytes.
   public let capacity: Int
 
-  /// Maps `file`, which stays open for the mapping alone, with room for `capacity` bytes, a multiple of a page. What is new
-  /// in it is zero.
+  /// Maps `capacity` bytes of `file`, which stays open for the mapping alone, from `offset` on; both are multiples of a page.
+  /// What is new in it is zero.
   ///
   /// - Throws: the errno of ftruncate(2) or mmap(2).
-  public init(_ file: borrowing Descriptor, capacity: Int) throws(Fault) {
+  public init(_ file: borrowing Descriptor, at offset: Int, capacity: Int) throws(Fault) {
     let raw = file.raw
     var status = stat()
     _ = try systemCall("fstat") { unsafe fstat(raw, &status) }
-    if status.st_size < capacity { _ = try systemCall("ftruncate") { ftruncate(raw, capacity) } }
-    let mapped = unsafe mmap(nil, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | Int32(MAP_NORESERVE), raw, 0)
+    let end = offset + capacity
+    if status.st_size < end { _ = try systemCall("ftruncate") { ftruncate(raw, end) } }
+    let mapped = unsafe mmap(nil, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | Int32(MAP_NORESERVE), raw, offset)
     guard let mapped = unsafe mapped, unsafe mapped != MAP_FAILED else { throw Fault(.system(errno), "mmap") }
     unsafe start = mapped
     self.capacity = capacity
@@ -32,6 +33,12 @@ internal import Synchronization
 
   private func check(_ place: Int, _ count: Int) {
     precondition(place >= 0 && count >= 0 && place <= capacity - count)
+  }
+
+  /// The address of `count` bytes for others to write to; valid while this object is.
+  public func address(of place: Int, count: Int) -> UnsafeMutableRawPointer {
+    check(place, count)
+    return unsafe start + place
   }
 
   /// The number at a place that is a multiple of its size.

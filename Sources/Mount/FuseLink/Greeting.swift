@@ -15,8 +15,7 @@ internal import Glibc
 
   /// Answers it, and adds the flag that libfuse 3.14 omits: that several lookups in a folder may run in parallel, so that
   /// one that blocks does not hold up the others. A process that takes a mount over answers what the first one got, which
-  /// the kernel ignores if it has an answer; then it asks for the requests that nobody has answered. `expires` is told
-  /// whether the kernel lets names expire.
+  /// the kernel ignores if it has an answer. `expires` is told whether the kernel lets names expire.
   func answer(_ expires: (Bool) -> Void) {
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
@@ -43,12 +42,11 @@ internal import Glibc
     // FUSE_HANDLE_KILLPRIV_V2, which it does not know: the kernel does not ask for an attribute before each write.
     if count >= 32, isWritable, offer.clearsSetIds { answer[31] |= 1 << 4 }
     _ = unsafe write(wire, answer, count)
-    if legacy?.greeting != nil { askAgain(wire) }
   }
 
   /// The request: recorded, or from the kernel.
   private func receive(_ buffer: inout fuse_buf) -> Bool {
-    if let greeting = legacy?.greeting {
+    if let legacy, legacy.connection != nil, let greeting = legacy.slots.greeting {
       unsafe buffer.mem = malloc(greeting.count)
       guard let memory = unsafe buffer.mem else { return false }
       unsafe greeting.withUnsafeBytes { unsafe memory.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
@@ -56,14 +54,7 @@ internal import Glibc
       return true
     }
     guard unsafe fuse_session_receive_buf(session, &buffer) > 0, let memory = unsafe buffer.mem else { return false }
-    legacy?.record(unsafe Array(UnsafeRawBufferPointer(start: memory, count: buffer.size)))
+    legacy?.slots.record(greeting: unsafe Array(UnsafeRawBufferPointer(start: memory, count: buffer.size)))
     return true
-  }
-
-  /// Has the kernel send again what it has no answer to: Linux 6.9.
-  private func askAgain(_ wire: Int32) {
-    // struct fuse_out_header: u32 length, s32 FUSE_NOTIFY_RESEND, u64 0.
-    let message: [UInt64] = [16 | 7 << 32, 0]
-    _ = unsafe message.withUnsafeBytes { unsafe write(wire, $0.baseAddress, $0.count) }
   }
 }

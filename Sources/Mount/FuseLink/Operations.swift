@@ -127,6 +127,8 @@ enum Operations {
     unsafe fileSystem(fuse_req_userdata(request)!)
   }
 
+  static func slots(_ request: fuse_req_t) -> RequestSlots? { unsafe anchor(fuse_req_userdata(request)!).slots }
+
   static func handles(_ request: fuse_req_t) -> Handles { unsafe anchor(fuse_req_userdata(request)!).handles }
 
   /// Calls `body` with what a request is about, which is opened again if an earlier process had it open.

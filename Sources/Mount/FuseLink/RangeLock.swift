@@ -31,6 +31,6 @@ extension Request {
     answer.l_start = off_t(lock.start)
     answer.l_len = off_t(lock.count)
     answer.l_pid = lock.process
-    _ = unsafe fuse_reply_lock(take(), &answer)
+    unsafe send { unsafe fuse_reply_lock($0, &answer) }
   }
 }

@@ -1,4 +1,5 @@
 public import CFuse3
+internal import CPosix
 internal import Glibc
 
 /// A request of the kernel that waits for its reply.
@@ -8,15 +9,31 @@ internal import Glibc
 @safe public struct Request: ~Copyable, @unchecked Sendable {
   // Sendable: libfuse allows any thread to reply.
   let raw: fuse_req_t
+  /// Where it is for the next process.
+  let slot: Int32
 
-  init(_ raw: fuse_req_t) { unsafe self.raw = raw }
+  /// On the thread that received it.
+  init(_ raw: fuse_req_t) {
+    unsafe self.raw = raw
+    slot = ffmount_take_slot()
+  }
 
-  deinit { _ = unsafe fuse_reply_err(raw, EIO) }
+  deinit { _ = unsafe Request.send(raw, slot) { unsafe fuse_reply_err($0, EIO) } }
 
-  consuming func take() -> fuse_req_t {
-    let raw = unsafe raw
+  /// Calls `body`, which replies, and gives the slot back. Returns 0, or the negative errno if nobody waits any more.
+  @discardableResult
+  consuming func send(_ body: (fuse_req_t) -> Int32) -> Int32 {
+    let (raw, slot) = unsafe (raw, slot)
     discard self
-    return unsafe raw
+    return unsafe Request.send(raw, slot, body)
+  }
+
+  private static func send(_ raw: fuse_req_t, _ slot: Int32, _ body: (fuse_req_t) -> Int32) -> Int32 {
+    guard slot != RequestSlots.none else { return unsafe body(raw) }
+    let slots = unsafe Operations.slots(raw)
+    let status = unsafe body(raw)
+    slots?.release(slot)
+    return status
   }
 
   /// The thread that made the request.
@@ -29,7 +46,7 @@ internal import Glibc
   public var umask: UInt32 { unsafe fuse_req_ctx(raw).pointee.umask }
 
   /// Replies with an errno; 0 is success without a value.
-  public consuming func reply(error: Int32) { _ = unsafe fuse_reply_err(take(), error) }
+  public consuming func reply(error: Int32) { unsafe send { unsafe fuse_reply_err($0, error) } }
 
   /// What the kernel may cache of a node.
   public struct Node: Sendable {
@@ -63,19 +80,19 @@ internal import Glibc
   /// Answers lookup. Returns false if nobody waits any more: then the kernel has not counted the lookup.
   public consuming func reply(_ node: Node) -> Bool {
     var entry = node.parameters
-    return unsafe fuse_reply_entry(take(), &entry) == 0
+    return unsafe send { unsafe fuse_reply_entry($0, &entry) } == 0
   }
 
   /// Answers getattr; the kernel may cache the status for `seconds`.
   public consuming func reply(_ status: stat, lifetime seconds: Double) {
     var status = status
-    _ = unsafe fuse_reply_attr(take(), &status, seconds)
+    unsafe send { unsafe fuse_reply_attr($0, &status, seconds) }
   }
 
   /// Answers readlink.
   public consuming func reply(linkTarget target: [UInt8]) {
     let terminated = target.map { CChar(bitPattern: $0) } + [0]
-    _ = unsafe fuse_reply_readlink(take(), terminated)
+    unsafe send { unsafe fuse_reply_readlink($0, terminated) }
   }
 
   /// What the kernel may do with an opened file or folder.
@@ -104,7 +121,7 @@ internal import Glibc
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
     // The caller was interrupted: no release will come.
-    if unsafe fuse_reply_open(take(), &info) != 0 { handles.release(info.fh) }
+    if unsafe send({ unsafe fuse_reply_open($0, &info) }) != 0 { handles.release(info.fh) }
   }
 
   /// Answers create. Returns false if nobody waits any more: then the kernel has not counted the lookup.
@@ -112,39 +129,40 @@ internal import Glibc
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
     var entry = node.parameters
-    if unsafe fuse_reply_create(take(), &entry, &info) == 0 { return true }
+    if unsafe send({ unsafe fuse_reply_create($0, &entry, &info) }) == 0 { return true }
     handles.release(info.fh)
     return false
   }
 
   /// Answers write and copy_file_range.
-  public consuming func reply(written count: Int) { _ = unsafe fuse_reply_write(take(), count) }
+  public consuming func reply(written count: Int) { unsafe send { unsafe fuse_reply_write($0, count) } }
 
   @discardableResult
   public consuming func reply(bytes: UnsafeRawBufferPointer) -> Bool {
-    unsafe fuse_reply_buf(take(), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count) == 0
+    unsafe send { unsafe fuse_reply_buf($0, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count) } == 0
   }
 
   /// Replies with bytes.
   public consuming func reply(bytes: [UInt8]) {
-    let raw = unsafe take()
-    unsafe bytes.withUnsafeBytes {
-      _ = unsafe fuse_reply_buf(raw, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+    unsafe send { raw in
+      unsafe bytes.withUnsafeBytes {
+        unsafe fuse_reply_buf(raw, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+      }
     }
   }
 
   /// Replies with bytes of a file, spliced by the kernel where possible.
   public consuming func reply(descriptor: Int32, offset: Int64, count: Int) {
-    _ = unsafe ffmount_reply_descriptor(take(), descriptor, off_t(offset), count)
+    unsafe send { unsafe ffmount_reply_descriptor($0, descriptor, off_t(offset), count) }
   }
 
   /// Answers lseek with an offset in the file.
-  public consuming func reply(offset: Int64) { _ = unsafe fuse_reply_lseek(take(), off_t(offset)) }
+  public consuming func reply(offset: Int64) { unsafe send { unsafe fuse_reply_lseek($0, off_t(offset)) } }
 
   /// Answers statfs.
   public consuming func reply(_ statistics: statvfs) {
     var statistics = statistics
-    _ = unsafe fuse_reply_statfs(take(), &statistics)
+    unsafe send { unsafe fuse_reply_statfs($0, &statistics) }
   }
 
   /// Answers statfs for what is on no disk of this machine: only how long names may be is known.
@@ -157,7 +175,7 @@ internal import Glibc
   /// Answers getxattr and listxattr: the value, or its size if the caller passed a capacity of 0.
   public consuming func reply(attribute value: [UInt8], capacity: Int) {
     if capacity == 0 {
-      _ = unsafe fuse_reply_xattr(take(), value.count)
+      unsafe send { unsafe fuse_reply_xattr($0, value.count) }
     } else if value.count > capacity {
       reply(error: ERANGE)
     } else {

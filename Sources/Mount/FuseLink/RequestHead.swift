@@ -1,9 +1,10 @@
 internal import CFuse3
 
-/// The start of each request: struct fuse_in_header, u32 length, u32 opcode, u64 unique.
+/// The start of each request: struct fuse_in_header, u32 length, u32 opcode, u64 unique, u64 nodeid.
 struct RequestHead {
   var opcode: UInt32 = 0
   var number: UInt64 = 0
+  var node: UInt64 = 0
   /// The unique number of the request that this one interrupts.
   var interrupted: UInt64?
 
@@ -11,6 +12,7 @@ struct RequestHead {
     guard unsafe buffer.size >= 40, let memory = unsafe buffer.mem else { return }
     opcode = unsafe memory.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
     number = unsafe memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    node = unsafe memory.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
     guard opcode == 36, unsafe buffer.size >= 48 else { return }
     interrupted = unsafe memory.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
   }
@@ -18,6 +20,16 @@ struct RequestHead {
   /// Whether answering takes longer than waking another thread: not for FORGET, RELEASE, RELEASEDIR, INTERRUPT,
   /// BATCH_FORGET.
   var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }
+
+  /// Whether it is about a name in its node: LOOKUP.
+  var hasName: Bool { opcode == 1 }
+
+  /// What it asks, and of which node.
+  var subject: UInt64 { node << 8 | UInt64(opcode & 0xff) }
+
+  /// Whether another process may do it again if this one has not answered: what is counted is not counted twice. FORGET,
+  /// BATCH_FORGET, INIT, INTERRUPT.
+  var isRepeatable: Bool { ![2, 26, 36, 42].contains(opcode) }
 
   /// Whether the caller may be told that it was interrupted while the request is worked on: not of one that changes
   /// something, of which it has to know whether that was done. SETATTR, SYMLINK, MKNOD to LINK, WRITE, SETXATTR,

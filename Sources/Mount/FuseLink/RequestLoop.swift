@@ -54,9 +54,12 @@ internal import Threads
 
   /// Whether there are requests that change something.
   private let isWritable: Bool
+  /// Where requests are for the next process; nil if there is none.
+  let slots: RequestSlots?
 
-  init(_ session: OpaquePointer, limit: Int, evenHeldUp most: Int, isWritable: Bool) {
+  init(_ session: OpaquePointer, limit: Int, evenHeldUp most: Int, isWritable: Bool, slots: RequestSlots?) {
     unsafe self.session = session
+    self.slots = slots
     self.isWritable = isWritable
     self.limit = limit
     self.most = max(limit, most)
@@ -185,23 +188,22 @@ internal import Threads
       threads[own] = reader
       beginning -= 1
     }
-    var buffer = unsafe fuse_buf()
-    defer { unsafe free(buffer.mem) }
+    var buffer = RequestBuffer(slots)
     var status: Int32 = 0
     var poll = AdaptivePoll()
     while !isEnding.load(ordering: .relaxed) {
       receiving.wrappingAdd(1, ordering: .relaxed)
       if poll.isWorthwhile { poll.wait { hasQuestion() } }
-      status = poll.timing { unsafe fuse_session_receive_buf(session, &buffer) }
+      status = poll.timing { unsafe buffer.receive(session) }
       receiving.wrappingSubtract(1, ordering: .relaxed)
       if status == -EINTR { continue }
       if status <= 0 { break }
       questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
       if limit > 1 {
         if watchdogSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchdog() }
-        unsafe take(RequestHead(buffer), for: reader)
+        take(buffer.head, for: reader)
       }
-      unsafe fuse_session_process_buf(session, &buffer)
+      unsafe buffer.process(session)
       reader.question.store(0, ordering: .releasing)
       if receiving.load(ordering: .relaxed) > 0, !hasQuestion(), !sleep() { return end(own) }
     }
@@ -224,6 +226,7 @@ internal import Threads
   }
 
   func hasQuestion() -> Bool {
+    if slots?.hasInherited ?? false { return true }
     var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe Glibc.poll(&poll, 1, 0) > 0
   }

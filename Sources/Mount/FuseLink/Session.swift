@@ -11,9 +11,11 @@ internal import Synchronization
   final class Anchor: Sendable {
     let fileSystem: any FileSystem
     let handles: Handles
-    init(_ fileSystem: any FileSystem, _ handles: Handles) {
+    let slots: RequestSlots?
+    init(_ fileSystem: any FileSystem, _ legacy: Legacy?) {
       self.fileSystem = fileSystem
-      self.handles = handles
+      handles = Handles(ordinal: legacy?.ordinal ?? 0)
+      slots = legacy?.slots
     }
   }
 
@@ -40,7 +42,7 @@ internal import Synchronization
     var words = ["ffmount"]
     if isDebugging { words.append("-d") }
     if !options.isEmpty { words += ["-o", options.joined(separator: ",")] }
-    let anchor = Anchor(fileSystem, Handles(ordinal: legacy?.ordinal ?? 0))
+    let anchor = Anchor(fileSystem, legacy)
     let user = unsafe Unmanaged.passUnretained(anchor).toOpaque()
     var pointers = unsafe words.map { unsafe strdup($0) }
     defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
@@ -109,7 +111,7 @@ internal import Synchronization
   ) -> Ending {
     unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer { expires.store($0, ordering: .relaxed) }
     let readers = unsafe RequestLoop(
-      raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable)
+      raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable, slots: legacy?.slots)
     readers.start()
     _ = readers.waitForEnd(idleness)
     ending()

@@ -32,13 +32,15 @@ extension MountedTree {
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
         asker.interest.run {
-          // Does no work for a caller that no longer waits.
-          if asker.interest.isLost { return asker.giveUp() }
-          do throws(Fault) { try attempt() } catch {
-            if error.isDelay {
-              return asker.interest.isLost ? asker.giveUp() : again(asker, after: error, node, attempt)
+          asker.working {
+            // Does no work for a caller that no longer waits.
+            if asker.interest.isLost { return asker.giveUp() }
+            do throws(Fault) { try attempt() } catch {
+              if error.isDelay {
+                return asker.interest.isLost ? asker.giveUp() : again(asker, after: error, node, attempt)
+              }
+              if let request = asker.take() { fail(request, error, node) }
             }
-            if let request = asker.take() { fail(request, error, node) }
           }
           // `pending` retains the result until here.
           withExtendedLifetime(pending) {}

@@ -58,6 +58,7 @@ extension MountPlan {
     // Larger allocations are mapped: returned to the system at once when freed, and not copied when they grow.
     ffmount_map_from(2 << 20)
     Session.blockSignals()
+    if keeping != nil { ffmount_count_traps() }
     if let warning = options.writingWarning { logger.warning("\(mountpoint): \(warning)") }
     // What is made in the mount has the permissions that its maker gives it.
     if options.isWritable { _ = umask(0) }
@@ -74,7 +75,7 @@ extension MountPlan {
       options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
     // Threads' pipes and wake-ups, and /dev/fuse, are reserved, too.
     let reserve = ShownSource.reserve(options, conversions) + 3 * options.threads
-    let ledger = try keeping.map { try NodeLedger($0.shared) }
+    let ledger = try keeping.map { try NodeLedger($0.shared, at: RequestSlots.capacity) }
     let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve, ledger: ledger)
 
     var settings = MountedTree.Options()
@@ -95,7 +96,7 @@ extension MountPlan {
     service.threads = options.threads
     service.idleTime = options.idleTime
     service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
-    if let keeping, let ledger { service.legacy = legacy(keeping, ledger) }
+    service.legacy = try keeping.map(legacy)
     let ending: Session.Ending
     do throws(Session.Failure) {
       ending = try mounted.serve(service) {
@@ -116,14 +117,11 @@ extension MountPlan {
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
 
-  private func legacy(_ keeping: Keeping, _ ledger: NodeLedger) -> Legacy {
+  private func legacy(_ keeping: Keeping) throws -> Legacy {
     Legacy(
-      ordinal: keeping.ordinal, connection: keeping.connection,
-      greeting: keeping.connection == nil ? nil : ledger.greeting
+      ordinal: keeping.ordinal, connection: keeping.connection, slots: try RequestSlots(keeping.shared, at: 0)
     ) { connection in
       keeping.tell(.mounted, connection)
-    } record: { greeting in
-      ledger.record(greeting: greeting)
     } unmount: { [mountpoint] in
       _ = Fusermount.detach(mountpoint)
     }

@@ -100,3 +100,17 @@ void ffmount_act_as_oneself(void);
 /// Whether the calling thread goes without CAP_FSETID: then what it writes to loses its set-id bits, as for an
 /// ordinary user.
 void ffmount_clear_set_ids(int clears);
+
+// What a thread works on when it dies: a trap cannot be noticed in Swift.
+
+/// Counts a trap of this thread from now on at `counter`, which another process reads; NULL for nowhere.
+void ffmount_blame(uint32_t *counter);
+/// Where this thread counts them.
+uint32_t *ffmount_blamed(void);
+/// Has SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE and SIGABRT counted before they end the process.
+void ffmount_count_traps(void);
+/// Gives this thread a stack for that which is not full when its own is.
+void ffmount_use_alternate_stack(void);
+/// The slot of the request that this thread is about to answer, which whoever answers it takes: -1 if it is taken.
+void ffmount_offer_slot(int32_t slot);
+int32_t ffmount_take_slot(void);

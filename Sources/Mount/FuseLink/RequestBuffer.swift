@@ -1,0 +1,78 @@
+internal import CFuse3
+internal import CPosix
+internal import Glibc
+
+/// Where a reader has the kernel put its requests, one at a time: in memory of its own, or in slots that the next process
+/// finds.
+@safe struct RequestBuffer: ~Copyable {
+  private let slots: RequestSlots?
+  /// The own memory, once there is a request.
+  private var own = unsafe fuse_buf()
+  /// The present request.
+  private var buffer = unsafe fuse_buf()
+  private var slot = RequestSlots.none
+
+  init(_ slots: RequestSlots?) {
+    self.slots = slots
+    if slots != nil { ffmount_use_alternate_stack() }
+  }
+
+  deinit {
+    slots?.release(slot)
+    unsafe free(own.mem)
+  }
+
+  var head: RequestHead { unsafe RequestHead(buffer) }
+
+  /// Waits for the next request, or takes one that an earlier process has left. Returns its size, 0 at the end of the mount,
+  /// or a negative errno.
+  mutating func receive(_ session: OpaquePointer) -> Int32 {
+    guard let slots else { return unsafe receiveIntoOwn(session) }
+    while let inherited = slots.takeInherited() {
+      unsafe buffer.mem = slots.address(inherited)
+      // struct fuse_in_header begins with the length.
+      unsafe buffer.size = Int(buffer.mem.load(as: UInt32.self))
+      let head = head
+      if head.isRepeatable, !slots.isPoison(inherited, head) {
+        slots.release(slot)
+        slot = inherited
+        return Int32(truncatingIfNeeded: unsafe buffer.size)
+      }
+      if head.isRepeatable { unsafe refuse(head, session) }
+      slots.release(inherited)
+    }
+    if slot == RequestSlots.none { slot = slots.take() ?? RequestSlots.none }
+    guard slot != RequestSlots.none else { return unsafe receiveIntoOwn(session) }
+    unsafe buffer.mem = slots.address(slot)
+    return unsafe fuse_session_receive_buf(session, &buffer)
+  }
+
+  private mutating func receiveIntoOwn(_ session: OpaquePointer) -> Int32 {
+    defer { unsafe buffer = own }
+    return unsafe fuse_session_receive_buf(session, &own)
+  }
+
+  /// Has the request answered, or parked.
+  mutating func process(_ session: OpaquePointer) {
+    guard let slots, slot != RequestSlots.none else { return unsafe fuse_session_process_buf(session, &buffer) }
+    let head = head
+    if slots.isPoison(head) {
+      unsafe refuse(head, session)
+    } else {
+      slots.blame(slot)
+      ffmount_offer_slot(slot)
+      unsafe fuse_session_process_buf(session, &buffer)
+      slots.blame(nil)
+      // Taken by a `Request`, which gives it back.
+      if ffmount_take_slot() == RequestSlots.none { return slot = RequestSlots.none }
+    }
+    slots.release(slot)
+    slot = RequestSlots.none
+  }
+
+  private func refuse(_ head: RequestHead, _ session: OpaquePointer) {
+    // struct fuse_out_header: u32 length, s32 error, u64 unique.
+    let answer = [16 | UInt64(UInt32(bitPattern: -EIO)) << 32, head.number]
+    _ = unsafe answer.withUnsafeBytes { unsafe write(fuse_session_fd(session), $0.baseAddress, $0.count) }
+  }
+}
