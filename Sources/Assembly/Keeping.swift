@@ -24,17 +24,27 @@ package struct Keeping: Sendable {
     guard numbers.count == 5, let ordinal = UInt16(exactly: numbers[0]), numbers[1] > 2, numbers[2] > 2 else {
       return nil
     }
+    // Started by a descriptor, it would be called by the number of that.
+    if let name = unsafe fopen("/proc/self/comm", "we") {
+      _ = unsafe fputs("ffmount", name)
+      _ = unsafe fclose(name)
+    }
     for number in numbers[1...] where number > 2 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
     return Keeping(
       ordinal: ordinal, socket: numbers[1], memory: numbers[2], connection: numbers[3] < 0 ? nil : numbers[3],
       report: numbers[4] < 0 ? nil : numbers[4])
   }
 
+  private static let program = "ffkeep"
+
+  /// Whether the keeper is installed.
+  package static var isPossible: Bool { OwnPrograms.path(of: program) != nil }
+
   /// Becomes a keeper, which starts this program with `arguments`. Returns only if that fails.
   ///
   /// - Parameter report: where the first process tells how its start went.
   package static func become(report: Int32?, _ arguments: [String]) throws {
-    guard let keeper = OwnPrograms.path(of: "ffkeep"), let own = OwnPrograms.target(ofLink: "/proc/self/exe") else {
+    guard let keeper = OwnPrograms.path(of: program), let own = OwnPrograms.target(ofLink: "/proc/self/exe") else {
       throw Refusal(.failure, "cannot keep the mount: ffkeep is missing (install it, or use -o supervise=off)")
     }
     if let report { _ = fcntl(report, F_SETFD, 0) }
@@ -43,6 +53,25 @@ package struct Keeping: Sendable {
     defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
     _ = unsafe execv(keeper, &pointers)
     throw Refusal(.failure, "cannot keep the mount: \(keeper): \(describe(errno)) (use -o supervise=off)")
+  }
+
+  /// The keeper of a serving process; nil if it has none.
+  package static func keeper(of process: Int32) -> Int32? {
+    guard let parent = field("PPid:", of: process).flatMap({ Int32($0) }) else { return nil }
+    return field("Name:", of: parent) == program ? parent : nil
+  }
+
+  /// A line of /proc/PID/status.
+  private static func field(_ name: String, of process: Int32) -> String? {
+    guard let status = unsafe fopen("/proc/\(process)/status", "re") else { return nil }
+    defer { _ = unsafe fclose(status) }
+    var line = [CChar](repeating: 0, count: 256)
+    while unsafe fgets(&line, Int32(line.count), status) != nil {
+      let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        .split(whereSeparator: \.isWhitespace)
+      if words.count == 2, words[0] == name { return String(words[1]) }
+    }
+    return nil
   }
 
   /// What a process leaves to the next.

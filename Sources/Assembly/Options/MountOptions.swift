@@ -15,8 +15,8 @@ package struct MountOptions {
   /// Whether mount(8) has said `ro`: it does so first, wherever that stood.
   var staysReadOnly = false
   package var unmountsAutomatically = false
-  /// Whether another process goes on serving when this one dies.
-  package var isKept = false
+  /// Whether another process goes on serving when this one dies; nil if nobody said.
+  package var isKept: Bool?
   package var permitsNonempty = false
   package var overrides = Overrides()
   package var name: String?

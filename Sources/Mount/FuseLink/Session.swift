@@ -12,7 +12,7 @@ internal import Synchronization
     let fileSystem: any FileSystem
     let handles: Handles
     let slots: RequestSlots?
-    init(_ fileSystem: any FileSystem, _ legacy: Legacy?) {
+    init(_ fileSystem: any FileSystem, _ legacy: Legacy? = nil) {
       self.fileSystem = fileSystem
       handles = Handles(ordinal: legacy?.ordinal ?? 0)
       slots = legacy?.slots

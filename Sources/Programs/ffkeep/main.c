@@ -1,6 +1,9 @@
 // ffkeep: keeps a mount while the processes that serve it come and go. It holds the kernel's connection and the memory that
 // each of them leaves to the next, starts the next when one dies, and reads nothing that comes from files or requests.
 //
+// SIGUSR2 has it start what PROGRAM's path leads to by now, an update, in place of the process that serves. If that does not
+// answer, the program of before goes on.
+//
 // ffkeep REPORT PROGRAM ARGUMENT…: REPORT is the descriptor that the first process tells the terminal on how its start went,
 // or -1. A process finds in FFMOUNT_KEPT its ordinal and the descriptors of: its socket, the memory, the connection, REPORT;
 // -1 for what there is not. It sends one byte a message: D with the connection once it is mounted, R when it answers requests,
@@ -29,6 +32,9 @@ enum { most_failed_starts = 10, usual_deaths_a_second = 200, most_ordinals = 655
 static int memory = -1;
 static int connection = -1;
 static int report = -1;
+// The file of PROGRAM, whatever its path leads to by now, and that of an update until it has answered.
+static int program = -1;
+static int update = -1;
 static unsigned ordinal;
 static char kept[64];
 static char *mountpoint = "";
@@ -51,7 +57,7 @@ static pid_t start(char **arguments, int *mine, const sigset_t *before) {
             if (given[i] >= 0) fcntl(given[i], F_SETFD, 0);
         snprintf(kept, sizeof kept, "%u %d %d %d %d", ordinal, given[0], given[1], given[2], given[3]);
         setenv("FFMOUNT_KEPT", kept, 1);
-        execv(arguments[0], arguments);
+        execveat(update >= 0 ? update : program, "", arguments, environ, AT_EMPTY_PATH);
         _exit(127);
     }
     close(ends[1]);
@@ -77,6 +83,12 @@ static char receive(int socket) {
         if (connection < 0) connection = file; else close(file);
     }
     return byte;
+}
+
+// Closes *file and gives it another value.
+static void replace(int *file, int other) {
+    if (*file >= 0) close(*file);
+    *file = other;
 }
 
 static int is_gone(void) {
@@ -105,14 +117,15 @@ int main(int count, char **arguments) {
     memory = memfd_create("ffmount", MFD_CLOEXEC);
     sigset_t signals, before;
     sigemptyset(&signals);
-    const int handled[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+    const int handled[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR2};
     for (unsigned i = 0; i < sizeof handled / sizeof *handled; i++) sigaddset(&signals, handled[i]);
     sigprocmask(SIG_BLOCK, &signals, &before);
     // What a process gets is not blocked there by who started this one.
     sigset_t none;
     sigemptyset(&none);
     const int arrivals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (memory < 0 || arrivals < 0) return 1;
+    program = open(arguments[2], O_PATH | O_CLOEXEC);
+    if (memory < 0 || arrivals < 0 || program < 0) return 1;
 
     int socket = -1, answers = 0, ends = 0, failed_starts = 0, deaths = 0;
     struct timespec second = {0, 0};
@@ -125,6 +138,10 @@ int main(int count, char **arguments) {
                 answers = 1;
                 failed_starts = 0;
                 if (report >= 0) detach();
+                if (update >= 0) {
+                    replace(&program, update);
+                    update = -1;
+                }
             }
             ends |= byte == 'E';
         }
@@ -134,7 +151,12 @@ int main(int count, char **arguments) {
         }
         struct signalfd_siginfo arrival;
         while (read(arrivals, &arrival, sizeof arrival) == sizeof arrival)
-            if (arrival.ssi_signo != SIGCHLD) {
+            if (arrival.ssi_signo == SIGUSR2) {
+                if (!answers) continue;
+                replace(&update, open(arguments[2], O_PATH | O_CLOEXEC));
+                // What it has not answered the next one does.
+                if (update >= 0) kill(child, SIGKILL);
+            } else if (arrival.ssi_signo != SIGCHLD) {
                 ends = 1;
                 kill(child, (int)arrival.ssi_signo);
             }
@@ -149,7 +171,11 @@ int main(int count, char **arguments) {
         if (ordinal == 0 && !answers) return code;
         if (is_gone()) return WIFEXITED(status) ? code : 0;
         if (ends || code == 0) return code;
-        if (WIFSIGNALED(status)) note(LOG_ERR, "the serving process was ended by signal", WTERMSIG(status));
+        if (update >= 0 && !answers) {
+            note(LOG_ERR, "the update does not start, the program of before goes on:", code);
+            replace(&update, -1);
+        } else if (update >= 0) note(LOG_NOTICE, "updates, as process", (int)ordinal + 1);
+        else if (WIFSIGNALED(status)) note(LOG_ERR, "the serving process was ended by signal", WTERMSIG(status));
         else note(LOG_ERR, "the serving process ended with", code);
         if (!answers && ++failed_starts >= most_failed_starts) {
             note(LOG_CRIT, "given up: no process could start after tries:", failed_starts);

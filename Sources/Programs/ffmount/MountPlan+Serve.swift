@@ -92,6 +92,8 @@ extension MountPlan {
     let mounted = MountedTree(tree, settings, logger: logger)
 
     var service = MountedTree.Service(mountpoint: mountpoint, options: options.forSession(source: source))
+    // fusermount3 would unmount when the first process ends.
+    if keeping != nil { service.options.removeAll { $0 == "auto_unmount" } }
     service.isDebugging = isDebugging
     service.threads = options.threads
     service.idleTime = options.idleTime

@@ -22,6 +22,9 @@ struct MountPlan {
     self.mountpoint = place.path
     try checkApart(mountpoint)
     try place.check(options)
+    if options.isKept == true, options.isWritable || options.keepsHandles {
+      throw Refusal(.usage, "-o supervise=on: not with rw or export yet (leave one of them out)")
+    }
   }
 
   /// The same of a mount that there is, which only this process can answer for: nothing is asked of it.
@@ -35,6 +38,13 @@ struct MountPlan {
 
   /// The absolute path, with symbolic links resolved.
   var source: String { shown.path }
+
+  /// Whether a keeper starts another process when the serving one dies: if nobody said otherwise, in the background.
+  func isKept(inForeground: Bool) -> Bool {
+    // What a file was created with is not done twice: not yet known to the next process.
+    if options.isWritable || options.keepsHandles { return false }
+    return options.isKept ?? (!inForeground && Keeping.isPossible)
+  }
 
   private func checkApart(_ given: String) throws {
     func isInside(_ inner: String, _ outer: String) -> Bool {

@@ -72,7 +72,7 @@ struct MountCommand: ParsableCommand {
       return try plan.run(keptBy: keeping, inForeground: foreground)
     }
     let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
-    guard options.isKept, !debug else {
+    guard !debug, plan.isKept(inForeground: foreground) else {
       return try plan.run(inForeground: foreground || debug, isDebugging: debug)
     }
     try plan.runKept(inForeground: foreground, again(plan))

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Assembly
+import Bytes
+import Files
+import Glibc
+
+/// `ffmount upgrade MOUNTPOINT`.
+struct UpgradeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upgrade",
+    abstract: "Has what is installed now serve a mount, without unmounting it.")
+
+  @Argument(help: "The folder that it is mounted on.", completion: .directory)
+  var mountpoint: String
+
+  func run() throws {
+    guard let entry = MountTable().topmost(on: MountTable.resolved(mountpoint) ?? mountpoint), entry.isOurs else {
+      throw refusal("nothing of ffmount is mounted on it (ffmount list shows what is mounted)")
+    }
+    guard let before = RunningMount.ask([entry]).first?.report else {
+      throw refusal("it does not answer (see: ffmount doctor \(ShellWord.quoted(mountpoint)))")
+    }
+    guard let keeper = Keeping.keeper(of: before.process) else {
+      throw refusal("it was mounted with -o supervise=off, with rw or in the foreground (unmount and mount it again)")
+    }
+    guard kill(keeper, SIGUSR2) == 0 else { throw refusal(describe(errno)) }
+    let end = ContinuousClock.now + .seconds(30)
+    while ContinuousClock.now < end {
+      _ = usleep(20_000)
+      guard let report = RunningMount.ask([entry]).first?.report, report.process != before.process else { continue }
+      return print("\(mountpoint): \(report.version) (it was \(before.version))")
+    }
+    throw refusal("no other process has come (see the system's log)")
+  }
+
+  private func refusal(_ reason: String) -> Refusal {
+    Refusal(.mountpointUnusable, "cannot upgrade \(mountpoint): \(reason)")
+  }
+}

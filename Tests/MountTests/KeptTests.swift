@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Mounts that outlive the process that serves them.
+@Suite(
+  .serialized, .timeLimit(.minutes(3)),
+  .enabled(if: MountScratch.exists("/dev/fuse"), "needs /dev/fuse"))
+struct KeptTests {
+  /// What each script begins with: `P` is the process that serves, `K` its keeper.
+  private static let start = """
+    B=$1; S=$2; M=$3; cd "$S"/..; trap '"$B" -u -z "$M" 2>/dev/null' EXIT
+    serving() { cat /proc/$K/task/$K/children | tr -d ' '; }
+    keeper() {
+      for k in /proc/[0-9]*; do
+        [ "$(cat $k/comm)" = ffkeep ] && tr '\\0' '\\n' <$k/cmdline | grep -qxF -e "$M" && echo ${k#/proc/}
+      done 2>/dev/null
+    }
+
+    """
+
+  private func run(_ script: String, _ scratch: MountScratch, limit: Double = 60) async throws -> [String] {
+    let result = try await shell(
+      Self.start + script, MountProcess.binary, scratch.source, scratch.mountpoint, limit: limit)
+    #expect(result.status == 0, "\(result.errors)")
+    return result.lines
+  }
+
+  @Test func nobodyNoticesThatTheProcessDies() async throws {
+    let sample = MountScratch.package + "/scripts/sample"
+    let kills = TestExtent.isFull ? "1000" : "40"
+    let result = try await script(
+      "kept.py", MountProcess.binary, kills, sample, TestExtent.isFull ? "32" : "12", limit: TestExtent.isFull ? 600 : 100)
+    #expect(result.status == 0, "\(result.text) \(result.errors.suffix(2000))")
+    #expect(result.text.hasPrefix("\(kills) kills") && result.text.contains(" 0 errors"), "\(result.text)")
+  }
+
+  @Test func whatEndsTheProcessTwiceIsRefused() async throws {
+    try await withScratch { scratch in
+      try scratch.write("bad.txt", "bad")
+      try scratch.write("good.txt", "good")
+      let lines = try await run(
+        """
+        FFMOUNT_TEST_TRAP=bad.txt "$B" "$S" "$M"; K=$(keeper); P=$(serving)
+        cat "$M/bad.txt" 2>&1 | grep -o 'Input/output error'; Q=$(serving); [ $P != $Q ] && echo another
+        cat "$M/bad.txt" 2>&1 | grep -o 'Input/output error'; [ $Q = $(serving) ] && echo the same
+        cat "$M/good.txt"; echo; stat -c %s "$M/bad.txt"; ls "$M"
+        """, scratch)
+      #expect(
+        lines == ["Input/output error", "another", "Input/output error", "the same", "good", "3", "bad.txt", "good.txt"])
+    }
+  }
+
+  @Test func updateTakesOverAMount() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+      let lines = try await run(
+        """
+        mkdir bin; cp "$B" "$(dirname "$B")/ffkeep" bin; B=$PWD/bin/ffmount
+        "$B" "$S" "$M" 2>/dev/null; K=$(keeper); P=$(serving); exec 7<"$M/a.zip.contents/in.txt"
+        "$B" upgrade "$M" | grep -c '(it was '; [ $P != $(serving) ] && echo another; head -c 2 <&7; echo
+        # An update that does not start.
+        cp "$B" bin/before; printf '#!/bin/sh\nexit 3\n' >bin/after; chmod +x bin/after; mv bin/after "$B"
+        P=$(serving); kill -USR2 $K; for i in $(seq 100); do [ "$(serving)" != $P ] && ls "$M" >list && break; sleep .05; done
+        cat list; head -c 2 <&7; echo; mv bin/before "$B"; "$B" upgrade "$M" | grep -c '(it was '; cat <&7; echo
+        """, scratch)
+      #expect(lines == ["1", "another", "in", "a.zip", "a.zip.contents", "si", "1", "de"])
+    }
+  }
+
+  @Test func oneProcessIsEnough() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.txt", "a")
+      let lines = try await run(
+        """
+        "$B" -o supervise=off "$S" "$M"; echo "$(keeper) $(cat "$M/a.txt")"; "$B" upgrade "$M" 2>&1 | grep -o 'supervise=off'
+        "$B" -u "$M"; "$B" -o rw "$S" "$M"; echo "$(keeper) $(cat "$M/a.txt")"; "$B" -u "$M"
+        "$B" -o rw,supervise=on "$S" "$M" 2>&1 | grep -o 'not with rw or export'
+        "$B" "$S" "$M"; K=$(keeper); P=$(serving); kill -TERM $P; for i in $(seq 100); do [ -d /proc/$K ] || break; sleep .05; done
+        mountpoint -q "$M" || echo ended
+        """, scratch)
+      #expect(lines == [" a", "supervise=off", " a", "not with rw or export", "ended"])
+    }
+  }
+}

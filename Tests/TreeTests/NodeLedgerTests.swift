@@ -1,0 +1,128 @@
+import AllViews
+import Bytes
+import Files
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Tree
+
+/// What a process finds of the nodes of the one before.
+@Suite struct NodeLedgerTests {
+  private struct Folder {
+    let path: String
+    let file: Int32
+
+    init() throws {
+      path = NSTemporaryDirectory() + "ledger.\(UUID().uuidString)"
+      try FileManager.default.createDirectory(atPath: path + "/deep/deeper", withIntermediateDirectories: true)
+      try Data("text".utf8).write(to: URL(filePath: path + "/deep/deeper/a.txt"))
+      try Data(ZipFixture(ZipFixtureEntry("in/inner.txt", "inside")).bytes()).write(to: URL(filePath: path + "/a.zip"))
+      file = open(path + ".memory", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    }
+
+    /// A tree as another process would have it.
+    func tree() throws -> Tree {
+      let root = try RealRoot(Descriptor.open(path: path, for: .place), pool: DescriptorPool(capacity: 64))
+      let ledger = try NodeLedger(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0)
+      return try Tree(mirroring: root, views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()), ledger: ledger)
+    }
+
+    func remove() throws {
+      close(file)
+      for one in [path, path + ".memory"] { try FileManager.default.removeItem(atPath: one) }
+    }
+  }
+
+  private func walk(_ tree: Tree, _ names: [FileName]) throws -> [Tree.Entry] {
+    var found: [Tree.Entry] = []
+    for name in names { found.append(try tree.lookUp(name, in: found.last?.node ?? Tree.root, .blocking)) }
+    return found
+  }
+
+  @Test func nodesAreFoundAgainByTheirNames() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    for names in [["deep", "deeper", "a.txt"], ["a.zip.contents", "in", "inner.txt"]] as [[FileName]] {
+      let before = try walk(try folder.tree(), names)
+      // The last first: the folders on the way are not known yet.
+      let tree = try folder.tree()
+      for entry in before.reversed() {
+        let attributes = try tree.attributes(entry.node, .blocking).0
+        #expect(attributes.inode == entry.attributes.inode && attributes.kind == entry.attributes.kind)
+      }
+      let again = try walk(tree, names)
+      #expect(again.map(\.node) == before.map(\.node) && again.map(\.generation) == before.map(\.generation))
+      let file = try tree.open(before[2].node, .blocking)
+      #expect(try file.source.bytes(at: 0, count: Int(file.source.size)) == (names[0] == "deep" ? "text" : "inside").utf8.map { $0 })
+    }
+  }
+
+  @Test func whatIsAnotherThingIsStale() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    let names: [FileName] = ["deep", "deeper", "a.txt"]
+    let before = try walk(try folder.tree(), names)
+    let path = folder.path + "/deep/deeper/a.txt"
+    try Data("other".utf8).write(to: URL(filePath: path + ".new"))
+    _ = rename(path + ".new", path)
+    let tree = try folder.tree()
+    #expect(throws: Fault.self) { try tree.attributes(before[2].node, .blocking) }
+    let again = try walk(tree, names)
+    #expect(again[1].node == before[1].node && again[2].node != before[2].node)
+    #expect(try tree.attributes(again[2].node, .blocking).0.size == 5)
+  }
+
+  @Test func forgottenNodesAreNotInherited() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    let first = try folder.tree()
+    let entries = try walk(first, ["deep", "deeper", "a.txt"]) + [try walk(first, ["a.zip"])[0]]
+    first.forget(entries[3].node, 1)
+    let second = try folder.tree()
+    #expect(second.nodeCount == 4)
+    // Without having asked for it.
+    second.forget(entries[2].node, 1)
+    #expect(second.nodeCount == 3)
+    let third = try folder.tree()
+    #expect(third.nodeCount == 3)
+    #expect(throws: Fault.self) { try third.attributes(entries[2].node, .blocking) }
+    // Its number is another's, with another generation.
+    let new = try walk(third, ["a.zip"])[0]
+    #expect([entries[2].node, entries[3].node].contains(new.node))
+    #expect(new.generation > entries[3].generation)
+    #expect(try folder.tree().attributes(new.node, .blocking).0.inode == new.attributes.inode)
+  }
+
+  @Test func manyNamesComeAndGo() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    for number in 0..<300 {
+      let name = String(repeating: "x", count: number % 200) + "\(number)"
+      try Data().write(to: URL(filePath: folder.path + "/deep/" + name))
+    }
+    var known: [String: UInt64] = [:]
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<8 {
+      let tree = try folder.tree()
+      let deep = try walk(tree, ["deep"])[0].node
+      for (name, node) in known {
+        #expect(try tree.lookUp(FileName(name.utf8), in: deep, .blocking).node == node)
+        tree.forget(node, 1)
+        if Bool.random(using: &random) { continue }
+        tree.forget(node, 1)
+        known[name] = nil
+      }
+      for _ in 0..<100 {
+        let number = Int.random(in: 0..<300, using: &random)
+        let name = String(repeating: "x", count: number % 200) + "\(number)"
+        let node = try tree.lookUp(FileName(name.utf8), in: deep, .blocking).node
+        if let before = known.updateValue(node, forKey: name) {
+          #expect(before == node)
+          tree.forget(node, 1)
+        }
+      }
+      #expect(tree.nodeCount == known.count + 2)
+    }
+  }
+}
