@@ -7,11 +7,11 @@ package enum Background {
   ///
   /// Must be called before the process has a second thread.
   package static func run(_ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void) throws {
-    try run { report in try reporting(to: report, body) }
+    try start(reportingTo: { report in try reporting(to: report, body) })
   }
 
   /// The same for a `body` that has another program report: `reporting` says how.
-  package static func run(_ body: (_ report: Int32) throws -> Void) throws {
+  package static func start(reportingTo body: (_ report: Int32) throws -> Void) throws {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
     let (reading, writing) = (ends[0], ends[1])

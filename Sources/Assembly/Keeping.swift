@@ -48,7 +48,7 @@ package struct Keeping: Sendable {
       throw Refusal(.failure, "cannot keep the mount: ffkeep is missing (install it, or use -o supervise=off)")
     }
     if let report { _ = fcntl(report, F_SETFD, 0) }
-    let words = [keeper, "\(report ?? -1)", own] + arguments
+    let words = [keeper, "\(report ?? -1)", own, CommandLine.arguments[0]] + arguments
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
     _ = unsafe execv(keeper, &pointers)

@@ -30,7 +30,8 @@ struct KeptTests {
     let sample = MountScratch.package + "/scripts/sample"
     let kills = TestExtent.isFull ? "1000" : "40"
     let result = try await script(
-      "kept.py", MountProcess.binary, kills, sample, TestExtent.isFull ? "32" : "12", limit: TestExtent.isFull ? 600 : 100)
+      "kept.py", MountProcess.binary, kills, sample, TestExtent.isFull ? "32" : "12",
+      limit: TestExtent.isFull ? 600 : 100)
     #expect(result.status == 0, "\(result.text) \(result.errors.suffix(2000))")
     #expect(result.text.hasPrefix("\(kills) kills") && result.text.contains(" 0 errors"), "\(result.text)")
   }
@@ -47,7 +48,9 @@ struct KeptTests {
         cat "$M/good.txt"; echo; stat -c %s "$M/bad.txt"; ls "$M"
         """, scratch)
       #expect(
-        lines == ["Input/output error", "another", "Input/output error", "the same", "good", "3", "bad.txt", "good.txt"])
+        lines == [
+          "Input/output error", "another", "Input/output error", "the same", "good", "3", "bad.txt", "good.txt",
+        ])
     }
   }
 

@@ -161,7 +161,7 @@ import Testing
       }
       // A mount whose daemon was killed, and a folder in a mount.
       try scratch.write("folder/file", "x")
-      #expect(try await ffmount(scratch.source, mount).status == 0)
+      #expect(try await ffmount("-o", "supervise=off", scratch.source, mount).status == 0)
       let folder = try await ffmount("-u", mount + "/folder")
       #expect(folder.status == 73 && folder.errors.contains("type: ffmount -u \(mount))"), "\(folder.errors)")
       let process = entry(try await json("list"), "mountpoint", mount)?["process"] as? Int32

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
+import Threads
 import Tree
 
 /// What a process finds of the nodes of the one before.
@@ -18,14 +19,16 @@ import Tree
       try FileManager.default.createDirectory(atPath: path + "/deep/deeper", withIntermediateDirectories: true)
       try Data("text".utf8).write(to: URL(filePath: path + "/deep/deeper/a.txt"))
       try Data(ZipFixture(ZipFixtureEntry("in/inner.txt", "inside")).bytes()).write(to: URL(filePath: path + "/a.zip"))
-      file = open(path + ".memory", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      file = unsafe open(path + ".memory", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     }
 
     /// A tree as another process would have it.
     func tree() throws -> Tree {
       let root = try RealRoot(Descriptor.open(path: path, for: .place), pool: DescriptorPool(capacity: 64))
       let ledger = try NodeLedger(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0)
-      return try Tree(mirroring: root, views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()), ledger: ledger)
+      return try Tree(
+        mirroring: root, views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()),
+        ledger: ledger)
     }
 
     func remove() throws {
@@ -54,7 +57,9 @@ import Tree
       let again = try walk(tree, names)
       #expect(again.map(\.node) == before.map(\.node) && again.map(\.generation) == before.map(\.generation))
       let file = try tree.open(before[2].node, .blocking)
-      #expect(try file.source.bytes(at: 0, count: Int(file.source.size)) == (names[0] == "deep" ? "text" : "inside").utf8.map { $0 })
+      #expect(
+        try file.source.bytes(at: 0, count: Int(file.source.size))
+          == (names[0] == "deep" ? "text" : "inside").utf8.map { $0 })
     }
   }
 
@@ -65,7 +70,7 @@ import Tree
     let before = try walk(try folder.tree(), names)
     let path = folder.path + "/deep/deeper/a.txt"
     try Data("other".utf8).write(to: URL(filePath: path + ".new"))
-    _ = rename(path + ".new", path)
+    _ = unsafe rename(path + ".new", path)
     let tree = try folder.tree()
     #expect(throws: Fault.self) { try tree.attributes(before[2].node, .blocking) }
     let again = try walk(tree, names)

@@ -12,7 +12,8 @@ public struct Legacy: Sendable {
   public var unmount: @Sendable () -> Void
 
   public init(
-    ordinal: UInt16, connection: Int32?, slots: RequestSlots, handOver: @escaping @Sendable (Int32) -> Void, unmount: @escaping @Sendable () -> Void
+    ordinal: UInt16, connection: Int32?, slots: RequestSlots, handOver: @escaping @Sendable (Int32) -> Void,
+    unmount: @escaping @Sendable () -> Void
   ) {
     self.ordinal = ordinal
     self.connection = connection

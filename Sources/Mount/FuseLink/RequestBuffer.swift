@@ -64,7 +64,10 @@ internal import Glibc
       unsafe fuse_session_process_buf(session, &buffer)
       slots.blame(nil)
       // Taken by a `Request`, which gives it back.
-      if ffmount_take_slot() == RequestSlots.none { return slot = RequestSlots.none }
+      if ffmount_take_slot() == RequestSlots.none {
+        slot = RequestSlots.none
+        return
+      }
     }
     slots.release(slot)
     slot = RequestSlots.none

@@ -97,7 +97,9 @@ public final class RequestSlots: Sendable {
     }
   }
 
-  func address(_ slot: Int32) -> UnsafeMutableRawPointer { unsafe memory.address(of: Self.start(slot), count: Self.size) }
+  func address(_ slot: Int32) -> UnsafeMutableRawPointer {
+    unsafe memory.address(of: Self.start(slot), count: Self.size)
+  }
 
   /// The request has been answered, or there is none.
   func release(_ slot: Int32) {

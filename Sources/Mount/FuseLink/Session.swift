@@ -109,7 +109,9 @@ internal import Synchronization
   public func run(
     threads: Int, evenHeldUp most: Int = 192, idleness: Idleness? = nil, _ ending: () -> Void
   ) -> Ending {
-    unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer { expires.store($0, ordering: .relaxed) }
+    unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer {
+      expires.store($0, ordering: .relaxed)
+    }
     let readers = unsafe RequestLoop(
       raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable, slots: legacy?.slots)
     readers.start()

@@ -4,7 +4,7 @@
 // SIGUSR2 has it start what PROGRAM's path leads to by now, an update, in place of the process that serves. If that does not
 // answer, the program of before goes on.
 //
-// ffkeep REPORT PROGRAM ARGUMENT…: REPORT is the descriptor that the first process tells the terminal on how its start went,
+// ffkeep REPORT PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; REPORT is the descriptor that the first process tells the terminal on how its start went,
 // or -1. A process finds in FFMOUNT_KEPT its ordinal and the descriptors of: its socket, the memory, the connection, REPORT;
 // -1 for what there is not. It sends one byte a message: D with the connection once it is mounted, R when it answers requests,
 // E when the mount is to end with it.
@@ -107,7 +107,7 @@ static void detach(void) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 4) {
+    if (count < 5) {
         fputs("ffkeep: ffmount starts it\n", stderr);
         return 64;
     }
@@ -129,7 +129,7 @@ int main(int count, char **arguments) {
 
     int socket = -1, answers = 0, ends = 0, failed_starts = 0, deaths = 0;
     struct timespec second = {0, 0};
-    pid_t child = start(arguments + 2, &socket, &none);
+    pid_t child = start(arguments + 3, &socket, &none);
     while (child > 0) {
         struct pollfd waits[2] = {{.fd = arrivals, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
         if (poll(waits, socket < 0 ? 1 : 2, -1) < 0 && errno != EINTR) return 1;
@@ -192,7 +192,7 @@ int main(int count, char **arguments) {
         // One that dies at once again leaves the processor to others meanwhile.
         if (!answers || ++deaths > usual_deaths_a_second) usleep(100000 * (unsigned)(failed_starts + 1));
         answers = 0;
-        child = start(arguments + 2, &socket, &none);
+        child = start(arguments + 3, &socket, &none);
     }
     // Nobody answers any more: who waits is told by the end of the connection.
     return 1;

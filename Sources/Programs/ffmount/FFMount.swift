@@ -11,7 +11,8 @@ struct FFMount: ParsableCommand {
     abstract: "Shows a folder with what is locked inside its files, or works on what is known of them.",
     version: Version.text,
     subcommands: [
-      MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, UpgradeCommand.self, WhyCommand.self, IndexCommand.self,
+      MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, UpgradeCommand.self, WhyCommand.self,
+      IndexCommand.self,
       SearchCommand.self, ServeCommand.self, DiscoverCommand.self, StatusCommand.self, CacheCommand.self,
       FormatsCommand.self, ThumbnailCommand.self, DoctorCommand.self,
     ],

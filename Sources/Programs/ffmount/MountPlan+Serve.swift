@@ -31,7 +31,7 @@ extension MountPlan {
   func runKept(inForeground: Bool, _ arguments: [String]) throws {
     if inForeground { return try Keeping.become(report: nil, arguments) }
     if let lack = Converter.lack(options) { Terminal.logError(lack) }
-    try Background.run { report in try Keeping.become(report: report, arguments) }
+    try Background.start(reportingTo: { report in try Keeping.become(report: report, arguments) })
   }
 
   /// Serves as one of the processes that a keeper starts. Blocks.

@@ -43,7 +43,7 @@ struct MountPlan {
   func isKept(inForeground: Bool) -> Bool {
     // What a file was created with is not done twice: not yet known to the next process.
     if options.isWritable || options.keepsHandles { return false }
-    return options.isKept ?? (!inForeground && Keeping.isPossible)
+    return options.isKept ?? (!inForeground && !options.unmountsAutomatically && Keeping.isPossible)
   }
 
   private func checkApart(_ given: String) throws {
