@@ -70,6 +70,8 @@ let package = Package(
     .executable(name: "ffserve", targets: ["ffserve"]),
     .executable(name: "ffremote", targets: ["ffremote"]),
     .executable(name: "ffkeep", targets: ["ffkeep"]),
+    .library(name: "MailReading", targets: ["MailReading", "ContentReading"]),
+    .library(name: "ZipReading", targets: ["ZipReading", "ContentReading"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -176,6 +178,11 @@ let package = Package(
     module("Cue", in: "Parsers", ["Text"]),
     module("PersonalFolders", in: "Parsers", ["Bytes"]),
     module("ServerAnswers", in: "Parsers", ["Bytes", "Text"]),
+
+    // What other packages use of them: small and stable.
+    module("ContentReading", in: "Parsers", ["Bytes", "Files"]),
+    module("MailReading", in: "Parsers", ["Bytes", "Mail", "ContentReading"]),
+    module("ZipReading", in: "Parsers", ["Bytes", "Codecs", "Entries", "Zip", "ContentReading"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
     module("Catalogue", in: "Conversion", ["Bytes"]),
@@ -296,6 +303,7 @@ let package = Package(
     tests("TarTests", ["Bytes", "Codecs", "Entries", "Tar", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
     tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
+    tests("ParserProductTests", ["MailReading", "ZipReading"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
