@@ -72,6 +72,18 @@ extension Tree.OpenFile {
     return held
   }
 
+  /// Calls `body` with a descriptor of a real file, for others to reach it by: if other users see the mount, without the
+  /// right to leave the set-id bits of a file that is changed. nil if it is not real, or cannot be read.
+  public func lending<Value>(_ body: (Int32) -> Value?) -> Value? {
+    // One of its own: locks, and the right to write, end with the last reference to what was opened.
+    guard let held, let own = try? FileChanges.open(held.raw, flags: O_RDONLY) else { return nil }
+    let raw = own.raw
+    return tree.isShared ? Author.changeAsAnyone { body(raw) } : body(raw)
+  }
+
+  /// Keeps, as long as the file is open, what others read and write it by.
+  public func keep(lent object: any AnyObject & Sendable) { lent.withLock { $0 = object } }
+
   /// Writes bytes at an offset, or at the end if it is nil, and returns how many.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64?, for asker: Asker?) throws(Fault) -> Int {
     let held = try real()
@@ -94,6 +106,8 @@ extension Tree.OpenFile {
   public func flush(owner: UInt64) throws(Fault) {
     guard let held else { return }
     tree.writing?.unlock(Writing.Locker(inode: node.inode, owner: owner))
+    // Who writes without this process ends so.
+    if lent.withLock({ $0 != nil }) { tree.noteChange(of: node) }
     try FileChanges.flush(held.raw)
   }
 

@@ -13,6 +13,8 @@ extension Tree {
     /// What locks are set on if it is not real, with what it was opened from.
     let stand = Mutex<(file: HeldFile, base: HeldLock)?>(nil)
     private let current: Mutex<any ByteSource>
+    /// What others read and write the file by.
+    let lent = Mutex<(any AnyObject & Sendable)?>(nil)
     /// Checksums of bytes read from a file whose identity is only recorded, as an entry's is by size and CRC.
     private let given: Mutex<GivenBytes>?
     /// Whether the size that the kernel was told is a permanent estimate.

@@ -147,7 +147,10 @@ package struct MountOptions {
   /// The options passed to libfuse.
   package func forSession(source: String) -> [String] {
     let name = (name ?? source).replacing(",", with: "\\,")
-    var options = [isWritable ? "rw" : "ro", "default_permissions", "fsname=\(name)", "subtype=ffmount"] + kernel
+    var options = [isWritable ? "rw" : "ro", "fsname=\(name)", "subtype=ffmount"] + kernel
+    // Whom a private mount is for is this process's user, and what is tried for him fails where he may not. So the kernel need
+    // not know a folder's permissions anew after each change in it.
+    if !isWritable || isShared { options.append("default_permissions") }
     if allowsOthers { options.append("allow_other") }
     if allowsRoot { options.append("allow_root") }
     if unmountsAutomatically { options.append("auto_unmount") }

@@ -33,4 +33,12 @@ public struct Author: Sendable {
     defer { ffmount_clear_set_ids(0) }
     return try body()
   }
+
+  /// Calls `body` so, whoever it is for.
+  public static func changeAsAnyone<Value>(_ body: () -> Value) -> Value {
+    guard canStandForOthers else { return body() }
+    ffmount_clear_set_ids(1)
+    defer { ffmount_clear_set_ids(0) }
+    return body()
+  }
 }

@@ -17,6 +17,12 @@ public enum FileChanges {
     _ = try systemCall("chmod") { unsafe chmod(path, mode_t(permissions)) }
   }
 
+  /// Throws what access(2) fails with for this process's user.
+  public static func checkAccess(_ file: Int32, _ wanted: Int32) throws(Fault) {
+    let path = ownPath(of: file)
+    _ = try systemCall("access") { unsafe access(path, wanted) }
+  }
+
   /// A nil stays as it is.
   public static func setOwner(_ file: Int32, _ owner: UInt32?, _ group: UInt32?) throws(Fault) {
     _ = try systemCall("fchownat") { ffmount_chown(file, owner ?? .max, group ?? .max) }

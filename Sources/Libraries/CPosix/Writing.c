@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/fsuid.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -95,4 +96,20 @@ void ffmount_clear_set_ids(int clears) {
   int error = errno;
   use_capabilities(clears ? 1u << CAP_FSETID : 0);
   errno = error;
+}
+
+int ffmount_lend_file(int wire, int file) {
+  // struct fuse_backing_map and FUSE_DEV_IOC_BACKING_OPEN of <linux/fuse.h> since Linux 6.9.
+  struct {
+    int32_t file;
+    uint32_t flags;
+    uint64_t padding;
+  } map = {.file = file};
+  return ioctl(wire, _IOW(229, 1, map), &map);
+}
+
+void ffmount_take_back_file(int wire, int lent) {
+  // FUSE_DEV_IOC_BACKING_CLOSE.
+  uint32_t id = (uint32_t)lent;
+  ioctl(wire, _IOW(229, 2, id), &id);
 }

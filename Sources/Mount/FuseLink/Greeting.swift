@@ -15,8 +15,9 @@ internal import Glibc
 
   /// Answers it, and adds the flag that libfuse 3.14 omits: that several lookups in a folder may run in parallel, so that
   /// one that blocks does not hold up the others. A process that takes a mount over answers what the first one got, which
-  /// the kernel ignores if it has an answer. `expires` is told whether the kernel lets names expire.
-  func answer(_ expires: (Bool) -> Void) {
+  /// the kernel ignores if it has an answer. `told` gets whether the kernel lets names expire, and whether it reads and
+  /// writes files that it is lent by itself.
+  func answer(_ told: (_ expires: Bool, _ borrows: Bool) -> Void) {
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
     let wire = unsafe fuse_session_fd(session)
@@ -28,19 +29,27 @@ internal import Glibc
     // If this fails, the readers answer.
     guard saved >= 0, ends[0] >= 0, unsafe receive(&buffer) else { return }
     let offer = unsafe KernelOffer(buffer)
-    expires(offer.expires)
     _ = dup2(ends[0], wire)
     unsafe fuse_session_process_buf(session, &buffer)
     _ = dup2(saved, wire)
     _ = fcntl(wire, F_SETFD, FD_CLOEXEC)
     var answer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe recv(ends[1], &answer, answer.count, Int32(MSG_DONTWAIT))
-    // struct fuse_out_header, 16 bytes; struct fuse_init_out: u32 major, minor, max_readahead, flags.
+    // struct fuse_out_header, 16 bytes; struct fuse_init_out: u32 major, minor, max_readahead, flags, …, at 32 bytes u32
+    // flags2, max_stack_depth.
     guard count > 0 else { return }
     let parallelFolders: UInt32 = 1 << 18
     if count >= 32 { answer[30] |= UInt8(parallelFolders >> 16) }
     // FUSE_HANDLE_KILLPRIV_V2, which it does not know: the kernel does not ask for an attribute before each write.
     if count >= 32, isWritable, offer.clearsSetIds { answer[31] |= 1 << 4 }
+    // FUSE_INIT_EXT and FUSE_PASSTHROUGH, for files of file systems that stand on no other.
+    let borrows = count >= 56 && isWritable && offer.borrows && geteuid() == 0
+    if borrows {
+      answer[31] |= 1 << 6
+      answer[48] |= 1 << 5
+      answer[52] = 1
+    }
+    told(offer.expires, borrows)
     _ = unsafe write(wire, answer, count)
   }
 

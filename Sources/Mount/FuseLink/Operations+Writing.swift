@@ -47,6 +47,10 @@ extension Operations {
       unsafe Operations.writable(request)?.setAttributes(
         Request(request), node, AttributeWish(status.pointee, changes: changes), of: handle)
     }
+    unsafe table.access = { request, node, wanted in
+      guard let request = unsafe request else { return }
+      unsafe Operations.writable(request)?.checkAccess(Request(request), node, wanted: wanted)
+    }
     unsafe table.setxattr = { request, node, name, bytes, count, flags in
       guard let request = unsafe request, let name = unsafe name else { return }
       let value = unsafe UnsafeRawBufferPointer(start: bytes, count: count)

@@ -105,10 +105,15 @@ internal import Glibc
     public var hasOpenEnd = false
     /// Closing a descriptor is to be told: FLUSH.
     public var flushes = false
+    /// What the kernel reads and writes itself, without requests and a cache of its own: must be the same for all who have
+    /// the node open at a time, and live as long as the handle.
+    public var lent: LentFile?
 
     public init(
-      keepsCache: Bool = false, cachesListing: Bool = false, hasOpenEnd: Bool = false, flushes: Bool = false
+      keepsCache: Bool = false, cachesListing: Bool = false, hasOpenEnd: Bool = false, flushes: Bool = false,
+      lent: LentFile? = nil
     ) {
+      self.lent = lent
       self.flushes = flushes
       self.keepsCache = keepsCache
       self.cachesListing = cachesListing
@@ -121,7 +126,13 @@ internal import Glibc
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
     // The caller was interrupted: no release will come.
-    if unsafe send({ unsafe fuse_reply_open($0, &info) }) != 0 { handles.release(info.fh) }
+    let isTaken =
+      if let lent = options.lent {
+        reply(all: options.opened(info.fh, lent))
+      } else {
+        unsafe send { unsafe fuse_reply_open($0, &info) } == 0
+      }
+    if !isTaken { handles.release(info.fh) }
   }
 
   /// Answers create. Returns false if nobody waits any more: then the kernel has not counted the lookup.
@@ -129,9 +140,14 @@ internal import Glibc
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
     var entry = node.parameters
-    if unsafe send({ unsafe fuse_reply_create($0, &entry, &info) }) == 0 { return true }
-    handles.release(info.fh)
-    return false
+    let isTaken =
+      if let lent = options.lent {
+        reply(all: node.bytes + options.opened(info.fh, lent))
+      } else {
+        unsafe send { unsafe fuse_reply_create($0, &entry, &info) } == 0
+      }
+    if !isTaken { handles.release(info.fh) }
+    return isTaken
   }
 
   /// Answers write and copy_file_range.
@@ -149,6 +165,14 @@ internal import Glibc
         unsafe fuse_reply_buf(raw, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
       }
     }
+  }
+
+  private consuming func reply(all bytes: [UInt8]) -> Bool {
+    unsafe send { raw in
+      unsafe bytes.withUnsafeBytes {
+        unsafe fuse_reply_buf(raw, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+    } == 0
   }
 
   /// Replies with bytes of a file, spliced by the kernel where possible.
@@ -194,5 +218,25 @@ extension Request.OpenOptions {
     info.noflush = flushes ? 0 : 1
     info.fh = handle
     return info
+  }
+
+  /// The reply that libfuse before 3.17 cannot give, struct fuse_open_out: u64 handle, u32 flags, s32 file.
+  fileprivate func opened(_ handle: UInt64, _ lent: LentFile) -> [UInt8] {
+    // FOPEN_PASSTHROUGH and FOPEN_NOFLUSH.
+    let flags: UInt64 = 1 << 7 | (flushes ? 0 : 1 << 5)
+    let words = [handle, flags | UInt64(UInt32(lent.id)) << 32]
+    return unsafe words.withUnsafeBytes { unsafe Array($0) }
+  }
+}
+
+extension Request.Node {
+  /// struct fuse_entry_out, which an entry of readdirplus begins with.
+  fileprivate var bytes: [UInt8] {
+    var (entry, memory) = (parameters, [UInt8](repeating: 0, count: 160))
+    unsafe memory.withUnsafeMutableBytes {
+      _ = unsafe fuse_add_direntry_plus(
+        nil, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, "", &entry, 0)
+    }
+    return Array(memory[..<128])
   }
 }

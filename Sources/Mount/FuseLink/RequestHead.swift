@@ -44,6 +44,8 @@ struct KernelOffer {
   var clearsSetIds = false
   /// FUSE_HAS_EXPIRE_ONLY.
   var expires = false
+  /// FUSE_PASSTHROUGH.
+  var borrows = false
 
   init(_ buffer: fuse_buf) {
     guard unsafe buffer.size >= 60, let memory = unsafe buffer.mem else { return }
@@ -51,6 +53,8 @@ struct KernelOffer {
     let more = unsafe memory.loadUnaligned(fromByteOffset: 56, as: UInt32.self)
     clearsSetIds = flags & 1 << 28 != 0
     // FUSE_INIT_EXT says that there are more.
-    expires = flags & 1 << 30 != 0 && more & 1 << 3 != 0
+    let hasMore = flags & 1 << 30 != 0
+    expires = hasMore && more & 1 << 3 != 0
+    borrows = hasMore && more & 1 << 5 != 0
   }
 }

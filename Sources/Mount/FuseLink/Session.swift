@@ -25,6 +25,8 @@ internal import Synchronization
   private let isMounted = Mutex(false)
   /// Whether the kernel lets names expire: Linux 6.2.
   private let expires = Atomic<Bool>(false)
+  /// Whether the kernel takes files of this process: Linux 6.9, from root.
+  private let borrows = Atomic<Bool>(false)
 
   /// A failure of libfuse or its mount helper.
   public struct Failure: Error, Sendable {
@@ -111,6 +113,7 @@ internal import Synchronization
   ) -> Ending {
     unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer {
       expires.store($0, ordering: .relaxed)
+      borrows.store($1, ordering: .relaxed)
     }
     let readers = unsafe RequestLoop(
       raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable, slots: legacy?.slots)
@@ -141,6 +144,16 @@ internal import Synchronization
     unmount()
     unsafe fuse_session_destroy(raw)
   }
+
+  /// Lends an open regular file to the kernel; nil if it does not take it. Keeps this process's credentials of now. Does not
+  /// block.
+  public func lend(_ file: Int32) -> LentFile? {
+    guard borrows.load(ordering: .relaxed) else { return nil }
+    let id = unsafe ffmount_lend_file(fuse_session_fd(raw), file)
+    return id > 0 ? LentFile(id, self) : nil
+  }
+
+  fileprivate func takeBack(_ id: Int32) { unsafe ffmount_take_back_file(fuse_session_fd(raw), id) }
 
   // MARK: Notifications
 
@@ -180,4 +193,18 @@ internal import Synchronization
     // A negative offset leaves the cached pages valid.
     _ = unsafe fuse_lowlevel_notify_inval_inode(raw, node, -1, 0)
   }
+}
+
+/// A file that the kernel has of this process: it reads and writes it by itself for those who have it open. Taken back when
+/// this is released.
+public final class LentFile: Sendable {
+  let id: Int32
+  private let session: Session
+
+  fileprivate init(_ id: Int32, _ session: Session) {
+    self.id = id
+    self.session = session
+  }
+
+  deinit { session.takeBack(id) }
 }

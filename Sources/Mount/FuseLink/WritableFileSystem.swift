@@ -32,6 +32,9 @@ public protocol WritableFileSystem: FileSystem {
   func rename(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, to newName: UnsafePointer<CChar>,
     in newFolder: UInt64, flags: UInt32)
+  /// Answers ACCESS, of access(2) and chdir(2) with the mode of access(2): asked only where the kernel does not check
+  /// permissions itself.
+  func checkAccess(_ request: consuming Request, _ node: UInt64, wanted: Int32)
   /// Answers SETXATTR, and REMOVEXATTR if there are no bytes; they are valid during the call.
   func setExtendedAttribute(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, to bytes: UnsafeRawBufferPointer?,

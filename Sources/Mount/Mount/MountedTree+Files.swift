@@ -24,7 +24,7 @@ extension MountedTree {
   }
 
   private func reply(_ request: consuming Request, _ file: Tree.OpenFile) {
-    request.reply(handle: file, .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd))
+    request.reply(handle: file, .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd, lent: lend(file)))
   }
 
   /// Replies once the kernel has refreshed the file's size.

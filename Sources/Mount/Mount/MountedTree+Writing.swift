@@ -13,8 +13,8 @@ extension MountedTree: WritableFileSystem {
     let (tree, asker) = (tree, asker(request))
     answer(request, node) { (patience) throws(Fault) in
       try tree.steady(patience) { () throws(Fault) in try tree.open(node, flags: flags, for: asker) }
-    } _: { request, file in
-      request.reply(handle: file, .init(keepsCache: file.keepsCache, flushes: true))
+    } _: { [self] request, file in
+      request.reply(handle: file, .init(keepsCache: file.keepsCache, flushes: true, lent: lend(file)))
     }
   }
 
@@ -86,6 +86,15 @@ extension MountedTree: WritableFileSystem {
       try tree.steady(patience) { () throws(Fault) in try tree.change(node, wanted, of: file, for: asker) }
     } _: { request, found in
       request.reply(stat(found.0), lifetime: found.lifetime)
+    }
+  }
+
+  public func checkAccess(_ request: consuming Request, _ node: UInt64, wanted: Int32) {
+    let tree = tree
+    answer(request, node) { (patience) throws(Fault) in
+      try tree.steady(patience) { () throws(Fault) in try tree.checkAccess(node, wanted, patience) }
+    } _: { request, _ in
+      request.reply(error: 0)
     }
   }
 

@@ -20,6 +20,7 @@ public final class MountedTree: FileSystem {
   private let follower = Workers(atMost: 1)
   let lockQueue: LockQueue
   let session = Mutex<Session?>(nil)
+  private let lentFiles = LentFiles()
   let ending: Ending
   private let isTrimming = Atomic<Bool>(false)
   let habits = ReaddirPlusPolicy()
@@ -94,6 +95,11 @@ public final class MountedTree: FileSystem {
 
   public var hasAccessLists: Bool { tree.isShared }
   public var keepsHandles: Bool { tree.keepsHandles }
+
+  /// The real file that the kernel gets for an open one.
+  func lend(_ file: Tree.OpenFile) -> LentFile? {
+    tree.isWritable ? lentFiles.lend(file, by: session.withLock { $0 }) : nil
+  }
 
   /// Asks the kernel to forget the least recently used nodes if it knows too many.
   func trim() {

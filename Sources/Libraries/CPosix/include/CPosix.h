@@ -100,6 +100,9 @@ void ffmount_act_as_oneself(void);
 /// Whether the calling thread goes without CAP_FSETID: then what it writes to loses its set-id bits, as for an
 /// ordinary user.
 void ffmount_clear_set_ids(int clears);
+/// Lends an open file to the FUSE connection `wire`; returns its number there, or -1.
+int ffmount_lend_file(int wire, int file);
+void ffmount_take_back_file(int wire, int lent);
 
 // What a thread works on when it dies: a trap cannot be noticed in Swift.
 
