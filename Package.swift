@@ -37,6 +37,11 @@ func program(
     linkerSettings: symbols.map { .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=\($0)"]) })
 }
 
+func example(_ name: String) -> Target {
+  .executableTarget(
+    name: name, dependencies: ["FileTrees", system], path: "Sources/Examples/\(name)", swiftSettings: strict)
+}
+
 /// A C library of the system.
 func library(_ name: String, _ package: String? = nil, apt: String) -> Target {
   .systemLibrary(
@@ -54,11 +59,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
 }
 
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
   name: "ffmount",
   products: [
+    .library(name: "FileTrees", targets: ["FileTrees"]),
     .executable(name: "ffmount", targets: ["ffmount"]),
     .executable(name: "ffconvert", targets: ["ffconvert"]),
     .executable(name: "ffpages", targets: ["ffpages"]),
@@ -78,6 +85,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
     // Programs: options, exit codes, and what is linked together. ffconvert and ffpages alone link what parses PDFs and images.
@@ -85,7 +93,7 @@ let package = Package(
       "ffmount",
       [
         "Bytes", "Threads", "Files", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
-        "RenditionViews", "Assembly",
+        "RenditionViews", "FileTrees", "Assembly",
         "FuseLink", "Mount", "CPosix", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -111,7 +119,7 @@ let package = Package(
       "ffserve",
       [
         "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "Mail", "Catalogue", "Tree", "AllViews",
-        "RenditionViews", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
+        "RenditionViews", "FileTrees", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -119,7 +127,7 @@ let package = Package(
     program(
       "ffremote",
       [
-        "Bytes", "Threads", "Text", "ServerAnswers", "Tree", "Assembly", "FuseLink", "Mount", "CCurl", "CPosix",
+        "Bytes", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink", "Mount", "CCurl", "CPosix",
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -133,9 +141,21 @@ let package = Package(
     module(
       "Assembly",
       [
-        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "RenditionViews",
+        "Bytes", "Files", "Text", "Index", "Zip", "Catalogue", "Tree", "AllViews", "RenditionViews", "FileTrees",
         "CPosix", logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+
+    // Library: the tree for Swift programs. The only module that others may import.
+    module(
+      "FileTrees", in: "Library",
+      [
+        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "RenditionViews",
+        system,
+      ]),
+
+    // Examples: what else can be made of the library.
+    example("largest-attachments"),
+    example("pdf-thumbnails"),
 
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Bytes", "Threads", "Files", "CFuse3", "CPosix"]),
@@ -313,6 +333,7 @@ let package = Package(
     tests("ServerAnswersTests", ["Bytes", "ServerAnswers"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
+    tests("FileTreesTests", ["FileTrees", "largest-attachments", "pdf-thumbnails", system]),
     tests("MountTests", []),
   ]
 )

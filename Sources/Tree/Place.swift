@@ -102,6 +102,17 @@ public final class Place: Sendable {
     return try tree.attributes(node, patience).0
   }
 
+  /// When it was made; nil for what is not real, and where the file system does not record it.
+  public func created() throws(Fault) -> Timestamp? {
+    switch try tree.nodes.node(node).item {
+    case let file as RealFile:
+      let (folder, name) = file.place
+      return try folder.created(name)
+    case let folder as RealFolder: return try folder.created(".")
+    default: return nil
+    }
+  }
+
   /// What is said of it if it is a view's; nil for a real file.
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try tree.present(tree.nodes.node(node), patience).provenance(patience)

@@ -133,6 +133,12 @@ package final class RealFolder: Item {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
   }
 
+  func created(_ name: FileName) throws(Fault) -> Timestamp? {
+    try place.withDescriptor { (descriptor) throws(Fault) in
+      try FileStatus.creationTime(of: name, in: descriptor)
+    }
+  }
+
   /// Opens a file of this folder.
   package func open(_ name: FileName, for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
     var opened: Descriptor?

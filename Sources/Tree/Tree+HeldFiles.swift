@@ -140,6 +140,16 @@ extension Tree.OpenFile {
   }
 }
 
+extension Tree.OpenFile {
+  /// Makes another file share all bytes of this one. Throws EXDEV where one is not real, and other faults where the file
+  /// system cannot.
+  public func clone(to other: Tree.OpenFile) throws(Fault) {
+    guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
+    try FileChanges.clone(held.raw, to: target.raw)
+    tree.noteChange(of: other.node)
+  }
+}
+
 extension HeldFile {
   /// Whether it is open for writing.
   var isWritable: Bool { fcntl(raw, F_GETFL) & O_ACCMODE != O_RDONLY }

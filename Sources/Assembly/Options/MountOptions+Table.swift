@@ -1,6 +1,7 @@
 internal import AllViews
 internal import ArgumentParser
 internal import Catalogue
+internal import FileTrees
 internal import Tree
 internal import Zip
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FileTrees
 internal import Glibc
 internal import Tree
 
@@ -38,7 +39,8 @@ extension MountOptions {
 
   /// Throws if the options contradict each other for a mount that can be written.
   package func checkWriting() throws {
-    guard isWritable else { return }
+    guard tree.isWritable else { return }
+    let overrides = tree.overrides
     if overrides.owner != nil || overrides.group != nil || overrides.umask != 0 {
       throw ValidationError(
         "-o rw: not with uid=, gid= or umask=, which show other owners and permissions than those that would be changed"
@@ -48,7 +50,7 @@ extension MountOptions {
 
   /// What is to be said of a mount that can be written and that others see; nil for every other.
   package var writingWarning: String? {
-    guard isWritable, isShared else { return nil }
+    guard tree.isWritable, isShared else { return nil }
     return "rw with \(allowsOthers ? "allow_other" : "allow_root"): other users can change what the permissions of"
       + " the source let them change"
   }

@@ -1,60 +1,31 @@
 internal import AllViews
 internal import ArgumentParser
-package import Bytes
-package import Catalogue
-internal import Threads
-package import Tree
-package import Zip
+internal import Bytes
+package import FileTrees
+internal import Tree
 
-/// The options of `-o`, with the names that FUSE users know.
+/// The options of `-o`, with the names that FUSE users know. What they say of the tree is had under its own name, too.
+@dynamicMemberLookup
 package struct MountOptions {
+  package var tree = TreeSettings()
   package var allowsOthers = false
   package var allowsRoot = false
-  /// Whether real files can be changed.
-  package internal(set) var isWritable = false
   /// Whether mount(8) has said `ro`: it does so first, wherever that stood.
   var staysReadOnly = false
   package var unmountsAutomatically = false
   /// Whether another process goes on serving when this one dies; nil if nobody said.
   package var isKept: Bool?
   package var permitsNonempty = false
-  package var overrides = Overrides()
   package var name: String?
   package var threads = 10
-  package var listing = ViewListing()
-  package var depth = 4
-  package var view: String?
   /// Whether each stat returns the exact size, generating content if necessary.
   package var sizesAreExact = false
   /// Further programs that play films, as their files are called.
   package var players: [String] = []
-  package var zip = ZipOptions()
   /// The source of the passwords.
   package var passwordFile: PasswordFile?
-  /// Whether what an NFS server knows files by holds for as long as the mount.
-  package var keepsHandles = false
   /// After how many seconds without use the mount is unmounted; nil for never.
   package var idleTime: Int?
-  /// The number of workers; nil for one per processor.
-  package var workers: Int?
-  /// The converter's path; nil for the one beside this program.
-  package var converter: String?
-  /// The CPU time limit of one conversion, in seconds; nil for the usual one.
-  package var conversionTime: Int?
-  /// The memory limit of one worker, in bytes; nil for the usual one.
-  package var conversionMemory: Int64?
-  /// Of recognised text; nil for the locale's, or English.
-  package var languages: ReadingLanguages?
-  /// Whether files are converted even if the system lacks a layer of the converter's sandbox.
-  package var isSandboxWeak = false
-  /// The size of the conversion cache, in bytes.
-  package var cacheSize = Converter.usualCacheSize
-  /// The folder of the conversion cache that others share; nil for the user's own.
-  package var sharedCache: String?
-  /// Names the source's file system for what is kept of its files; nil for its device number.
-  package var sourceID: String?
-  /// The memory budget of all trees and caches together, in bytes.
-  package var memory = Int64(MemoryBudget.usualCapacity)
   /// For a server that is mounted.
   package var server = ServerAccess()
   /// The names of the options that were given.
@@ -118,7 +89,7 @@ package struct MountOptions {
   package mutating func take(views value: String) throws {
     for word in value.split(separator: ":", omittingEmptySubsequences: false) {
       if word == "none" {
-        listing.isOff = true
+        tree.listing.isOff = true
         continue
       }
       guard let sign = word.first, sign == "+" || sign == "-", word.count > 1 else {
@@ -127,19 +98,21 @@ package struct MountOptions {
       }
       let name = String(word.dropFirst())
       if sign == "-", Views.listedNames.contains(name) {
-        listing.hidden.insert(name)
+        tree.listing.hidden.insert(name)
         continue
       }
       let kind = FileExtension(word.dropFirst().utf8)
       guard Views.possibleExtensions.contains(kind) else {
         throw ValidationError("-o views=\(value): no view for files that end in .\(name), and no view of that name")
       }
-      if sign == "+" { listing.added.insert(kind) } else { listing.removed.insert(kind) }
+      if sign == "+" { tree.listing.added.insert(kind) } else { tree.listing.removed.insert(kind) }
     }
   }
 
-  /// The passwords for archives and PDFs.
-  package var passwords: Passwords { zip.passwords }
+  package subscript<Value>(dynamicMember member: WritableKeyPath<TreeSettings, Value>) -> Value {
+    get { tree[keyPath: member] }
+    set { tree[keyPath: member] = newValue }
+  }
 
   /// Whether users other than the one who mounts can access the mount.
   package var isShared: Bool { allowsOthers || allowsRoot }
@@ -147,10 +120,10 @@ package struct MountOptions {
   /// The options passed to libfuse.
   package func forSession(source: String) -> [String] {
     let name = (name ?? source).replacing(",", with: "\\,")
-    var options = [isWritable ? "rw" : "ro", "fsname=\(name)", "subtype=ffmount"] + kernel
+    var options = [tree.isWritable ? "rw" : "ro", "fsname=\(name)", "subtype=ffmount"] + kernel
     // Whom a private mount is for is this process's user, and what is tried for him fails where he may not. So the kernel need
     // not know a folder's permissions anew after each change in it.
-    if !isWritable || isShared { options.append("default_permissions") }
+    if !tree.isWritable || isShared { options.append("default_permissions") }
     if allowsOthers { options.append("allow_other") }
     if allowsRoot { options.append("allow_root") }
     if unmountsAutomatically { options.append("auto_unmount") }

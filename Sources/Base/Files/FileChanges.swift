@@ -95,6 +95,11 @@ public enum FileChanges {
     try systemCall("copy_file_range") { ffmount_copy(file, off_t(offset), other, off_t(otherOffset), count) }
   }
 
+  /// Makes a file, which is open for writing, share all bytes of another. Throws where the file system cannot.
+  public static func clone(_ file: Int32, to other: Int32) throws(Fault) {
+    _ = try systemCall("ioctl") { ffmount_clone(file, other) }
+  }
+
   /// The next data or hole, as lseek(2) has it with SEEK_DATA and SEEK_HOLE; nil if there is none.
   public static func next(_ area: Area, of file: Int32, from offset: Int64) throws(Fault) -> Int64? {
     // The constants are hidden behind _GNU_SOURCE.

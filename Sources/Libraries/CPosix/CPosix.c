@@ -43,6 +43,15 @@ int ffmount_refresh_size(int folder, const char *path) {
   return statx(folder, path, flags, STATX_SIZE, &status);
 }
 
+int ffmount_creation_time(int folder, const char *name, int64_t *seconds, int32_t *nanoseconds) {
+  struct statx status;
+  if (statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BTIME, &status) != 0) return -1;
+  if (!(status.stx_mask & STATX_BTIME)) return 1;
+  *seconds = status.stx_btime.tv_sec;
+  *nanoseconds = (int32_t)status.stx_btime.tv_nsec;
+  return 0;
+}
+
 int ffmount_may_hold_folders(int folder, const char *name, unsigned count) {
   struct statx status;
   int flags = AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/fsuid.h>
@@ -42,6 +43,8 @@ int ffmount_allocate(int file, int mode, off_t offset, off_t count) { return fal
 ssize_t ffmount_copy(int from, off_t from_offset, int to, off_t to_offset, size_t count) {
   return copy_file_range(from, &from_offset, to, &to_offset, count, 0);
 }
+
+int ffmount_clone(int from, int to) { return ioctl(to, FICLONE, from); }
 
 int ffmount_set_attribute(const char *path, const char *name, const void *value, size_t count, int flags) {
   return setxattr(path, name, value, count, flags);

@@ -3,6 +3,7 @@ import Assembly
 import Bytes
 import CPosix
 import Files
+import FileTrees
 import FuseLink
 import Glibc
 import Index

@@ -2,6 +2,7 @@ import AllViews
 import Assembly
 import Bytes
 import Catalogue
+import FileTrees
 import Index
 import Jobs
 import Logging

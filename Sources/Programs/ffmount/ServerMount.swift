@@ -1,4 +1,5 @@
 import Assembly
+import FileTrees
 import Glibc
 
 /// A mount of another machine's server, by the program ffremote.

@@ -1,6 +1,7 @@
 import Assembly
 import Bytes
 import CPosix
+import FileTrees
 import FuseLink
 import Glibc
 import Logging

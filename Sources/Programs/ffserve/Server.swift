@@ -1,6 +1,7 @@
 import Assembly
 import Bytes
 import Files
+import FileTrees
 import Glibc
 import Index
 import Logging

@@ -28,6 +28,8 @@ int ffmount_refresh_size(int folder, const char *path);
 /// statx(2) with AT_STATX_DONT_SYNC: whether an entry is a folder with room for `count` folders by its links, or one that
 /// does not count them, and nothing is mounted there. Asks no server for what is known.
 int ffmount_may_hold_folders(int folder, const char *name, unsigned count);
+/// statx(2) with STATX_BTIME: when an entry was made. Returns 0, -1 with errno, or 1 if the file system does not know.
+int ffmount_creation_time(int folder, const char *name, int64_t *seconds, int32_t *nanoseconds);
 /// fork(2): unavailable in Swift. Called once, before any second thread exists.
 pid_t ffmount_fork(void);
 /// clone(2) and exec(2), if the kernel permits with new PID, network, IPC, UTS and (except for root) user namespaces,
@@ -85,6 +87,8 @@ ssize_t ffmount_append(int file, const void *bytes, size_t count);
 int ffmount_allocate(int file, int mode, off_t offset, off_t count);
 /// copy_file_range(2).
 ssize_t ffmount_copy(int from, off_t from_offset, int to, off_t to_offset, size_t count);
+/// ioctl(2) with FICLONE: `to`, which is open for writing, shares all blocks of `from`.
+int ffmount_clone(int from, int to);
 /// setxattr(2) and removexattr(2).
 int ffmount_set_attribute(const char *path, const char *name, const void *value, size_t count, int flags);
 int ffmount_remove_attribute(const char *path, const char *name);

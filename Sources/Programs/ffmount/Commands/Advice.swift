@@ -1,4 +1,5 @@
 import Assembly
+import FileTrees
 
 /// What to do about an error that `user.ffmount.error` tells.
 enum Advice {

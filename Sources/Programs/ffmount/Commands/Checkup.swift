@@ -1,5 +1,6 @@
 import Assembly
 import Bytes
+import FileTrees
 import FuseLink
 import Glibc
 import Index

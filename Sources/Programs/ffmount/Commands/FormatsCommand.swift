@@ -2,6 +2,7 @@ import AllViews
 import ArgumentParser
 import Assembly
 import Catalogue
+import FileTrees
 import Tree
 
 /// `ffmount formats`: prints the formats and their views as Markdown with aligned columns.

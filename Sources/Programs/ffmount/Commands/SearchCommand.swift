@@ -2,6 +2,7 @@ import ArgumentParser
 import Assembly
 import Bytes
 import Files
+import FileTrees
 import Glibc
 import Index
 import Jobs

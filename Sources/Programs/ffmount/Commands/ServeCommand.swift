@@ -1,5 +1,6 @@
 import ArgumentParser
 import Assembly
+import FileTrees
 import Glibc
 
 /// `ffmount serve SOURCE`: the tree for browsers and other machines, by the program ffserve.

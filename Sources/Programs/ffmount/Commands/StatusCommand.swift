@@ -1,5 +1,6 @@
 import ArgumentParser
 import Assembly
+import FileTrees
 import Glibc
 import Index
 import Jobs

@@ -3,6 +3,7 @@ import Assembly
 import Bytes
 import Catalogue
 import Files
+import FileTrees
 import Glibc
 import Index
 import Tree

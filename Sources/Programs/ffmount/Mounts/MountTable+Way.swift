@@ -1,4 +1,5 @@
 import Assembly
+import FileTrees
 import Glibc
 
 extension MountTable {

@@ -1,4 +1,5 @@
 import Assembly
+import FileTrees
 import Glibc
 
 /// The programs that keep a mount from being unmounted.

@@ -1,5 +1,6 @@
 import Assembly
 import Bytes
+import FileTrees
 import Glibc
 import ServerAnswers
 import Synchronization

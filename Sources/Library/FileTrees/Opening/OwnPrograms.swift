@@ -3,11 +3,19 @@ internal import Glibc
 /// The programs that are installed with this one.
 package enum OwnPrograms {
   /// The path of a program, beside this one or where `scripts/install` puts it; nil if there is none.
-  package static func path(of program: String) -> String? {
-    guard let own = target(ofLink: "/proc/self/exe") else { return nil }
-    let folder = own[..<(own.lastIndex(of: "/") ?? own.startIndex)]
-    return ["\(folder)/\(program)", "\(folder)/../libexec/ffmount/\(program)"].first { unsafe access($0, X_OK) == 0 }
+  ///
+  /// - Parameter folders: where it may be, too.
+  package static func path(of program: String, orIn folders: [String] = []) -> String? {
+    var places = folders
+    if let own = target(ofLink: "/proc/self/exe") {
+      let folder = own[..<(own.lastIndex(of: "/") ?? own.startIndex)]
+      places = ["\(folder)", "\(folder)/../libexec/ffmount"] + folders
+    }
+    return places.lazy.map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
   }
+
+  /// Where packages and `scripts/install` put the worker programs.
+  package static let installed = ["/usr/libexec/ffmount", "/usr/local/libexec/ffmount"]
 
   /// What a symbolic link says; nil if it is none.
   package static func target(ofLink path: String) -> String? {

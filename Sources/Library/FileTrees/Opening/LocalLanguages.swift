@@ -1,5 +1,6 @@
 package import Catalogue
 internal import Files
+internal import Glibc
 
 /// The languages whose text can be recognised here, and the user's among them.
 package enum LocalLanguages {
@@ -11,7 +12,9 @@ package enum LocalLanguages {
 
   /// The locale's language if it is installed, else English.
   package static var usual: ReadingLanguages {
-    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(Terminal.variable).first { !$0.isEmpty } ?? "C"
+    let locale =
+      (["LC_ALL", "LC_MESSAGES", "LANG"] as [String]).compactMap { unsafe getenv($0).map { value in unsafe String(cString: value) } }
+      .first { !$0.isEmpty } ?? "C"
     guard let code = codes[String(locale.prefix { $0 != "." && $0 != "@" })] ?? codes[String(locale.prefix(2))],
       installed.contains(code)
     else { return .english }

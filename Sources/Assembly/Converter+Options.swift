@@ -1,0 +1,55 @@
+internal import Catalogue
+package import FileTrees
+internal import Glibc
+package import Index
+package import Logging
+package import RenditionViews
+
+/// What is said of worker programs, and what the options of `-o` ask of them.
+extension Converter {
+  /// What is missing for the usual conversions to be made, and what to do about it, in one sentence; nil if nothing is.
+  package static func lack(_ options: MountOptions) -> String? {
+    let missing = options.converter == nil ? missing.filter { !optional.contains($0) } : []
+    guard let last = missing.last else { return nil }
+    let names = missing.count > 1 ? "\(missing.dropLast().joined(separator: ", no ")) and no \(last)" : last
+    return "there is no \(names) beside ffmount or in ../libexec/ffmount: "
+      + "what would be made by it is not shown (\(remedy(missing)))"
+  }
+
+  /// The Debian package with a worker program.
+  package static func package(of program: String) -> String {
+    switch program {
+    case "ffscan": "ffmount-scans"
+    case "ffmedia": "ffmount-media"
+    case layout where OfficeSuite.folder == nil:
+      "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
+    case "ffoffice", layout: "ffmount-office"
+    default: "ffmount-converters"
+    }
+  }
+
+  /// How to get worker programs.
+  package static func remedy(_ programs: [String] = ["ffconvert"]) -> String {
+    let packages = Set(programs.map(package)).sorted().joined(separator: " and ")
+    return "install the package \(packages), or run scripts/install"
+  }
+
+  /// nil if there is no worker program at all: then the views that need one are left out.
+  ///
+  /// - Throws: a refusal of what the options say.
+  package static func conversions(
+    _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger,
+    programs isWanted: (String) -> Bool = { _ in true }
+  ) throws -> Conversions? {
+    if let given = options.converter, unsafe access(given, X_OK) != 0 {
+      throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
+    }
+    if let shared = options.sharedCache, let reason = CacheFolder.objection(to: shared) {
+      throw Refusal(.usage, "-o shared_cache=\(shared): \(reason)")
+    }
+    if let lack = lack(options) { logger.notice("\(lack)") }
+    return conversions(
+      options.tree, index: index, cacheFolder: cacheFolder, spools: spools, programs: isWanted
+    ) { logger.notice("\($0)") }
+  }
+}

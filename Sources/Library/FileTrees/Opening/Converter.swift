@@ -1,0 +1,78 @@
+internal import Catalogue
+internal import Glibc
+package import Index
+package import Jobs
+package import RenditionViews
+
+/// Finds the worker programs and configures conversions.
+package enum Converter {
+  /// The path of a worker program; nil if there is none.
+  private static func path(of program: String, orIn folders: [String]) -> String? {
+    if program == layout, OfficeSuite.folder == nil { return nil }
+    return OwnPrograms.path(of: program, orIn: folders)
+  }
+
+  /// Worker programs that not everybody wants.
+  package static let optional: Set = ["ffscan", "ffmedia", "ffoffice", layout]
+  /// Does nothing without LibreOffice.
+  package static let layout = "fflayout"
+
+  package static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
+
+  /// The paths of the worker programs that there are beside this one or where `scripts/install` puts them, by their names.
+  package static var installed: [String: String] { installed(orIn: []) }
+
+  /// The same, also in other folders.
+  package static func installed(orIn folders: [String]) -> [String: String] {
+    names.reduce(into: [:]) { $0[$1] = path(of: $1, orIn: folders) }
+  }
+
+  /// The worker programs without which some conversions cannot be made.
+  package static var missing: [String] {
+    let installed = installed
+    return names.filter { name in
+      installed[name] == nil
+        && Catalogue.standard.conversions.contains { conversion in
+          conversion.programs.contains(name) && !conversion.programs.contains { installed[$0] != nil }
+        }
+    }
+  }
+
+  /// nil if there is no worker program at all: then the views that need one are left out.
+  ///
+  /// - Parameters:
+  ///   - cacheFolder: nil if nothing made is kept.
+  ///   - spools: a folder for large temporary files.
+  ///   - isWanted: whether a worker program may be used.
+  ///   - log: is called with lines for people.
+  package static func conversions(
+    _ settings: TreeSettings, index: Index?, cacheFolder: String?, spools: String,
+    programs isWanted: (String) -> Bool = { _ in true }, log: @escaping @Sendable (String) -> Void
+  ) -> Conversions? {
+    var options = ConversionPool.Options(program: settings.converter ?? "")
+    if settings.converter == nil {
+      options.programs = installed(orIn: settings.programFolders).filter { isWanted($0.key) }
+      options.catalogue = .standard.limited { options.programs[$0] != nil }
+      if options.catalogue.conversions.isEmpty { return nil }
+    }
+    options.catalogue = options.catalogue.recognizing(settings.languages ?? LocalLanguages.usual)
+    if let workers = settings.workers { options.workers = workers }
+    if let time = settings.conversionTime { options.timeLimit = .seconds(time) }
+    if let memory = settings.conversionMemory { options.memoryLimit = memory }
+    options.isSandboxWeak = settings.isSandboxWeak
+    options.log = log
+    return Conversions(
+      options, cache: cache(settings, in: cacheFolder), index: index, spools: spools, passwords: settings.passwords)
+  }
+
+  package static let usualCacheSize: Int64 = 2 << 30
+
+  private static func cache(_ settings: TreeSettings, in folder: String?) -> RenditionCache? {
+    guard let shared = settings.sharedCache else { return cache(in: folder, settings.cacheSize) }
+    return RenditionCache(folder: shared, maximumSize: settings.cacheSize)
+  }
+
+  package static func cache(in folder: String?, _ size: Int64 = usualCacheSize) -> RenditionCache? {
+    folder.map { RenditionCache(folder: $0 + "/renditions", maximumSize: size) }
+  }
+}

@@ -1,0 +1,83 @@
+internal import AllViews
+package import Bytes
+internal import Files
+internal import Glibc
+package import Index
+package import RenditionViews
+internal import Threads
+package import Tree
+
+/// The folder or file whose tree is shown.
+package struct TreeSource: Sendable {
+  /// The absolute path, with symbolic links resolved.
+  package let path: String
+  package let isFolder: Bool
+
+  /// - Parameter given: as a user types it.
+  /// - Throws: errno's fault if it is missing or may not be read, an unsupported one if it is neither a folder nor a file.
+  package init(_ given: String) throws(Fault) {
+    guard let resolved = unsafe realpath(given, nil) else { throw Fault(.system(errno)) }
+    defer { unsafe free(resolved) }
+    path = unsafe String(cString: resolved)
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { throw Fault(.system(errno)) }
+    isFolder = status.st_mode & S_IFMT == S_IFDIR
+    guard isFolder || status.st_mode & S_IFMT == S_IFREG else {
+      throw Fault(.unsupported, "neither a folder nor a file")
+    }
+    guard unsafe access(path, isFolder ? R_OK | X_OK : R_OK) == 0 else { throw Fault(.system(errno)) }
+  }
+
+  /// The folder for large temporary files: /tmp may be in memory.
+  package static var spoolFolder: String {
+    let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
+    return given.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
+  }
+
+  /// The folder that the tree's real files are below, and the name of the file in it that is shown, if it is one.
+  private var place: (folder: String, name: FileName?) {
+    if isFolder { return (path, nil) }
+    let slash = path.lastIndex(of: "/") ?? path.startIndex
+    return (
+      slash == path.startIndex ? "/" : String(path[..<slash]), FileName(path[path.index(after: slash)...].utf8)
+    )
+  }
+
+  /// The tree and the root that its real files are below.
+  ///
+  /// - Parameters:
+  ///   - index: stores what is expensive to determine.
+  ///   - conversions: nil if nothing is converted.
+  ///   - reserve: how many of the process's descriptors are kept for other uses than files.
+  ///   - ledger: what the process before knew of the nodes, and the one after will.
+  package func tree(
+    _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
+  ) throws(Fault) -> (Tree, RealRoot) {
+    let views = Views(
+      listing: settings.listing, depth: settings.depth, index: index, zip: settings.zip, spools: Self.spoolFolder,
+      conversions: conversions, memory: MemoryBudget(capacity: Int(settings.memory)))
+    let (folder, name) = place
+    let root = try RealRoot(
+      Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: reserve),
+      named: settings.sourceID)
+    guard let name else {
+      return (
+        try Tree(
+          mirroring: root, views: views, overrides: settings.overrides, isShared: settings.isShared,
+          keepsHandles: settings.keepsHandles, isWritable: settings.isWritable, ledger: ledger), root
+      )
+    }
+    let top = try FileRoot(name, in: root, views: views, preferred: settings.view)
+    return (
+      Tree(
+        root: top, views: views, overrides: settings.overrides, isShared: settings.isShared,
+        keepsHandles: settings.keepsHandles, ledger: ledger), root
+    )
+  }
+
+  /// Of the process's descriptors, those that workers' sockets, standard streams and the log take.
+  package static func reserve(_ settings: TreeSettings, _ conversions: Conversions?) -> Int {
+    let workers = conversions == nil ? 0 : settings.workers ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
+    return 16 + 4 * workers
+  }
+}
