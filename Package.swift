@@ -149,8 +149,8 @@ let package = Package(
     module(
       "FileTrees", in: "Library",
       [
-        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "RenditionViews",
-        system,
+        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
+        "RenditionViews", system,
       ]),
 
     // Examples: what else can be made of the library.

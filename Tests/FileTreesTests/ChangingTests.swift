@@ -97,6 +97,9 @@ struct ChangingTests {
     #expect(FileManager.default.contentsEqual(atPath: sample.path("letters.zip"), andPath: sample.path("copy")))
     try await tree.copy("letters.zip.contents", to: "unpacked")
     try sample.make(by: "import zipfile\nos.mkdir('expected')\nzipfile.ZipFile('letters.zip').extractall('expected')")
+    // Python makes a file of the link in it.
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: sample.path("unpacked/latest")) == "2024")
+    for folder in ["expected", "unpacked"] { try FileManager.default.removeItem(atPath: sample.path("\(folder)/latest")) }
     #expect(FileManager.default.contentsEqual(atPath: sample.path("expected"), andPath: sample.path("unpacked")))
     #expect(try !sample.names(in: "expected").isEmpty)
     await expectError(.notFound, "none") { () throws(FileTreeError) in try await tree.copy("none", to: "x") }

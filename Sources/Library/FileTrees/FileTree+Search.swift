@@ -1,4 +1,6 @@
 internal import Bytes
+internal import Glibc
+internal import MailViews
 public import SystemPackage
 internal import Tree
 
@@ -42,6 +44,9 @@ private struct SearchRows: Producer {
     if folders == nil {
       folders = []
       if let mail = try mail() {
+        // What is wrong with the query is told; a folder of it would only be empty.
+        _ = try Indexing.Query(query)
+        try wait(for: mail)
         found = EntryRows(tree, mail, details: true)
       } else {
         guard try tree.place(path).attributes.kind == .folder else { throw .notFolder }
@@ -58,6 +63,21 @@ private struct SearchRows: Producer {
     }
     return nil
   }
+
+  /// Waits until all messages have been searched: until then, a file beside them says that some may be missing.
+  private func wait(for results: FilePath) throws(Fault) {
+    while true {
+      var rows = EntryRows(tree, results, details: false)
+      var isComplete = true
+      while let entries = try rows.next() { isComplete = isComplete && entries.allSatisfy { $0.kind == .directory } }
+      if isComplete { return }
+      try Interest.check()
+      _ = usleep(Self.pause)
+    }
+  }
+
+  /// In microseconds.
+  private static let pause: UInt32 = 50_000
 
   private mutating func names(in folder: FilePath) throws(Fault) -> [FileTree.Entry] {
     var rows = EntryRows(tree, folder, details: true)
@@ -90,8 +110,7 @@ private struct SearchRows: Producer {
         try views.provenance(.blocking) != nil,
         let searches = try unlessDelayed({ () throws(Fault) in try views.child(steps[1], .blocking) })
       else { return nil }
-      // A query that is none says so.
-      _ = try searches.child(steps[2], .blocking)
+      _ = try unlessDelayed { () throws(Fault) in try searches.child(steps[2], .blocking) }
       return FilePath(place.names.dropLast() + steps)
     }
   }
