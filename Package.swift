@@ -312,6 +312,9 @@ let package = Package(
     .executableTarget(
       name: "findpages", dependencies: ["Catalogue", "WorkerKit", "Pixels", "Scanning"], path: "Tests/FindPages",
       swiftSettings: strict),
+    // For `scripts/bench library`.
+    .executableTarget(
+      name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/LibraryBench", swiftSettings: strict),
     tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
     tests(
       "TreeTests",
