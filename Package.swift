@@ -127,7 +127,8 @@ let package = Package(
     program(
       "ffremote",
       [
-        "Bytes", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink", "Mount", "CCurl", "CPosix",
+        "Bytes", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink", "Mount", "CCurl",
+        "CPosix",
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),

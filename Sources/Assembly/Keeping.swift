@@ -1,4 +1,5 @@
 internal import CPosix
+internal import FileTrees
 package import Files
 internal import Glibc
 

@@ -17,8 +17,8 @@ public final class FolderReader: Sendable {
     public var viewName: String? { view?.view.name }
   }
 
-  private let tree: Tree
-  private let node: Node
+  let tree: Tree
+  let node: Node
   /// The process that opened the folder.
   private let asker: Asker?
   /// Held while `state` is accessed, so that no thread blocks on the mutex of `state`.

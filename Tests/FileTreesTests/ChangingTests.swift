@@ -45,7 +45,8 @@ struct ChangingTests {
     #expect(try sample.bytes(of: "file") == [])
     #expect(try await tree.attributes(of: "link", followsLinks: false).kind == .symbolicLink)
     await expectError(.missingParent, "no/file") { () throws(FileTreeError) in try await tree.save([], to: "no/file") }
-    await expectError(.missingParent, "no/file") { () throws(FileTreeError) in try await tree.append([], to: "no/file") }
+    await expectError(.missingParent, "no/file") { () throws(FileTreeError) in try await tree.append([], to: "no/file")
+    }
     #expect(try sample.names() == ["file", "link", "other"])
   }
 
@@ -99,7 +100,9 @@ struct ChangingTests {
     try sample.make(by: "import zipfile\nos.mkdir('expected')\nzipfile.ZipFile('letters.zip').extractall('expected')")
     // Python makes a file of the link in it.
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: sample.path("unpacked/latest")) == "2024")
-    for folder in ["expected", "unpacked"] { try FileManager.default.removeItem(atPath: sample.path("\(folder)/latest")) }
+    for folder in ["expected", "unpacked"] {
+      try FileManager.default.removeItem(atPath: sample.path("\(folder)/latest"))
+    }
     #expect(FileManager.default.contentsEqual(atPath: sample.path("expected"), andPath: sample.path("unpacked")))
     #expect(try !sample.names(in: "expected").isEmpty)
     await expectError(.notFound, "none") { () throws(FileTreeError) in try await tree.copy("none", to: "x") }
@@ -112,7 +115,8 @@ struct ChangingTests {
     let tree = sample.tree
     let inside = try #require(
       try await tree.entries(of: "letters.zip.contents").all().first { $0.kind == .file && !$0.isView })
-    await expectError(.readOnlyView, inside.path) { () throws(FileTreeError) in try await tree.save([], to: inside.path) }
+    await expectError(.readOnlyView, inside.path) { () throws(FileTreeError) in try await tree.save([], to: inside.path)
+    }
     await expectError(.readOnlyView, inside.path) { () throws(FileTreeError) in
       try await tree.append([1], to: inside.path)
     }
@@ -136,13 +140,15 @@ struct ChangingTests {
   @Test func aTreeCanBeReadOnly() async throws {
     let sample = try Sample("readme.txt") { $0.isWritable = false }
     await expectError(.readOnly, "x") { () throws(FileTreeError) in try await sample.tree.save([], to: "x") }
-    await expectError(.readOnly, "readme.txt") { () throws(FileTreeError) in try await sample.tree.remove("readme.txt") }
+    await expectError(.readOnly, "readme.txt") { () throws(FileTreeError) in try await sample.tree.remove("readme.txt")
+    }
     #expect(try sample.names() == ["readme.txt"])
   }
 
   @Test func viewsFollowTheirSource() async throws {
     let sample = try Sample()
-    let make = { (text: String) in "import zipfile\nwith zipfile.ZipFile('b.zip', 'w') as z: z.writestr('x', '\(text)')" }
+    let make = { (text: String) in "import zipfile\nwith zipfile.ZipFile('b.zip', 'w') as z: z.writestr('x', '\(text)')"
+    }
     try sample.make(by: make("old"))
     try await sample.tree.rename("b.zip", to: "a.zip")
     #expect(try await sample.tree.text("a.zip.contents/x") == "old")

@@ -76,12 +76,13 @@ struct ReadingTests {
     }
   }
 
-  @Test(arguments: [
-    (TreeText(.utf8, "ä€\n"), [0xef, 0xbb, 0xbf, 0xc3, 0xa4, 0xe2, 0x82, 0xac, 0x0a]),
-    (TreeText(.utf16, "ä€"), [0xe4, 0, 0xac, 0x20]), (TreeText(.utf16, "ä€"), [0xfe, 0xff, 0, 0xe4, 0x20, 0xac]),
-    (TreeText(.ascii, "a"), [0x61]), (TreeText(.latin1, "aä"), [0x61, 0xe4]),
-    (TreeText(.detected, "ä€"), [0xff, 0xfe, 0xe4, 0, 0xac, 0x20]), (TreeText(.detected, "ä"), [0xc3, 0xa4]),
-  ] as [(TreeText, [UInt8])])
+  @Test(
+    arguments: [
+      (TreeText(.utf8, "ä€\n"), [0xef, 0xbb, 0xbf, 0xc3, 0xa4, 0xe2, 0x82, 0xac, 0x0a]),
+      (TreeText(.utf16, "ä€"), [0xe4, 0, 0xac, 0x20]), (TreeText(.utf16, "ä€"), [0xfe, 0xff, 0, 0xe4, 0x20, 0xac]),
+      (TreeText(.ascii, "a"), [0x61]), (TreeText(.latin1, "aä"), [0x61, 0xe4]),
+      (TreeText(.detected, "ä€"), [0xff, 0xfe, 0xe4, 0, 0xac, 0x20]), (TreeText(.detected, "ä"), [0xc3, 0xa4]),
+    ] as [(TreeText, [UInt8])])
   func textIsDecoded(expected: TreeText, bytes: [UInt8]) async throws {
     let sample = try Sample()
     try sample.write(bytes, to: "text")
@@ -95,9 +96,10 @@ struct ReadingTests {
     init(_ encoding: FileTree.TextEncoding, _ text: String) { (self.encoding, self.text) = (encoding, text) }
   }
 
-  @Test(arguments: [
-    (.utf8, [0xff, 0x41]), (.ascii, [0x41, 0x80]), (.utf16, [0x41]), (.utf16, [0x00, 0xd8]),
-  ] as [(FileTree.TextEncoding, [UInt8])])
+  @Test(
+    arguments: [
+      (.utf8, [0xff, 0x41]), (.ascii, [0x41, 0x80]), (.utf16, [0x41]), (.utf16, [0x00, 0xd8]),
+    ] as [(FileTree.TextEncoding, [UInt8])])
   func textOfAnotherEncodingIsRefused(encoding: FileTree.TextEncoding, bytes: [UInt8]) async throws {
     let sample = try Sample()
     try sample.write(bytes, to: "text")

@@ -18,7 +18,7 @@ struct PDFThumbnails {
           let name = FilePath("\(number) \(pdf.name).png")
           try await output.save(mail.read(conversion.result()), to: name)
           print(name.string)
-        } catch where error.code == .damaged || error.code == .passwordNeeded {
+        } catch  where error.code == .damaged || error.code == .passwordNeeded {
           // One bad PDF is no reason to go without the others.
           print("\(pdf.name): \(error.reason)")
         }

@@ -65,7 +65,8 @@ extension FileTree {
   ) -> Conversion {
     let names = path.names
     let words = options.words + ["as-\(format.name)"]
-    let made = (names.dropLast() as ArraySlice<FileName>)
+    let made =
+      (names.dropLast() as ArraySlice<FileName>)
       + [FileName((names.last.map { Array($0.bytes) } ?? []) + words.flatMap { Array(".\($0)".utf8) })]
     return Conversion(Array(made), of: path, to: format, in: self)
   }
@@ -99,7 +100,9 @@ extension FileTree {
 
     deinit { turn.cancel() }
 
-    private static func kind(of place: Place) -> String { place.attributes.kind == .folder ? "a folder" : "such a file" }
+    private static func kind(of place: Place) -> String {
+      place.attributes.kind == .folder ? "a folder" : "such a file"
+    }
 
     /// The path of the made file, from the root: it can be read, and copied to a real one.
     ///

@@ -113,7 +113,7 @@ extension FileTree {
     }
     do throws(Fault) { return try await turn.value() } catch {
       if error.kind == .system(ENOENT), error.reason == Self.parentIsMissing {
-        throw FileTreeError(.missingParent, path: other ?? path, reason: error.reason, underlying: .noSuchFileOrDirectory)
+        throw FileTreeError(error, other ?? path).replacing(.notFound, by: .missingParent)
       }
       let isAboutOther = [EEXIST, ENOTEMPTY].contains { error.kind == .system($0) }
       throw FileTreeError(error, isAboutOther ? other ?? path : path)

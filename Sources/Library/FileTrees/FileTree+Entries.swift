@@ -64,7 +64,16 @@ struct EntryRows: Producer {
   private var open: (place: Place, reader: FolderReader)?
   private var cookie: UInt64 = 0
 
-  private static let most = 512
+  private struct Found: Sendable {
+    let row: FolderReader.Row
+    var attributes: ItemAttributes?
+    /// Whether its attributes are still to be found.
+    let isLater: Bool
+  }
+
+  /// Rows that are read at once, and those that are worth a second thread.
+  private static let most = 1024
+  private static let many = 128
 
   init(_ tree: FileTree, _ path: FilePath, details: Bool) {
     self.tree = tree
@@ -74,14 +83,15 @@ struct EntryRows: Producer {
 
   mutating func next() throws(Fault) -> [FileTree.Entry]? {
     let reader = try reader()
-    var entries: [FileTree.Entry] = []
-    entries.reserveCapacity(Self.most)
     while true {
       try Interest.check()
       let before = cookie
-      try waiting { () throws(Fault) in try read(reader, &entries) }
-      if !entries.isEmpty { return entries }
+      var rows: [Found] = []
+      rows.reserveCapacity(Self.most)
+      try waiting { () throws(Fault) in try read(reader, &rows) }
       if cookie == before { return nil }
+      let entries = try entries(rows, reader)
+      if !entries.isEmpty { return entries }
     }
   }
 
@@ -93,21 +103,49 @@ struct EntryRows: Producer {
     return reader
   }
 
-  private mutating func read(_ reader: FolderReader, _ entries: inout [FileTree.Entry]) throws(Fault) {
+  /// What a listing says; of real files, whose attributes are a system call each, without them.
+  private mutating func read(_ reader: FolderReader, _ rows: inout [Found]) throws(Fault) {
+    let isLater = details && reader.attributeCost == .small
     try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
-      if entries.count == Self.most { return false }
+      if rows.count == Self.most { return false }
       cookie = row.cookie
       // The first two are `.` and `..`.
       if row.cookie <= 2 { return true }
-      var found: ItemAttributes?
-      if details {
-        do throws(Fault) {
-          found = try attributes()
-          if found == nil { return true }
-        } catch { if error.isDelay { throw error } }
+      var found = Found(row: row, attributes: nil, isLater: isLater && row.viewName == nil)
+      if details, !found.isLater {
+        let known = try unlessDelayed(attributes)
+        if case .some(.none) = known { return true }
+        found.attributes = known ?? nil
       }
-      entries.append(FileTree.Entry(row, in: path, found))
+      rows.append(found)
       return true
     }
+  }
+
+  private func entries(_ rows: [Found], _ reader: FolderReader) throws(Fault) -> [FileTree.Entry] {
+    guard rows.count >= Self.many, rows.contains(where: \.isLater) else {
+      return try Self.entries(rows[...], reader, in: path)
+    }
+    return try inTwo(rows.count, on: tree.bench) { [path] (range) throws(Fault) in
+      try Self.entries(rows[range], reader, in: path)
+    }
+  }
+
+  private static func entries(
+    _ rows: ArraySlice<Found>, _ reader: FolderReader, in path: FilePath
+  ) throws(Fault) -> [FileTree.Entry] {
+    var entries: [FileTree.Entry] = []
+    entries.reserveCapacity(rows.count)
+    for found in rows {
+      var attributes = found.attributes
+      if found.isLater {
+        // What cannot be looked at is listed without; what has vanished is not.
+        let known = try unlessDelayed { () throws(Fault) in try reader.attributes(of: found.row) }
+        if case .some(.none) = known { continue }
+        attributes = known ?? nil
+      }
+      entries.append(FileTree.Entry(found.row, in: path, attributes))
+    }
+    return entries
   }
 }

@@ -2,8 +2,8 @@ import AllViews
 import Assembly
 import Bytes
 import CPosix
-import Files
 import FileTrees
+import Files
 import FuseLink
 import Glibc
 import Index

@@ -1,7 +1,7 @@
 import Assembly
 import Bytes
-import Files
 import FileTrees
+import Files
 import Glibc
 
 /// A validated source, mountpoint and options: whatever can be refused is refused before anything is done.

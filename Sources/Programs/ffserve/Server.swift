@@ -1,7 +1,7 @@
 import Assembly
 import Bytes
-import Files
 import FileTrees
+import Files
 import Glibc
 import Index
 import Logging

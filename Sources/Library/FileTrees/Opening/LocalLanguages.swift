@@ -13,7 +13,8 @@ package enum LocalLanguages {
   /// The locale's language if it is installed, else English.
   package static var usual: ReadingLanguages {
     let locale =
-      (["LC_ALL", "LC_MESSAGES", "LANG"] as [String]).compactMap { unsafe getenv($0).map { value in unsafe String(cString: value) } }
+      (["LC_ALL", "LC_MESSAGES", "LANG"] as [String])
+      .compactMap { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
       .first { !$0.isEmpty } ?? "C"
     guard let code = codes[String(locale.prefix { $0 != "." && $0 != "@" })] ?? codes[String(locale.prefix(2))],
       installed.contains(code)

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Assembly
 import Bytes
-import Files
 import FileTrees
+import Files
 import Glibc
 import Index
 import Jobs

@@ -2,8 +2,8 @@ import ArgumentParser
 import Assembly
 import Bytes
 import Catalogue
-import Files
 import FileTrees
+import Files
 import Glibc
 import Index
 import Tree

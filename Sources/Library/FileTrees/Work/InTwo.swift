@@ -1,0 +1,33 @@
+internal import Bytes
+internal import Synchronization
+internal import Threads
+
+/// The elements that `body` makes of a range, of which another thread makes the second half if one is free. Blocks.
+func inTwo<Element: Sendable>(
+  _ count: Int, on bench: Workers, _ body: @escaping @Sendable (Range<Int>) throws(Fault) -> [Element]
+) throws(Fault) -> [Element] {
+  let half = SecondHalf<Element>()
+  let middle = count / 2
+  bench.submit { [interest = Interest.current] in
+    guard half.claim() else { return }
+    let work = { half.made.update { $0 = half.result { () throws(Fault) in try body(middle..<count) } } }
+    if let interest { interest.run(work) } else { work() }
+  }
+  let first = half.result { () throws(Fault) in try body(0..<middle) }
+  // Nobody is waited for who has not begun: all threads could be waiting here.
+  if half.claim() { return try first.get() + body(middle..<count) }
+  let second = try half.made.wait { $0 }
+  return try first.get() + second.get()
+}
+
+private final class SecondHalf<Element: Sendable>: Sendable {
+  private let taken = Atomic<Bool>(false)
+  let made = Monitor<Result<[Element], Fault>?>(nil)
+
+  /// Whether it is the caller's to make.
+  func claim() -> Bool { !taken.exchange(true, ordering: .relaxed) }
+
+  func result(_ body: () throws(Fault) -> [Element]) -> Result<[Element], Fault> {
+    do throws(Fault) { return .success(try body()) } catch { return .failure(error) }
+  }
+}
