@@ -106,7 +106,7 @@ public final class Place: Sendable {
   public func created() throws(Fault) -> Timestamp? {
     switch try tree.nodes.node(node).item {
     case let file as RealFile:
-      let (folder, name) = file.place
+      let (folder, name) = try file.place
       return try folder.created(name)
     case let folder as RealFolder: return try folder.created(".")
     default: return nil

@@ -34,7 +34,7 @@ extension MountOptions {
   /// Takes over `ro` or `rw`, the last of which counts; from mount(8), which sorts them, `ro`.
   mutating func allowWriting(_ isAllowed: Bool) {
     if !isAllowed, MountOptions.isFromMount { staysReadOnly = true }
-    isWritable = isAllowed && !staysReadOnly
+    tree.isWritable = isAllowed && !staysReadOnly
   }
 
   /// Throws if the options contradict each other for a mount that can be written.

@@ -23,6 +23,7 @@ internal import Synchronization
   private let anchor: Anchor
   private let legacy: Legacy?
   private let isMounted = Mutex(false)
+  private let notifier = Mutex<KernelNotifier?>(nil)
   /// Whether the kernel lets names expire: Linux 6.2.
   private let expires = Atomic<Bool>(false)
   /// Whether the kernel takes files of this process: Linux 6.9, from root.
@@ -66,6 +67,7 @@ internal import Synchronization
       guard unsafe fuse_session_mount(raw, "/dev/fd/\(connection)") == 0 else {
         throw Failure(reason: LibfuseLog.last ?? "libfuse refused the connection")
       }
+      prepareNotifier(0)
       return isMounted.withLock { $0 = true }
     }
     // A helper tells on them why it refuses.
@@ -75,6 +77,13 @@ internal import Synchronization
     guard status == 0 else { throw Failure(reason: said ?? LibfuseLog.last ?? "mount failed") }
     isMounted.withLock { $0 = true }
     legacy?.handOver(unsafe fuse_session_fd(raw))
+    // Another process goes on with the connection of a mount that is kept.
+    prepareNotifier(legacy == nil ? KernelNotifier.connection(on: path) : 0)
+  }
+
+  private func prepareNotifier(_ connection: UInt32) {
+    let prepared = unsafe KernelNotifier(fuse_session_fd(raw), ending: connection)
+    notifier.withLock { $0 = prepared }
   }
 
   /// Blocks the signals that end a mount in the calling thread and those it starts: must be called before any is
@@ -131,6 +140,7 @@ internal import Synchronization
 
   /// Unmounts; does nothing if the mount is already gone.
   public func unmount() {
+    notifier.withLock { $0 }?.stop()
     let was = isMounted.withLock { mounted in
       defer { mounted = false }
       return mounted
@@ -157,26 +167,30 @@ internal import Synchronization
 
   // MARK: Notifications
 
-  /// Makes the kernel forget a name. Blocks while a lookup in that folder is running: must not be called while
-  /// answering a request, whose reply may be what ends that lookup.
-  public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
-    _ = unsafe fuse_lowlevel_notify_inval_entry(raw, folder, name, strlen(name))
-  }
+  /// Makes the kernel forget a name; a helper does it.
+  public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) { unsafe tell(name, in: folder, flags: 0) }
 
   /// Makes the kernel look a name up before it uses it again; what is open or a working directory there stays, if that
-  /// leads to the same node. Older kernels do so when the name's lifetime ends. Blocks as `invalidate` does.
+  /// leads to the same node. Older kernels do so when the name's lifetime ends.
   public func expire(_ name: UnsafePointer<CChar>, in folder: UInt64) {
-    guard expires.load(ordering: .relaxed) else { return }
+    // FUSE_EXPIRE_ONLY.
+    if expires.load(ordering: .relaxed) { unsafe tell(name, in: folder, flags: 1) }
+  }
+
+  private func tell(_ name: UnsafePointer<CChar>, in folder: UInt64, flags: UInt32) {
     // Written here, since libfuse's function has other parameters in each version. struct fuse_out_header: u32 length,
-    // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 folder, u32 length, u32
-    // FUSE_EXPIRE_ONLY; the name and a NUL.
+    // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 folder, u32 length, u32 flags; the name
+    // and a NUL.
     let length = unsafe strlen(name)
     guard length <= 255 else { return }
     var message = [UInt8]()
     for part in [UInt32(16 + 16 + length + 1), 3] { withBytes(of: part) { message += $0 } }
     for part in [UInt64(0), folder] { withBytes(of: part) { message += $0 } }
-    for part in [UInt32(length), 1] { withBytes(of: part) { message += $0 } }
+    for part in [UInt32(length), flags] { withBytes(of: part) { message += $0 } }
     for index in 0...length { message.append(UInt8(bitPattern: unsafe name[index])) }
+    let notifier = notifier.withLock { $0 }
+    if notifier?.send(message) ?? false { return }
+    // Without a helper, as far as it goes.
     _ = unsafe write(fuse_session_fd(raw), message, message.count)
   }
 

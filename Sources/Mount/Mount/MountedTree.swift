@@ -91,6 +91,7 @@ public final class MountedTree: FileSystem {
   /// Runs the mount helper and does not return, if this process was started as one; otherwise does nothing.
   public static func serveAsHelper(_ arguments: [String]) {
     if arguments == [SizeWitness.program] { SizeWitness.serve() }
+    KernelNotifier.serveAsHelper(arguments)
   }
 
   public var hasAccessLists: Bool { tree.isShared }

@@ -1,0 +1,124 @@
+internal import CPosix
+internal import Files
+internal import Glibc
+internal import Synchronization
+
+/// A helper process that tells the kernel what to forget.
+///
+/// The kernel takes a folder's lock for it, which a program may hold that waits for a reply of the daemon: a thread of the
+/// daemon's could not be ended then, nor with it the daemon, whose connection would stay open for ever. The helper's can wait:
+/// when the daemon dies, either another answers, or the helper's other thread ends the connection.
+public final class KernelNotifier: Sendable {
+  private let wire: Int32
+  /// The number of the connection for fusectl(5), if it is to end with the daemon; 0 otherwise.
+  private let connection: UInt32
+  private let state = Mutex(State())
+
+  private struct State {
+    var process: HelperProcess?
+    var isStopped = false
+    var hasFailed = false
+  }
+
+  private static let program = "ffmount-notifier"
+  private static let longest = 4096
+
+  init(_ wire: Int32, ending connection: UInt32) {
+    self.wire = wire
+    self.connection = connection
+  }
+
+  /// Sends a message. Blocks while many are waiting. Returns false if there is no helper.
+  func send(_ message: [UInt8]) -> Bool {
+    let process = state.withLock { state -> HelperProcess? in
+      if let process = state.process { return process }
+      guard !state.isStopped, !state.hasFailed, let process = try? HelperProcess(named: Self.program) else {
+        return nil
+      }
+      var (number, descriptor) = (connection, wire)
+      state.hasFailed = unsafe ffmount_send(process.socket.raw, &number, 4, &descriptor, 1) != 4
+      if state.hasFailed { return nil }
+      state.process = process
+      return process
+    }
+    guard let process else { return false }
+    return unsafe ffmount_send(process.socket.raw, message, message.count, nil, 0) == message.count
+  }
+
+  /// Does not wait for the helper, which may wait for the mount.
+  func stop() {
+    let process = state.withLock { state in
+      state.isStopped = true
+      defer { state.process = nil }
+      return state.process
+    }
+    guard let process else { return }
+    _ = kill(process.child, SIGKILL)
+    _ = waitpid(process.child, nil, WNOHANG)
+  }
+
+  // MARK: The helper
+
+  /// Runs the helper and does not return, if this process was started as one; otherwise does nothing.
+  public static func serveAsHelper(_ arguments: [String]) {
+    guard arguments == [program] else { return }
+    var number: UInt32 = 0
+    var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
+    var count = 0
+    guard unsafe ffmount_receive(HelperProcess.socket, &number, 4, &descriptors, &count) == 4, count == 1 else {
+      _exit(1)
+    }
+    if number > 0 {
+      watched.store(number, ordering: .relaxed)
+      var thread = pthread_t()
+      _ = unsafe pthread_create(&thread, nil, { _ in unsafe KernelNotifier.watch() }, nil)
+    }
+    var message = [UInt8](repeating: 0, count: longest)
+    while true {
+      let size = unsafe recv(HelperProcess.socket, &message, message.count, 0)
+      if size < 0, errno == EINTR { continue }
+      guard size > 0 else { _exit(0) }
+      _ = unsafe write(descriptors[0], message, size)
+    }
+  }
+
+  private static let watched = Atomic<UInt32>(0)
+
+  /// Waits for the end of the daemon, and ends the connection if the helper's other thread cannot.
+  private static func watch() -> UnsafeMutableRawPointer? {
+    var end = pollfd(fd: HelperProcess.socket, events: 0, revents: 0)
+    while unsafe poll(&end, 1, -1) < 0, errno == EINTR {}
+    _ = usleep(patience)
+    if let file = unsafe fopen("/sys/fs/fuse/connections/\(watched.load(ordering: .relaxed))/abort", "we") {
+      _ = unsafe fputs("1", file)
+      _ = unsafe fclose(file)
+    }
+    return nil
+  }
+
+  /// In microseconds.
+  private static let patience: UInt32 = 300_000
+}
+
+extension KernelNotifier {
+  /// The number that fusectl(5) has for the file system on a mountpoint, which is asked nothing; 0 if it is not known.
+  static func connection(on mountpoint: String) -> UInt32 {
+    let escapes = [UInt8(ascii: " "): "\\040", 9: "\\011", 10: "\\012", UInt8(ascii: "\\"): "\\134"]
+    let path = mountpoint.utf8.reduce(into: [UInt8]()) { path, byte in
+      path += escapes[byte].map { Array($0.utf8) } ?? [byte]
+    }
+    guard let file = unsafe fopen("/proc/self/mountinfo", "re") else { return 0 }
+    defer { _ = unsafe fclose(file) }
+    var line: UnsafeMutablePointer<CChar>?
+    var room = 0
+    defer { unsafe free(line) }
+    var found: UInt32 = 0
+    while unsafe getline(&line, &room, file) > 0, let text = unsafe line {
+      let fields = unsafe String(cString: text).utf8.split(separator: UInt8(ascii: " "), maxSplits: 5)
+      guard fields.count > 5, fields[4].elementsEqual(path) else { continue }
+      // MAJOR:MINOR, of a file system without a device 0:NUMBER.
+      found = fields[2].split(separator: UInt8(ascii: ":")).last.flatMap { UInt32(String($0) ?? "") } ?? 0
+    }
+    return found
+  }
+}
