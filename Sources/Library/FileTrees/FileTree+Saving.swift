@@ -24,7 +24,7 @@ extension FileTree {
     try await change(path) { [self] () throws(Fault) in
       if let place = try existing(path.names) {
         if place.attributes.kind == .folder { throw .isFolder }
-        return try tree.open(place.node, flags: O_WRONLY | O_APPEND, for: nil).append(bytes)
+        return try tree.open(place.node, flags: O_WRONLY | O_APPEND, for: nil).append(bytes, at: nil)
       }
       let (folder, name) = try parent(of: path.names)
       let (entry, file) = try tree.create(
@@ -120,15 +120,16 @@ extension FileTree {
 }
 
 extension Tree.OpenFile {
-  /// Writes all bytes from `offset` on, or at the end of a file that is open for that. Blocks.
-  fileprivate func append(_ bytes: [UInt8], at offset: Int64 = 0) throws(Fault) {
+  /// Writes all bytes from `offset` on, or with nil at the end. Blocks.
+  fileprivate func append(_ bytes: [UInt8], at offset: Int64? = 0) throws(Fault) {
     var done = 0
     while done < bytes.count {
       try Interest.check()
       let part = bytes[done..<min(bytes.count, done + (8 << 20))]
       var fault: Fault?
       unsafe part.withUnsafeBytes { part in
-        do throws(Fault) { done += unsafe try write(part, at: offset + Int64(done), for: nil) } catch { fault = error }
+        let place = offset.map { $0 + Int64(done) }
+        do throws(Fault) { done += unsafe try write(part, at: place, for: nil) } catch { fault = error }
       }
       if let fault { throw fault }
     }

@@ -222,8 +222,8 @@ extension Request.OpenOptions {
 
   /// The reply that libfuse before 3.17 cannot give, struct fuse_open_out: u64 handle, u32 flags, s32 file.
   fileprivate func opened(_ handle: UInt64, _ lent: LentFile) -> [UInt8] {
-    // FOPEN_PASSTHROUGH and FOPEN_NOFLUSH.
-    let flags: UInt64 = 1 << 7 | (flushes ? 0 : 1 << 5)
+    // FOPEN_PASSTHROUGH, FOPEN_NOFLUSH, and FOPEN_DIRECT_IO, which leaves it maps alone.
+    let flags: UInt64 = 1 << 7 | (flushes ? 0 : 1 << 5) | (hasOpenEnd ? 1 : 0)
     let words = [handle, flags | UInt64(UInt32(lent.id)) << 32]
     return unsafe words.withUnsafeBytes { unsafe Array($0) }
   }

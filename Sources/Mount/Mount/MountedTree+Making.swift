@@ -71,8 +71,7 @@ extension MountedTree {
     } undo: { entry, _ in
       tree.forget(entry.node, 1)
     } _: { [self] request, made in
-      let options = Request.OpenOptions(keepsCache: made.1.keepsCache, flushes: true, lent: lend(made.1))
-      if !request.reply(node(made.0), handle: made.1, options) { tree.forget(made.0.node, 1) }
+      if !request.reply(node(made.0), handle: made.1, opening(made.1, flags)) { tree.forget(made.0.node, 1) }
     }
     trim()
   }

@@ -14,8 +14,16 @@ extension MountedTree: WritableFileSystem {
     answer(request, node) { (patience) throws(Fault) in
       try tree.steady(patience) { () throws(Fault) in try tree.open(node, flags: flags, for: asker) }
     } _: { [self] request, file in
-      request.reply(handle: file, .init(keepsCache: file.keepsCache, flushes: true, lent: lend(file)))
+      request.reply(handle: file, opening(file, flags))
     }
+  }
+
+  /// How a file that may be written is opened.
+  func opening(_ file: Tree.OpenFile, _ flags: Int32) -> Request.OpenOptions {
+    let lent = lend(file)
+    // By itself the kernel would append even when O_APPEND has been taken away: those writes come here, uncached.
+    return .init(
+      keepsCache: file.keepsCache, hasOpenEnd: lent != nil && flags & O_APPEND != 0, flushes: true, lent: lent)
   }
 
   public func write(
