@@ -129,7 +129,9 @@ extension FileTree.Conversion {
 
   /// Fractions from 0 to 1, each larger than the one before; the last is 1, whether it ended well or not.
   public struct Progress: AsyncSequence, Sendable {
+    /// From 0 to 1.
     public typealias Element = Double
+    /// None: how the conversion ended, `result()` tells.
     public typealias Failure = Never
 
     /// The made part; nil when it is over.

@@ -5,8 +5,11 @@ internal import Tree
 extension FileTree {
   /// What something in a tree is.
   public enum Kind: Sendable, Hashable {
+    /// A regular file, real or of a view.
     case file
+    /// A folder, real or of a view.
     case directory
+    /// A symbolic link, which is not followed.
     case symbolicLink
     /// A FIFO, a socket or a device, which is not read.
     case other

@@ -5,10 +5,13 @@ internal import Text
 extension FileTree {
   /// How a file's bytes are read as text.
   public enum TextEncoding: Sendable, Hashable, CaseIterable {
+    /// UTF-8, RFC 3629.
     case utf8
     /// In the order of bytes that a mark at its start says; without one, the least significant first.
     case utf16
+    /// US-ASCII: bytes below 128.
     case ascii
+    /// ISO 8859-1: each byte is the character of its number.
     case latin1
     /// UTF-8 or UTF-16 if it is that, else the likeliest character set.
     case detected

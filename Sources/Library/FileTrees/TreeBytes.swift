@@ -2,7 +2,9 @@
 ///
 /// They come from chunks that are read ahead: only where one ends does a reader wait, or leave its actor.
 public struct TreeBytes: AsyncSequence, Sendable {
+  /// One byte.
   public typealias Element = UInt8
+  /// What reading the file throws.
   public typealias Failure = FileTreeError
 
   @usableFromInline let chunks: TreeStream<[UInt8]>

@@ -126,13 +126,13 @@ internal import Glibc
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
     // The caller was interrupted: no release will come.
-    let isTaken =
+    let isOpened =
       if let lent = options.lent {
         reply(all: options.opened(info.fh, lent))
       } else {
         unsafe send { unsafe fuse_reply_open($0, &info) } == 0
       }
-    if !isTaken { handles.release(info.fh) }
+    if !isOpened { handles.release(info.fh) }
   }
 
   /// Answers create. Returns false if nobody waits any more: then the kernel has not counted the lookup.

@@ -15,6 +15,7 @@ protocol Producer<Element>: Sendable {
 /// What is asked for next is read ahead on a thread of the tree's own: one batch and no more, whatever the speed of the
 /// reader. An iterator that is dropped, or whose task is cancelled, stops the work. Each iteration reads anew.
 public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
+  /// What reading the tree throws.
   public typealias Failure = FileTreeError
 
   private let bench: Workers
