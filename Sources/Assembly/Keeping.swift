@@ -58,21 +58,8 @@ package struct Keeping: Sendable {
 
   /// The keeper of a serving process; nil if it has none.
   package static func keeper(of process: Int32) -> Int32? {
-    guard let parent = field("PPid:", of: process).flatMap({ Int32($0) }) else { return nil }
-    return field("Name:", of: parent) == program ? parent : nil
-  }
-
-  /// A line of /proc/PID/status.
-  private static func field(_ name: String, of process: Int32) -> String? {
-    guard let status = unsafe fopen("/proc/\(process)/status", "re") else { return nil }
-    defer { _ = unsafe fclose(status) }
-    var line = [CChar](repeating: 0, count: 256)
-    while unsafe fgets(&line, Int32(line.count), status) != nil {
-      let words = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        .split(whereSeparator: \.isWhitespace)
-      if words.count == 2, words[0] == name { return String(words[1]) }
-    }
-    return nil
+    guard let parent = ProcessTable.program(of: process)?.parent else { return nil }
+    return ProcessTable.program(of: parent)?.name == program ? parent : nil
   }
 
   /// What a process leaves to the next.

@@ -123,8 +123,8 @@ public final class RequestSlots: Sendable {
     unsafe ffmount_blame(place.assumingMemoryBound(to: UInt32.self))
   }
 
-  /// Whether a request of an earlier process is not to be worked on again: it has ended processes. `isKnown`: its kind for
-  /// its node is refused from now on.
+  /// Whether a request of an earlier process is not to be worked on again: it has ended processes. Then its kind
+  /// for its node is refused from now on. Counts one process more that ended with it.
   func isPoison(_ slot: Int32, _ head: RequestHead) -> Bool {
     let traps = memory.load(Self.deaths(slot), as: UInt32.self)
     let deaths = memory.load(Self.deaths(slot) + 4, as: UInt32.self) + 1
