@@ -110,4 +110,19 @@ extension CommandTests {
       #expect(try await run("ls", scratch.mountpoint).text == "")
     }
   }
+
+  /// A program of scripts may be started with none of the three; what it opens first must not take their numbers.
+  @Test(arguments: ["<&-", "2>&-", "<&- >&- 2>&-"])
+  func closedStandardDescriptorsDoNotMatter(_ closed: String) async throws {
+    try await withScratch { scratch in
+      try scratch.write("plain.txt", "plain")
+      for options in ["ro", "rw"] {
+        let mounted = try await shell(
+          "\"$1\" -o $4 \"$2\" \"$3\" \(closed)", MountProcess.binary, scratch.source, scratch.mountpoint, options)
+        let shown = try await shell("cat \"$1/plain.txt\"", scratch.mountpoint)
+        MountProcess.unmount(scratch.mountpoint)
+        #expect(mounted.status == 0 && shown.text == "plain", "\(options): \(mounted.errors)\(shown.errors)")
+      }
+    }
+  }
 }

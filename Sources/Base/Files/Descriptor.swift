@@ -19,6 +19,20 @@ public struct Descriptor: ~Copyable, Sendable {
   }
 }
 
+extension Descriptor {
+  /// Opens what is closed of standard input, output and error on the null device.
+  ///
+  /// To be called first of all by a program whom others start: whatever it opened would get such a number otherwise,
+  /// and be written on by messages, or closed by what leaves the terminal.
+  public static func fillStandard() {
+    while true {
+      let raw = unsafe Glibc.open("/dev/null", O_RDWR)
+      if raw > STDERR_FILENO { _ = close(raw) }
+      if raw < 0 || raw >= STDERR_FILENO { return }
+    }
+  }
+}
+
 /// Retries a system call on EINTR; throws another failure with its errno and `call`'s name.
 @inline(__always)
 func systemCall<Value: FixedWidthInteger>(

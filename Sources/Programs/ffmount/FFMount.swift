@@ -32,6 +32,7 @@ struct FFMount: ParsableCommand {
   }
 
   static func main() {
+    Descriptor.fillStandard()
     MountedTree.serveAsHelper(CommandLine.arguments)
     let arguments = Array(CommandLine.arguments.dropFirst())
     do {

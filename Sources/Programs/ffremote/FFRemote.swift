@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assembly
 import CPosix
+import Files
 import Glibc
 import Mount
 
@@ -30,6 +31,7 @@ struct FFRemote: ParsableCommand {
   var singleThreaded = false
 
   static func main() {
+    Descriptor.fillStandard()
     MountedTree.serveAsHelper(CommandLine.arguments)
     endingProcess {
       var command = try parseAsRoot()

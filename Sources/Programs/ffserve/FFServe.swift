@@ -1,6 +1,7 @@
 import ArgumentParser
 import Assembly
 import CPosix
+import Files
 import Glibc
 import Logging
 
@@ -13,6 +14,7 @@ struct FFServe: ParsableCommand {
   @OptionGroup var options: ServeOptions
 
   static func main() {
+    Descriptor.fillStandard()
     let words = words(CommandLine.arguments.dropFirst())
     endingProcess {
       if words.first == "--discover" {
