@@ -8,7 +8,8 @@ internal import Synchronization
 /// stale, and its name leads to another.
 package final class Node: Sendable {
   let id: UInt32
-  /// Distinguishes this node from an earlier one with the same id.
+  /// Distinguishes this node from every other that the mount ever has. What may outlive the kernel's interest in a node,
+  /// as what is open does until its release is read, is kept by this and not by the id, which is soon another's.
   let generation: UInt64
   private let position: Position<Node>
   /// The folder that it was looked up in; nil for the root.

@@ -34,7 +34,7 @@ extension Tree {
     _ file: RealFile, _ node: Node, _ writing: Writing, flags: Int32
   ) throws(Fault) -> Descriptor {
     do throws(Fault) { return try flags == O_RDONLY ? file.openForReading() : file.open(flags: flags) } catch {
-      guard error.isAboutName, let held = writing.file(of: node.id) else { throw error }
+      guard error.isAboutName, let held = writing.file(of: node) else { throw error }
       return try FileChanges.open(held.raw, flags: flags)
     }
   }
@@ -43,7 +43,7 @@ extension Tree {
   func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
     guard let writing else { throw .unchangeable() }
     let held = HeldFile(descriptor, writing)
-    writing.hold(held, for: node.id)
+    writing.hold(held, for: node)
     let revision = node.item.revision(attributes)
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(self, node, held, keepsCache: before == revision, changesAttributes: false, held: held)
@@ -93,6 +93,13 @@ extension Tree.OpenFile {
     }
     tree.noteChange(of: node)
     return count
+  }
+
+  /// Whether others may have changed it through a shared mapping, of which the kernel tells nobody if it has the file lent:
+  /// then it has told nobody the new times either.
+  public var mayBeMapped: Bool {
+    guard let held, lent.withLock({ $0 != nil }) else { return false }
+    return FileChanges.isReadAndWritten(held.raw)
   }
 
   /// Waits until what was written is on the disk. Throws `Fault.later` if `patience` is immediate.

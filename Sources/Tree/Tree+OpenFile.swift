@@ -44,8 +44,11 @@ extension Tree {
 
     deinit { node.openings.subtract(1, ordering: .relaxed) }
 
-    /// The node id.
+    /// The node id. Another node may have it as soon as the kernel has forgotten this one, even while this is open here.
     public var id: UInt64 { UInt64(node.id) }
+
+    /// The node's generation, which no other node of the mount ever has.
+    public var generation: UInt64 { node.generation }
 
     /// The bytes of the state that was last read from.
     public var source: any ByteSource { current.withLock { $0 } }

@@ -43,7 +43,7 @@ extension Tree {
     guard let file = node.item as? RealFile else { throw .unchangeable() }
     let descriptor: Descriptor
     do throws(Fault) { descriptor = try file.openPlace() } catch {
-      guard error.isAboutName, let held = writing.file(of: node.id) else { throw error }
+      guard error.isAboutName, let held = writing.file(of: node) else { throw error }
       return try held.withDescriptor(body)
     }
     return try body(descriptor.raw)

@@ -18,8 +18,8 @@ public final class Tree: Sendable {
   private static let keptForgotten = 1 << 20
   let nodes: NodeTable
   let sniffed = SniffedFiles()
-  /// Real files that may be open, by node.
-  let opened = Mutex<[UInt32: Opened]>([:])
+  /// Real files that may be open, by their nodes' generations.
+  let opened = Mutex<[UInt64: Opened]>([:])
   /// nil if real files cannot be changed.
   let writing: Writing?
 
@@ -62,8 +62,9 @@ public final class Tree: Sendable {
     public var attributesLifetime: Double
   }
 
-  /// Recent faults of determining sizes, by node: reported by the open that follows, which would only fail again.
-  private let sizeFaults = Mutex<[UInt32: (fault: Fault, until: UInt64)]>([:])
+  /// Recent faults of determining sizes, by their nodes' generations: reported by the open that follows, which would only
+  /// fail again.
+  private let sizeFaults = Mutex<[UInt64: (fault: Fault, until: UInt64)]>([:])
   /// In nanoseconds.
   private static let sizeFaultTime: UInt64 = 1_000_000_000
 
@@ -116,8 +117,8 @@ public final class Tree: Sendable {
 
   /// The attributes of an open file, whatever happened to its name; nil if it is not open.
   private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
-    if let file = writing?.file(of: node.id) { return Attributes(try file.status(), inode: node.inode) }
-    if let file = opened.withLock({ $0[node.id]?.file }) { return Attributes(try file.status(), inode: node.inode) }
+    if let file = writing?.file(of: node) { return Attributes(try file.status(), inode: node.inode) }
+    if let file = opened.withLock({ $0[node.generation]?.file }) { return Attributes(try file.status(), inode: node.inode) }
     guard node.item.content != nil, node.openings.load(ordering: .relaxed) > 0 else { return nil }
     return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
   }
@@ -149,7 +150,7 @@ public final class Tree: Sendable {
       let until = monotonicNanoseconds() + Self.sizeFaultTime
       sizeFaults.withLock { faults in
         if faults.count >= 256 { faults = [:] }
-        faults[node.id] = (error, until)
+        faults[node.generation] = (error, until)
       }
     }
   }
@@ -172,7 +173,7 @@ public final class Tree: Sendable {
     // Who may not read it does not come here: it was looked up for him, and is now opened by one who may and whom the kernel
     // gives the same entry. That one has to look it up for himself, as the kernel does for this fault.
     if node.face.isConcealed { throw .stale }
-    if let found = sizeFaults.withLock({ $0.isEmpty ? nil : $0.removeValue(forKey: node.id) }),
+    if let found = sizeFaults.withLock({ $0.isEmpty ? nil : $0.removeValue(forKey: node.generation) }),
       monotonicNanoseconds() < found.until
     {
       throw found.fault
@@ -186,7 +187,7 @@ public final class Tree: Sendable {
     if let file = source as? FileSource {
       opened.withLock { opened in
         if opened.count.isMultiple(of: 256) { opened = opened.filter { $0.value.file != nil } }
-        opened[node.id] = Opened(file: file)
+        opened[node.generation] = Opened(file: file)
       }
     }
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)

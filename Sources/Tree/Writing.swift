@@ -36,8 +36,8 @@ final class Writing: Sendable {
     weak var lock: HeldLock?
   }
 
-  /// Open real files, by node.
-  let held = Mutex<[UInt32: [Reference]]>([:])
+  /// Open real files, by their nodes' generations.
+  let held = Mutex<[UInt64: [Reference]]>([:])
   /// The nodes of files with several names, by inode number.
   let linked = Mutex<[UInt64: Set<UInt32>]>([:])
   /// What others than the kernel's caller have to be told.
@@ -75,12 +75,15 @@ final class Writing: Sendable {
   }
 
   /// An open file of a node; nil if there is none.
-  func file(of node: UInt32) -> HeldFile? { held.withLock { $0[node]?.lazy.compactMap(\.file).first } }
+  func file(of node: Node) -> HeldFile? {
+    held.withLock { $0[node.generation]?.lazy.compactMap(\.file).first }
+  }
 
-  func hold(_ file: HeldFile, for node: UInt32) {
+  func hold(_ file: HeldFile, for node: Node) {
     held.withLock { held in
       if held.count.isMultiple(of: 256) { held = held.filter { $0.value.contains { $0.file != nil } } }
-      held[node] = (held[node] ?? []).filter { $0.file != nil } + [Reference(file: file)]
+      held[node.generation, default: []].removeAll { $0.file == nil }
+      held[node.generation, default: []].append(Reference(file: file))
     }
   }
 

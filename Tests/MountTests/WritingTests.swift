@@ -4,7 +4,7 @@ import Testing
 /// What changes through a mount with `-o rw`.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct WritingTests {
   /// Each does the same in the mount and in a bare folder: `written.py`.
-  static let works = ["files", "names", "opened", "links", "ranges", "locks", "views", "ways_out", "programs"]
+  static let works = ["files", "names", "opened", "links", "ranges", "locks", "views", "ways_out", "numbers", "programs"]
 
   @Test(arguments: works) func theMountDoesWhatABareFolderDoes(_ work: String) async throws {
     try await withScratch { scratch in

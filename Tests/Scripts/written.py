@@ -215,6 +215,19 @@ def opened(source, mount):
         on("a map beside one who appends", lambda: (os.fstat(file).st_size, os.pread(file, 6, 4095)))
         for part in (file, appender):
             os.close(part)
+        for name in ("closed", "synced"):
+            write(on.at(name), b"0" * 4096)
+            os.utime(on.at(name), (1000, 1000))
+            file = os.open(on.at(name), os.O_RDWR)
+            shared = mmap.mmap(file, 4096)
+            on("before", lambda: (shared[0], os.stat(on.at(name)).st_mtime))
+            shared[0:4] = b"late"
+            if name == "synced":
+                shared.flush()
+                on("a map was synced", lambda: os.stat(on.at(name)).st_mtime > 1000)
+            shared.close()
+            os.close(file)
+            on("a map was closed", lambda: os.stat(on.at(name)).st_mtime > 1000)
         write(on.at("gone"), b"text")
         file = os.open(on.at("gone"), os.O_RDWR)
         os.unlink(on.at("gone"))
@@ -379,6 +392,38 @@ def locks(source, mount):
             except OSError as error:
                 fail.append(f"{what}: after closing: {error}")
             os.close(file)
+    return fail
+
+
+def numbers(source, mount):
+    """Many are made under one name and get another, as git makes its objects: what is written must not reach another file,
+    though the kernel's numbers for them are soon used again."""
+    def make(maker):
+        for number in range(300):
+            temporary = os.path.join(mount, f"t{maker}")
+            file = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o444)
+            os.write(file, b"%d %d" % (maker, number))
+            os.close(file)
+            os.link(temporary, os.path.join(mount, f"o{maker}.{number}"))
+            os.unlink(temporary)
+
+    makers = []
+    for maker in range(3):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                make(maker)
+                status = 0
+            finally:
+                os._exit(status)
+        makers.append(child)
+    fail = [f"maker {maker} failed" for maker, child in enumerate(makers) if os.waitpid(child, 0)[1]]
+    for maker in range(3):
+        for number in range(300):
+            found = Path(source, f"o{maker}.{number}").read_bytes()
+            if found != b"%d %d" % (maker, number):
+                fail.append(f"o{maker}.{number} is {found}")
     return fail
 
 

@@ -75,6 +75,9 @@ public enum FileChanges {
     _ = try systemCall("fsync") { onlyData ? fdatasync(file) : fsync(file) }
   }
 
+  /// Whether a descriptor is open for both, as a shared mapping that is written needs. Does not block.
+  public static func isReadAndWritten(_ file: Int32) -> Bool { fcntl(file, F_GETFL) & O_ACCMODE == O_RDWR }
+
   /// What close(2) of a copy of the descriptor says: some file systems tell only then that a write has failed.
   public static func flush(_ file: Int32) throws(Fault) {
     let copy = fcntl(file, F_DUPFD_CLOEXEC, 0)

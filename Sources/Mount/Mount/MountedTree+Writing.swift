@@ -2,6 +2,7 @@ internal import Bytes
 internal import Files
 public import FuseLink
 internal import Glibc
+internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -39,6 +40,7 @@ extension MountedTree: WritableFileSystem {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     do throws(Fault) {
       try file.flush(owner: owner)
+      noteMapping(file)
       request.reply(error: 0)
     } catch { fail(request, error, file.id) }
     lockQueue.lookAgain()
@@ -55,9 +57,15 @@ extension MountedTree: WritableFileSystem {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     answer(request, file.id) { (patience) throws(Fault) in
       try file.sync(onlyData: onlyData, patience)
-    } _: { request, _ in
+    } _: { [self] request, _ in
+      noteMapping(file)
       request.reply(error: 0)
     }
+  }
+
+  /// Has the kernel ask for the times of a file that may have been changed by a mapping.
+  private func noteMapping(_ file: Tree.OpenFile) {
+    if file.mayBeMapped { session.withLock { $0 }?.invalidateAttributes(of: file.id) }
   }
 
   public func allocate(
