@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -20,6 +21,30 @@ import Testing
       try await script(
         "killed.py", MountProcess.binary, scratch.source, scratch.mountpoint, TestExtent.isFull ? "200" : "5", "1",
         limit: TestExtent.isFull ? 280 : 50)
+    }
+  }
+
+  /// Who waits for a lock when the mount ends is told so: EINTR without a signal comes to him as an error that has no name.
+  @Test func waitingForALockEndsWithTheMount() async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch, options: ["-o", "rw"]) { mount in
+        let waiter = try MountChild([
+          MountScratch.python, "-c",
+          """
+          import fcntl, os, sys
+          files = [os.open(sys.argv[1] + "/lock", os.O_CREAT | os.O_RDWR) for _ in range(2)]
+          fcntl.flock(files[0], fcntl.LOCK_EX)
+          print("holds", file=sys.stderr, flush=True)
+          try: fcntl.flock(files[1], fcntl.LOCK_EX)
+          except OSError as error: print(error.strerror)
+          """, mount.mountpoint,
+        ])
+        _ = try await shell(
+          "for n in {1..500}; do grep -Eq 'fuse|request_wait' /proc/$1/wchan && break; sleep .01; done", "\(waiter.pid)")
+        mount.daemon.send(SIGTERM)
+        let said = try await waiter.wait(atMost: 10)
+        #expect(said.lines == ["Software caused connection abort"], "\(said.errors)")
+      }
     }
   }
 

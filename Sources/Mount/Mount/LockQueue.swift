@@ -77,7 +77,8 @@ final class LockQueue: Sendable {
       defer { state.waiting = [] }
       return state.waiting
     }
-    for waiter in left { waiter.parked.take()?.reply(error: EINTR) }
+    // As the kernel says it of what it ends. It takes EINTR for a signal's, and passes ERESTARTSYS on where there is none.
+    for waiter in left { waiter.parked.take()?.reply(error: ECONNABORTED) }
   }
 
   private func look(_ waiter: Waiter) {
