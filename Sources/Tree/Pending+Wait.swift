@@ -14,7 +14,11 @@ extension Pending {
 }
 
 /// Retries `question`, which must be patient, until it succeeds. Blocks: not for threads that reply to the kernel.
-public func waiting<Value>(_ question: () throws(Fault) -> Value) throws(Fault) -> Value {
+///
+/// - Parameter note: is told what is waited for.
+public func waiting<Value>(
+  noting note: (Pending) -> Void = { _ in }, _ question: () throws(Fault) -> Value
+) throws(Fault) -> Value {
   // Held until the next attempt: it keeps the product alive.
   var last: Pending?
   while true {
@@ -22,6 +26,7 @@ public func waiting<Value>(_ question: () throws(Fault) -> Value) throws(Fault) 
       // Some of the work is done; the next attempt continues it.
       if error.kind == .later { continue }
       guard case .pending(let pending) = error.kind else { throw error }
+      note(pending)
       try pending.wait()
       last = pending
     }

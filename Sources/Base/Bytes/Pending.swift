@@ -16,7 +16,15 @@ public final class Pending: Sendable {
   /// Called once when all waiters have cancelled.
   private let abandoned: @Sendable () -> Void
 
-  public init(abandoned: @escaping @Sendable () -> Void) { self.abandoned = abandoned }
+  /// The part that is made, in thousandths; nil while it is not known.
+  public let thousandths: @Sendable () -> Int64?
+
+  public init(
+    thousandths: @escaping @Sendable () -> Int64? = { nil }, abandoned: @escaping @Sendable () -> Void
+  ) {
+    self.thousandths = thousandths
+    self.abandoned = abandoned
+  }
 
   /// Ends the wait. The product stays in memory as long as this object.
   public func finish(with product: (any AnyObject & Sendable)? = nil) {

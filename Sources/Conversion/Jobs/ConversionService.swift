@@ -215,7 +215,11 @@ public final class ConversionService: Sendable {
       if let failure = state.failures[key], failure.isValid { return (failure.fault, false) }
       let end: @Sendable () -> Void = { [pool] in pool.cancel(task) }
       let stream = stream(end)
-      let pending = Pending { if let stream { stream.leave(.whole) } else { end() } }
+      let pending = Pending {
+        task.thousandths
+      } abandoned: {
+        if let stream { stream.leave(.whole) } else { end() }
+      }
       let making = Making(task: task, pending: pending, subject: subject, stream: stream)
       state.jobs[key] = making
       return (Fault(.pending(making.pending(for: wants))), true)

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Synchronization
 public import SystemPackage
 internal import Tree
 
@@ -77,13 +78,15 @@ extension FileTree {
 
     private let path: FilePath
     private let turn: Turn<Made>
-    /// The made part so far, from 0 to 1, as it grows; ends when the conversion does, well or not.
+    /// The made part so far, from 0 to 1, as it grows, of the longest step if there are several; ends when the conversion
+    /// does, well or not.
     public let progress: Progress
 
     fileprivate init(_ names: [FileName], of path: FilePath, to format: Format, in tree: FileTree) {
       self.path = path
+      let step = Step()
       let turn = Turn(on: tree.bench) { () throws(Fault) -> Made in
-        try waiting { () throws(Fault) in
+        try waiting(noting: step.begin) { () throws(Fault) in
           let source = try tree.place(path)
           guard let place = try tree.existing(names) else {
             throw Fault(.unsupported, "\(Self.kind(of: source)) cannot be had as \(format.name) here")
@@ -94,8 +97,20 @@ extension FileTree {
         }
       }
       self.turn = turn
-      let name = path.names.map(\.text).joined(separator: "/")
-      progress = Progress { [tree = tree.tree] in turn.isOver ? nil : Self.fraction(of: name, in: tree) }
+      progress = Progress { turn.isOver ? nil : step.fraction }
+    }
+
+    /// What is waited for.
+    private final class Step: Sendable {
+      private let pending = Mutex<Pending?>(nil)
+
+      func begin(_ next: Pending) { pending.withLock { $0 = next } }
+
+      /// The part that is made of it.
+      var fraction: Double {
+        let done = pending.withLock { $0 }?.thousandths() ?? 0
+        return min(1, max(0, Double(done) / 1000))
+      }
     }
 
     deinit { turn.cancel() }
@@ -120,13 +135,6 @@ extension FileTree {
 }
 
 extension FileTree.Conversion {
-  /// The made part; of a conversion in several steps, of the present one. Waits for nothing.
-  private static func fraction(of name: String, in tree: Tree) -> Double {
-    let own = tree.work.activities.first { $0.path == name || $0.path.hasPrefix("\(name).") }
-    guard let (done, size) = own?.progress, size > 0 else { return 0 }
-    return min(1, max(0, Double(done) / Double(size)))
-  }
-
   /// Fractions from 0 to 1, each larger than the one before; the last is 1, whether it ended well or not.
   public struct Progress: AsyncSequence, Sendable {
     /// From 0 to 1.
