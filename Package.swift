@@ -94,7 +94,7 @@ let package = Package(
       [
         "Bytes", "Threads", "Files", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
         "RenditionViews", "FileTrees", "Assembly",
-        "FuseLink", "Mount", "CPosix", logging,
+        "FuseLink", "Mount", "CPosix", logging, system,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     program(

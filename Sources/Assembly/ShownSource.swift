@@ -1,5 +1,5 @@
 internal import Bytes
-internal import FileTrees
+package import FileTrees
 internal import Glibc
 package import Index
 package import RenditionViews
@@ -48,6 +48,9 @@ package struct ShownSource: Sendable {
         .sourceUnsuitable, "cannot show \(path): \(error) (give the folder it is in to get the file as it is)")
     }
   }
+
+  /// What a library for other programs has of a tree that has been made of it.
+  package func library(_ tree: Tree) -> FileTree { FileTree(tree, of: source) }
 
   /// Of the process's descriptors, those that workers' sockets, standard streams and the log take.
   package static func reserve(_ options: MountOptions, _ conversions: Conversions?) -> Int {

@@ -34,8 +34,10 @@ public final class FileRoot: Item {
     listsViews = chosen.item.listsViews
   }
 
+  /// The file itself.
+  var source: Source { get throws(Fault) { try Source(name, in: folder) } }
+
   private func current(_ patience: Patience) throws(Fault) -> Found {
-    let source = try Source(name, in: folder)
     guard let found = try view.item(of: source, ViewRequest(source: name), patience) else {
       throw Fault(.damaged, "the file is not what it was")
     }
@@ -43,7 +45,7 @@ public final class FileRoot: Item {
   }
 
   /// The file's state: a listing in progress continues in the next one. Once there is no file, the listing ends.
-  public var sourceState: UInt64 { (try? Source(name, in: folder)).map { $0.state($0.revision) } ?? 0 }
+  public var sourceState: UInt64 { (try? source).map { $0.state($0.revision) } ?? 0 }
 
   public func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     var attributes = try current(patience).attributes

@@ -118,5 +118,17 @@ public final class Place: Sendable {
     try tree.present(tree.nodes.node(node), patience).provenance(patience)
   }
 
+  /// What views can be made of. The root has the name `ownName`; where it is a file's inside, this is the file.
+  package func source(ofRootNamed ownName: FileName) throws(Fault) -> Source {
+    let own = try tree.nodes.node(node)
+    if let name = names.last, let parent {
+      return Source(item: own.item, attributes: attributes, name: name, folder: try tree.nodes.node(parent.node))
+    }
+    if let file = own.item as? FileRoot { return try file.source }
+    return Source(
+      item: own.item, attributes: attributes, name: ownName,
+      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: own.item, depth: 0, face: .none))
+  }
+
   public func open(_ patience: Patience) throws(Fault) -> Tree.OpenFile { try tree.open(node, patience) }
 }

@@ -18,7 +18,9 @@ struct ArticleTests {
     var hash: UInt64 = 0
     for try await byte in tree.bytes(of: "letters.zip.contents/2024/harbour.png") { hash = hash &* 31 &+ UInt64(byte) }
 
-    for try await message in tree.search("from:mary has:attachment", in: "club.mbox") { print(message.name) }
+    for try await message in tree.messages(matching: "from:mary has:attachment", in: "club.mbox") {
+      print(message.sender, message.subject, message.path)
+    }
 
     let conversion = tree.convert("harbour.png", to: .jpeg, options: .init(longestSide: 100))
     for await fraction in conversion.progress { print("\(Int(fraction * 100)) %") }

@@ -21,6 +21,31 @@ struct ErrorTests {
     do { _ = try FileTree(at: "/dev/null") } catch { #expect(error.code == .unsupported) }
   }
 
+  /// The four errors that users of ion-filesystem know, from every call that has them.
+  @Test func occupiedAndMissingPlacesAreTold() async throws {
+    let sample = try Sample("readme.txt")
+    let tree = sample.tree
+    try sample.makeFolder("full/inner")
+    try sample.makeFolder("other")
+    let places: [(FilePath, FileTreeError.Code)] = [("full/inner", .alreadyExists), ("none/x", .missingParent)]
+    for (path, code) in places {
+      await expectError(code, path) { () throws(FileTreeError) in try await tree.createDirectory(path) }
+      await expectError(code, path) { () throws(FileTreeError) in try await tree.rename("readme.txt", to: path) }
+      await expectError(code, path) { () throws(FileTreeError) in try await tree.copy("readme.txt", to: path) }
+      await expectError(code, path) { () throws(FileTreeError) in try await tree.copy("other", to: path) }
+    }
+    await expectError(.missingParent, "none/x") { () throws(FileTreeError) in try await tree.save([1], to: "none/x") }
+    await expectError(.missingParent, "none/x") { () throws(FileTreeError) in try await tree.append([1], to: "none/x") }
+    await expectError(.notEmpty, "full") { () throws(FileTreeError) in try await tree.remove("full") }
+    await expectError(.notEmpty, "full") { () throws(FileTreeError) in
+      try await tree.rename("other", to: "full", replacing: true)
+    }
+    await expectError(.directoryNotFound, "none/deep") { () throws(FileTreeError) in
+      for try await _ in tree.entries(of: "none/deep", details: false) {}
+    }
+    #expect(try sample.names() == ["full", "other", "readme.txt"])
+  }
+
   @Test func nothingLeadsOutOfTheTree() async throws {
     let sample = try Sample("readme.txt")
     try sample.makeLink("out", to: "/etc/passwd")

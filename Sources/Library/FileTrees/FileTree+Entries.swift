@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 public import SystemPackage
 internal import Tree
 
@@ -28,11 +28,27 @@ extension FileTree {
       modified = attributes.map { Time($0.modified) } ?? Time(seconds: 0)
     }
 
+    /// What was found at a path, in the folder that it ends in.
+    init(_ place: Place, at path: FilePath, view: String?) {
+      listed = ListedName(path.names.last ?? "")
+      folder = path.removingLastComponent()
+      kind = Kind(place.attributes.kind)
+      self.view = view
+      size = place.attributes.size
+      isSizeExact = !place.attributes.isPreliminary
+      modified = Time(place.attributes.modified)
+    }
+
     /// Whether it is a view of a file beside it.
     public var isView: Bool { view != nil }
 
     /// The name, for people: bytes that are not UTF-8 are U+FFFD.
     public var name: String { String(decoding: listed.bytes, as: UTF8.self) }
+
+    /// The name as it is.
+    package var fileName: FileName { listed.fileName }
+    /// Those of the path, from the root.
+    package var names: [FileName] { folder.names + [listed.fileName] }
 
     /// The path from the root, as it is.
     public var path: FilePath {

@@ -28,50 +28,65 @@ extension FileTree {
   ) async throws(FileTreeError) -> String {
     try await run(path) { [self] () throws(Fault) in
       var reader = ChunkReader(self, path, nil, size: 1 << 20)
-      return try reader.all(limit: limit).text(in: encoding)
+      guard let text = encoding.text(of: try reader.all(limit: limit)[...]) else {
+        throw Fault(.damaged, "it is no text in \(encoding.name)")
+      }
+      return text
     }
   }
 }
 
-extension [UInt8] {
-  fileprivate func text(in encoding: FileTree.TextEncoding) throws(Fault) -> String {
-    switch encoding {
-    case .utf8:
-      if let text = withoutMark.span.validText { return text }
-      throw Fault(.damaged, "it is no text in UTF-8")
-    case .utf16:
-      if let text = utf16Text(isLittle: !starts(with: [0xfe, 0xff])) { return text }
-      throw Fault(.damaged, "it is no text in UTF-16")
-    case .ascii:
-      guard let place = firstIndex(where: { $0 >= 0x80 }) else { return String(decoding: self, as: UTF8.self) }
-      throw Fault(.damaged, "it is no text in ASCII", atByte: Int64(place))
-    case .latin1:
-      return String(String.UnicodeScalarView(map { Unicode.Scalar($0) }))
-    case .detected: return detectedText
+extension FileTree.TextEncoding {
+  /// Bytes as text, without a mark of the byte order at their start; nil if they are no such text.
+  ///
+  /// - Parameter isCut: whether more follows that is not there: then half a character at the end is left out.
+  public func text(of bytes: ArraySlice<UInt8>, isCut: Bool = false) -> String? {
+    let marks = self == .utf16 || self == .detected ? Self.utf16Marks : []
+    let mark = marks.first { bytes.starts(with: $0) }
+    if self == .utf16 || mark != nil {
+      let bytes = isCut ? bytes.prefix(bytes.count & ~1) : bytes
+      let isLittle = mark != Self.utf16Marks[1]
+      if let text = Self.utf16(bytes.dropFirst(mark == nil ? 0 : 2), isLittle: isLittle, isCut) { return text }
+      if self == .utf16 { return nil }
     }
+    switch self {
+    case .ascii: return bytes.contains { $0 >= 0x80 } ? nil : String(decoding: bytes, as: UTF8.self)
+    case .latin1: return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    case .utf8, .utf16, .detected: break
+    }
+    let plain = bytes.starts(with: Self.utf8Mark) ? bytes.dropFirst(Self.utf8Mark.count) : bytes
+    var whole = plain
+    if isCut { for _ in 0..<3 where !whole.span.isUTF8 { whole = whole.dropLast() } }
+    if let text = whole.span.validText { return text }
+    if self == .utf8 { return nil }
+    let lines = plain.split(separator: UInt8(ascii: "\n"), maxSplits: 2000)
+    let charset = CharsetDetector.charset(of: lines, in: .text)
+    if let text = CharsetConverter(charset)?.utf8(plain) { return String(decoding: text, as: UTF8.self) }
+    return String(decoding: plain, as: UTF8.self)
   }
 
-  private var withoutMark: ArraySlice<UInt8> { starts(with: [0xef, 0xbb, 0xbf]) ? dropFirst(3) : self[...] }
+  private static let utf8Mark: [UInt8] = [0xef, 0xbb, 0xbf]
+  /// The least significant byte first, and last.
+  private static let utf16Marks: [[UInt8]] = [[0xff, 0xfe], [0xfe, 0xff]]
 
-  private func utf16Text(isLittle: Bool) -> String? {
-    guard count.isMultiple(of: 2) else { return nil }
-    let hasMark = starts(with: [0xff, 0xfe]) || starts(with: [0xfe, 0xff])
-    let units = stride(from: hasMark ? 2 : 0, to: count, by: 2).map { place in
+  private static func utf16(_ bytes: ArraySlice<UInt8>, isLittle: Bool, _ isCut: Bool) -> String? {
+    guard bytes.count.isMultiple(of: 2) else { return nil }
+    var units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { place in
       isLittle
-        ? UInt16(self[place]) | UInt16(self[place + 1]) << 8 : UInt16(self[place]) << 8 | UInt16(self[place + 1])
+        ? UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8 : UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
     }
+    if isCut, let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
     return String(validating: units, as: UTF16.self)
   }
 
-  private var detectedText: String {
-    if starts(with: [0xff, 0xfe]) || starts(with: [0xfe, 0xff]),
-      let text = utf16Text(isLittle: first == 0xff)
-    {
-      return text
+  /// For an error: `UTF-8`.
+  fileprivate var name: String {
+    switch self {
+    case .utf8: "UTF-8"
+    case .utf16: "UTF-16"
+    case .ascii: "ASCII"
+    case .latin1: "ISO 8859-1"
+    case .detected: "any encoding"
     }
-    if let text = withoutMark.span.validText { return text }
-    let lines = split(separator: UInt8(ascii: "\n"), maxSplits: 2000)
-    let charset = CharsetDetector.charset(of: lines, in: .text)
-    return String(decoding: CharsetConverter(charset)?.utf8(self[...]) ?? self, as: UTF8.self)
   }
 }

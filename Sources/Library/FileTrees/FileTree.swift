@@ -5,7 +5,7 @@ internal import RenditionViews
 internal import Synchronization
 public import SystemPackage
 internal import Threads
-internal import Tree
+package import Tree
 
 /// A folder, or a file such as an archive, with all that is inside its files.
 ///
@@ -55,6 +55,14 @@ public final class FileTree: Sendable {
       self.source = source
       self.index = index
     } catch { throw FileTreeError(error, path) }
+    bench = Workers(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
+  }
+
+  /// A tree that has been opened already, which is stopped with this.
+  package init(_ tree: Tree, of source: TreeSource) {
+    self.tree = tree
+    self.source = source
+    index = nil
     bench = Workers(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
 

@@ -1,5 +1,6 @@
 import Assembly
 import Bytes
+import FileTrees
 import Files
 import Glibc
 import NIOCore
@@ -19,6 +20,8 @@ final class Site: Sendable {
   }
 
   let tree: Tree
+  /// The same tree, for what other programs can do with it, too.
+  let library: FileTree
   let source: ShownSource
   let access: Access
   let bench: Bench
@@ -40,6 +43,7 @@ final class Site: Sendable {
     log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
+    library = source.library(tree)
     self.source = source
     self.access = access
     self.proxies = proxies

@@ -1,6 +1,7 @@
 import Assembly
+import FileTrees
 import Glibc
-import MailViews
+import SystemPackage
 
 /// Writes search hits to standard output.
 struct HitLines {
@@ -10,23 +11,28 @@ struct HitLines {
   /// The errno of a failed write, after which nothing more is written.
   private(set) var error: Int32?
 
+  private var isOver = false
+
   private static let blockSize = 64 << 10
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  mutating func add(_ hit: Indexing.Hit) {
-    let date = hit.date.map { Amount.moment($0, zone: hit.zone) }
+  /// Whether more can be written.
+  mutating func add(_ hit: FileTree.Message) -> Bool {
+    let date = hit.date.map { Amount.moment($0.seconds, zone: hit.zone) }
+    let path = hit.path.string
     if isJSON {
       let object: JSON = [
-        "path": .string(hit.path), "date": JSON(date), "sender": .string(hit.sender), "address": .string(hit.address),
+        "path": .string(path), "date": JSON(date), "sender": .string(hit.sender), "address": .string(hit.address),
         "subject": .string(hit.subject), "size": .number(hit.size),
       ]
       bytes += (count == 0 ? "[\n  \(object.text)" : ",\n  \(object.text)").utf8
     } else {
-      bytes += "\(hit.path)\t\(date ?? "undated")\t\(hit.sender)\t\(hit.subject)\n".utf8
+      bytes += "\(path)\t\(date ?? "undated")\t\(hit.sender)\t\(hit.subject)\n".utf8
     }
     count += 1
     if bytes.count > Self.blockSize { flush() }
+    return !isOver
   }
 
   mutating func finish() {
@@ -38,6 +44,7 @@ struct HitLines {
     do throws(SystemError) { try Output.write(bytes) } catch {
       // The reader of the pipe has closed it.
       self.error = error.code == EPIPE ? nil : error.code
+      isOver = true
     }
     bytes.removeAll(keepingCapacity: true)
   }

@@ -3,9 +3,7 @@ import Assembly
 import Bytes
 import Catalogue
 import FileTrees
-import Files
 import Glibc
-import Index
 import Tree
 
 /// `ffmount thumbnail INPUT OUTPUT`: what file managers call for a picture of a file.
@@ -34,7 +32,9 @@ struct ThumbnailCommand: ParsableCommand {
     let bytes: [UInt8]
     do { bytes = try made() } catch let refusal as Refusal {
       throw Refusal(refusal.status, "\(problem): \(refusal.sentence)")
-    } catch let fault as Fault { throw Refusal(.failure, "\(problem): \(describe(fault))") }
+    } catch let error as FileTreeError {
+      throw Refusal(.failure, "\(problem): \(error.code == .unsupported ? Self.unsuitable : error.sentence)")
+    }
     do throws(SystemError) { try save(bytes) } catch {
       let reason = error.code == ENXIO ? "nobody reads it" : describe(error.code)
       throw Refusal(.failure, "cannot write the thumbnail to \(output): \(reason)")
@@ -45,28 +45,21 @@ struct ThumbnailCommand: ParsableCommand {
   private func made() throws -> [UInt8] {
     var path = input
     while let source = Self.source(of: path), unsafe access(source, R_OK) == 0 { path = source }
-    let place = try RealPlace(path)
-    guard let name = place.name else { throw Refusal(.usage, "it is a folder") }
-    let index = Index(folder: CacheFolder.path())
-    defer { index.finish(within: .seconds(1)) }
-    let tree = try place.tree(index)
-    defer { tree.stop() }
-    let wanted = FileName(name.bytes + Array(".\(size)px.as-png".utf8))
-    return try waiting { () throws(Fault) in
-      let entry: Tree.Entry
-      do throws(Fault) { entry = try tree.lookUp(wanted, in: Tree.root, .blocking) } catch {
-        throw error.kind == .system(ENOENT) ? Fault(.unsupported, "it is neither an image nor a PDF") : error
-      }
-      defer { tree.forget(entry.node, 1) }
-      return try tree.open(entry.node, .blocking).reading(.blocking) { (bytes) throws(Fault) in
-        guard bytes.size <= Self.largest else { throw Fault(.limit, "its thumbnail is too large") }
-        return try bytes.bytes(at: 0, count: Int(bytes.size))
-      }
+    let place = try CommandTree(path)
+    if place.isFolder { throw Refusal(.usage, "it is a folder") }
+    return try place.finish { [size] (tree, path) throws(FileTreeError) in
+      let picture = try await tree.convert(path, to: .png, options: .init(longestSide: size)).result()
+      return try await tree.read(picture, limit: Self.largest)
     }
   }
 
+  private static var unsuitable: String {
+    Converter.installed["ffconvert"] == nil
+      ? "there is no ffconvert beside ffmount (see scripts/install)" : "it is neither an image nor a PDF"
+  }
+
   /// In bytes; of 4096 by 4096 pixels.
-  private static let largest: Int64 = 128 << 20
+  private static let largest = 128 << 20
 
   /// The path of the picture that a name such as `x.heic.as-jpeg` is a view of; nil if it is none.
   private static func source(of path: String) -> String? {

@@ -52,18 +52,20 @@ struct ProgressLine {
   /// Clears the bar.
   func clear() { if shown != nil { write("\r\u{1b}[K") } }
 
-  mutating func show(bytes: Int64, messages: Int) {
+  /// - Parameter total: in bytes, where it is not known from the start.
+  mutating func show(bytes: Int64, of total: Int64? = nil, messages: Int? = nil) {
     let now = ContinuousClock.now
     guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
     shown = now
+    let size = total ?? size
     let seconds = (now - begun) / .seconds(1)
     let rate = Double(bytes) / seconds
     let left = rate > 0 ? min(Self.longest, Double(size - bytes) / rate) : 0
     let share = size > 0 ? Double(bytes) / Double(size) : 1
     let amount = "\(Amount.bytes(bytes)) of \(Amount.bytes(size))"
-    let (count, speed) = ("\(messages) messages", "\(Amount.bytes(Int64(rate)))/s")
+    let (count, speed) = (messages.map { ["\($0) messages"] } ?? [], "\(Amount.bytes(Int64(rate)))/s")
     let time = "\(Amount.time(Int(left))) left"
-    draw(share, [[amount, count, speed, time], [amount, count, time], [amount, time], [time], []])
+    draw(share, [[amount] + count + [speed, time], [amount] + count + [time], [amount, time], [time], []])
   }
 
   /// Shows progress in files, with `size` as their number.

@@ -1,4 +1,5 @@
 import Bytes
+import FileTrees
 import NIOHTTP1
 import Text
 import Tree
@@ -33,7 +34,7 @@ extension API {
     if language == nil, !Self.isText(head) { return .json(answer) }
     let isCut = head.count > Self.mostText
     answer.type = language == "markdown" ? .markdown : .text
-    answer.content = Self.decoded(isCut ? head.prefix(Self.mostText) : head[...], isCut: isCut)
+    answer.content = FileTree.TextEncoding.detected.text(of: head.prefix(Self.mostText), isCut: isCut)
     answer.isCut = isCut
     answer.language = language ?? "plain"
     return .json(answer)
@@ -58,29 +59,5 @@ extension API {
   /// Text of no known name has no control characters but blanks.
   private static func isText(_ bytes: [UInt8]) -> Bool {
     !bytes.prefix(4096).contains { $0 < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].contains($0) }
-  }
-
-  /// UTF-8 if it is that, UTF-16 if it says so, else the likeliest character set.
-  static func decoded(_ bytes: ArraySlice<UInt8>, isCut: Bool) -> String {
-    var bytes = bytes
-    if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
-    if bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff]) {
-      let isLittle = bytes.first == 0xff
-      let units = stride(from: bytes.startIndex + 2, to: bytes.endIndex - 1, by: 2).map { place in
-        isLittle
-          ? UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8 : UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
-      }
-      return String(decoding: units, as: UTF16.self)
-    }
-    var whole = bytes
-    if isCut {
-      // Half a character may be at the end.
-      for _ in 0..<3 where !whole.span.isUTF8 { whole = whole.dropLast() }
-    }
-    if let text = whole.span.validText { return text }
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 2000)
-    let charset = CharsetDetector.charset(of: lines, in: .text)
-    if let text = CharsetConverter(charset)?.utf8(bytes) { return String(decoding: text, as: UTF8.self) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

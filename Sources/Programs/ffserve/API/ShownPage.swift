@@ -1,4 +1,5 @@
 import Bytes
+import FileTrees
 import Mail
 import NIOHTTP1
 import Text
@@ -36,7 +37,8 @@ enum ShownPage {
     }
     let isPage = (type == "text/html" || type == "application/xhtml+xml") && bytes.count <= largest
     headers.append(("Content-Type", isPage ? "text/html; charset=utf-8" : "text/plain; charset=utf-8"))
-    let text = Array(API.decoded(bytes.prefix(Int(largest)), isCut: bytes.count > largest).utf8)
+    let shown = FileTree.TextEncoding.detected.text(of: bytes.prefix(Int(largest)), isCut: bytes.count > largest)
+    let text = Array((shown ?? "").utf8)
     guard isPage else { return Response(.ok, headers: headers, .bytes(text)) }
     return Response(.ok, headers: headers, .bytes(Array("<!DOCTYPE html>".utf8) + HarmlessPage.made(text)))
   }

@@ -30,6 +30,15 @@ package struct FolderMessagesView: FolderView {
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
+  /// The messages of a mailbox, or of a folder and all below it; nil if there are none. Blocks.
+  func sorted(_ source: Source) throws(Fault) -> SortedMailbox? {
+    let isFolder = source.attributes.kind == .folder
+    let found =
+      try isFolder
+      ? mailboxes.folder(source, messages, .blocking) : messages.messages(in: source, .blocking)
+    return found.map { mailboxes.sorted($0) }
+  }
+
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     try mailboxes.item(of: source, messages, (MailboxFolder.mark, MailboxFolder.mark), patience) { [mailboxes] folder in
       MailboxFolder(folder, mailboxes.messages)

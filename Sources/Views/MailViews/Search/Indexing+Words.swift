@@ -20,7 +20,7 @@ extension Indexing.Search: BackgroundWork {}
 extension Indexing {
   /// A parsed search query.
   package struct Query: Sendable {
-    fileprivate let parsed: SearchQuery
+    let parsed: SearchQuery
 
     /// What can be written, as the end of a sentence that starts with `A query is`.
     package static let syntax = SearchQuery.syntax
@@ -78,16 +78,10 @@ extension Indexing {
   /// Calls `body` with each message of a mailbox that matches a query, newest first. Blocks until all have been
   /// searched.
   package func find(_ query: Query, in search: Search, _ body: (Hit) -> Void) throws(Fault) {
-    let sorted = mailboxes.sorted(search.mailbox)
-    let results = try sorted.search.found(query.parsed, within: .none, listingAtMost: .max)
-    for position in results.positions {
-      guard let row = try sorted.mailbox.row(at: Int(position), .blocking) else { continue }
-      let name = row.folderName(position: Int(position) + 1)
-      let folder = sorted.file.source.name.appending(MessagesView.suffix)
-      body(
-        Hit(
-          path: "\(folder.text)/\(name.text)", date: row.date, zone: row.zone, sender: row.shownSender,
-          address: row.address, subject: row.shownSubject, size: row.size))
+    let mail = MailSearch(mailboxes.sorted(search.mailbox))
+    let results = try mail.results(query)
+    for number in 0..<results.count {
+      if let hit = try mail.hit(number, of: results) { body(hit) }
     }
   }
 }

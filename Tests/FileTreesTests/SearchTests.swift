@@ -1,0 +1,97 @@
+import FileTrees
+import Foundation
+import SystemPackage
+import Testing
+
+/// What is found in mail and among names, beside `ReadingTests.searchFindsMessagesAndNames`.
+@Suite(.timeLimit(.minutes(2)))
+struct LibrarySearchTests {
+  @Test func messagesHaveWhatAListShows() async throws {
+    let sample = try Sample("club.mbox")
+    let found = try await sample.tree.messages(matching: "from:mary", in: "club.mbox").all()
+    let message = try #require(found.first)
+    #expect(found.count == 1)
+    #expect(message.subject == "Pictures of the harbour")
+    #expect(message.address.contains("@") && !message.sender.isEmpty && message.size > 0)
+    let date = try #require(message.date)
+    #expect(message.path.string.hasPrefix("club.mbox.messages/"))
+    #expect(try await sample.tree.attributes(of: message.path).modified == date)
+    #expect(try await sample.tree.search("from:mary", in: "club.mbox").all().map(\.path) == [message.path])
+    await expectError(.unsupported, "club.mbox") { () throws(FileTreeError) in
+      for try await _ in sample.tree.messages(matching: "since:never", in: "club.mbox") {}
+    }
+  }
+
+  /// The root has nothing beside it where results could be shown.
+  @Test func theRootsMailIsSearchedAsWellAsItsNames() async throws {
+    let sample = try Sample()
+    try sample.make(
+      by: """
+        import mailbox, email.message
+        def letter(subject, text):
+          m = email.message.EmailMessage()
+          m['From'], m['Subject'], m['Date'] = 'a@example.org', subject, 'Wed, 01 May 2024 11:30:00 +0200'
+          m.set_content(text)
+          return m
+        os.makedirs('deep/er')
+        box = mailbox.mbox('deep/er/box.mbox')
+        box.add(letter('One', 'about a zeppelin'))
+        box.add(letter('Two', 'about nothing'))
+        box.flush()
+        maildir = mailbox.Maildir('Mail', create=True)
+        maildir.add(letter('Three', 'another zeppelin'))
+        maildir.flush()
+        open('Zeppelin.txt', 'w').close()
+        """)
+    let found = try await sample.tree.search("zeppelin").all()
+    #expect(found.filter { $0.kind == .directory }.count == 2)
+    #expect(found.last?.path == "Zeppelin.txt")
+    for entry in found.dropLast() {
+      #expect(try await sample.tree.entries(of: entry.path).all().contains { $0.name == "body.txt" }, "\(entry.path)")
+    }
+    let messages = try await sample.tree.messages(matching: "zeppelin").all()
+    #expect(Set(messages.map(\.subject)) == ["One", "Three"])
+    #expect(try await sample.tree.messages(matching: "zeppelin", in: "deep").all().map(\.subject) == ["One"])
+    #expect(sample.tree.activities.allSatisfy { $0.work != .converting })
+    await expectError(.unsupported, "Zeppelin.txt") { () throws(FileTreeError) in
+      for try await _ in sample.tree.messages(matching: "x", in: "Zeppelin.txt") {}
+    }
+  }
+
+  @Test func aFolderWithoutMailHasNamesAlone() async throws {
+    let sample = try Sample("readme.txt")
+    #expect(try await sample.tree.search("from:").all().isEmpty)
+    #expect(try await sample.tree.search("READ me").all().map(\.path) == ["readme.txt"])
+    await expectError(.unsupported, "") { () throws(FileTreeError) in
+      for try await _ in sample.tree.messages(matching: "x") {}
+    }
+    await expectError(.notADirectory, "readme.txt") { () throws(FileTreeError) in
+      for try await _ in sample.tree.search("x", in: "readme.txt") {}
+    }
+    await expectError(.notFound, "none") { () throws(FileTreeError) in
+      for try await _ in sample.tree.search("x", in: "none") {}
+    }
+  }
+
+  @Test func aMailboxThatIsTheRootIsSearched() async throws {
+    let sample = try Sample("club.mbox")
+    let tree = try FileTree(at: FilePath(sample.path("club.mbox")))
+    let message = try #require(try await tree.messages(matching: "from:mary").all().first)
+    #expect(try await tree.entries(of: message.path).all().contains { $0.name == "attachments" })
+    await tree.close()
+  }
+
+  @Test func halfACharacterIsLeftOut() {
+    let text = Array("Grüße €".utf8)
+    #expect(FileTree.TextEncoding.utf8.text(of: text[...]) == "Grüße €")
+    #expect(FileTree.TextEncoding.utf8.text(of: text.dropLast()) == nil)
+    for encoding in [FileTree.TextEncoding.utf8, .detected] {
+      #expect(encoding.text(of: text.dropLast(), isCut: true) == "Grüße ")
+      #expect(encoding.text(of: text.prefix(3), isCut: true) == "Gr")
+    }
+    let wide: [UInt8] = [0xff, 0xfe, 0x3d, 0xd8, 0x00, 0xde]
+    #expect(FileTree.TextEncoding.detected.text(of: wide[...]) == "😀")
+    #expect(FileTree.TextEncoding.utf16.text(of: wide.dropLast(1), isCut: true) == "")
+    #expect(FileTree.TextEncoding.utf16.text(of: wide.dropLast(2)) == nil)
+  }
+}
