@@ -39,3 +39,16 @@ build_release() {
     done
     release=$(swift build "${options[@]}" --show-bin-path)
 }
+
+# Appends to the array $build what makes `swift build` use the sanitizer $1, which may need a file in the folder $2.
+build_sanitized() {
+    local method
+    build+=(--sanitize "$1")
+    [ "$1" = thread ] || return 0
+    # See the comment in the file.
+    clang -c -O1 -fPIC "$root/Tests/Sanitizers/mutex.c" -o "$2/mutex.o"
+    build+=(-Xlinker "$2/mutex.o")
+    for method in 9_lockSlowyys6UInt32VF 12_tryLockSlowSbyF 11_unlockSlowyyF; do
+        build+=(-Xlinker "--wrap=\$s15Synchronization12_MutexHandleV$method")
+    done
+}

@@ -156,6 +156,7 @@ package final class Mailboxes: Sendable {
 
   func keep(_ mailbox: any MessageSource) {
     kept.withLock { kept in
+      if isEnding { return }
       kept.removeAll { $0 === mailbox }
       kept.append(mailbox)
       if kept.count > Self.keptAtMost { kept.removeFirst() }
@@ -169,6 +170,7 @@ package final class Mailboxes: Sendable {
   /// Keeps a mailbox's derived state.
   func keep(_ mailbox: SortedMailbox) {
     keptSorted.withLock { kept in
+      if isEnding { return }
       kept.removeAll { $0 === mailbox }
       kept.append(mailbox)
       if kept.count > Self.keptSortedAtMost { kept.removeFirst() }
@@ -192,6 +194,11 @@ package final class Mailboxes: Sendable {
     endWaits()
     for workers in [gatherings, looks, words, scans] { workers.stop() }
     endWaits()
+    // They refer to this in turn. Released outside the locks.
+    let dropped = (kept.withLock { $0 }, keptSorted.withLock { $0 })
+    kept.withLock { $0 = [] }
+    keptSorted.withLock { $0 = [] }
+    _ = dropped
   }
 
   private func endWaits() {

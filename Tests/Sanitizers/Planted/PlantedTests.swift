@@ -1,0 +1,32 @@
+internal import Glibc
+import Testing
+
+/// Defects that `scripts/sanitize` has to find, to show that it would find others. They pass as tests.
+@Suite(.enabled(if: unsafe getenv("FFMOUNT_PLANTED") != nil))
+struct PlantedTests {
+  fileprivate nonisolated(unsafe) static var count = 0
+
+  /// Two threads that nothing orders, whether or not they run at once.
+  @Test func aRaceIsFound() {
+    let threads = (0..<2).map { _ in
+      var thread = pthread_t()
+      _ = unsafe pthread_create(
+        &thread, nil,
+        { _ in
+          unsafe PlantedTests.count += 1
+          return nil
+        }, nil)
+      return thread
+    }
+    for thread in threads { _ = pthread_join(thread, nil) }
+  }
+
+  @Test func aLeakIsFound() {
+    for size in 1...100 { unsafe Self.forget(malloc(1000 + size)) }
+  }
+
+  /// Nothing refers to the memory from then on.
+  @inline(never) private static func forget(_ memory: UnsafeMutableRawPointer?) {
+    unsafe memory?.storeBytes(of: 1, as: UInt8.self)
+  }
+}
