@@ -36,10 +36,11 @@ extension Converter {
 
   /// nil if there is no worker program at all: then the views that need one are left out.
   ///
+  /// - Parameter tellsLack: whether the log tells what is missing.
   /// - Throws: a refusal of what the options say.
   package static func conversions(
     _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger,
-    programs isWanted: (String) -> Bool = { _ in true }
+    tellsLack: Bool = true, programs isWanted: (String) -> Bool = { _ in true }
   ) throws -> Conversions? {
     if let given = options.converter, unsafe access(given, X_OK) != 0 {
       throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
@@ -47,7 +48,7 @@ extension Converter {
     if let shared = options.sharedCache, let reason = CacheFolder.objection(to: shared) {
       throw Refusal(.usage, "-o shared_cache=\(shared): \(reason)")
     }
-    if let lack = lack(options) { logger.notice("\(lack)") }
+    if tellsLack, let lack = lack(options) { logger.notice("\(lack)") }
     return conversions(
       options.tree, index: index, cacheFolder: cacheFolder, spools: spools, programs: isWanted
     ) { logger.notice("\($0)") }

@@ -43,13 +43,15 @@ package struct Keeping: Sendable {
 
   /// Becomes a keeper, which starts this program with `arguments`. Returns only if that fails.
   ///
-  /// - Parameter report: where the first process tells how its start went.
-  package static func become(report: Int32?, _ arguments: [String]) throws {
+  /// - Parameters:
+  ///   - report: where the first process tells how its start went.
+  ///   - memory: in bytes, beyond which a process is replaced.
+  package static func become(report: Int32?, memory: Int64, _ arguments: [String]) throws {
     guard let keeper = OwnPrograms.path(of: program), let own = OwnPrograms.target(ofLink: "/proc/self/exe") else {
       throw Refusal(.failure, "cannot keep the mount: ffkeep is missing (install it, or use -o supervise=off)")
     }
     if let report { _ = fcntl(report, F_SETFD, 0) }
-    let words = [keeper, "\(report ?? -1)", own, CommandLine.arguments[0]] + arguments
+    let words = [keeper, "\(report ?? -1)", "\(memory >> 10)", own, CommandLine.arguments[0]] + arguments
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
     _ = unsafe execv(keeper, &pointers)

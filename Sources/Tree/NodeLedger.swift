@@ -106,6 +106,25 @@ public final class NodeLedger: Sendable {
       kind: UInt8(truncatingIfNeeded: flags >> Flag.kindShift))
   }
 
+  /// The generation of a node that the kernel has references to.
+  public func generation(of id: UInt64) -> UInt64? {
+    if id == 1 { return 0 }
+    guard id >= 2, id < UInt64(end), field(Field.lookups, of: UInt32(id)) > 0 else { return nil }
+    return field(Field.generation, of: UInt32(id))
+  }
+
+  /// The path of a node from the root on; nil if there is none.
+  public func path(of id: UInt64) -> String? {
+    var names: [FileName] = []
+    var next = id
+    while next > 1 {
+      guard next < UInt64(end), names.count < 4096, let record = self[UInt32(next)] else { return nil }
+      names.append(record.name)
+      next = UInt64(record.parent)
+    }
+    return next == 1 ? "/" + names.reversed().map(\.text).joined(separator: "/") : nil
+  }
+
   /// Whether a node is recorded in this folder with this name.
   func isPlaced(_ id: UInt32, _ parent: UInt32, _ name: FileName) -> Bool {
     let place = field(Field.place, of: id)

@@ -1,3 +1,4 @@
+internal import CPosix
 internal import Glibc
 
 /// A pool of threads for work that may block, started on demand, up to a limit.
@@ -16,7 +17,8 @@ public final class Workers: Sendable {
 
   deinit { stop() }
 
-  /// Runs `job` as soon as a thread is free, in FIFO order; after `stop` it is dropped.
+  /// Runs `job` as soon as a thread is free, in FIFO order; after `stop` it is dropped. If it traps, that is put down to what
+  /// the calling thread works on.
   public func submit(_ job: @escaping @Sendable () -> Void) { crew.submit(job) }
 
   /// Drops the jobs that have not begun and waits for those that run.
@@ -36,7 +38,7 @@ public final class Workers: Sendable {
   private let wake: UnsafeMutablePointer<pthread_cond_t>
   /// Signalled when a thread has ended.
   private let ended: UnsafeMutablePointer<pthread_cond_t>
-  private var jobs: [@Sendable () -> Void] = []
+  private var jobs: [(work: ffmount_work, run: @Sendable () -> Void)] = []
   private var next = 0
   private var idle = 0
   private var isStopped = false
@@ -77,7 +79,7 @@ public final class Workers: Sendable {
   func submit(_ job: @escaping @Sendable () -> Void) {
     withLock {
       guard !isStopped else { return }
-      jobs.append(job)
+      jobs.append((ffmount_present_work(), job))
       guard idle < jobs.count - next else { return }
       if threads < limit {
         if spawn({ $0.work() }) { threads += 1 }
@@ -117,6 +119,8 @@ public final class Workers: Sendable {
     var all = sigset_t()
     var old = sigset_t()
     _ = unsafe sigfillset(&all)
+    // A trap whose signal is blocked ends the process without its handler.
+    for trap in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT] { _ = unsafe sigdelset(&all, trap) }
     _ = unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
     defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &old, nil) }
     var thread = pthread_t()
@@ -139,7 +143,11 @@ public final class Workers: Sendable {
 
   private func work() {
     let thread = KernelThread.current
-    while let job = take(thread) { job() }
+    ffmount_use_alternate_stack()
+    while let job = take(thread) {
+      ffmount_work_on(job.work)
+      job.run()
+    }
     withLock {
       threads -= 1
       _ = unsafe pthread_cond_broadcast(ended)
@@ -147,7 +155,7 @@ public final class Workers: Sendable {
   }
 
   /// The next job; nil if the thread is to end.
-  private func take(_ thread: KernelThread) -> (@Sendable () -> Void)? {
+  private func take(_ thread: KernelThread) -> (work: ffmount_work, run: @Sendable () -> Void)? {
     withLock {
       busy[thread] = nil
       while next == jobs.count {
@@ -162,7 +170,7 @@ public final class Workers: Sendable {
       if isStopped { return nil }
       defer { next += 1 }
       let job = jobs[next]
-      jobs[next] = {}
+      jobs[next].run = {}
       begun += 1
       busy[thread] = begun
       return job

@@ -3,29 +3,39 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 
-static _Thread_local uint32_t *volatile blamed;
+static _Thread_local volatile uint64_t subject, node;
 static _Thread_local int32_t offered = -1;
 static _Thread_local char alternate[16 << 10] __attribute__((aligned(16)));
+static struct ffmount_traps *traps;
 
-void ffmount_blame(uint32_t *counter) { blamed = counter; }
+void ffmount_work_on(struct ffmount_work work) {
+    subject = work.subject;
+    node = work.node;
+}
 
-uint32_t *ffmount_blamed(void) { return blamed; }
+struct ffmount_work ffmount_present_work(void) { return (struct ffmount_work){subject, node}; }
 
-static void count(int number) {
-    if (blamed) __atomic_add_fetch(blamed, 1, __ATOMIC_SEQ_CST);
+static void record(int number) {
+    const uint64_t place = __atomic_fetch_add(&traps->count, 1, __ATOMIC_SEQ_CST) % FFMOUNT_TRAPS;
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    traps->all[place] = (struct ffmount_trap){subject, node, 0, (uint64_t)now.tv_sec, (uint64_t)number};
     signal(number, SIG_DFL);
     raise(number);
 }
 
-void ffmount_count_traps(void) {
+void ffmount_record_traps(struct ffmount_traps *place) {
+    traps = place;
     const int numbers[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
-    struct sigaction action = {.sa_handler = count, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_handler = record, .sa_flags = SA_ONSTACK | SA_NODEFER};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
     ffmount_use_alternate_stack();
 }
 
 void ffmount_use_alternate_stack(void) {
+    if (!traps) return;
     stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
     sigaltstack(&stack, NULL);
 }

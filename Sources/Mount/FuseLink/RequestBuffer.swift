@@ -14,7 +14,7 @@ internal import Glibc
 
   init(_ slots: RequestSlots?) {
     self.slots = slots
-    if slots != nil { ffmount_use_alternate_stack() }
+    ffmount_use_alternate_stack()
   }
 
   deinit {
@@ -33,7 +33,7 @@ internal import Glibc
       // struct fuse_in_header begins with the length.
       unsafe buffer.size = Int(buffer.mem.load(as: UInt32.self))
       let head = head
-      if head.isRepeatable, !slots.isPoison(inherited, head) {
+      if head.isRepeatable, !slots.hasSeenTooMuch(inherited) {
         slots.release(slot)
         slot = inherited
         return Int32(truncatingIfNeeded: unsafe buffer.size)
@@ -56,13 +56,14 @@ internal import Glibc
   mutating func process(_ session: OpaquePointer) {
     guard let slots, slot != RequestSlots.none else { return unsafe fuse_session_process_buf(session, &buffer) }
     let head = head
-    if slots.isPoison(head) {
+    let subject = head.subject
+    if slots.isPoison(subject, of: head.node) {
       unsafe refuse(head, session)
     } else {
-      slots.blame(slot)
+      ffmount_work_on(ffmount_work(subject: subject, node: head.node))
       ffmount_offer_slot(slot)
       unsafe fuse_session_process_buf(session, &buffer)
-      slots.blame(nil)
+      ffmount_work_on(ffmount_work())
       // Taken by a `Request`, which gives it back.
       if ffmount_take_slot() == RequestSlots.none {
         slot = RequestSlots.none

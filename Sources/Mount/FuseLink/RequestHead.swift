@@ -7,12 +7,20 @@ struct RequestHead {
   var node: UInt64 = 0
   /// The unique number of the request that this one interrupts.
   var interrupted: UInt64?
+  /// A hash of the name that LOOKUP asks for, 24 bits.
+  private var name: UInt32 = 0
 
   init(_ buffer: fuse_buf) {
     guard unsafe buffer.size >= 40, let memory = unsafe buffer.mem else { return }
     opcode = unsafe memory.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
     number = unsafe memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     node = unsafe memory.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+    if opcode == 1 {
+      for place in unsafe 40..<buffer.size {
+        name = unsafe (name ^ UInt32(memory.load(fromByteOffset: place, as: UInt8.self))) &* 0x0100_0193
+      }
+      name >>= 8
+    }
     guard opcode == 36, unsafe buffer.size >= 48 else { return }
     interrupted = unsafe memory.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
   }
@@ -21,11 +29,12 @@ struct RequestHead {
   /// BATCH_FORGET.
   var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }
 
-  /// Whether it is about a name in its node: LOOKUP.
-  var hasName: Bool { opcode == 1 }
+  /// What it asks, and of which node; of a folder's names it is the one that LOOKUP asks for.
+  var subject: UInt64 { node << Self.nodeShift | UInt64(name) << 8 | UInt64(opcode & 0xff) }
 
-  /// What it asks, and of which node.
-  var subject: UInt64 { node << 8 | UInt64(opcode & 0xff) }
+  /// Nodes have fewer than 2^32 numbers.
+  private static let nodeShift: UInt64 = 32
+  static func node(ofSubject subject: UInt64) -> UInt64 { subject >> nodeShift }
 
   /// Whether another process may do it again if this one has not answered: what is counted is not counted twice. FORGET,
   /// BATCH_FORGET, INIT, INTERRUPT.

@@ -19,14 +19,12 @@ public final class RequestSlots: Sendable {
     static let mostGreeting = 4000
     /// The first slot that was never used: memory is taken by a look at what lies beyond.
     static let end = 4088
-    /// For each slot, how often a process has died of its request, and then with how many others.
+    /// For each slot, how many processes have died with its request.
     static let deaths = 4096
-    /// What killed processes twice: nodes, and above them the operation; the first 0 ends them.
-    static let poison = deaths + Int(RequestSlots.count) * 8
-    static let mostPoison = 512
-    static let slots = poison + mostPoison * 8
+    static let traps = deaths + Int(RequestSlots.count) * 8
+    static let slots = traps + 16 * 4096
   }
-  private static let version: UInt64 = 1
+  private static let version: UInt64 = 2
   public static let capacity = Place.slots + Int(count) * size
 
   private let memory: LastingMemory
@@ -35,20 +33,36 @@ public final class RequestSlots: Sendable {
     var free: [Int32]
     var inherited: [Int32] = []
   }
-  /// How many entries of `poison` there are.
-  private let poisons = Atomic<Int>(0)
-
   /// Of a request that stays in a process: there are more than slots.
   static let none: Int32 = -1
-  /// After so many processes that died with it a request is taken for the reason, even if no trap says so.
-  private static let mostDeaths: UInt32 = 500
-  /// After so many traps while working on it.
-  private static let mostTraps: UInt32 = 2
+  /// After so many processes that died with it a request is taken for the reason, even if no trap says so: a loop without an end.
+  private static let mostDeaths: UInt64 = 500
+  /// What is not worked on again, and in which generation of its node: it has ended two processes.
+  private let poison: [UInt64: UInt64]
+  private let generation: @Sendable (UInt64) -> UInt64?
+  /// What ended the process before this one, if that trapped.
+  public let traps: [Trap]
+
+  /// How many processes have trapped in the last minute in work that nobody had asked for.
+  public let idleTraps: Int
+
+  /// A process's end.
+  public struct Trap: Sendable {
+    /// What it worked on; 0 for nothing that was asked.
+    public let node: UInt64
+    public let signal: Int32
+    /// Of the Unix epoch.
+    public let seconds: Int
+  }
 
   /// Maps `capacity` bytes of a file from `offset` on.
   ///
+  /// - Parameter generation: of a node that the process before has given to the kernel; nil if it has not.
   /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
-  public init(_ file: borrowing Descriptor, at offset: Int) throws(Fault) {
+  public init(
+    _ file: borrowing Descriptor, at offset: Int, generation: @escaping @Sendable (UInt64) -> UInt64?
+  ) throws(Fault) {
+    self.generation = generation
     memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(Place.version, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "requests of version \(version)") }
@@ -65,8 +79,19 @@ public final class RequestSlots: Sendable {
       }
     }
     self.state = Mutex(state)
-    let known = (0..<Place.mostPoison).first { memory.load(Place.poison + $0 * 8, as: UInt64.self) == 0 }
-    poisons.store(known ?? Place.mostPoison, ordering: .relaxed)
+    let record = unsafe TrapRecord(Self.record(memory))
+    (traps, poison) = record.read(generation)
+    idleTraps = record.idle
+  }
+
+  private static func record(_ memory: LastingMemory) -> UnsafeMutablePointer<ffmount_traps> {
+    unsafe memory.address(of: Place.traps, count: MemoryLayout<ffmount_traps>.size)
+      .assumingMemoryBound(to: ffmount_traps.self)
+  }
+
+  /// Has this process's traps recorded. Before it starts threads.
+  public func recordTraps() {
+    unsafe ffmount_record_traps(Self.record(memory))
   }
 
   private static func start(_ slot: Int32) -> Int { Place.slots + Int(slot) * size }
@@ -116,33 +141,22 @@ public final class RequestSlots: Sendable {
 
   // MARK: Requests that end processes
 
-  /// Where a trap of this thread is counted; nil for nowhere.
-  func blame(_ slot: Int32?) {
-    guard let slot, slot != Self.none else { return ffmount_blame(nil) }
-    let place = unsafe memory.address(of: Self.deaths(slot), count: 8)
-    unsafe ffmount_blame(place.assumingMemoryBound(to: UInt32.self))
+  /// Whether a request of an earlier process is taken for what ends processes, as so many have ended with it. Counts one
+  /// more.
+  func hasSeenTooMuch(_ slot: Int32) -> Bool {
+    let deaths = memory.load(Self.deaths(slot), as: UInt64.self) + 1
+    memory.store(deaths, at: Self.deaths(slot))
+    return deaths > Self.mostDeaths
   }
 
-  /// Whether a request of an earlier process is not to be worked on again: it has ended processes. Then its kind
-  /// for its node is refused from now on. Counts one process more that ended with it.
-  func isPoison(_ slot: Int32, _ head: RequestHead) -> Bool {
-    let traps = memory.load(Self.deaths(slot), as: UInt32.self)
-    let deaths = memory.load(Self.deaths(slot) + 4, as: UInt32.self) + 1
-    memory.store(deaths, at: Self.deaths(slot) + 4)
-    guard traps >= Self.mostTraps || deaths > Self.mostDeaths else { return false }
-    // The kernel asks for a page again under another number; of a folder, another name may be asked for.
-    let known = poisons.load(ordering: .relaxed)
-    if !head.hasName, known < Place.mostPoison {
-      memory.store(head.subject, at: Place.poison + known * 8)
-      poisons.store(known + 1, ordering: .relaxed)
-    }
-    return true
+  /// Whether this has ended processes.
+  func isPoison(_ subject: UInt64, of node: UInt64) -> Bool {
+    guard !poison.isEmpty, let condemned = poison[subject] else { return false }
+    return generation(node) == condemned
   }
 
-  /// Whether requests of this kind for this node have ended processes.
-  func isPoison(_ head: RequestHead) -> Bool {
-    let known = poisons.load(ordering: .relaxed)
-    guard known > 0, !head.hasName else { return false }
-    return (0..<known).contains { memory.load(Place.poison + $0 * 8, as: UInt64.self) == head.subject }
+  /// Whether something that can be asked of a node has ended processes.
+  public func hasEndedProcesses(_ node: UInt64) -> Bool {
+    poison.keys.contains { RequestHead.node(ofSubject: $0) == node && isPoison($0, of: node) }
   }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CPosix
 internal import FuseLink
 internal import Glibc
 internal import Threads
@@ -29,18 +30,19 @@ extension MountedTree {
     _ asker: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
   ) {
     let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
+    let work = ffmount_present_work()
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
+        // It may be another's thread that has made the result available.
+        ffmount_work_on(work)
         asker.interest.run {
-          asker.working {
-            // Does no work for a caller that no longer waits.
-            if asker.interest.isLost { return asker.giveUp() }
-            do throws(Fault) { try attempt() } catch {
-              if error.isDelay {
-                return asker.interest.isLost ? asker.giveUp() : again(asker, after: error, node, attempt)
-              }
-              if let request = asker.take() { fail(request, error, node) }
+          // Does no work for a caller that no longer waits.
+          if asker.interest.isLost { return asker.giveUp() }
+          do throws(Fault) { try attempt() } catch {
+            if error.isDelay {
+              return asker.interest.isLost ? asker.giveUp() : again(asker, after: error, node, attempt)
             }
+            if let request = asker.take() { fail(request, error, node) }
           }
           // `pending` retains the result until here.
           withExtendedLifetime(pending) {}

@@ -53,6 +53,9 @@ extension MountedTree {
     if node == Tree.root, [0, geteuid()].contains(request.user), let value = options.ownAttribute(name) {
       return request.reply(attribute: value, capacity: capacity)
     }
+    if name == "user.ffmount.error", let refusal = options.refusal(node) {
+      return request.reply(attribute: Array(refusal.utf8), capacity: capacity)
+    }
     let tree = tree
     answer(request, node) { (patience) throws(Fault) in
       try tree.extendedAttribute(name, of: node, patience)

@@ -48,6 +48,8 @@ public final class MountedTree: FileSystem {
     /// Attributes of the mount itself, by name: only its user and root get them, and listings of names omit them. Must
     /// not wait.
     public var ownAttribute: @Sendable (FileName) -> [UInt8]? = { _ in nil }
+    /// Why requests about a node are refused; nil if they are not. Must not wait.
+    public var refusal: @Sendable (UInt64) -> String? = { _ in nil }
 
     public init() {}
   }

@@ -1,5 +1,4 @@
 internal import Bytes
-internal import CPosix
 internal import FuseLink
 internal import Glibc
 internal import Synchronization
@@ -13,16 +12,13 @@ final class Ending: Sendable {
 }
 
 /// The process behind a long-running request, and whether it still waits for the reply.
-@safe final class WaitingReader: @unchecked Sendable {
-  // Sendable: the counter is changed by trap handlers alone.
+final class WaitingReader: Sendable {
   private let parked: ParkedRequest
   private let thread: Int32
   private let ending: Ending
   /// When to check next whether the calling thread is alive, in nanoseconds of the monotonic clock.
   private let nextLook: Atomic<UInt64>
   private let hasDied = Atomic<Bool>(false)
-  /// Where a trap of the work on the request is counted.
-  private let blamed = unsafe ffmount_blamed()
 
   /// The kernel reports an interrupted request, but not readahead for a process that is killed.
   private static let round: UInt64 = 250_000_000
@@ -45,15 +41,6 @@ final class Ending: Sendable {
     guard KernelThread.hasEnded(thread) else { return true }
     hasDied.store(true, ordering: .relaxed)
     return false
-  }
-
-  /// Calls `body`, which works on the request, on this thread.
-  func working(_ body: () -> Void) {
-    guard let blamed = unsafe blamed else { return body() }
-    ffmount_use_alternate_stack()
-    unsafe ffmount_blame(blamed)
-    body()
-    ffmount_blame(nil)
   }
 
   /// The request, once; nil if it was already taken or its process was interrupted.

@@ -4,8 +4,8 @@
 // SIGUSR2 has it start what PROGRAM's path leads to by now, an update, in place of the process that serves. If that does not
 // answer, the program of before goes on.
 //
-// ffkeep REPORT PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; REPORT is the descriptor that the first process tells the terminal on how its start went,
-// or -1. A process finds in FFMOUNT_KEPT its ordinal and the descriptors of: its socket, the memory, the connection, REPORT;
+// ffkeep REPORT LIMIT PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; REPORT is the descriptor that the first process
+// tells the terminal on how its start went, or -1; LIMIT is the memory in kB beyond which a process is replaced. A process finds in FFMOUNT_KEPT its ordinal and the descriptors of: its socket, the memory, the connection, REPORT;
 // -1 for what there is not. It sends one byte a message: D with the connection once it is mounted, R when it answers requests,
 // E when the mount is to end with it.
 //
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -26,8 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// How often a process may die before it answers, and how often in a second one that answered.
-enum { most_failed_starts = 10, usual_deaths_a_second = 200, most_ordinals = 65535 };
+// How often a process may end before it answers, and how often it may be killed before that; how often in a second one that
+// answered may die; how often its memory is looked at, in ms.
+enum { most_failed_starts = 10, most_killed_starts = 200, usual_deaths_a_second = 200, most_ordinals = 65535, round = 2000 };
 
 static int memory = -1;
 static int connection = -1;
@@ -38,6 +40,31 @@ static int update = -1;
 static unsigned ordinal;
 static char kept[64];
 static char *mountpoint = "";
+
+// A mount that nobody answers for is worse than none.
+static void unmount(void) {
+    if (umount2(mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return;
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/usr/bin/fusermount3", "fusermount3", "-u", "-z", "--", mountpoint, NULL);
+        execl("/bin/fusermount3", "fusermount3", "-u", "-z", "--", mountpoint, NULL);
+        execl("/usr/local/bin/fusermount3", "fusermount3", "-u", "-z", "--", mountpoint, NULL);
+        _exit(127);
+    }
+    if (child > 0) waitpid(child, NULL, 0);
+}
+
+// What a process has in memory that no other has, in kB.
+static long own_memory(pid_t process) {
+    char path[64];
+    long all = 0, shared = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)process);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    if (fscanf(file, "%*d %ld %ld", &all, &shared) != 2) all = shared = 0;
+    fclose(file);
+    return (all - shared) * (sysconf(_SC_PAGESIZE) / 1024);
+}
 
 static void note(int priority, const char *what, int number) {
     syslog(priority, "%s: %s %d", mountpoint, what, number);
@@ -107,11 +134,13 @@ static void detach(void) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 5) {
+    if (count < 6) {
         fputs("ffkeep: ffmount starts it\n", stderr);
         return 64;
     }
     report = atoi(arguments[1]);
+    const long limit = atol(arguments[2]);
+    char **const command = arguments + 3;
     mountpoint = arguments[count - 1];
     openlog("ffmount", LOG_PID, LOG_DAEMON);
     memory = memfd_create("ffmount", MFD_CLOEXEC);
@@ -124,19 +153,24 @@ int main(int count, char **arguments) {
     sigset_t none;
     sigemptyset(&none);
     const int arrivals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    program = open(arguments[2], O_PATH | O_CLOEXEC);
+    program = open(*command, O_PATH | O_CLOEXEC);
     if (memory < 0 || arrivals < 0 || program < 0) return 1;
 
-    int socket = -1, answers = 0, ends = 0, failed_starts = 0, deaths = 0;
+    int socket = -1, answers = 0, ends = 0, failed_starts = 0, killed_starts = 0, deaths = 0;
     struct timespec second = {0, 0};
-    pid_t child = start(arguments + 3, &socket, &none);
+    pid_t child = start(command + 1, &socket, &none);
     while (child > 0) {
         struct pollfd waits[2] = {{.fd = arrivals, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
-        if (poll(waits, socket < 0 ? 1 : 2, -1) < 0 && errno != EINTR) return 1;
+        const int come = poll(waits, socket < 0 ? 1 : 2, answers ? round : -1);
+        if (come < 0 && errno != EINTR) return 1;
+        if (come == 0 && own_memory(child) > limit) {
+            note(LOG_WARNING, "the serving process has too much memory and is replaced, kB:", (int)own_memory(child));
+            kill(child, SIGKILL);
+        }
         for (char byte; socket >= 0 && (byte = receive(socket));) {
             if (byte == 'R') {
                 answers = 1;
-                failed_starts = 0;
+                failed_starts = killed_starts = 0;
                 if (report >= 0) detach();
                 if (update >= 0) {
                     replace(&program, update);
@@ -153,7 +187,7 @@ int main(int count, char **arguments) {
         while (read(arrivals, &arrival, sizeof arrival) == sizeof arrival)
             if (arrival.ssi_signo == SIGUSR2) {
                 if (!answers) continue;
-                replace(&update, open(arguments[2], O_PATH | O_CLOEXEC));
+                replace(&update, open(*command, O_PATH | O_CLOEXEC));
                 // What it has not answered the next one does.
                 if (update >= 0) kill(child, SIGKILL);
             } else if (arrival.ssi_signo != SIGCHLD) {
@@ -177,12 +211,16 @@ int main(int count, char **arguments) {
         } else if (update >= 0) note(LOG_NOTICE, "updates, as process", (int)ordinal + 1);
         else if (WIFSIGNALED(status)) note(LOG_ERR, "the serving process was ended by signal", WTERMSIG(status));
         else note(LOG_ERR, "the serving process ended with", code);
-        if (!answers && ++failed_starts >= most_failed_starts) {
-            note(LOG_CRIT, "given up: no process could start after tries:", failed_starts);
+        // Whoever kills a process before it answers may do so again with the next, but not for ever.
+        const int is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        if (!answers && is_killed) killed_starts++;
+        if (!answers && !is_killed) failed_starts++;
+        if (failed_starts >= most_failed_starts || killed_starts >= most_killed_starts) {
+            note(LOG_CRIT, "given up and unmounted: no process could start after tries:", failed_starts + killed_starts);
             break;
         }
         if (++ordinal > most_ordinals) {
-            note(LOG_CRIT, "given up after processes:", (int)ordinal);
+            note(LOG_CRIT, "given up and unmounted after processes:", (int)ordinal);
             break;
         }
         struct timespec now;
@@ -190,10 +228,12 @@ int main(int count, char **arguments) {
         if (now.tv_sec != second.tv_sec) deaths = 0;
         second = now;
         // One that dies at once again leaves the processor to others meanwhile.
-        if (!answers || ++deaths > usual_deaths_a_second) usleep(100000 * (unsigned)(failed_starts + 1));
+        if (!answers && killed_starts < 5 && !failed_starts) usleep(10000);
+        else if (!answers || ++deaths > usual_deaths_a_second) usleep(60000 * (unsigned)(failed_starts + 1));
         answers = 0;
-        child = start(arguments + 3, &socket, &none);
+        child = start(command + 1, &socket, &none);
     }
-    // Nobody answers any more: who waits is told by the end of the connection.
+    unmount();
+    // Who waits is told by the end of the connection.
     return 1;
 }

@@ -27,24 +27,6 @@ extension MountPlan {
     }
   }
 
-  /// The same with a keeper, which starts this program again with `arguments` whenever it dies. In the foreground this
-  /// process becomes the keeper.
-  func runKept(inForeground: Bool, _ arguments: [String]) throws {
-    if inForeground { return try Keeping.become(report: nil, arguments) }
-    if let lack = Converter.lack(options) { Terminal.logError(lack) }
-    try Background.start(reportingTo: { report in try Keeping.become(report: report, arguments) })
-  }
-
-  /// Serves as one of the processes that a keeper starts. Blocks.
-  func run(keptBy keeping: Keeping, inForeground: Bool) throws {
-    try Background.reporting(to: keeping.report) { ready in
-      try serve(isDebugging: false, logsToTerminal: inForeground, keeping) {
-        ready()
-        keeping.tell(.answering)
-      }
-    }
-  }
-
   /// Mounts and answers requests until the mount is gone or a signal ends it. Blocks.
   func serve(
     isDebugging: Bool, logsToTerminal: Bool, _ keeping: Keeping? = nil, ready: @escaping @Sendable () -> Void
@@ -59,13 +41,19 @@ extension MountPlan {
     // Larger allocations are mapped: returned to the system at once when freed, and not copied when they grow.
     ffmount_map_from(2 << 20)
     Session.blockSignals()
-    if keeping != nil { ffmount_count_traps() }
-    if let warning = options.writingWarning { logger.warning("\(mountpoint): \(warning)") }
+    let ledger = try keeping.map { try NodeLedger($0.shared, at: RequestSlots.capacity) }
+    let slots = try keeping.map { keeping in
+      try RequestSlots(keeping.shared, at: 0) { [ledger] in ledger?.generation(of: $0) }
+    }
+    if let slots, try !goesOn(slots, ledger, logger) { return }
+    // What it says of the mount it says once.
+    let isFirst = keeping?.connection == nil
+    if isFirst, let warning = options.writingWarning { logger.warning("\(mountpoint): \(warning)") }
     // What is made in the mount has the permissions that its maker gives it.
     if options.isWritable { _ = umask(0) }
-    options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
+    if isFirst { options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") }) }
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
-    if let reason = cacheFolder.flatMap(CacheFolder.objection) {
+    if isFirst, let reason = cacheFolder.flatMap(CacheFolder.objection) {
       logger.notice("nothing is kept for the next mount: \(reason)")
     }
     if let shared = options.sharedCache, (shared + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") {
@@ -73,10 +61,10 @@ extension MountPlan {
     }
     let index = Index(folder: cacheFolder)
     let conversions = try Converter.conversions(
-      options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
+      options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger,
+      tellsLack: isFirst)
     // Threads' pipes and wake-ups, and /dev/fuse, are reserved, too.
     let reserve = ShownSource.reserve(options, conversions) + 3 * options.threads
-    let ledger = try keeping.map { try NodeLedger($0.shared, at: RequestSlots.capacity) }
     let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve, ledger: ledger)
 
     var settings = MountedTree.Options()
@@ -89,6 +77,7 @@ extension MountPlan {
     settings.ownAttribute = { [source, tree] name in
       MountReport.value(of: name, source: source, since: start) { tree.work }
     }
+    settings.refusal = { [slots] node in slots?.hasEndedProcesses(node) ?? false ? Self.refusal : nil }
     if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }
     let mounted = MountedTree(tree, settings, logger: logger)
 
@@ -99,7 +88,7 @@ extension MountPlan {
     service.threads = options.threads
     service.idleTime = options.idleTime
     service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
-    service.legacy = try keeping.map(legacy)
+    service.legacy = keeping.flatMap { keeping in slots.map { legacy(keeping, $0) } }
     let ending: Session.Ending
     do throws(Session.Failure) {
       ending = try mounted.serve(service) {
@@ -118,16 +107,6 @@ extension MountPlan {
     index.finish(within: .seconds(1))
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
-  }
-
-  private func legacy(_ keeping: Keeping) throws -> Legacy {
-    Legacy(
-      ordinal: keeping.ordinal, connection: keeping.connection, slots: try RequestSlots(keeping.shared, at: 0)
-    ) { connection in
-      keeping.tell(.mounted, connection)
-    } unmount: { [mountpoint] in
-      _ = Fusermount.detach(mountpoint)
-    }
   }
 
   /// How long blocked work, for example on a source that does not respond, delays the exit of the process, in

@@ -110,12 +110,26 @@ void ffmount_take_back_file(int wire, int lent);
 
 // What a thread works on when it dies: a trap cannot be noticed in Swift.
 
-/// Counts a trap of this thread from now on at `counter`, which another process reads; NULL for nowhere.
-void ffmount_blame(uint32_t *counter);
-/// Where this thread counts them.
-uint32_t *ffmount_blamed(void);
-/// Has SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE and SIGABRT counted before they end the process.
-void ffmount_count_traps(void);
+/// A request, or what goes on because of it: what is asked, and the number of the node; zeros for nothing.
+struct ffmount_work {
+    uint64_t subject, node;
+};
+void ffmount_work_on(struct ffmount_work work);
+struct ffmount_work ffmount_present_work(void);
+
+/// A trap, and the work of its thread. `generation` is the reader's.
+struct ffmount_trap {
+    uint64_t subject, node, generation, seconds, signal;
+};
+enum { FFMOUNT_TRAPS = 1000 };
+/// The last ones, the first at `count` modulo their number.
+struct ffmount_traps {
+    uint64_t count, read;
+    struct ffmount_trap all[FFMOUNT_TRAPS];
+};
+/// Has SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE and SIGABRT recorded in memory that another process reads, before they end
+/// this one.
+void ffmount_record_traps(struct ffmount_traps *place);
 /// Gives this thread a stack for that which is not full when its own is.
 void ffmount_use_alternate_stack(void);
 /// The slot of the request that this thread is about to answer, which whoever answers it takes: -1 if it is taken.

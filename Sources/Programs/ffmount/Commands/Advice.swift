@@ -16,6 +16,10 @@ enum Advice {
     ("memory=", "mount with more memory for names, such as -o memory=2G"),
     ("sandbox=weak", "ffmount doctor says what the system lacks; -o sandbox=weak converts with less protection"),
     ("could not be started", "install what converts: \(Converter.remedy())"),
+    (
+      "ended ffmount",
+      "report it, with the file if you may; unmount and mount again to have it tried once more"
+    ),
     ("was killed", "open it again: the cause was not the file"),
     ("No space", "make room on the disk, or type: ffmount cache clear"),
     ("no room for the result", "make room on the disk, or type: ffmount cache clear"),
