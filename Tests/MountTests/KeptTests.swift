@@ -67,8 +67,26 @@ struct KeptTests {
         """
         "$B" "$S" "$M"; K=$(keeper); rmdir "$S"; kill -KILL $(serving); exec 7<"$M"
         for i in $(seq 200); do [ -d /proc/$K ] || break; sleep .05; done; mountpoint -q "$M" || echo unmounted; mkdir "$S"
+        exec 7<&-; "$B" "$S" "$M"; K=$(keeper); n=0
+        while P=$(serving) && kill -SEGV $P; do
+          n=$((n + 1)); while [ "$(serving)" = $P ]; do sleep .01; done; ls "$M"
+        done 2>/dev/null
+        [ $n -ge 10 ] && ! mountpoint -q "$M" && echo unmounted
         """, scratch)
-      #expect(lines == ["unmounted"])
+      #expect(lines == ["unmounted", "unmounted"])
+    }
+  }
+
+  @Test func processThatTakesTooMuchMemoryIsReplaced() async throws {
+    try await withScratch { scratch in
+      try scratch.write("large.txt", "large")
+      let lines = try await run(
+        """
+        FFMOUNT_TEST_TRAP=large:large.txt "$B" -o memory=8M "$S" "$M"; K=$(keeper); P=$(serving); exec 7<"$M/large.txt"
+        head -c 2 <&7; echo; for i in $(seq 200); do [ $P != "$(serving)" ] && break; sleep .05; done
+        [ $P != "$(serving)" ] && echo another; cat <&7; echo
+        """, scratch)
+      #expect(lines == ["la", "another", "rge"])
     }
   }
 

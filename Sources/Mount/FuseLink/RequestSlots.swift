@@ -78,6 +78,8 @@ public final class RequestSlots: Sendable {
         state.free.append(slot)
       }
     }
+    // Where none lives for long, each gets its turn to be the first.
+    state.inherited.shuffle()
     self.state = Mutex(state)
     let record = unsafe TrapRecord(Self.record(memory))
     (traps, poison) = record.read(generation)

@@ -3,7 +3,8 @@
   internal import Threads
 
   /// What a test has the process die of: reading a file whose path ends with the name in FFMOUNT_TEST_TRAP, by a trap, or with
-  /// `deep:` in front by a stack that is full, on a worker's thread, with `later:` after the reply.
+  /// `deep:` in front by a stack that is full, on a worker's thread, with `later:` after the reply; with `large:` it takes
+  /// 400 MB for good.
   struct TestTrap {
     private let name: String
     private let kind: String?
@@ -20,6 +21,7 @@
       switch kind {
       case "deep": workers.submit { exit(Int32(truncatingIfNeeded: Self.deeper(1))) }
       case "later": workers.submit { preconditionFailure("a test wants it") }
+      case "large": _ = unsafe memset(malloc(400 << 20), 1, 400 << 20)
       default: preconditionFailure("a test wants it")
       }
     }

@@ -13,7 +13,8 @@ extension MountPlan {
   func runKept(inForeground: Bool, _ arguments: [String]) throws {
     if inForeground { return try Keeping.become(report: nil, memory: largestMemory, arguments) }
     if let lack = Converter.lack(options) { Terminal.logError(lack) }
-    try Background.start(reportingTo: { report in try Keeping.become(report: report, memory: largestMemory, arguments) })
+    try Background.start(reportingTo: { report in try Keeping.become(report: report, memory: largestMemory, arguments) }
+    )
   }
 
   /// Serves as one of the processes that a keeper starts. Blocks.
@@ -50,7 +51,7 @@ extension MountPlan {
       logger.error("\(mountpoint): the process before ended \(moment) by signal \(trap.signal), in work \(work)")
     }
     guard slots.idleTraps < Self.mostIdleTraps else {
-      logger.critical("\(mountpoint): given up and unmounted: its processes end by themselves (start it with -f to see why)")
+      logger.critical("\(mountpoint): given up and unmounted: its processes end by themselves (see why with -f)")
       _ = Fusermount.detach(mountpoint)
       return false
     }
