@@ -14,6 +14,8 @@ package struct Keeping: Sendable {
   package let connection: Int32?
   /// Where the first process tells how its start went; nil if there is nobody.
   package let report: Int32?
+  /// Whether the process before was replaced because it had too much memory.
+  package let followsLarge: Bool
 
   private static let variable = "FFMOUNT_KEPT"
 
@@ -22,7 +24,8 @@ package struct Keeping: Sendable {
     guard let value = unsafe getenv(variable) else { return nil }
     let numbers = unsafe String(cString: value).split(separator: " ").compactMap { Int32($0) }
     _ = unsafe unsetenv(variable)
-    guard numbers.count == 5, let ordinal = UInt16(exactly: numbers[0]), numbers[1] > 2, numbers[2] > 2 else {
+    // An older keeper, which an upgrade leaves, does not tell the last one.
+    guard numbers.count >= 5, let ordinal = UInt16(exactly: numbers[0]), numbers[1] > 2, numbers[2] > 2 else {
       return nil
     }
     // Started by a descriptor, it would be called by the number of that.
@@ -30,10 +33,11 @@ package struct Keeping: Sendable {
       _ = unsafe fputs("ffmount", name)
       _ = unsafe fclose(name)
     }
-    for number in numbers[1...] where number > 2 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+    for number in numbers[1..<5] where number > 2 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
     return Keeping(
       ordinal: ordinal, socket: numbers[1], memory: numbers[2], connection: numbers[3] < 0 ? nil : numbers[3],
-      report: numbers[4] < 0 ? nil : numbers[4])
+      report: numbers[4] < 0 ? nil : numbers[4],
+      followsLarge: numbers.count > 5 && numbers[5] != 0)
   }
 
   private static let program = "ffkeep"

@@ -36,7 +36,10 @@ public final class RequestSlots: Sendable {
   /// Of a request that stays in a process: there are more than slots.
   static let none: Int32 = -1
   /// After so many processes that died with it a request is taken for the reason, even if no trap says so: a loop without an end.
-  private static let mostDeaths: UInt64 = 500
+  private static let mostDeaths: UInt64 = 2000
+  /// A process that was replaced for its memory counts for so many.
+  private static let deathsForMemory: UInt64 = 200
+  private let weight: UInt64
   /// What is not worked on again, and in which generation of its node: it has ended two processes.
   private let poison: [UInt64: UInt64]
   private let generation: @Sendable (UInt64) -> UInt64?
@@ -57,11 +60,15 @@ public final class RequestSlots: Sendable {
 
   /// Maps `capacity` bytes of a file from `offset` on.
   ///
-  /// - Parameter generation: of a node that the process before has given to the kernel; nil if it has not.
+  /// - Parameters:
+  ///   - generation: of a node that the process before has given to the kernel; nil if it has not.
+  ///   - followsLarge: whether that process was replaced because it had too much memory.
   /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
   public init(
-    _ file: borrowing Descriptor, at offset: Int, generation: @escaping @Sendable (UInt64) -> UInt64?
+    _ file: borrowing Descriptor, at offset: Int, followsLarge: Bool = false,
+    generation: @escaping @Sendable (UInt64) -> UInt64?
   ) throws(Fault) {
+    weight = followsLarge ? Self.deathsForMemory : 1
     self.generation = generation
     memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(Place.version, as: UInt64.self)
@@ -143,10 +150,10 @@ public final class RequestSlots: Sendable {
 
   // MARK: Requests that end processes
 
-  /// Whether a request of an earlier process is taken for what ends processes, as so many have ended with it. Counts one
-  /// more.
+  /// Whether a request of an earlier process is taken for what ends processes, as so many have ended with it. Counts the
+  /// last.
   func hasSeenTooMuch(_ slot: Int32) -> Bool {
-    let deaths = memory.load(Self.deaths(slot), as: UInt64.self) + 1
+    let deaths = memory.load(Self.deaths(slot), as: UInt64.self) + weight
     memory.store(deaths, at: Self.deaths(slot))
     return deaths > Self.mostDeaths
   }

@@ -5,8 +5,8 @@
 // answer, the program of before goes on.
 //
 // ffkeep REPORT LIMIT PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; REPORT is the descriptor that the first process
-// tells the terminal on how its start went, or -1; LIMIT is the memory in kB beyond which a process is replaced. A process finds in FFMOUNT_KEPT its ordinal and the descriptors of: its socket, the memory, the connection, REPORT;
-// -1 for what there is not. It sends one byte a message: D with the connection once it is mounted, R when it answers requests,
+// tells the terminal on how its start went, or -1; LIMIT is the memory in kB beyond which a process is replaced. A process finds in FFMOUNT_KEPT its ordinal, the descriptors of: its socket, the memory, the connection, REPORT, -1 for
+// what there is not, and whether the one before had too much memory. It sends one byte a message: D with the connection once it is mounted, R when it answers requests,
 // E when the mount is to end with it.
 //
 // C, since it is to be small: no runtime, no thread, no allocation after its start.
@@ -38,6 +38,7 @@ static int report = -1;
 static int program = -1;
 static int update = -1;
 static unsigned ordinal;
+static int was_too_large;
 static char kept[64];
 static char *mountpoint = "";
 
@@ -82,13 +83,14 @@ static pid_t start(char **arguments, int *mine, const sigset_t *before) {
         const int given[] = {ends[1], memory, connection, report};
         for (unsigned i = 0; i < sizeof given / sizeof *given; i++)
             if (given[i] >= 0) fcntl(given[i], F_SETFD, 0);
-        snprintf(kept, sizeof kept, "%u %d %d %d %d", ordinal, given[0], given[1], given[2], given[3]);
+        snprintf(kept, sizeof kept, "%u %d %d %d %d %d", ordinal, given[0], given[1], given[2], given[3], was_too_large);
         setenv("FFMOUNT_KEPT", kept, 1);
         execveat(update >= 0 ? update : program, "", arguments, environ, AT_EMPTY_PATH);
         _exit(127);
     }
     close(ends[1]);
     if (child < 0) close(ends[0]);
+    was_too_large = 0;
     *mine = child < 0 ? -1 : ends[0];
     return child;
 }
@@ -165,6 +167,7 @@ int main(int count, char **arguments) {
         if (come < 0 && errno != EINTR) return 1;
         if (come == 0 && own_memory(child) > limit) {
             note(LOG_WARNING, "the serving process has too much memory and is replaced, kB:", (int)own_memory(child));
+            was_too_large = 1;
             kill(child, SIGKILL);
         }
         for (char byte; socket >= 0 && (byte = receive(socket));) {

@@ -43,7 +43,9 @@ extension MountPlan {
     Session.blockSignals()
     let ledger = try keeping.map { try NodeLedger($0.shared, at: RequestSlots.capacity) }
     let slots = try keeping.map { keeping in
-      try RequestSlots(keeping.shared, at: 0) { [ledger] in ledger?.generation(of: $0) }
+      try RequestSlots(keeping.shared, at: 0, followsLarge: keeping.followsLarge) { [ledger] in
+        ledger?.generation(of: $0)
+      }
     }
     if let slots, try !goesOn(slots, ledger, logger) { return }
     // What it says of the mount it says once.
