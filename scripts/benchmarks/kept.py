@@ -71,7 +71,7 @@ def run(base: Path, binary: Path, small: bool, rounds: int) -> tuple[str, dict, 
                             times[work][kept].append(time.perf_counter() - start)
         with Mounted(binary, source, path, True) as mount:
             before = shared(mount.process.pid)
-            subprocess.run(["find", path, "-printf", ""], check=True)
+            subprocess.run(["find", path, "-printf", "%s"], check=True, stdout=subprocess.DEVNULL)
             node = (shared(mount.process.pid) - before) / files
             status = Path(f"/proc/{mount.process.pid}/status").read_text()
             keeper = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
