@@ -33,9 +33,10 @@ public final class RequestSlots: Sendable {
     var free: [Int32]
     var inherited: [Int32] = []
   }
+
   /// Of a request that stays in a process: there are more than slots.
   static let none: Int32 = -1
-  /// After so many processes that died with it a request is taken for the reason, even if no trap says so: a loop without an end.
+  /// After so many processes that died with it a request is taken for the reason, even if no trap says so.
   private static let mostDeaths: UInt64 = 2000
   /// A process that was replaced for its memory counts for so many.
   private static let deathsForMemory: UInt64 = 200
@@ -45,7 +46,6 @@ public final class RequestSlots: Sendable {
   private let generation: @Sendable (UInt64) -> UInt64?
   /// What ended the process before this one, if that trapped.
   public let traps: [Trap]
-
   /// How many processes have trapped in the last minute in work that nobody had asked for.
   public let idleTraps: Int
 
