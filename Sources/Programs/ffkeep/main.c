@@ -158,7 +158,7 @@ int main(int count, char **arguments) {
     program = open(*command, O_PATH | O_CLOEXEC);
     if (memory < 0 || arrivals < 0 || program < 0) return 1;
 
-    int socket = -1, answers = 0, ends = 0, failed_starts = 0, killed_starts = 0, deaths = 0;
+    int socket = -1, answers = 0, ends = 0, failed_starts = 0, killed_starts = 0, deaths = 0, is_due = 0;
     struct timespec second = {0, 0};
     pid_t child = start(command + 1, &socket, &none);
     while (child > 0) {
@@ -188,15 +188,18 @@ int main(int count, char **arguments) {
         }
         struct signalfd_siginfo arrival;
         while (read(arrivals, &arrival, sizeof arrival) == sizeof arrival)
-            if (arrival.ssi_signo == SIGUSR2) {
-                if (!answers) continue;
-                replace(&update, open(*command, O_PATH | O_CLOEXEC));
-                // What it has not answered the next one does.
-                if (update >= 0) kill(child, SIGKILL);
-            } else if (arrival.ssi_signo != SIGCHLD) {
+            if (arrival.ssi_signo == SIGUSR2) is_due = 1;
+            else if (arrival.ssi_signo != SIGCHLD) {
                 ends = 1;
                 kill(child, (int)arrival.ssi_signo);
             }
+        // One that has not answered yet may be what is to be replaced.
+        if (is_due && answers) {
+            is_due = 0;
+            replace(&update, open(*command, O_PATH | O_CLOEXEC));
+            // What it has not answered the next one does.
+            if (update >= 0) kill(child, SIGKILL);
+        }
         int status;
         if (waitpid(child, &status, WNOHANG) != child) continue;
         if (socket >= 0)
