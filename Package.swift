@@ -127,8 +127,8 @@ let package = Package(
     program(
       "ffremote",
       [
-        "Bytes", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink", "Mount", "CCurl",
-        "CPosix",
+        "Bytes", "Files", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink", "Mount",
+        "CCurl", "CPosix",
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),

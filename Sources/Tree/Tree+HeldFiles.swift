@@ -95,6 +95,9 @@ extension Tree.OpenFile {
     return count
   }
 
+  /// Whether closing this one may end locks that were set through another: the same file is open more than once.
+  public var mayEndLocks: Bool { held != nil && tree.writing?.isSharing(node) == true }
+
   /// Whether others may have changed it through a shared mapping, of which the kernel tells nobody if it has the file lent:
   /// then it has told nobody the new times either.
   public var mayBeMapped: Bool {

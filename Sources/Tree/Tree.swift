@@ -118,7 +118,9 @@ public final class Tree: Sendable {
   /// The attributes of an open file, whatever happened to its name; nil if it is not open.
   private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
     if let file = writing?.file(of: node) { return Attributes(try file.status(), inode: node.inode) }
-    if let file = opened.withLock({ $0[node.generation]?.file }) { return Attributes(try file.status(), inode: node.inode) }
+    if let file = opened.withLock({ $0[node.generation]?.file }) {
+      return Attributes(try file.status(), inode: node.inode)
+    }
     guard node.item.content != nil, node.openings.load(ordering: .relaxed) > 0 else { return nil }
     return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
   }

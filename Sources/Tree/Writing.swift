@@ -79,6 +79,11 @@ final class Writing: Sendable {
     held.withLock { $0[node.generation]?.lazy.compactMap(\.file).first }
   }
 
+  /// Whether a node is open more than once.
+  func isSharing(_ node: Node) -> Bool {
+    held.withLock { ($0[node.generation] ?? []).count { $0.file != nil } > 1 }
+  }
+
   func hold(_ file: HeldFile, for node: Node) {
     held.withLock { held in
       if held.count.isMultiple(of: 256) { held = held.filter { $0.value.contains { $0.file != nil } } }

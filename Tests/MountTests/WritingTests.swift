@@ -5,7 +5,9 @@ import Testing
 /// What changes through a mount with `-o rw`.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct WritingTests {
   /// Each does the same in the mount and in a bare folder: `written.py`.
-  static let works = ["files", "names", "opened", "links", "ranges", "locks", "views", "ways_out", "numbers", "programs"]
+  static let works = [
+    "files", "names", "opened", "links", "ranges", "locks", "views", "ways_out", "numbers", "programs",
+  ]
 
   @Test(arguments: works) func theMountDoesWhatABareFolderDoes(_ work: String) async throws {
     try await withScratch { scratch in
@@ -34,13 +36,13 @@ import Testing
           import fcntl, os, sys
           files = [os.open(sys.argv[1] + "/lock", os.O_CREAT | os.O_RDWR) for _ in range(2)]
           fcntl.flock(files[0], fcntl.LOCK_EX)
-          print("holds", file=sys.stderr, flush=True)
           try: fcntl.flock(files[1], fcntl.LOCK_EX)
           except OSError as error: print(error.strerror)
           """, mount.mountpoint,
         ])
         _ = try await shell(
-          "for n in {1..500}; do grep -Eq 'fuse|request_wait' /proc/$1/wchan && break; sleep .01; done", "\(waiter.pid)")
+          "for n in {1..500}; do grep -Eq 'fuse|request_wait' /proc/$1/wchan && break; sleep .01; done",
+          "\(waiter.pid)")
         mount.daemon.send(SIGTERM)
         let said = try await waiter.wait(atMost: 10)
         #expect(said.lines == ["Software caused connection abort"], "\(said.errors)")

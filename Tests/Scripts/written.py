@@ -393,6 +393,34 @@ def locks(source, mount):
             except OSError as error:
                 fail.append(f"{what}: after closing: {error}")
             os.close(file)
+    fail += other_descriptors(mount)
+    return fail
+
+
+def other_descriptors(mount):
+    """A process's fcntl locks end when it closes any descriptor of the file, however that was opened."""
+    fail, path = [], os.path.join(mount, "closed")
+    write(path, b"x")
+
+    def got():
+        child = os.fork()
+        if child == 0:
+            try:
+                fcntl.lockf(os.open(path, os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                os._exit(error.errno)
+            os._exit(0)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR):
+        file = os.open(path, os.O_RDWR)
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        if got() != errno.EAGAIN:
+            fail.append("a lock does not hold")
+        os.close(os.open(path, flags))
+        if got():
+            fail.append(f"a lock outlives another descriptor with flags {flags}")
+        os.close(file)
     return fail
 
 

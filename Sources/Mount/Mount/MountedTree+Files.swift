@@ -24,7 +24,10 @@ extension MountedTree {
   }
 
   private func reply(_ request: consuming Request, _ file: Tree.OpenFile) {
-    request.reply(handle: file, .init(keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd, lent: lend(file)))
+    request.reply(
+      handle: file,
+      .init(
+        keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd, flushes: file.mayEndLocks, lent: lend(file)))
   }
 
   /// Replies once the kernel has refreshed the file's size.
