@@ -316,6 +316,10 @@ let package = Package(
     // For `scripts/bench library`.
     .executableTarget(
       name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/LibraryBench", swiftSettings: strict),
+    // For `scripts/sanitize leaks`.
+    .executableTarget(
+      name: "libraryleaks", dependencies: ["FileTrees", "CPosix", system], path: "Tests/LibraryLeaks",
+      swiftSettings: strict),
     tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
     tests(
       "TreeTests",

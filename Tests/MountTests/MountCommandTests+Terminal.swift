@@ -20,8 +20,8 @@ extension MountCommandTests {
     for columns in [80, 44] {
       let said = try await on("stty cols \(columns); \(MountProcess.binary) formats; \(doctor)", ["NO_COLOR": "1"])
       let long = said.split(whereSeparator: \.isNewline).filter { $0.count > columns && $0.contains(" ") }
-      // A path is one word.
-      #expect(long.allSatisfy { $0.split(separator: " ").contains { $0.count > columns - 20 } }, "\(long)")
+      // A path is one word, and a command with one is not broken: other tests leave mounts to be mended.
+      #expect(long.allSatisfy { $0.split(separator: " ").contains { $0.count > columns / 2 } }, "\(long)")
     }
   }
 }

@@ -15,7 +15,7 @@ extension ConversionService {
     let making = pool.conversion(recipe)?.making ?? .whole
     let key = Key(revision: subject.revision, work: .make(recipe))
     if making != .whole {
-      if let known = try knownOrGrowing(key) { return known }
+      if let known = try knownOrGrowing(key, isPatient: isPatient) { return known }
       let bytes = try FileSource.settled(patience, subject.open)
       if let rendition = try keptBefore(key, recipe, bytes, patience) { return rendition }
       let size = try measure(recipe, of: subject, patience)
@@ -28,8 +28,11 @@ extension ConversionService {
     return try open(recipe, of: subject, patience)
   }
 
-  private func knownOrGrowing(_ key: Key) throws(Fault) -> (any ByteSource)? {
-    if let growing = state.withLock({ $0.jobs[key]?.stream })?.rendition { return growing }
+  private func knownOrGrowing(_ key: Key, isPatient: () -> Bool) throws(Fault) -> (any ByteSource)? {
+    // What a player has begun is no better for who needs the size.
+    if let growing = state.withLock({ $0.jobs[key]?.stream })?.rendition, growing.hasKnownSize || isPatient() {
+      return growing
+    }
     do throws(Fault) { return try known(key) } catch {
       // Somebody waits for all of it; others may begin.
       if error.isDelay { return nil }
