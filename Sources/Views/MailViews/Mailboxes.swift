@@ -199,6 +199,8 @@ package final class Mailboxes: Sendable {
     kept.withLock { $0 = [] }
     keptSorted.withLock { $0 = [] }
     _ = dropped
+    seenFolders.stop()
+    seenTrees.stop()
   }
 
   private func endWaits() {

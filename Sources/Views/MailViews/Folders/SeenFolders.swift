@@ -44,6 +44,7 @@ final class SeenFolders<Value: FolderState>: Sendable {
     var all: [UInt64: Reference] = [:]
     /// The last ones, the latest at the end.
     var recent: [Known] = []
+    var isEnding = false
   }
 
   private struct Reference: Sendable {
@@ -70,11 +71,22 @@ final class SeenFolders<Value: FolderState>: Sendable {
       let known = state.all[key]?.known ?? Known(key)
       state.all[key] = Reference(known: known)
       state.recent.removeAll { $0 === known }
-      state.recent.append(known)
+      if !state.isEnding { state.recent.append(known) }
       if state.recent.count > Self.keptAtMost { state.recent.removeFirst() }
       if state.all.count.isMultiple(of: 1024) { state.all = state.all.filter { $0.value.known != nil } }
       return known
     }
+  }
+
+  /// Keeps none any more: what is found in a folder holds this, to look again.
+  func stop() {
+    let dropped = state.withLock { state in
+      state.isEnding = true
+      defer { state.recent = [] }
+      return state.recent
+    }
+    // Released outside the lock.
+    withExtendedLifetime(dropped) {}
   }
 
   private static func key(_ folder: any Item) -> UInt64 {
