@@ -110,6 +110,28 @@ struct ChangingTests {
     await expectError(.system, "self") { () throws(FileTreeError) in try await tree.copy("self", to: "self/in") }
   }
 
+  @Test func failedCopiesLeaveNothing() async throws {
+    let sample = try Sample("letters.zip")
+    let tree = sample.tree
+    try sample.make(
+      by: """
+        import zipfile
+        with zipfile.ZipFile('damaged.zip', 'w') as archive: archive.writestr('member', b'wanted' * 50_000)
+        data = bytearray(open('damaged.zip', 'rb').read())
+        data[100_000] ^= 1
+        open('damaged.zip', 'wb').write(data)
+        """)
+    try await tree.save([1], to: "there")
+    let before = try sample.names()
+    for target: FilePath in ["copy", "there"] {
+      await #expect(throws: FileTreeError.self) {
+        try await tree.copy("damaged.zip.contents/member", to: target, replacing: true)
+      }
+    }
+    #expect(try sample.names() == before)
+    #expect(try sample.bytes(of: "there") == [1])
+  }
+
   @Test func viewsRefuse() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree

@@ -59,6 +59,10 @@ def honest(first, last):
 FILES = {
     "short body": lambda first, last: part(first, min(last, len(BODY) - 1), body=BODY[first:first + 10], length=5000),
     "long body": lambda first, last: part(first, min(last, len(BODY) - 1), body=BODY + BODY, length=len(BODY) * 2),
+    # The rest of the file is promised each time, and ten bytes come.
+    "drops": lambda first, last: part(first, min(last, len(BODY) - 1), body=BODY[first:first + (10 if first else 1 << 17)],
+                                      length=min(last, len(BODY) - 1) + 1 - first),
+    "short parts": lambda first, last: part(first, min(last, len(BODY) - 1), body=BODY[first:first + 10] if first else None),
     "another part": lambda first, last: part(first + 1, min(last, len(BODY) - 1)),
     "a part before": lambda first, last: part(0, 9) if first else honest(first, last),
     "a size that grows": lambda first, last: part(first, min(last, len(BODY) - 1), size=len(BODY) + first),
@@ -95,8 +99,18 @@ FILES = {
     "packed": lambda first, last: head(206, f"Content-Range: bytes {first}-{min(last, len(BODY) - 1)}/{len(BODY)}", TAG,
                                        "Content-Encoding: gzip", length=9) + b"\x1f\x8b\x08abcdef",
 }
+# The parts that were asked for of an honest file.
+asked = []
+
+
+def counted(first, last):
+    asked.append((first, last))
+    return honest(first, last)
+
+
+FILES["honest"] = counted
 # These are read in the end, or in part.
-MAY_BE_READ = {"no tag then one", "long body"}
+MAY_BE_READ = {"no tag then one", "long body", "honest"}
 LISTS = {
     "no JSON": b"<html>", "deep": b'{"items":' + b"[" * 200_000, "half": b'{"items":[{"name":"a"', "numbers": b"1" * 100_000,
     "wrong types": b'{"items":[{"name":5}]}', "array": b"[]", "bad text": b'{"items":[{"name":"\xff\xfe"}]}',
@@ -194,8 +208,25 @@ with Mount(ffmount, f"http://127.0.0.1:{listening.getsockname()[1]}", os.path.jo
         else:
             if name not in MAY_BE_READ or data != BODY:
                 complain(f"{name}: {len(data)} bytes were read, right: {data == BODY}")
+        # By a jump, which asks for a part alone.
+        try:
+            with open(mount.path(name), "rb", buffering=0) as file:
+                data = os.pread(file.fileno(), 100, 700_000)
+        except OSError:
+            pass
+        else:
+            expect(f"a jump in {name}", data, BODY[700_000:700_100])
         if time.monotonic() - began > 15:
             complain(f"{name} took {time.monotonic() - began:.1f} s")
+    # Each jump asks for its part once, and for nothing behind it.
+    jumps = [700_000, 300_000, 900_000]
+    with open(mount.path("honest"), "rb", buffering=0) as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+        asked.clear()
+        expect("the bytes of jumps", [os.pread(file.fileno(), 4096, at) == BODY[at:at + 4096] for at in jumps], [True] * 3)
+    expect("what jumps ask for", [first <= at <= last < first + (1 << 17) + 4096 for at, (first, last) in zip(jumps, asked)] + [len(asked)],
+           [True] * 3 + [3])
     for name in LISTS:
         tried += 1
         code, seconds = failure(os.listdir, mount.path("list " + name))

@@ -88,7 +88,8 @@ def files(server):
                            ("If-None-Match: *", 304), (f"If-Modified-Since: {modified}", 304),
                            ("If-Modified-Since: Mon, 01 Jan 2001 00:00:00 GMT", 200)):
         same(header, server.ask(path, header).status, status)
-    for text, part in (("0-0", slice(0, 1)), ("5-", slice(5, None)), ("-7", slice(-7, None)), ("100-199", slice(100, 200))):
+    for text, part in (("0-0", slice(0, 1)), ("5-", slice(5, None)), ("-7", slice(-7, None)), ("100-199", slice(100, 200)),
+                       (f"-{len(PLAIN) * 100}", slice(None)), (f"3-{2**64}", slice(3, None))):
         got = server.ask(path, f"Range: bytes={text}")
         same(f"Range {text}", (got.status, got.body), (206, PLAIN[part]))
     for condition, status in ((tag, 206), ('"other"', 200), (modified, 206), ("Mon, 01 Jan 2001 00:00:00 GMT", 200), ("W/" + tag, 200)):
@@ -97,6 +98,14 @@ def files(server):
     got = server.ask(f"/api/file?path={quoted}&download=1")
     same("download", got.header("content-disposition").split("; filename*=")[1], "UTF-8''" + urllib.parse.quote(ODD, safe=""))
     same("attachment", got.header("content-disposition").split(";")[0], "attachment")
+    # Nothing of a name ends the quoted string or the header.
+    odd = 'a"; filename="x.exe\\ %41\r\nX: y'
+    with open(os.path.join(source, odd), "w") as file:
+        file.write("odd")
+    got = server.ask("/api/file?path=" + urllib.parse.quote(odd))
+    same("a hostile name", (got.header("content-disposition"), got.body, got.header("x")),
+         ('inline; filename="a_; filename=_x.exe_ _41__X: y"; filename*=UTF-8\'\'' + urllib.parse.quote(odd, safe=""), b"odd", ""))
+    os.remove(os.path.join(source, odd))
     with open(os.path.join(source, "large.bin"), "rb") as file:
         large = file.read()
     same("a large file", server.ask("/api/file?path=large.bin").body == large, True)
@@ -153,6 +162,17 @@ def packed(server):
         same("views are not packed", any("contents" in name for name in names), False)
         same("packed bytes", archive.read("shown/plain.txt"), PLAIN)
         same("its time", archive.getinfo("shown/plain.txt").date_time, (2023, 11, 14, 22, 13, 20))
+    # Names as they are, and no link to a folder: it may lead back.
+    inner = os.path.join(source, "zipped")
+    os.makedirs(os.path.join(inner, "ä"))
+    for name in ("ä/ö.txt", "plain"):
+        with open(os.path.join(inner, name), "w") as file:
+            file.write(name)
+    for name, target in (("up", ".."), ("beside", "ä"), ("to a file", "plain")):
+        os.symlink(target, os.path.join(inner, name))
+    with zipfile.ZipFile(io.BytesIO(server.ask("/api/zip?path=/zipped").body)) as archive:
+        same("names in a ZIP", sorted(name for name in archive.namelist() if name != "zipped/"),
+             ["zipped/plain", "zipped/to a file", "zipped/ä/", "zipped/ä/ö.txt"])
     with zipfile.ZipFile(io.BytesIO(server.ask("/api/zip?path=/a.zip.contents").body)) as archive:
         same("an archive's folder", archive.read("a.zip.contents/x/packed.txt") == PLAIN * 50, True)
 
@@ -234,6 +254,16 @@ def dav(server):
     for body in (b"<propfind", b"<a:propfind xmlns:a='DAV:'/><b/>", b"<a:propfind/>", b"<propfind xmlns='DAV:'><prop><a:b xmlns:a=''/></prop></propfind>",
                  b"<!DOCTYPE a [<!ENTITY b 'c'>]><propfind xmlns='DAV:'/>", b"<propfind xmlns='DAV:'></prop>", b"<x xmlns='DAV:'/>", b"\xff"):
         same(f"malformed {body}", find("/dav/", 0, body)[0], 400)
+    # Names and namespaces are repeated in the answer, which stays XML.
+    for name, is_right in (("é", True), ("a·", True), ("漢", True), ("·a", False), ("×", False), ("a\u00a0b", False),
+                           ("\u2028", False), ("\ufffe", False), ("1b", False), ("-b", False), ("a:b", False), ("\u0300", False)):
+        status, data = find("/dav/plain.txt", 0, f'<propfind xmlns="DAV:" xmlns:p="urn:x&amp;&#x41;"><prop><p:{name}/></prop></propfind>'.encode())
+        same(f"a property named {name!r}", status, 207 if is_right else 400)
+        if is_right:
+            same(f"the answer on {name!r}", len(names(data, "{urn:x&A}" + name)), 1)
+    for space in ("&none;", "&", "a&#0;", "a&#x1;", "a\x01", "&#xd800;", "a<"):
+        same(f"a namespace {space!r}", find("/dav/plain.txt", 0,
+             f'<propfind xmlns="DAV:"><prop><b xmlns="{space}"/></prop></propfind>'.encode())[0], 400)
     same("all", find("/dav/", "infinity")[0], 403)
     same("nothing", find("/dav/nothing", 0)[0], 404)
     got = server.ask("/dav/", method="OPTIONS")

@@ -49,36 +49,49 @@ final class RemoteBytes: ByteSource {
       state.withLock { $0.last = end }
       return count
     }
+    // A read that waited for a piece is asked again. It must find the piece before it counts as a sequential one.
+    if let piece = state.withLock({ Self.piece(in: &$0, covering: offset..<end) }) {
+      return unsafe try copy(piece, at: offset, into: part, patience)
+    }
     let start = state.withLock { state -> Int64? in
       defer { if patience == .immediate { state.last = max(state.last, end) } }
       let goesThrough = abs(offset - state.last) <= Self.near && ahead.isFree(for: offset)
       return goesThrough ? min(offset, max(state.last, 0)) : nil
     }
     if unsafe try ahead.read(into: part, at: offset, startingAt: start, patience) { return count }
-    state.withLock { $0.last = end }
-    let piece = self.piece(for: offset..<end)
-    let bytes = try piece.bytes.value(patience)
-    let first = Int(offset - piece.range.lowerBound)
-    unsafe part.copyBytes(from: bytes[first..<first + count])
-    return count
+    let piece = state.withLock { state in
+      state.last = end
+      return self.piece(for: offset..<end, &state)
+    }
+    return unsafe try copy(piece, at: offset, into: part, patience)
   }
 
-  private func piece(for range: Range<Int64>) -> Piece {
-    state.withLock { state in
-      state.pieces.removeAll { !$0.bytes.isUsable && $0.bytes.hasFailed }
-      if let known = state.pieces.last(where: {
-        $0.range.lowerBound <= range.lowerBound && range.upperBound <= $0.range.upperBound
-      }) {
-        return known
-      }
-      let start = range.lowerBound & ~4095
-      let piece = Piece(
-        range: start..<min(size, max(range.upperBound, start + Self.pieceSize)), bytes: Fetch<[UInt8]>())
-      if state.pieces.count >= Self.mostPieces { state.pieces.removeFirst() }
-      state.pieces.append(piece)
-      ask(for: piece)
-      return piece
+  private func copy(
+    _ piece: Piece, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer, _ patience: Patience
+  ) throws(Fault) -> Int {
+    let bytes = try piece.bytes.value(patience)
+    let first = Int(offset - piece.range.lowerBound)
+    unsafe buffer.copyBytes(from: bytes[first..<first + buffer.count])
+    return buffer.count
+  }
+
+  /// Returns the piece that contains a range, arrived or requested. Returns `nil` if there is none.
+  private static func piece(in state: inout State, covering range: Range<Int64>) -> Piece? {
+    state.pieces.removeAll { !$0.bytes.isUsable && $0.bytes.hasFailed }
+    return state.pieces.last {
+      $0.range.lowerBound <= range.lowerBound && range.upperBound <= $0.range.upperBound
     }
+  }
+
+  private func piece(for range: Range<Int64>, _ state: inout State) -> Piece {
+    // Another reader may have requested it in the meantime.
+    if let known = Self.piece(in: &state, covering: range) { return known }
+    let start = range.lowerBound & ~4095
+    let piece = Piece(range: start..<min(size, max(range.upperBound, start + Self.pieceSize)), bytes: Fetch<[UInt8]>())
+    if state.pieces.count >= Self.mostPieces { state.pieces.removeFirst() }
+    state.pieces.append(piece)
+    ask(for: piece)
+    return piece
   }
 
   private func ask(for piece: Piece) {

@@ -10,9 +10,11 @@ final class Stream: Receiver {
     var status = 0
     var fault: Fault?
     var busy = 0
-    /// Answers without a byte.
+    /// The number of bytes that the present answer has brought.
+    var brought = 0
+    /// The number of consecutive answers that ended with too few bytes.
     var fruitless = 0
-    /// When the connection was lost first since a byte came.
+    /// The time at which the connection was first lost since an answer brought enough, in nanoseconds.
     var lostSince: UInt64?
   }
 
@@ -20,7 +22,10 @@ final class Stream: Receiver {
   private let state: Mutex<State>
 
   private static let busyPause = 500
+  /// The maximum number of consecutive answers that bring less than `leastBytes`.
   private static let mostFruitless = 20
+  /// The number of bytes from which an answer counts as progress: a server could otherwise end each answer after a few.
+  private static let leastBytes = 64 << 10
 
   init(_ ahead: ReadAhead, from place: Int64) {
     self.ahead = ahead
@@ -38,6 +43,7 @@ final class Stream: Receiver {
     let place = state.withLock { state in
       state.fault = nil
       state.status = 0
+      state.brought = 0
       return state.place
     }
     let headers = ["Range: bytes=\(place)-"] + ahead.opened.condition
@@ -55,6 +61,11 @@ final class Stream: Receiver {
         // A part of another state is never mixed in.
         let isRight = opened.isIn(head) && head.part?.range == state.place..<opened.size
         if !isRight { state.fault = .stale }
+        // A connection that ends too early is made again. A server that contradicts itself is not asked again.
+        if isRight, let length = head.length, length != opened.size - state.place {
+          state.fault = Fault(.system(EIO), "the server \(server.address.text) sends less than it said")
+          return false
+        }
         return isRight
       case 200, 404, 416:
         state.fault = .stale
@@ -66,8 +77,14 @@ final class Stream: Receiver {
   }
 
   func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
-    state.withLock { ($0.fruitless, $0.busy, $0.lostSince) = (0, 0, nil) }
-    return unsafe ahead.take(bytes, of: self)
+    let taking = unsafe ahead.take(bytes, of: self)
+    guard case .taken = taking else { return taking }
+    state.withLock { state in
+      state.busy = 0
+      state.brought += bytes.count
+      if state.brought >= Self.leastBytes { (state.fruitless, state.lostSince) = (0, nil) }
+    }
+    return taking
   }
 
   func end(_ outcome: Outcome) {

@@ -20,12 +20,11 @@ enum AskedProperties: Sendable {
   init?(_ body: [UInt8]) {
     self = .all
     if body.isEmpty { return }
-    guard body.span.isUTF8 else { return nil }
-    var scanner = XMLScanner(body)
     var depth = 0
     var size = 0
     var properties: [Property]?
     do throws(XMLScanner.Malformed) {
+      var scanner = try XMLScanner(body)
       while let event = try scanner.next() {
         switch event {
         case .start(let space, let name):

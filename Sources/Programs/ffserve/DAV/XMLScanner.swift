@@ -17,9 +17,13 @@ struct XMLScanner {
 
   private static let deepest = 32
 
-  init(_ bytes: [UInt8]) {
+  /// Throws if the document is not UTF-8 or contains a character that XML does not allow (XML 1.0, section 2.2).
+  init(_ bytes: [UInt8]) throws(Malformed) {
     rest = bytes[...]
     if rest.starts(with: [0xef, 0xbb, 0xbf]) { rest = rest.dropFirst(3) }
+    guard let text = String(validating: rest, as: UTF8.self), text.unicodeScalars.allSatisfy(Self.isAllowed) else {
+      throw Malformed()
+    }
   }
 
   /// The next start or end of an element; nil at the end of the document.
@@ -83,22 +87,26 @@ struct XMLScanner {
       let attribute = try word()
       let value = try self.value()
       if attribute == "xmlns" { spaces[""] = value }
-      if attribute.hasPrefix("xmlns:") {
+      if attribute.utf8.starts(with: "xmlns:".utf8) {
         // A prefix cannot be declared to have no namespace (Namespaces in XML 1.0, section 5).
         guard !value.isEmpty, attribute.utf8.count > 6 else { throw Malformed() }
-        spaces[String(attribute.dropFirst(6))] = value
+        spaces[String(attribute.unicodeScalars.dropFirst(6))] = value
       }
     }
     open.append((name, spaces))
-    let parts = name.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else { throw Malformed() }
+    // By scalars: a colon and a combining mark are one character.
+    let parts = name.unicodeScalars.split(separator: ":", omittingEmptySubsequences: false)
+    // A local name is repeated in the answer, where it stands alone (Namespaces in XML 1.0, section 4).
+    guard parts.count <= 2, parts.allSatisfy({ $0.first.map(Self.startsName) ?? false }) else {
+      throw Malformed()
+    }
     let prefix = parts.count == 2 ? String(parts[0]) : ""
     let space = open.reversed().lazy.compactMap { $0.spaces[prefix] }.first
     guard let space = space ?? (prefix.isEmpty ? "" : nil) else { throw Malformed() }
     return .start(space: space, name: String(parts[parts.count - 1]))
   }
 
-  /// The value of an attribute, `="…"`; entities in it stay as they are written.
+  /// Returns the value of an attribute, `="…"`, with its references replaced.
   private mutating func value() throws(Malformed) -> String {
     skipBlanks()
     guard rest.first == UInt8(ascii: "=") else { throw Malformed() }
@@ -110,7 +118,37 @@ struct XMLScanner {
     let value = rest[..<end]
     guard !value.contains(UInt8(ascii: "<")) else { throw Malformed() }
     rest = rest[(end + 1)...]
-    return String(decoding: value, as: UTF8.self)
+    return try Self.withoutReferences(Substring(decoding: value, as: UTF8.self))
+  }
+
+  private static let entities: [Substring: Unicode.Scalar] = [
+    "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
+  ]
+
+  /// Replaces character references and the five predefined entities, and literal line ends and tabs by blanks
+  /// (XML 1.0, sections 3.3.3 and 4.6). Throws at any other entity.
+  private static func withoutReferences(_ text: Substring) throws(Malformed) -> String {
+    var result = String.UnicodeScalarView()
+    var rest = text.unicodeScalars
+    while let scalar = rest.popFirst() {
+      guard scalar == "&" else {
+        result.append(scalar.value < 0x20 ? " " : scalar)
+        continue
+      }
+      guard let end = rest.firstIndex(of: ";") else { throw Malformed() }
+      let name = Substring(rest[..<end])
+      rest = rest[rest.index(after: end)...]
+      guard let referred = entities[name] ?? character(numbered: name), isAllowed(referred) else { throw Malformed() }
+      result.append(referred)
+    }
+    return String(result)
+  }
+
+  private static func character(numbered name: Substring) -> Unicode.Scalar? {
+    let isHexadecimal = name.hasPrefix("#x")
+    let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+    guard name.hasPrefix("#"), digits.utf8.allSatisfy({ $0 != 0x2b && $0 != 0x2d }) else { return nil }
+    return UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init)
   }
 
   private mutating func word() throws(Malformed) -> String {
@@ -118,11 +156,38 @@ struct XMLScanner {
       byte >= 0x80 || (0x30...0x3a).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
         || [UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(byte)
     }
-    guard let first = bytes.first, !(0x30...0x3a).contains(first), first != UInt8(ascii: "-"),
-      first != UInt8(ascii: ".")
+    let word = String(decoding: bytes, as: UTF8.self)
+    guard let first = word.unicodeScalars.first, Self.startsName(first),
+      word.unicodeScalars.allSatisfy({ Self.continuesName($0) })
     else { throw Malformed() }
     rest = rest.dropFirst(bytes.count)
-    return String(decoding: bytes, as: UTF8.self)
+    return word
+  }
+
+  // MARK: Characters (XML 1.0, sections 2.2 and 2.3)
+
+  private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09, 0x0a, 0x0d, 0x20...0xd7ff, 0xe000...0xfffd, 0x10000...0x10ffff: true
+    default: false
+    }
+  }
+
+  private static func startsName(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x41...0x5a, 0x61...0x7a, 0x5f, 0xc0...0xd6, 0xd8...0xf6, 0xf8...0x2ff, 0x370...0x37d, 0x37f...0x1fff,
+      0x200c...0x200d, 0x2070...0x218f, 0x2c00...0x2fef, 0x3001...0xd7ff, 0xf900...0xfdcf, 0xfdf0...0xfffd,
+      0x10000...0xeffff:
+      true
+    default: false
+    }
+  }
+
+  private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x2d, 0x2e, 0x30...0x3a, 0xb7, 0x300...0x36f, 0x203f...0x2040: true
+    default: startsName(scalar)
+    }
   }
 
   private mutating func skipText() throws(Malformed) {

@@ -1,0 +1,44 @@
+import Assembly
+import Testing
+
+@Suite struct AddressRangeTests {
+  /// The first and the last address of each network, and the addresses before and behind those.
+  @Test(arguments: 1...31) func networksEndWhereTheirPrefixSays(_ bits: Int) throws {
+    let mask = UInt32.max << UInt32(32 - bits)
+    let first = 0x4c_a9_53_b6 & mask
+    let last = first | ~mask
+    let range = try #require(AddressRange("\(text(0x4c_a9_53_b6))/\(bits)"))
+    #expect(range.contains(text(first)) && range.contains(text(last)))
+    #expect(first == 0 || !range.contains(text(first - 1)))
+    #expect(last == .max || !range.contains(text(last + 1)))
+  }
+
+  @Test(arguments: [1, 7, 9, 47, 60, 65, 100, 121, 127]) func longNetworksEndWhereTheirPrefixSays(_ bits: Int) throws {
+    var address: [UInt16] = [0x2ac7, 0x5db8, 0x91e3, 0x4c6f, 0xb25a, 0x7d19, 0xe48c, 0x36a5]
+    let range = try #require(AddressRange("\(text(address))/\(bits)"))
+    // The last bit of the prefix is another, and the first one behind it.
+    address[(bits - 1) / 16] ^= 0x8000 >> UInt16((bits - 1) % 16)
+    #expect(!range.contains(text(address)))
+    address[(bits - 1) / 16] ^= 0x8000 >> UInt16((bits - 1) % 16)
+    address[bits / 16] ^= 0x8000 >> UInt16(bits % 16)
+    #expect(range.contains(text(address)))
+  }
+
+  @Test func addressesAndAllAddresses() throws {
+    let one = try #require(AddressRange("10.0.0.7"))
+    #expect(one.contains("10.0.0.7") && one.contains("::ffff:10.0.0.7") && !one.contains("10.0.0.6"))
+    let all = try #require(AddressRange("0.0.0.0/0"))
+    #expect(all.contains("255.255.255.255") && !all.contains("::1") && !all.contains("nothing"))
+    for text in [
+      "", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0/8", "fd00::/129", "10.0.0.0/8/8",
+    ] {
+      #expect(AddressRange(text) == nil, "\(text)")
+    }
+  }
+
+  private func text(_ address: UInt32) -> String {
+    stride(from: 24, through: 0, by: -8).map { String(address >> UInt32($0) & 0xff) }.joined(separator: ".")
+  }
+
+  private func text(_ address: [UInt16]) -> String { address.map { String($0, radix: 16) }.joined(separator: ":") }
+}
