@@ -13,13 +13,18 @@ struct SoundWorkerTests {
   private static func script(_ name: String, _ words: [String]) async throws -> String {
     let path = MountScratch.package + "/Tests/Scripts/" + name
     let child = try MountChild([MountScratch.python, path, program] + words)
-    let result = try await child.wait(atMost: TestExtent.isFull ? 1500 : 200)
+    let result = try await child.wait(atMost: TestExtent.isFull ? 5400 : 400)
     #expect(result.status == 0, "\(result.text)\n\(result.errors)")
     return result.text
   }
 
   @Test func everySoundIsTheSameInEveryFormat() async throws {
     print(try await Self.script("check_sounds.py", TestExtent.isFull ? ["all"] : []))
+  }
+
+  /// No sound loses its end, whatever clock its container has; whole by `scripts/check-lengths all`.
+  @Test func soundsAreAsLongAsFFmpegDecodesThem() async throws {
+    print(try await Self.script("check_lengths.py", TestExtent.isFull ? ["all"] : []))
   }
 
   @Test func soundsThatLieCostTheirJobAlone() async throws {

@@ -152,7 +152,9 @@ internal import WorkerKit
   /// Goes to the first packet of a stream.
   func rewind(_ stream: MediaStream) throws(JobFailure) {
     if isAtStart { return }
-    let start = min(0, stream.start ?? 0)
+    var start = min(0, stream.start ?? 0)
+    // The encoder's delay is before the start that these containers tell.
+    if formatName.hasPrefix("mov") { start -= Int64(stream.timeBase.den) }
     if unsafe av_seek_frame(context, Int32(stream.index), start, AVSEEK_FLAG_BACKWARD) >= 0 { return }
     try unsafe checked(av_seek_frame(context, -1, 0, AVSEEK_FLAG_BYTE), "cannot be read again")
   }

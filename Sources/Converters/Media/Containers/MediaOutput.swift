@@ -119,6 +119,15 @@ internal import WorkerKit
     try told(unsafe av_interleaved_write_frame(context, packet.pointer))
   }
 
+  /// Writes a packet that has no sound, before all others of a stream.
+  func write(first bytes: [UInt8], to stream: Int, timeBase: AVRational) throws(JobFailure) {
+    let packet = try MediaPacket()
+    try packet.fill(with: bytes)
+    unsafe packet.pointer.pointee.pts = 0
+    unsafe packet.pointer.pointee.dts = 0
+    try write(packet, to: stream, timeBase: timeBase)
+  }
+
   /// Writes what stands behind the last packet.
   func finish() throws(JobFailure) {
     try told(unsafe av_write_trailer(context))

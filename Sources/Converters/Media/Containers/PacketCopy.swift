@@ -7,6 +7,11 @@ struct PacketCopy {
   private let output: MediaOutput
   /// Streams of the input, and which they are in the output.
   private var places: [Int: Int] = [:]
+  /// Clocks of sounds whose times are rounded.
+  private var clocks: [Int: SampleClock] = [:]
+
+  /// The number of the packet that ends with padding, and the number of samples of it.
+  private var end: (packet: Int, padding: Int64)?
 
   init(from input: MediaInput, to output: MediaOutput) {
     self.input = input
@@ -15,6 +20,15 @@ struct PacketCopy {
 
   mutating func add(_ stream: MediaStream) throws(JobFailure) {
     places[stream.index] = Int(try unsafe output.addStream(stream, of: input).pointee.index)
+    clocks[stream.index] = try SampleClock(stream, of: input)
+  }
+
+  /// Adds the only stream. Where only the container tells that its end is padding, that is marked.
+  mutating func add(_ sound: OpenSound, marksPadding: Bool) throws(JobFailure) {
+    try add(sound.stream)
+    guard marksPadding else { return }
+    let frames = try sound.frames()
+    if frames.padding.last > 0 { end = (frames.sizes.count - 1, frames.padding.last) }
   }
 
   /// Copies all packets of the added streams; the output has been started.
@@ -22,14 +36,17 @@ struct PacketCopy {
     input.use(only: Set(places.keys))
     let packet = try MediaPacket()
     let length = input.duration
+    var number = 0
     while try input.read(into: packet) {
       guard let place = places[packet.stream] else { continue }
+      if let end, end.packet == number { try packet.setEndPadding(end.padding) }
+      number += 1
       let base = input.streams[packet.stream].timeBase
       let time = unsafe packet.pointer.pointee.pts
       if let length, time != ffmedia_no_time {
         output.tell(Double(time) * Double(base.num) / Double(max(1, base.den)) / length)
       }
-      try output.write(packet, to: place, timeBase: base)
+      try output.write(packet, to: place, timeBase: clocks[packet.stream]?.time(packet) ?? base)
     }
   }
 }

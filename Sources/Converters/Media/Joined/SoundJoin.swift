@@ -116,7 +116,7 @@ struct SoundJoin {
     var kept: [Int] = []
     var ends: (first: Int64, last: Int64) = (0, 0)
     for (index, part) in parts.parts.enumerated() {
-      let frames = try OpenSound(part.member.open(), track: nil).mp3Frames()
+      let frames = try OpenSound(part.member.open(), track: nil).frames()
       if index == 0 { ends.first = frames.padding.first }
       ends.last = frames.padding.last
       let isLast = index == parts.parts.count - 1
@@ -128,15 +128,10 @@ struct SoundJoin {
       lengths.append(Double(samples) / Double(part.kind.rate))
     }
     let information = MP3Information(
-      rate: parts.parts[0].kind.rate, channels: min(2, parts.parts[0].kind.channels), sizes: sizes,
-      delay: ends.first >= MP3Frames.decoderDelay ? Int(ends.first - MP3Frames.decoderDelay) : nil,
-      padding: Int(ends.last + MP3Frames.decoderDelay))
+      rate: parts.parts[0].kind.rate, channels: min(2, parts.parts[0].kind.channels), sizes: sizes, padding: ends)
     try start(file, lengths, ["write_xing": "0"])
+    try file.write(first: information.frame, to: place, timeBase: base)
     let packet = try MediaPacket()
-    try packet.fill(with: information.frame)
-    unsafe packet.pointer.pointee.pts = 0
-    unsafe packet.pointer.pointee.dts = 0
-    try file.write(packet, to: place, timeBase: base)
     var done = 0
     for (part, count) in zip(parts.parts, kept) {
       let sound = try OpenSound(part.member.open(), track: nil)
@@ -166,12 +161,13 @@ struct SoundJoin {
     for (index, part) in parts.parts.enumerated() {
       let sound = try OpenSound(part.member.open(), track: nil)
       sound.input.use(only: [sound.stream.index])
-      let parameters = try unsafe sound.input.stream(sound.stream.index).pointee.codecpar.pointee
+      let frame = Int64(try unsafe sound.input.stream(sound.stream.index).pointee.codecpar.pointee.frame_size)
+      let lengths = try PacketLength(sound.stream, of: sound.input)
       while try sound.input.read(into: packet) {
         guard packet.stream == sound.stream.index else { continue }
         let given = unsafe av_rescale_q(packet.pointer.pointee.pts, sound.stream.timeBase, samples)
-        let own = unsafe av_rescale_q(packet.pointer.pointee.duration, sound.stream.timeBase, samples)
-        let length = own > 0 ? own : Int64(unsafe parameters.frame_size)
+        let told = unsafe av_rescale_q(packet.pointer.pointee.duration, sound.stream.timeBase, samples)
+        let length = lengths.samples(in: packet) ?? (told > 0 ? told : frame)
         let now = time ?? (unsafe packet.pointer.pointee.pts == ffmedia_no_time ? 0 : given)
         unsafe packet.pointer.pointee.pts = now
         unsafe packet.pointer.pointee.dts = now

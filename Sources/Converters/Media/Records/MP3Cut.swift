@@ -26,7 +26,7 @@ struct MP3Cut {
       throw JobFailure(.unsupported, "has sound as \(sound.stream.codecName), not as MP3")
     }
     let step = sound.mp3Step
-    let frames = try sound.mp3Frames()
+    let frames = try sound.frames()
     let count = Int64(frames.sizes.count) * step - frames.padding.first - frames.padding.last
     let wanted = span.samples(at: sound.stream.rate)
     guard wanted.lowerBound < count else { throw JobFailure(.absent, "ends before \(span.start)") }
@@ -38,9 +38,7 @@ struct MP3Cut {
     let lead = start - first * step
     let information = MP3Information(
       rate: sound.stream.rate, channels: min(2, sound.stream.channels),
-      sizes: Array(frames.sizes[Int(first)..<Int(behind)]),
-      delay: lead >= MP3Frames.decoderDelay ? Int(lead - MP3Frames.decoderDelay) : nil,
-      padding: Int(behind * step - end + MP3Frames.decoderDelay))
+      sizes: Array(frames.sizes[Int(first)..<Int(behind)]), padding: (lead, behind * step - end))
     try write(Int(first)..<Int(behind), information.frame, to: output)
     return sound.input.shortfall
   }
@@ -55,11 +53,8 @@ struct MP3Cut {
     file.set(tags)
     try file.start(["write_xing": "0"])
     if let (cover, place) = cover { try file.writeCover(cover, of: input, to: place) }
+    try file.write(first: information, to: place, timeBase: sound.stream.timeBase)
     let packet = try MediaPacket()
-    try packet.fill(with: information)
-    unsafe packet.pointer.pointee.pts = 0
-    unsafe packet.pointer.pointee.dts = 0
-    try file.write(packet, to: place, timeBase: sound.stream.timeBase)
     try input.rewind(sound.stream)
     var number = 0
     while number < frames.upperBound, try input.read(into: packet) {
@@ -78,16 +73,24 @@ extension OpenSound {
   /// Samples in a frame of MP3.
   var mp3Step: Int64 { MP3Information.isFirstVersion(stream.rate) ? 1152 : 576 }
 
-  /// The sizes of all frames, and how many samples at either end are padding.
-  func mp3Frames() throws(JobFailure) -> (sizes: [Int], padding: (first: Int64, last: Int64)) {
+  /// The frame that tells how long an MP3 of all its frames is.
+  func mp3Information() throws(JobFailure) -> MP3Information {
+    let (sizes, padding) = try frames()
+    return MP3Information(
+      rate: stream.rate, channels: min(2, stream.channels), sizes: sizes, padding: (padding.first, padding.last))
+  }
+
+  /// The sizes of all frames, and how many samples at either end are padding; of any coding.
+  func frames() throws(JobFailure) -> (sizes: [Int], padding: (first: Int64, last: Int64)) {
     input.use(only: [stream.index])
     try input.rewind(stream)
+    let lengths = try PacketLength(stream, of: input)
     let packet = try MediaPacket()
     var sizes: [Int] = []
     var padding: (first: Int64, last: Int64) = (0, 0)
     while try input.read(into: packet) {
       guard packet.stream == stream.index else { continue }
-      let own = packet.padding
+      let own = lengths.padding(of: packet)
       if sizes.isEmpty { padding.first = own.first }
       padding.last = own.last
       sizes.append(Int(unsafe packet.pointer.pointee.size))

@@ -1,4 +1,5 @@
 internal import CFFmpeg
+internal import WorkerKit
 
 extension MediaStream {
   /// Whether each of its packets starts with a frame's head of MPEG's.
@@ -82,6 +83,14 @@ extension MediaPacket {
       (0..<4).reduce(0) { unsafe $0 | Int64(data[place + $1]) << (8 * Int64($1)) }
     }
     return (word(0), word(4))
+  }
+
+  /// Marks samples at its end as padding.
+  func setEndPadding(_ count: Int64) throws(JobFailure) {
+    guard let data = unsafe av_packet_new_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, 10) else { throw .noMemory() }
+    for place in 0..<10 {
+      unsafe data[place] = 4..<8 ~= place ? UInt8(truncatingIfNeeded: count >> Int64(8 * (place - 4))) : 0
+    }
   }
 
   /// Forgets how many samples at its end are padding: for who knows how many there are in all.

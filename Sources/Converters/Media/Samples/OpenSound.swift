@@ -14,6 +14,12 @@ final class OpenSound {
   /// How many samples of each channel there are; nil where that shows only when all are decoded.
   private(set) lazy var count: Int64? = map?.count ?? (try? SampleCount.count(stream, of: input)) ?? nil
 
+  /// The maximum number of samples in a packet of codings whose packets have equal lengths; for others, of Opus.
+  var longestPacket: Int64 {
+    let length = (try? unsafe input.stream(stream.index).pointee.codecpar.pointee.frame_size) ?? 0
+    return length > 1 ? Int64(length) : 5760
+  }
+
   /// The container's and the sound's own, but for a language: that is of no interest where there is one sound.
   var tags: MediaTags {
     var tags = stream.tags.completed(by: input.tags)

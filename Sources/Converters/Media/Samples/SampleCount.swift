@@ -3,9 +3,9 @@ internal import WorkerKit
 
 /// How many samples a sound has, told by its container's head or by its packets, of which only the first are decoded.
 enum SampleCount {
-  /// nil where neither tells: WMA's and Musepack 8's packets have more or fewer, Vorbis' in Matroska do not say how many.
+  /// Returns nil if neither tells: WMA's and Musepack 8's packets have more or fewer.
   static func count(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) -> Int64? {
-    let told = stream.duration.flatMap { samples($0, stream) }
+    let told = stream.duration.flatMap(stream.samples)
     if ["ape", "tak"].contains(stream.codecName) { return told.flatMap { $0 > 0 ? $0 : nil } }
     guard tellsLength(stream.codecName) else { return nil }
     input.use(only: [stream.index])
@@ -22,30 +22,9 @@ enum SampleCount {
   /// Of these the sum of what packets say is what comes of them, but for the first.
   private static func tellsLength(_ codec: String) -> Bool {
     [
-      "aac", "mp3", "mp2", "ac3", "eac3", "opus", "vorbis", "flac", "alac", "dts", "speex", "gsm", "amr_nb", "amr_wb",
-      "musepack7",
+      "aac", "mp3", "mp2", "ac3", "eac3", "opus", "vorbis", "flac", "alac", "dts", "speex", "gsm", "gsm_ms", "amr_nb",
+      "amr_wb", "musepack7",
     ].contains(codec) || ["pcm_", "adpcm_", "dsd_"].contains { codec.hasPrefix($0) }
-  }
-
-  /// Of these a packet has as many samples as the next, or says itself how many. `step`: as many as each has.
-  private static func length(of packet: MediaPacket, _ stream: MediaStream, step: Int64) -> Int64? {
-    switch stream.codecName {
-    case "opus": packet.opusLength
-    case "flac": packet.flacLength
-    case "dts": packet.dtsLength
-    case "eac3": packet.eac3Length
-    case "ac3": 1536
-    case "aac", "mp3", "mp2": step > 0 ? step : nil
-    default: nil
-    }
-  }
-
-  /// A number of units of the stream's time; nil if it is no whole number of samples.
-  private static func samples(_ length: Int64, _ stream: MediaStream) -> Int64? {
-    let (num, den) = (Int64(stream.timeBase.num) * Int64(stream.rate), Int64(stream.timeBase.den))
-    guard num > 0, den > 0, num % den == 0 || den % num == 0 else { return nil }
-    let (product, overflow) = length.multipliedReportingOverflow(by: num)
-    return overflow ? nil : product / den
   }
 
   /// `lead`: how many samples before the first are padding. `isContinuous`: whether each packet starts where the one before
@@ -53,9 +32,7 @@ enum SampleCount {
   static func walk(
     _ stream: MediaStream, of input: MediaInput
   ) throws(JobFailure) -> (count: Int64, lead: Int64, isContinuous: Bool)? {
-    // Matroska counts milliseconds.
-    let isExact = samples(1, stream) != nil
-    let step = Int64(try unsafe input.stream(stream.index).pointee.codecpar.pointee.frame_size)
+    let lengths = try PacketLength(stream, of: input)
     let packet = try MediaPacket()
     // Some packets say how long they are only after a seek.
     _ = try input.read(into: packet)
@@ -70,10 +47,7 @@ enum SampleCount {
     var (packets, isEnded, isContinuous) = (0, false, true)
     while try input.read(into: packet) {
       guard packet.stream == stream.index else { continue }
-      let said = unsafe packet.pointer.pointee.duration
-      guard let length = isExact ? samples(said, stream) : length(of: packet, stream, step: step), length >= 0 else {
-        return nil
-      }
+      guard let length = lengths.samples(in: packet), length >= 0 else { return nil }
       let own = packet.padding
       if packets == 0 { padding.first = own.first }
       if isOgg {
@@ -82,7 +56,7 @@ enum SampleCount {
           guard start != nil else { return nil }
           continue
         }
-        guard length > 0, let place = samples(time, stream) else { return nil }
+        guard length > 0, let place = stream.samples(time) else { return nil }
         // One stream behind another starts again.
         guard place + length >= end else { return nil }
         // Speex' padding at the start is decoded as all else is.
@@ -94,7 +68,7 @@ enum SampleCount {
       guard !isEnded else { return nil }
       isEnded = length == 0 && packets > 0
       packets += 1
-      if let time = packet.time.flatMap({ samples($0, stream) }), time != sum { isContinuous = false }
+      if let time = packet.time.flatMap(stream.samples), time != sum { isContinuous = false }
       sum += length
       padding.last += own.last
       if !stream.isMPEGSound || packet.isMPEGFrame { whole = sum }
@@ -106,7 +80,7 @@ enum SampleCount {
   /// How many samples fewer than they say come of the first packets, which an encoder has told the decoder to leave out;
   /// nil if it is more than two packets.
   private static func lackingAtStart(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) -> Int64? {
-    let step = Int64(try unsafe input.stream(stream.index).pointee.codecpar.pointee.frame_size)
+    let told = try PacketLength(stream, of: input)
     let decoder = try MediaDecoder(stream, of: input)
     let packet = try MediaPacket()
     try input.rewind(stream)
@@ -115,8 +89,7 @@ enum SampleCount {
     func take(_ frame: MediaFrame, _ shape: SoundShape) { came += Int64(frame.sampleCount) }
     while lengths.count < 4, try input.read(into: packet) {
       guard packet.stream == stream.index else { continue }
-      let said = unsafe packet.pointer.pointee.duration
-      guard let length = samples(said, stream) ?? length(of: packet, stream, step: step) else { return nil }
+      guard let length = told.samples(in: packet) else { return nil }
       lengths.append(length)
       came += packet.padding.first
       packet.keepEnd()

@@ -24,7 +24,7 @@ struct CodedSound {
   func write(to output: JobOutput) throws(JobFailure) -> String {
     if isCopy {
       _ = try copy(to: output)
-      return sound.input.shortfall
+      return [sound.input.shortfall, try paddingRemark()].filter { !$0.isEmpty }.joined(separator: "; ")
     }
     let coding = try Coding(sound, target, changes)
     let file = try self.file(to: output, coding)
@@ -75,15 +75,38 @@ struct CodedSound {
   private func copy(to output: JobOutput?) throws(JobFailure) -> Int64 {
     let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed)
     var copy = PacketCopy(from: sound.input, to: file)
-    try copy.add(sound.stream)
-    // Without padding there was no first frame that tells of any.
-    let isBare = target.muxer == "mp3" && sound.map?.hasLead == false
-    try sound.input.rewind(sound.stream)
-    try start(file, isBare ? ["write_xing": "0"] : [:])
+    try copy.add(sound, marksPadding: isMovedIntoMatroska)
+    if target.muxer == "mp3" {
+      // Where nothing is padding, no frame told of any.
+      let information = sound.map?.hasLead == false ? nil : try sound.mp3Information()
+      try sound.input.rewind(sound.stream)
+      try start(file, ["write_xing": "0"])
+      if let information { try file.write(first: information.frame, to: 0, timeBase: sound.stream.timeBase) }
+    } else {
+      try sound.input.rewind(sound.stream)
+      try start(file)
+    }
     try copy.run()
     guard file.hasPackets else { throw JobFailure(.damaged, "has no sound in it") }
     try file.finish()
     return file.size
+  }
+
+  /// Muxers of formats that do not say which samples are padding.
+  private static let withoutPadding: Set = ["mp3", "adts", "ac3", "dts", "mp2", "gsm", "amr"]
+
+  private var isMovedIntoMatroska: Bool {
+    target.muxer == "matroska" && sound.input.formatName.hasPrefix("mov") && sound.stream.codec != AV_CODEC_ID_OPUS
+  }
+
+  /// What is to be said of samples that a copy has, though its source leaves them out; empty for none.
+  private func paddingRemark() throws(JobFailure) -> String {
+    let isCut = target.muxer == "mp3" && sound.map != nil
+    guard !isCut, isMovedIntoMatroska || Self.withoutPadding.contains(target.muxer) else { return "" }
+    let padding = try sound.frames().padding
+    let sum = padding.first + (isMovedIntoMatroska ? 0 : padding.last)
+    if sum <= 0 || target.muxer == "mp3" && padding.first >= MP3Frames.decoderDelay { return "" }
+    return "is \(SoundLoss.seconds(sum, sound.stream.rate)) s longer, since the format does not say what is padding"
   }
 
   /// Everything up to the first packet of sound; gives its stream's number.

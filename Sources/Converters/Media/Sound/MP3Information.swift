@@ -20,6 +20,18 @@ struct MP3Information {
     rate >= 32000 ? firstRates : rate >= 16000 ? secondRates : Array(secondRates.prefix(8))
   }
 
+  init(rate: Int, channels: Int, sizes: [Int], delay: Int?, padding: Int) {
+    (self.rate, self.channels, self.sizes, self.delay, self.padding) = (rate, channels, sizes, delay, padding)
+  }
+
+  /// `padding`: of the samples that a decoder gives, those before the first and behind the last.
+  init(rate: Int, channels: Int, sizes: [Int], padding: (first: Int64, last: Int64)) {
+    let delay = padding.first - MP3Frames.decoderDelay
+    self.init(
+      rate: rate, channels: channels, sizes: sizes, delay: delay >= 0 ? Int(clamping: delay) : nil,
+      padding: Int(clamping: padding.last.addingReportingOverflow(MP3Frames.decoderDelay).partialValue))
+  }
+
   /// Whether a rate is one of MPEG-1's.
   static func isFirstVersion(_ rate: Int) -> Bool { rate >= 32000 }
 

@@ -54,31 +54,40 @@ final class SoundFeed {
   }
 
   private func forEachFrameInOrder(_ body: (MediaFrame, Double) throws(JobFailure) -> Void) throws(JobFailure) {
-    var left = count ?? .max
+    var came: Int64 = 0
     let reader = try SoundReader(sound.stream, of: sound.input, as: shape, changes, keepsEnd: count != nil)
     try reader.forEachFrame { (frame, share) throws(JobFailure) in
-      frame.keep(first: Int(min(left, Int64(frame.sampleCount))))
-      left -= Int64(frame.sampleCount)
+      let room = max(0, (count ?? .max) - came)
+      came += Int64(frame.sampleCount)
+      frame.keep(first: Int(min(room, Int64(frame.sampleCount))))
       if frame.sampleCount > 0 { try body(frame, share) }
     }
     let lost = reader.lostPackets
     let isLost = lost == 0 ? "" : "lacks \(lost) \(lost == 1 ? "packet" : "packets") that cannot be decoded"
     var remarks = [count == nil ? sound.input.shortfall : "", isLost]
-    if let count, left > 0 {
-      guard left <= max(Int64(shape.rate), count / 2) else {
-        let (end, all) = (SoundLoss.seconds(count - left, shape.rate), SoundLoss.seconds(count, shape.rate))
-        throw JobFailure(.damaged, "ends after \(end) s, though it says that it lasts \(all) s")
+    if let count {
+      let left = count - came
+      if left > 0 {
+        guard left <= max(Int64(shape.rate), count / 2) else {
+          let (end, all) = (SoundLoss.seconds(came, shape.rate), SoundLoss.seconds(count, shape.rate))
+          throw JobFailure(.damaged, "ends after \(end) s, though it says that it lasts \(all) s")
+        }
+        if left > rounding || lost > 0 {
+          remarks.append("is silent for its last \(SoundLoss.seconds(left, shape.rate)) s")
+        }
+        try fill(left) { (frame) throws(JobFailure) in try body(frame, 1) }
       }
-      // Resampling and stretching round.
-      if left > Self.rounding || lost > 0 {
-        remarks.append("is silent for its last \(SoundLoss.seconds(left, shape.rate)) s")
+      // The last packet is decoded whole.
+      let padding = (reader.keptPadding + sound.longestPacket) * Int64(shape.rate) / Int64(max(1, sound.stream.rate))
+      if changes.span?.end == nil, -left > padding + rounding {
+        remarks.append("lacks the last \(SoundLoss.seconds(-left, shape.rate)) s")
       }
-      try fill(left) { (frame) throws(JobFailure) in try body(frame, 1) }
     }
     remark = remarks.filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
-  private static let rounding: Int64 = 2048
+  /// The maximum number of samples by which stretching and resampling round.
+  private var rounding: Int64 { changes.speed != nil ? 2048 : shape.rate == sound.facts.shape.rate ? 0 : 64 }
 
   private func fill(_ count: Int64, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     var left = count

@@ -18,6 +18,8 @@ final class SoundReader {
   private let keepsEnd: Bool
   /// How many packets gave nothing, since they are damaged.
   private(set) var lostPackets = 0
+  /// The number of samples of the source at its end that are padding, and come nevertheless.
+  private(set) var keptPadding: Int64 = 0
   /// How many samples of the source have come.
   private var taken: Int64 = 0
   /// Those that are wanted, as the source counts them; nil before the first has come.
@@ -50,7 +52,10 @@ final class SoundReader {
       if time != ffmedia_no_time {
         share = Double(time) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) / length
       }
-      if keepsEnd { packet.keepEnd() }
+      if keepsEnd {
+        keptPadding += packet.padding.last
+        packet.keepEnd()
+      }
       let isWhole = try decoder.decodeSound(packet) { (frame, shape) throws(JobFailure) in try cut(frame, shape, emit) }
       if !isWhole { lostPackets += 1 }
     }

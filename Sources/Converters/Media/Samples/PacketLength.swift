@@ -1,0 +1,67 @@
+internal import CFFmpeg
+internal import WorkerKit
+
+/// Returns how many samples each packet of a stream decodes to, without decoding it.
+///
+/// Packets have to come in their order, from the first one on. A container's own lengths are used only if its clock is as
+/// fine as the samples: many round to milliseconds.
+@safe final class PacketLength {
+  private let stream: MediaStream
+  private let parameters: UnsafeMutablePointer<AVCodecParameters>
+  private let vorbis: OpaquePointer?
+
+  init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
+    self.stream = stream
+    unsafe parameters = try unsafe input.stream(stream.index).pointee.codecpar
+    let isVorbis = stream.codec == AV_CODEC_ID_VORBIS
+    // Ogg counts exactly, and cuts the last packet.
+    unsafe vorbis =
+      isVorbis && input.formatName != "ogg"
+      ? av_vorbis_parse_init(parameters.pointee.extradata, parameters.pointee.extradata_size) : nil
+  }
+
+  deinit {
+    var last: OpaquePointer? = unsafe vorbis
+    unsafe av_vorbis_parse_free(&last)
+  }
+
+  /// Nil if neither the packet nor the container tells.
+  func samples(in packet: MediaPacket) -> Int64? {
+    let size = unsafe packet.pointer.pointee.size
+    let isPlain = ["pcm_", "adpcm_"].contains { stream.codecName.hasPrefix($0) }
+    if !isPlain, unsafe vorbis == nil, let told = unsafe stream.samples(packet.pointer.pointee.duration) { return told }
+    switch stream.codecName {
+    case "opus": return packet.opusLength.flatMap { stream.rate == 48_000 ? $0 : nil }
+    case "flac": return packet.flacLength
+    case "dts": return packet.dtsLength
+    case "eac3": return packet.eac3Length
+    case "vorbis":
+      guard let vorbis = unsafe vorbis else { return nil }
+      let length = unsafe av_vorbis_parse_frame(vorbis, packet.pointer.pointee.data, size)
+      return length >= 0 ? Int64(length) : nil
+    case "ac3", "aac", "mp3", "mp2", "gsm", "gsm_ms", "amr_nb", "amr_wb": break
+    default: if !isPlain { return nil }
+    }
+    let length = unsafe av_get_audio_frame_duration2(parameters, size)
+    return length > 0 ? Int64(length) : nil
+  }
+
+  /// The number of samples at either end of a packet that are padding: as the container marks them, or because it says that
+  /// the packet is shorter than all packets of its coding are.
+  func padding(of packet: MediaPacket) -> (first: Int64, last: Int64) {
+    let marked = packet.padding
+    let frame = Int64(unsafe parameters.pointee.frame_size)
+    guard marked.last == 0, ["aac", "mp3", "mp2", "ac3"].contains(stream.codecName),
+      let told = unsafe stream.samples(packet.pointer.pointee.duration), told > 0, told < frame
+    else { return marked }
+    return (marked.first, frame - told)
+  }
+}
+
+extension MediaStream {
+  /// The number of samples in some units of the stream's time. Nil if a unit is longer than a sample.
+  func samples(_ length: Int64) -> Int64? {
+    let (num, den) = (Int64(timeBase.num) * Int64(rate), Int64(timeBase.den))
+    return num > 0 && den >= num && den % num == 0 ? length / (den / num) : nil
+  }
+}

@@ -1,0 +1,213 @@
+"""check_lengths.py FFMEDIA [all]: every coding of sound in every container, and how many samples come of it.
+
+FFmpeg writes each coding in each container at each rate that it can, and mkvmerge puts what it takes into Matroska. Of each
+file as many samples have to come as FFmpeg's own program decodes: exactly as plain samples (WAV), FLAC, MP3 and Opus, to a
+packet of the coding in the sound track of a film. A result of another length has to say so. Without `all`: a tenth of the
+files. Prints a line for each result that is wrong, and how many there were.
+"""
+import array
+import concurrent.futures
+import json
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+from worker import Worker
+
+CODINGS = [
+    "aac", "ac3", "adpcm_ima_qt", "adpcm_ima_wav", "adpcm_ms", "adpcm_swf", "adpcm_yamaha", "alac", "dca", "eac3", "flac", "g722",
+    "g723_1", "g726", "libcodec2", "libgsm", "libgsm_ms", "libmp3lame", "libopencore_amrnb", "libopus", "libspeex", "libvo_amrwbenc",
+    "libvorbis", "mlp", "mp2", "nellymoser", "pcm_alaw", "pcm_bluray", "pcm_dvd", "pcm_f32le", "pcm_mulaw", "pcm_s16be", "pcm_s16le",
+    "pcm_s24le", "pcm_u8", "real_144", "s302m", "truehd", "tta", "wavpack", "wmav1", "wmav2",
+]  # fmt: skip
+#: FFmpeg's muxers, and the extension of their files.
+CONTAINERS = {
+    "ac3": "ac3", "adts": "aac", "aiff": "aiff", "amr": "amr", "asf": "wma", "au": "au", "avi": "avi", "caf": "caf", "dts": "dts",
+    "eac3": "eac3", "flac": "flac", "flv": "flv", "gsm": "gsm", "ipod": "m4a", "ircam": "ircam", "matroska": "mka", "mlp": "mlp", "mov": "mov",
+    "mp2": "mp2", "mp3": "mp3", "mp4": "mp4", "mpegts": "ts", "mxf": "mxf", "nut": "nut", "ogg": "ogg", "opus": "opus", "rm": "rm",
+    "spx": "spx", "swf": "swf", "3gp": "3gp", "truehd": "thd", "tta": "tta", "vob": "vob", "voc": "voc", "w64": "w64", "wav": "wav",
+    "webm": "webm", "wv": "wv",
+}  # fmt: skip
+RATES = [8000, 11025, 16000, 22050, 24000, 32000, 44100, 48000, 88200, 96000]
+#: What containers without a name for what is in them are for.
+ALONE = {
+    "ac3": {"ac3"}, "adts": {"aac"}, "amr": {"libopencore_amrnb", "libvo_amrwbenc"}, "dts": {"dca"}, "eac3": {"eac3"}, "flac": {"flac"},
+    "gsm": {"libgsm"}, "mlp": {"mlp"}, "mp2": {"mp2"}, "mp3": {"libmp3lame"}, "spx": {"libspeex"}, "truehd": {"truehd"}, "tta": {"tta"},
+    "wv": {"wavpack"}, "opus": {"libopus"}, "mpegts": {"aac", "ac3", "dca", "eac3", "libmp3lame", "libopus", "mp2", "s302m", "truehd"},
+    "vob": {"ac3", "dca", "libmp3lame", "mp2", "pcm_dvd"}, "rm": {"ac3", "aac", "real_144"},
+}  # fmt: skip
+#: What mkvmerge takes into Matroska.
+MERGED = {"aac", "ac3", "alac", "caf", "dts", "eac3", "flac", "m4a", "mka", "mp2", "mp3", "mp4", "ogg", "opus", "thd", "tta", "ts", "wav", "wv"}
+#: A made file may say that it has another length than its source by these words.
+TOLD = ("ends after", "silent", "lacks", "longer", "shorter", "left out")
+
+folder = tempfile.TemporaryDirectory()
+place = pathlib.Path(folder.name)
+FFMPEG = ["ffmpeg", "-nostdin", "-v", "error", "-y"]
+
+
+def run(*words: object) -> bytes:
+    done = subprocess.run([str(word) for word in words], capture_output=True, timeout=60)
+    if done.returncode:
+        raise ValueError(f"{words[0]}: {done.stderr.decode(errors='replace').strip()[-200:]}")
+    return done.stdout
+
+
+def make(name: str, *words: object) -> pathlib.Path | None:
+    """A file of another program; None where that cannot be."""
+    path = place / name
+    try:
+        run(*words, path)
+    except ValueError as error:
+        if not str(error).startswith("mkvmerge: "):
+            path.unlink(missing_ok=True)
+            return None
+    return path if path.is_file() and path.stat().st_size > 200 else None
+
+
+def sources(coding: str, muxer: str, rate: int) -> list[pathlib.Path]:
+    """The coding in the container, as FFmpeg writes it and as mkvmerge puts it into Matroska."""
+    # No packet of any coding ends with the sound.
+    count = rate * 21 // 10 + 101
+    name = f"{coding}-{rate}.{CONTAINERS[muxer]}"
+    wave = place / f"{rate}.wav"
+    made = make(name, *FFMPEG, "-i", wave, "-af", f"atrim=end_sample={count}", "-map_metadata", "-1", "-c:a", coding, "-strict", "-2",
+                "-ar", rate, "-f", muxer)
+    files = [made] if made else []
+    if made and shutil.which("mkvmerge") and CONTAINERS[muxer] in MERGED:
+        merged = make(f"{coding}-{rate}-{muxer}-merged.mka", "mkvmerge", "-q", made, "-o")
+        files += [merged] if merged else []
+    return files
+
+
+def decoded(path: pathlib.Path) -> tuple[int, int, int]:
+    """The rate, how many samples FFmpeg's program decodes, and how many there are by what the container of ISO media says."""
+    said = json.loads(run("ffprobe", "-v", "error", "-of", "json", "-select_streams", "a:0", "-show_streams", path))["streams"][0]
+    raw = run(*FFMPEG, "-i", path, "-map", "0:a:0", "-f", "s16le", "-")
+    rate, count = int(said["sample_rate"]), len(raw) // 2 // int(said["channels"])
+    # FFmpeg's program plays to the end of the last packet, though the container may say that it is shorter.
+    cut = round(float(said.get("duration", 0)) * rate) if path.suffix in (".mp4", ".m4a", ".mov", ".3gp") else count
+    return rate, count, cut if count - 4096 < cut < count else count
+
+
+def in_wave(content: bytes) -> tuple[int, int]:
+    """The rate of a WAV, and how many samples it has."""
+    at, rate, step = 12, 0, 1
+    while at + 8 <= len(content):
+        name, size = struct.unpack_from("<4sI", content, at)
+        if name == b"fmt ":
+            rate, step = struct.unpack_from("<4xI4xH", content, at + 8)
+        if name == b"data":
+            return rate, size // step
+        at += 8 + size + size % 2
+    return rate, 0
+
+
+#: Formats into which packets of a coding are copied.
+COPIES = {"aac": ["m4a", "aac", "mka"], "ac3": ["ac3", "mka"], "dca": ["dts", "mka"], "flac": ["flac", "oga", "mka"], "libmp3lame": ["mp3", "mka"],
+          "libopus": ["opus", "mka"], "libvorbis": ["ogg", "mka"], "mp2": ["mp2", "mka"], "alac": ["m4a", "mka"]}  # fmt: skip
+
+
+def others(name: str, number: int) -> list[str]:
+    """What else is made of a file: a copy where that can be, or what is coded."""
+    copies = COPIES.get(name.split("-")[0], [])
+    return [copies[number % len(copies)]] if copies and number % 3 else [["flac"], ["mp3"], ["opus"], ["mp4"], []][number % 5]
+
+
+class Check:
+    def __init__(self, program: str) -> None:
+        self.worker = Worker(program)
+        self.counts: Counter[str] = Counter()
+
+    def ask(self, path: pathlib.Path, recipe: str) -> tuple[str, bytes, bool]:
+        """What is said of a result, its bytes, and whether its size was told before."""
+        _, told, _, _ = self.worker.ask(path, f"measure {recipe} ")
+        failure, size, said, content = self.worker.ask(path, f"{recipe} ")
+        if failure:
+            return said or "fails", b"", False
+        if told and told != size:
+            raise ValueError(f"{recipe}: {told} bytes were told, and {size} came")
+        return said, content, bool(told)
+
+    def faults(self, path: pathlib.Path, others: list[str]) -> list[str]:
+        try:
+            rate, count, cut = decoded(path)
+        except (ValueError, IndexError, KeyError):
+            # Not all that FFmpeg writes is read by it.
+            self.counts["not decoded by FFmpeg"] += 1
+            return []
+        if not count:
+            return []
+        found = []
+        said, content, was_told = self.ask(path, "wav")
+        self.counts["sizes told"] += was_told
+        self.counts["results"] += 1
+        if not content:
+            return [f"wav: {said}"]
+        own, came = in_wave(content)
+        if own != rate or came not in (count, cut):
+            is_said = any(word in said for word in TOLD)
+            self.counts["differ and say so" if is_said else "differ silently"] += 1
+            found.append(f"wav: {came} samples at {own} Hz, FFmpeg decodes {count} at {rate}: {said or 'no remark'}")
+        self.counts["say that something is lost"] += any(word in said for word in TOLD)
+        for kind in others:
+            said, content, _ = self.ask(path, kind)
+            if not content and "no such" in said:
+                continue
+            self.counts["results"] += 1
+            made = place / f"made.{kind}"
+            made.write_bytes(content)
+            # What an encoder of AAC adds is not all said.
+            wanted, slack = came, 2048 if kind == "mp4" else 0
+            try:
+                made_rate, made_count, cut = decoded(made)
+            except (ValueError, IndexError, KeyError) as error:
+                found.append(f"{kind}: {said} {error}")
+                continue
+            if made_rate != own:
+                wanted = -(-wanted * made_rate // own)
+            if cut != wanted and abs(made_count - wanted) > slack and not any(word in said for word in TOLD):
+                found.append(f"{kind}: {made_count} samples at {made_rate} Hz instead of {wanted}: {said or 'no remark'}")
+        return found
+
+
+def main() -> int:
+    is_all = "all" in sys.argv[2:]
+    for rate in RATES:
+        # Noise that begins and ends loud: a lost sample is no silence.
+        noise = random.Random(rate)
+        samples = array.array("h", (noise.randrange(-9000, 9000) for _ in range(rate * 22 // 10)))
+        data = samples.tobytes()
+        head = struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16, b"data", len(data))
+        (place / f"{rate}.wav").write_bytes(head + data)
+    pairs = [(coding, muxer) for coding in CODINGS for muxer in CONTAINERS if coding in ALONE.get(muxer, CODINGS)]
+    known = [(coding, muxer, rate) for coding, muxer in pairs for rate in RATES]
+    # The rates whose samples are whole milliseconds, and those that are not, are both among a tenth.
+    chosen = known if is_all else random.Random(33).sample(known, len(known) // 10)
+    check = Check(sys.argv[1])
+    wrong, files = 0, 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for number, (words, made) in enumerate(zip(chosen, pool.map(lambda words: sources(*words), chosen))):
+            for path in made:
+                files += 1
+                check.counts["of mkvmerge"] += "-merged" in path.name
+                try:
+                    problems = check.faults(path, others(path.name, files))
+                except (ValueError, EOFError, KeyError, IndexError) as error:
+                    problems = [str(error)]
+                wrong += bool(problems)
+                if problems:
+                    print(f"{path.name}: {'; '.join(problems)}", flush=True)
+                path.unlink()
+    figures = ", ".join(f"{count} {name}" for name, count in sorted(check.counts.items()))
+    print(f"{len(chosen)} of {len(known)} tried, {files} files, {wrong} wrong ({figures})")
+    return check.worker.close() or wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
