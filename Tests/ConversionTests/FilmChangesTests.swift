@@ -5,7 +5,8 @@ import Testing
 @Suite struct FilmChangesTests {
   @Test(arguments: [
     ("mp4 mute.crf28.720p.10s-1m20s", "mp4 10s-1m20s.720p.crf28.mute"), ("mp4 silent", "mp4 mute"),
-    ("webm 29,97fps.0,5x.av1", "webm 0,5x.29,97fps.av1"), ("mkv 90s-", "mkv 1m30s-"),
+    ("webm 29,97fps.0,5x.av1", "webm 0,5x.29,97fps.av1"), ("mp4 2M", "mp4 2000k"), ("mp4 1500k", "mp4 1500k"),
+    ("mp4 1,5s-2s", "mp4 1s500ms-2s"), ("mkv 90s-", "mkv 1m30s-"),
     ("mov mirror.flip.rot270.crop=64x48+0+16", "mov crop=64x48+0+16.rot270.flip.mirror"),
     ("mp4 track2.640px", "mp4 640px.track2"),
     ("still-jpeg 90s", "still-jpeg 1m30s"), ("still-png q70.contact", "still-png contact.q70"),

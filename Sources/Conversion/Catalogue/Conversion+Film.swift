@@ -4,16 +4,17 @@ internal import Bytes
 extension Conversion {
   public static let films: [Conversion] =
     Format.films.filter { $0 != .dv }.map { film($0) } + [
-      still(.jpeg), still(.png), loop(.gif), loop(.webp), tracks, playlist, segment,
+      still(.jpeg), still(.png), loop(.gif), loop(.webp), subtitles(.srt), subtitles(.vtt), tracks, playlist, segment,
     ] + trackFiles
 
   /// Copied where the container has a place for it, coded where it has not.
   private static func film(_ result: Format) -> Conversion {
     var conversion = Conversion(
-      from: Format.films, to: result, arguments: FilmChanges.self, listed: result == .mp4 ? Format.unplayedFilms : [],
+      from: Format.films + [.gif], to: result, arguments: FilmChanges.self,
+      listed: result == .mp4 ? Format.unplayedFilms : [],
       listable: result == .mp4 ? Format.films.filter { $0 != .mp4 } : [],
       size: .guess(8, atMost: fragmented.contains(result) ? mostInFragments : .max), programs: ["ffmedia"],
-      meaning: ("any film", "the film in another container, coded again only as far as that needs it"))
+      meaning: ("any film, or a GIF", "the film in another container, coded again only as far as that needs it"))
     conversion.making = .growing
     conversion.outputLimit = Job.largestOutput
     return conversion
@@ -38,6 +39,12 @@ extension Conversion {
       programs: ["ffmedia"], meaning: ("any film", "its pictures as an animated image"))
     conversion.slowness = 30
     return conversion
+  }
+
+  private static func subtitles(_ result: Format) -> Conversion {
+    Conversion(
+      from: Format.films, to: result, arguments: SubtitleChanges.self, size: .guess(1), programs: ["ffmedia"],
+      meaning: ("any film", "its subtitles"))
   }
 
   // MARK: What views show

@@ -38,7 +38,9 @@ public struct FilmChanges: Modifiers {
   public private(set) var isMirrored = false
   public private(set) var size: Size?
   /// Pictures a second, in thousandths.
-  public private(set) var rate: Int?
+  private var rate: Int?
+  /// Bits a second of the pictures, in thousands.
+  public private(set) var bitRate: Int?
   public private(set) var codec: Codec?
   /// 0 to 63, the best first.
   public private(set) var quality: Int?
@@ -70,9 +72,13 @@ public struct FilmChanges: Modifiers {
     }
     if let codec = Codec(rawValue: String(word)) { return set(\.codec, codec) }
     if word.hasPrefix("rot") { return set(\.turn, Self.number(word.dropFirst(3), 90...270).flatMap(Turn.init)) }
-    if word.hasPrefix("crf") { return set(\.quality, Self.number(word.dropFirst(3), 0...63)) }
+    if word.hasPrefix("crf") { return bitRate == nil && set(\.quality, Self.number(word.dropFirst(3), 0...63)) }
     if word.hasPrefix("crop=") { return set(\.area, Area(word.dropFirst(5))) }
     if word.hasPrefix("track") { return !isMute && set(\.track, Self.number(word.dropFirst(5), 1...99)) }
+    if word.hasSuffix("M") {
+      return quality == nil && set(\.bitRate, Self.thousandths(word.dropLast(), 100...200_000))
+    }
+    if word.hasSuffix("k") { return quality == nil && set(\.bitRate, Self.number(word.dropLast(), 50...200_000)) }
     if word.hasSuffix("fps") { return set(\.rate, Self.thousandths(word.dropLast(3), 1000...240_000)) }
     if word.hasSuffix("px") { return set(\.size, Self.number(word.dropLast(2), 16...8192).map { .longestSide($0) }) }
     if word.hasSuffix("p") { return set(\.size, Self.number(word.dropLast(), 16...8192).map { .height($0) }) }
@@ -117,9 +123,9 @@ extension FilmChanges {
     return number
   }
 
-  /// `29,97` in thousandths: a dot would part words.
+  /// Returns `29.97` or `29,97` in thousandths.
   private static func thousandths(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let parts = text.split(omittingEmptySubsequences: false) { $0 == "," || $0 == "." }
     guard parts.count <= 2, let whole = number(parts[0], 0...999) else { return nil }
     let fraction = parts.count == 2 ? String(parts[1]) : "0"
     guard (1...3).contains(fraction.utf8.count), fraction.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -129,12 +135,22 @@ extension FilmChanges {
     return range.contains(whole * 1000 + rest) ? whole * 1000 + rest : nil
   }
 
-  private var rateText: String? {
-    rate.map { rate in
-      var digits = String(String(1000 + rate % 1000).dropFirst())
-      while digits.hasSuffix("0") { digits.removeLast() }
-      return "\(rate / 1000)\(digits.isEmpty ? "" : ",\(digits)")fps"
-    }
+  /// Prints thousandths; words have a comma between dots.
+  private static func text(thousandths: Int) -> String {
+    var digits = String(String(1000 + thousandths % 1000).dropFirst())
+    while digits.hasSuffix("0") { digits.removeLast() }
+    return "\(thousandths / 1000)\(digits.isEmpty ? "" : ",\(digits)")"
+  }
+
+  /// Pictures a second, as a fraction: `29.97` is 30000/1001, and `23.976` or `23.98` is 24000/1001.
+  public var pictureRate: (num: Int32, den: Int32)? {
+    guard let rate else { return nil }
+    let whole = (rate + 999) / 1000
+    // Broadcasters' rates are told with two digits or three.
+    let slow = (whole * 1_000_000 + 500) / 1001
+    let isSlowed = rate % 1000 != 0 && (whole % 12 == 0 || whole % 15 == 0)
+    if isSlowed, rate == slow || rate == (slow + 5) / 10 * 10 { return (Int32(whole * 1000), 1001) }
+    return (Int32(rate), 1000)
   }
 
   /// The modifiers in one fixed order, a dot between two.
@@ -152,9 +168,10 @@ extension FilmChanges {
     case .within(let width, let height): words.append("\(width)x\(height)")
     case nil: break
     }
-    if let rateText { words.append(rateText) }
+    if let rate { words.append("\(Self.text(thousandths: rate))fps") }
     if let codec { words.append(codec.rawValue) }
     if let quality { words.append("crf\(quality)") }
+    if let bitRate { words.append("\(bitRate)k") }
     if isMute { words.append("mute") }
     if let track { words.append("track\(track)") }
     return words.joined(separator: ".")
@@ -170,12 +187,12 @@ extension FilmChanges {
   /// Whether pictures have to be coded again.
   public var changePictures: Bool {
     speed != nil || area != nil || turn != nil || isFlipped || isMirrored || size != nil || rate != nil
-      || quality != nil || span != nil
+      || quality != nil || bitRate != nil || span != nil
   }
 
   public static let examples: [(modifier: String, meaning: String)] = [
     ("10s-1m20s", "from one time to another, to the picture; `10s-` is to the end"),
-    ("2x", "faster or slower, from `0,25x` to `4x`, with the pitch kept"),
+    ("2x", "faster or slower, from `0.25x` to `4x`, with the pitch kept"),
     ("crop=640x360+0+60", "a part of the picture: width, height, and how far from the left and from the top"),
     ("rot90", "turned clockwise; also `rot180` and `rot270`"),
     ("flip", "upside down"),
@@ -183,9 +200,10 @@ extension FilmChanges {
     ("720p", "a picture of at most so many lines, never enlarged"),
     ("1280x720", "a picture within so many pixels, never enlarged"),
     ("640px", "at most so many pixels on the longest side, never enlarged"),
-    ("30fps", "so many pictures a second; also `29,97fps`"),
+    ("30fps", "so many pictures a second; also `29.97fps`"),
     ("av1", "how the picture is coded, where the container has it: `h264`, `hevc`, `av1`, `vp9` or `vp8`"),
     ("crf28", "quality, from 0, the best, to 63"),
+    ("2M", "so many million bits a second of the pictures; `1500k` is so many thousand"),
     ("mute", "without sound"),
     ("track2", "with one of the sound tracks alone"),
   ]

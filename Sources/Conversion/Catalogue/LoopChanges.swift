@@ -4,11 +4,13 @@ public struct LoopChanges: Modifiers {
 
   public init() {}
 
-  private static let others: Set<String> = ["crf28", "mute", "track2", "av1"]
+  private static let others: Set<String> = ["crf28", "2M", "mute", "track2", "av1"]
 
   public mutating func add(_ word: Substring) -> Bool {
     var changed = changes
-    guard changed.add(word), changed.quality == nil, changed.codec == nil, !changed.isMute, changed.track == nil else {
+    guard changed.add(word), changed.quality == nil, changed.bitRate == nil, changed.codec == nil, !changed.isMute,
+      changed.track == nil
+    else {
       return false
     }
     changes = changed

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// A place in time, or a length, as names say it: `90s`, `1m30s`, `1h2m3s500ms`, or with a CD's frames `1m30s74f`.
+/// A place in time, or a length, as names say it: `90s`, `1m30s`, `1.5s`, `1h2m3s500ms`, or with a CD's frames `1m30s74f`.
 public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Both milliseconds and frames of 1/75 second are whole numbers of these.
   private let ticks: Int64
@@ -29,7 +29,7 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
     ("h", 10_800_000), ("m", 180_000), ("s", 3000), ("ms", 3), ("f", 40),
   ]
 
-  /// Each unit at most once, the larger first; nil for other text.
+  /// Takes each unit at most once, the larger first. The last one may have a fraction. Returns nil for other text.
   public init?(_ text: Substring) {
     var rest = text
     var sum: Int64 = 0
@@ -38,6 +38,13 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
     while !rest.isEmpty {
       let digits = rest.prefix { $0.isASCII && $0.isNumber }
       rest = rest.dropFirst(digits.count)
+      var fraction: Substring?
+      if let mark = rest.first, mark == "." || mark == "," {
+        let more = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        guard (1...3).contains(more.count) else { return nil }
+        rest = rest.dropFirst(1 + more.count)
+        fraction = more
+      }
       let name = rest.prefix { $0.isLetter }
       guard (1...6).contains(digits.count), digits == "0" || digits.first != "0", let number = Int64(digits),
         let place = Self.units[next...].firstIndex(where: { $0.name == name })
@@ -45,6 +52,11 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
       rest = rest.dropFirst(name.count)
       sum += number * Self.units[place].length
       next = name == "ms" ? Self.units.count : place + 1
+      guard let fraction, let parts = Int64(fraction) else { continue }
+      let product = parts * Self.units[place].length
+      let divisor = fraction.reduce(1) { power, _ in power * 10 }
+      guard rest.isEmpty, product % Int64(divisor) == 0 else { return nil }
+      sum += product / Int64(divisor)
     }
     ticks = sum
   }
@@ -96,7 +108,7 @@ public struct MediaSpan: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(start)-\(end?.description ?? "")" }
 }
 
-/// How much faster something plays, in hundredths, as names say it: `2x`, `1,5x`, `0,75x`.
+/// How much faster something plays, in hundredths, as names say it: `2x`, `1.5x`, `0,75x`.
 public struct PlaySpeed: Hashable, Sendable, CustomStringConvertible {
   public let hundredths: Int
 
@@ -105,7 +117,7 @@ public struct PlaySpeed: Hashable, Sendable, CustomStringConvertible {
   /// nil for other text, for what is too slow or too fast, and for what changes nothing.
   public init?(_ text: Substring) {
     guard text.hasSuffix("x") else { return nil }
-    let parts = text.dropLast().split(separator: ",", omittingEmptySubsequences: false)
+    let parts = text.dropLast().split(omittingEmptySubsequences: false) { $0 == "," || $0 == "." }
     guard (1...2).contains(parts.count), parts[0].count == 1, parts.allSatisfy({ $0.utf8.allSatisfy(Self.isDigit) }),
       let whole = Int(parts[0])
     else { return nil }

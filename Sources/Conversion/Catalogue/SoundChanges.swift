@@ -104,7 +104,7 @@ public struct LosslessSoundChanges: Modifiers {
 
   public static let examples: [(modifier: String, meaning: String)] = [
     ("10s-1m20s", "this part of it, to the sample; `10s-` is to the end"),
-    ("2x", "so much faster, as high as before, from `0,25x` to `4x`"),
+    ("2x", "so much faster, as high as before, from `0.25x` to `4x`"),
     ("44100hz", "so many samples a second; also `48khz`"),
     ("mono", "so many channels; also `stereo` and `surround`"),
     ("24bit", "so many bits a sample; also `16bit` and `32bit`"),

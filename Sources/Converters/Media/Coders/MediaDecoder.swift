@@ -39,10 +39,10 @@ internal import WorkerKit
   @discardableResult
   func decode(_ packet: MediaPacket?, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) -> Bool {
     let sent = unsafe avcodec_send_packet(context, packet?.pointer)
-    if sent == ffmedia_no_memory { throw .noMemory() }
+    if sent == ffmedia_no_memory, JobFailure.isMemoryShort { throw .noMemory() }
     while true {
       let came = unsafe avcodec_receive_frame(context, frame.pointer)
-      if came == ffmedia_no_memory { throw .noMemory() }
+      if came == ffmedia_no_memory, JobFailure.isMemoryShort { throw .noMemory() }
       guard came >= 0 else { return sent >= 0 && (came == ffmedia_again || came == ffmedia_end) }
       unsafe frame.pointer.pointee.pts = unsafe frame.pointer.pointee.best_effort_timestamp
       try body(frame)

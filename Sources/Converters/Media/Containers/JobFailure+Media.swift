@@ -7,12 +7,23 @@ extension JobFailure {
   /// For what one of the libraries returned. `reason`: the end of a sentence that starts with the file's name.
   init(_ reason: String, media code: Int32) {
     switch code {
-    case ffmedia_no_memory: self = .noMemory()
+    case ffmedia_no_memory where Self.isMemoryShort: self = .noMemory()
+    case ffmedia_no_memory: self.init(.damaged, reason, saying: "it claims sizes that no memory has")
     case ffmedia_no_decoder, ffmedia_not_made: self.init(.unsupported, reason, saying: Self.words(code))
     case ffmedia_error(ENOSPC), ffmedia_error(EFBIG): self.init(.limit, reason, saying: Self.words(code))
     default: self.init(.damaged, reason, saying: Self.words(code))
     }
   }
+
+  /// Whether the process lacks memory. If not, a library's failure to get some is due to a size in the file.
+  static var isMemoryShort: Bool {
+    guard let piece = unsafe av_malloc(usualAllocation) else { return true }
+    unsafe av_free(piece)
+    return false
+  }
+
+  /// The size of a piece that is enough for all but absurd claims, in bytes.
+  private static let usualAllocation = 64 << 20
 
   private static func words(_ code: Int32) -> String {
     var text = [CChar](repeating: 0, count: 128)

@@ -10,6 +10,16 @@ struct MediaChapter {
 
 extension MediaInput {
   private static let mostChapters = 10_000
+  /// The maximum time of a chapter, in seconds.
+  private static let longest = 1e9
+
+  /// The chapters, each moved by `place`, which returns nil for one that is left out; in seconds.
+  func chapters(placed place: (_ start: Double, _ end: Double) -> (Double, Double)?) -> [MediaChapter] {
+    chapters.compactMap { chapter in
+      guard let (start, end) = place(chapter.start, chapter.end), end > start, end < Self.longest else { return nil }
+      return MediaChapter(start: start, end: end, tags: chapter.tags)
+    }
+  }
 
   var chapters: [MediaChapter] {
     (0..<min(Self.mostChapters, Int(unsafe context.pointee.nb_chapters))).compactMap { index in
@@ -30,13 +40,26 @@ extension MediaOutput {
   func addChapters(of input: MediaInput, _ place: (_ start: Double, _ end: Double) -> (Double, Double)?)
     throws(JobFailure)
   {
-    for chapter in input.chapters {
-      guard let (start, end) = place(chapter.start, chapter.end), end > start, end < Self.longest else { continue }
-      try add(MediaChapter(start: start, end: end, tags: chapter.tags))
-    }
+    for chapter in input.chapters(placed: place) { try add(chapter) }
   }
 
+  /// FFmpeg's names of containers whose chapters are comments.
+  ///
+  /// FFmpeg writes those itself only beside other tags, never into FLAC, and rounds seconds up.
+  private static let commented: Set = ["ogg", "oga", "opus", "spx", "flac"]
+  /// The number of chapters that numbers of three digits tell apart.
+  private static let mostCommented = 1000
+
   func add(_ chapter: MediaChapter) throws(JobFailure) {
+    if Self.commented.contains(muxer) {
+      guard commentedChapters < Self.mostCommented else { return }
+      let number = String(String(1000 + commentedChapters).dropFirst())
+      commentedChapters += 1
+      var tags = MediaTags()
+      tags.set("CHAPTER\(number)", Self.clock(chapter.start))
+      tags.set("CHAPTER\(number)NAME", chapter.tags["title"] ?? "")
+      return set(tags)
+    }
     guard let made = unsafe av_mallocz(MemoryLayout<AVChapter>.size)?.assumingMemoryBound(to: AVChapter.self) else {
       throw .noMemory()
     }
@@ -55,5 +78,16 @@ extension MediaOutput {
       throw .noMemory()
     }
     unsafe context.pointee.nb_chapters = UInt32(count)
+  }
+
+  /// Prints seconds as `00:01:02.500`.
+  private static func clock(_ seconds: Double) -> String {
+    let all = Int((max(0, min(seconds, longest)) * 1000).rounded())
+    func digits(_ value: Int, _ count: Int) -> String {
+      let text = String(value)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    let parts = [all / 3_600_000, all / 60_000 % 60, all / 1000 % 60].map { digits($0, 2) }
+    return "\(parts.joined(separator: ":")).\(digits(all % 1000, 3))"
   }
 }

@@ -133,7 +133,7 @@ internal import WorkerKit
         return true
       }
       if came == ffmedia_again { continue }
-      if came == ffmedia_no_memory { throw .noMemory() }
+      if came == ffmedia_no_memory { throw JobFailure("cannot be read to its end", media: came) }
       end = End(isDamaged: came != ffmedia_end)
       return false
     }

@@ -15,8 +15,11 @@ internal import WorkerKit
   private let isStreamed: Bool
   /// FFmpeg's name of the container.
   let muxer: String
+  /// The number of chapters that were written as comments.
+  var commentedChapters = 0
   /// Whether there is anything in it.
   private(set) var hasPackets = false
+  private var hasReservedIndex = false
   /// Whether the container has taken its streams.
   private(set) var isStarted = false
 
@@ -107,6 +110,7 @@ internal import WorkerKit
     defer { unsafe av_dict_free(&dictionary) }
     try told(unsafe avformat_write_header(context, &dictionary))
     isStarted = true
+    hasReservedIndex = options["reserve_index_space"] != nil
   }
 
   /// Takes the packet's bytes; its times are in units of `timeBase`.
@@ -130,7 +134,10 @@ internal import WorkerKit
 
   /// Writes what stands behind the last packet.
   func finish() throws(JobFailure) {
-    try told(unsafe av_write_trailer(context))
+    let code = unsafe av_write_trailer(context)
+    // Without room for its index Matroska has none; all else is written.
+    let isComplete = code == ffmedia_error(EINVAL) && ["matroska", "webm"].contains(muxer) && hasReservedIndex
+    if !isComplete { try told(code) }
     unsafe avio_flush(context.pointee.pb)
     if let failure = bytes.failure { throw failure }
     try door.finish()

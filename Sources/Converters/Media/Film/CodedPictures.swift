@@ -19,9 +19,9 @@ internal import WorkerKit
     let usual = unsafe Self.usualRate(av_guess_frame_rate(input.context, original, nil))
     let most = coding.usualMostRate.map { AVRational(num: $0, den: 1) } ?? usual
     let asked =
-      changes.rate.map { AVRational(num: Int32($0), den: 1000) } ?? (av_cmp_q(usual, most) > 0 ? most : usual)
+      changes.pictureRate.map { AVRational(num: $0.num, den: $0.den) } ?? (av_cmp_q(usual, most) > 0 ? most : usual)
     rate = Self.nearest(to: asked, coding.rates)
-    let isEven = !coding.keepsTimes || changes.rate != nil
+    let isEven = !coding.keepsTimes || changes.pictureRate != nil
     var chain =
       (window.filters("") + (isEven ? Self.evenTimes(rate) : [])
       + geometry.chain(colours, coding.pixelFormat)).joined(separator: ",")
@@ -32,8 +32,12 @@ internal import WorkerKit
     let isFine = base.num == 1 && (1000...1_000_000).contains(base.den) && window.speed == 1
     let timeBase =
       isEven ? AVRational(num: rate.den, den: rate.num) : isFine ? base : AVRational(num: 1, den: 90_000)
-    unsafe Self.describe(encoder.context, geometry, colours, coding, timeBase, rate, changes.quality)
+    unsafe Self.describe(encoder.context, geometry, colours, coding, timeBase, rate, changes)
     var options = coding.options
+    if changes.bitRate != nil, coding.hasRateFactor {
+      options["crf"] = nil
+      options["b"] = nil
+    }
     if let quality = changes.quality, coding.hasRateFactor {
       options["crf"] = "\(coding.encoder.contains("26") ? min(quality, 51) : quality)"
     }
@@ -76,7 +80,7 @@ internal import WorkerKit
 
   private static func describe(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ geometry: PictureGeometry, _ colours: PictureColours,
-    _ coding: PictureCoding, _ timeBase: AVRational, _ rate: AVRational, _ quality: Int?
+    _ coding: PictureCoding, _ timeBase: AVRational, _ rate: AVRational, _ changes: FilmChanges
   ) {
     unsafe context.pointee.width = Int32(geometry.width)
     unsafe context.pointee.height = Int32(geometry.height)
@@ -92,9 +96,12 @@ internal import WorkerKit
     unsafe context.pointee.gop_size = group.map { Int32(clamping: max(1, $0)) } ?? coding.groupSize
     // The same on every machine: how many there are shows in the bytes.
     unsafe context.pointee.thread_count = 2
-    if let usual = coding.quantizer {
+    if let rate = changes.bitRate {
+      unsafe context.pointee.bit_rate = Int64(rate) * 1000
+    } else if let usual = coding.quantizer {
       unsafe context.pointee.flags |= AV_CODEC_FLAG_QSCALE
-      unsafe context.pointee.global_quality = FF_QP2LAMBDA * Int32(quality.map { coding.quantizer(for: $0) } ?? usual)
+      unsafe context.pointee.global_quality =
+        FF_QP2LAMBDA * Int32(changes.quality.map { coding.quantizer(for: $0) } ?? usual)
     }
   }
 

@@ -12,6 +12,8 @@ struct PictureCoding: Sendable {
   var pixelFormat = "yuv420p"
   /// The sides are multiples of this.
   var block = 2
+  /// Whether sides need not be multiples of `block`.
+  var takesOddSides = false
   /// Of the picture, in pixels.
   var most = (width: 8192, height: 8192)
   /// Pictures a second, as fractions; empty: any, and changing ones where `keepsTimes`.
@@ -47,20 +49,22 @@ struct PictureCoding: Sendable {
     encoder: "libvpx-vp9",
     options: [
       "deadline": "realtime", "cpu-used": "7", "crf": "33", "b": "0", "row-mt": "1", "tile-columns": "1",
-    ], hasRateFactor: true)
+    ], hasRateFactor: true, takesOddSides: true)
   static let vp8 = PictureCoding(
-    encoder: "libvpx", options: ["deadline": "realtime", "cpu-used": "4", "crf": "15", "b": "4M"], hasRateFactor: true)
-  static let mpeg4 = PictureCoding(encoder: "mpeg4", quantizer: 4, keepsTimes: false)
+    encoder: "libvpx", options: ["deadline": "realtime", "cpu-used": "4", "crf": "15", "b": "4M"], hasRateFactor: true,
+    takesOddSides: true)
+  static let mpeg4 = PictureCoding(encoder: "mpeg4", quantizer: 4, takesOddSides: true, keepsTimes: false)
   static let mpeg2 = PictureCoding(
-    encoder: "mpeg2video", options: ["bf": "2"], quantizer: 4, rates: mpegRates, keepsTimes: false, groupSize: 15)
+    encoder: "mpeg2video", options: ["bf": "2"], quantizer: 4, takesOddSides: true, rates: mpegRates, keepsTimes: false,
+    groupSize: 15)
   static let wmv = PictureCoding(encoder: "wmv2", quantizer: 4, keepsTimes: false)
-  static let flv = PictureCoding(encoder: "flv", quantizer: 4, keepsTimes: false)
+  static let flv = PictureCoding(encoder: "flv", quantizer: 4, takesOddSides: true, keepsTimes: false)
   static let realVideo = PictureCoding(
     encoder: "rv20", quantizer: 4, block: 16, most: (1024, 1024), keepsTimes: false)
   static let amv = PictureCoding(
     encoder: "amv", quantizer: 4, pixelFormat: "yuvj420p", block: 16, most: (320, 240),
     rates: [10, 14, 15, 18, 21, 25, 30].map { ($0, 1) }, keepsTimes: false)
-  static let theora = PictureCoding(encoder: "libtheora", quantizer: 7, keepsTimes: false)
+  static let theora = PictureCoding(encoder: "libtheora", quantizer: 7, takesOddSides: true, keepsTimes: false)
 
   static let gif = PictureCoding(
     encoder: "gif", pixelFormat: "bgra", block: 1, keepsTimes: false, usualMostRate: 15, hasPalette: true)

@@ -17,6 +17,9 @@ extension FilmContainer {
     "frag_size": "33554432",
   ]
 
+  /// Clusters of Matroska of a second: a reader waits no longer for the next bytes.
+  private static let clusters = ["cluster_time_limit": "1000", "cluster_size_limit": "1048576"]
+
   /// What browsers play.
   static let mp4 = FilmContainer(
     muxer: "mp4", pictures: Set(codecs: AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1, AV_CODEC_ID_VP9),
@@ -62,13 +65,14 @@ extension FilmContainer {
     texts: Set(
       codecs: AV_CODEC_ID_SUBRIP, AV_CODEC_ID_ASS, AV_CODEC_ID_WEBVTT, AV_CODEC_ID_DVD_SUBTITLE,
       AV_CODEC_ID_HDMV_PGS_SUBTITLE, AV_CODEC_ID_DVB_SUBTITLE),
-    streamedOptions: ["live": "0"], takesAttachments: true,
+    streamedOptions: clusters, reservesIndex: true, takesAttachments: true,
     bitFilters: [AV_CODEC_ID_MPEG4.rawValue: "mpeg4_unpack_bframes"])
 
   static let webm = FilmContainer(
     muxer: "webm", pictures: Set(codecs: AV_CODEC_ID_VP8, AV_CODEC_ID_VP9, AV_CODEC_ID_AV1),
     pictureCodings: [.vp9, .vp8, .av1], sounds: Set(codecs: AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS), soundCoding: .opus,
-    textEncoder: "webvtt", texts: Set(codecs: AV_CODEC_ID_WEBVTT), streamedOptions: [:])
+    textEncoder: "webvtt", texts: Set(codecs: AV_CODEC_ID_WEBVTT), streamedOptions: clusters,
+    reservesIndex: true)
 
   static let avi = FilmContainer(
     muxer: "avi",

@@ -21,6 +21,8 @@ struct FilmContainer: Sendable {
   var streamedOptions: [String: String]?
   /// Whether what is read while it is coded is in fragments.
   var isFragmented: Bool { streamedOptions?["frag_size"] != nil }
+  /// Whether the head of what is read while it is coded has room for the index and the length, which are written last.
+  var reservesIndex = false
   /// Whether a copy has a place for how the picture is to be turned.
   var keepsRotation = false
   var takesAttachments = false

@@ -22,6 +22,11 @@ struct FilmMaking {
     self.changes = changes
   }
 
+  /// Bytes that are kept for the index of Matroska: for any film, and for each second of it.
+  private static let leastIndex = 1024
+  private static let indexRate = 64
+  private static let longestIndexed = 86_400.0
+
   private func open(copies: Bool = true) throws(JobFailure) -> (input: MediaInput, plan: FilmPlan) {
     let input = try MediaInput(file)
     unsafe input.context.pointee.flags |= AVFMT_FLAG_GENPTS
@@ -58,6 +63,12 @@ struct FilmMaking {
     } else {
       made = try self.output(to: output, input)
       options.merge(streamed(plan)) { _, new in new }
+      if container.reservesIndex {
+        let seconds = min(Self.longestIndexed, FilmWindow(changes, of: input).length(of: input.duration ?? 0))
+        options["reserve_index_space"] = "\(Self.leastIndex + Int(seconds) * Self.indexRate)"
+        // Until the length is known.
+        unsafe made.context.pointee.duration = Int64(seconds * Double(AV_TIME_BASE))
+      }
     }
     do throws(JobFailure) { return try make(input, plan, made, options) } catch {
       // Of what fits into which container, not all shows before.
@@ -70,7 +81,9 @@ struct FilmMaking {
   /// For what is not known before it is made.
   private func output(to output: JobOutput, _ input: MediaInput) throws(JobFailure) -> MediaOutput {
     guard container.isFragmented, let length = input.duration else {
-      return try MediaOutput(container.muxer, to: output, isStreamed: container.streamedOptions != nil)
+      return try MediaOutput(
+        container.muxer, to: output, isStreamed: container.streamedOptions != nil,
+        isSeekable: container.reservesIndex ? true : nil)
     }
     let seconds = FilmWindow(changes, of: input).length(of: length)
     let door = FragmentedDoor(output, announced: announced, seconds: seconds)

@@ -45,7 +45,7 @@ struct PictureGeometry {
         throw JobFailure(
           .unsupported, "has a picture of \(Int(sides.0))x\(Int(sides.1)), and the part is not inside of it")
       }
-      filters.append("crop=\(area.width):\(area.height):\(area.x):\(area.y)")
+      filters.append("crop=\(area.width):\(area.height):\(area.x):\(area.y):exact=1")
       sides = (Double(area.width), Double(area.height))
     }
     if let turn = changes.turn, let filter = Self.turns[turn.rawValue] {
@@ -60,11 +60,34 @@ struct PictureGeometry {
       scale = most
       remark = "a picture of at most \(coding.most.width)x\(coding.most.height)"
     }
-    func side(_ length: Double) -> Int {
-      max(coding.block, Int((length * scale / Double(coding.block)).rounded()) * coding.block)
+    let bounds = Self.bounds(changes.size)
+    let block = scale == 1 && coding.takesOddSides ? 1 : coding.block
+    func side(_ length: Double, _ bound: Int?) -> Int {
+      let scaled = length * scale
+      let most = min(Double(bound ?? .max), scale < 1 ? .infinity : length.rounded())
+      let nearest = (scaled / Double(block)).rounded()
+      let blocks = nearest * Double(block) > most ? (most / Double(block)).rounded(.down) : nearest
+      return max(block, Int(blocks) * block)
     }
-    width = side(sides.0)
-    height = side(sides.1)
+    width = side(sides.0, bounds.width)
+    height = side(sides.1, bounds.height)
+    // One line less is left out: scaling would blur all others.
+    let whole = (Int(sides.0.rounded()), Int(sides.1.rounded()))
+    if scale == 1, block <= 2, (width, height) != whole, width <= whole.0, height <= whole.1 {
+      filters.append("crop=\(width):\(height):0:0:exact=1")
+      let less = "a picture of \(width)x\(height), since the coding has no odd sizes"
+      remark = [remark, less].compactMap(\.self).joined(separator: "; ")
+    }
+  }
+
+  /// The sides that a word bounds, in pixels.
+  private static func bounds(_ size: FilmChanges.Size?) -> (width: Int?, height: Int?) {
+    switch size {
+    case .height(let height): (nil, height)
+    case .longestSide(let side): (side, side)
+    case .within(let width, let height): (width, height)
+    case nil: (nil, nil)
+    }
   }
 
   private static func scale(_ size: FilmChanges.Size?, _ sides: (Double, Double)) -> Double {

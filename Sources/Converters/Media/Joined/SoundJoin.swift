@@ -86,7 +86,6 @@ struct SoundJoin {
       if all.allSatisfy({ $0.tags[name] == value }) { tags.set(name, value) }
     }
     if let album = tags["album"] { tags.set("title", album) }
-    // Without any tag Ogg gets no chapters, and FLAC never does.
     tags.set("tracktotal", "\(all.count)")
     if target.muxer == "flac" { tags.set("CUESHEET", chapters.cueSheet) }
     file.set(tags)

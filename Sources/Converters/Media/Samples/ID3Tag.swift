@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Tags and a cover as ID3v2.4 has them, for files of samples whose own chunks have no place for that.
+/// Tags, chapters and a cover as ID3v2.4 has them, for files of samples whose own chunks have no place for that.
 enum ID3Tag {
   private static let texts = [
     ("TIT2", "title"), ("TPE1", "artist"), ("TPE2", "album_artist"), ("TALB", "album"), ("TRCK", "track"),
@@ -11,7 +11,7 @@ enum ID3Tag {
   private static let front: UInt8 = 3
 
   /// Empty if there is nothing to be said.
-  static func bytes(_ tags: MediaTags, _ cover: SoundCover?) -> [UInt8] {
+  static func bytes(_ tags: MediaTags, _ cover: SoundCover?, _ chapters: [MediaChapter]) -> [UInt8] {
     var frames: [UInt8] = texts.flatMap { name, tag in
       tags[tag].map { frame(name, [utf8] + Array($0.utf8)) } ?? []
     }
@@ -19,7 +19,29 @@ enum ID3Tag {
     if let cover {
       frames += frame("APIC", [utf8] + Array(cover.mimeType.utf8) + [0, front, 0] + cover.bytes)
     }
+    if !chapters.isEmpty { frames += Self.frames(of: Array(chapters.prefix(mostChapters))) }
     return frames.isEmpty ? [] : Array("ID3".utf8) + [4, 0, 0] + size(frames.count) + frames
+  }
+
+  /// The maximum number of chapters in a table of them, whose count is a byte.
+  private static let mostChapters = 255
+
+  /// A table of chapters, and each of them (ID3v2 Chapter Frame Addendum).
+  private static func frames(of chapters: [MediaChapter]) -> [UInt8] {
+    func word(_ value: Double) -> [UInt8] {
+      let number = UInt32(max(0, min(4e9, (value * 1000).rounded())))
+      return (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(24 - 8 * $0)) }
+    }
+    func name(_ index: Int) -> [UInt8] { Array("chp\(index)".utf8) + [0] }
+    let isTopAndOrdered: UInt8 = 3
+    let table = Array("toc".utf8) + [0, isTopAndOrdered, UInt8(chapters.count)] + chapters.indices.flatMap(name)
+    // Offsets in bytes are not told.
+    let noOffsets = [UInt8](repeating: 0xff, count: 8)
+    return frame("CTOC", table)
+      + chapters.enumerated().flatMap { index, chapter -> [UInt8] in
+        let title = chapter.tags["title"].map { frame("TIT2", [utf8] + Array($0.utf8)) } ?? []
+        return frame("CHAP", name(index) + word(chapter.start) + word(chapter.end) + noOffsets + title)
+      }
   }
 
   private static func frame(_ name: String, _ content: [UInt8]) -> [UInt8] {

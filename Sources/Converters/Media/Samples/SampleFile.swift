@@ -26,7 +26,8 @@ struct SampleFile {
   var isBigEndian: Bool { kind == .aiff || kind == .au || kind == .caf }
 
   init(
-    _ kind: Kind, _ coding: SampleCoding, _ shape: SoundShape, count: Int64, _ tags: MediaTags, _ cover: SoundCover?
+    _ kind: Kind, _ coding: SampleCoding, _ shape: SoundShape, count: Int64, _ tags: MediaTags, _ cover: SoundCover?,
+    _ chapters: [MediaChapter]
   ) throws(JobFailure) {
     self.kind = kind
     self.coding = coding
@@ -38,7 +39,7 @@ struct SampleFile {
     guard !overflow, size < Job.largestOutput else {
       throw JobFailure(.limit, "would be larger than \(Job.largestOutput) bytes")
     }
-    let more = kind == .wav || kind == .aiff ? ID3Tag.bytes(tags, cover) : []
+    let more = kind == .wav || kind == .aiff ? ID3Tag.bytes(tags, cover, chapters) : []
     let chunk = more.isEmpty ? [] : kind == .wav ? SampleHead.chunk("id3 ", more) : SampleHead.bigChunk("ID3 ", more)
     let facts = SampleHead(
       coding: coding, shape: shape, count: count, bodySize: size, tags: tags, tailSize: chunk.count)

@@ -12,12 +12,14 @@ struct SampleFileJob {
   private let feed: SoundFeed
   private let tags: MediaTags
   private let cover: SoundCover?
+  private let chapters: [MediaChapter]
 
-  /// `tags`: in place of the sound's own.
+  /// `tags`: in place of the sound's own, and of its chapters.
   init(
     _ kind: SampleFile.Kind, of sound: OpenSound, _ changes: SoundChanges, tags: MediaTags? = nil
   ) throws(JobFailure) {
     self.tags = tags ?? sound.tags
+    chapters = tags == nil ? sound.input.chapters(placed: changes.place) : []
     self.kind = kind
     self.sound = sound
     coding = SampleFile.coding(kind, for: sound.facts, changes)
@@ -29,7 +31,7 @@ struct SampleFileJob {
   }
 
   private func file(_ count: Int64) throws(JobFailure) -> SampleFile {
-    try SampleFile(kind, coding, shape, count: count, tags, cover)
+    try SampleFile(kind, coding, shape, count: count, tags, cover, chapters)
   }
 
   /// How many bytes it will have, and whether any part of them can be made by itself; unmeasured if that shows only when it

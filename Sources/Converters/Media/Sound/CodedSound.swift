@@ -195,7 +195,7 @@ extension SoundTarget {
 
 extension SoundChanges {
   /// Where a chapter is afterwards, in seconds; nil if all of it is cut off.
-  fileprivate func place(_ start: Double, _ end: Double) -> (Double, Double)? {
+  func place(_ start: Double, _ end: Double) -> (Double, Double)? {
     let from = span?.start.seconds ?? 0
     let to = span?.end?.seconds ?? .infinity
     let speed = Double(speed?.hundredths ?? 100) / 100
