@@ -174,6 +174,8 @@ public struct Provenance: Sendable {
   public enum State: String, Sendable {
     case exact
     case estimate
+    /// A checksum of a container has not been compared with it yet, or does not agree and is passed over.
+    case unverified
     case failed
   }
 

@@ -34,6 +34,9 @@ extension MountOptions {
       options.players += names
     },
     "symlinks": .choice("links out of their archive", "all", "inside") { $0.zip.showsAllLinks = $1 == "all" },
+    "damaged": .choice("bytes of compressed files with a wrong checksum", "show", "refuse") {
+      $0.zip.showsDamage = $1 == "show"
+    },
     "strip": .flag("show the inside of an archive's only folder") { $0.zip.stripsOnlyFolder = true },
     "password_file": MountOption("passwords, one a line", .file) { options, _, value in
       let file = try PasswordFile(at: value)

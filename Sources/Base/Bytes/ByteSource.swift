@@ -44,6 +44,9 @@ public protocol ByteSource: AnyObject, Sendable {
   /// `patience` is immediate and checking takes long.
   func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault)
 
+  /// The assurance of a range, as far as it is known. Does not read the bytes.
+  func assurance(of range: Range<Int64>) -> Assurance
+
   /// The read-ahead work to do now that a reader is at `offset`.
   func workAhead(of offset: Int64) -> WorkAhead
 
@@ -178,6 +181,9 @@ public final class ByteRange: ByteSource {
   }
 
   public func verify() throws(Fault) { try source.verify() }
+  public func assurance(of range: Range<Int64>) -> Assurance {
+    source.assurance(of: place(range.lowerBound)..<place(range.upperBound))
+  }
   public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
     try source.willMove(at: place(offset), count: count, patience)
   }

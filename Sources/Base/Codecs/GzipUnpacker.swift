@@ -9,6 +9,8 @@ final class GzipUnpacker: Unpacker {
   private var isPastData = false
   private var isFirst: Bool
   private(set) var isAtEnd = false
+  private(set) var partFault: Fault?
+  private(set) var isCut = false
 
   private final class Member {
     var inflater: Inflater
@@ -47,6 +49,7 @@ final class GzipUnpacker: Unpacker {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
     if member == nil {
+      partFault = nil
       guard try startMember() else { return 0 }
     }
     if isPastData {
@@ -63,6 +66,7 @@ final class GzipUnpacker: Unpacker {
       // After a failure, ISA-L's output is not what precedes the damage.
       let progress = unsafe try member.inflater.inflate(bytes, into: rest)
       guard progress.consumed > 0 || progress.produced > 0 || progress.isFinished else {
+        isCut = true
         throw Fault(.damaged, "expected more Deflate data, found the end", atByte: offset)
       }
       return (progress.consumed, progress)
@@ -78,7 +82,8 @@ final class GzipUnpacker: Unpacker {
     let start = input.offset
     let head = try input.peek(10)
     guard head.starts(with: [0x1f, 0x8b]), head.count == 10, head[2] == 8, head[3] & 0xe0 == 0 else {
-      guard isFirst else {
+      // Anything may follow the members, except what was a member once.
+      guard isFirst || Self.resemblesMember(head) else {
         isAtEnd = true
         return false
       }
@@ -91,6 +96,11 @@ final class GzipUnpacker: Unpacker {
     member = Member()
     isFirst = false
     return true
+  }
+
+  /// Whether most of a header's first bytes are those of a member.
+  private static func resemblesMember(_ head: [UInt8]) -> Bool {
+    zip(head, [0x1f, 0x8b, 8] as [UInt8]).count { $0 == $1 } >= 2
   }
 
   /// The size of the header that starts with `head`; nil if it does not end within so many bytes.
@@ -118,13 +128,16 @@ final class GzipUnpacker: Unpacker {
     guard let (crc, size) = member.map({ ($0.crc.value, $0.size) }) else { return }
     (member, isPastData) = (nil, false)
     guard trailer.count == 8 else {
+      isCut = true
       throw Fault(.damaged, "expected a gzip member's end", atByte: input.offset)
     }
-    let expected = UInt32(littleEndianBytes: trailer[..<4])
-    guard expected == crc else { throw Fault(crc: expected, found: crc) }
-    guard UInt32(littleEndianBytes: trailer[4...]) == UInt32(truncatingIfNeeded: size) else {
-      throw Fault(.damaged, "expected another size of a gzip member than \(size) bytes", atByte: input.offset)
+    let (expected, length) = (UInt32(littleEndianBytes: trailer[..<4]), UInt32(littleEndianBytes: trailer[4...]))
+    if expected != crc {
+      partFault = Fault(crc: expected, found: crc)
+    } else if length != UInt32(truncatingIfNeeded: size) {
+      partFault = Fault(.damaged, "expected a gzip member of \(length) bytes modulo 2^32, found \(size)")
     }
+    partFault?.offset = input.offset - unused
     input.skip(8 - unused)
   }
 }

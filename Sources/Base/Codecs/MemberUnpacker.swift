@@ -7,7 +7,10 @@ final class MemberUnpacker: Unpacker {
   private let input: PackedInput
   private var decoder: (any StreamDecoder)?
   private var isFirst: Bool
+  /// The first bytes of the first member.
+  private var mark: [UInt8] = []
   private(set) var isAtEnd = false
+  private(set) var isCut = false
 
   init(_ source: any ByteSource, _ packing: Packing, from place: UnpackingPlace) {
     self.packing = packing
@@ -45,6 +48,7 @@ final class MemberUnpacker: Unpacker {
       return (step.consumed, step)
     }
     guard again.consumed > 0 || again.produced > 0 || again.isFinished else {
+      isCut = true
       throw Fault(.damaged, "expected more \(packing.name) data, found the end", atByte: before)
     }
     return again
@@ -56,9 +60,14 @@ final class MemberUnpacker: Unpacker {
     let head = try input.peek(Packing.headSize)
     // Formats without a mark have one stream.
     guard isFirst || packing.isJoined && packing.starts(with: head[...]) else {
+      // Anything may follow the members, except what was a member once.
+      guard !packing.isJoined || zip(head, mark).count(where: ==) < 3 else {
+        throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
+      }
       isAtEnd = true
       return false
     }
+    if isFirst { mark = Array(head.prefix(4)) }
     if isFirst, packing != .brotli, packing != .lzma, !packing.starts(with: head[...]) {
       throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
     }

@@ -39,32 +39,20 @@ final class PlaceLog: Sendable {
     }
   }
 
-  /// Notes the decoded size, and why there is no more.
+  /// Notes the decoded size, why there is no more, and what the parts' checksums have shown.
   func finish(_ end: UnpackedEnd) {
     handOver(
       batch.withLock { batch in
         defer { batch = [] }
         return batch
       })
-    store.note(of: stream, cost: 64) {
-      let reason = end.fault.map { [UInt8](littleEndian: UInt64(bitPattern: $0.offset ?? -1)) + Array($0.reason.utf8) }
-      return [
-        StoredRestartPoint(
-          place: Self.endPlace, image: [UInt8](littleEndian: UInt64(bitPattern: end.size)) + (reason ?? []))
-      ]
-    }
+    store.note(of: stream, cost: 64) { [StoredRestartPoint(place: Self.endPlace, image: end.image)] }
   }
 
-  /// What `finish` has noted. Blocks on the disk.
+  /// Returns what `finish` has noted. Blocks on the disk.
   func end() -> UnpackedEnd? {
-    guard let stored = store.last(of: stream, in: Self.endPlace...Self.endPlace), stored.image.count >= 8 else {
-      return nil
-    }
-    let size = Bounds.size(Int64(bitPattern: UInt64(littleEndianBytes: stored.image[..<8])))
-    guard stored.image.count > 16 else { return UnpackedEnd(size: size) }
-    let offset = Int64(bitPattern: UInt64(littleEndianBytes: stored.image[8..<16]))
-    let reason = String(decoding: stored.image[16...], as: UTF8.self)
-    return UnpackedEnd(size: size, fault: Fault(.damaged, reason, atByte: offset < 0 ? nil : offset))
+    guard let stored = store.last(of: stream, in: Self.endPlace...Self.endPlace) else { return nil }
+    return UnpackedEnd(image: stored.image)
   }
 
   /// The last place within a range. Blocks on the disk.
@@ -93,4 +81,6 @@ struct UnpackedEnd: Sendable, Equatable {
   var size: Int64
   /// Why there is no more, if there should be.
   var fault: Fault?
+  /// The checks of its parts, for the next process.
+  var checks = PartChecks()
 }

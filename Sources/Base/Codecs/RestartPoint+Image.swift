@@ -58,7 +58,7 @@ extension RestartPoint {
   /// Identifies this code and the library in use: includes the decoder's tables for one short stream.
   static let imageVersion: UInt64 = {
     var hash = StableHash()
-    let format: UInt64 = 2
+    let format: UInt64 = 3
     for word in [format, UInt64(Inflater.memorySizes.lowerBound), UInt64(Inflater.memorySizes.upperBound)] {
       hash.combine(word)
     }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Glibc
 internal import Synchronization
 internal import Threads
 
@@ -51,6 +52,7 @@ extension UnpackedSource {
       while true {
         // Between two stretches the state is consistent for the next caller.
         try Interest.check()
+        if let gapEnd = cursor.gapEnd { cursor.position = max(cursor.position, min(gapEnd, offset)) }
         let start = cursor.position
         let bytes = try advance(cursor, until: stop)
         if start / Self.length == index || bytes == nil {
@@ -81,29 +83,30 @@ extension UnpackedSource {
   /// Decodes to the end of the stretch that a decoder is in, or to `stop` in it; nil if nothing is left. Places on the way
   /// are noted.
   func advance(_ cursor: Cursor, until stop: Int64) throws(Fault) -> [UInt8]? {
+    if cursor.isOver { return nil }
     let (start, index) = (cursor.position, cursor.position / Self.length)
     let room = Int(min((index + 1) * Self.length, max(stop, start)) - start)
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, done in
       do throws(Fault) {
         var rounds = 0
-        while done < room, !cursor.unpacker.isAtEnd {
+        while done < room, !isOver(cursor) {
           // A long input may produce next to no output.
           rounds += 1
           if rounds.isMultiple(of: 64) { try Interest.check() }
           // What a step that fails has decoded is lost: so they are small.
           let rest = unsafe UnsafeMutableRawBufferPointer(
             rebasing: UnsafeMutableRawBufferPointer(buffer)[done..<min(room, done + Self.stepSize)])
-          let count = unsafe try cursor.unpacker.read(into: rest)
+          let count = unsafe try step(cursor, into: rest)
           done += count
           cursor.position += Int64(count)
-          if cursor.unpacker.isBetweenParts { try passPart(cursor) }
+          if cursor.gapEnd == nil, cursor.unpacker.isBetweenParts { passPart(cursor) }
         }
       } catch { fault = error }
     }
     if fault == nil, cursor.position > limit { fault = beyondLimit }
     if let fault, fault.kind != .damaged, fault.kind != .limit, fault.kind != .unsupported { throw fault }
-    let isEnd = fault != nil || cursor.unpacker.isAtEnd
+    let isEnd = fault != nil || isOver(cursor)
     cursor.isOver = isEnd
     if packing == .gzip, !isEnd, cursor.position % Self.length == 0 { notePlace(cursor) }
     if isEnd { try end(cursor, fault) } else { state.withLock { $0.reach = max($0.reach, cursor.position) } }
@@ -114,16 +117,84 @@ extension UnpackedSource {
     return bytes.isEmpty ? nil : bytes
   }
 
-  /// Called where a part ends.
-  private func passPart(_ cursor: Cursor) throws(Fault) {
-    let isWrong = state.withLock { state in
-      guard let table = state.table, !cursor.unpacker.isAtEnd else { return false }
-      let next = table.places.partitionIndex { $0.output < cursor.position }
-      return next < table.places.count && table.places[next].output != cursor.position
+  private func isOver(_ cursor: Cursor) -> Bool {
+    guard let size = state.withLock({ $0.table?.size }) else { return cursor.unpacker.isAtEnd }
+    return cursor.position == size && (cursor.gapEnd != nil || cursor.unpacker.isBetweenParts)
+  }
+
+  /// Decodes a step. Where the file tells of its parts, one that is damaged costs none of the others.
+  private func step(_ cursor: Cursor, into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
+    guard let partEnd = state.withLock({ $0.partEnd(from: cursor.partStart) }) else {
+      return unsafe try cursor.unpacker.read(into: rest)
     }
-    if isWrong { throw Fault(.damaged, "expected parts of other sizes", atByte: nil) }
+    if let gapEnd = cursor.gapEnd {
+      let count = Int(min(Int64(rest.count), gapEnd - cursor.position))
+      // No zeros, which a reader might take for an archive's end.
+      if count > 0 { _ = unsafe memset(rest.baseAddress!, 0xff, count) }
+      if count == 0 { try resume(cursor, at: gapEnd) }
+      return count
+    }
+    do throws(Fault) {
+      if cursor.unpacker.isAtEnd { throw Fault(.damaged, "expected parts of other sizes, found the end") }
+      let count = Int(min(Int64(rest.count), partEnd - cursor.position))
+      let found: Int
+      if count > 0 {
+        found = unsafe try cursor.unpacker.read(into: UnsafeMutableRawBufferPointer(rebasing: rest[..<count]))
+      } else {
+        // The part should end here.
+        found = unsafe try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) {
+          (byte) throws(Fault) in unsafe try cursor.unpacker.read(into: byte)
+        }
+        if found > 0 { throw Fault(.damaged, "expected parts of other sizes, found a longer one") }
+      }
+      let reached = cursor.position + Int64(found)
+      if cursor.unpacker.isBetweenParts, reached < partEnd, reached > cursor.partStart {
+        throw Fault(.damaged, "expected parts of other sizes, found a shorter one")
+      }
+      return found
+    } catch {
+      guard error.kind == .damaged else { throw error }
+      fail(cursor.partStart..<partEnd, error)
+      cursor.gapEnd = partEnd
+      return 0
+    }
+  }
+
+  /// Goes on with the part behind a damaged one.
+  private func resume(_ cursor: Cursor, at start: Int64) throws(Fault) {
+    let (place, table) = state.withLock { state in
+      (state.places.first { $0.output == start }, state.table)
+    }
+    guard let place else { throw Fault(.damaged, "expected another part") }
+    cursor.unpacker = try makeUnpacker(at: place, table)
+    (cursor.gapEnd, cursor.partStart, cursor.placed) = (nil, start, start)
+  }
+
+  /// Called where a part ends.
+  private func passPart(_ cursor: Cursor) {
+    let part = cursor.partStart..<cursor.position
+    if let fault = cursor.unpacker.partFault {
+      fail(part, fault)
+    } else {
+      state.withLock { $0.checks.pass(part) }
+    }
+    cursor.partStart = cursor.position
     cursor.placed = cursor.position
     notePlace(cursor)
+  }
+
+  /// Records that a part is damaged.
+  func fail(_ part: Range<Int64>, _ fault: Fault) {
+    let known = state.withLock { state -> UnpackedEnd? in
+      let before = state.checks.damages
+      var fault = fault
+      if fault.offset == nil, packing != .bzip2 { fault.offset = state.place(before: part.lowerBound).input }
+      state.checks.fail(part, fault)
+      guard state.checks.damages != before, var end = state.end else { return nil }
+      end.checks = state.checks
+      return end
+    }
+    if let known, known.fault?.kind ?? .damaged == .damaged { log?.finish(known) }
   }
 
   private func notePlace(_ cursor: Cursor) {
@@ -147,16 +218,20 @@ extension UnpackedSource {
   /// Called where a decoder has come to the end, or to damage.
   private func end(_ cursor: Cursor, _ fault: Fault?) throws(Fault) {
     let found = UnpackedEnd(size: cursor.position, fault: fault)
-    let known = state.withLock { state -> UnpackedEnd? in
+    if let fault, fault.kind == .damaged, !cursor.unpacker.isCut {
+      fail(cursor.partStart..<max(cursor.partStart, cursor.position), fault)
+    }
+    let (known, all, isTold) = state.withLock { state -> (UnpackedEnd?, UnpackedEnd, Bool) in
       if state.end == nil { (state.end, state.reach) = (found, found.size) }
-      return state.end
+      return (state.end, UnpackedEnd(size: found.size, fault: fault, checks: state.checks), state.table != nil)
     }
     if known == found {
-      if state.withLock({ $0.table == nil }), fault?.kind ?? .damaged == .damaged { log?.finish(found) }
+      let isWhole = !isTold || all.checks.firstOpen(in: 0..<found.size) == nil
+      if isWhole, fault?.kind ?? .damaged == .damaged { log?.finish(all) }
       return
     }
     if known?.size == found.size { return }
-    // A table, or what was stored, promised something else.
+    // What was stored promised something else.
     log?.forget()
     throw fault ?? Fault(.damaged, "expected \(known?.size ?? 0) decompressed bytes, found \(found.size)")
   }
@@ -191,19 +266,32 @@ extension UnpackedSource {
   }
 
   private func makeCursor(at place: UnpackingPlace, _ table: UnpackingTable?) throws(Fault) -> Cursor {
-    let unpacker: any Unpacker =
-      switch packing {
-      case .gzip: try GzipUnpacker(compressed, from: place)
-      case .bzip2: Bzip2Unpacker(compressed, from: place)
-      case .xz:
-        if let blocks = table?.blocks {
-          XZUnpacker(compressed, blocks, from: place)
-        } else {
-          MemberUnpacker(compressed, packing, from: place)
-        }
-      case .zstd, .lz4, .lzip, .lzma, .compress, .brotli: MemberUnpacker(compressed, packing, from: place)
+    Cursor(try makeUnpacker(at: place, table), at: place)
+  }
+
+  private func makeUnpacker(at place: UnpackingPlace, _ table: UnpackingTable?) throws(Fault) -> any Unpacker {
+    switch packing {
+    case .gzip: try GzipUnpacker(compressed, from: place)
+    case .bzip2: Bzip2Unpacker(compressed, from: place)
+    case .xz:
+      if let blocks = table?.blocks {
+        XZUnpacker(compressed, blocks, from: place)
+      } else {
+        MemberUnpacker(compressed, packing, from: place)
       }
-    return Cursor(unpacker, at: place.output)
+    case .zstd, .lz4, .lzip, .lzma, .compress, .brotli: MemberUnpacker(compressed, packing, from: place)
+    }
+  }
+
+  /// A decoder that has come farthest in a part, having decoded it from its start.
+  func cursor(in part: Range<Int64>) throws(Fault) -> Cursor {
+    let (idle, place, table) = state.withLock { state -> (Cursor?, UnpackingPlace, UnpackingTable?) in
+      let best = state.idle.indices.filter { state.idle[$0].partStart == part.lowerBound }
+        .max { state.idle[$0].position < state.idle[$1].position }
+      return (best.map { state.idle.remove(at: $0) }, state.place(before: part.lowerBound), state.table)
+    }
+    if let idle { return idle }
+    return try makeCursor(at: place, table)
   }
 
   /// Keeps a decoder for who reads on.

@@ -14,6 +14,7 @@ extension UnpackedSource {
     /// Up to here places are noted.
     var reach: Int64 = 0
     var end: UnpackedEnd?
+    var checks = PartChecks()
     /// Decoders that nobody uses now, the one used last at the end.
     var idle: [Cursor] = []
     var hasTriedSpool = false
@@ -24,18 +25,23 @@ extension UnpackedSource {
   /// A decoder, and how far it has come.
   final class Cursor: @unchecked Sendable {
     // Sendable: used by one thread at a time.
-    let unpacker: any Unpacker
+    var unpacker: any Unpacker
     /// Of the next decoded byte.
     var position: Int64
+    /// The first decoded byte of the part that it is in.
+    var partStart: Int64
+    /// The end of a damaged part, up to which filler takes the place of what cannot be decoded.
+    var gapEnd: Int64?
     /// Whether it cannot go on.
     var isOver = false
     /// Of the last place from which decoding could be resumed.
     var placed: Int64
 
-    init(_ unpacker: any Unpacker, at output: Int64) {
+    init(_ unpacker: any Unpacker, at place: UnpackingPlace) {
       self.unpacker = unpacker
-      position = output
-      placed = output
+      position = place.output
+      partStart = max(0, place.output - (place.inflation?.size ?? 0))
+      placed = place.output
     }
   }
 }
@@ -43,6 +49,36 @@ extension UnpackedSource {
 extension UnpackedSource.State {
   func place(before offset: Int64) -> UnpackingPlace {
     places[max(0, places.partitionIndex { $0.output <= offset } - 1)]
+  }
+
+  /// The end of the part that starts at a byte, as the file itself says. Nil if it does not.
+  func partEnd(from start: Int64) -> Int64? {
+    guard let table else { return nil }
+    let next = table.places.partitionIndex { $0.output <= start }
+    return next < table.places.count ? table.places[next].output : table.size
+  }
+
+  /// The first part in a range whose checksum has not been compared, of those of known ends and up to a length.
+  func openPart(in range: Range<Int64>, atMost length: Int64) -> Range<Int64>? {
+    var start = range.lowerBound
+    while table != nil, start < range.upperBound, let open = checks.firstOpen(in: start..<range.upperBound) {
+      let first = place(before: open).output
+      guard let end = partEnd(from: first), end > open else { return nil }
+      if end - first <= length { return first..<end }
+      start = end
+    }
+    return nil
+  }
+
+  /// A part whose checksum has not been compared, and of which a decoder has done more than half.
+  var begunPart: Range<Int64>? {
+    for cursor in idle {
+      guard let end = partEnd(from: cursor.partStart), end - cursor.position <= cursor.position - cursor.partStart,
+        checks.firstOpen(in: cursor.partStart..<end) != nil
+      else { continue }
+      return cursor.partStart..<end
+    }
+    return nil
   }
 
   /// Whether only one thread should decode to an offset.

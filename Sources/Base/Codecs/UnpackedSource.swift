@@ -8,8 +8,11 @@ internal import Threads
 /// resumed: within a gzip member anywhere, else where a part ends that is compressed by itself. They are stored, with the
 /// size, so that they have to be found only once. Of longer parts what is decoded is kept in a spool.
 ///
-/// The size is known after the first pass, or before if the file itself tells of its parts. What is damaged ends the
-/// content: `fault` then says why.
+/// The size is known after the first pass, or before if the file itself tells of its parts. Where it does not, what
+/// cannot be decoded ends the content: `fault` then says why.
+///
+/// Bytes of a part that does not agree with its checksum are not read, unless `showsDamage`. A part of known end and up
+/// to `longestPart` is checked before any of its bytes are given; a longer one while it is decoded.
 public final class UnpackedSource: ByteSource {
   let compressed: any ByteSource
   let packing: Packing
@@ -18,6 +21,8 @@ public final class UnpackedSource: ByteSource {
   let makeSpool: SpoolMaker
   /// Of the content that is read, in bytes.
   let limit: Int64
+  /// Whether bytes are read that do not agree with their checksum.
+  public let showsDamage: Bool
   let state = Mutex(State())
   /// One thread decodes a stretch, others that want the same one wait for it. Lock order: before `passTurn`.
   let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
@@ -42,26 +47,28 @@ public final class UnpackedSource: ByteSource {
 
   /// The size of `compressed` is known; content beyond `limit` bytes is not read.
   public init(
-    of compressed: any ByteSource, _ packing: Packing, limit: Int64 = Bounds.largestSize, cache: ChunkCache,
-    spool: @escaping SpoolMaker = { nil }
+    of compressed: any ByteSource, _ packing: Packing, limit: Int64 = Bounds.largestSize,
+    showsDamage: Bool = false, cache: ChunkCache, spool: @escaping SpoolMaker = { nil }
   ) {
     self.limit = limit
+    self.showsDamage = showsDamage
     self.compressed = compressed
     self.packing = packing
     makeSpool = spool
     stretches = Chunks(size: Bounds.largestSize, cache)
     if let store = cache.restarts, let identity = compressed.identity {
-      log = PlaceLog(store, of: Self.identity(of: identity, packing))
+      log = PlaceLog(store, of: Self.identity(of: identity, packing, false))
     } else {
       log = nil
     }
   }
 
-  private static func identity(of compressed: ByteIdentity, _ packing: Packing) -> ByteIdentity {
-    compressed.adding(.unpack, UInt64(packing.rawValue), 0)
+  /// What is made of bytes that `showsDamage` gives is no other reader's.
+  private static func identity(of compressed: ByteIdentity, _ packing: Packing, _ showsDamage: Bool) -> ByteIdentity {
+    compressed.adding(.unpack, UInt64(packing.rawValue), showsDamage ? 1 : 0)
   }
 
-  public var identity: ByteIdentity? { compressed.identity.map { Self.identity(of: $0, packing) } }
+  public var identity: ByteIdentity? { compressed.identity.map { Self.identity(of: $0, packing, showsDamage) } }
   public var isSettling: Bool { compressed.isSettling }
   public func verify() throws(Fault) { try compressed.verify() }
 
@@ -94,26 +101,36 @@ public final class UnpackedSource: ByteSource {
   }
 
   /// Finds what the file, or the store, tells of it. Blocks.
-  func load() throws(Fault) {
+  public func load() throws(Fault) {
     if state.withLock({ $0.isLoaded }) { return }
     try passTurn.lock()
     defer { passTurn.unlock() }
     if state.withLock({ $0.isLoaded }) { return }
     let table = try UnpackingTable.read(compressed, packing)
-    let end = table == nil ? log?.end() : nil
-    let last = table == nil && end == nil ? log?.last(in: 1...(Int64.max - 1)) : nil
+    let stored = log?.end()
+    let end = table == nil ? stored : nil
+    let last = table == nil && end == nil ? log?.last(in: 1...(Int64.max - 1)).flatMap(resumable) : nil
     state.withLock { state in
       state.isLoaded = true
       if let table {
         (state.places, state.reach) = (table.places, table.size)
         (state.table, state.end) = (table, bounded(UnpackedEnd(size: table.size)))
+        if let stored, stored.size == table.size { state.checks = stored.checks }
       } else if let end {
-        (state.reach, state.end) = (end.size, bounded(end))
+        (state.reach, state.end) = (end.size, bounded(UnpackedEnd(size: end.size, fault: end.fault)))
+        state.checks = end.checks
       } else if let last {
         state.places.append(last)
         state.reach = last.output
+        // A part that had failed would have been the last.
+        if packing != .gzip { state.checks.pass(0..<last.output) }
       }
     }
+  }
+
+  /// A place from which the first pass can be resumed: of gzip members before it, nothing is known. Nil if there are any.
+  private func resumable(_ place: UnpackingPlace) -> UnpackingPlace? {
+    packing != .gzip || place.inflation?.size == place.output ? place : nil
   }
 
   private func bounded(_ end: UnpackedEnd) -> UnpackedEnd {
@@ -128,6 +145,19 @@ public final class UnpackedSource: ByteSource {
   // MARK: Reading
 
   public func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    guard offset >= 0, offset < Bounds.largestSize else { return 0 }
+    let end = offset + min(Int64(buffer.count), Bounds.largestSize - offset)
+    try check(offset..<end, patience)
+    let count = unsafe try readUnchecked(into: buffer, at: offset, patience)
+    // Decoding may have come to the end of the part.
+    try refuse(offset..<offset + Int64(count))
+    return count
+  }
+
+  /// Reads bytes whatever their checksum; those that cannot be decoded are 0xff where others follow them.
+  func readUnchecked(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
   ) throws(Fault) -> Int {
     guard offset >= 0, offset < Bounds.largestSize else { return 0 }
@@ -165,6 +195,8 @@ public final class UnpackedSource: ByteSource {
     return state.withLock { state in
       guard let spool = state.spool, let size = state.end?.size, offset < size, count > 0 else { return nil }
       let count = Int(min(Int64(count), size - offset))
+      // What has not passed its check goes through `read`.
+      guard showsDamage || state.checks.passes(offset..<offset + Int64(count)) else { return nil }
       let all = offset / Self.length...(offset + Int64(count) - 1) / Self.length
       return all.allSatisfy(state.spooled.contains) ? Extent(holder: spool, offset: offset, count: count) : nil
     }

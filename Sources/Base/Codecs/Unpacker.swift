@@ -14,8 +14,19 @@ protocol Unpacker: AnyObject {
   /// Whether a part has just ended: there decoding can be resumed without what precedes.
   var isBetweenParts: Bool { get }
 
+  /// The fault of the part that has just ended: it does not agree with its checksum. Nil if it does.
+  var partFault: Fault? { get }
+
+  /// Whether the last error was that the file ends within a part.
+  var isCut: Bool { get }
+
   /// Where decoding can be resumed for the next byte, which is at `output`; nil if it cannot.
   func place(at output: Int64) -> UnpackingPlace?
+}
+
+extension Unpacker {
+  var partFault: Fault? { nil }
+  var isCut: Bool { false }
 }
 
 /// A place in a compressed file from which on it can be decoded.

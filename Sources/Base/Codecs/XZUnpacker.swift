@@ -85,6 +85,7 @@ struct XZBlocks: Sendable {
   private let blocks: XZBlocks
   private var next: Int
   private var decoder: LZMAStream?
+  private(set) var isCut = false
   /// What liblzma keeps the addresses of while a block is decoded.
   private let filters: UnsafeMutablePointer<lzma_filter>
   private let block: UnsafeMutablePointer<lzma_block>
@@ -131,6 +132,7 @@ struct XZBlocks: Sendable {
       guard decoder != nil else { return (0, StreamProgress()) }
       let step = unsafe try decoder!.decode(bytes, into: rest)
       guard step.consumed > 0 || step.produced > 0 || step.isFinished else {
+        isCut = true
         throw Fault(.damaged, "expected more xz data, found the end", atByte: offset)
       }
       return (step.consumed, step)

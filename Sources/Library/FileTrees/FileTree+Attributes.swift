@@ -113,7 +113,7 @@ extension FileTree.Attributes {
     switch provenance?.state {
     case .failed: state = .failed
     case .estimate: state = .estimate
-    case .exact, nil: state = attributes.isPreliminary ? .estimate : .exact
+    case .exact, .unverified, nil: state = attributes.isPreliminary ? .estimate : .exact
     }
     view = provenance?.view
     source = provenance.map { FilePath($0.source) }

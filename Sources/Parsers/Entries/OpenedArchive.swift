@@ -19,6 +19,10 @@ public protocol OpenedArchive: AnyObject, Sendable {
   /// The fault of opening a file; nil if there is none.
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault?
 
+  /// The assurance of a file's bytes, as far as it is known. Nil if reading them to their end compares them with a
+  /// checksum that the archive has of them.
+  func assurance(of index: UInt32) -> Assurance?
+
   /// Identifies an entry's content, wherever it is stored; 0 for every folder. nil if nothing recorded does.
   func identity(_ index: UInt32) -> UInt64?
 
@@ -44,6 +48,7 @@ extension OpenedArchive {
     try open(index, patience)
   }
 
+  public func assurance(of index: UInt32) -> Assurance? { Assurance.none }
   public func isPrompt(_ index: UInt32) -> Bool { false }
   public func isDecoded(_ index: UInt32) -> Bool { true }
   public func identity(_ index: UInt32) -> UInt64? { entries.nodes[Int(index)].kind == .folder ? 0 : nil }

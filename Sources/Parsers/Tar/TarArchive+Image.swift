@@ -21,8 +21,8 @@ extension TarArchive {
       packer.add(UInt64(tree.entries.nodes.count))
       packer.add(root.modified)
       packer.add(UInt64(root.permissions))
-      packer.add(fault.map { Array($0.reason.utf8) } ?? [])
-      packer.add(UInt64(bitPattern: fault?.offset ?? 0))
+      packer.add(listFault.map { Array($0.reason.utf8) } ?? [])
+      packer.add(UInt64(bitPattern: listFault?.offset ?? 0))
     }
     for index in max(1, first)..<max(1, min(first + Self.partSize, tree.entries.nodes.count)) {
       tree.pack(UInt32(index), &packer)

@@ -4,11 +4,12 @@ public import Threads
 
 /// The tree of a TAR archive, and its entries' bytes.
 public final class TarArchive: OpenedArchive {
-  private let source: any ByteSource
+  let source: any ByteSource
   let tree: TarTree
   /// The memory of the tree, released with it.
   private let memory: MemoryShare
-  public let fault: Fault?
+  /// The fault of the headers alone.
+  let listFault: Fault?
   public var entries: EntryTree { tree.entries }
 
   /// Reads all headers of `source`, an archive or several in one. Blocks; takes time proportional to the number of
@@ -17,14 +18,16 @@ public final class TarArchive: OpenedArchive {
   /// Throws when nothing of an archive can be read; a limit fault when the memory budget is exhausted. Links that lead
   /// out of the archive are shown as text files, unless `showingAllLinks`. A folder without an entry of its own has the
   /// time of the first entry in it, the root has `modified`.
+  ///
+  /// - Parameter headers: the same bytes, whatever the checksums of containers say: headers have their own.
   public init(
-    _ source: any ByteSource, modified: Timestamp, showingAllLinks: Bool = false,
+    _ source: any ByteSource, headers: (any ByteSource)? = nil, modified: Timestamp, showingAllLinks: Bool = false,
     memory: MemoryShare = MemoryShare(in: MemoryBudget())
   ) throws(Fault) {
     self.source = source
     self.memory = memory
     var tree = TarTree(rootModified: modified, CountedMemory(memory))
-    var reader = TarReader(source)
+    var reader = TarReader(headers ?? source)
     var fault: Fault?
     do throws(Fault) {
       var last: TarEntry?
@@ -45,13 +48,13 @@ public final class TarArchive: OpenedArchive {
     if let fault, tree.entries.nodes.count == 1 { throw fault }
     try tree.finish(showingAllLinks: showingAllLinks)
     self.tree = tree
-    self.fault = fault
+    listFault = fault
   }
 
   init(_ source: any ByteSource, _ tree: TarTree, _ fault: Fault?, _ memory: MemoryShare) {
     self.source = source
     self.tree = tree
-    self.fault = fault
+    listFault = fault
     self.memory = memory
   }
 

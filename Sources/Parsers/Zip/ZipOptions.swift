@@ -32,6 +32,8 @@ public struct ZipOptions: Sendable {
   public var largestSize: Int64 = 1 << 40
   /// Whether links out of the archive are shown as links, too.
   public var showsAllLinks = false
+  /// Whether bytes of a compressed file are read that do not agree with its checksum.
+  public var showsDamage = false
   /// Whether the inside of an archive's only folder is shown in its place.
   public var stripsOnlyFolder = false
   /// Decodes entries whose methods have no decoder here; nil if nothing does.

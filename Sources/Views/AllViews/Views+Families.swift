@@ -27,7 +27,8 @@ extension Views {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
     let unpacking = Unpacking(
-      cache: cache, index: index, spool: zip.spool, largestSize: zip.largestSize, largestRatio: zip.largestRatio, memory
+      cache: cache, index: index, spool: zip.spool, largestSize: zip.largestSize, largestRatio: zip.largestRatio,
+      showsDamage: zip.showsDamage, memory
     )
     let services = ViewServices(
       listing: listing, unpacking: unpacking, index: index, zip: zip, conversions: conversions, memory: memory)

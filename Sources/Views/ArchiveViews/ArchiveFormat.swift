@@ -91,9 +91,10 @@ extension Archives {
       if patience == .immediate { throw .later }
       let content = unpacking.content(of: bytes, packing)
       // What is in the index need not be decoded to be known.
-      if let known = try listed(content, memory) { return known }
-      let head = try content.head(ArchiveFormat.headSize, .blocking)
-      if TarArchive.isStart(head) { return try list(content, file, memory) }
+      try content.load()
+      if content.hasKnownSize, let known = try listed(content, memory) { return known }
+      let head = try content.unchecked.head(ArchiveFormat.headSize, .blocking)
+      if TarArchive.isStart(head) { return try list(content, headers: content.unchecked, file, memory) }
       if workers != nil, ListedFormat.isInside(packing) {
         // The worker decompresses it once more.
         let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content, .blocking)
@@ -148,7 +149,8 @@ extension Archives {
   /// Lists of archives of which reading all headers takes longer than reading it back.
   private var lists: IndexedParts? {
     unpacking.index.map {
-      IndexedParts(index: $0, version: TarArchive.imageVersion << 1 | (options.showsAllLinks ? 1 : 0))
+      IndexedParts(
+        index: $0, version: Self.listVersion << 32 | TarArchive.imageVersion << 1 | (options.showsAllLinks ? 1 : 0))
     }
   }
 
@@ -158,15 +160,25 @@ extension Archives {
     return try TarArchive(bytes, memory: memory) { lists.part($0, of: identity) }
   }
 
-  private func list(_ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare) throws(Fault) -> TarArchive {
+  private func list(
+    _ bytes: any ByteSource, headers: (any ByteSource)? = nil, _ file: SourceState, _ memory: MemoryShare
+  ) throws(Fault) -> TarArchive {
     let archive = try TarArchive(
-      bytes, modified: file.attributes.modified, showingAllLinks: options.showsAllLinks, memory: memory)
+      bytes, headers: headers, modified: file.attributes.modified, showingAllLinks: options.showsAllLinks,
+      memory: memory)
+    if let content = bytes as? UnpackedSource {
+      try content.finishChecks()
+      // A decoder that goes astray may take the rest of the file for data.
+      if !archive.endsEarly { content.distrustEnd() }
+    }
     if let lists, let identity = bytes.identity, bytes.size >= Self.storedSize {
       lists.store(of: identity) { archive.image(part: $0) }
     }
     return archive
   }
 
+  /// Lists of version 0 were made before checksums were compared with what they hold.
+  private static let listVersion: UInt64 = 1
   /// In bytes.
   private static let storedSize: Int64 = 1 << 20
 }

@@ -146,15 +146,25 @@ final class ArchiveItem: MadeItem {
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     var fault: Fault?
+    var isOpen = false
     do throws(Fault) {
       let tree = try tree(patience)
       fault = index == ArchiveTree.root ? tree.archive.fault ?? archive.missingPart : archive.fault(at: index)
       if fault == nil, index != ArchiveTree.root { fault = try tree.archive.fault(of: index, patience) }
+      if fault == nil, kind == .file {
+        switch tree.archive.assurance(of: index) {
+        case .damaged(let damage): fault = damage
+        case .open: isOpen = true
+        case .some(.none), .checked, nil: break
+        }
+      }
     } catch {
       guard error.concernsContent else { throw error }
       fault = error
     }
-    return archive.file.provenance(view: "contents", fault)
+    var provenance = archive.file.provenance(view: "contents", fault)
+    if fault == nil, isOpen { provenance.state = .unverified }
+    return provenance
   }
 
   fileprivate final class ArchiveListing: Listing {
@@ -206,6 +216,10 @@ private final class NotingSource: ByteSource {
   var hasKnownSize: Bool { source.hasKnownSize }
   var identity: ByteIdentity? { source.identity }
   var isSettling: Bool { source.isSettling }
+  func assurance(of range: Range<Int64>) -> Assurance {
+    guard let tree = archive.tree, tree.archive.assurance(of: index) == nil else { return source.assurance(of: range) }
+    return .checked
+  }
 
   init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32, isSequence: Bool) {
     self.source = source

@@ -17,6 +17,7 @@ final class EarlyEnd: ByteSource {
   var hasKnownSize: Bool { false }
   var identity: ByteIdentity? { bytes.identity }
   var isSettling: Bool { bytes.isSettling }
+  func assurance(of range: Range<Int64>) -> Assurance { bytes.assurance(of: range) }
   func verify() throws(Fault) { try bytes.verify() }
 
   func read(

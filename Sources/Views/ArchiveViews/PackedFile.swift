@@ -30,7 +30,9 @@ final class PackedFile: OpenedArchive {
     var permissions: UInt16
   }
 
-  var fault: Fault? { content.fault }
+  var fault: Fault? { content.damage ?? content.fault }
+
+  func assurance(of index: UInt32) -> Assurance? { index == Self.file ? content.assurance : Assurance.none }
 
   func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
     try content.findSize(patience)
@@ -39,7 +41,7 @@ final class PackedFile: OpenedArchive {
   }
 
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
-    index == Self.file ? content.fault : nil
+    index == Self.file ? fault : nil
   }
 
   func size(of index: UInt32) -> (size: Int64, isExact: Bool)? {

@@ -13,6 +13,8 @@ package struct Unpacking: Sendable {
   private let spool: SpoolMaker
   private let largestSize: Int64
   private let largestRatio: Int64
+  /// Whether bytes are read that do not agree with their checksum.
+  private let showsDamage: Bool
 
   /// Files up to this size may have any ratio, in bytes.
   private static let ratioMatters: Int64 = 1 << 30
@@ -20,23 +22,25 @@ package struct Unpacking: Sendable {
   /// - Parameters:
   ///   - cache: the size of decoded stretches in memory, in bytes.
   ///   - index: stores restart points; nil if nothing outlives the mount.
+  ///   - showsDamage: whether bytes are read that do not agree with their checksum.
   ///   - largestSize: of the content that is read of a file, in bytes; `largestRatio` to the file's own size, for large ones.
   package init(
     cache: Int = 16 << 20, index: Index? = nil, spool: @escaping SpoolMaker = { nil }, largestSize: Int64 = 1 << 40,
-    largestRatio: Int64 = 1100, _ memory: MemoryBudget = MemoryBudget()
+    largestRatio: Int64 = 1100, showsDamage: Bool = false, _ memory: MemoryBudget = MemoryBudget()
   ) {
     decoded = ChunkCache(capacity: cache, restarts: index.map { IndexedRestarts(index: $0) }, memory)
     self.index = index
     self.spool = spool
     self.largestSize = largestSize
     self.largestRatio = largestRatio
+    self.showsDamage = showsDamage
   }
 
   /// The content of a compressed file.
   package func content(of bytes: any ByteSource, _ packing: Packing) -> UnpackedSource {
     let (allowed, isAny) = bytes.size.multipliedReportingOverflow(by: largestRatio)
     let limit = min(largestSize, isAny ? .max : max(allowed, Self.ratioMatters))
-    return UnpackedSource(of: bytes, packing, limit: limit, cache: decoded, spool: spool)
+    return UnpackedSource(of: bytes, packing, limit: limit, showsDamage: showsDamage, cache: decoded, spool: spool)
   }
 
   /// A compressed file as what is in it, for a view that shows that; nil if it is not compressed. Its size is an estimate

@@ -1,0 +1,21 @@
+public import Bytes
+internal import Entries
+
+extension TarArchive {
+  /// The fault that kept some of the archive from being listed, or of the bytes that it is in.
+  public var fault: Fault? {
+    if case .damaged(let fault) = source.assurance { return fault }
+    return listFault
+  }
+
+  public func assurance(of index: UInt32) -> Assurance? {
+    guard let detail = tree.detail(index), !detail.flags.contains(.isText) else { return Assurance.none }
+    var size = entries.nodes[Int(index)].size
+    // What is stored of a sparse file is shorter.
+    if detail.flags.contains(.isSparse) { size = min(1, size) }
+    return source.assurance(of: detail.dataOffset..<Bounds.sum(detail.dataOffset, size))
+  }
+
+  /// Whether the headers are sound up to an entry in which the bytes end.
+  public var endsEarly: Bool { listFault?.reason.hasPrefix("ends within") ?? false }
+}
