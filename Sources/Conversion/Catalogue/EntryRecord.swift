@@ -32,6 +32,8 @@ public struct EntryRecord: Sendable {
     public static let isInternal = Flags(rawValue: 16)
     /// Its bytes do not have its checksum.
     public static let isWrong = Flags(rawValue: 64)
+    /// Reading its bytes to their end compares them with a checksum, or that has been done.
+    public static let isChecked = Flags(rawValue: 128)
     /// No time is recorded.
     public static let isUndated = Flags(rawValue: 32)
   }

@@ -207,7 +207,19 @@ internal import WorkerKit
 
   /// The CRC-32 of entries that the library does not check, by their numbers, with their sizes.
   private(set) lazy var uncheckedSums: [Int: (crc: UInt32, size: Int64)] =
-    format == ARCHIVE_FORMAT_RAR ? RarHeader.storedSums(input) : [:]
+    switch format {
+    case ARCHIVE_FORMAT_RAR: RarHeader.storedSums(input)
+    case ARCHIVE_FORMAT_RAR_V5: RarHeader.storedSums5(input)
+    default: [:]
+    }
+
+  /// Whether reading an entry compares it with a checksum.
+  var hasChecksums: Bool {
+    [
+      ARCHIVE_FORMAT_7ZIP, ARCHIVE_FORMAT_RAR, ARCHIVE_FORMAT_RAR_V5, ARCHIVE_FORMAT_CAB, ARCHIVE_FORMAT_LHA,
+      ARCHIVE_FORMAT_XAR,
+    ].contains(format)
+  }
 
   /// The numbers of entries that are encrypted without the library's saying so.
   private(set) lazy var encrypted: Set<Int> =

@@ -72,8 +72,8 @@ public struct EntryLister {
     guard isWhole, let start, end == record.size else { return }
     record.flags.insert(.isStored)
     record.place = start
-    if let expected = CpioHeader.sum(archive.input, at: archive.headerPlace), expected != archive.sum(at: start, end) {
-      record.flags.insert(.isWrong)
+    if let expected = CpioHeader.sum(archive.input, at: archive.headerPlace) {
+      record.flags.insert(expected == archive.sum(at: start, end) ? .isChecked : .isWrong)
     }
   }
 }

@@ -79,6 +79,20 @@ enum RarHeader {
     return found
   }
 
+  /// The CRC-32 and the sizes of files of version 5 that are stored as they are, by their numbers in the archive: the
+  /// library compares only those of compressed ones.
+  static func storedSums5(_ input: JobInput) -> [Int: (crc: UInt32, size: Int64)] {
+    var (place, number, sums) = (startSize5, -1, [Int: (crc: UInt32, size: Int64)]())
+    while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
+      place = header.type == 5 ? placeBehindZeros(input, from: header.end) + startSize5 : header.end
+      guard header.type == 2 else { continue }
+      if header.flags & 8 == 0 { number += 1 }
+      // A file that continues in another part has its sum in the last one.
+      if let sum = header.storedSum, !header.isEncrypted { sums[number] = sum }
+    }
+    return sums
+  }
+
   /// Whether the last part of an archive of version 5 says that another one follows.
   static func goesOn5(_ input: JobInput) -> Bool {
     var (place, last) = (startSize5, false)
@@ -111,6 +125,8 @@ private struct Header5 {
   let isEncrypted: Bool
   /// The flags of an archive, or of its end.
   private(set) var own: UInt64?
+  /// The CRC-32 and the size of a file that is stored as it is. Nil if the header has none.
+  let storedSum: (crc: UInt32, size: Int64)?
   /// Where the next one is.
   let end: Int
 
@@ -130,6 +146,16 @@ private struct Header5 {
       }
       return nil
     }
+    func sumOfStored(_ fileFlags: UInt64) -> (crc: UInt32, size: Int64)? {
+      guard fileFlags & 4 != 0, fileFlags & 8 == 0, let size = number(), number() != nil else { return nil }
+      if fileFlags & 2 != 0 { place += 4 }
+      guard place <= input.count - 4 else { return nil }
+      let crc = unsafe UInt32(littleEndianBytes: input.bytes[place..<place + 4])
+      place += 4
+      // The method is in three bits.
+      guard let compression = number(), compression >> 7 & 7 == 0 else { return nil }
+      return (crc, Bounds.size(size))
+    }
     guard let size = number() else { return nil }
     let content = place
     guard let type = number(), let flags = number() else { return nil }
@@ -145,6 +171,7 @@ private struct Header5 {
     }
     own = number()
     self.type = type
+    storedSum = type == 2 ? own.flatMap { sumOfStored($0) } : nil
     guard size <= UInt64(input.count), dataSize <= UInt64(input.count) else { return nil }
     end = content + Int(size) + Int(dataSize)
     self.flags = flags

@@ -96,9 +96,11 @@ extension Archives {
       let head = try content.unchecked.head(ArchiveFormat.headSize, .blocking)
       if TarArchive.isStart(head) { return try list(content, headers: content.unchecked, file, memory) }
       if workers != nil, ListedFormat.isInside(packing) {
-        // The worker decompresses it once more.
-        let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content, .blocking)
-        if isListed { return try listedByWorker(bytes, file, memory, patience) }
+        let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content.unchecked, .blocking)
+        if isListed {
+          try content.finishChecks()
+          return try listedByWorker(content, file, memory, patience)
+        }
       }
       let attributes = PackedFile.FileAttributes(
         modified: file.attributes.modified, permissions: file.attributes.permissions)
@@ -127,17 +129,41 @@ extension Archives {
     }
   }
 
+  /// Lists an archive in a compressed file: whatever the checksums of that, which count where its entries are read.
+  private func listedByWorker(
+    _ content: UnpackedSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience
+  ) throws(Fault) -> ListedArchive {
+    let (revision, owner) = (StableHash(seed: file.revision).adding(1), file.source.item.soleOwner(file.attributes))
+    func subject(_ number: UInt64, _ bytes: any ByteSource) -> ConversionService.Subject {
+      ConversionService.Subject(
+        revision: revision.adding(number).value, owner: owner, path: { file.path },
+        open: { (_) throws(Fault) in
+          try bytes.verify()
+          return bytes
+        })
+    }
+    return try listedByWorker(
+      content, listing: subject(0, content.unchecked), subject(1, content), file, memory, patience)
+  }
+
   /// `start` is where the archive starts in the file.
   private func listedByWorker(
     _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience, from start: Int64 = 0
   ) throws(Fault) -> ListedArchive {
-    guard let workers else { throw Fault(.unsupported, "is of a format that needs the program ffarchive") }
     let subject = ConversionService.Subject(
       revision: file.revision, owner: file.source.item.soleOwner(file.attributes), path: { file.path },
       open: { (patience) throws(Fault) in Self.rest(of: try file.open(patience), from: start) })
-    let list = try workers.open(.entries, of: subject, patience)
+    return try listedByWorker(Self.rest(of: bytes, from: start), listing: subject, subject, file, memory, patience)
+  }
+
+  private func listedByWorker(
+    _ bytes: any ByteSource, listing: ConversionService.Subject, _ subject: ConversionService.Subject,
+    _ file: SourceState, _ memory: MemoryShare, _ patience: Patience
+  ) throws(Fault) -> ListedArchive {
+    guard let workers else { throw Fault(.unsupported, "is of a format that needs the program ffarchive") }
+    let list = try workers.open(.entries, of: listing, patience)
     return try ListedArchive(
-      list, of: Self.rest(of: bytes, from: start), subject, workers, modified: file.attributes.modified,
+      list, of: bytes, subject, workers, modified: file.attributes.modified,
       showingAllLinks: options.showsAllLinks,
       memory: memory)
   }

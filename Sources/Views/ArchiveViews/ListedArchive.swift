@@ -110,6 +110,16 @@ final class ListedArchive: OpenedArchive {
     return unpacked
   }
 
+  func assurance(of index: UInt32) -> Assurance? {
+    guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return Assurance.none }
+    let flags = EntryRecord.Flags(rawValue: detail.mark)
+    if flags.contains(.isStored) {
+      let stored = source.assurance(of: detail.place..<Bounds.sum(detail.place, entries.nodes[Int(index)].size))
+      if stored != .none { return stored }
+    }
+    return flags.contains(.isChecked) ? nil : Assurance.none
+  }
+
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
     guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return nil }
     do throws(Fault) { try check(EntryRecord.Flags(rawValue: detail.mark)) } catch { return error }

@@ -13,6 +13,7 @@ enum Advice {
     ("convert_memory", "mount with more memory for a conversion, such as -o convert_memory=4G"),
     ("max_size", "if you trust the archive, mount with a higher limit, such as -o max_size=10T"),
     ("max_ratio", "if you trust the archive, mount with a higher limit, such as -o max_ratio=10000"),
+    ("damaged=show", "take it from another copy; to read it all the same, mount with -o damaged=show"),
     ("memory=", "mount with more memory for names, such as -o memory=2G"),
     ("sandbox=weak", "ffmount doctor says what the system lacks; -o sandbox=weak converts with less protection"),
     ("could not be started", "install what converts: \(Converter.remedy())"),

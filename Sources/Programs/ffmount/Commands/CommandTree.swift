@@ -11,7 +11,8 @@ struct CommandTree {
   let path: FilePath
   let isFolder: Bool
 
-  init(_ given: String) throws {
+  /// - Parameter depth: the maximum number of archives in one another of which a listing shows the views; nil for the usual one.
+  init(_ given: String, depth: Int? = nil) throws {
     guard let resolved = unsafe realpath(given, nil) else {
       throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check the path)")
     }
@@ -21,6 +22,7 @@ struct CommandTree {
     isFolder = unsafe stat(resolved, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     var options = FileTree.Options()
     options.isWritable = false
+    if let depth { options.depth = depth }
     let folder = full.removingLastComponent()
     let isAlone = unsafe isFolder && access(folder.string, R_OK | X_OK) != 0
     do throws(FileTreeError) { tree = try FileTree(at: isAlone ? full : folder, options: options) } catch {

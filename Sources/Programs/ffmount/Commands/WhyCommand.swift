@@ -89,6 +89,7 @@ struct WhyCommand: ParsableCommand {
     switch state {
     case "estimate": "estimate: its size is not exact before it has been opened"
     case "failed": "failed: some of it cannot be read"
+    case "unverified": "unverified: a checksum of it has not been compared yet, or does not agree"
     default: "exact: all is well as far as is known"
     }
   }

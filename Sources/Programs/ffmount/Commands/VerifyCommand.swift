@@ -1,0 +1,60 @@
+import ArgumentParser
+import Assembly
+import FileTrees
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// `ffmount verify PATH`: compares all bytes in archives, mailboxes and compressed files with their checksums.
+struct VerifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Reads all that is inside archives, mailboxes and compressed files to find damage.",
+    usage: "ffmount verify PATH [--json]",
+    discussion: """
+      Archives in archives are read as well. Prints a line for each file that cannot be read or does not have its \
+      checksum, and a summary on standard error. The exit status is 1 if there is such a file.
+      """)
+
+  @Argument(help: "An archive, a mailbox, a compressed file, or a folder to look for them in.", completion: .file())
+  var path: String
+
+  @Flag(help: "Print a JSON object, or an object whose error says what is wrong.")
+  var json = false
+
+  func run() throws {
+    var isSound = true
+    try Refusal.reporting(asJSON: json) { isSound = try verify() }
+    if !isSound { throw ExitCode(ExitStatus.failure.rawValue) }
+  }
+
+  /// Returns whether all could be read.
+  private func verify() throws -> Bool {
+    try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
+    let place = try CommandTree(path, depth: VerifyWalk.depth)
+    let prefix = place.path.isEmpty ? FilePath(path) : FilePath(path).removingLastComponent()
+    let report = Mutex(VerifyReport(prefix: prefix.string, isJSON: json))
+    var progress = ProgressLine(path, size: 0, output: STDERR_FILENO, isShown: !json)
+    let isFolder = place.isFolder
+    do throws(FileTreeError) {
+      try place.finish { (tree, path) throws(FileTreeError) in
+        let walk = VerifyWalk(tree: tree) { event in report.withLock { $0.note(event) } }
+        if isFolder { try await walk.folder(path) } else { try await walk.file(path) }
+      } watch: {
+        let (done, total) = report.withLock { ($0.done, $0.total) }
+        progress.show(bytes: done, of: total)
+      }
+    } catch {
+      progress.clear()
+      throw Refusal(error.code == .unsupported ? .sourceUnsuitable : .failure, "cannot verify \(path): \(error.sentence)")
+    }
+    progress.clear()
+    return try report.withLock { report in
+      report.finish()
+      if let error = report.error {
+        throw Refusal(.failure, "cannot verify \(path): the result cannot be printed: \(describe(error))")
+      }
+      if !json { try? Output.write(Array("\(Terminal.shown(path)): \(report.summary)\n".utf8), to: STDERR_FILENO) }
+      return report.badCount == 0
+    }
+  }
+}
