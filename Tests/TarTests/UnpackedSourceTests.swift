@@ -107,7 +107,7 @@ import Testing
 }
 
 /// A file that counts what is read of it.
-private final class CountingSource: ByteSource {
+final class CountingSource: ByteSource {
   private let source: ByteArraySource
   private let read = Mutex(0)
   var size: Int64 { source.size }
@@ -126,7 +126,7 @@ private final class CountingSource: ByteSource {
 }
 
 /// A store in memory, which stores queued places when `settle` is called.
-private final class PlaceStore: RestartStore {
+final class PlaceStore: RestartStore {
   private let images = Mutex<[Int64: [UInt8]]>([:])
   private let waiting = Mutex<[@Sendable () -> [StoredRestartPoint]]>([])
 

@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+/// Archives with wrong checksums: every member that is read without an error is what was packed.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct DamagedArchiveTests {
+  @Test func noMemberIsReadWrongWithoutAnError() async throws {
+    try await withScratch { scratch in
+      try await script("damaged_archives.py", "make", scratch.source, scratch.path + "/originals")
+      for round in 0..<2 {
+        try await withMount(scratch) { mount in
+          let said = try await mount.shell("python3 -B \"$T/damaged_archives.py\" check \"$S\" .", scratch, limit: 100)
+          #expect(said == "some are right\n", "round \(round)")
+        }
+      }
+    }
+  }
+
+  private static let make = """
+    cd "$1/source"; seq 20000 > ../one; seq 30000 60000 > ../two
+    tar -C .. -cf - one two | gzip > good.tar.gz; cp good.tar.gz bad.tar.gz
+    python3 - bad.tar.gz <<'P'
+    import sys
+    with open(sys.argv[1], "r+b") as file:
+        file.seek(-8, 2); byte = file.read(1); file.seek(-8, 2); file.write(bytes([byte[0] ^ 1]))
+    P
+    gzip -c ../one > one.gz; mkdir deep; zip -q -0 deep/outer.zip bad.tar.gz good.tar.gz; echo text > deep/text
+    """
+
+  @Test func damageIsToldAndShownOnRequest() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let look = """
+        cat bad.tar.gz.contents/one 2>> $O/errors | wc -c
+        for f in bad.tar.gz.contents/one good.tar.gz.contents/one; do
+          getfattr --only-values -n user.ffmount.state $f; echo
+        done
+        """
+      try await withMount(scratch) { mount in
+        #expect(try await mount.shell(look, scratch) == "0\nfailed\nexact\n")
+        let why = try await mount.shell("getfattr --only-values -n user.ffmount.error bad.tar.gz.contents/two", scratch)
+        #expect(why.contains("expected CRC-32") && why.contains("at byte"), "\(why)")
+      }
+      try await withMount(scratch, options: ["-o", "damaged=show"]) { mount in
+        #expect(try await mount.shell(look, scratch) == "108894\nunverified\nexact\n")
+      }
+    }
+  }
+
+  @Test func verifyFindsWhatIsDamagedAtAnyDepth() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      func verify(_ words: String...) async throws -> MountChild.Result {
+        try await MountChild([MountProcess.binary, "verify"] + words, environment: environment).wait(atMost: 30)
+      }
+      let all = try await verify(scratch.source)
+      #expect(all.status == 1, "\(all.errors)")
+      let paths = all.lines.map { $0.split(separator: ":").first.map(String.init) ?? "" }.sorted()
+      let bad = ["bad.tar.gz.contents", "bad.tar.gz.contents/one", "bad.tar.gz.contents/two"]
+      #expect(
+        paths == (bad.map { "\(scratch.source)/\($0)" } + bad.map { "\(scratch.source)/deep/outer.zip.contents/\($0)" })
+          .sorted())
+      #expect(all.errors.contains("6 damaged"), "\(all.errors)")
+      let json = try await verify("--json", scratch.source + "/bad.tar.gz")
+      #expect(json.status == 1 && json.text.contains("\"withoutChecksum\": 0"), "\(json.text)")
+      let good = try await verify(scratch.source + "/good.tar.gz")
+      #expect(good.status == 0 && good.text.isEmpty && good.errors.contains("none is damaged"), "\(good.errors)")
+      let none = try await verify(scratch.source + "/deep/text")
+      #expect(none.status == 65 && none.errors.contains("is not an archive"), "\(none.errors)")
+    }
+  }
+
+  @Test func checksumsOfStoredFilesAreCompared() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1/source"; seq 3000 > ../f; (cd ..; echo f | cpio -o -H crc 2> /dev/null) > good.cpio
+        for a in good.cpio; do
+          python3 -c 'import sys; b = bytearray(sys.stdin.buffer.read()); b[3000] ^= 1; sys.stdout.buffer.write(b)' < $a > bad.cpio
+        done
+        python3 - <<'P'
+        import zlib
+        def number(value):
+            data = b""
+            while value > 127: data, value = data + bytes([value & 127 | 128]), value >> 7
+            return data + bytes([value])
+        def header(content): 
+            body = number(len(content)) + content
+            return zlib.crc32(body).to_bytes(4, "little") + body
+        data = open("../f", "rb").read()
+        for name, plain in [("good", data), ("bad", b"X" + data[1:])]:
+            file = b"".join(map(number, [2, 2, len(data), 4, len(data), 0o100644])) + zlib.crc32(data).to_bytes(4, "little")
+            file += number(0) + number(1) + number(1) + b"f"
+            archive = b"Rar!\\x1a\\x07\\x01\\0" + header(number(1) + number(0) + number(0)) + header(file) + plain
+            open(name + "5.rar", "wb").write(archive + header(number(5) + number(0) + number(0)))
+        P
+        gzip -k bad.cpio; gzip -k good.cpio; gzip -c good.cpio > wrong.cpio.gz
+        python3 - <<'P'
+        with open("wrong.cpio.gz", "r+b") as file:
+            file.seek(-8, 2); byte = file.read(1); file.seek(-8, 2); file.write(bytes([byte[0] ^ 1]))
+        P
+        """
+      let made = try await shell(make, scratch.path, MountScratch.package + "/Tests/Scripts")
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          for a in good.cpio good.cpio.gz good5.rar bad.cpio bad.cpio.gz wrong.cpio.gz bad5.rar; do
+            if cat $a.contents/f > $O/f 2>> $O/errors; then cmp $O/f "$2/f" && echo $a is read
+            else echo $a $(getfattr --only-values -n user.ffmount.state $a.contents/f); fi
+          done
+          """, scratch)
+        #expect(
+          said == """
+            good.cpio is read
+            good.cpio.gz is read
+            good5.rar is read
+            bad.cpio failed
+            bad.cpio.gz failed
+            wrong.cpio.gz failed
+            bad5.rar failed
+
+            """)
+      }
+    }
+  }
+}
