@@ -140,7 +140,7 @@ package final class Indexing: Sendable {
   /// One entry for each file in the index.
   package func entries() -> [Entry] {
     var entries: [[UInt8]: Entry] = [:]
-    for content in index.contents() where content.kind != ResultSizes.kind.number {
+    for content in index.contents() where ![ResultSizes.kind.number, NumberStore.kind.number].contains(content.kind) {
       var entry =
         entries[content.source]
         ?? Entry(size: index.textSize(ofSourcesStartingWith: content.source), usedAt: content.usedAt)
@@ -163,6 +163,7 @@ package final class Indexing: Sendable {
     let prefix = IndexedFile.prefix(device: status.device, inode: status.inode)
     let count = try index.forget(sourcesStartingWith: prefix)
     let source = try Source(name, in: RealFolder(root: root))
+    NumberStore.forget(ofFile: source, in: index)
     let recipes = ResultSizes.recipes(ofState: source.revision, in: index)
     ResultSizes.forget(state: source.revision, in: index)
     if let identity = try? source.open(.blocking).identity {

@@ -14,13 +14,26 @@ extension Mailbox {
     guard let mailboxes, !mailboxes.isEnding else { throw .ending }
     let bytes = try FileSource.settled(.blocking, file.open)
     let store = mailboxes.index.flatMap { index in bytes.identity.map { MailboxStore(index, $0) } }
+    let numbers = store == nil ? nil : NumberStore(ofFile: file.source, mailboxes.index)
     let known = store?.directory()
-    let directory = known.flatMap { $0.isOfPresent ? $0.directory : nil } ?? MailboxDirectory()
-    let earlier = known.flatMap { $0.isOfPresent ? nil : $0.directory }
+    var given: [[UInt32]] = []
+    if let store, let known, let head = numbers?.head() { given = store.numbers(in: known.directory, givenBy: head.id) }
+    // A file with two names has the numbers of one.
+    let isPresent = known.map { $0.isOfPresent && (given.count == $0.directory.blocks.count || numbers == nil) } ?? false
+    let directory = isPresent ? known?.directory ?? MailboxDirectory() : MailboxDirectory()
     try bytes.verify()
-    let opened = Opened(bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: earlier)
-    progress.update { progress in
+    let opened = Opened(
+      bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: isPresent ? nil : known?.directory,
+      earlierNumbers: given, numbers: numbers)
+    var shown = SerialNumbers()
+    if isPresent {
+      for number in given.joined() { shown.append(number) }
+      if numbers == nil { for number in 0..<directory.count { shown.append(UInt32(clamping: number + 1)) } }
+      shown.finish()
+    }
+    progress.update { [shown] progress in
       progress.opened = opened
+      progress.numbers = shown
       progress.directory = directory
       progress.isDone = directory.isWhole
     }
@@ -47,6 +60,7 @@ extension Mailbox {
       progress.fault = nil
       progress.isDone = false
       progress.directory = progress.directory.withoutRest
+      progress.numbers.cut(to: progress.directory.count)
     }
   }
 
@@ -63,9 +77,10 @@ extension Mailbox {
 
   /// Publishes what was found so far. A block that is not full is published together with the end: a reader that goes
   /// past it must see what ended the search.
-  func publish(_ directory: MailboxDirectory, endingWith fault: Fault? = nil) {
+  func publish(_ directory: MailboxDirectory, _ numbers: SerialNumbers, endingWith fault: Fault? = nil) {
     progress.update { progress in
       progress.directory = directory
+      progress.numbers = numbers
       progress.fault = fault
       progress.isDone = directory.isWhole || fault != nil
     }

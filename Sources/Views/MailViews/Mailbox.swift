@@ -25,6 +25,8 @@ final class Mailbox: Sendable {
     /// nil before the first access.
     var opened: Opened?
     var directory = MailboxDirectory()
+    /// The numbers of the messages found.
+    var numbers = SerialNumbers()
     var isDone = false
     var isRunning = false
     var isOver: Bool { isDone }
@@ -39,6 +41,10 @@ final class Mailbox: Sendable {
     let store: MailboxStore?
     /// The results for another state of the file, much of which may still apply.
     let earlier: MailboxDirectory?
+    /// The numbers of the messages in the blocks of `earlier`, as far as they are known.
+    let earlierNumbers: [[UInt32]]
+    /// The place of the numbers in the index.
+    let numbers: NumberStore?
   }
 
   init(_ file: SourceState, in mailboxes: Mailboxes) {
@@ -117,6 +123,30 @@ final class Mailbox: Sendable {
       guard progress.directory.isWhole, progress.fault == nil, let store = progress.opened?.store else { return nil }
       return MailboxContentStore(store, of: progress.directory.hash)
     }
+  }
+
+  // MARK: Numbers
+
+  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
+    try awaited(patience) { position < $0.count ? $0[position] : nil } ?? position + 1
+  }
+
+  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
+    try awaited(patience) { $0.position(of: number) }
+  }
+
+  /// An answer that the numbers of the messages found so far give, or those of all; nil if they do not.
+  private func awaited(_ patience: Patience, _ answer: (SerialNumbers) -> Int?) throws(Fault) -> Int? {
+    let (found, isDone) = progress.read { (answer($0.numbers), $0.isDone && $0.opened != nil && $0.fault == nil) }
+    if found != nil || isDone { return found }
+    if patience == .immediate { throw .later }
+    let opened = try open()
+    let result = try wait(opened) { progress -> Result<Int?, Fault>? in
+      if let found = answer(progress.numbers) { return .success(found) }
+      guard progress.isDone else { return nil }
+      return progress.fault.map { .failure($0) } ?? .success(nil)
+    }
+    return try result.get()
   }
 
   /// The bytes of a message. Blocks before the first access to the mailbox.

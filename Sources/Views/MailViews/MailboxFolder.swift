@@ -19,7 +19,7 @@ final class MailboxFolder: MadeItem {
   /// Avoids collisions with the inode numbers of other views of the file.
   static let mark: UInt64 = 0x6D62_6F78 << 32
 
-  /// The names listed last: most of them are looked up next.
+  /// The names listed last, by position: most of them are looked up next.
   private let listed = Mutex<(first: Int, names: [FileName])>((0, []))
 
   init(_ mailbox: any MessageSource, _ messages: MessageTable) {
@@ -32,24 +32,26 @@ final class MailboxFolder: MadeItem {
   }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    // The name contains the position; it is valid if the message there has this name.
-    guard let number = MessageRow.position(inFolderName: name), number > 0,
-      let row = try mailbox.row(at: number - 1, patience), folderName(row, at: number) == name
+    // The name contains the message's number; it is valid if the message has this name.
+    guard let number = MessageRow.position(inFolderName: name),
+      let position = try mailbox.position(ofSerial: number, patience),
+      let row = try mailbox.row(at: position, patience), folderName(row, at: position, number) == name
     else { return nil }
-    let folder = MessageFolder(shown(row, at: number - 1))
+    let folder = MessageFolder(shown(row, at: position, number))
     return Found(folder, try folder.attributes(patience))
   }
 
-  /// The folder name of the message with a number, 1 for the first.
-  private func folderName(_ row: MessageRow, at number: Int) -> FileName {
+  /// The folder name of the message at a position.
+  private func folderName(_ row: MessageRow, at position: Int, _ number: Int) -> FileName {
     let known = listed.withLock { listed in
-      listed.names.indices.contains(number - listed.first) ? listed.names[number - listed.first] : nil
+      listed.names.indices.contains(position - listed.first) ? listed.names[position - listed.first] : nil
     }
     return known ?? row.folderName(position: number)
   }
 
-  private func shown(_ row: MessageRow, at position: Int) -> ShownMessage {
-    ShownMessage(mailbox.file, .mailbox(mailbox, .init(row)), at: position, view: Self.view, messages)
+  private func shown(_ row: MessageRow, at position: Int, _ number: Int) -> ShownMessage {
+    ShownMessage(
+      mailbox.file, .mailbox(mailbox, .init(row)), at: position, serial: number, view: Self.view, messages)
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
@@ -68,7 +70,7 @@ final class MailboxFolder: MadeItem {
 
     init(_ folder: MailboxFolder) { self.folder = folder }
 
-    /// Where messages go, those behind have other positions, and so other names.
+    /// Where messages go, those behind have other positions.
     var outlivesChanges: Bool { folder.mailbox.losesMessages }
 
     func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
@@ -79,15 +81,20 @@ final class MailboxFolder: MadeItem {
         try folder.mailbox.checkEnd()
         return []
       }
-      let first = Int(place) + 1
-      let names = rows[start...].enumerated().map { index, row in row.folderName(position: first + index) }
-      folder.listed.withLock { $0 = (first, names) }
-      return rows[start...].enumerated().map { index, row in
-        let message = folder.shown(row, at: first + index - 1)
-        return ListedEntry(
-          name: ListedName(names[index]), inode: message.inode(MessagePart.folder.number), kind: .folder,
-          next: Int64(first + index))
+      var entries: [ListedEntry] = []
+      var names: [FileName] = []
+      for (position, row) in zip(Int(place)..., rows[start...]) {
+        let number = try folder.mailbox.serial(at: position, patience)
+        let name = row.folderName(position: number)
+        names.append(name)
+        let message = folder.shown(row, at: position, number)
+        entries.append(
+          ListedEntry(
+            name: ListedName(name), inode: message.inode(MessagePart.folder.number), kind: .folder,
+            next: Int64(position + 1)))
       }
+      folder.listed.withLock { [names] in $0 = (Int(place), names) }
+      return entries
     }
   }
 }

@@ -15,6 +15,9 @@ struct MailboxScan {
   private let bytes: HashedSource
   private var directory: MailboxDirectory
   private var batch: RowBatch
+  private var book: NumberBook
+  /// Messages of the earlier state behind the blocks that were taken over, by the offset of their separators.
+  private var hints: [Int64: NumberedRow] = [:]
 
   /// An upper bound on how far the scanner looks beyond a message to tell where it ends, in bytes.
   private static let mostLookedAhead: Int64 = 128 << 10
@@ -23,7 +26,9 @@ struct MailboxScan {
     self.mailbox = mailbox
     self.mailboxes = mailboxes
     self.opened = opened
-    directory = mailbox.progress.read { $0.directory }
+    let numbers: SerialNumbers
+    (directory, numbers) = mailbox.progress.read { ($0.directory, $0.numbers) }
+    book = NumberBook(opened.numbers, given: numbers)
     let watched = WatchedSource(opened.bytes) { [weak mailbox] offset throws(Fault) in
       mailbox?.readUpTo.store(offset, ordering: .relaxed)
     }
@@ -44,20 +49,26 @@ struct MailboxScan {
         rows.append(row)
         guard rows.count == MailboxDirectory.blockSize else { continue }
         add(rows)
-        mailbox.publish(directory)
         rows.removeAll(keepingCapacity: true)
-        if batch.isFull { batch.flush(directory) }
+        if batch.isDue {
+          flush()
+          mailbox.publish(directory, book.given)
+        }
       }
       // A message that declares a length may have been skipped unread.
       try bytes.reach(opened.bytes.size)
     } catch {
       if error.kind == .changed { throw error }
       // The next mount, or the next access, continues from here.
-      batch.flush(directory)
-      if error.isDelay { throw error }
-      // The rest is shown, but not stored: the last block stored so far is full.
+      flush()
+      if error.isDelay {
+        mailbox.publish(directory, book.given)
+        throw error
+      }
+      // The rest is shown, but only its numbers are stored: the last block stored so far is full.
       add(rows)
-      return mailbox.publish(directory, endingWith: error)
+      flush(isKept: false)
+      return mailbox.publish(directory, book.given, endingWith: error)
     }
     add(rows)
     // A file that changed meanwhile may have yielded a mixture.
@@ -69,14 +80,17 @@ struct MailboxScan {
     directory.hash = bytes.hash
     directory.isWhole = true
     // Flushed first, as waiters for the end may query `isKept` next.
-    batch.flush(directory)
-    mailbox.publish(directory)
+    flush()
+    book.finish()
+    mailbox.publish(directory, book.given)
   }
 
   /// Takes over the blocks of another state of the file, up to the first that differs in this one. Each is published to
   /// waiters as soon as it is verified.
   private mutating func takeOver(_ earlier: MailboxDirectory, from store: MailboxStore) throws(Fault) {
     var known = directory.blocks.count
+    // Those that are verified and not taken over.
+    var verified: [[MessageRow]] = []
     while known < earlier.blocks.count {
       let count = min(MailboxDirectory.blockSize, earlier.count - known * MailboxDirectory.blockSize)
       let next = known + 1 < earlier.blocks.count ? earlier.blocks[known + 1] : earlier.end
@@ -84,6 +98,7 @@ struct MailboxScan {
         rows.last?.end == next, try SummedRows.areThere(rows, in: bytes)
       else { break }
       known += 1
+      verified.append(rows)
       // The last one may have been truncated at the file's end; and the scanner looks beyond a block to tell where it
       // ends.
       var sure = known - 1
@@ -91,13 +106,41 @@ struct MailboxScan {
         while sure > 0, next - earlier.blocks[sure] < Self.mostLookedAhead { sure -= 1 }
       }
       guard sure > directory.blocks.count else { continue }
+      let first = directory.blocks.count
       directory.blocks = Array(earlier.blocks[..<sure])
       directory.count = sure * MailboxDirectory.blockSize
       directory.end = earlier.blocks[sure]
       directory.hash = bytes.hash
-      mailbox.publish(directory)
+      take(verified.prefix(sure - first), from: first, in: store)
+      verified.removeFirst(sure - first)
+      mailbox.publish(directory, book.given)
+    }
+    for (block, rows) in verified.enumerated() {
+      guard let numbers = earlierNumbers(directory.blocks.count + block, rows.count) else { break }
+      for (row, number) in zip(rows, numbers) { hints[row.separator] = NumberedRow(row: row, number: number) }
     }
     if known < earlier.blocks.count { store.forgetBlocks(from: directory.blocks.count) }
+  }
+
+  /// Takes the numbers of blocks that are taken over; gives those that are not stored, and stores them.
+  private mutating func take(_ blocks: ArraySlice<[MessageRow]>, from first: Int, in store: MailboxStore) {
+    var changed: [MailboxBlock] = []
+    for (number, rows) in zip(first..., blocks) {
+      if let numbers = earlierNumbers(number, rows.count) {
+        book.take(numbers)
+        continue
+      }
+      let start = book.given.count
+      book.add(rows.map { NumberBook.Key($0) })
+      changed.append(
+        MailboxBlock(number: number, rows: rows, numbers: (start..<book.given.count).map { UInt32(book.given[$0]) }))
+    }
+    if !changed.isEmpty { _ = store.store(changed, numberedBy: book.id, directory, path: opened.path) }
+  }
+
+  private func earlierNumbers(_ block: Int, _ count: Int) -> [UInt32]? {
+    guard block < opened.earlierNumbers.count, opened.earlierNumbers[block].count == count else { return nil }
+    return opened.earlierNumbers[block]
   }
 
   /// Adds a block, which is not published yet.
@@ -109,7 +152,13 @@ struct MailboxScan {
     directory.end = last.end
     directory.hash = bytes.hash
     batch.add(number, rows)
-    mailboxes.blocks.insert(
-      rows, for: Mailboxes.Place(state: mailbox.file.state, number: number), cost: Mailboxes.blockCost)
+  }
+
+  /// Numbers the blocks that were added and stores them, if `isKept`. They can be published then.
+  private mutating func flush(isKept: Bool = true) {
+    for block in batch.flush(directory, &book, hints, isKept: isKept) {
+      mailboxes.blocks.insert(
+        block.rows, for: Mailboxes.Place(state: mailbox.file.state, number: block.number), cost: Mailboxes.blockCost)
+    }
   }
 }

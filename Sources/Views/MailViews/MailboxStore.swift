@@ -15,7 +15,7 @@ package struct MailboxStore: Sendable {
   let state: [UInt8]
 
   /// Incremented whenever the format of rows or directories changes.
-  package static let kind = IndexKind(number: 2, version: 3)
+  package static let kind = IndexKind(number: 2, version: 4)
   private static let directoryKey: [UInt8] = [0]
   /// For display: the file's path.
   private static let pathKey: [UInt8] = [2]
@@ -31,6 +31,7 @@ package struct MailboxStore: Sendable {
   }
 
   private static func key(_ block: Int) -> [UInt8] { [1] + [UInt8](bigEndian: UInt64(block)) }
+  private static func numbersKey(_ block: Int) -> [UInt8] { [3] + [UInt8](bigEndian: UInt64(block)) }
 
   /// The stored directory, of the file's present state or another one.
   func directory() -> (directory: MailboxDirectory, isOfPresent: Bool)? {
@@ -41,13 +42,16 @@ package struct MailboxStore: Sendable {
   }
 
   /// Stores blocks and the directory that includes them, all or nothing. Returns whether they are stored.
-  func store(_ blocks: [(number: Int, rows: [MessageRow])], _ directory: MailboxDirectory, path: String?) -> Bool {
+  func store(
+    _ blocks: [MailboxBlock], numberedBy id: [UInt8], _ directory: MailboxDirectory, path: String?
+  ) -> Bool {
     var records = [IndexRecord(key: Self.directoryKey, value: state + directory.packed)]
     if let path { records.append(IndexRecord(key: Self.pathKey, value: Array(path.utf8))) }
     for block in blocks {
       var value: [UInt8] = []
       for row in block.rows { row.append(to: &value) }
       records.append(IndexRecord(key: Self.key(block.number), value: value))
+      records.append(IndexRecord(key: Self.numbersKey(block.number), value: id + block.packedNumbers))
     }
     return index.store(records, Self.kind, of: source)
   }
@@ -67,9 +71,24 @@ package struct MailboxStore: Sendable {
     return rows
   }
 
+  /// The numbers of the messages in each block, as far as those of the book with an id are stored.
+  func numbers(in directory: MailboxDirectory, givenBy id: [UInt8]) -> [[UInt32]] {
+    var blocks: [[UInt32]] = []
+    for record in index.records(of: source, Self.kind, from: Self.numbersKey(0), through: Self.numbersKey(.max)) {
+      let block = blocks.count
+      guard block < directory.blocks.count, record.key == Self.numbersKey(block), record.value.starts(with: id)
+      else { break }
+      let count = min(MailboxDirectory.blockSize, directory.count - block * MailboxDirectory.blockSize)
+      guard let numbers = MailboxBlock.numbers(record.value.dropFirst(id.count), count: count) else { break }
+      blocks.append(numbers)
+    }
+    return blocks
+  }
+
   /// Removes the blocks from `block` on, which differ in the present state.
   func forgetBlocks(from block: Int) {
     index.forget(source, Self.kind, from: Self.key(block), through: Self.key(.max))
+    index.forget(source, Self.kind, from: Self.numbersKey(block), through: Self.numbersKey(.max))
   }
 
   /// Whether the index has all messages of the present state.

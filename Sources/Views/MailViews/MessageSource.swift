@@ -31,6 +31,10 @@ protocol MessageSource: AnyObject, Sendable {
 
   /// The messages of a block of `MailboxDirectory.blockSize`; none past the last one.
   func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow]
+  /// The number in the name of the message at a position, which there is. It stays while messages come and go.
+  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int
+  /// The position of the message with a number in its name; nil if there is none.
+  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int?
   /// The number of messages, once all have been found.
   func count(_ patience: Patience) throws(Fault) -> Int
   /// Throws the fault that ended the search early: for readers past the last message found.
@@ -96,6 +100,11 @@ extension MessageSource {
     if place < rows.count { return rows[place] }
     try checkEnd()
     return nil
+  }
+
+  /// The name of the folder of a message.
+  func folderName(of row: MessageRow, at position: Int, _ patience: Patience) throws(Fault) -> FileName {
+    row.folderName(position: try serial(at: position, patience))
   }
 
   /// Parses a message; nil if the file is damaged there, or the message has gone, which does not affect other messages. Blocks.

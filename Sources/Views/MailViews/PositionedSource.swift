@@ -25,7 +25,8 @@ extension PositionedSource {
 
   func places(of position: Int) -> [String] {
     // Found already, or the message would not be shown.
-    guard let row = try? row(at: position, .blocking) else { return [file.path] }
-    return ["\(file.path)\(MessagesView.suffix)/\(row.folderName(position: position + 1).text)"]
+    guard let row = try? row(at: position, .blocking), let name = try? folderName(of: row, at: position, .blocking)
+    else { return [file.path] }
+    return ["\(file.path)\(MessagesView.suffix)/\(name.text)"]
   }
 }

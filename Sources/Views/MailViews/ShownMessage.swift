@@ -33,16 +33,19 @@ final class ShownMessage: Sendable {
   let view: String
   /// The position in the file, from 0.
   let position: Int
+  /// The number in its name, from 1.
+  private let serial: Int
   private let origin: Origin
   private let messages: MessageTable
 
   /// Messages up to this size are parsed on the requesting thread, in bytes.
   private static let promptSize: Int64 = 128 << 10
 
-  init(_ file: SourceState, _ origin: Origin, at position: Int, view: String, _ messages: MessageTable) {
+  init(_ file: SourceState, _ origin: Origin, at position: Int, serial: Int = 1, view: String, _ messages: MessageTable) {
     self.file = file
     self.origin = origin
     self.position = position
+    self.serial = serial
     self.view = view
     self.messages = messages
   }
@@ -117,20 +120,24 @@ final class ShownMessage: Sendable {
   }
 
   /// The inode number of the message's folder, or of a file in it.
-  func inode(_ part: UInt64) -> UInt64 { Self.inode(file, position, part) }
+  func inode(_ part: UInt64) -> UInt64 { Self.inode(file, serial, part) }
 
-  /// The same for the message at a position in a file.
-  static func inode(_ file: SourceState, _ position: Int, _ part: UInt64) -> UInt64 {
-    part < partsInRow
-      ? file.inode(mark, UInt64(position) * partsInRow + part)
-      : file.inode(mark ^ part, UInt64(position))
+  /// The inode number of a part of the message with a number in its name.
+  static func inode(_ file: SourceState, _ serial: Int, _ part: UInt64) -> UInt64 {
+    let number = UInt64(max(0, serial - 1))
+    return part < partsInRow ? file.inode(mark, number * partsInRow + part) : file.inode(mark ^ part, number)
+  }
+
+  /// The inode number of a message's folder in a folder of the views, `place`, and that of the attachments in it.
+  static func folderInode(_ file: SourceState, _ serial: Int, at place: UInt64, _ part: MessagePart = .folder) -> UInt64 {
+    file.inode(place, 2 * UInt64(max(0, serial - 1)) + (part == .attachments ? 1 : 0))
   }
 
   /// The inode number of one of the message's folders: different at each location, since a folder that appears twice is
   /// taken for a loop. The files in it keep theirs.
   func folderInode(_ part: MessagePart, at place: UInt64) -> UInt64 {
     if place == 0 { return inode(part.number) }
-    return file.inode(place, 2 * UInt64(position) + (part == .attachments ? 1 : 0))
+    return Self.folderInode(file, serial, at: place, part)
   }
 
   func attributes(of part: MessagePart, at place: UInt64, _ patience: Patience) throws(Fault) -> Attributes {

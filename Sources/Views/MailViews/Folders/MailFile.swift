@@ -100,6 +100,22 @@ struct MailFile: Sendable {
   static func isNumber(_ name: FileName) -> Bool { name.count <= 12 && name.bytes.allSatisfy(\.isDigit) }
 }
 
+extension NumberBook.Key {
+  /// A file of a folder of mail. The names in a Maildir, and of Apple Mail's files, are given once; other files may be renamed.
+  init(_ file: MailFile, isInMaildir: Bool) {
+    exact = file.hash == 0 ? 1 : file.hash
+    let identity = file.identity
+    if isInMaildir || file.isAppleMail {
+      likely = identity.name
+    } else {
+      likely =
+        StableHash(seed: identity.inode).adding(UInt64(bitPattern: identity.size))
+        .adding(UInt64(bitPattern: identity.modified.seconds))
+        .adding(UInt64(UInt32(bitPattern: identity.modified.nanoseconds))).value
+    }
+  }
+}
+
 extension UInt8 {
   fileprivate var isDigit: Bool { self >= 0x30 && self <= 0x39 }
 }

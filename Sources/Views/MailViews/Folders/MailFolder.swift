@@ -19,6 +19,8 @@ final class MailFolder: NumberedSource {
   /// The messages' numbers, and where they are stored.
   private struct Known: Sendable {
     let numbers: MessageNumbers
+    /// The numbers in their names, by position.
+    let serials: SerialNumbers
     let count: Int
     let store: FolderStore?
     /// Identifies what is derived from all messages.
@@ -59,6 +61,9 @@ final class MailFolder: NumberedSource {
       }
     }
     let numbers = stored ?? MessageNumbers(of: files.files)
+    var book = NumberBook(numberStore(mailboxes.index))
+    book.add(files.files.map { NumberBook.Key($0, isInMaildir: files.list.isMaildir) })
+    book.finish()
     var hashes = (StableHash(), StableHash(seed: 1))
     for (number, file) in zip(numbers.numbers, files.files) {
       let word = UInt64(number) << 8 | UInt64(file.state.rawValue)
@@ -66,11 +71,32 @@ final class MailFolder: NumberedSource {
       hashes.1.combine(word)
     }
     let found = Known(
-      numbers: numbers, count: numbers.count, store: stored == nil ? nil : store,
+      numbers: numbers, serials: book.given, count: numbers.count, store: stored == nil ? nil : store,
       state: numbers.epoch + [UInt8](bigEndian: [hashes.0.value, hashes.1.value]))
     known.withLock { $0 = found }
     mailboxes.keep(self)
     return found
+  }
+
+  /// The place of the numbers in the names. A folder in an archive has one, too.
+  private func numberStore(_ index: Index?) -> NumberStore? {
+    guard let identity = files.identity else { return NumberStore(ofFile: file.source, index) }
+    return index.map { NumberStore(of: identity, isTree: false, $0) }
+  }
+
+  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
+    let serials = try serials(patience)
+    return position < serials.count ? serials[position] : position + 1
+  }
+
+  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
+    try serials(patience).position(of: number)
+  }
+
+  private func serials(_ patience: Patience) throws(Fault) -> SerialNumbers {
+    if let known = known.withLock({ $0 }) { return known.serials }
+    if patience == .immediate { throw .later }
+    return try numbering().serials
   }
 
   var store: MailboxContentStore? {

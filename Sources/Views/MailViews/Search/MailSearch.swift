@@ -36,7 +36,7 @@ package struct MailSearch: Sendable {
   package func hit(_ number: Int, of results: Results) throws(Fault) -> Indexing.Hit? {
     let position = Int(results.positions[number])
     guard let row = try sorted.mailbox.row(at: position, .blocking) else { return nil }
-    let name = row.folderName(position: position + 1)
+    let name = try sorted.mailbox.folderName(of: row, at: position, .blocking)
     let folder = sorted.file.source.name.appending(MessagesView.suffix)
     return Indexing.Hit(
       path: "\(folder.text)/\(name.text)", date: row.date, zone: row.zone, sender: row.shownSender,

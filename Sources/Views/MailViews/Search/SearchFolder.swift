@@ -61,12 +61,14 @@ final class QueryFolder: ViewFolder {
       let notice = SearchNotice(sorted, place, percent: percent)
       return Found(notice, try notice.attributes(patience))
     }
-    guard let number = MessageRow.position(inFolderName: name), number > 0 else { return nil }
+    guard let number = MessageRow.position(inFolderName: name),
+      let position = try sorted.mailbox.position(ofSerial: number, patience)
+    else { return nil }
     // A message that matched still matches.
-    if sorted.search.part(query)?.contains(number - 1) != true {
-      guard try results(part: .justNow, patience)?.contains(number - 1) ?? false else { return nil }
+    if sorted.search.part(query)?.contains(position) != true {
+      guard try results(part: .justNow, patience)?.contains(position) ?? false else { return nil }
     }
-    return try messageFolder(at: number - 1, named: name, patience)
+    return try messageFolder(at: position, named: name, patience)
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {

@@ -17,6 +17,7 @@ final class MailStore: PositionedSource {
   private weak let mailboxes: Mailboxes?
   private let turn = BlockingLock()
   private let state = Mutex(State())
+  private let numberer: OrderedNumberer
 
   private struct State {
     var list: (any ByteSource)?
@@ -38,6 +39,7 @@ final class MailStore: PositionedSource {
     self.file = file
     self.workers = workers
     self.mailboxes = mailboxes
+    numberer = OrderedNumberer(NumberStore(ofFile: file.source, mailboxes.index))
   }
 
   var fault: Fault? { state.withLock { $0.fault } }
@@ -242,6 +244,14 @@ final class MailStore: PositionedSource {
   }
 
   // MARK: Numbers
+
+  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
+    try numberer.find(patience, { position < $0.count ? $0[position] : nil }, in: self) ?? position + 1
+  }
+
+  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
+    try numberer.find(patience, { $0.position(of: number) }, in: self)
+  }
 
   var wordsPlace: WordsPlace? {
     guard mailboxes?.index != nil, let place = state.withLock({ $0.place }) else { return nil }

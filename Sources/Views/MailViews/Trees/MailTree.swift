@@ -55,13 +55,23 @@ final class MailTree: MessageSource {
     defer { turn.unlock() }
     if let made = made.withLock({ $0 }) { return made }
     guard let mailboxes, !mailboxes.isEnding else { throw .ending }
-    let composition = try TreeComposition(of: members, in: mailboxes)
+    let composition = try TreeComposition(of: members, numberStore(mailboxes.index), in: mailboxes)
     made.withLock { $0 = composition }
     mailboxes.keep(self)
     return composition
   }
 
   func count(_ patience: Patience) throws(Fault) -> Int { try composition(patience).count }
+
+  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
+    let serials = try composition(patience).serials
+    return position < serials.count ? serials[position] : position + 1
+  }
+
+  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
+    try composition(patience).serials.position(of: number)
+  }
+
   func parts() throws(Fault) -> [SourcePart] { try composition().parts }
 
   func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
@@ -125,6 +135,11 @@ final class MailTree: MessageSource {
   }
 
   // MARK: Index
+
+  private func numberStore(_ index: Index?) -> NumberStore? {
+    guard let identity else { return NumberStore(ofFile: file.source, index) }
+    return index.map { NumberStore(of: identity, isTree: true, $0) }
+  }
 
   var store: MailboxContentStore? {
     guard let index = mailboxes?.index, let identity, let state = made.withLock({ $0?.state }) else { return nil }

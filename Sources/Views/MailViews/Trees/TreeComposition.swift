@@ -23,6 +23,9 @@ struct TreeComposition: Sendable {
   /// Why messages of a mailbox are missing.
   private(set) var fault: Fault?
 
+  /// The numbers in the names of the messages, by position.
+  private(set) var serials: SerialNumbers
+
   var count: Int { shown.count }
 
   func place(of position: Int) -> (part: Int, position: Int) {
@@ -30,7 +33,9 @@ struct TreeComposition: Sendable {
   }
 
   /// Waits for all messages of all mailboxes. Blocks.
-  init(of members: [MailTree.Part], in mailboxes: Mailboxes) throws(Fault) {
+  init(of members: [MailTree.Part], _ numbers: NumberStore?, in mailboxes: Mailboxes) throws(Fault) {
+    var book = NumberBook(numbers)
+    var keys: [NumberBook.Key] = []
     var ids: [[UInt64]] = []
     for member in members {
       var own: [UInt64] = []
@@ -60,6 +65,7 @@ struct TreeComposition: Sendable {
         } else {
           positions.append(UInt32(shown.count))
           shown.append(place)
+          keys.append(try NumberBook.Key(member, at: position, id: ids[number][position]))
         }
       }
       all.append(SourcePart(member.source, at: positions, first..<shown.count))
@@ -71,7 +77,22 @@ struct TreeComposition: Sendable {
         names.1.combine(bytes)
       }
     }
+    book.add(keys)
+    book.finish()
+    serials = book.given
     if isNamed { state = [UInt8](bigEndian: [names.0.value, names.1.value]) }
+  }
+}
+
+extension NumberBook.Key {
+  /// A message of a mailbox in a tree: its number there, and the hash of its id, by which a copy in another mailbox has the
+  /// number of one that has gone.
+  fileprivate init(_ member: MailTree.Part, at position: Int, id: UInt64) throws(Fault) {
+    var hash = StableHash(seed: UInt64(try member.source.serial(at: position, .blocking)))
+    hash.combine(member.label.utf8)
+    hash.combine(member.source.file.source.name.bytes)
+    exact = hash.value | 1
+    likely = id
   }
 }
 

@@ -49,12 +49,16 @@ final class AttachmentListing<Numbers: RandomAccessCollection & Sendable>: Listi
 
   func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
     guard place >= 0, place < numbers.count else { return [] }
-    return numbers.dropFirst(Int(place)).prefix(blockSize).enumerated().map { index, number in
+    var entries: [ListedEntry] = []
+    for number in numbers.dropFirst(Int(place)).prefix(blockSize) {
       let (position, part) = list.place(Int(number))
-      return ListedEntry(
-        name: ListedName(FileName(list.name(Int(number)))),
-        inode: ShownMessage.inode(folder.sorted.file, position, MessagePart.attachment(part).number), kind: .file,
-        next: place + Int64(index) + 1)
+      let serial = try folder.sorted.mailbox.serial(at: position, patience)
+      entries.append(
+        ListedEntry(
+          name: ListedName(FileName(list.name(Int(number)))),
+          inode: ShownMessage.inode(folder.sorted.file, serial, MessagePart.attachment(part).number), kind: .file,
+          next: place + Int64(entries.count) + 1))
     }
+    return entries
   }
 }

@@ -31,10 +31,11 @@ final class GroupFolder: ViewFolder {
         return Found(folder, try folder.attributes(patience))
       }
     }
-    guard let number = MessageRow.position(inFolderName: name), number > 0, let group = groups.group(named: path[...]),
-      groups.contains(number - 1, in: group)
+    guard let number = MessageRow.position(inFolderName: name), let group = groups.group(named: path[...]),
+      let position = try sorted.mailbox.position(ofSerial: number, patience),
+      groups.contains(position, in: group)
     else { return nil }
-    return try messageFolder(at: number - 1, named: name, patience)
+    return try messageFolder(at: position, named: name, patience)
   }
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {

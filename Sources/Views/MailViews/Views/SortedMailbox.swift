@@ -186,18 +186,20 @@ final class SortedMailbox: Sendable {
     let place = Mailboxes.Place(state: file.state, number: number)
     if let known = mailboxes.shown[place] { return known }
     let rows = try mailbox.rows(ofBlock: number, patience)
-    let block = ShownBlock(rows, first: number * MailboxDirectory.blockSize)
+    let block = try ShownBlock(rows) { (index) throws(Fault) in
+      try mailbox.serial(at: number * MailboxDirectory.blockSize + index, patience)
+    }
     if rows.count == MailboxDirectory.blockSize || mailbox.reach.isDone {
       mailboxes.shown.insert(block, for: place, cost: block.cost)
     }
     return block
   }
 
-  /// The name of a message's folder; nil past the last message.
-  func name(at position: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8>? {
+  /// The name of a message's folder, and the number in it; nil past the last message.
+  func name(at position: Int, _ patience: Patience) throws(Fault) -> (serial: Int, text: ArraySlice<UInt8>)? {
     let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
     let block = try block(number, patience)
-    return index < block.count ? block.name(index) : nil
+    return index < block.count ? (block.serial(index), block.name(index)) : nil
   }
 
   /// The message at a position, which must exist.
@@ -206,6 +208,7 @@ final class SortedMailbox: Sendable {
     let block = try block(number, patience)
     guard index < block.count else { throw .notFound }
     return ShownMessage(
-      file, .mailbox(mailbox, block.stretch(index)), at: position, view: Self.view, mailboxes.messages)
+      file, .mailbox(mailbox, block.stretch(index)), at: position, serial: block.serial(index), view: Self.view,
+      mailboxes.messages)
   }
 }

@@ -26,7 +26,7 @@ extension ViewFolder {
 
   /// The folder of the message at a position, if `name` is its name.
   func messageFolder(at position: Int, named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    guard try sorted.name(at: position, patience) == name.bytes else { return nil }
+    guard try sorted.name(at: position, patience)?.text == name.bytes else { return nil }
     let folder = MessageFolder(
       try sorted.message(at: position, patience), at: place, sorted.attachments.shape(at: position))
     return Found(folder, try folder.attributes(patience))
@@ -42,7 +42,8 @@ extension ViewFolder {
       guard let name = try sorted.name(at: Int(position), patience) else { break }
       entries.append(
         ListedEntry(
-          name: ListedName(FileName(name)), inode: sorted.file.inode(place, 2 * UInt64(position)), kind: .folder,
+          name: ListedName(FileName(name.text)),
+          inode: ShownMessage.folderInode(sorted.file, name.serial, at: place), kind: .folder,
           next: next + Int64(entries.count)))
     }
     return entries

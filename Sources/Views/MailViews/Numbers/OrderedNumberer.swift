@@ -1,0 +1,43 @@
+internal import Bytes
+internal import Mail
+internal import Synchronization
+internal import Threads
+internal import Tree
+
+/// Numbers the messages of a source in order, block by block, as far as they are asked for.
+final class OrderedNumberer: Sendable {
+  private let store: NumberStore?
+  /// Held while messages are numbered.
+  private let turn = BlockingLock()
+  /// Used with `turn` held.
+  private let book = Mutex<NumberBook?>(nil)
+  private let given = Mutex((numbers: SerialNumbers(), isWhole: false))
+
+  init(_ store: NumberStore?) { self.store = store }
+
+  /// Returns an answer that the numbers of the messages found so far give, or those of all; nil if they do not.
+  func find(
+    _ patience: Patience, _ answer: (SerialNumbers) -> Int?, in source: any MessageSource
+  ) throws(Fault) -> Int? {
+    let (found, isWhole) = given.withLock { (answer($0.numbers), $0.isWhole) }
+    if found != nil || isWhole { return found }
+    if patience == .immediate { throw .later }
+    try turn.lock()
+    defer { turn.unlock() }
+    var book = self.book.withLock { $0.take() } ?? NumberBook(store)
+    defer { self.book.withLock { [book] in $0 = book } }
+    while true {
+      if let found = answer(book.given) { return found }
+      let (block, start) = book.given.count.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+      let rows = try source.rows(ofBlock: block, .blocking).dropFirst(start)
+      if rows.isEmpty {
+        try source.checkEnd()
+        book.finish()
+      } else {
+        book.add(rows.map { NumberBook.Key($0) })
+      }
+      given.withLock { [book, isWhole = rows.isEmpty] in $0 = (book.given, isWhole) }
+      if rows.isEmpty { return nil }
+    }
+  }
+}
