@@ -55,7 +55,8 @@ public final class FolderReader: Sendable {
     var viewName: FileName?
     /// The cookie of the last row that was taken.
     var cookie: UInt64 = 0
-    /// The listing's offset after the block.
+    /// The listing's offsets before and after the block.
+    var start: Int64 = 0
     var place: Int64 = 0
     /// The start of each block read so far, for seeking back to a cookie.
     var blocks: [(cookie: UInt64, place: Int64)] = []
@@ -67,7 +68,7 @@ public final class FolderReader: Sendable {
 
     /// Continues after a row that ended a block.
     mutating func goBack(to cookie: UInt64, at place: Int64) {
-      (self.cookie, self.place) = (cookie, place)
+      (self.cookie, self.place, start) = (cookie, place, place)
       (entries, nextEntry, views) = ([], 0, [])
       (ahead, refused) = (nil, nil)
       (file, view, fileName, viewName) = (nil, nil, nil, nil)
@@ -218,38 +219,60 @@ public final class FolderReader: Sendable {
     let sourceState = item.sourceState
     if sourceState == state.sourceState { return }
     let listing = try item.listing(patience)
-    let last = state.nextEntry > 0 ? state.entries[state.nextEntry - 1].name.fileName : nil
-    let start = state.blocks.last?.place ?? 0
-    var position: (rest: ArraySlice<ListedEntry>, place: Int64)?
-    if let last {
+    let listed = state.entries.prefix(state.nextEntry)
+    if !listed.isEmpty {
       // It is usually still in the same block.
-      position = try find(last, in: listing, from: start, patience)
-      if position == nil { position = try find(last, in: listing, from: 0, patience) }
-      if position == nil {
-        let entries = try listing.entries(after: start, patience)
-        position = (entries.dropFirst(state.nextEntry), entries.last?.next ?? start)
+      var position = try find(lastOf: listed, in: listing, from: state.start, patience)
+      if position == nil { position = try find(lastOf: listed, in: listing, from: 0, patience) }
+      if let position {
+        // What precedes is kept: the entry may go next.
+        state.entries = Array(listed[...position.entry] + position.rest)
+        (state.nextEntry, state.start, state.place) = (position.entry + 1, position.start, position.place)
+      } else {
+        let entries = try listing.entries(after: state.start, patience)
+        state.entries = Array(listed + entries.dropFirst(state.nextEntry))
+        state.place = entries.last?.next ?? state.start
       }
+    } else {
+      state.entries = []
     }
     state.listing = listing
     state.sourceState = sourceState
     state.ahead = nil
     state.blocks = []
-    state.entries = last == nil ? [] : [state.entries[state.nextEntry - 1]] + (position?.rest ?? [])
-    state.nextEntry = last == nil ? 0 : 1
-    state.place = position?.place ?? state.place
   }
 
-  /// The entries after a name in its block, the first from `place` on, and the offset after the block.
+  /// Where a listing continues: behind an entry of the earlier one.
+  private struct Continuation {
+    /// The index of that entry.
+    var entry: Int
+    /// The entries after it in its block, and the offsets before and after the block.
+    var rest: ArraySlice<ListedEntry>
+    var start: Int64
+    var place: Int64
+  }
+
+  /// Finds the last of the entries that a listing still has, from the block at `place` on.
   private func find(
-    _ name: FileName, in listing: any Listing, from place: Int64, _ patience: Patience
-  ) throws(Fault) -> (rest: ArraySlice<ListedEntry>, place: Int64)? {
+    lastOf listed: ArraySlice<ListedEntry>, in listing: any Listing, from place: Int64, _ patience: Patience
+  ) throws(Fault) -> Continuation? {
+    let indices = Dictionary(
+      listed.indices.map { (listed[$0].name.fileName, $0) }, uniquingKeysWith: { _, last in last })
+    var found: Continuation?
     var place = place
-    while true {
+    while found?.entry != listed.indices.last {
       let entries = try listing.entries(after: place, patience)
-      guard let last = entries.last else { return nil }
+      guard let last = entries.last else { break }
+      let before = found?.entry
+      for (offset, entry) in entries.enumerated() {
+        guard let index = indices[entry.name.fileName], index > found?.entry ?? -1 else { continue }
+        found = Continuation(entry: index, rest: entries[(offset + 1)...], start: place, place: last.next)
+      }
       place = last.next
-      if let found = entries.firstIndex(where: { $0.name.fileName == name }) { return (entries[(found + 1)...], place) }
+      // Those behind it have gone.
+      if before != nil, found?.entry == before { break }
     }
+    return found
   }
 
   private func seek(_ state: inout State, _ cookie: UInt64, _ patience: Patience) throws(Fault) {
@@ -282,7 +305,7 @@ public final class FolderReader: Sendable {
       }
       state.entries = entries
       state.nextEntry = 0
-      state.place = last.next
+      (state.start, state.place) = (state.place, last.next)
     }
     let entry = state.entries[state.nextEntry]
     // May throw, so the position is advanced afterwards.

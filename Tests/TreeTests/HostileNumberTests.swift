@@ -79,7 +79,8 @@ import Unpacking
         if sizes.known("text", inState: source.revision) != nil { found.insert("size") }
         guard let bytes = try? source.open(.blocking), let identity = bytes.identity else { continue }
         let store = MailboxStore(index, identity)
-        if let (directory, isOfPresent) = store.directory(), isOfPresent {
+        if let stored = store.directory(), stored.isOfPresent {
+          let directory = stored.directory
           found.insert("directory")
           let count = directory.count
           if store.rows(of: 0, count: count) != nil { found.insert("rows") }

@@ -17,14 +17,17 @@ extension Mailbox {
     let numbers = store == nil ? nil : NumberStore(ofFile: file.source, mailboxes.index)
     let known = store?.directory()
     var given: [[UInt32]] = []
-    if let store, let known, let head = numbers?.head() { given = store.numbers(in: known.directory, givenBy: head.id) }
-    // A file with two names has the numbers of one.
-    let isPresent = known.map { $0.isOfPresent && (given.count == $0.directory.blocks.count || numbers == nil) } ?? false
+    if let known, let head = numbers?.head() { given = known.numbers(givenBy: head.id) }
+    // The numbers may be missing: a file with two names has those of one.
+    let isPresent =
+      known.map { known in
+        known.isOfPresent && (given.count == known.directory.blocks.count || numbers == nil)
+      } ?? false
     let directory = isPresent ? known?.directory ?? MailboxDirectory() : MailboxDirectory()
     try bytes.verify()
     let opened = Opened(
       bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: isPresent ? nil : known?.directory,
-      earlierNumbers: given, numbers: numbers)
+      numbers: numbers)
     var shown = SerialNumbers()
     if isPresent {
       for number in given.joined() { shown.append(number) }

@@ -41,8 +41,6 @@ final class Mailbox: Sendable {
     let store: MailboxStore?
     /// The results for another state of the file, much of which may still apply.
     let earlier: MailboxDirectory?
-    /// The numbers of the messages in the blocks of `earlier`, as far as they are known.
-    let earlierNumbers: [[UInt32]]
     /// The place of the numbers in the index.
     let numbers: NumberStore?
   }

@@ -17,8 +17,12 @@ struct MailboxBlock: Sendable {
   /// The numbers of `count` messages. `nil` if `bytes` are not from `packedNumbers`.
   static func numbers(_ bytes: ArraySlice<UInt8>, count: Int) -> [UInt32]? {
     guard bytes.count == 4 || bytes.count == 4 * count else { return nil }
-    let numbers = stride(from: bytes.startIndex, to: bytes.endIndex, by: 4).map { UInt32(littleEndianBytes: bytes[$0...]) }
-    guard numbers.allSatisfy({ $0 > 0 && $0 < UInt32(Int32.max) - UInt32(MailboxDirectory.blockSize) }) else { return nil }
+    let numbers = stride(from: bytes.startIndex, to: bytes.endIndex, by: 4).map {
+      UInt32(littleEndianBytes: bytes[$0...])
+    }
+    guard numbers.allSatisfy({ $0 > 0 && $0 < UInt32(Int32.max) - UInt32(MailboxDirectory.blockSize) }) else {
+      return nil
+    }
     return numbers.count == count ? numbers : (0..<UInt32(count)).map { numbers[0] + $0 }
   }
 }

@@ -90,15 +90,16 @@ struct MailboxScan {
   private mutating func takeOver(_ earlier: MailboxDirectory, from store: MailboxStore) throws(Fault) {
     var known = directory.blocks.count
     // Those that are verified and not taken over.
-    var verified: [[MessageRow]] = []
+    var verified: [(rows: [MessageRow], numbers: [UInt32]?)] = []
     while known < earlier.blocks.count {
       let count = min(MailboxDirectory.blockSize, earlier.count - known * MailboxDirectory.blockSize)
       let next = known + 1 < earlier.blocks.count ? earlier.blocks[known + 1] : earlier.end
-      guard let rows = store.rows(of: known, count: count), rows.first?.separator == earlier.blocks[known],
-        rows.last?.end == next, try SummedRows.areThere(rows, in: bytes)
+      guard let found = store.numberedRows(of: known, count: count, givenBy: book.id),
+        found.rows.first?.separator == earlier.blocks[known], found.rows.last?.end == next,
+        try SummedRows.areThere(found.rows, in: bytes)
       else { break }
       known += 1
-      verified.append(rows)
+      verified.append(found)
       // The last one may have been truncated at the file's end; and the scanner looks beyond a block to tell where it
       // ends.
       var sure = known - 1
@@ -115,18 +116,20 @@ struct MailboxScan {
       verified.removeFirst(sure - first)
       mailbox.publish(directory, book.given)
     }
-    for (block, rows) in verified.enumerated() {
-      guard let numbers = earlierNumbers(directory.blocks.count + block, rows.count) else { break }
+    for (rows, numbers) in verified {
+      guard let numbers else { break }
       for (row, number) in zip(rows, numbers) { hints[row.separator] = NumberedRow(row: row, number: number) }
     }
     if known < earlier.blocks.count { store.forgetBlocks(from: directory.blocks.count) }
   }
 
   /// Takes the numbers of blocks that are taken over; gives those that are not stored, and stores them.
-  private mutating func take(_ blocks: ArraySlice<[MessageRow]>, from first: Int, in store: MailboxStore) {
+  private mutating func take(
+    _ blocks: ArraySlice<(rows: [MessageRow], numbers: [UInt32]?)>, from first: Int, in store: MailboxStore
+  ) {
     var changed: [MailboxBlock] = []
-    for (number, rows) in zip(first..., blocks) {
-      if let numbers = earlierNumbers(number, rows.count) {
+    for (number, (rows, numbers)) in zip(first..., blocks) {
+      if let numbers {
         book.take(numbers)
         continue
       }
@@ -136,11 +139,6 @@ struct MailboxScan {
         MailboxBlock(number: number, rows: rows, numbers: (start..<book.given.count).map { UInt32(book.given[$0]) }))
     }
     if !changed.isEmpty { _ = store.store(changed, numberedBy: book.id, directory, path: opened.path) }
-  }
-
-  private func earlierNumbers(_ block: Int, _ count: Int) -> [UInt32]? {
-    guard block < opened.earlierNumbers.count, opened.earlierNumbers[block].count == count else { return nil }
-    return opened.earlierNumbers[block]
   }
 
   /// Adds a block, which is not published yet.

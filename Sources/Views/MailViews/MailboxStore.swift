@@ -31,14 +31,42 @@ package struct MailboxStore: Sendable {
   }
 
   private static func key(_ block: Int) -> [UInt8] { [1] + [UInt8](bigEndian: UInt64(block)) }
-  private static func numbersKey(_ block: Int) -> [UInt8] { [3] + [UInt8](bigEndian: UInt64(block)) }
+  /// Right behind the directory's, so that one query reads both.
+  private static func numbersKey(_ block: Int) -> [UInt8] { directoryKey + [UInt8](bigEndian: UInt64(block)) }
 
-  /// The stored directory, of the file's present state or another one.
-  func directory() -> (directory: MailboxDirectory, isOfPresent: Bool)? {
-    guard let value = index.value(of: source, Self.kind, Self.directoryKey), value.count > state.count,
+  /// A stored directory.
+  struct Stored {
+    let directory: MailboxDirectory
+    /// Whether it is of the file's present state, or of another one.
+    let isOfPresent: Bool
+    fileprivate let numbers: [[UInt8]]
+
+    /// The numbers of the messages in each block, as far as those of the book with an id are stored.
+    func numbers(givenBy id: [UInt8]) -> [[UInt32]] {
+      var blocks: [[UInt32]] = []
+      for value in numbers {
+        let block = blocks.count
+        guard block < directory.blocks.count, value.starts(with: id) else { break }
+        let count = min(MailboxDirectory.blockSize, directory.count - block * MailboxDirectory.blockSize)
+        guard let numbers = MailboxBlock.numbers(value.dropFirst(id.count), count: count) else { break }
+        blocks.append(numbers)
+      }
+      return blocks
+    }
+  }
+
+  func directory() -> Stored? {
+    let records = index.records(of: source, Self.kind, from: Self.directoryKey, through: Self.numbersKey(.max))
+    guard let value = records.first?.value, records.first?.key == Self.directoryKey, value.count > state.count,
       let directory = MailboxDirectory(packed: value[state.count...])
     else { return nil }
-    return (directory, value.prefix(state.count).elementsEqual(state))
+    var numbers: [[UInt8]] = []
+    for record in records.dropFirst() {
+      guard record.key == Self.numbersKey(numbers.count) else { break }
+      numbers.append(record.value)
+    }
+    return Stored(
+      directory: directory, isOfPresent: value.prefix(state.count).elementsEqual(state), numbers: numbers)
   }
 
   /// Stores blocks and the directory that includes them, all or nothing. Returns whether they are stored.
@@ -48,41 +76,36 @@ package struct MailboxStore: Sendable {
     var records = [IndexRecord(key: Self.directoryKey, value: state + directory.packed)]
     if let path { records.append(IndexRecord(key: Self.pathKey, value: Array(path.utf8))) }
     for block in blocks {
-      var value: [UInt8] = []
+      let numbers = id + block.packedNumbers
+      records.append(IndexRecord(key: Self.numbersKey(block.number), value: numbers))
+      // With the numbers once more: another process may store another state between two queries.
+      var value = [UInt8](bigEndian: numbers.count, count: 2) + numbers
       for row in block.rows { row.append(to: &value) }
       records.append(IndexRecord(key: Self.key(block.number), value: value))
-      records.append(IndexRecord(key: Self.numbersKey(block.number), value: id + block.packedNumbers))
     }
     return index.store(records, Self.kind, of: source)
   }
 
   /// A block's rows; nil if they are missing or malformed.
-  func rows(of block: Int, count: Int) -> [MessageRow]? {
-    guard let value = index.value(of: source, Self.kind, Self.key(block)) else { return nil }
+  func rows(of block: Int, count: Int) -> [MessageRow]? { numberedRows(of: block, count: count)?.rows }
+
+  /// The same with the numbers; those are nil if another book than that with `id` has given them.
+  func numberedRows(
+    of block: Int, count: Int, givenBy id: [UInt8] = []
+  ) -> (rows: [MessageRow], numbers: [UInt32]?)? {
+    guard let value = index.value(of: source, Self.kind, Self.key(block)), value.count >= 2 else { return nil }
+    let numbers = value.dropFirst(2).prefix(Int(bigEndianBytes: value.prefix(2)))
     // The index's checksum has ruled out damage; bounds are checked here.
     let span = unsafe value.span.bytes
-    var reader = ByteReader(span)
+    var reader = ByteReader(span.extracting((2 + numbers.count)..<value.count))
     var rows: [MessageRow] = []
     rows.reserveCapacity(count)
     while rows.count < count {
       guard let row = try? MessageRow(reading: &reader) else { return nil }
       rows.append(row)
     }
-    return rows
-  }
-
-  /// The numbers of the messages in each block, as far as those of the book with an id are stored.
-  func numbers(in directory: MailboxDirectory, givenBy id: [UInt8]) -> [[UInt32]] {
-    var blocks: [[UInt32]] = []
-    for record in index.records(of: source, Self.kind, from: Self.numbersKey(0), through: Self.numbersKey(.max)) {
-      let block = blocks.count
-      guard block < directory.blocks.count, record.key == Self.numbersKey(block), record.value.starts(with: id)
-      else { break }
-      let count = min(MailboxDirectory.blockSize, directory.count - block * MailboxDirectory.blockSize)
-      guard let numbers = MailboxBlock.numbers(record.value.dropFirst(id.count), count: count) else { break }
-      blocks.append(numbers)
-    }
-    return blocks
+    let isOfBook = !id.isEmpty && numbers.starts(with: id)
+    return (rows, isOfBook ? MailboxBlock.numbers(numbers.dropFirst(id.count), count: count) : nil)
   }
 
   /// Removes the blocks from `block` on, which differ in the present state.

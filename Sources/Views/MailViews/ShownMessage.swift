@@ -41,7 +41,8 @@ final class ShownMessage: Sendable {
   /// Messages up to this size are parsed on the requesting thread, in bytes.
   private static let promptSize: Int64 = 128 << 10
 
-  init(_ file: SourceState, _ origin: Origin, at position: Int, serial: Int = 1, view: String, _ messages: MessageTable) {
+  init(_ file: SourceState, _ origin: Origin, at position: Int, serial: Int = 1, view: String, _ messages: MessageTable)
+  {
     self.file = file
     self.origin = origin
     self.position = position
@@ -129,7 +130,8 @@ final class ShownMessage: Sendable {
   }
 
   /// The inode number of a message's folder in a folder of the views, `place`, and that of the attachments in it.
-  static func folderInode(_ file: SourceState, _ serial: Int, at place: UInt64, _ part: MessagePart = .folder) -> UInt64 {
+  static func folderInode(_ file: SourceState, _ serial: Int, at place: UInt64, _ part: MessagePart = .folder) -> UInt64
+  {
     file.inode(place, 2 * UInt64(max(0, serial - 1)) + (part == .attachments ? 1 : 0))
   }
 

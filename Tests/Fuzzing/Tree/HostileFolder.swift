@@ -167,12 +167,15 @@ struct HostileFolder {
       directory += [choices.number(), UInt64(choices.byte())]
       directory += (0..<choices.below(3)).map { _ in choices.number() }
     }
-    var block: [UInt8] = []
+    // The numbers of the messages, then the rows.
+    let numbers = choices.below(4) == 1 ? choices.bytes(upTo: 40) : []
+    var block = [UInt8](bigEndian: numbers.count, count: 2) + numbers
     for row in rows { row.append(to: &block) }
     index.store(
       [
         IndexRecord(key: [0], value: state + [UInt8](littleEndian: directory)),
         IndexRecord(key: [1] + [UInt8](bigEndian: [0]), value: block), IndexRecord(key: [2], value: [0x78]),
+        IndexRecord(key: [0] + [UInt8](bigEndian: [0]), value: numbers),
       ], MailboxStore.kind, of: file)
     return (rows.count, [UInt8](bigEndian: [directory[3], directory[4]]))
   }

@@ -101,10 +101,18 @@ struct MailFile: Sendable {
 }
 
 extension NumberBook.Key {
-  /// A file of a folder of mail. The names in a Maildir, and of Apple Mail's files, are given once; other files may be renamed.
-  init(_ file: MailFile, isInMaildir: Bool) {
-    exact = file.hash == 0 ? 1 : file.hash
+  /// A file of a folder of mail. The names in a Maildir, and of Apple Mail's files, are given once; other files may be
+  /// renamed. In an archive, all files have other inode numbers after each change.
+  init(_ file: MailFile, isInMaildir: Bool, isInArchive: Bool) {
     let identity = file.identity
+    if isInArchive {
+      exact =
+        StableHash(seed: identity.name).adding(UInt64(bitPattern: identity.size))
+        .adding(UInt64(bitPattern: identity.modified.seconds)).value | 1
+      likely = isInMaildir || file.isAppleMail ? identity.name : 0
+      return
+    }
+    exact = file.hash == 0 ? 1 : file.hash
     if isInMaildir || file.isAppleMail {
       likely = identity.name
     } else {

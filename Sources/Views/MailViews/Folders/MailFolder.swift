@@ -62,7 +62,8 @@ final class MailFolder: NumberedSource {
     }
     let numbers = stored ?? MessageNumbers(of: files.files)
     var book = NumberBook(numberStore(mailboxes.index))
-    book.add(files.files.map { NumberBook.Key($0, isInMaildir: files.list.isMaildir) })
+    book.add(
+      files.files.map { key(of: $0) })
     book.finish()
     var hashes = (StableHash(), StableHash(seed: 1))
     for (number, file) in zip(numbers.numbers, files.files) {
@@ -82,6 +83,10 @@ final class MailFolder: NumberedSource {
   private func numberStore(_ index: Index?) -> NumberStore? {
     guard let identity = files.identity else { return NumberStore(ofFile: file.source, index) }
     return index.map { NumberStore(of: identity, isTree: false, $0) }
+  }
+
+  private func key(of file: MailFile) -> NumberBook.Key {
+    NumberBook.Key(file, isInMaildir: files.list.isMaildir, isInArchive: files.identity == nil)
   }
 
   func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
@@ -180,7 +185,7 @@ final class MailFolder: NumberedSource {
     var row = row
     row.note(file.state)
     // Stands for the bytes: what is open of a message lasts as long as its file.
-    row.sum = UInt32(truncatingIfNeeded: file.identity.hash) | 1
+    row.sum = UInt32(truncatingIfNeeded: key(of: file).exact) | 1
     return row
   }
 

@@ -145,7 +145,8 @@ extension NumberBook.Key {
     let id = row.messageID ?? 0
     let date = UInt64(bitPattern: row.date ?? .min)
     exact =
-      StableHash(seed: UInt64(row.sum)).adding(UInt64(bitPattern: row.end - row.separator)).adding(id).adding(date).value
+      StableHash(seed: UInt64(row.sum)).adding(UInt64(bitPattern: row.end - row.separator)).adding(id).adding(date)
+      .value
       | 1
     guard row.messageID == nil else {
       likely = StableHash(seed: id).adding(date).value

@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+/// Names of messages stay while others come and go.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct MailNameTests {
+  @Test(arguments: ["mbox", "rewritten", "gz", "maildir", "mh", "eml", "apple", "tree", "zip"])
+  func namesStayWhileMessagesComeAndGo(_ kind: String) async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]) { mount in
+        try await script("mail_names.py", scratch.source, mount.mountpoint, kind, limit: 150)
+      }
+    }
+  }
+
+  @Test func namesStayInTheNextMount() async throws {
+    try await withScratch { scratch in
+      let message = { (number: Int) in
+        "From a@x Fri May  3 10:00:00 2024\nFrom: a@example.com\nMessage-ID: <\(number)@x>\nSubject: n\(number)\n\nbody\n\n"
+      }
+      var names: [String] = []
+      for messages in [[1, 2, 3, 4], [1, 3, 4], [1, 3, 4, 5], [5], [1, 2, 3, 4, 5, 6]] {
+        try scratch.write("a.mbox", messages.map(message).joined())
+        try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]) { mount in
+          names.append(try await mount.shell("echo $(ls a.mbox.messages | sed 's/ .* n/n/')", scratch))
+        }
+      }
+      #expect(
+        names == [
+          "000001n1 000002n2 000003n3 000004n4\n", "000001n1 000003n3 000004n4\n",
+          "000001n1 000003n3 000004n4 000005n5\n", "000005n5\n",
+          "000001n1 000002n2 000003n3 000004n4 000005n5 000006n6\n",
+        ])
+      let words = [MountProcess.binary, "search", "\(scratch.source)/a.mbox", "subject:n5"]
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      let found = try await MountChild(words, environment: environment).wait(atMost: 20)
+      #expect(found.text.contains("000005"), "\(found.text) \(found.errors)")
+    }
+  }
+
+  /// A message that cannot be read once is read the next time.
+  @Test func whatCouldNotBeReadIsReadLater() async throws {
+    try await withScratch { scratch in
+      let said = try await shell(
+        """
+        cd "$1"; run() { "$@"; }
+        chmod 755 .; mkdir -p M/cur M/new M/tmp cache
+        for i in 1 2 3; do printf 'From: a@example.com\\nSubject: letter%s\\n\\nx\\n' $i >M/cur/170000000$i.M1.host:2,S; done
+        [ $(id -u) != 0 ] || { chown -R 65534:65534 M cache; run() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }; }
+        chmod 0 M/cur/1700000002*
+        find() { run env XDG_CACHE_HOME="$1/cache" "$2" search "$1/M" subject:letter* | grep -c letter; }
+        find "$1" "$2"; find "$1" "$2"; chmod 600 M/cur/1700000002*; find "$1" "$2"
+        """, scratch.source, MountProcess.binary)
+      #expect(said.text == "2\n2\n3\n", "\(said.text) \(said.errors)")
+    }
+  }
+
+  /// A message that only its owner may read any more is not shown to others, though its folder has not changed.
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func aMessageMadePrivateWhileMountedIsNotShown() async throws {
+    try await withScratch { scratch in
+      try await withMount(
+        scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      ) { mount in
+        let said = try await mount.shell(
+          """
+          cd ..; chmod 755 . mnt/..; mkdir -p $S/M/cur $S/M/new $S/M/tmp
+          for i in 1 2; do printf 'From: a@example.com\\nSubject: s\\n\\nx\\n' >$S/M/cur/170000000$i.M1.host:2,S; done
+          chmod 755 $S/M $S/M/*; chmod 644 $S/M/cur/*
+          o() { setpriv --reuid=65534 --regid=65534 --clear-groups ls "$@" 2>&1 | wc -l; }
+          o mnt/M.messages; chmod 600 $S/M/cur/1700000002*; sleep 2.5; o mnt/M.messages; stat -c %a mnt/M.messages
+          chmod 644 $S/M/cur/1700000002*; sleep 2.5; o mnt/M.messages
+          """, scratch)
+        #expect(said == "2\n1\n500\n2\n", "\(said)")
+      }
+    }
+  }
+}
