@@ -29,6 +29,7 @@ import Testing
           diff -r c.zip.001.contents "$2/tree" && echo stored alike
           diff -r deep/outer.zip.contents/a.zip.contents "$2/tree" && echo same within an archive
           cmp LOCKED.ZIP.contents/d/1.bin "$2/tree/d/1.bin" && cmp LOCKED.ZIP.contents/d/2.bin "$2/tree/d/2.bin" && echo opened
+          for f in a.z?? LOCKED.Z??; do stat -c %n $f.contents 2>>$O/errors; done
           stat disk.img.001.contents 2>&1; stat -c %F a.z01
           """, scratch)
         #expect(
@@ -98,7 +99,7 @@ import Testing
         let said = try await mount.shell(
           """
           for n in whole cut set; do diff -r $n.zip.contents "$S/tree" && stat -c %A $n.zip.contents; done
-          stat big.001.contents 2>&1
+          stat big.001.contents 2>&1; stat -c %n big.002.contents
           cat late.zip.contents/r 2>/dev/null | wc -c
           getfattr --only-values -n user.ffmount.error late.zip.contents/r; echo
           for n in 1 2 3; do cp "$S/set.z0$n" "$S/late.z0$n"; done; sleep 1.2
@@ -110,6 +111,7 @@ import Testing
             dr-xr-xr-x
             dr-xr-xr-x
             stat: cannot statx 'big.001.contents': No such file or directory
+            big.002.contents
             0
             late.zip: the archive was split into 4 files, of which the first (.z01) is not beside this one (at byte 4)
             whole by now

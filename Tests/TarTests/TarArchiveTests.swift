@@ -42,6 +42,32 @@ import Testing
     #expect(archive.entries.nodes[Int(archive.find(long))].modified == Timestamp(seconds: -2, nanoseconds: 750_000_000))
   }
 
+  /// A pax time's fraction counts away from zero, the nanoseconds of a `Timestamp` forwards.
+  @Test(arguments: [
+    ("-1.25", -2, 750_000_000), ("-1", -1, 0), ("-0.000000001", -1, 999_999_999), ("-0.5", -1, 500_000_000),
+    ("-86400.000000001", -86401, 999_999_999), ("0.5", 0, 500_000_000), ("1.9999999999", 1, 999_999_999),
+    ("-2.0", -2, 0),
+  ])
+  func paxTimesMayBeNegative(text: String, seconds: Int64, nanoseconds: Int32) throws {
+    let archive = try TarArchive(TarFixture().pax(("mtime", text)).adding("a").ending().bytes)
+    #expect(archive.entries.nodes[1].modified == Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+  }
+
+  /// GNU tar's headers of long names and targets count for the entry that follows, alone.
+  @Test(arguments: [100, 101, 511, 512, 4000]) func longTargetsAreWhole(count: Int) throws {
+    let target = String(repeating: "t", count: count)
+    let archive = try TarArchive(
+      TarFixture().adding("././@LongLink", type: "K", magic: "ustar  \0", Self.text(target + "\0"))
+        .adding("l", type: "2", link: String(target.prefix(100)), magic: "ustar  \0")
+        .adding("m", type: "2", link: "short", magic: "ustar  \0")
+        .adding("././@LongLink", type: "L", magic: "ustar  \0", Self.text(target.prefix(200) + "\0"))
+        .adding(String(target.prefix(100)), Self.text("file"))
+        .adding("././@LongLink", type: "K", magic: "ustar  \0", Self.text(target.prefix(200) + "\0"))
+        .adding("h", type: "1", link: String(target.prefix(100)), magic: "ustar  \0").ending().bytes)
+    #expect(
+      archive.lines() == ["l -> \(target)", "m -> short", "\(target.prefix(200)) = file", "h = file"])
+  }
+
   @Test func laterFilesOfANameAreItsNewerVersions() throws {
     let first = TarFixture().adding("a.txt", Self.text("old")).adding("b", Self.text("b"))
     let archive = try TarArchive(first.ending().adding("a.txt", Self.text("new")).ending().bytes)

@@ -114,6 +114,17 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
   private static let dosDate: UInt16 = 44 << 9 | 5 << 5 | 3
   private static let dosTime: UInt16 = 12 << 11 | 34 << 5 | 28
 
+  /// An extended timestamp and an NTFS time.
+  private static func both(
+    _ extended: Int32, _ seconds: Int64, _ fraction: UInt64, ntfsFirst: Bool = false
+  ) -> [UInt8] {
+    let fields = [
+      ZipExtra.extendedTimestamp(modified: extended),
+      ZipExtra.ntfs(modified: ZipExtra.ntfsTicks(seconds: seconds, hundredNanoseconds: fraction)),
+    ]
+    return (ntfsFirst ? fields.reversed() : fields).flatMap(\.self)
+  }
+
   static let times: [AttributeCase] = [
     AttributeCase("DOS times are local", dated(dosDate, dosTime), modified: local(2024, 5, 3, 12, 34, 56)),
     AttributeCase(
@@ -149,6 +160,27 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
       "NTFS times before 1970 are kept",
       dated(dosDate, dosTime, ZipExtra.ntfs(modified: ZipExtra.ntfsTicks(seconds: -10, hundredNanoseconds: 5_000_000))),
       modified: Timestamp(seconds: -10, nanoseconds: 500_000_000)),
+    AttributeCase(
+      "an NTFS time that agrees with the extended timestamp is the finer one",
+      dated(dosDate, dosTime, both(1_600_000_000, 1_600_000_000, 1_234_567)),
+      modified: Timestamp(seconds: 1_600_000_000, nanoseconds: 123_456_700)),
+    AttributeCase(
+      "the order of the two does not count",
+      dated(dosDate, dosTime, both(1_600_000_000, 1_600_000_000, 9_999_999, ntfsFirst: true)),
+      modified: Timestamp(seconds: 1_600_000_000, nanoseconds: 999_999_900)),
+    AttributeCase(
+      "an NTFS time that differs from the extended timestamp is not used",
+      dated(dosDate, dosTime, both(1_600_000_000, 1_600_000_001, 0)), modified: Timestamp(seconds: 1_600_000_000)),
+    AttributeCase(
+      "an NTFS time of the second before is not used",
+      dated(dosDate, dosTime, both(1_600_000_000, 1_599_999_999, 9_999_999, ntfsFirst: true)),
+      modified: Timestamp(seconds: 1_600_000_000)),
+    AttributeCase(
+      "the NTFS time counts before the old Unix one",
+      dated(
+        dosDate, dosTime,
+        ZipExtra.unix1(modified: 987_654_321) + ZipExtra.ntfs(modified: ZipExtra.ntfsTicks(seconds: 1_600_000_000))),
+      modified: Timestamp(seconds: 1_600_000_000)),
     AttributeCase(
       "Info-ZIP's first Unix field has the time", dated(dosDate, dosTime, ZipExtra.unix1(modified: 987_654_321)),
       modified: Timestamp(seconds: 987_654_321)),

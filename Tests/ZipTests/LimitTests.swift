@@ -1,5 +1,7 @@
 import Bytes
+import Codecs
 import Entries
+import Foundation
 import TestSupport
 import Testing
 import Zip
@@ -34,6 +36,35 @@ import Zip
     options.largestRatio = 2
     let short = ZipFixtureEntry("zeros", [UInt8](repeating: 0, count: 1 << 20)).deflated(as: ZipDeflate.zeros(1 << 20))
     #expect(try fault(ZipArchive(ZipFixture(short), options), "zeros") == nil)
+  }
+
+  /// An image of zeros is honest at any ratio: bzip2, LZMA and others exceed the limit with it, as 7z and tar.xz do.
+  @Test(arguments: ["BZip2", "LZMA", "Deflate64", "Deflate"]) func imageOfZerosIsRead(method: String) async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        """
+        cd "$1/source"; truncate -s 5M z.img; seq 9 >> z.img; 7z a -bd -tzip -mm=\(method) a.zip z.img > ../7z.txt
+        """, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let bytes = try Data(contentsOf: URL(filePath: scratch.path + "/source/a.zip"))
+      let archive = try ZipArchive(
+        ByteArraySource(Array(bytes)), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 4 << 20))
+      let found = try archive.content(of: archive.find("z.img") ?? 0)
+      #expect(found == [UInt8](repeating: 0, count: 5 << 20) + Array("1\n2\n3\n4\n5\n6\n7\n8\n9\n".utf8))
+    }
+  }
+
+  @Test(arguments: [9, 12, 14, 93, 95, 98]) func largeEntriesOfAnyMethodHaveALimit(method: UInt16) throws {
+    func reason(_ size: UInt64) throws -> Fault? {
+      let entry = ZipFixtureEntry("a", "short").with {
+        ($0.method, $0.claimedSize) = (method, size)
+      }
+      var options = ZipOptions()
+      options.foreignDecoder = { (_, _) throws(Fault) in throw Fault(.damaged, "is foreign") }
+      return try fault(ZipArchive(ZipFixture(entry), options), "a")
+    }
+    #expect(try reason((1 << 30) + 1)?.kind == .limit)
+    #expect(try reason(1 << 30)?.kind != .limit)
   }
 
   @Test func sizeIsLimited() throws {

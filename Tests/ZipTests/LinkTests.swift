@@ -21,6 +21,29 @@ import Zip
     #expect(archive.node(1).size == 3)
   }
 
+  /// PKWARE's own programs record MS-DOS as the host, a mode, and the field.
+  @Test func fieldSaysThatTheModeIsThatOfUnix() throws {
+    func entry(_ name: String, _ content: String, _ target: String, mode: UInt32) -> ZipFixtureEntry {
+      ZipFixtureEntry(name, content).with {
+        ($0.externalAttributes, $0.centralExtra) = (mode << 16, unix(target))
+      }
+    }
+    let archive = try ZipArchive(
+      ZipFixture(
+        entry("regular", "x", "", mode: 0o100640), entry("symbolic", "", "regular", mode: 0o120777),
+        entry("hard", "", "regular", mode: 0o100640), entry("block", "", "\u{8}\0\0\0\u{1}\0\0\0", mode: 0o060660),
+        entry("fifo", "", "", mode: 0o010600), entry("folder", "", "", mode: 0o040750),
+        ZipFixtureEntry("none", "y").with { $0.centralExtra = unix("") }))
+    #expect(
+      archive.lines() == [
+        "regular = x", "symbolic -> regular", "hard = x", "block = ", "fifo = ", "folder/", "none = y",
+      ])
+    let modes = try ["regular", "hard", "folder", "none"].map {
+      archive.node(try #require(archive.find($0))).permissions
+    }
+    #expect(modes == [0o640, 0o640, 0o750, 0o644])
+  }
+
   @Test func hardLinksOfPKWAREAreTheFile() throws {
     let archive = try ZipArchive(
       ZipFixture(

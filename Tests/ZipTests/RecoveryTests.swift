@@ -37,6 +37,17 @@ import Zip
     }
   }
 
+  /// A program that adds a data descriptor without counting it: the entries behind it have moved, those before have not.
+  @Test(arguments: [1, 16, 24, 500]) func entriesBeforeInsertedBytesAreFound(count: Int) throws {
+    let layout = ZipFixture(Self.entries).layout()
+    let lines = try ZipArchive(bytes: layout.bytes).lines()
+    for place in layout.localHeaders + [layout.directory] {
+      var bytes = layout.bytes
+      bytes.insert(contentsOf: [UInt8](repeating: 0x2d, count: count), at: place)
+      #expect(try ZipArchive(bytes: bytes).lines() == lines, "\(count) bytes at \(place)")
+    }
+  }
+
   @Test func sizesBehindTheDataAreFound() throws {
     let entries = Self.entries.filter { $0.name.last != 0x2f }.map { $0.with { $0.hasDataDescriptor = true } }
     let layout = ZipFixture(entries).layout()

@@ -61,6 +61,18 @@ public struct NameTable: Sendable {
     taken += 1
   }
 
+  /// Puts a number in place of another one that has this hash.
+  public mutating func replace(_ number: UInt32, with other: UInt32, _ hash: Int) {
+    var index = hash & (slots.count - 1)
+    while slots[index] != 0 {
+      if slots[index] == number + 1 {
+        slots[index] = other + 1
+        return
+      }
+      index = (index + 1) & (slots.count - 1)
+    }
+  }
+
   private mutating func place(_ value: UInt32, _ hash: Int) {
     var index = hash & (slots.count - 1)
     while slots[index] != 0 { index = (index + 1) & (slots.count - 1) }

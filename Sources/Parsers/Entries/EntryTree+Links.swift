@@ -40,18 +40,19 @@ extension EntryTree {
     }
   }
 
-  /// Makes a file another name of `file`, whose size it has.
+  /// Makes a file another name of `file`, whose size it has; of a symbolic link, an equal link.
   public mutating func link(_ node: UInt32, to file: UInt32) throws(Fault) {
     let primary = primary(of: file)
-    guard primary != node, nodes[Int(primary)].kind == .file, nodes[Int(node)].kind == .file else { return }
-    if linkCounts[primary] == nil { try memory.take(1, of: Self.counterSize) }
-    linkCounts[primary, default: 1] += 1
     let other = nodes[Int(primary)]
+    guard primary != node, other.kind != .folder, nodes[Int(node)].kind == .file else { return }
+    let isFile = other.kind == .file
+    if isFile {
+      if linkCounts[primary] == nil { try memory.take(1, of: Self.counterSize) }
+      linkCounts[primary, default: 1] += 1
+    }
     update(node) {
-      (($0.size, $0.place), ($0.modified, $0.permissions)) = (
-        (other.size, other.place), (other.modified, other.permissions)
-      )
-      $0.count = primary
+      ($0.kind, $0.size, $0.place, $0.modified) = (other.kind, other.size, other.place, other.modified)
+      ($0.permissions, $0.count) = (other.permissions, isFile ? primary : 0)
     }
   }
 

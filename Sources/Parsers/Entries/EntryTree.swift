@@ -18,6 +18,12 @@ public struct EntryTree: Sendable {
   /// The folder of the last file added, and its recorded path.
   private var lastFolder = root
   private var lastFolderPath: [UInt8]?
+  /// Whether a file has the name that earlier files have, rather than the first one.
+  private let lastWins: Bool
+  /// Whether files are in the table, in addition to folders.
+  private var areFilesKnown = false
+  /// The files whose names belong to others.
+  private var clashing: [UInt32] = []
 
   public static let root: UInt32 = 0
   private static let folderPermissions: UInt16 = 0o755
@@ -27,8 +33,10 @@ public struct EntryTree: Sendable {
   /// The most entries to reserve memory for in advance.
   public static let mostExpected = 2 << 20
 
-  public init(rootModified: Timestamp, _ memory: CountedMemory) {
+  /// Of files of one name the first one keeps it, or the last one with `lastWins`.
+  public init(rootModified: Timestamp, lastWins: Bool = false, _ memory: CountedMemory) {
     self.memory = memory
+    self.lastWins = lastWins
     nodes = [EntryNode(kind: .folder, modified: rootModified, permissions: Self.folderPermissions, size: 0)]
   }
 
@@ -79,7 +87,7 @@ public struct EntryTree: Sendable {
       // The common case: the folder of the preceding entry.
       var node = node
       node.parent = lastFolder
-      _ = try append(node, named: path[(slash + 1)...])
+      try addFile(node, named: path[(slash + 1)...])
       return
     }
     var (components, _) = EntryName.components(of: path)
@@ -95,7 +103,7 @@ public struct EntryTree: Sendable {
     }
     var node = node
     node.parent = try folder(at: components.dropLast(), modified: node.modified)
-    _ = try append(node, named: components.last ?? [0x3f])
+    try addFile(node, named: components.last ?? [0x3f])
     if let slash = path.lastIndex(of: 0x2f), path.count <= EntryName.longestPath / 2 {
       lastFolderPath = Array(path[..<slash])
       lastFolder = node.parent
@@ -108,16 +116,22 @@ public struct EntryTree: Sendable {
   {
     var folder = Self.root
     for component in components {
-      if let found = child(of: folder, named: component) {
+      let found = child(of: folder, named: component)
+      if let found, nodes[Int(found)].kind == .folder {
         folder = found
         continue
       }
       var node = EntryNode(kind: .folder, modified: modified, permissions: Self.folderPermissions, size: 0)
       node.parent = folder
       folder = try append(node, named: component)
-      try index(folder)
+      if let found { try displace(found, by: folder) } else { try index(folder) }
     }
     return folder
+  }
+
+  private mutating func addFile(_ node: EntryNode, named name: ArraySlice<UInt8>) throws(Fault) {
+    let file = try append(node, named: name)
+    if areFilesKnown { try claimName(file) }
   }
 
   private mutating func append(_ node: EntryNode, named name: ArraySlice<UInt8>) throws(Fault) -> UInt32 {
@@ -157,24 +171,37 @@ public struct EntryTree: Sendable {
     return true
   }
 
-  /// Gives every file its final name and every folder its children. Of files of one name the first one keeps it, or the
-  /// last one with `lastWins`.
-  public mutating func finish(lastWins: Bool = false) throws(Fault) {
+  /// Makes the files that were added, and those that will be, known to `child` before `finish`, each by the name that it
+  /// has so far. Takes time proportional to the number of entries, the first time.
+  public mutating func makeFilesKnown() throws(Fault) {
+    if areFilesKnown { return }
+    areFilesKnown = true
     if table.capacity < nodes.count { try growTable(for: nodes.count) }
-    var clashing: [UInt32] = []
-    for position in nodes.indices.dropFirst() {
-      let index = lastWins ? nodes.count - position : position
-      if nodes[index].kind == .folder { continue }
-      let (node, parent) = (UInt32(index), nodes[index].parent)
-      let name = name(of: node)
-      let hash = NameTable.hash(parent, name)
-      if find(hash, parent, name) == nil {
-        try self.index(node, hash)
-      } else {
-        try memory.makeRoom(in: &clashing)
-        clashing.append(node)
-      }
-    }
+    for index in nodes.indices.dropFirst() where nodes[index].kind != .folder { try claimName(UInt32(index)) }
+  }
+
+  /// Enters a file under its name, or notes that the name belongs to another node.
+  private mutating func claimName(_ file: UInt32) throws(Fault) {
+    let (parent, name) = (nodes[Int(file)].parent, name(of: file))
+    let hash = NameTable.hash(parent, name)
+    guard let other = find(hash, parent, name) else { return try index(file, hash) }
+    if lastWins, nodes[Int(other)].kind != .folder { return try displace(other, by: file) }
+    try memory.makeRoom(in: &clashing)
+    clashing.append(file)
+  }
+
+  /// Gives a file's name to a later node.
+  private mutating func displace(_ file: UInt32, by node: UInt32) throws(Fault) {
+    table.replace(file, with: node, NameTable.hash(nodes[Int(file)].parent, name(of: file)))
+    try memory.makeRoom(in: &clashing)
+    clashing.append(file)
+  }
+
+  /// Gives every file its final name and every folder its children.
+  public mutating func finish() throws(Fault) {
+    try makeFilesKnown()
+    // Later versions of a file have lower numbers.
+    if lastWins { clashing.sort(by: >) } else { clashing.sort() }
     // The next number to try, by folder and the name with a number, as cut for number 1: a hundred thousand equal names
     // must not take quadratic time, nor long names that differ only in what is cut off. Keyed by hash: on a collision a
     // name gets a higher number than necessary.
@@ -196,6 +223,7 @@ public struct EntryTree: Sendable {
     }
     memory.giveBack(counters.count, of: Self.counterSize)
     memory.giveBack(clashing.capacity, of: MemoryLayout<UInt32>.stride)
+    clashing = []
     try arrange()
   }
 

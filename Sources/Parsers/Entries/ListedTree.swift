@@ -30,7 +30,7 @@ public struct ListedTree: Sendable {
   private static let hardLinkSize = 64
 
   public init(rootModified: Timestamp, _ memory: CountedMemory) {
-    entries = EntryTree(rootModified: rootModified, memory)
+    entries = EntryTree(rootModified: rootModified, lastWins: true, memory)
   }
 
   /// nil for a folder.
@@ -97,7 +97,7 @@ public struct ListedTree: Sendable {
   /// Gives everything its final name. A later file of the same name has it. Links that lead out of the tree become text
   /// files, unless `showingAllLinks`.
   public mutating func finish(showingAllLinks: Bool) throws(Fault) {
-    try entries.finish(lastWins: true)
+    try entries.finish()
     for (node, path) in hardLinks {
       guard let file = entries.node(at: path[...]), file != node, entries.nodes[Int(file)].kind == .file else {
         continue

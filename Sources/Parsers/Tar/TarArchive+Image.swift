@@ -6,7 +6,7 @@ public import Threads
 /// has to detect changed bytes; even so, nothing in them leads outside the tree or the archive.
 extension TarArchive {
   /// Parts of another version must not be given back.
-  public static let imageVersion: UInt64 = 2
+  public static let imageVersion: UInt64 = 3
 
   /// Nodes in a part.
   private static let partSize = 4096

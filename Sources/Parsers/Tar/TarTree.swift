@@ -7,16 +7,27 @@ struct TarTree: Sendable {
   private var details: [TarDetail] = []
   /// The targets of symbolic links, and what devices are, one after the other.
   private var texts: [UInt8] = []
-  /// The other names of files, and the paths of those, until they are resolved.
-  private var hardLinks: [(node: UInt32, path: [UInt8])] = []
-  private var hardLinksSize = 0
+  /// The hard links to files that did not precede them, until the tree is finished.
+  private var openLinks: [OpenLink] = []
+  private var openLinksSize = 0
   /// Restored names of files that have another node.
   private var otherNames: [(node: UInt32, primary: UInt32)] = []
 
-  private static let hardLinkSize = 64
+  /// The memory of an open link besides its paths.
+  private static let openLinkSize = 256
+
+  /// A hard link to a file that did not precede it.
+  private struct OpenLink {
+    var node: EntryNode
+    var detail: TarDetail
+    var path: [UInt8]
+    var target: [UInt8]
+    /// The number of nodes that precede it.
+    var position: Int
+  }
 
   init(rootModified: Timestamp, _ memory: CountedMemory) {
-    entries = EntryTree(rootModified: rootModified, memory)
+    entries = EntryTree(rootModified: rootModified, lastWins: true, memory)
   }
 
   /// nil for a folder.
@@ -51,22 +62,77 @@ struct TarTree: Sendable {
       node.kind = .link
       try keep(entry.target, &node, &detail)
     case .special(let what): try keep(ArraySlice((what + "\n").utf8), &node, &detail)
+    // Some formats record the file's data with each of its names.
     case .hardLink:
-      detail.flags.insert(.isUnresolved)
-      node.size = 0
+      node.size = entry.dataSize
+      if entry.dataSize == 0 { detail.flags.insert(.isUnresolved) }
     }
     var path = entry.path
     while path.count > 1, path.last == 0x2f { path = path.dropLast() }
-    guard node.kind != .folder else { return try entries.add(node, path: path + [0x2f]) }
+    if node.kind == .folder { return try entries.add(node, path: path + [0x2f]) }
+    if entry.kind == .hardLink { return try addLink(node, detail, path: path, to: entry.target) }
+    try add(node, detail, path: path)
+  }
+
+  private mutating func add(_ node: EntryNode, _ detail: TarDetail, path: ArraySlice<UInt8>) throws(Fault) {
+    var node = node
+    node.place(detail: details.count)
     try entries.memory.makeRoom(in: &details)
     details.append(detail)
     try entries.add(node, path: path)
-    if entry.kind == .hardLink {
-      let size = Self.hardLinkSize + entry.target.count
-      try entries.memory.take(1, of: size)
-      hardLinksSize += size
-      hardLinks.append((UInt32(entries.nodes.count - 1), Array(entry.target)))
+  }
+
+  /// Adds another name of the file that has the name `target` so far, as extracting the archive would. If it is that
+  /// file's only name, as of a file that was given to GNU tar twice, nothing is added.
+  private mutating func addLink(
+    _ node: EntryNode, _ detail: TarDetail, path: ArraySlice<UInt8>, to target: ArraySlice<UInt8>
+  ) throws(Fault) {
+    try entries.makeFilesKnown()
+    if let file = linkable(target) {
+      if let own = linkable(path), entries.primary(of: own) == entries.primary(of: file) { return }
+      try entries.add(node, path: path)
+      return try entries.link(UInt32(entries.nodes.count - 1), to: file)
     }
+    let size = Self.openLinkSize + path.count + target.count
+    try entries.memory.take(1, of: size)
+    openLinksSize += size
+    openLinks.append(
+      OpenLink(
+        node: node, detail: detail, path: Array(path), target: Array(target), position: entries.nodes.count))
+  }
+
+  /// The file or symbolic link that has a recorded path so far.
+  private func linkable(_ path: ArraySlice<UInt8>) -> UInt32? {
+    guard let node = entries.node(at: path), entries.nodes[Int(node)].kind != .folder else { return nil }
+    return node
+  }
+
+  /// Adds the links to files that followed them, or are not in the archive.
+  private mutating func addOpenLinks() throws(Fault) {
+    var targets: [UInt32: [UInt8]] = [:]
+    var links: [UInt32] = []
+    for link in openLinks {
+      // A later entry has replaced it.
+      if let own = linkable(link.path[...]), Int(own) >= link.position { continue }
+      try add(link.node, link.detail, path: link.path[...])
+      links.append(UInt32(entries.nodes.count - 1))
+      targets[UInt32(entries.nodes.count - 1)] = link.target
+    }
+    for link in links {
+      // A link to a link, and so on, each of them followed once.
+      var chain: [UInt32] = []
+      var file: UInt32? = link
+      while let place = file, let target = targets.removeValue(forKey: place) {
+        chain.append(place)
+        file = linkable(target[...])
+      }
+      guard let file, let detail = entries.nodes[Int(file)].detail,
+        !details[detail].flags.contains(.isUnresolved)
+      else { continue }
+      for link in chain.reversed() { try entries.link(link, to: file) }
+    }
+    openLinks = []
+    entries.memory.giveBack(1, of: openLinksSize)
   }
 
   private mutating func keep(_ text: ArraySlice<UInt8>, _ node: inout EntryNode, _ detail: inout TarDetail)
@@ -82,15 +148,8 @@ struct TarTree: Sendable {
   /// Gives everything its final name. A later file of the same name is a newer one of it, as when archives are appended
   /// to: it has the name.
   mutating func finish(showingAllLinks: Bool) throws(Fault) {
-    try entries.finish(lastWins: true)
-    for (node, path) in hardLinks {
-      guard let file = entries.node(at: path[...]), let detail = entries.nodes[Int(file)].detail,
-        entries.nodes[Int(file)].kind == .file, !details[detail].flags.contains(.isUnresolved)
-      else { continue }
-      try entries.link(node, to: file)
-    }
-    hardLinks = []
-    entries.memory.giveBack(1, of: hardLinksSize)
+    try addOpenLinks()
+    try entries.finish()
     for index in entries.nodes.indices where entries.nodes[index].kind == .link {
       let (link, target) = (UInt32(index), text(UInt32(index)) ?? [])
       if target.count > 0, target.count <= EntryName.longestPath, !target.contains(0),

@@ -24,6 +24,8 @@ struct CentralHeader: Sendable {
   /// The variable part of PKWARE's Unix extra field (0x000d): a link's target, or a device's numbers.
   var linkTargetStart = 0
   var linkTargetCount = 0
+  /// Whether there is PKWARE's Unix extra field: the upper attribute half is a Unix mode, whatever the host number is.
+  var hasUnixField = false
   /// From the AES extra field (0x9901): 1 to 3 for keys of 128 to 256 bits, and the method below the encryption.
   var aesStrength: UInt8 = 0
   var aesVersion: UInt8 = 0
@@ -36,7 +38,7 @@ struct CentralHeader: Sendable {
   var isEncrypted: Bool { flags & 1 != 0 }
   var isNameUTF8: Bool { flags & 0x800 != 0 }
   /// The host numbers whose upper attribute half is a Unix mode: Unix, macOS (3, 19), and BeOS (16).
-  var isUnix: Bool { madeByHost == 3 || madeByHost == 19 || madeByHost == 16 }
+  var isUnix: Bool { [3, 16, 19].contains(madeByHost) || hasUnixField && unixMode & 0o170000 != 0 }
   var unixMode: UInt32 { externalAttributes >> 16 }
   /// A folder by its attributes of MS-DOS, for names that do not end as a folder's: recorded by MS-DOS, Windows, or OS/2.
   var isFolderOfDOS: Bool { [0, 6, 10, 11, 14].contains(madeByHost) && externalAttributes & 0x10 != 0 && size == 0 }
@@ -48,6 +50,22 @@ struct CentralHeader: Sendable {
   /// A symbolic link's type in the mode is honoured for every host that does not use that half otherwise, as some
   /// programs record an arbitrary host.
   var isLink: Bool { [0, 3, 7, 10, 11, 14, 16, 19].contains(madeByHost) && unixMode & 0o170000 == 0o120000 }
+}
+
+/// The modification times that an entry's extra fields record.
+private struct ExtraTimes {
+  /// Info-ZIP's extended timestamp: UTC in whole seconds, and the most common.
+  var extended: Timestamp?
+  /// NTFS: UTC in 100 ns.
+  var ntfs: Timestamp?
+  /// Info-ZIP's and PKWARE's old Unix fields.
+  var old: Timestamp?
+
+  /// The extended timestamp, or the NTFS time if it is the same one with a fraction; any other if that is missing.
+  var best: Timestamp? {
+    if let ntfs, extended == nil || extended?.seconds == ntfs.seconds { return ntfs }
+    return extended ?? old
+  }
 }
 
 extension ByteReader {
@@ -91,42 +109,35 @@ extension ByteReader {
   /// Reads the extra fields (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is too short is ignored.
   @_lifetime(self: copy self)
   mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
-    var timeRank = 0
+    var times = ExtraTimes()
     let recorded = header.modified
     while remaining >= 4, let kind = try? u16(), let count = try? u16() {
       let start = extraStart + position
       guard let bytes = try? slice(Int(count)) else { return }
       var field = ByteReader(bytes)
-      try? field.readExtraField(kind, into: &header, name: name, start: start, recorded, &timeRank)
+      try? field.readExtraField(kind, into: &header, name: name, start: start, recorded, &times)
     }
+    header.modified = times.best ?? recorded
   }
 
-  /// The best of several times is used: UT is UTC in whole seconds and the most common, then NTFS, then the old Unix
-  /// ones.
   @_lifetime(self: copy self)
   private mutating func readExtraField(
     _ kind: UInt16, into header: inout CentralHeader, name: RawSpan, start: Int,
-    _ recorded: Timestamp, _ timeRank: inout Int
+    _ recorded: Timestamp, _ times: inout ExtraTimes
   ) throws(Fault) {
     switch kind {
     case 0x0001: try zip64(into: &header)
-    case 0x5455 where timeRank < 3:
+    case 0x5455 where times.extended == nil:
       guard try u8() & 1 != 0 else { return }
-      header.modified = try unixTime(near: recorded)
-      timeRank = 3
-    case 0x000a where timeRank < 2:
-      guard let time = try ntfsTime() else { return }
-      header.modified = time
-      timeRank = 2
+      times.extended = try unixTime(near: recorded)
+    case 0x000a where times.ntfs == nil: times.ntfs = try ntfsTime()
     case 0x5855, 0x000d:
       try skip(4)
       let time = try unixTime(near: recorded)
-      if timeRank < 1 {
-        header.modified = time
-        timeRank = 1
-      }
+      times.old = times.old ?? time
       guard kind == 0x000d else { return }
       try skip(4)
+      header.hasUnixField = true
       header.linkTargetStart = start + position
       header.linkTargetCount = remaining
     case 0x7075:

@@ -7,13 +7,15 @@ struct DirectoryReading {
   private var tree: ZipTree
   /// The start of the central directory; the end of the source if there is none.
   private var dataEnd: Int64
+  /// The number of bytes before the archive.
+  private var prefix: Int64 = 0
   private var fault: Fault?
   private var volumes = Volumes.one
   private var separators = FolderSeparators()
 
   /// The results, moved out: a tree with two owners would be copied on change.
-  consuming func result() -> (tree: ZipTree, dataEnd: Int64, fault: Fault?, volumes: Volumes) {
-    (tree, dataEnd, fault, volumes)
+  consuming func result() -> (tree: ZipTree, dataEnd: Int64, prefix: Int64, fault: Fault?, volumes: Volumes) {
+    (tree, dataEnd, prefix, fault, volumes)
   }
 
   /// Throws when nothing of an archive can be read. Blocks.
@@ -41,6 +43,7 @@ struct DirectoryReading {
     do throws(Fault) {
       let end = try EndOfCentralDirectory.find(in: source)
       dataEnd = end.directoryOffset
+      prefix = end.prefix
       volumes = end.volumes
       tree.expect(end.likelyCount, nameBytes: end.nameBytes)
       var directory = CentralDirectory(source, end, names)
@@ -53,7 +56,7 @@ struct DirectoryReading {
       fault = error
       if tree.nodes.count == 1 {
         // No directory could be read: entries are recovered from local headers.
-        dataEnd = source.size
+        (dataEnd, prefix) = (source.size, 0)
         var scan = LocalHeaderScan(source, names)
         while let entry = try scan.next() { try tree.add(entry, prefix: 0) }
         guard tree.nodes.count > 1 else { throw error }

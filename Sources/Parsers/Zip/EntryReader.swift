@@ -9,6 +9,8 @@ final class EntryReader: Sendable {
   let options: ZipOptions
   /// The start of the central directory.
   private let end: Int64
+  /// The number of bytes before the archive, which were added to every recorded offset.
+  private let prefix: Int64
   let volumes: Volumes
   private let cache: ChunkCache
   private let passwords: EntryPasswords
@@ -20,9 +22,13 @@ final class EntryReader: Sendable {
   /// Entries up to this size need no spool.
   private static let wholeSize: Int64 = 256 << 10
 
-  init(_ source: any ByteSource, endingAt end: Int64, _ volumes: Volumes, _ cache: ChunkCache, _ options: ZipOptions) {
+  init(
+    _ source: any ByteSource, endingAt end: Int64, prefix: Int64, _ volumes: Volumes, _ cache: ChunkCache,
+    _ options: ZipOptions
+  ) {
     self.source = source
     self.end = end
+    self.prefix = prefix
     self.volumes = volumes
     self.cache = cache
     self.options = options
@@ -52,7 +58,7 @@ final class EntryReader: Sendable {
       if local.compressedSize > 0 { other.compressedSize = local.compressedSize }
       guard other.method == 8, other.compressedSize <= Self.promptSize else {
         guard other.method == 0 else { throw error }
-        let start = node.localHeaderOffset + Int64(local.dataStart)
+        let start = local.offset + Int64(local.dataStart)
         let stored = try unlessDelayed { () throws(Fault) in
           try source.bytes(at: start, count: Int(node.size), patience)
         }
@@ -69,7 +75,7 @@ final class EntryReader: Sendable {
     try check(node)
     if EntryReader.isPrompt(node) { return ByteArraySource(try inflateWhole(node, patience)) }
     let header = try localHeader(of: node, followedBy: 0, patience)
-    let start = node.localHeaderOffset + Int64(header.dataStart)
+    let start = header.offset + Int64(header.dataStart)
     // A stored entry's data beyond its size are ignored.
     let isPlain = node.method == 0 && node.encryption == .none
     let count = isPlain ? min(node.compressedSize, node.size) : node.compressedSize
@@ -116,7 +122,7 @@ final class EntryReader: Sendable {
     var (bytes, start) = (header.bytes, header.dataStart)
     if bytes.count - start < size {
       // The local name or extra fields are longer than the central ones.
-      bytes = try source.bytes(at: node.localHeaderOffset + Int64(start), count: size, patience)
+      bytes = try source.bytes(at: header.offset + Int64(start), count: size, patience)
       start = 0
     }
     var outcome = Result<[UInt8], Fault>.success([])
@@ -139,6 +145,8 @@ final class EntryReader: Sendable {
   }
 
   private struct LocalHeader {
+    /// From the start of the source.
+    var offset: Int64
     /// Including about as many following bytes as were requested and exist.
     var bytes: [UInt8]
     /// The index of the data in `bytes`, according to the header's own length.
@@ -151,11 +159,27 @@ final class EntryReader: Sendable {
 
   /// Reads the entry's local header (APPNOTE 4.3.7), together with about `count` following bytes.
   ///
-  /// If `isDoubted`, the signature may be missing: the CRC decides.
+  /// If the archive was lengthened within, rather than at its start, the header is at the recorded offset. If
+  /// `isDoubted`, the signature may be missing: the CRC decides.
   private func localHeader(
     of node: ZipNode, followedBy count: Int, _ patience: Patience, isDoubted: Bool = false
   ) throws(Fault) -> LocalHeader {
-    let offset = node.localHeaderOffset
+    do throws(Fault) {
+      return try localHeader(of: node, at: node.localHeaderOffset, followedBy: count, patience, isDoubted: isDoubted)
+    } catch {
+      let recorded = node.localHeaderOffset - prefix
+      guard prefix > 0, recorded >= 0, error.kind == .damaged,
+        let header = try unlessDelayed({ () throws(Fault) in
+          try localHeader(of: node, at: recorded, followedBy: count, patience, isDoubted: false)
+        })
+      else { throw error }
+      return header
+    }
+  }
+
+  private func localHeader(
+    of node: ZipNode, at offset: Int64, followedBy count: Int, _ patience: Patience, isDoubted: Bool
+  ) throws(Fault) -> LocalHeader {
     guard offset >= 0, offset <= source.size - Int64(Self.localSize) else {
       throw volumes.absence(atByte: offset)
         ?? Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
@@ -180,7 +204,8 @@ final class EntryReader: Sendable {
       throw Fault(.damaged, "expected data behind the local header", atByte: offset)
     }
     return LocalHeader(
-      bytes: block, dataStart: start, method: method, time: time, compressedSize: Int64(compressedSize))
+      offset: offset, bytes: block, dataStart: start, method: method, time: time,
+      compressedSize: Int64(compressedSize))
   }
 }
 
@@ -214,7 +239,7 @@ extension EntryReader {
         .limit, "it claims \(node.size) bytes, over the limit of \(options.largestSize) (-o max_size=)", atByte: offset)
     }
     let (allowed, isAny) = node.compressedSize.multipliedReportingOverflow(by: options.largestRatio)
-    guard node.method == 0 || isAny || node.size <= max(allowed, ZipOptions.ratioMatters) else {
+    guard node.method == 0 || isAny || node.size <= max(allowed, ZipOptions.ratioMatters(forMethod: node.method)) else {
       throw Fault(
         .limit,
         "it claims \(node.size) bytes in \(node.compressedSize), over the limit of \(options.largestRatio):1 (-o max_ratio=)",

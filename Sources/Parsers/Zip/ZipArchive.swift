@@ -32,12 +32,12 @@ public final class ZipArchive: OpenedArchive {
   ) throws(Fault) {
     self.source = source
     self.memory = memory
-    var (tree, dataEnd, fault, volumes) = try DirectoryReading(
+    var (tree, dataEnd, prefix, fault, volumes) = try DirectoryReading(
       source, modified: modified, charset: options.charset, memory
     ).result()
     self.fault = fault
     try tree.markOverlaps(before: dataEnd)
-    let reader = EntryReader(source, endingAt: dataEnd, volumes, cache, options)
+    let reader = EntryReader(source, endingAt: dataEnd, prefix: prefix, volumes, cache, options)
     tree.resolveHardLinks()
     for index in tree.nodes.indices where tree.nodes[index].kind == .link {
       let link = UInt32(index)

@@ -24,9 +24,11 @@ public struct ZipOptions: Sendable {
   public var passwords = Passwords()
   /// The encoding of names that are not UTF-8, by iconv's name; nil to detect it.
   public var charset: String?
-  /// Entries of a mebibyte or more with a higher claimed ratio are not read.
+  /// Entries with a higher claimed ratio are not read, if they have more than a mebibyte in Deflate, or more than a
+  /// gibibyte in any other method.
   ///
-  /// Deflate can reach 1032:1, and a disk image of zeros is no bomb, so the limit is above that.
+  /// Deflate can reach 1032:1, and a disk image of zeros is not a bomb, so the limit is above that. Other methods can
+  /// exceed any ratio with such an image.
   public var largestRatio: Int64 = 1100
   /// Entries with a larger claimed size are not read.
   public var largestSize: Int64 = 1 << 40
@@ -46,6 +48,6 @@ public struct ZipOptions: Sendable {
   /// Whether iconv supports a character set for names.
   public static func knows(charset: String) -> Bool { CharsetConverter(charset) != nil }
 
-  /// Smaller entries may have any ratio, in bytes.
-  static let ratioMatters: Int64 = 1 << 20
+  /// The largest size of an entry that may have any ratio, in bytes.
+  static func ratioMatters(forMethod method: UInt16) -> Int64 { method == 8 ? 1 << 20 : 1 << 30 }
 }

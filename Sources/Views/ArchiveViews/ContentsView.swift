@@ -72,6 +72,7 @@ package struct ContentsView: FolderView {
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     // Converted files are not archives.
     if source.item.knownHead != nil { return nil }
+    if try SplitFile.isFurther(source, patience) { return nil }
     let whole = try SplitFile.whole(of: source, patience)
     let archive = archives.archive(of: whole)
     // Where a listing shows the view, it exists without a check; otherwise the content decides: that of this part only,

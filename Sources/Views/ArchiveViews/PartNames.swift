@@ -48,6 +48,26 @@ struct PartNames {
     self.stem = stem
   }
 
+  /// The names of the file that has the view, if `name` is that of another volume: `a.zip` of `a.z01`, `a.rar` of `a.r00`
+  /// and `a.z00`.
+  static func leaders(of name: FileName) -> [FileName] {
+    guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else { return [] }
+    let stem = name.bytes[...dot]
+    var letters = name.bytes[(dot + 1)...]
+    let digits = letters.suffix { (0x30...0x39).contains($0) }
+    letters = letters.dropLast(digits.count)
+    guard digits.count >= 2, let letter = letters.first, (0x72...0x7a).contains(letter | 0x20) else { return [] }
+    let isUpper = letter & 0x20 == 0
+    var extensions: [String] = []
+    switch String(decoding: letters, as: UTF8.self).lowercased() {
+    case "z": extensions = ["zip", "rar"]
+    case "zx": extensions = ["zipx"]
+    default: if letters.count == 1 { extensions = ["rar"] }
+    }
+    let spelled = isUpper ? extensions.flatMap { [$0.uppercased(), $0.capitalized] } : extensions
+    return spelled.map { FileName(stem + Array($0.utf8)) }
+  }
+
   /// The name of another part, from 0. The first part is 01 or 001; the given one is the last, or else the first.
   subscript(index: Int) -> FileName {
     switch style {
@@ -63,6 +83,10 @@ struct PartNames {
     let digits = Array(String(number).utf8)
     return Array(repeating: 0x30, count: max(0, count - digits.count)) + digits
   }
+}
+
+extension String {
+  fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }
 
 extension ArraySlice<UInt8> {

@@ -60,6 +60,15 @@ final class SplitFile: Item {
     return Source(item: item, attributes: item.described, name: source.name, folder: source.folder)
   }
 
+  /// Whether another file stands for the parts that `source` is one of, by their names.
+  static func isFurther(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
+    for name in PartNames.leaders(of: source.name)
+    where try FileGroup.member(named: name, in: source.folder.item, patience) != nil {
+      return true
+    }
+    return false
+  }
+
   private static func parts(
     of source: Source, _ names: PartNames, count: Int, _ patience: Patience
   ) throws(Fault) -> [Part] {
