@@ -88,6 +88,57 @@ import Testing
     printf 'dir type=dir\\n file type=file size=3 mode=0644\\n ..\\n' > list.mtree
     """
 
+  /// LHA files with stored entries: each entry's name, bytes, and the size that it claims.
+  private static let makeLHA = #"""
+    import gzip, struct, sys
+    def crc(data):
+        sum = 0
+        for byte in data:
+            sum ^= byte
+            for _ in range(8): sum = sum >> 1 ^ (0xa001 if sum & 1 else 0)
+        return sum
+    def entry(name, data, size):
+        head = b"-lh0-" + struct.pack("<IIIBB", len(data), size, 0x58a50000, 0x20, 0)
+        head += bytes([len(name)]) + name + struct.pack("<H", crc(data))
+        return bytes([len(head), sum(head) & 255]) + head + data
+    file = entry(b"a", b"A" * 3000, 3000) + entry(b"more", b"M" * 4000, 1000) + entry(b"b", b"B" * 2000, 2000)
+    file += entry(b"less", b"L" * 10, 500) + entry(b"c", b"C" * 100, 100) + b"\0"
+    open("x.lzh", "wb").write(file)
+    gzip.open("y.lzh.gz", "wb").write(file)
+    """#
+
+  /// An entry with more bytes than it claims never reaches into the one that follows.
+  @Test(arguments: ["x.lzh", "y.lzh.gz"]) func entryThatYieldsMoreThanItClaimsIsAlone(name: String) async throws {
+    try await withScratch { scratch in
+      let made = try await shell("cd \"$1/source\"; python3 -B -c \"$2\"", scratch.path, Self.makeLHA)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cd \(name).contents
+          for f in a b c; do tr -d ABC < $f | wc -c; wc -c < $f; done
+          for f in more less; do
+            cat $f 2>> $O/errors | tr -d ML | wc -c; getfattr --only-values -n user.ffmount.error $f | sed 's/.*: //'; echo
+          done
+          """, scratch)
+        #expect(
+          said == """
+            0
+            3000
+            0
+            2000
+            0
+            100
+            0
+            has more bytes than it says, which is 1000
+            0
+            ends after 10 of 500 bytes
+
+            """)
+      }
+    }
+  }
+
   @Test("parts, programs and wrong checksums are what they are") func oddOnesAreRead() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.makeOdd, scratch.path, MountScratch.package + "/Tests/Scripts/make_rars.py")

@@ -37,6 +37,16 @@ import Testing
         == .text("Umsatz\n\n\tsharedA\t\t2024-01-01\n1234.5\t26%\tTRUE\t#DIV/0!\nin, \"line\"\ta b\t(7.00)\n"))
   }
 
+  /// A cell is quoted for a comma, a quote, and any line end: readers of CSV take a lone CR for one.
+  @Test(arguments: [
+    ("a&#13;b", "\"a\rb\""), ("&#13;", "\"\r\""), ("a&#13;&#10;b", "\"a\r\nb\""), ("a&#10;b", "\"a\nb\""),
+    ("a,b", "\"a,b\""), ("a&quot;b", "\"a\"\"b\""), ("a;b\tc'", "a;b\tc'"),
+  ])
+  func cellsThatSplitRowsAreQuoted(cell: String, written: String) throws {
+    let row = "<row r=\"1\"><c t=\"str\"><v>x</v></c><c t=\"str\"><v>\(cell)</v></c><c><v>1</v></c></row>"
+    #expect(try MadeOffice.sheet(0, of: MadeOffice.workbook([("S", row)])) == .text("x,\(written),1\n"))
+  }
+
   @Test func openSheetsRepeatCells() throws {
     let row =
       "<table:table-row table:number-rows-repeated=\"2\"><table:table-cell/><table:table-cell "

@@ -46,7 +46,8 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
     JSONFixture("[\"\\u00e9\\n\\\"\",\"é京🇫🇷\"]", "[\n  \"\\u00e9\\n\\\"\",\n  \"é京🇫🇷\"\n]\n"),
     JSONFixture(
       "{\"\u{9b}31m\":\"\u{80}\u{9f}\u{a0}\u{c0}\u{7f}\"}",
-      "{\n  \"\u{fffd}31m\": \"\u{fffd}\u{fffd}\u{a0}\u{c0}␡\"\n}\n"),
+      "{\n  \"\\u009b31m\": \"\\u0080\\u009f\u{a0}\u{c0}\u{7f}\"\n}\n"),
+    JSONFixture("\"\u{7f}\u{7f}a\u{7f}\"", "\"\u{7f}\u{7f}a\u{7f}\"\n"),
     JSONFixture(
       "{}{}[][]\"a\"\"b\"1[]true\"c\"null\n0\t1", "{}\n{}\n[]\n[]\n\"a\"\n\"b\"\n1\n[]\ntrue\n\"c\"\nnull\n0\n1\n"),
     JSONFixture("1 2\n[3]", "1\n2\n[\n  3\n]\n"),

@@ -40,7 +40,17 @@ extension Format {
     head: [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]
   ) { $0.starts(with: [0, 0, 0, 12, 0x6a, 0x50, 0x20, 0x20]) || $0.starts(with: [0xff, 0x4f, 0xff, 0x51]) }
   public static let bmp = Format(
-    "bmp", extensions: ["bmp"], mimeType: "image/bmp", family: .image, head: Array("BM".utf8))
+    "bmp", extensions: ["bmp", "dib"], mimeType: "image/bmp", family: .image, head: Array("BM".utf8)
+  ) { head in
+    // Without the file header, the length of the next one, one plane, and the bits of a pixel.
+    let bytes = Array(head.prefix(20))
+    guard !bytes.starts(with: "BM".utf8) else { return true }
+    guard bytes.count == 20, [12, 40, 52, 56, 64, 108, 124].contains(bytes[0]), bytes[1...3].allSatisfy({ $0 == 0 })
+    else { return false }
+    let planes = bytes[0] == 12 ? 8 : 12
+    return bytes[planes] == 1 && bytes[planes + 1] == 0 && [1, 4, 8, 16, 24, 32].contains(bytes[planes + 2])
+      && bytes[planes + 3] == 0 && (bytes[0] == 12 || bytes[16] <= 6 && bytes[17...19].allSatisfy { $0 == 0 })
+  }
   public static let exr = Format(
     "exr", extensions: ["exr"], mimeType: "image/x-exr", family: .image, head: [0x76, 0x2f, 0x31, 0x01])
   public static let svg = Format(

@@ -2,7 +2,7 @@ internal import Catalogue
 internal import WorkerKit
 
 /// A Windows bitmap, which none of the permitted loaders reads: the file header, one of several image headers, a
-/// palette, and rows from the bottom up.
+/// palette, and rows from the bottom up. A device-independent bitmap (`.dib`) may lack the file header.
 struct BitmapFile {
   private let bytes: InputReader
   private let width: Int
@@ -13,34 +13,30 @@ struct BitmapFile {
   private let palette: [(red: UInt8, green: UInt8, blue: UInt8)]
   private let pixels: Int
   /// Red, green, blue and, if present, alpha.
-  private let masks: [Mask]
-
-  /// A channel of a pixel stored as one word.
-  private struct Mask {
-    let shift: Int
-    let most: Int
-
-    init(_ bits: Int) {
-      shift = bits == 0 ? 0 : bits.trailingZeroBitCount
-      most = bits >> shift
-    }
-
-    func value(of word: Int) -> UInt8 { most == 0 ? 0 : UInt8((((word >> shift) & most) * 255 + most / 2) / most) }
-  }
+  private let masks: [ChannelMask]
 
   private static let mostPixels = 1 << 27
 
   init(_ input: JobInput) throws(JobFailure) {
     let bytes = InputReader(input)
-    let header = bytes.word(14, 4)
+    let isBare = !input.starts(with: [0x42, 0x4D])
+    let info = isBare ? 0 : 14
+    let header = bytes.word(info, 4)
     let isOld = header == 12
-    width = isOld ? bytes.word(18, 2) : bytes.signed(18)
-    let rows = isOld ? bytes.word(20, 2) : bytes.signed(22)
+    width = isOld ? bytes.word(info + 4, 2) : bytes.signed(info + 4)
+    let rows = isOld ? bytes.word(info + 6, 2) : bytes.signed(info + 8)
     height = abs(rows)
     isTopDown = rows < 0
-    depth = bytes.word(isOld ? 24 : 28, 2)
-    compression = isOld ? 0 : bytes.word(30, 4)
-    pixels = bytes.word(10, 4)
+    depth = bytes.word(info + (isOld ? 10 : 14), 2)
+    compression = isOld ? 0 : bytes.word(info + 16, 4)
+    let size = isOld ? 3 : 4
+    if isBare {
+      let colours = isOld ? 0 : min(256, bytes.word(32, 4))
+      let masks = header == 40 ? [3: 12, 6: 16][compression, default: 0] : 0
+      pixels = header + masks + size * (depth > 8 || colours > 0 ? colours : 1 << depth)
+    } else {
+      pixels = bytes.word(10, 4)
+    }
     guard isOld || header >= 40, width > 0, height > 0, pixels < input.count else {
       throw JobFailure(.damaged, "is a bitmap with a header that makes no sense")
     }
@@ -54,13 +50,12 @@ struct BitmapFile {
     }
     if hasMasks {
       // Headers of this length or longer have a fourth mask; 0 means that all pixels are opaque.
-      let hasOpacity = header >= 56 && bytes.word(66, 4) != 0
-      masks = (0..<(hasOpacity ? 4 : 3)).map { Mask(bytes.word(54 + 4 * $0, 4)) }
+      let hasOpacity = header >= 56 && bytes.word(info + 52, 4) != 0
+      masks = (0..<(hasOpacity ? 4 : 3)).map { ChannelMask(bytes.word(info + 40 + 4 * $0, 4)) }
     } else {
-      masks = (depth == 16 ? [0x7C00, 0x3E0, 0x1F] : [0xFF0000, 0xFF00, 0xFF]).map { Mask($0) }
+      masks = (depth == 16 ? [0x7C00, 0x3E0, 0x1F] : [0xFF0000, 0xFF00, 0xFF]).map { ChannelMask($0) }
     }
-    let size = isOld ? 3 : 4
-    let start = 14 + header
+    let start = info + header
     let count = depth > 8 ? 0 : min(1 << depth, max(0, pixels - start) / size)
     palette = (0..<count).map { index in
       let at = start + size * index
@@ -107,7 +102,7 @@ struct BitmapFile {
         case 16, 32:
           let word = bytes.word(start + depth / 8 * x, depth / 8)
           let at = place(x, row)
-          for (band, mask) in masks.enumerated() { image[at + band] = mask.value(of: word) }
+          for (band, mask) in masks.enumerated() { image[at + band] = UInt8(mask.value(of: word)) }
         default:
           let bit = x * depth
           let index = Int(bytes.byte(start + bit / 8)) >> (8 - depth - bit % 8) & (1 << depth - 1)

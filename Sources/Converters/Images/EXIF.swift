@@ -14,6 +14,21 @@ enum EXIF {
   /// Whether the block says how the picture is to be turned.
   static func hasOrientation(_ block: [UInt8]) -> Bool { orientation(in: block) != nil }
 
+  /// The orientation that a block tells, 1 to 8; nil if it tells none.
+  static func orientation(of block: [UInt8]) -> Int? {
+    guard let place = orientation(in: block), place.offset + 2 <= block.count else { return nil }
+    let value = Int(block[place.isBigEndian ? place.offset + 1 : place.offset])
+    return (1...8).contains(value) ? value : nil
+  }
+
+  /// A block that says nothing but the orientation of another one; empty if that says none.
+  static func orientationOnly(of block: [UInt8]) -> [UInt8] {
+    guard let place = orientation(in: block), place.offset + 2 <= block.count else { return [] }
+    let value = block[place.isBigEndian ? place.offset + 1 : place.offset]
+    let start: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1]
+    return start + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0] + [0, 0, 0, 0]
+  }
+
   /// The offset of the two bytes of the first directory's orientation.
   private static func orientation(in block: [UInt8]) -> (offset: Int, isBigEndian: Bool)? {
     let start = block.starts(with: "Exif\0\0".utf8) ? 6 : 0

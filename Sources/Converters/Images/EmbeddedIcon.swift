@@ -47,9 +47,10 @@ struct EmbeddedIcon {
     for index in 0..<bytes.word(4, 2) {
       let entry = 6 + 16 * index
       let (said, place) = (bytes.word(entry + 8, 4), bytes.word(entry + 12, 4))
-      // Some writers count the pixels only: then all that there is.
-      let size = said > 40 ? said : bytes.count - place
-      guard size > 40, place <= bytes.count - size else { continue }
+      // Some writers say too few bytes or too many: a bitmap's header says how many it has, and a PNG has an end.
+      let least = bytes.word(place, 4) <= 124 ? IconBitmap.size(bytes, at: place) : bytes.count - place
+      let size = min(max(said, least), bytes.count - place)
+      guard size > 40 else { continue }
       // 0 stands for 256. Cursors have another number where icons have the bits of a pixel.
       let (width, height) = (bytes.word(entry, 1), bytes.word(entry + 1, 1))
       let bits = bytes.word(2, 2) == 1 ? min(63, bytes.word(entry + 6, 2)) : 0

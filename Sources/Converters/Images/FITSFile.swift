@@ -6,7 +6,7 @@ internal import WorkerKit
 /// A FITS file (FITS Standard 4.0): cards of 80 characters, then gray pixels, rows from the bottom up.
 enum FITSFile {
   /// Headers and data are filled up to so many bytes.
-  private static let block = 2880
+  static let block = 2880
 
   /// - Parameter pixels: of one band.
   static func bytes(of pixels: PixelBlock) -> [UInt8] {

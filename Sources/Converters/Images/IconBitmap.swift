@@ -38,6 +38,15 @@ struct IconBitmap {
     self.file = file
   }
 
+  /// The number of bytes that the header of a bitmap at `place` tells of, with its mask.
+  static func size(_ bytes: InputReader, at place: Int) -> Int {
+    let (header, depth) = (bytes.word(place, 4), bytes.word(place + 14, 2))
+    let (width, height) = (min(1024, bytes.word(place + 4, 4)), min(2048, bytes.word(place + 8, 4)) / 2)
+    let said = min(256, bytes.word(place + 32, 4))
+    let colours = depth > 8 ? 0 : said == 0 ? 1 << depth : said
+    return header + 4 * colours + ((width * depth + 31) / 32 + (width + 31) / 32) * 4 * height
+  }
+
   func picture() throws(JobFailure) -> VipsPicture {
     let picture = try VipsPicture(PictureCodec.bmp.pixels(of: file))
     // Pixels of 32 bits have their opacity with them.

@@ -1,5 +1,6 @@
 internal import CVips
 internal import Catalogue
+internal import Glibc
 internal import WorkerKit
 
 /// A file of a format that libvips writes.
@@ -37,8 +38,11 @@ struct ImageFile: ImageEncoder {
     defer { unsafe g_object_unref(target) }
     try unsafe save(image, to: target)
     var count = 0
-    let bytes = unsafe vips_blob_get(target.pointee.blob, &count)
-    return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
+    let blob = unsafe vips_blob_get(target.pointee.blob, &count)
+    var bytes = unsafe Array(UnsafeRawBufferPointer(start: blob, count: count))
+    let repeated = isPNG ? PNGChunks.repeatedEXIF(size: count) { Array(bytes[$0..<$0 + $1]) } : nil
+    if let repeated { bytes.removeSubrange(repeated) }
+    return bytes
   }
 
   func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure) {
@@ -49,6 +53,21 @@ struct ImageFile: ImageEncoder {
     do throws(JobFailure) { try unsafe save(image, to: target) } catch {
       try output.reasonForFailure()
       throw error
+    }
+    if isPNG, image.has("exif-data") { try dropRepeatedEXIF(of: output) }
+  }
+
+  private var isPNG: Bool { saver.hasPrefix("pngsave") }
+
+  private func dropRepeatedEXIF(of output: JobOutput) throws(JobFailure) {
+    let repeated = PNGChunks.repeatedEXIF(size: Int(try output.size())) { place, count in
+      var bytes = [UInt8](repeating: 0, count: count)
+      return unsafe pread(output.descriptor, &bytes, count, off_t(place)) == count ? bytes : []
+    }
+    guard let repeated else { return }
+    try unsafe output.write(PNGChunks.chunk("IEND", []).span.bytes, at: Int64(repeated.lowerBound))
+    guard ftruncate(output.descriptor, off_t(repeated.lowerBound + 12)) == 0 else {
+      throw JobFailure("cannot be written", errno: errno)
     }
   }
 

@@ -44,8 +44,11 @@ internal import WorkerKit
     let palette = page == nil ? unsafe JPEG2000Palette(input.bytes) : nil
     let unreadBits = page?.page.unreadBits
     let isApart = page?.page.isYCbCr ?? false || unreadBits != nil
-    let patches = (isApart ? page?.headerPatches : page?.patches) ?? palette?.patches ?? []
-    source = try InputSource(InputStream(input, patches))
+    let profile = PNGProfile(input)
+    let patches =
+      (isApart ? page?.headerPatches : page?.patches) ?? palette?.patches
+      ?? (profile?.patch ?? ImageSource.sequencePatch(of: input)).map { [$0] } ?? []
+    source = try InputSource(InputStream(input, patches, tail: page?.tail ?? []))
     let planes = try ImageSource.readPlanes(input, selection)
     isPlanar = planes != nil
     if selection.keepsFrames || selection.frame ?? 1 > 1, let moving = try MovingPNG(input) {
@@ -69,6 +72,8 @@ internal import WorkerKit
       picture = try palette.applied(to: loaded)
     } else if let file = try AnymapFile(input) {
       picture = try file.picture(as: loaded)
+    } else if let orientation = profile?.orientation {
+      picture = try loaded.oriented(orientation)
     } else if loaded.isPacked {
       picture = try loaded.applying("rad2float")
     } else {
@@ -86,6 +91,13 @@ internal import WorkerKit
     canShrink = true
   }
 
+  /// Makes a sequence of AVIF, which has a first picture, a file that says so: libheif reads no other brand.
+  private static func sequencePatch(of input: JobInput) -> InputStream.Patch? {
+    let brand = 8
+    guard input.count > brand + 4, unsafe input.bytes[4..<brand + 4].elementsEqual("ftypavis".utf8) else { return nil }
+    return InputStream.Patch(place: brand, bytes: Array("avif".utf8))
+  }
+
   /// How files of JPEG, PNG, GIF and WebP start, which are not looked at any closer.
   private static let usual: [[UInt8]] = [
     [0xFF, 0xD8, 0xFF], PNGChunks.signature, Array("GIF8".utf8), Array("RIFF".utf8),
@@ -93,7 +105,7 @@ internal import WorkerKit
 
   /// Formats that libvips does not read, or not from a stream.
   private static func read(_ input: JobInput, _ selection: Selection) throws(JobFailure) -> VipsPicture? {
-    if input.starts(with: [0x42, 0x4D]) { return try BitmapFile(input).picture() }
+    if unsafe Format.bmp.isSignature(Array(input.bytes.prefix(64))[...]) { return try BitmapFile(input).picture() }
     if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
     if usual.contains(where: input.starts) { return nil }
     if let photo = RawPhoto(input, selection.page?.file) { return try photo.picture() }
@@ -103,7 +115,11 @@ internal import WorkerKit
     if let icon = EmbeddedIcon(input) { return try icon.picture() }
     if let file = try PhotoshopFile(input) { return try VipsPicture(file.pixels()) }
     if let pixels = try FloatMap.pixels(of: input) { return try VipsPicture(pixels) }
+    if let file = try SurfaceFile(input) { return try VipsPicture(file.pixels()) }
+    if let file = try QOIFile(input) { return try VipsPicture(file.pixels()) }
     guard let codec = PictureCodec(input) else { return nil }
+    if codec == .tga, let file = try GrayTarga(input) { return try VipsPicture(file.pixels()) }
+    if codec == .fits, let file = FITSFile.firstPlane(of: input) { return try VipsPicture(codec.pixels(of: file)) }
     guard codec.isWhole(input) else { throw JobFailure(.damaged, "ends before its last pixel") }
     let pixels = try unsafe codec.pixels(of: input.bytes)
     return try VipsPicture(pixels)

@@ -21,25 +21,33 @@ internal import WorkerKit
 
   private let content: Content
   private let patches: [Patch]
+  private let tail: [UInt8]
   private var position = 0
   let count: Int
 
-  init(_ input: JobInput, _ patches: [Patch]) {
+  /// - Parameter tail: bytes behind those of the input.
+  init(_ input: JobInput, _ patches: [Patch], tail: [UInt8] = []) {
     content = .input(input)
-    count = input.count
+    self.tail = tail
+    count = input.count + tail.count
     self.patches = patches
   }
 
   /// Reads what lies in no file of its own.
   init(_ bytes: [UInt8]) {
     content = .memory(bytes)
+    tail = []
     count = bytes.count
     patches = []
   }
 
   private func read(into buffer: UnsafeMutableRawBufferPointer, at place: Int) -> Int {
     switch content {
-    case .input(let input): return unsafe input.read(into: buffer, at: place)
+    case .input(let input):
+      guard place >= input.count, place < count else { return unsafe input.read(into: buffer, at: place) }
+      let part = tail[(place - input.count)...].prefix(buffer.count)
+      unsafe buffer.copyBytes(from: part)
+      return part.count
     case .memory(let bytes):
       guard place < bytes.count else { return 0 }
       let part = bytes[place..<min(bytes.count, place + buffer.count)]

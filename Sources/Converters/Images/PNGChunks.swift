@@ -24,6 +24,30 @@ enum PNGChunks {
     return false
   }
 
+  /// Calls `body` with the name and the place of each chunk of a file of `size` bytes, of which `read` gives some.
+  static func places(
+    size: Int, _ read: (_ place: Int, _ count: Int) -> [UInt8], _ body: (_ name: String, _ place: Range<Int>) -> Void
+  ) {
+    var at = signature.count
+    while size - at >= 12 {
+      let head = read(at, 8)
+      guard head.count == 8 else { return }
+      let count = 12 + Int(bigEndianBytes: head[..<4])
+      guard count <= size - at else { return }
+      body(String(decoding: head[4...], as: UTF8.self), at..<at + count)
+      at += count
+    }
+  }
+
+  /// The place of a last chunk of EXIF data that repeats an earlier one: libvips on Debian 12 writes it twice, and a
+  /// file may have one (PNG, third edition, 11.3.3.6). nil if there is none.
+  static func repeatedEXIF(size: Int, _ read: (_ place: Int, _ count: Int) -> [UInt8]) -> Range<Int>? {
+    var found: [Range<Int>] = []
+    places(size: size, read) { name, place in if name == "eXIf" { found.append(place) } }
+    guard found.count > 1, let last = found.last, last.upperBound == size - 12 else { return nil }
+    return last
+  }
+
   static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
     let named = Array(name.utf8) + content
     return [UInt8](bigEndian: content.count, count: 4) + named

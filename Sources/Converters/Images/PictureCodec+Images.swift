@@ -5,7 +5,7 @@ internal import WorkerKit
 extension PictureCodec {
   /// How files start that only libavcodec reads, by the catalogue's formats.
   private static let known: [(format: Format, codec: PictureCodec)] = [
-    (.dds, .dds), (.qoi, .qoi), (.fits, .fits), (.sunRaster, .sunRaster), (.sgi, .sgi), (.xwd, .xwd),
+    (.dds, .dds), (.fits, .fits), (.sunRaster, .sunRaster), (.sgi, .sgi), (.xwd, .xwd),
     (.pcx, .pcx), (.xbm, .xbm), (.xpm, .xpm), (.pam, .pam),
   ]
 
@@ -24,7 +24,6 @@ extension PictureCodec {
   /// Whether a file has all that its header or its end says, where the library takes one that was cut off for whole.
   func isWhole(_ input: JobInput) -> Bool {
     switch self {
-    case .qoi: unsafe input.bytes.suffix(8).elementsEqual([0, 0, 0, 0, 0, 0, 0, 1])
     case .sunRaster: input.count - 32 >= Self.number(input, at: 28) + Self.number(input, at: 16)
     default: true
     }
@@ -42,6 +41,7 @@ extension PictureCodec {
     let hasSides = (head[12] | head[13]) != 0 && (head[14] | head[15]) != 0
     let isMapped = map == 1 && (kind == 1 || kind == 9) && [15, 16, 24, 32].contains(head[7])
     let isPlain = map <= 1 && [2, 3, 10, 11].contains(kind)
-    return hasSides && (isMapped || isPlain) && [8, 15, 16, 24, 32].contains(depth)
+    let isBits = kind == 3 && depth == 1
+    return hasSides && (isMapped || isPlain) && (isBits || [8, 15, 16, 24, 32].contains(depth))
   }
 }

@@ -56,6 +56,7 @@ struct TIFFFile {
   let isRawPhoto: Bool
   private let isBig: Bool
   private let isBigEndian: Bool
+  private let input: InputReader
 
   static let mostPages = 65_536
   /// The total in all directories.
@@ -66,6 +67,7 @@ struct TIFFFile {
     isBigEndian = input.starts(with: [0x4D, 0x4D])
     guard isBigEndian || input.starts(with: [0x49, 0x49]) else { return nil }
     let bytes = InputReader(input, isBigEndian: isBigEndian)
+    self.input = bytes
     isBig = bytes.word(2, 2) == 43
     guard isBig || bytes.word(2, 2) == 42 else { return nil }
     var walk = Walk(bytes, isBig: isBig)
@@ -96,7 +98,12 @@ struct TIFFFile {
   struct Selection {
     let file: TIFFFile
     let page: Page
-    var patches: [InputStream.Patch] { file.patches(for: page) }
+    var patches: [InputStream.Patch] {
+      let end = file.directory(for: page).place
+      return file.patches(for: page, at: end)
+    }
+    /// Bytes behind the file's: the directory of a page that lacks a field, with that field.
+    var tail: [UInt8] { file.directory(for: page).tail }
     /// The patches for reading everything but the pixels of a page with libvips, which supports neither YCbCr nor packed
     /// samples, nor tiles of one channel.
     var headerPatches: [InputStream.Patch] {
@@ -114,12 +121,34 @@ struct TIFFFile {
 
   func page(at index: Int) -> Selection { Selection(file: self, page: pages[index]) }
 
-  private func patches(for page: Page) -> [InputStream.Patch] {
+  private func patches(for page: Page, at place: Int) -> [InputStream.Patch] {
     let size = isBig ? 8 : 4
     return [
-      InputStream.Patch(place: size, bytes: bytes(page.place, size)),
+      InputStream.Patch(place: size, bytes: bytes(place, size)),
       InputStream.Patch(place: page.nextPlace, bytes: bytes(0, size)),
     ]
+  }
+
+  /// The place of a page's directory, and what is to be added behind the file for it to be there: libvips reads no page
+  /// that does not say what its numbers mean (PhotometricInterpretation). As in Pillow, white is 0 then, but where the
+  /// page has a palette, or three colours.
+  private func directory(for page: Page) -> (place: Int, tail: [UInt8]) {
+    let photometric = 262
+    guard page.values[photometric] == nil, !isRawPhoto, !page.isOldJPEG else { return (page.place, []) }
+    let meaning = page.samples > 2 ? 2 : page.values[320] != nil ? 3 : 0
+    let (head, size, width) = isBig ? (8, 20, 8) : (2, 12, 4)
+    let count = input.word(page.place, head)
+    let entry = bytes(photometric, 2) + bytes(3, 2) + bytes(1, width) + bytes(meaning, 2)
+    var entries = (0..<count).map { page.place + head + size * $0 }.map { place in
+      (tag: input.word(place, 2), bytes: (place..<place + size).map(input.byte))
+    }
+    let added = entry + [UInt8](repeating: 0, count: size - entry.count)
+    entries.insert((photometric, added), at: entries.firstIndex { $0.tag > photometric } ?? entries.endIndex)
+    let padding = input.count % 2
+    return (
+      input.count + padding,
+      [UInt8](repeating: 0, count: padding) + bytes(count + 1, head) + entries.flatMap(\.bytes) + bytes(0, width)
+    )
   }
 
   private func bytes(_ number: Int, _ size: Int) -> [UInt8] {
@@ -134,7 +163,7 @@ struct TIFFFile {
     private var entries = 0
 
     private static let wanted: Set<Int> = [
-      254, 258, 259, 262, 274, 277, 284, 322, 323, 330, 338, 530, 50706,
+      254, 258, 259, 262, 274, 277, 284, 320, 322, 323, 330, 338, 530, 50706,
     ]
     private static let mostSubdirectories = 16
 

@@ -78,6 +78,13 @@ internal import WorkerKit
     return unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
   }
 
+  /// A copy with an EXIF orientation.
+  func oriented(_ orientation: Int) throws(JobFailure) -> VipsPicture {
+    let copy = try applying("copy")
+    unsafe vips_image_set_int(copy.pointer, "orientation", Int32(orientation))
+    return copy
+  }
+
   /// The result of an operation on this image; `arguments` are numbers and nicknames.
   func applying(_ name: String, to argument: String = "in", _ arguments: KeyValuePairs<String, String> = [:])
     throws(JobFailure) -> VipsPicture

@@ -142,7 +142,7 @@ extension JSONText {
     let start = index
     while index < text.count {
       let byte = text[index]
-      if byte < 0x20 || byte >= 0x7f || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+      if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
       index += 1
     }
     if index > start { output.append(text.extracting(start..<index)) }
@@ -156,9 +156,6 @@ extension JSONText {
     case UInt8(ascii: "\\"):
       index += 1
       place = .escape
-    case 0x7f:
-      output.append(ShownText.picture(of: byte).span)
-      index += 1
     case ..<0x20: fail(at: index, found: byte, &output)
     default: beginCharacter(text, &index, &output)
     }
@@ -213,7 +210,8 @@ extension JSONText {
     index += 1
     place = left > 1 ? .character(left - 1, 0x80...0xbf) : .string
     if left == 1 {
-      if held[0] == 0xc2, held[1] < 0xa0 { held = ShownText.replacement }
+      // A terminal would obey these control characters; an escape is the same character.
+      if held[0] == 0xc2, held[1] < 0xa0 { held = Array("\\u00\(String(held[1], radix: 16))".utf8) }
       output.append(held.span)
       held = []
     }

@@ -1,0 +1,44 @@
+internal import Bytes
+internal import Catalogue
+internal import Pictures
+internal import WorkerKit
+
+extension FITSFile {
+  /// The file with the first plane alone, if it has more than two axes that are not those of colours: libavcodec reads no
+  /// others. nil for any other file.
+  static func firstPlane(of input: JobInput) -> [UInt8]? {
+    let (card, most) = (80, 36 * 256)
+    var axesPlace: Int?
+    var numbers: [String: Int] = [:]
+    for index in 0..<min(most, input.count / card) {
+      let start = index * card
+      let text = unsafe String(decoding: input.bytes[start..<start + card], as: UTF8.self)
+      let name = text.prefix(8).trimmed
+      if name == "END" {
+        guard let axesPlace, numbers["NAXIS", default: 0] > 2 else { return nil }
+        let header = (start + card + block - 1) / block * block
+        let size = abs(numbers["BITPIX", default: 8]) / 8
+        let (width, height) = (numbers["NAXIS1", default: 0], numbers["NAXIS2", default: 0])
+        guard (1...8).contains(size), width > 0, height > 0, height <= PixelBlock.limit,
+          width <= PixelBlock.limit / height, header <= input.count - width * height * size
+        else { return nil }
+        var file = unsafe Array(input.bytes[..<(header + width * height * size)])
+        let two = Array(("NAXIS   =" + String(repeating: " ", count: 20) + "2").utf8)
+        file.replaceSubrange(axesPlace..<axesPlace + card, with: two + [UInt8](repeating: 0x20, count: card - two.count))
+        return file + [UInt8](repeating: 0, count: (block - file.count % block) % block)
+      }
+      guard text.dropFirst(8).hasPrefix("=") else { continue }
+      let value = text.dropFirst(9).prefix { $0 != "/" }.trimmed
+      // Three planes of colours.
+      if name == "CTYPE3", value.hasPrefix("'RGB") { return nil }
+      guard name == "NAXIS" || name == "BITPIX" || name == "NAXIS1" || name == "NAXIS2" else { continue }
+      if name == "NAXIS" { axesPlace = start }
+      numbers[name] = Int(value)
+    }
+    return nil
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: String { String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+}

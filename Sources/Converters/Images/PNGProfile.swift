@@ -1,0 +1,73 @@
+internal import Bytes
+internal import Pixels
+internal import WorkerKit
+
+/// The EXIF data of a PNG in a text chunk, as ImageMagick and ExifTool wrote it before PNG had a chunk for it: a line with
+/// the kind, one with the number of bytes, and these as hexadecimal digits.
+struct PNGProfile {
+  /// The change that makes a text chunk of EXIF data the chunk that libvips reads, if there is none yet.
+  private(set) var patch: InputStream.Patch?
+  /// The orientation that data behind the pixels tell, which libvips does not read.
+  private(set) var orientation: Int?
+
+  private static let keyword = Array("Raw profile type exif".utf8)
+  /// The most bytes of a text chunk, and of what it expands to.
+  private static let largest = 1 << 20
+
+  /// nil if the file is not a PNG. Reads the head of each chunk.
+  init?(_ input: JobInput) {
+    guard input.starts(with: PNGChunks.signature) else { return nil }
+    func read(_ place: Int, _ count: Int) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: count)
+      let found = unsafe bytes.withUnsafeMutableBytes { unsafe input.read(into: $0, at: place) }
+      return Array(bytes.prefix(max(0, found)))
+    }
+    var (text, chunk): (InputStream.Patch?, Bool) = (nil, false)
+    var (early, late): (Int?, Int?) = (nil, nil)
+    var isLate = false
+    PNGChunks.places(size: input.count, read) { name, place in
+      if name == "IDAT" { isLate = true }
+      guard ["eXIf", "tEXt", "zTXt", "iTXt"].contains(name), place.count <= Self.largest, !chunk else { return }
+      let content = read(place.lowerBound + 8, place.count - 12)
+      guard content.count == place.count - 12 else { return }
+      chunk = name == "eXIf"
+      guard let data = chunk ? content : text == nil ? Self.exif(name, content) : nil else { return }
+      if chunk { text = nil }
+      if isLate { late = EXIF.orientation(of: data) } else { early = 1 }
+      if chunk { return }
+      // Zeros behind the data say nothing. Where compressed digits take less room than the data, the orientation counts.
+      let fitting = [data, EXIF.orientationOnly(of: data)].first { $0.count <= content.count }
+      guard let fitting else { return }
+      let filled = fitting + [UInt8](repeating: 0, count: content.count - fitting.count)
+      text = InputStream.Patch(place: place.lowerBound, bytes: PNGChunks.chunk("eXIf", filled))
+    }
+    patch = text
+    orientation = early == nil ? late : nil
+  }
+
+  /// The data of a chunk, from the byte order on; nil if it is another text.
+  private static func exif(_ name: String, _ content: [UInt8]) -> [UInt8]? {
+    guard content.starts(with: keyword), content.dropFirst(keyword.count).first == 0 else { return nil }
+    var text = content[(keyword.count + 1)...]
+    var isPacked = name == "zTXt"
+    if name == "iTXt" {
+      isPacked = text.first == 1
+      text = text.dropFirst()
+      // Behind the method, a language and a translated keyword.
+      let ends = text.indices.dropFirst().filter { text[$0] == 0 }
+      guard ends.count >= 2 else { return nil }
+      text = [0] + text[(ends[1] + 1)...]
+    }
+    if name != "tEXt" { text = text.dropFirst() }
+    let plain = isPacked ? Deflate.expand(Array(text), atMost: largest) : Array(text)
+    let lines = plain?.split(separator: 0x0A) ?? []
+    guard lines.count > 2, let count = Int(String(decoding: lines[1].filter { $0 != 0x20 }, as: UTF8.self)) else {
+      return nil
+    }
+    let digits = lines[2...].joined().compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard count > 0, digits.count / 2 >= count else { return nil }
+    let data = (0..<count).map { UInt8(digits[2 * $0] << 4 | digits[2 * $0 + 1]) }
+    let block = data.starts(with: "Exif\0\0".utf8) ? Array(data.dropFirst(6)) : data
+    return block.starts(with: "II".utf8) || block.starts(with: "MM".utf8) ? block : nil
+  }
+}
