@@ -330,7 +330,7 @@ let package = Package(
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Entries", "Zip", "Fuzzing"]),
     tests("TarTests", ["Bytes", "Codecs", "Entries", "Tar", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
-    tests("MailTests", ["Bytes", "Mail", "Fuzzing"]),
+    tests("MailTests", ["Bytes", "Mail", "Text", "Fuzzing"]),
     tests("ParserProductTests", ["MailReading", "ZipReading"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),

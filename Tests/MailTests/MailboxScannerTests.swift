@@ -60,7 +60,17 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     MailboxFixture("CR", String(MailboxFixture.two.map { $0 == "\n" ? "\r" : $0 }), ["m1", "m2"]),
     MailboxFixture("byte order mark", "\u{feff}" + MailboxFixture.two, ["m1", "m2"]),
     MailboxFixture("empty lines first", "\n\n" + MailboxFixture.two, ["m1", "m2"]),
-    MailboxFixture("junk first", "junk line\n" + MailboxFixture.two, ["m1", "m2"]),
+    MailboxFixture("junk first", "junk line\n" + MailboxFixture.two, ["", "m1", "m2"]),
+    MailboxFixture(
+      "a message without a separator first", MailboxFixture.message(0) + "\n" + MailboxFixture.two, ["m0", "m1", "m2"]),
+    MailboxFixture(
+      "a byte order mark and a message without a separator",
+      "\u{feff}" + MailboxFixture.message(0) + MailboxFixture.two, ["m0", "m1", "m2"]),
+    MailboxFixture("no header first", MailboxFixture.line + "\nbody only\n\n" + MailboxFixture.two, ["", "m1", "m2"]),
+    MailboxFixture(
+      "neither a header nor an empty line first", MailboxFixture.line + "body only\n\n" + MailboxFixture.two,
+      ["", "m1", "m2"]),
+    MailboxFixture("no header at all", MailboxFixture.line + "\nbody only\n", [""]),
     MailboxFixture("no final newline", String(MailboxFixture.two.dropLast()), ["m1", "m2"]),
   ]
 
@@ -117,9 +127,16 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     #expect(rows.map(\.subject) == fixture.subjects)
   }
 
-  /// Separator lines and messages are contiguous and cover the mailbox.
+  /// Separator lines and messages are contiguous and cover the mailbox, except for a byte order mark and empty lines.
   @Test(arguments: all) func losesNothing(_ fixture: MailboxFixture) throws {
-    let rows = try rows(fixture.bytes)
+    var rows = try rows(fixture.bytes)
+    if let first = rows.first {
+      #expect(fixture.bytes[..<Int(first.separator)].allSatisfy { [0xef, 0xbb, 0xbf, 0x0a, 0x0d].contains($0) })
+      if first.start == first.separator {
+        #expect(first.start == 0 && first.end > 0)
+        rows.removeFirst()
+      }
+    }
     for (row, next) in zip(rows, rows.dropFirst()) { #expect(row.end == next.separator) }
     if let last = rows.last { #expect(last.end == Int64(fixture.bytes.count)) }
     for row in rows {

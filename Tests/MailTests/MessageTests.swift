@@ -16,6 +16,32 @@ struct MessageFixture: CustomTestStringConvertible, Sendable {
   static let all = [
     MessageFixture(testDescription: "no header at all", text: "\nHello\n", body: "Hello\n"),
     MessageFixture(testDescription: "no body", text: "Subject: x\n", body: ""),
+    MessageFixture(
+      testDescription: "a delimiter ends the header that declares it",
+      text: "Content-Type: multipart/mixed;\n boundary=b\n \n" + parts("b", [plain("one"), file("f", "x")]),
+      body: "one", files: [("f", "x")]),
+    MessageFixture(
+      testDescription: "delimiters in the headers of parts",
+      text: "Content-Type: multipart/mixed; boundary=b\n--b\nContent-Type: multipart/mixed; boundary=c\n"
+        + "--c\n\none\n--c--\n--b--\n", body: "one"),
+    MessageFixture(
+      testDescription: "lines of dashes in a header",
+      text: "--x\nA: 1\n--y: z\nContent-Type: text/plain; boundary=b\n--b\nSubject: x\n\nbody", body: "body"),
+    MessageFixture(
+      testDescription: "the root of related parts by its id",
+      text: related("start=\"<r>\"", [html("a"), "Content-ID: <r>\n" + html("b")]), body: "b", html: "<p>b",
+      files: [("part-2.html", "<p>a")]),
+    MessageFixture(
+      testDescription: "the root of related parts by its type",
+      text: related("type=\"text/html\"", [file("f", "x"), html("a")]), body: "a", html: "<p>a", files: [("f", "x")]),
+    MessageFixture(
+      testDescription: "the root of related parts without parameters",
+      text: related("x=y", ["Content-Type: image/png\n\nP", html("a")]), body: "a", html: "<p>a",
+      files: [("image.png", "P")]),
+    MessageFixture(
+      testDescription: "the first of related parts is the root, whatever the type",
+      text: related("type=\"text/html\"", [multi("alternative", "c", [plain("one"), html("a")]), html("b")]),
+      body: "one", html: "<p>a", files: [("part-5.html", "<p>b")]),
     MessageFixture(testDescription: "CR only", text: "Subject: x\rTo: y\r\rHello\rthere\r", body: "Hello\nthere\n"),
     MessageFixture(
       testDescription: "no empty line", text: "Subject: x\nHello there\nsecond line\n",
@@ -132,9 +158,15 @@ struct MessageFixture: CustomTestStringConvertible, Sendable {
   static func file(_ name: String, _ data: String) -> String {
     "Content-Type: application/octet-stream\nContent-Disposition: attachment; filename=\"\(name)\"\n\n\(data)"
   }
+  static func html(_ text: String) -> String { "Content-Type: text/html\n\n<p>\(text)" }
   static func multi(_ kind: String, _ boundary: String, _ parts: [String]) -> String {
-    "Content-Type: multipart/\(kind); boundary=\"\(boundary)\"\n\n"
-      + parts.map { "--\(boundary)\n\($0)\n" }.joined() + "--\(boundary)--\n"
+    "Content-Type: multipart/\(kind); boundary=\"\(boundary)\"\n\n" + self.parts(boundary, parts)
+  }
+  static func related(_ parameter: String, _ parts: [String]) -> String {
+    "Content-Type: multipart/related; boundary=b; \(parameter)\n\n" + self.parts("b", parts)
+  }
+  static func parts(_ boundary: String, _ parts: [String]) -> String {
+    parts.map { "--\(boundary)\n\($0)\n" }.joined() + "--\(boundary)--\n"
   }
 }
 

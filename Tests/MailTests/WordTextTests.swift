@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Text
 
 @testable import Mail
 
@@ -8,43 +9,49 @@ import Testing
     String(decoding: WordText.indexed(Array(text.utf8)), as: UTF8.self)
   }
 
-  @Test func onlyRunsWithoutSpacesChange() {
-    for text in ["", "plain text", "Grüße, Jürgen\n", "Привет → x", "‘quotes’ — and 😀", "\u{e9}"] {
+  @Test func onlyRunsWithoutSpacesAreDivided() {
+    for text in ["", "plain text", "grusse, jurgen\n", "привет → x", "‘quotes’ — and 😀", "हिन्दी कि की", "๑๒๓"] {
       #expect(Self.indexed(text) == text)
     }
     #expect(Self.indexed("会議の資料").split(separator: " ") == ["会議", "議の", "の資", "資料", "料"])
     #expect(Self.indexed("a会b議論。c").split(separator: " ") == ["a", "会", "b", "議論", "論", "。c"])
     #expect(Self.indexed("회의 자료").split(separator: " ") == ["회의", "의", "자료", "료"])
     #expect(Self.indexed("\u{20000}\u{20001}").split(separator: " ") == ["\u{20000}\u{20001}", "\u{20001}"])
+    for run in ["ภาษาไทย", "ພາສາລາວ", "ភាសាខ្មែរ", "မြန်မာဘာသာ"] {
+      let plain = FoldedText.folded(run).unicodeScalars
+      let pairs = zip(plain, plain.dropFirst()).map { "\($0)\($1)" } + plain.suffix(1).map { "\($0)" }
+      #expect(Self.indexed(run).split(separator: " ").map(String.init) == pairs, "\(run)")
+    }
   }
 
   /// Every substring of a run is found by the words of the index: as adjacent words, the last one as a prefix.
-  @Test func everyPieceOfARunIsFound() {
-    let run = Array("東京都庁舎前a駅")
-    let words = Self.indexed(String(run)).split(separator: " ").map(String.init)
+  @Test(arguments: ["東京都庁舎前a駅", "สวัสดีชาวโลก", "မြန်မာဘာသာ", "ｶﾞｷﾞグゲ"])
+  func everyPieceOfARunIsFound(_ text: String) {
+    let run = Array(text.unicodeScalars.filter { $0.properties.canonicalCombiningClass != .init(rawValue: 107) })
+    let words = Self.indexed(text).split(separator: " ").map(String.init)
     for start in run.indices {
       for end in start..<run.count {
-        let (sought, isStart) = WordText.sought(String(run[start...end]))
+        let (sought, isStart) = WordText.sought(String(String.UnicodeScalarView(run[start...end])))
         let isThere = (0...max(0, words.count - sought.count)).contains { place in
           let found = words[place...].prefix(sought.count)
           guard found.count == sought.count, let last = found.last, let wanted = sought.last else { return false }
           return found.dropLast().elementsEqual(sought.dropLast())
             && (isStart ? last.hasPrefix(wanted) : last == wanted)
         }
-        #expect(isThere, "\(String(run[start...end])): \(sought)")
+        #expect(isThere, "\(run[start...end]): \(sought)")
       }
     }
   }
 
   /// File names from a Mac are decomposed.
   @Test func spellingsOfOneWordAreOne() {
-    for word in ["файл", "Αθήνα", "한글", "がぎぐ", "Grüße"] {
+    for word in ["файл", "Αθήνα", "한글", "がぎぐ", "Grüße", "ệ", "אָ", "بَ", "ক্ষো", "ਖ਼"] {
       let forms = [word.decomposedStringWithCanonicalMapping, word.precomposedStringWithCanonicalMapping]
       #expect(Self.indexed(forms[0]) == Self.indexed(forms[1]))
       #expect(WordText.sought(forms[0]) == WordText.sought(forms[1]))
       #expect(Self.indexed(forms[0]).contains(WordText.sought(forms[1]).words[0]), "\(word)")
     }
-    #expect(WordText.sought("Αθήνα").words == ["Αθηνα"] && WordText.sought("йод").words == ["йод"])
+    #expect(WordText.sought("Αθήνα").words == ["αθηνα"] && WordText.sought("йод").words == ["иод"])
   }
 
   @Test func brokenTextIsNoError() {

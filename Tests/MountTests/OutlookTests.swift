@@ -49,6 +49,40 @@ import Testing
     }
   }
 
+  @Test func signedMessagesHaveTheirContent() async throws {
+    try await withScratch { scratch in
+      try await script("make_outlook.py", scratch.source + "/signed.msg", "signed")
+      try await withMount(scratch) { mount in
+        let lines = """
+          export LC_ALL=C.UTF-8; cd "$1/signed.msg.message" && ls . attachments && cat body.txt attachments/a.csv headers.txt
+          tail -c +$(($(grep -abo -m1 -- --s message.eml | cut -d: -f1) + 1)) message.eml | sha1sum
+          """
+        let said = try await shell(lines, mount.mountpoint, limit: 60)
+        #expect(
+          said.text == """
+            .:
+            attachments
+            body.txt
+            headers.txt
+            message.eml
+
+            attachments:
+            a.csv
+            smime.p7s
+            Grüße, signed\u{20}
+            1,2\r
+            MIME-Version: 1.0
+            From: <j@example.org>
+            Subject: Signed
+            Date: Tue, 14 Nov 2023 22:13:20 +0000
+            Content-Type: multipart/signed; protocol="application/x-pkcs7-signature"; boundary="s"
+            6425144abf470475c0fc5fd0d86809c4925fb119  -
+
+            """)
+      }
+    }
+  }
+
   @Test func storesOfOutlookAreSearchedWithoutAMount() async throws {
     try await withScratch { scratch in
       let store = scratch.source + "/mail.pst"

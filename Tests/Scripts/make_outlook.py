@@ -1,4 +1,4 @@
-"""Writes an Outlook message file with libgsf's gsf: make_outlook.py FILE."""
+"""Writes an Outlook message file with libgsf's gsf: make_outlook.py FILE [signed]."""
 
 import struct
 import subprocess
@@ -28,6 +28,27 @@ def write(folder: Path, head: int, numbers: dict, texts: dict, streams: dict) ->
     return folder
 
 
+SIGNED = (
+    b'From: x@y\r\nMIME-Version: 1.0\r\nContent-Type: multipart/signed; protocol="application/x-pkcs7-signature";\r\n'
+    b'\tboundary="s"\r\n\r\n--s\r\nContent-Type: multipart/mixed; boundary="m"\r\n\r\n'
+    b"--m\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nGr\xc3\xbc\xc3\x9fe, signed \r\n"
+    b"--m\r\nContent-Type: text/csv\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\n1,2\r\n--m--\r\n"
+    b"\r\n--s\r\nContent-Type: application/x-pkcs7-signature; name=smime.p7s\r\n"
+    b"Content-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=smime.p7s\r\n\r\nMAA=\r\n--s--\r\n")
+
+
+def signed(path: str) -> None:
+    """A clear-signed message: its content is an attachment."""
+    with tempfile.TemporaryDirectory() as scratch:
+        top = write(
+            Path(scratch, "top"), 32, {"t0039": (1_700_000_000 + SECONDS_BEFORE_1970) * 10**7},
+            {"001A": "IPM.Note.SMIME.MultipartSigned", "0037": "Signed", "5D02": "j@example.org"}, {})
+        write(
+            top / "__attach_version1.0_#00000000", 8, {"n3705": 1}, {"370E": "multipart/signed"}, {"37010102": SIGNED})
+        names = sorted(str(name) for name in top.iterdir())
+        subprocess.run(["gsf", "createole", path, *names], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def main(path: str) -> None:
     rtf = rb"{\rtf1\ansi\ansicpg1252\fromhtml1{\*\htmltag64 <p>}\htmlrtf hidden\htmlrtf0 Gr\'fc\'dfe\u8364 ?{\*\htmltag72 </p>}}"
     with tempfile.TemporaryDirectory() as scratch:
@@ -50,4 +71,7 @@ def main(path: str) -> None:
         subprocess.run(["gsf", "createole", path, *names], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-main(sys.argv[1])
+if len(sys.argv) > 2:
+    signed(sys.argv[1])
+else:
+    main(sys.argv[1])

@@ -1,4 +1,4 @@
-"""Writes files of Outlook's with folders of messages (MS-PST, Unicode, not encrypted): make_pst.py FILE [MESSAGES [BYTES]].
+"""Writes files of Outlook's with folders of messages (MS-PST, Unicode): make_pst.py [--cipher permute|cyclic] FILE [MESSAGES [BYTES]].
 
 Without a number, a few messages of all kinds; else so many, each with so many bytes attached.
 """
@@ -24,10 +24,45 @@ def signature(place: int, number: int) -> int:
     return (both >> 16) ^ (both & 0xFFFF)
 
 
+# How data are hidden (MS-PST, section 5.1): what each byte becomes.
+FIRST = bytes.fromhex(
+    "41361362a8216ebbf416cc047f64e85d1ef2cb2a74c55e35d295479e962d9a884c7d843fdbac31b6485ff6c4d8398be7"
+    "233b388ec8c1df25b120a546604e9cfbaad35651457c550007c92b9d859b09a08fadb30f63ab894bd7a7155a716642bf"
+    "264a6b98faea7753b270052cfd593a867ece06eb827857c78d43afb41cd45bcde2e9274fc3087280cfb0eff5286dbe30"
+    "4d3492d50e3c2232e5e4f99fc2d10a8112e1ee918376e397e6618a1779a4b7dc907a5c8c02a6ca69de501a1193b95287"
+    "58fced1d37491b6ae0293399bd6cd994f340546ff0c673b8d63e6518441fdd6710f10c19ecae03a1147ba90bfff8a3c0"
+    "a201f72ebc2468750dfeba2fb5d0da3d")
+SECOND = bytes.fromhex(
+    "14530f56b3c87a9ceb65481716159f02cc547c83000d0c0ba262a876dbd9edc7c5a4dcac8574d6d0a79bae9a967166c3"
+    "6399b8dd73928e847da55ed15d93b1575150808952944f4e0a6bbc8d7f6e47464140440111cb033ff7f4e1a98f3c3af9"
+    "fbf0193082092ec99da08649ee6f4d6dc42d813425871b88aafc06a11238fd4c4272641337246a757743ffe6b44b365c"
+    "e4d8353d45b92cecb7312b290768a30e697b189e2139be281a5b78f523ca2ab0af3efe048ce7e5983295d3f64ae8a6ea"
+    "e9f3d52f7020f21f0567ad5510cecde3273bdabad7c226d4911dd21c2233f8faf15aefcf90b68bb5bdc0bf08971e6ce2"
+    "61e0c6c159abbb58de5fdf60797eb28a")
+THIRD = bytes(FIRST.index(byte) for byte in range(256))
+
+
+def enciphered(data: bytes, cipher: int, number: int) -> bytes:
+    """A block's bytes as they are in a file (sections 5.1 and 5.2); `number` is the block's."""
+    if cipher == 0:
+        return data
+    if cipher == 1:
+        return data.translate(FIRST)
+    word = (number ^ number >> 16) & 0xFFFF
+    result = bytearray()
+    for byte in data:
+        low, high = word & 0xFF, word >> 8
+        byte = SECOND[(FIRST[(byte + low) & 0xFF] + high) & 0xFF]
+        result.append(THIRD[(byte - high) & 0xFF] - low & 0xFF)
+        word = (word + 1) & 0xFFFF
+    return bytes(result)
+
+
 class Store:
     """A file that is written block by block; the B-trees follow at the end."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, cipher: int = 0) -> None:
+        self.cipher = cipher
         self.file = open(path, "wb")
         self.file.write(bytes(0x400))
         self.place = 0x400
@@ -41,6 +76,8 @@ class Store:
         number = self.count << 2 | (2 if isInner else 0)
         self.count += 1
         padding = -(len(data) + 16) % 64
+        if not isInner:
+            data = enciphered(data, self.cipher, number)
         trailer = struct.pack("<HHIQ", len(data), signature(self.place, number), checksum(data), number)
         self.blocks.append((number, self.place, len(data)))
         self.file.write(data + bytes(padding) + trailer)
@@ -216,7 +253,7 @@ class Store:
         header = struct.pack("<HHHBBII", 0x4D53, 23, 19, 1, 1, 0, 0) + struct.pack("<QQI", 0, self.count << 2, 1)
         header += struct.pack("<32I", *[0x400] * 32) + bytes(8)
         header += struct.pack("<IQQQQ", 0, self.place, 0x4400, 0, 0) + struct.pack("<QQQQ", *nbt, *bbt) + bytes(4)
-        header += bytes(4) + b"\xff" * 256 + struct.pack("<BBHQ", 0x80, 0, 0, self.count << 2)
+        header += bytes(4) + b"\xff" * 256 + struct.pack("<BBHQ", 0x80, self.cipher, 0, self.count << 2)
         full = struct.pack("<II", 0x4E444221, checksum(header[:471])) + header
         full += struct.pack("<I", checksum(header[:516]))
         self.file.seek(0)
@@ -270,7 +307,11 @@ def many(store: Store, count: int, size: int) -> None:
     store.folder("", 0x122, [], [0x8022], 0x122)
 
 
-store = Store(sys.argv[1])
+cipher = 0
+if sys.argv[1] == "--cipher":
+    cipher = ["none", "permute", "cyclic"].index(sys.argv[2])
+    del sys.argv[1:3]
+store = Store(sys.argv[1], cipher)
 if len(sys.argv) > 2:
     many(store, int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0)
 else:

@@ -66,6 +66,11 @@ def cases():
              method=1),
         file(b"AFTER.TXT", SMALL),
     ), {"PLAIN.TXT": SMALL, "a message.eml": eml, "AFTER.TXT": SMALL}, "", False
+    # The data's attribute comes first, and has only a picture of the message.
+    yield "message-and-picture", tnef(
+        file(b"Fwd", b"a picture", long("a message"), prop(0x3701, OBJECT, MESSAGE_INTERFACE + inner), method=1),
+        file(b"AFTER.TXT", SMALL),
+    ), {"a message.eml": eml, "AFTER.TXT": SMALL}, "", False
     yield "rtf", tnef(message(prop(0x1009, BINARY, rtf(RTF))), file(b"A.TXT", SMALL)), {"A.TXT": SMALL}, RTF_TEXT, True
     yield "plain-rtf", tnef(message(prop(0x1009, BINARY, rtf(RTF, False)))), {}, RTF_TEXT, False
     yield "names", tnef(

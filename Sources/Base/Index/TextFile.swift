@@ -31,14 +31,14 @@ final class TextFile: Sendable {
   private let reader: BoundedConnection
 
   /// Incremented when the tables change.
-  private static let schemaVersion: Int64 = 4
+  private static let schemaVersion: Int64 = 5
 
   private static var schema: String {
     """
     CREATE TABLE meaning(state BLOB NOT NULL, version INTEGER NOT NULL, proof BLOB NOT NULL, count INTEGER NOT NULL,
       isWhole INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
     CREATE VIRTUAL TABLE text USING fts5(\(IndexedText.columns.joined(separator: ", ")), content='', columnsize=0,
-      tokenize='unicode61 remove_diacritics 2');
+      tokenize='unicode61 remove_diacritics 0 categories ''L* M* N* Co''');
     INSERT INTO text(text, rank) VALUES('hashsize', \(wordsInMemory));
     INSERT INTO text(text, rank) VALUES('automerge', 0);
     """

@@ -26,6 +26,7 @@ struct BodyStructure {
         part: nil, isAlternative: false, isRelated: false, isInAlternative: false, takesText: true, takesHTML: true,
         textCount: 0, htmlCount: 0)
     ]
+    let roots = Self.roots(of: parts)
     for (number, part) in parts.enumerated() {
       while frames.count > 1, frames[frames.count - 1].part != part.parent { leave(&frames) }
       let frame = frames[frames.count - 1]
@@ -35,7 +36,7 @@ struct BodyStructure {
             part: number, isAlternative: part.isAlternative, isRelated: part.isRelated,
             isInAlternative: frame.isInAlternative || part.isAlternative, takesText: frame.takesText,
             takesHTML: frame.takesHTML, textCount: text.count, htmlCount: html.count))
-      } else if Self.isInline(part, isInRelated: frame.isRelated) {
+      } else if Self.isInline(part, isInRelated: frame.isRelated, isRoot: roots.contains(number)) {
         show(number, part, &frames[frames.count - 1])
       } else {
         files.append(number)
@@ -44,9 +45,30 @@ struct BodyStructure {
     while frames.count > 1 { leave(&frames) }
   }
 
-  private static func isInline(_ part: Part, isInRelated: Bool) -> Bool {
+  /// The indices of the parts that are the root of their multipart/related (RFC 2387): the one that `start` names; else the
+  /// first one if it can be shown, else the first of the type that `type` names, else the first page.
+  private static func roots(of parts: [Part]) -> Set<Int> {
+    var roots: [Int: (number: Int, rank: Int)] = [:]
+    for (number, part) in parts.enumerated() {
+      guard let parent = part.parent, parts[parent].isRelated else { continue }
+      let isShown = part.kind == .multipart || part.kind == .html || part.kind == .plain
+      let rank =
+        switch part {
+        case _ where isShown && part.contentID != nil && part.contentID == parts[parent].rootID: 0
+        case _ where isShown && part.position == 0: 1
+        case _ where isShown && part.contentType == parts[parent].rootType: 2
+        case _ where part.kind == .html && !part.isAttachment: 3
+        default: part.position == 0 ? 4 : 5
+        }
+      if rank < roots[parent]?.rank ?? 5 { roots[parent] = (number, rank) }
+    }
+    return Set(roots.values.map(\.number))
+  }
+
+  private static func isInline(_ part: Part, isInRelated: Bool, isRoot: Bool) -> Bool {
     guard !part.isAttachment, part.kind == .plain || part.kind == .html || part.kind == .media else { return false }
-    return part.position == 0 || !isInRelated && (part.kind == .media || part.name == nil)
+    if isInRelated { return isRoot }
+    return part.position == 0 || part.kind == .media || part.name == nil
   }
 
   private mutating func show(_ number: Int, _ part: Part, _ frame: inout Frame) {

@@ -20,6 +20,9 @@ public struct Header: Sendable {
   public let fields: [Field]
   /// Whether the empty line was found: otherwise the section is truncated or the message has no body.
   public let isWhole: Bool
+  /// The declared character set of unencoded text in the section, from the body's content type or else from an encoded
+  /// word; nil if none, or if all text is encoded.
+  public private(set) var declaredCharset: ArraySlice<UInt8>?
 
   /// Parses the section at the start of `message`. Copies the section; O(n) in its size.
   public init(_ message: ArraySlice<UInt8>) {
@@ -38,6 +41,14 @@ public struct Header: Sendable {
     isWhole = cursor.hasEnded
     bytes = Array(head.prefix(cursor.position))
     self.fields = fields
+    // Once: each of very many fields may need it.
+    if bytes.span.isRaw { declaredCharset = findCharset() }
+  }
+
+  private func findCharset() -> ArraySlice<UInt8>? {
+    if let said = ContentType.charset(of: first("content-type")) { return said }
+    let names: [StaticString] = ["subject", "from", "sender"]
+    return names.lazy.compactMap { first($0).flatMap { EncodedWords.charset(in: $0.span) } }.first
   }
 
   /// The offset of the body that follows the section at the start of `section`, in bytes; nil if the empty line is not
@@ -71,14 +82,6 @@ public struct Header: Sendable {
   /// Decodes a value of this section (RFC 2047).
   public func text(of value: ArraySlice<UInt8>) -> String {
     EncodedWords.decode(value, declared: value.span.isRaw ? declaredCharset : nil)
-  }
-
-  /// The declared character set of unencoded text in the section, from the body's content type or else from an encoded
-  /// word; nil if none.
-  public var declaredCharset: ArraySlice<UInt8>? {
-    if let said = ContentType.charset(of: first("content-type")) { return said }
-    let names: [StaticString] = ["subject", "from", "sender"]
-    return names.lazy.compactMap { first($0).flatMap { EncodedWords.charset(in: $0.span) } }.first
   }
 
   /// A value without the line breaks of its folds (RFC 5322 §2.2.3).

@@ -4,7 +4,8 @@ internal import Codecs
 /// Finds the messages of a mailbox (RFC 4155, and its variants in practice), sequentially in one pass.
 ///
 /// Memory is bounded whatever the mailbox contains: a window of the source, and at most `Header.limit` bytes of a
-/// header section. Bytes before the first separator belong to no message. `Content-Length` is used if a separator or
+/// header section. Bytes before the first separator are a message without one, unless they are a byte order mark and empty
+/// lines. `Content-Length` is used if a separator or
 /// the end follows at that offset. A separator inside an open multipart counts, unless the multipart's delimiter
 /// follows it, within 64 KiB and before the next separator.
 ///
@@ -15,7 +16,7 @@ internal import Codecs
 /// Not thread-safe. O(n) in the size of the mailbox.
 public struct MailboxScanner: ~Copyable {
   /// Incremented when the same mailbox would yield other rows.
-  public static let version = 2
+  public static let version = 3
 
   private let source: any ByteSource
   private var window: MailWindow
@@ -23,6 +24,8 @@ public struct MailboxScanner: ~Copyable {
   private let first: Int64
   private var hasStarted = false
   private var upcoming: Found?
+  /// What precedes the first separator.
+  private var leading: MessageRow?
   /// Of the current message's bytes up to `summed`.
   private var sum = CRC32()
   private var summed: Int64 = 0
@@ -72,6 +75,10 @@ public struct MailboxScanner: ~Copyable {
       hasStarted = true
       try start()
     }
+    if let row = leading {
+      leading = nil
+      return row
+    }
     guard let found = upcoming else { return nil }
     upcoming = nil
     (sum, summed) = (CRC32(), found.offset)
@@ -91,11 +98,30 @@ public struct MailboxScanner: ~Copyable {
         throw Fault(.changed, "expected a message's separator", atByte: first)
       }
       upcoming = Found(offset: first, line: line)
-    } else if let line = try separator(at: mark) {
+    } else if let line = try separator(at: mark, isFirst: true) {
       upcoming = Found(offset: mark, line: line)
     } else {
-      upcoming = try nextSeparator(Bounds(body: mark, boundary: []))
+      try startWithoutSeparator(behind: mark)
     }
+  }
+
+  private mutating func startWithoutSeparator(behind mark: Int64) throws(Fault) {
+    var (row, _) = try head(Found(offset: 0, line: SeparatorLine(absentBefore: window.bytes)))
+    upcoming = try nextSeparator(Bounds(body: mark, boundary: []))
+    guard let upcoming, try !isBlank(mark..<upcoming.offset) else { return }
+    row.end = upcoming.offset
+    row.sum = try checksum(upTo: row.end)
+    leading = row
+  }
+
+  private func isBlank(_ range: Range<Int64>) throws(Fault) -> Bool {
+    var from = range.lowerBound
+    while from < range.upperBound {
+      let block = try source.bytes(at: from, count: Int(min(Int64(MailboxScanner.readSize), range.upperBound - from)))
+      guard !block.isEmpty, block.allSatisfy({ $0.isMailSpace }) else { return false }
+      from += Int64(block.count)
+    }
+    return true
   }
 
   /// How to parse a mailbox that starts with `head`, and the length of its byte order mark.
@@ -108,14 +134,17 @@ public struct MailboxScanner: ~Copyable {
 
   /// The separator at `offset`, the start of a line. One that is known, by a `Content-Length`, may be dateless and
   /// without an empty line before it.
-  private mutating func separator(at offset: Int64, isKnown: Bool = false) throws(Fault) -> SeparatorLine? {
+  private mutating func separator(
+    at offset: Int64, isKnown: Bool = false, isFirst: Bool = false
+  ) throws(Fault) -> SeparatorLine? {
     guard offset < window.size else { return nil }
     addToSum(upTo: offset)
     try window.move(to: offset, wanted: SeparatorLine.lookAhead)
     let bytes = window.bytes
     let place = window.place(offset)
     return SeparatorLine(
-      bytes, at: place, isBehindEmpty: isKnown || MailboxScanner.isBehindEmpty(bytes, place), isAtEnd: window.isAtEnd,
+      bytes, at: place, isFirst: isFirst, isBehindEmpty: isKnown || MailboxScanner.isBehindEmpty(bytes, place),
+      isAtEnd: window.isAtEnd,
       dialect)
   }
 

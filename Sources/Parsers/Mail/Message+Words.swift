@@ -1,4 +1,5 @@
 public import Bytes
+internal import Text
 
 extension Message {
   /// The searchable text of a message, in UTF-8.
@@ -8,8 +9,8 @@ extension Message {
     public var sender: [UInt8] = []
     /// Names and addresses of `To`, `Cc` and `Bcc`.
     public var recipients: [UInt8] = []
-    /// The text as in `body.txt`, followed by that of HTML alternatives if they say more, and the header and text of
-    /// attached messages; at most `bodyLimit` bytes of each.
+    /// The text as in `body.txt`, followed by that of HTML alternatives if they say more, the other text parts that are
+    /// not attachments, and the header and text of attached messages; at most `bodyLimit` bytes of each.
     public var body: [UInt8] = []
     /// The names of attachments, including those of attached messages, one per line.
     public var files: [UInt8] = []
@@ -19,16 +20,24 @@ extension Message {
 
   /// In bytes: text beyond that is a log or a dump rather than prose.
   public static let bodyLimit = 1 << 20
+  /// Of all files of a message, in bytes.
+  private static let textLimit = 4 << 20
   /// For other fields, in bytes.
   fileprivate static let fieldLimit = 64 << 10
 
   /// The most attached messages of one message, at all nesting depths together.
   private static let attachedMessages = 100
 
+  /// Makes text of a file that is not text. Takes the file's path from the message's folder `attachments`. Returns `nil`
+  /// if none can be made.
+  public typealias TextMaker = (_ path: [FileName]) throws(Fault) -> [UInt8]?
+
   /// Reads the header again, and makes the text. Blocks.
-  public func words() throws(Fault) -> Words {
+  ///
+  /// - Parameter maker: If given, the body includes the text of all attachments: their own, or else what it makes of them.
+  public func words(with maker: TextMaker? = nil) throws(Fault) -> Words {
     var room = Self.attachedMessages
-    return try words(&room)
+    return try words(&room, at: [], maker)
   }
 
   /// The words of a message's header only, without its body and its files. Blocks.
@@ -37,24 +46,64 @@ extension Message {
     return Words(try scanner.header())
   }
 
-  private func words(_ room: inout Int) throws(Fault) -> Words {
+  private func words(_ room: inout Int, at path: [FileName], _ maker: TextMaker?) throws(Fault) -> Words {
     var words = Words(try header())
     words.body = try text(of: body)
     let html = try text(of: htmlBeside)
     if Self.says(html, moreThan: words.body) { words.body += [0x0a] + html }
+    let shown = Set((body.pieces + (self.html?.pieces ?? [])).map(\.place))
+    var texts: [UInt8] = []
     var attached: [UInt8] = []
     for attachment in attachments {
       guard words.files.count < Self.fieldLimit else { break }
       words.files += attachment.name.bytes
       words.files.append(0x0a)
+      if !attachment.isMessage, texts.count < Self.textLimit, !shown.contains(attachment.place) {
+        texts += try [0x0a] + text(of: attachment, at: path, maker)
+      }
       guard attachment.isMessage, room > 0, attached.count < Self.bodyLimit else { continue }
       room -= 1
-      let inner = try Message(reading: open(attachment), isQuoted: false).words(&room)
+      let place = path + [attachment.name.appending(".message"), "attachments"]
+      let inner = try Message(reading: open(attachment), isQuoted: false).words(&room, at: place, maker)
       for text in [inner.subject, inner.sender, inner.recipients, inner.body] { attached += [0x0a] + text }
       words.files += inner.files
     }
-    words.body += attached.prefix(Self.bodyLimit)
+    words.body += texts.prefix(Self.textLimit) + attached.prefix(maker == nil ? Self.bodyLimit : Self.textLimit)
     return words
+  }
+
+  /// The text of a file: if it is not an attachment, or else with a `maker`.
+  private func text(
+    of attachment: Attachment, at path: [FileName], _ maker: TextMaker?
+  ) throws(Fault) -> [UInt8] {
+    let isDeclared = attachment.contentType.hasPrefix("text/")
+    guard maker != nil || isDeclared && isInline(attachment) else { return [] }
+    if isDeclared, let own = try ownText(of: attachment) { return own }
+    guard let maker else { return [] }
+    if let made = try maker(path + [attachment.name]) { return made }
+    return try isDeclared ? [] : ownText(of: attachment) ?? []
+  }
+
+  private func isInline(_ attachment: Attachment) -> Bool {
+    if case .part(let number) = attachment.origin { return !parts[number].isAttachment }
+    return false
+  }
+
+  /// The first `bodyLimit` bytes of a file's text; nil if its bytes are not text.
+  private func ownText(of attachment: Attachment) throws(Fault) -> [UInt8]? {
+    let bytes = try open(attachment)
+    let head = try bytes.bytes(at: 0, count: Int(min(bytes.size, 4096)))
+    guard let encoding = TextEncoding(startingWith: head[...]) else { return nil }
+    var declared: String?
+    if case .part(let number) = attachment.origin { declared = parts[number].charset }
+    let form = TextForm(
+      shape: attachment.textShape(startingWith: head), charset: encoding.wideCharset ?? declared)
+    var source: any ByteSource = ByteRange(of: bytes, start: 0, size: min(bytes.size, Int64(Self.bodyLimit)))
+    if head.starts(with: Array("{\\rtf".utf8)) {
+      source = try DecodedSource(decoding: 0..<source.size, of: source, with: RTFDecoder())
+    }
+    let text = try TextSource([TextSource.Piece(source: source, form: form)], isMarked: false)
+    return try text.bytes(at: 0, count: Int(min(text.size, Int64(Self.bodyLimit))))
   }
 
   private func text(of body: TextBody) throws(Fault) -> [UInt8] {
@@ -115,6 +164,28 @@ extension Message.Words {
       text += header.text(of: value).utf8.prefix(Message.fieldLimit - text.count)
     }
     return text
+  }
+}
+
+extension Attachment {
+  /// The part and the start of the file in it, as of a `TextBody.Piece`.
+  fileprivate var place: [Int64] {
+    switch origin {
+    case .part(let number): [Int64(number), 0]
+    case .inline(let number, let file): [Int64(number), file.range.lowerBound, 1]
+    case .tnef(let number, let range), .tnefMessage(let number, let range, _): [Int64(number), range.lowerBound]
+    }
+  }
+
+  /// How its text is read.
+  fileprivate func textShape(startingWith head: [UInt8]) -> TextForm.Shape {
+    switch contentType {
+    case "text/html", "application/xhtml+xml": return .readHTML
+    case "text/enriched", "text/richtext": return .enriched
+    default:
+      let start = String(decoding: head.prefix(64), as: UTF8.self).lowercased().drop { $0.isWhitespace }
+      return start.hasPrefix("<!doctype html") || start.hasPrefix("<html") ? .readHTML : .plain
+    }
   }
 }
 

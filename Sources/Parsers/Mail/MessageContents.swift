@@ -12,6 +12,8 @@ struct MessageContents {
   private(set) var html: TextBody?
 
   private var names = AttachmentNames()
+  /// For each part, the one whose location is its base.
+  private let baseParts: [Int?]
   /// Without a base, which differs by part.
   private var links = ContentLinks()
   /// Text from a `winmail.dat`, for a message without its own.
@@ -24,6 +26,13 @@ struct MessageContents {
     self.isQuoted = isQuoted
     self.parts = parts
     self.fault = fault
+    var bases: [Int?] = []
+    bases.reserveCapacity(parts.count)
+    for (number, part) in parts.enumerated() {
+      let isBase = part.location.map { WebAddress.scheme(of: $0) != nil } ?? false
+      bases.append(isBase ? number : part.parent.flatMap { bases[$0] })
+    }
+    baseParts = bases
   }
 
   mutating func read() throws(Fault) {
@@ -80,14 +89,7 @@ struct MessageContents {
 
   /// The base of relative links in a part (RFC 2557 §5): its own location, or else an enclosing part's; empty if there
   /// is none.
-  private func base(of number: Int) -> [UInt8] {
-    var place: Int? = number
-    while let part = place.map({ parts[$0] }) {
-      if let location = part.location, WebAddress.scheme(of: location) != nil { return location }
-      place = part.parent
-    }
-    return []
-  }
+  private func base(of number: Int) -> [UInt8] { baseParts[number].flatMap { parts[$0].location } ?? [] }
 
   /// Whether a text part is only white space: long ones are not checked.
   private func isBlank(_ number: Int) throws(Fault) -> Bool {

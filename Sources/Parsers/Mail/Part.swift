@@ -39,6 +39,9 @@ struct Part: Sendable {
   let contentID: [UInt8]?
   /// The part's original location (RFC 2557 §4), by which links may refer to it.
   let location: [UInt8]?
+  /// Which part of a multipart/related is its root (RFC 2387 §3.1, §3.2): a content id, and a content type, in lower case.
+  let rootID: [UInt8]?
+  let rootType: String?
   /// The offset of its header.
   let start: Int64
   var body: Range<Int64>
@@ -65,19 +68,27 @@ struct Part: Sendable {
     self.charset = charset
     isFlowed = type.parameters["format"]?.lowercased() == "flowed"
     deletesSpace = type.parameters["delsp"]?.lowercased() == "yes"
-    contentID = header.first("content-id").map { value in
-      let isOutside: (UInt8) -> Bool = { $0 == 0x3c || $0 == 0x3e || $0 <= 0x20 }
-      return Array(value.drop(while: isOutside).prefix { !isOutside($0) })
-    }
+    contentID = header.first("content-id").map { Self.bareID($0) }
+    rootID = type.parameters.bytes("start").map { Self.bareID($0[...]) }
+    rootType = type.parameters["type"]?.lowercased()
     location = (header.first("content-location") ?? header.first("content-base")).flatMap { Self.location($0) }
     kind = Self.kind(type, name)
   }
+
+  /// An id without its angle brackets.
+  private static func bareID(_ value: ArraySlice<UInt8>) -> [UInt8] {
+    let isOutside: (UInt8) -> Bool = { $0 == 0x3c || $0 == 0x3e || $0 <= 0x20 }
+    return Array(value.drop(while: isOutside).prefix { !isOutside($0) })
+  }
+
+  /// The maximum size of a URL, in bytes: each link in the message may be resolved against it.
+  private static let longestLocation = 4096
 
   /// A URL, which may be folded (RFC 2557 §4.4.2), quoted, or an encoded word.
   private static func location(_ value: ArraySlice<UInt8>) -> [UInt8]? {
     let text = value.starts(with: [0x3d, 0x3f]) ? Array(EncodedWords.decode(value).utf8)[...] : value
     let location = text.filter { $0 > 0x20 && $0 != 0x22 }
-    return location.isEmpty ? nil : location
+    return location.isEmpty || location.count > longestLocation ? nil : location
   }
 
   /// Whether it is text of another type than those always shown, neither an attachment nor named.

@@ -210,21 +210,21 @@ struct PartScanner: ~Copyable {
 
   /// The fields of the section at `place`, and the offset of the body.
   ///
-  /// The section ends at an empty line, at a delimiter, and at a line that is not a field, unless a field follows that:
+  /// The section ends at an empty line, at a delimiter, also of the multipart that it declares, and at a line that is not a field, unless a field follows that:
   /// a fold without its space, or a quoted separator in between. Beyond `Header.limit` a section is truncated.
   private mutating func section(at place: Int64) throws(Fault) -> (bytes: [UInt8], body: Int64) {
     var bytes: [UInt8] = []
     var hasField = false
     var odd: (start: Int64, isParameter: Bool)?
+    var own = OwnBoundary()
     var from = place
     let endsAtCR = try endsAtCR(at: place)
     while from < size {
       let line = try line(at: from, endsAtCR: endsAtCR, limit: max(1024, Header.limit - bytes.count))
       let text = line.text
-      if text.starts(with: [0x2d, 0x2d]), !stack.isEmpty,
-        unsafe text.withUnsafeBytes({ unsafe match($0.dropFirst(2)) }) != nil
-      {
-        return (bytes, odd?.start ?? from)
+      if text.starts(with: [0x2d, 0x2d]) {
+        let isOuter = unsafe !stack.isEmpty && text.withUnsafeBytes({ unsafe match($0.dropFirst(2)) }) != nil
+        if isOuter || own.starts(text, in: bytes) { return (bytes, odd?.start ?? from) }
       }
       if text.isEmpty {
         if let odd, !hasField || !odd.isParameter { return (bytes, odd.start) }
@@ -233,7 +233,8 @@ struct PartScanner: ~Copyable {
       let isFold = text[0] == 0x20 || text[0] == 0x09
       if isFold, odd == nil, hasField {
         if bytes.count < Header.limit { bytes += text + [0x0a] }
-      } else if !isFold, FieldCursor.name(text.span, 0, text.count) != nil {
+      } else if !isFold, let nameEnd = FieldCursor.name(text.span, 0, text.count) {
+        own.note(text.span.extracting(first: nameEnd), at: bytes.count)
         odd = nil
         hasField = true
         if bytes.count < Header.limit { bytes += text + [0x0a] }
@@ -259,13 +260,14 @@ struct PartScanner: ~Copyable {
     if place + 4096 > window.start + Int64(window.count), !window.reachesEnd || place < window.start {
       try move(to: place)
     }
-    let from = Int(place - window.start)
     let bytes = unsafe window.bytes
-    guard from >= 0, let cr = unsafe bytes.firstIndex(of: 0x0d, from: from) else { return false }
-    var end = cr
+    var end = Int(place - window.start)
+    guard end >= 0 else { return false }
+    // No further than the first line: there may be very many parts.
+    while end < bytes.count, unsafe bytes[end] != 0x0a && bytes[end] != 0x0d { end += 1 }
+    guard end < bytes.count, unsafe bytes[end] == 0x0d else { return false }
     while end < bytes.count, unsafe bytes[end] == 0x0d { end += 1 }
-    let newline = unsafe bytes.firstIndex(of: 0x0a, from: from) ?? bytes.count
-    return cr < newline && (end != newline || newline == bytes.count)
+    return unsafe end == bytes.count || bytes[end] != 0x0a
   }
 
   /// The line that starts at `place`, truncated to `limit` bytes.
@@ -295,5 +297,27 @@ struct PartScanner: ~Copyable {
       let isCRLF = unsafe bytes[end] == 0x0d && end + 1 < bytes.count && bytes[end + 1] == 0x0a
       return Line(text: text, next: window.start + Int64(end) + (isCRLF ? 2 : 1))
     }
+  }
+}
+
+/// The boundary that a header section declares, found while the section is read.
+private struct OwnBoundary {
+  /// Where the first `Content-Type` starts.
+  private var field: Int?
+  /// Nil until it is needed; empty if there is none.
+  private var boundary: [UInt8]?
+
+  mutating func note(_ name: Span<UInt8>, at offset: Int) {
+    if field == nil, name.equalsIgnoringCase("content-type") { field = offset }
+  }
+
+  /// Whether a line that starts with `--` is the delimiter; `section` is what precedes it.
+  mutating func starts(_ line: [UInt8], in section: [UInt8]) -> Bool {
+    guard let field else { return false }
+    // The field has ended before this line.
+    let known = boundary ?? Header(section[field...]).contentType.flatMap { $0.isMultipart ? $0.boundary : nil } ?? []
+    boundary = known
+    guard !known.isEmpty, known.count <= PartScanner.boundaryLimit else { return false }
+    return line[2...].starts(with: known) && line.dropFirst(2 + known.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
   }
 }

@@ -8,6 +8,7 @@ internal import Text
 /// |---|---|
 /// | `From` anything, then a date at its end, and a field on the next line | yes, also without an empty line before it |
 /// | the same, and then nothing but empty lines up to the next such line or the end | yes: an empty message |
+/// | `From` anything, then a date at its end, at the start of the mailbox | yes: a message without a header |
 /// | `From `, `From -` and nothing else, after an empty line, and a field on the next line | yes |
 /// | `From ` and a sender without a date, and a known field of mail on the next line | only in a file that starts like
 /// this |
@@ -46,10 +47,13 @@ struct SeparatorLine: Equatable {
 
   /// The separator at `start`, the start of a line; nil if there is none.
   ///
+  /// - Parameter isFirst: whether the mailbox starts with this line. A dated one then separates, whatever follows.
   /// - Parameter isBehindEmpty: whether an empty line precedes, or nothing.
   /// - Parameter isAtEnd: whether the source ends where `bytes` do; otherwise these contain `lookAhead` bytes from
   ///   `start` on.
-  init?(_ bytes: Span<UInt8>, at start: Int, isBehindEmpty: Bool, isAtEnd: Bool, _ dialect: Dialect) {
+  init?(
+    _ bytes: Span<UInt8>, at start: Int, isFirst: Bool = false, isBehindEmpty: Bool, isAtEnd: Bool, _ dialect: Dialect
+  ) {
     guard let line = SeparatorLine.line(bytes, at: start), let kind = SeparatorLine.kind(bytes, start, line.end) else {
       return nil
     }
@@ -69,7 +73,14 @@ struct SeparatorLine: Equatable {
     count = line.next - start
     endsAtCR = line.endsAtCR
     if SeparatorLine.isField(bytes, line.next) { return }
+    if case .dated = kind, isFirst { return }
     guard !isBare, SeparatorLine.isEmptyMessage(bytes, line.next, isAtEnd) else { return nil }
+  }
+
+  /// None, before a message that starts a mailbox without one.
+  init(absentBefore bytes: Span<UInt8>) {
+    count = 0
+    endsAtCR = FieldCursor.endsAtCR(bytes, 0..<bytes.count)
   }
 
   /// The variant of a file that starts with `head`, at most `lookAhead` bytes.

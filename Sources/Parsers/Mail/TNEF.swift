@@ -61,7 +61,7 @@ struct TNEF: Sendable {
     case 0x8010:
       let name = try cursor.bytes(Int(min(range.upperBound - start, 1024)))
       edit { $0.name = Array(name.prefix { $0 != 0 }) }
-    case 0x800f: edit { $0.data = range }
+    case 0x800f: edit { if !$0.isMessage { $0.data = range } }
     case 0x9005: try properties(source, range, ofFile: true)
     case 0x9003: try properties(source, range, ofFile: false)
     case 0x9007: if range.upperBound - start >= 4 { codePage = try cursor.u32() }
@@ -172,8 +172,9 @@ struct TNEF: Sendable {
       let interface = try head.u32()
       let isMessage = kind == 0x0d && interface == 0x0002_0307
       let start = kind == 0x0d ? range.lowerBound + 16 : range.lowerBound
+      // An object replaces the attribute of the file's data, which then has a picture of it or nothing of use.
       edit {
-        if $0.data == nil {
+        if $0.data == nil || isMessage {
           $0.data = start..<range.upperBound
           $0.isMessage = isMessage
         }

@@ -1,12 +1,15 @@
+internal import Text
+
 /// Prepares text for an index that finds words by the spaces and punctuation between them.
 ///
-/// Chinese, Japanese and Korean are written without: there, each two adjacent characters are a word, as is the last one
-/// of a run. Any part of a run is then found as a phrase of such words, and one character as a prefix.
+/// Text is folded, so that words are found regardless of case, accents and width. Chinese, Japanese, Korean, Thai, Lao,
+/// Khmer and Burmese are written without spaces: there, each two adjacent characters are a word, as is the last one of a
+/// run. Any part of a run is then found as a phrase of such words, and one character as a prefix.
 public enum WordText {
-  /// Unchanged UTF-8, except for runs of such characters and letters with several encodings. O(n).
+  /// Folded UTF-8, with runs without spaces as words of two characters. O(n).
   public static func indexed(_ spelled: [UInt8]) -> [UInt8] {
-    let text = composed(spelled)
-    guard text.contains(where: { $0 >= 0xe1 }) else { return text }
+    let text = FoldedText.folded(spelled)
+    guard text.contains(where: { $0 >= firstLead }) else { return text }
     var result: [UInt8] = []
     result.reserveCapacity(text.count + text.count / 2)
     var index = 0
@@ -21,7 +24,7 @@ public enum WordText {
     }
     while index < text.count {
       let lead = text[index]
-      if lead < 0xe1 {
+      if lead < firstLead {
         if last != nil { end() }
         result.append(lead)
         index += 1
@@ -64,7 +67,7 @@ public enum WordText {
       for (one, other) in zip(run, run.dropFirst()) { words.append("\(one)\(other)") }
       if let last = run.last, !isLast || run.count == 1 { words.append(String(last)) }
     }
-    for scalar in composed(term).unicodeScalars {
+    for scalar in FoldedText.folded(term).unicodeScalars {
       if isWithoutSpaces(scalar.value) {
         endWord()
         run.append(scalar)
@@ -80,7 +83,7 @@ public enum WordText {
     return (words, isSingle)
   }
 
-  /// Letters, digits, marks and private use characters (FTS5's tokenizer `unicode61`).
+  /// Letters, digits, marks and private use characters, which are what the index makes words of.
   private static func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
@@ -96,10 +99,23 @@ public enum WordText {
     return isWithoutSpaces(value)
   }
 
+  /// The first byte of the first character without spaces.
+  private static let firstLead: UInt8 = 0xe0
+
+  /// Whether it is a letter or a mark of a script that is written without spaces.
   private static func isWithoutSpaces(_ value: UInt32) -> Bool {
     switch value {
+    // Thai and Lao.
+    case 0xe01...0xe3a, 0xe40...0xe4e, 0xe80...0xece, 0xedc...0xedf: true
+    // Burmese, and Khmer.
+    case 0x1000...0x103f, 0x1050...0x108f, 0x109a...0x109d, 0xa9e0...0xa9ef, 0xa9fa...0xa9fe, 0xaa60...0xaa76,
+      0xaa7a...0xaa7f, 0x1780...0x17d3, 0x17d7, 0x17dc...0x17dd:
+      true
+    // Tai Le, New Tai Lue, Tai Tham, Tai Viet and Ahom.
+    case 0x1950...0x1974, 0x1980...0x19c9, 0x1a20...0x1a7f, 0xaa80...0xaadd, 0x11700...0x1172b: true
+    // Chinese, Japanese and Korean.
     case 0x1100...0x11ff, 0x3005...0x3007, 0x3040...0x30ff, 0x3105...0x318f, 0x31f0...0x31ff, 0x3400...0x4dbf,
-      0x4e00...0x9fff, 0xac00...0xd7af, 0xf900...0xfaff, 0xff66...0xff9f, 0x20000...0x3ffff:
+      0x4e00...0x9fff, 0xac00...0xd7af, 0x20000...0x3ffff:
       true
     default: false
     }

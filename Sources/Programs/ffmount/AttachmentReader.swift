@@ -6,20 +6,23 @@ import Synchronization
 import Threads
 import Tree
 
-/// Reads the text of what is attached to messages, by the views that a mount of their folder would show: an attachment's own
-/// bytes if they are text, else its `.as-txt`.
+/// Makes text of files that are attached to messages, by the views that a mount of their folder would show: `.as-txt`.
 final class AttachmentReader: Sendable {
   private let tree: Tree
+  /// The names from the tree's root to the place that paths of mailboxes start at.
+  private let start: [FileName]
   private let extent: AttachedTexts.Extent
   private let jobs: Int
 
-  /// Of one attachment, and of all of one message, in bytes.
-  private static let most = (file: 1 << 20, message: 4 << 20)
-  private static let plain: Set<FileExtension> = ["txt", "text", "md", "log", "ics", "vcf", "html", "htm", "xml"]
+  /// The maximum size of one attachment's text, in bytes.
+  private static let most = 1 << 20
 
   /// - Parameter jobs: so many files are converted at a time.
   init(_ place: RealPlace, _ extent: AttachedTexts.Extent, _ index: Index, jobs: Int) throws {
-    tree = try place.tree(index, ["workers=\(jobs)"]) { extent == .recognition || $0 != "ffscan" }
+    // The views of a folder are beside it.
+    let outer = try place.outer()
+    start = outer.way
+    tree = try outer.place.tree(index, ["workers=\(jobs)"]) { extent == .recognition || $0 != "ffscan" }
     self.extent = extent
     self.jobs = jobs
   }
@@ -27,8 +30,12 @@ final class AttachmentReader: Sendable {
   func stop() { tree.stop() }
 
   var texts: AttachedTexts {
-    AttachedTexts(extent) { [self] (message, mailbox) throws(Fault) in
-      try text(of: message, in: mailbox) { _, _ in }
+    AttachedTexts(extent) { [self] (file) throws(Fault) in
+      let folder = folder(of: file.message, in: file.mailbox)
+      do throws(Fault) { return try text(of: folder + file.path) } catch {
+        if error.isDelay { throw error }
+        return nil
+      }
     }
   }
 
@@ -41,7 +48,7 @@ final class AttachmentReader: Sendable {
       workers.submit { [self] in
         var faults: [(String, Fault)] = []
         do throws(Fault) {
-          _ = try text(of: message, in: mailbox) { name, fault in faults.append((name, fault)) }
+          try convert(folder(of: message, in: mailbox)) { name, fault in faults.append((name, fault)) }
         } catch { faults.append((message.text, error)) }
         done(faults)
         left.update { $0 -= 1 }
@@ -51,29 +58,36 @@ final class AttachmentReader: Sendable {
     workers.stop()
   }
 
-  private func text(
-    of message: FileName, in mailbox: String, _ failed: (String, Fault) -> Void
-  ) throws(Fault) -> [UInt8] {
-    let paths = PathReader(tree)
-    let way = mailbox.split(separator: "/").map { FileName($0.utf8) }
-    guard let last = way.last else { return [] }
-    let folder = Array(way.dropLast()) + [last.appending(".messages"), message, "attachments"]
-    var text: [UInt8] = []
+  /// The path of a message's attachments in the tree.
+  private func folder(of message: FileName, in mailbox: String) -> [FileName] {
+    var way = start + mailbox.split(separator: "/").map { FileName($0.utf8) }
+    if let last = way.popLast() { way.append(last.appending(".messages")) }
+    return way + [message, "attachments"]
+  }
+
+  private func convert(_ folder: [FileName], _ failed: (String, Fault) -> Void) throws(Fault) {
     let files: [FileName]
-    do throws(Fault) { files = try paths.files(in: folder) } catch {
+    do throws(Fault) { files = try PathReader(tree).files(in: folder) } catch {
       if error.isDelay { throw error }
-      return []
+      return
     }
-    for file in files where text.count < Self.most.message {
+    for file in files {
       try Interest.check()
-      let isPlain = file.fileExtension.map { Self.plain.contains($0) } ?? false
-      let path = folder + [isPlain ? file : file.appending(".as-txt")]
-      do throws(Fault) { text += try [0x0a] + paths.bytes(of: path, upTo: Self.most.file) } catch {
+      do throws(Fault) { _ = try text(of: folder + [file]) } catch {
         if error.isDelay { throw error }
-        // There is no text to be made of most kinds of files.
-        if error != .notFound { failed(file.text, error) }
+        failed(file.text, error)
       }
     }
-    return text
+  }
+
+  /// The text that is made of a file; nil if none can be made of its kind.
+  private func text(of file: [FileName]) throws(Fault) -> [UInt8]? {
+    guard let last = file.last else { return nil }
+    do throws(Fault) {
+      return try PathReader(tree).bytes(of: file.dropLast() + [last.appending(".as-txt")], upTo: Self.most)
+    } catch {
+      if error == .notFound { return nil }
+      throw error
+    }
   }
 }

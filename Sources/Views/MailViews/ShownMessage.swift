@@ -93,6 +93,10 @@ final class ShownMessage: Sendable {
   /// Of what shows the message, or a part of it.
   func provenance(_ fault: Fault?) -> Provenance {
     var provenance = file.provenance(view: view, fault)
+    if case .mailbox(let mailbox, let chunk) = origin, chunk.start == 0, chunk.size > 0, mailbox.isQuoted(at: position)
+    {
+      provenance.remark = "the bytes before the first line that starts a message"
+    }
     if case .mailbox(let mailbox, _) = origin, !(mailbox is any NumberedSource) {
       let places = mailbox.places(of: position)
       if let first = places.first { provenance.source = first }

@@ -2,7 +2,9 @@ internal import CXML2
 
 /// What libxml2 tells while it parses.
 @safe final class MarkupEvents {
-  var list: [MarkupReader.Event] = []
+  private(set) var list: [MarkupReader.Event] = []
+  /// The text behind the last event. It comes in very many parts, and is an event of its own once it has ended.
+  private var text = ""
   /// By the addresses of a local name and of its namespace, of which a parser keeps one copy each.
   private var names: [Key: String] = [:]
 
@@ -31,7 +33,7 @@ internal import CXML2
       }
       unsafe handler.endElementNs = { user, local, _, namespace in
         guard let events = unsafe MarkupEvents.at(user), let local = unsafe local else { return }
-        events.list.append(.end(unsafe events.name(local, namespace)))
+        events.add(.end(unsafe events.name(local, namespace)))
       }
     case .html:
       unsafe handler.startElement = { user, name, attributes in
@@ -40,7 +42,7 @@ internal import CXML2
       }
       unsafe handler.endElement = { user, name in
         guard let events = unsafe MarkupEvents.at(user), let name = unsafe name else { return }
-        events.list.append(.end(unsafe MarkupEvents.string(name)))
+        events.add(.end(unsafe MarkupEvents.string(name)))
       }
     }
     return unsafe handler
@@ -52,13 +54,22 @@ internal import CXML2
 
   private func add(_ text: Text?, _ count: Int32) {
     guard let text = unsafe text, count > 0 else { return }
-    let words = unsafe String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
-    if case .text(let before) = list.last {
-      list[list.count - 1] = .text(before + words)
-    } else {
-      list.append(.text(words))
-    }
+    unsafe self.text += String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
   }
+
+  private func add(_ event: MarkupReader.Event) {
+    endText()
+    list.append(event)
+  }
+
+  /// Makes an event of the text so far.
+  func endText() {
+    if text.isEmpty { return }
+    list.append(.text(text))
+    text = ""
+  }
+
+  func removeAll() { list.removeAll(keepingCapacity: true) }
 
   private func start(_ local: Text, _ namespace: Text?, _ count: Int, _ given: Texts?) {
     var attributes: [(name: String, value: String)] = []
@@ -73,7 +84,7 @@ internal import CXML2
         attributes.append((unsafe name(local, given[index * 5 + 2]), value))
       }
     }
-    list.append(.start(Element(name: unsafe name(local, namespace), attributes: attributes)))
+    add(.start(Element(name: unsafe name(local, namespace), attributes: attributes)))
   }
 
   private func start(_ name: Text, _ given: Texts?) {
@@ -86,7 +97,7 @@ internal import CXML2
         index += 2
       }
     }
-    list.append(.start(Element(name: unsafe Self.string(name), attributes: attributes)))
+    add(.start(Element(name: unsafe Self.string(name), attributes: attributes)))
   }
 
   private func name(_ local: Text, _ namespace: Text?) -> String {

@@ -91,7 +91,7 @@ internal import WorkerKit
   }
 
   private func parsePiece() throws(JobFailure) {
-    events.list.removeAll(keepingCapacity: true)
+    events.removeAll()
     let count = min(Self.piece, source.size - place)
     let bytes: [UInt8]
     do throws(Fault) { bytes = count > 0 ? try source.bytes(at: place, count: Int(count)) : [] } catch {
@@ -106,6 +106,7 @@ internal import WorkerKit
       case .html: _ = unsafe htmlParseChunk(parser, text, Int32(bytes.count), isAtEnd ? 1 : 0)
       }
     }
+    events.endText()
     guard language == .xml, unsafe parser.pointee.wellFormed == 0 else { return }
     if unsafe parser.pointee.errNo == XML_ERR_NO_MEMORY.rawValue { throw .noMemory() }
     let line = unsafe parser.pointee.input.map { unsafe $0.pointee.line } ?? 0

@@ -24,6 +24,7 @@ struct MessageWriter {
     let bodies = try message.bodies()
     // `Format.eml` tells how it starts.
     try output.write("MIME-Version: 1.0\n")
+    if let signed = try SignedContent(of: message) { return try signed.write(to: output, behind: header) }
     let entry = try OutlookEntry(message)
     if message.attachments.isEmpty, entry == nil { return try write(bodies, depth, header) }
     let mark = Self.mark("mixed", depth)

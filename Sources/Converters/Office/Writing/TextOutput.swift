@@ -13,9 +13,13 @@ final class TextOutput {
   init(_ output: JobOutput?) { self.output = output }
 
   func write(_ text: String) throws(JobFailure) {
-    if text.isEmpty { return }
-    waiting += text.utf8
-    count += text.utf8.count
+    try write(text.utf8)
+  }
+
+  func write(_ bytes: some Collection<UInt8>) throws(JobFailure) {
+    if bytes.isEmpty { return }
+    waiting += bytes
+    count += bytes.count
     if output != nil, waiting.count >= Self.piece { try flush() }
   }
 

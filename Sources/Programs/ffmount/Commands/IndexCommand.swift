@@ -138,6 +138,8 @@ struct RealPlace {
   let ownName: FileName
   /// The file's name in `root`; nil if the path is a folder.
   let name: FileName?
+  /// The absolute path of `root`.
+  private let folder: String
 
   init(_ path: String) throws {
     guard let resolved = unsafe realpath(path, nil) else {
@@ -151,9 +153,18 @@ struct RealPlace {
     ownName = FileName(full[full.index(after: slash)...].utf8)
     name = isFolder ? nil : ownName
     do throws(Fault) {
-      let folder = isFolder ? full : slash == full.startIndex ? "/" : String(full[..<slash])
+      folder = isFolder ? full : slash == full.startIndex ? "/" : String(full[..<slash])
       root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: 16))
     } catch { throw Refusal(.sourceMissing, "cannot read \(path): \(describe(error)) (check its permissions)") }
+  }
+}
+
+extension RealPlace {
+  /// The place whose tree has the views of this one, and the names from its root to `root`: for a folder, the one that
+  /// it is in.
+  func outer() throws -> (place: RealPlace, way: [FileName]) {
+    guard name == nil, let slash = folder.lastIndex(of: "/"), folder != "/" else { return (self, []) }
+    return (try RealPlace(slash == folder.startIndex ? "/" : String(folder[..<slash])), [ownName])
   }
 }
 

@@ -20,15 +20,30 @@ package struct AttachedTexts: Sendable {
   }
 
   let extent: Extent
-  /// The text of all files in the folder `attachments` of a message's folder, in UTF-8; what cannot be read is left out.
-  let text: @Sendable (_ message: FileName, _ mailbox: String) throws(Fault) -> [UInt8]
+  /// Makes text of a file that is not text.
+  package typealias Maker = @Sendable (AttachedFile) throws(Fault) -> [UInt8]?
+  /// Returns UTF-8. Returns nil if no text can be made.
+  let text: Maker
 
-  /// - Parameter text: gets the name of the message's folder, and the path of the mailbox, whose views have it.
-  package init(
-    _ extent: Extent, text: @escaping @Sendable (_ message: FileName, _ mailbox: String) throws(Fault) -> [UInt8]
-  ) {
+  package init(_ extent: Extent, text: @escaping Maker) {
     self.extent = extent
     self.text = text
+  }
+}
+
+/// A file that is attached to a message.
+package struct AttachedFile: Sendable {
+  /// The path of the mailbox, whose views have the message.
+  package let mailbox: String
+  /// The name of the message's folder.
+  package let message: FileName
+  /// The path from the message's folder `attachments`: names of views of attached messages, and the file's.
+  package let path: [FileName]
+
+  package init(_ path: [FileName], of message: FileName, in mailbox: String) {
+    self.mailbox = mailbox
+    self.message = message
+    self.path = path
   }
 }
 
@@ -62,11 +77,12 @@ extension MessageSource {
       return IndexedText(Message.Words())
     }
     do throws(Fault) {
-      var words = try message.words()
-      if let attached, !message.attachments.isEmpty {
-        words.body += try [0x0a] + attached.text(numbered.row.folderName(position: position + 1), file.path)
-      }
-      return IndexedText(words)
+      guard let attached else { return IndexedText(try message.words()) }
+      let folder = numbered.row.folderName(position: position + 1)
+      return IndexedText(
+        try message.words { (path) throws(Fault) in
+          try attached.text(AttachedFile(path, of: folder, in: self.file.path))
+        })
     } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }
       return IndexedText(Message.Words())

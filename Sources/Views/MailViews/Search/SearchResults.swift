@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Index
+internal import Text
 internal import Tree
 
 /// The messages that match a query.
@@ -84,12 +85,14 @@ struct SearchResults: Sendable {
     }
   }
 
-  /// The messages of a label and the labels below it. Case and slashes are ignored, as folder names have no slashes. If
+  /// The messages of a label and the labels below it. Slashes are ignored, as folder names have no slashes. If
   /// there is no such label, all characters between words are ignored.
   private static func positions(_ label: String, _ groups: MessageGroups, _ limit: Int) -> PositionSet {
-    func letters(_ text: some StringProtocol) -> [String] { [text.lowercased().filter { $0 != "/" && $0 != " " }] }
+    func letters(_ text: some StringProtocol) -> [String] {
+      [FoldedText.folded(text).filter { $0 != "/" && $0 != " " }]
+    }
     func words(_ text: some StringProtocol) -> [String] {
-      text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+      FoldedText.folded(text).split { !$0.isLetter && !$0.isNumber }.map(String.init)
     }
     func found(_ key: (String) -> [String]) -> PositionSet? {
       let wanted = key(label)

@@ -41,7 +41,7 @@ final class TextSearch: Sendable {
   }
 
   /// Incremented whenever the words made from a message change.
-  private static let version: UInt64 = 4
+  private static let version: UInt64 = 5
   /// The limit for the text indexes of all mailboxes, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5

@@ -9,7 +9,7 @@ package struct AttachmentStore: Sendable {
   private let state: [UInt8]
 
   /// Incremented whenever the search or the naming of attachments changes.
-  package static let kind = IndexKind(number: 5, version: 2)
+  package static let kind = IndexKind(number: 5, version: 3)
   /// The number of blocks per batch.
   static let batchSize = 16
 

@@ -11,7 +11,7 @@ package struct GroupStore: Sendable {
   private let state: [UInt8]
 
   /// Incremented whenever the format or the derivation changes.
-  package static let kind = IndexKind(number: 4, version: 3)
+  package static let kind = IndexKind(number: 4, version: 4)
   /// The size of one record, in bytes.
   private static let recordSize = 256 << 10
   private static let recordsAtATime = 4
