@@ -14,6 +14,8 @@ package struct Keeping: Sendable {
   package let connection: Int32?
   /// Where the first process tells how its start went; nil if there is nobody.
   package let report: Int32?
+  /// Whether the keeper can answer requests with EIO: one of an earlier version cannot.
+  package let canRefuse: Bool
   /// Whether the process before was replaced because it had too much memory.
   package let followsLarge: Bool
 
@@ -37,7 +39,7 @@ package struct Keeping: Sendable {
     return Keeping(
       ordinal: ordinal, socket: numbers[1], memory: numbers[2], connection: numbers[3] < 0 ? nil : numbers[3],
       report: numbers[4] < 0 ? nil : numbers[4],
-      followsLarge: numbers.count > 5 && numbers[5] != 0)
+      canRefuse: numbers.count > 6, followsLarge: numbers.count > 5 && numbers[5] != 0)
   }
 
   private static let program = "ffkeep"
@@ -50,12 +52,15 @@ package struct Keeping: Sendable {
   /// - Parameters:
   ///   - report: where the first process tells how its start went.
   ///   - memory: in bytes, beyond which a process is replaced.
-  package static func become(report: Int32?, memory: Int64, _ arguments: [String]) throws {
+  ///   - unmounts: whether a mount that no process can serve is unmounted.
+  package static func become(report: Int32?, memory: Int64, unmounts: Bool, _ arguments: [String]) throws {
     guard let keeper = OwnPrograms.path(of: program), let own = OwnPrograms.target(ofLink: "/proc/self/exe") else {
       throw Refusal(.failure, "cannot keep the mount: ffkeep is missing (install it, or use -o supervise=off)")
     }
     if let report { _ = fcntl(report, F_SETFD, 0) }
-    let words = [keeper, "\(report ?? -1)", "\(memory >> 10)", own, CommandLine.arguments[0]] + arguments
+    let words =
+      [keeper, "\(report ?? -1)", "\(memory >> 10)", unmounts ? "unmount" : "refuse", own, CommandLine.arguments[0]]
+      + arguments
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
     _ = unsafe execv(keeper, &pointers)
@@ -75,6 +80,7 @@ package struct Keeping: Sendable {
     case mounted = 0x44
     case answering = 0x52
     case ending = 0x45
+    case failing = 0x46
   }
 
   /// Tells the keeper, with a descriptor for it to hold.

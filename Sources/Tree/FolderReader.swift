@@ -90,9 +90,13 @@ public final class FolderReader: Sendable {
   /// `entry` looks the row up and counts one lookup; it returns nil if the entry has vanished. Throws only if no row
   /// was taken.
   public func read(
-    after cookie: UInt64, _ patience: Patience,
+    after cookie: UInt64, for asker: Asker? = nil, _ patience: Patience,
     _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
   ) throws(Fault) {
+    if node.item.content != nil, let opener = self.asker, opener.user != 0 {
+      // A view may show another file by now, with other permissions.
+      try tree.check(4, node, tree.present(node, patience), for: asker ?? opener, patience)
+    }
     try rows(after: cookie, patience) { (row, state) throws(Fault) in
       try take(row) { () throws(Fault) in try entry(row, &state, patience) }
     }
@@ -165,9 +169,13 @@ public final class FolderReader: Sendable {
   private func entry(_ row: Row, _ state: inout State, _ patience: Patience) throws(Fault) -> Tree.Entry? {
     let name = row.name.fileName
     if let view = row.view {
-      return try find(view, &state, patience).map { tree.entry($0, node.depth + 1, name, in: node) }
+      return try find(view, &state, patience).map { (found) throws(Fault) in
+        try tree.entry(found, node.depth + 1, name, in: node)
+      }
     }
-    return try find(name, &state, patience).map { tree.entry($0, node.depth, name, in: node) }
+    return try find(name, &state, patience).map { (found) throws(Fault) in
+      try tree.entry(found, node.depth, name, in: node)
+    }
   }
 
   private func attributes(_ row: Row, _ state: inout State, _ patience: Patience) throws(Fault) -> Attributes? {

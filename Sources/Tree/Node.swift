@@ -25,11 +25,14 @@ package final class Node: Sendable {
   let toldSize = ToldSize()
   /// The number of open files of this node.
   let openings = Atomic<Int>(0)
+  /// A hash of the owner, permissions and ctime of a real folder as the kernel knows them, in a shared mount; 0 if unknown.
+  let toldState = Atomic<UInt64>(0)
   /// Whether it is a real file that has had another name, too: then other nodes may be the same file.
   let isLinked = Atomic<Bool>(false)
 
   private struct Held {
     var item: any Item
+    var identity: ItemIdentity
     /// The item's face at its lookup.
     var face: Face
   }
@@ -42,19 +45,23 @@ package final class Node: Sendable {
     self.id = id
     self.generation = generation
     position = Position(parent, name)
-    held = Mutex(Held(item: item, face: face))
-    self.inode = inode ?? item.inode
+    let identity = ItemIdentity(item)
+    held = Mutex(Held(item: item, identity: identity, face: face))
+    self.inode = inode ?? identity.inode
     self.depth = depth
   }
 
   /// The current item.
   package var item: any Item { held.withLock { $0.item } }
   var face: Face { held.withLock { $0.face } }
+  var identity: ItemIdentity { held.withLock { $0.identity } }
 
   /// Whether what was found under the node's name is the same thing: a real file with the same inode, or a derived one
   /// that shows the same, for a process with the same right to read it.
-  func stands(for found: Found) -> Bool {
-    let (present, other) = (item, found.item)
+  func stands(for found: Found) -> Bool { stands(for: found, ItemIdentity(found.item)) }
+
+  func stands(for found: Found, _ other: ItemIdentity) -> Bool {
+    let (present, face) = held.withLock { ($0.identity, $0.face) }
     guard present.kind == other.kind else { return false }
     guard let content = present.content else { return other.content == nil && present.inode == other.inode }
     return content == other.content && face.isConcealed == found.face.isConcealed
@@ -69,19 +76,22 @@ package final class Node: Sendable {
 
   /// Replaces the item by one that shows the same, if that is of another state. Returns the previous item, which should
   /// be released without a lock held.
-  func take(_ found: Found) -> (any Item)? {
-    // A real file is the same in all its states.
-    if found.item.content == nil { return nil }
-    let state = found.item.sourceState
+  func take(_ found: Found, _ identity: ItemIdentity) -> (any Item)? {
+    if identity.content == nil { return nil }
     let face = found.face
     let before = held.withLock { held -> (any Item)? in
-      guard held.item.sourceState != state || held.face != face else { return nil }
-      defer { held = Held(item: found.item, face: face) }
+      guard held.identity.sourceState != identity.sourceState || held.face != face else { return nil }
+      defer { held = Held(item: found.item, identity: identity, face: face) }
       return held.item
     }
     // The kernel's cache is of the earlier state: the same bytes, but that is not certain.
     if before != nil { cachedRevision.store(0, ordering: .relaxed) }
     return before
+  }
+
+  /// Replaces the item of the root.
+  func replace(_ root: RealFolder) {
+    held.withLock { held in held = Held(item: root, identity: ItemIdentity(root), face: held.face) }
   }
 
   /// Takes over a rename. Only `NodeTable.move` calls it, with its lock held.

@@ -20,15 +20,17 @@ public final class NodeLedger: Sendable {
     let isNameless: Bool
     let kind: UInt8
 
-    func stands(for found: Found) -> Bool {
-      guard kind == found.item.kind.rawValue, !isNameless else { return false }
-      guard let content else { return found.item.content == nil && inode == found.item.inode }
-      return content == found.item.content && isConcealed == found.face.isConcealed
+    func stands(for found: Found, _ identity: ItemIdentity) -> Bool {
+      guard kind == identity.kind.rawValue, !isNameless else { return false }
+      guard let content else { return identity.content == nil && inode == identity.inode }
+      return content == identity.content && isConcealed == found.face.isConcealed
     }
   }
 
   private let memory: LastingMemory
   private let names: NameStore
+  /// The maximum number of nodes.
+  private let limit: Int
 
   // MARK: Layout
 
@@ -66,7 +68,13 @@ public final class NodeLedger: Sendable {
   /// Maps `capacity` bytes of a file from `offset` on.
   ///
   /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
-  public init(_ file: borrowing Descriptor, at offset: Int) throws(Fault) {
+  public convenience init(_ file: borrowing Descriptor, at offset: Int) throws(Fault) {
+    try self.init(file, at: offset, limit: Self.mostNodes)
+  }
+
+  /// Maps `capacity` bytes of a file, for at most `limit` nodes.
+  init(_ file: borrowing Descriptor, at offset: Int, limit: Int) throws(Fault) {
+    self.limit = min(limit, Self.mostNodes)
     memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(Head.version, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "a table of version \(version)") }
@@ -141,14 +149,14 @@ public final class NodeLedger: Sendable {
   }
 
   /// Whether a node of this id can be recorded.
-  func hasRoom(for id: Int) -> Bool { id < Self.mostNodes && names.hasRoom }
+  func hasRoom(for id: Int) -> Bool { id < limit && names.hasRoom }
 
   /// Records a new node, looked up once.
   func add(_ node: Node, in parent: UInt32) {
     let place = place(of: node.id)
-    let item = node.item
-    var flags = UInt64(item.kind.rawValue) << Flag.kindShift
-    if let content = item.content {
+    let identity = node.identity
+    var flags = UInt64(identity.kind.rawValue) << Flag.kindShift
+    if let content = identity.content {
       flags |= Flag.derived
       memory.store(content, at: place + Field.content)
     }

@@ -9,10 +9,7 @@ extension NodeTable.State {
     slots += Array(repeating: NodeTable.Slot(), count: end - slots.count)
     names = NameTable(expecting: end)
     for id in UInt32(2)..<UInt32(end) {
-      guard let record = ledger[id] else {
-        free.append(id)
-        continue
-      }
+      guard let record = ledger[id] else { continue }
       slots[Int(id)].lookups = record.lookups
       slots[Int(id)].isInherited = true
       slots[Int(id)].isNameless = record.isNameless
@@ -20,22 +17,28 @@ extension NodeTable.State {
       count += 1
       if !record.isNameless { names.insert(id, NameTable.hash(record.parent, record.name.bytes)) }
     }
+    for id in UInt32(2)..<UInt32(end) where !slots[Int(id)].isInherited {
+      if slots[Int(id)].children > 0 { slots[Int(id)].isVacant = true } else { free.append(id) }
+    }
   }
 
   /// The node of an inherited id, if it stands for what was found under its name; no lookup is added.
-  mutating func adopt(_ id: UInt32, _ parent: Node, _ found: Found, depth: Int) -> Node? {
-    guard slots[Int(id)].isInherited, let record = ledger?[id], record.stands(for: found) else { return nil }
+  mutating func adopt(
+    _ id: UInt32, _ parent: Node, _ found: Found, _ identity: ItemIdentity, depth: Int
+  ) -> Node? {
+    guard slots[Int(id)].isInherited, let record = ledger?[id], record.stands(for: found, identity) else { return nil }
     let node = Node(
       id: id, generation: record.generation, parent: parent, name: record.name, item: found.item, depth: depth,
       face: found.face, inode: record.inode)
     // The kernel may have been told an estimate.
-    if record.content != nil, node.item.kind == .file { node.toldSize.noteEstimate() }
+    if record.content != nil, identity.kind == .file { node.toldSize.noteEstimate() }
     slots[Int(id)].node = node
+    slots[Int(id)].isChanging = !identity.isImmutable
     slots[Int(id)].isInherited = false
-    if viewsBeside != nil, record.content != nil, parent.item.content == nil {
+    if viewsBeside != nil, record.content != nil, parent.identity.content == nil {
       viewsBeside?[parent.id, default: []].insert(id)
     }
-    if !node.item.isImmutable { changingCount += 1 }
+    if !identity.isImmutable { changingCount += 1 }
     return node
   }
 
@@ -52,9 +55,6 @@ extension NodeTable.State {
   /// The kernel has forgotten a node that nobody has asked for.
   mutating func vacateInherited(_ id: UInt32) {
     if !slots[Int(id)].isNameless { loseName(id) }
-    if let record = ledger?[id] { slots[Int(record.parent)].children -= 1 }
-    slots[Int(id)] = NodeTable.Slot()
-    ledger?.remove(id)
-    free.append(id)
+    vacate(id, in: ledger?[id]?.parent)
   }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Glibc
 
 extension NodeTable.State {
   func find(_ parent: Node, _ name: FileName, _ hash: Int) -> UInt32? {
@@ -13,9 +14,10 @@ extension NodeTable.State {
   }
 
   mutating func place(_ node: Node, _ name: FileName, in folder: Node) {
-    if let before = node.parent { slots[Int(before.id)].children -= 1 }
+    let before = node.parent
     node.move(to: folder, name)
     slots[Int(folder.id)].children += 1
+    if let before { loseChild(before.id) }
     ledger?.move(node.id, to: folder.id, name)
     insert(node.id, NameTable.hash(folder.id, name.bytes))
   }
@@ -47,7 +49,7 @@ extension NodeTable.State {
     if slots[Int(node.id)].lookups == 0 {
       forgottenCount -= 1
       count += 1
-      if !node.item.isImmutable { changingCount += 1 }
+      if slots[Int(node.id)].isChanging { changingCount += 1 }
     }
     setLookups(slots[Int(node.id)].lookups + 1, of: node.id)
   }
@@ -65,15 +67,37 @@ extension NodeTable.State {
     ledger?.leaveNameless(node.id)
   }
 
-  /// Gives the slot of a node without a name to others.
+  /// Gives up a node without a name.
   mutating func vacate(_ node: Node) {
-    if let parent = node.parent {
-      slots[Int(parent.id)].children -= 1
-      if viewsBeside != nil { forgetView(node, beside: parent) }
-    }
-    slots[Int(node.id)] = NodeTable.Slot()
-    ledger?.remove(node.id)
-    free.append(node.id)
+    let parent = node.parent
+    if viewsBeside != nil, let parent { forgetView(node, beside: parent) }
+    vacate(node.id, in: parent?.id)
+  }
+
+  /// Gives up the node of an id, which another node gets once no node is in this one. The kernel forgets a folder after
+  /// its entries, but several threads read that.
+  mutating func vacate(_ id: UInt32, in parent: UInt32?) {
+    slots[Int(id)] = NodeTable.Slot(children: slots[Int(id)].children, isVacant: true)
+    ledger?.remove(id)
+    release(id)
+    if let parent { loseChild(parent) }
+  }
+
+  private mutating func loseChild(_ id: UInt32) {
+    slots[Int(id)].children -= 1
+    release(id)
+  }
+
+  private mutating func release(_ id: UInt32) {
+    guard slots[Int(id)].isVacant, slots[Int(id)].children == 0 else { return }
+    slots[Int(id)].isVacant = false
+    free.append(id)
+  }
+
+  /// Throws ENFILE if another node could not be recorded.
+  func checkRoom() throws(Fault) {
+    guard let ledger, !ledger.hasRoom(for: free.last.map { Int($0) } ?? slots.count) else { return }
+    throw Fault(.system(ENFILE), "the kernel knows more files than can be recorded")
   }
 
   /// Gives up a node without a name that the kernel has forgotten.
@@ -98,7 +122,7 @@ extension NodeTable.State {
   }
 
   mutating func add(
-    _ parent: Node, _ name: FileName, _ found: Found, depth: Int, _ hash: Int
+    _ parent: Node, _ name: FileName, _ found: Found, _ identity: ItemIdentity, depth: Int, _ hash: Int
   ) -> Node {
     let id: UInt32
     if let reused = free.popLast() {
@@ -110,15 +134,15 @@ extension NodeTable.State {
     generation = ledger?.nextGeneration() ?? (generation + 1)
     let node = Node(
       id: id, generation: generation, parent: parent, name: name, item: found.item, depth: depth, face: found.face)
-    slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1)
+    slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1, isChanging: !identity.isImmutable)
     slots[Int(parent.id)].children += 1
     ledger?.add(node, in: parent.id)
     insert(id, hash)
-    if viewsBeside != nil, found.item.content != nil, parent.item.content == nil {
+    if viewsBeside != nil, identity.content != nil, parent.identity.content == nil {
       viewsBeside?[parent.id, default: []].insert(id)
     }
     count += 1
-    if !found.item.isImmutable { changingCount += 1 }
+    if !identity.isImmutable { changingCount += 1 }
     return node
   }
 }

@@ -4,8 +4,8 @@ internal import Synchronization
 /// The nodes that the kernel has references to.
 ///
 /// The kernel counts its lookups and returns them with FORGET; a node lives while its count is above zero, or some time longer
-/// where an NFS server may hold on to what it knows it by. Everything is under one lock, which is never held while an item's
-/// methods are called.
+/// where an NFS server may hold on to what it knows it by. Everything is under one lock. No method of an item is called
+/// while it is held: see `ItemIdentity`.
 final class NodeTable: Sendable {
   struct Slot {
     var node: Node?
@@ -13,16 +13,21 @@ final class NodeTable: Sendable {
     /// The number of child nodes.
     var children = 0
 
+    /// Whether it is counted among those that can change.
+    var isChanging = false
     /// Whether another node has its name.
     var isNameless = false
+    /// Whether it has no node any more, but nodes of others in it, which are being forgotten, too: until then nothing else
+    /// gets its id.
+    var isVacant = false
     /// Whether an earlier process has given it to the kernel, and it has not been looked for here.
     var isInherited = false
 
     /// Whether the kernel may be asked to forget the node. Real folders stay, as do nodes with children: one may be a
     /// process's working directory.
     var isEvictable: Bool {
-      guard let node, lookups > 0 else { return false }
-      return node.item.kind != .folder || (node.item.isImmutable && children == 0)
+      guard let identity = node?.identity, lookups > 0 else { return false }
+      return identity.kind != .folder || (identity.isImmutable && children == 0)
     }
   }
 
@@ -85,30 +90,37 @@ final class NodeTable: Sendable {
   }
 
   /// The node for what was found under a name, one lookup added: the present one if it stands for the same, else a new
-  /// one. `isRenewed` is whether its item was of an earlier state.
-  func lookUp(_ parent: Node, _ name: FileName, _ found: Found, depth: Int) -> (node: Node, isRenewed: Bool) {
+  /// one. `isRenewed` is whether its item was of an earlier state. Throws ENFILE if no more nodes can be recorded for the
+  /// next process.
+  func lookUp(
+    _ parent: Node, _ name: FileName, _ found: Found, depth: Int
+  ) throws(Fault) -> (node: Node, isRenewed: Bool) {
     let hash = NameTable.hash(parent.id, name.bytes)
+    let identity = ItemIdentity(found.item)
     var before: (any Item)?
-    let node = state.withLock { state in
+    let node = try state.withLock { (state) throws(Fault) in
       if let id = state.find(parent, name, hash) {
         guard let node = state.slots[Int(id)].node else {
-          if let node = state.adopt(id, parent, found, depth: depth) {
+          if let node = state.adopt(id, parent, found, identity, depth: depth) {
             state.addLookup(of: node)
             return node
           }
+          try state.checkRoom()
           state.loseName(id)
-          return state.add(parent, name, found, depth: depth, hash)
+          return state.add(parent, name, found, identity, depth: depth, hash)
         }
-        if node.stands(for: found) {
+        if node.stands(for: found, identity) {
           state.addLookup(of: node)
-          before = node.take(found)
+          before = node.take(found, identity)
           return node
         }
+        try state.checkRoom()
         // Another file has taken the name: the old node stays, without a name, until the kernel forgets it.
         state.removeName(node)
         state.leaveNameless(node)
       }
-      return state.add(parent, name, found, depth: depth, hash)
+      try state.checkRoom()
+      return state.add(parent, name, found, identity, depth: depth, hash)
     }
     return (node, before != nil)
   }
@@ -143,8 +155,9 @@ final class NodeTable: Sendable {
   /// The node of an earlier process, which is what was found under its name, or is here by now. Throws ESTALE if it stood
   /// for something else.
   func adopt(_ id: UInt64, in parent: Node, _ found: Found, depth: Int) throws(Fault) -> Node {
+    let identity = ItemIdentity(found.item)
     let node = state.withLock { state in
-      state.slots[Int(id)].node ?? state.adopt(UInt32(id), parent, found, depth: depth)
+      state.slots[Int(id)].node ?? state.adopt(UInt32(id), parent, found, identity, depth: depth)
     }
     guard let node else { throw .stale }
     return node
@@ -164,7 +177,7 @@ final class NodeTable: Sendable {
       guard lookups <= count else { return state.setLookups(lookups - count, of: UInt32(id)) }
       state.count -= 1
       guard let node = state.slots[Int(id)].node else { return state.vacateInherited(UInt32(id)) }
-      if !node.item.isImmutable { state.changingCount -= 1 }
+      if state.slots[Int(id)].isChanging { state.changingCount -= 1 }
       state.setLookups(0, of: UInt32(id))
       guard forgottenAtMost > 0, !state.slots[Int(id)].isNameless else {
         if !state.slots[Int(id)].isNameless { state.removeName(node) }
@@ -191,7 +204,7 @@ final class NodeTable: Sendable {
       for _ in 0..<state.slots.count where wanted > 0 {
         if state.hand >= state.slots.count { state.hand = 2 }
         if let node = state.slots[state.hand].node, state.slots[state.hand].isEvictable,
-          !(onlyChanging && node.item.isImmutable)
+          !onlyChanging || state.slots[state.hand].isChanging
         {
           nodes.append(node)
           wanted -= 1

@@ -1,71 +1,30 @@
-public import Bytes
-public import Files
-public import Glibc
+package import Bytes
+package import Files
+package import Glibc
 internal import Synchronization
-
-/// The source folder on disk, with state shared by all its files.
-public final class RealRoot: Sendable {
-  let descriptor: Descriptor
-  let device: UInt64
-  /// What stands for the device in identities.
-  private let lastingDevice: UInt64
-  public let pool: DescriptorPool
-
-  /// Takes the open folder `descriptor` as the root of the tree. `name` names its file system, for one that has another
-  /// device number on each machine and after each time that it is mounted; nil: its number does.
-  public init(_ descriptor: consuming Descriptor, pool: DescriptorPool, named name: String? = nil) throws(Fault) {
-    device = try descriptor.status().device
-    lastingDevice = name.map(Self.device) ?? device
-    self.descriptor = descriptor
-    self.pool = pool
-  }
-
-  /// The result of statvfs(3) for the source's file system.
-  public func statistics() -> statvfs? {
-    var statistics = statvfs()
-    guard unsafe fstatvfs(descriptor.raw, &statistics) == 0 else { return nil }
-    return statistics
-  }
-
-  /// No device has a number of 64 bits.
-  private static func device(named name: String) -> UInt64 {
-    var hash = StableHash()
-    hash.combine(name.utf8)
-    return hash.value | 1 << 63
-  }
-
-  /// The device number of a file for what is kept of it from one mount to the next.
-  func identified(_ device: UInt64) -> UInt64 { device == self.device ? lastingDevice : device }
-
-  /// A file's inode number; those of another file system, mounted below the source, are mapped so that they do not
-  /// collide.
-  func inode(_ status: FileStatus) -> UInt64 {
-    if status.device == device { return status.inode }
-    return StableHash().adding(status.device).adding(status.inode).value | 1 << 63
-  }
-}
 
 /// The path from the root to a real folder: names, so that no descriptor has to stay open. The root's has no folder above.
 final class RealPath: Sendable {
   let root: RealRoot
   private let position: Position<RealPath>
-  /// Identify the folder that was found there; another one in its place later is rejected.
-  fileprivate let device: UInt64
-  fileprivate let inode: UInt64
+  /// Identify the folder that was found there; another one in its place later is rejected. nil for the root.
+  private let found: (device: UInt64, inode: UInt64)?
+  fileprivate var identity: (device: UInt64, inode: UInt64) {
+    if let found { return found }
+    let opened = root.opened
+    return (opened.device, opened.inode)
+  }
 
-  init(root: RealRoot) throws(Fault) {
-    let status = try root.descriptor.status()
+  init(root: RealRoot) {
     self.root = root
     position = Position(nil, ".")
-    device = status.device
-    inode = status.inode
+    found = nil
   }
 
   init(_ parent: RealPath, _ name: FileName, _ status: FileStatus) {
     root = parent.root
     position = Position(parent, name)
-    device = status.device
-    inode = status.inode
+    found = (status.device, status.inode)
   }
 
   /// Takes over a rename.
@@ -78,6 +37,7 @@ final class RealPath: Sendable {
       names.append(step.name)
       step = parent.position.value
     }
+    let base = root.opened
     var opened: Descriptor?
     // A system call takes at most PATH_MAX bytes; a deeper folder needs several calls.
     while let first = names.popLast() {
@@ -87,14 +47,14 @@ final class RealPath: Sendable {
         path.append(contentsOf: next.bytes)
         names.removeLast()
       }
-      let from = opened?.raw ?? root.descriptor.raw
+      let from = opened?.raw ?? base.descriptor.raw
       opened = try Descriptor.open(below: from, path: FileName(path), for: names.isEmpty ? purpose : .place)
     }
     guard let result = opened.take() else {
-      return try Descriptor.open(below: root.descriptor.raw, path: position.name, for: purpose)
+      return try Descriptor.open(below: base.descriptor.raw, path: position.name, for: purpose)
     }
     let status = try result.status()
-    guard status.inode == inode, status.device == device else { throw .stale }
+    guard let found, status.inode == found.inode, status.device == found.device else { throw .stale }
     return result
   }
 }
@@ -115,7 +75,7 @@ package final class RealFolder: Item {
   }
 
   package convenience init(root: RealRoot) throws(Fault) {
-    try self.init(RealPath(root: root), inode: root.inode(root.descriptor.status()))
+    try self.init(RealPath(root: root), inode: root.inode(root.opened.descriptor.status()))
   }
 
   /// Opens it, for who has it open when it loses its name: by that it is not found again.
@@ -127,7 +87,10 @@ package final class RealFolder: Item {
   }
 
   /// The device and the inode, which no other folder has while this one exists.
-  package var identity: (device: UInt64, inode: UInt64) { (path.root.identified(path.device), path.inode) }
+  package var identity: (device: UInt64, inode: UInt64) {
+    let (device, inode) = path.identity
+    return (path.root.identified(device), inode)
+  }
 
   package func status(of name: FileName) throws(Fault) -> FileStatus {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
@@ -201,11 +164,7 @@ package final class RealFolder: Item {
   package func accessList() throws(Fault) -> AccessList? { try accessList(of: ".") }
 
   package func accessList(of name: FileName) throws(Fault) -> AccessList? {
-    do throws(Fault) { return try AccessList(extendedAttribute(AccessList.attribute, of: name)) } catch {
-      // No list, or a file system without extended attributes.
-      guard error.kind == .system(ENODATA) || error.kind == .system(EOPNOTSUPP) else { throw error }
-      return nil
-    }
+    try AccessList.ifThere { () throws(Fault) in try extendedAttribute(AccessList.attribute, of: name) }
   }
 
   package func extendedAttribute(_ attribute: FileName, of name: FileName) throws(Fault) -> [UInt8] {

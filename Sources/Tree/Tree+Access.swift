@@ -1,18 +1,106 @@
 internal import Bytes
+internal import Glibc
+internal import Synchronization
 
 /// Access checks for shared mounts: see `Secrecy`.
+///
+/// The kernel checks permissions by attributes that it has cached, for up to half a second. Before each answer that
+/// depends on a permission, the tree therefore compares the caller with the file as it is now.
 extension Tree {
+  /// Throws EACCES unless `asker` has the permissions `wanted`, of read 4, write 2 and execute or search 1, on a node's
+  /// item, which is in the present state of its source. In a view, the caller must also be able to enter the outermost
+  /// view. A nil `asker` may do everything.
+  func check(
+    _ wanted: UInt16, _ node: Node, _ item: any Item, for asker: Asker?, _ patience: Patience
+  ) throws(Fault) {
+    guard let asker, asker.user != 0 else { return }
+    try check(wanted, item, try item.attributes(patience), for: asker)
+    guard item.content != nil, let outermost = outermostView(around: node), outermost !== node else { return }
+    let view = try present(outermost, patience)
+    try check(1, view, try view.attributes(patience), for: asker)
+  }
+
+  /// Throws EACCES unless `asker` has the permissions `wanted` on an item with `attributes`.
+  func check(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, for asker: Asker?) throws(Fault) {
+    guard let asker, asker.user != 0, try !allMay(wanted, item, attributes) else { return }
+    // The groups of an NFS server's client are not those of the kernel's thread. The server has checked them.
+    if try may(wanted, item, attributes, asker) || keepsHandles && asker.isKernel { return }
+    throw Fault(.system(EACCES))
+  }
+
+  /// Throws EACCES unless `asker` may make and remove names in a real folder at present.
+  func checkChange(in node: Node, for asker: Asker?) throws(Fault) {
+    try followFolders(above: UInt64(node.id), for: asker)
+    try check(3, node, node.item, for: asker, .blocking)
+  }
+
+  /// Throws ESTALE for a node of a view whose attributes `asker` must not learn. Those of a view's outermost folder are its
+  /// source's, and those of an open file are known.
+  func checkAttributes(
+    _ node: Node, _ item: any Item, _ attributes: Attributes, for asker: Asker?, _ patience: Patience
+  ) throws(Fault) {
+    guard asker != nil, item.content != nil, !node.face.isConcealed, node.openings.load(ordering: .relaxed) == 0
+    else { return }
+    let isInView = node.parent?.item.content != nil
+    guard isInView || attributes.kind == .file else { return }
+    do throws(Fault) { try check(isInView ? 0 : 4, node, item, for: asker, patience) } catch {
+      throw error.kind == .system(EACCES) ? .stale : error
+    }
+  }
+
+  /// The folder of a view that lies in no other view; nil for a node that is not in a view.
+  private func outermostView(around node: Node) -> Node? {
+    var outermost: Node?
+    var next: Node? = node
+    while let node = next, node.item.content != nil {
+      if node.item.kind == .folder { outermost = node }
+      next = node.parent
+    }
+    return outermost
+  }
+
+  /// Has the kernel ask again for the attributes of all folders above a node that have changed since it was told them.
+  /// Throws ESTALE if `asker` cannot pass one of those any more: the kernel then repeats the lookup, and decides by
+  /// present attributes. A working directory below a folder that was closed remains usable.
+  func followFolders(above id: UInt64, for asker: Asker?) throws(Fault) {
+    guard let asker, var next = nodes.present(id)?.parent else { return }
+    var isClosed = false
+    while true {
+      if let folder = next.item as? RealFolder, let attributes = try? folder.attributes(.immediate),
+        noteTold(attributes, of: next), try !may(1, folder, attributes, asker)
+      {
+        isClosed = true
+      }
+      guard let parent = next.parent else { break }
+      next = parent
+    }
+    if isClosed { throw .stale }
+  }
+
+  /// Records the present attributes of a real folder. Returns whether the kernel may have others, which it is then made to
+  /// forget. With `isReply`, the kernel gets these, and has none if none were recorded.
+  @discardableResult
+  func noteTold(_ attributes: Attributes, of node: Node, isReply: Bool = false) -> Bool {
+    guard isShared, node.item is RealFolder else { return false }
+    var hash = StableHash(seed: UInt64(attributes.permissions))
+    hash.combine(UInt64(attributes.owner) << 32 | UInt64(attributes.group))
+    // Changes with the access list, too.
+    hash.combine(UInt64(bitPattern: attributes.changed.seconds))
+    hash.combine(UInt64(UInt32(bitPattern: attributes.changed.nanoseconds)))
+    let state = hash.value
+    let before = node.toldState.load(ordering: .sequentiallyConsistent)
+    if before == state { return false }
+    // In this order: another thread must not rely on attributes that the kernel still has.
+    if before != 0 || !isReply { noteOutdated.withLock { $0 }([UInt64(node.id)]) }
+    node.toldState.store(state, ordering: .sequentiallyConsistent)
+    return true
+  }
+
   /// Whether `asker` has the permissions `wanted`, of read 4 and search 1, on an item. A nil `asker` means that nobody
   /// else sees the mount.
   func may(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ asker: Asker?) throws(Fault) -> Bool {
     guard let asker else { return true }
     return asker.may(wanted, overrides.applied(to: Face(attributes)), try shownList(of: item))
-  }
-
-  /// Whether `asker` may read what a node of a view shows, as of its lookup.
-  func may(_ node: Node, _ asker: Asker?) throws(Fault) -> Bool {
-    guard let asker else { return true }
-    return asker.may(4, overrides.applied(to: node.face), try shownList(of: node.item))
   }
 
   /// Whether every user may: then the answer does not depend on the process.
@@ -39,6 +127,7 @@ extension Tree {
     _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> Found? {
     var described = Source(item: source.item, attributes: source.attributes, name: name, folder: folder)
+    described.isShared = isShared
     guard asker != nil else { return try view.item(of: described, request, patience) }
     var secrecy = source.secrecy
     if secrecy != .concealed {
@@ -46,14 +135,14 @@ extension Tree {
       let own = try self.secrecy(view.sourceKind == .folder ? 5 : 4, source.item, source.attributes, asker)
       if own != .none { secrecy = own }
     }
-    described.isConcealed = secrecy == .concealed
+    if secrecy == .concealed { described = described.concealed(with: source.attributes) }
     guard var found = try view.item(of: described, request, patience) else { return nil }
     if found.attributes.kind == .file, !described.isConcealed {
       // A view made from several files may have stricter permissions than its source.
       let own = try self.secrecy(4, found.item, found.attributes, asker)
       if own != .none { secrecy = own }
       if own == .concealed {
-        described.isConcealed = true
+        described = described.concealed(with: found.attributes)
         guard let concealed = try view.item(of: described, request, patience) else { return nil }
         found = concealed
       }

@@ -24,6 +24,7 @@ extension Tree {
     _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for asker: Asker?
   ) throws(Fault) -> (Attributes, lifetime: Double) {
     let node = try nodes.node(id)
+    if changes.size != nil, file == nil { try check(2, node, node.item, for: asker, .blocking) }
     let author = asker.map { Author(user: $0.user, group: $0.group) }
     let attributes = try withReal(node, file) { (descriptor) throws(Fault) in
       if changes.owner != nil || changes.group != nil {
@@ -59,6 +60,7 @@ extension Tree {
     // As they are not shown, and those of views are no one's to set.
     if name == Self.label || isList && !isShared { throw .notSupported }
     if node.item.content == nil, name.text.hasPrefix(Self.prefix) { throw .notSupported }
+    if name.bytes.starts(with: "user.".utf8) { try check(2, node, node.item, for: asker, .blocking) }
     try withReal(node) { (descriptor) throws(Fault) in
       try changed(by: asker.map { Author(user: $0.user, group: $0.group) }) { () throws(Fault) in
         guard let value else { return try FileChanges.removeAttribute(descriptor, name) }

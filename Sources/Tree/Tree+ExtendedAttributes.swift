@@ -8,13 +8,19 @@ extension Tree {
   /// A label that the kernel sets for the whole mount.
   static let label: FileName = "security.selinux"
 
-  public func extendedAttribute(_ name: FileName, of id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
+  public func extendedAttribute(
+    _ name: FileName, of id: UInt64, for asker: Asker? = nil, _ patience: Patience
+  ) throws(Fault) -> [UInt8] {
     let isList = name == AccessList.attribute
     // In a private mount no list restricts access more than the source's own would. With EOPNOTSUPP instead of ENODATA,
     // `ls -l` asks once per mount and not twice per file.
     if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
     let node = try node(id, patience)
+    try followFolders(above: id, for: asker)
     let item = try present(node, patience)
+    // As the kernel does: only user attributes need the right to read.
+    let wanted: UInt16 = name.bytes.starts(with: "user.".utf8) ? 4 : 0
+    if wanted != 0 || node.parent?.item.content != nil { try check(wanted, node, item, for: asker, patience) }
     if isList {
       guard let list = try shownList(of: item) else { throw .noAttribute }
       return list.bytes
@@ -43,8 +49,14 @@ extension Tree {
     _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> [UInt8] {
     let node = try node(id, patience)
+    try followFolders(above: id, for: asker)
     let item = try present(node, patience)
-    if item.isImmutable, try !may(node, asker) { return Provenance.alwaysThere.flatMap { Self.listed($0) } }
+    if item.isImmutable, let asker {
+      let attributes = try item.attributes(patience)
+      guard try may(4, item, attributes, asker), !node.face.isConcealed else {
+        return Provenance.alwaysThere.flatMap { Self.listed($0) }
+      }
+    }
     var names = try names(of: item, node, patience)
     if let provenance = try item.provenance(patience) {
       for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }

@@ -30,19 +30,18 @@ extension Tree {
     var result = Set(pending.files.map { Consequence.file(UInt64($0)) })
     for touched in pending.names {
       guard var folder = try? nodes.node(UInt64(touched.folder)) else { continue }
-      // Views that are called after what stands before the first dot: of `a.z01` that of `a.zip`, too.
-      addViews(in: folder, startingWith: touched.name.bytes.prefix { $0 != UInt8(ascii: ".") }, to: &result)
+      addViews(in: folder, madeFrom: touched.name, .file, to: &result)
       // Views of the folders around it.
       while let parent = folder.parent {
-        addViews(in: parent, startingWith: folder.name.bytes, to: &result)
+        addViews(in: parent, madeFrom: folder.name, .folder, to: &result)
         folder = parent
       }
     }
     return result
   }
 
-  private func addViews(in folder: Node, startingWith start: ArraySlice<UInt8>, to result: inout Set<Consequence>) {
-    for view in nodes.views(in: folder) where view.name.bytes.starts(with: start) {
+  private func addViews(in folder: Node, madeFrom changed: FileName, _ kind: Kind, to result: inout Set<Consequence>) {
+    for view in nodes.views(in: folder) where views.mayBe(view.name, madeFrom: changed, kind) {
       result.insert(.name(view.name, folder: UInt64(folder.id)))
       if view.item.kind == .file { result.insert(.file(UInt64(view.id))) }
     }
@@ -78,5 +77,27 @@ extension Tree {
       }
       linked[node.inode, default: []].insert(node.id)
     }
+  }
+}
+
+extension Views {
+  /// Whether a view of this name may be made from a file or folder called `changed`, or from a view of that. Files that
+  /// only differ in their last extensions may be made into one view: `a.z01` is a part of `a.zip`.
+  func mayBe(_ name: FileName, madeFrom changed: FileName, _ kind: Kind) -> Bool {
+    named(name).contains { view in
+      view.requests(for: name).contains { request in
+        let source = request.source
+        if source == changed || view.sourceKind == .file && mayBe(source, madeFrom: changed, kind) { return true }
+        return kind == .file && changed.bytes.starts(with: source.stem)
+      }
+    }
+  }
+}
+
+extension FileName {
+  /// The name up to its last dot, or with a dot if it has none.
+  fileprivate var stem: [UInt8] {
+    let dot = UInt8(ascii: ".")
+    return bytes.lastIndex(of: dot).map { Array(bytes[...$0]) } ?? Array(bytes) + [dot]
   }
 }

@@ -6,8 +6,16 @@ internal import Synchronization
 /// Open real files that can be written.
 extension Tree {
   /// Opens a real file with the flags of open(2), of which those count that concern the file's bytes. Throws EROFS for a
-  /// file of a view that is to be written.
+  /// file of a view that is to be written, and EACCES unless `asker` may do so at present.
   public func open(_ id: UInt64, flags: Int32, for asker: Asker?) throws(Fault) -> OpenFile {
+    try followFolders(above: id, for: asker)
+    let reads: UInt16 = flags & O_ACCMODE == O_WRONLY ? 0 : 4
+    let writes: UInt16 = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 ? 2 : 0
+    return try open(id, flags: flags, reads | writes, for: asker)
+  }
+
+  /// Opens a real file for a caller that needs the permissions `needed`.
+  func open(_ id: UInt64, flags: Int32, _ needed: UInt16, for asker: Asker?) throws(Fault) -> OpenFile {
     let node = try nodes.node(id)
     guard let writing, let file = node.item as? RealFile else { throw .unchangeable() }
     guard file.kind == .file else { throw .notOpened }
@@ -20,6 +28,15 @@ extension Tree {
       opened = try open(file, node, writing, flags: wanted | O_APPEND)
     }
     guard let descriptor = opened.take() else { throw .stale }
+    if let asker {
+      // By the open file: its name may be gone.
+      let face = overrides.applied(to: Face(Attributes(try descriptor.status(), inode: node.inode)))
+      let raw = descriptor.raw
+      let list = try AccessList.ifThere { () throws(Fault) in
+        try ExtendedAttributes.value(AccessList.attribute, ofOpen: raw)
+      }?.less(overrides.umask)
+      guard asker.may(needed, face, list) || keepsHandles && asker.isKernel else { throw Fault(.system(EACCES)) }
+    }
     // Not before it is certain which file it is.
     if flags & O_TRUNC != 0 {
       let raw = descriptor.raw

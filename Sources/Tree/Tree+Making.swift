@@ -25,6 +25,7 @@ extension Tree {
     _ name: FileName, in folder: UInt64, flags: Int32, permissions: UInt16, by maker: Maker
   ) throws(Fault) -> (Entry, OpenFile) {
     let (node, real) = try realFolder(folder)
+    try checkChange(in: node, for: maker.asker)
     let author = try author(maker.asker)
     let permissions = try masked(permissions, maker, real)
     let wanted = flags & (O_ACCMODE | O_SYNC) | O_CREAT | O_EXCL
@@ -43,7 +44,7 @@ extension Tree {
     let inode = real.path.root.inode(status)
     let file = RealFile(real, name, inode: inode, kind: Kind(status.type))
     let found = Found(file, Attributes(status, inode: inode))
-    let entry = entry(found, node.depth, name, in: node)
+    let entry = try entry(found, node.depth, name, in: node)
     touch(name, in: node)
     return (entry, try hold(descriptor, as: nodes.node(entry.node), found.attributes))
   }
@@ -75,8 +76,11 @@ extension Tree {
   }
 
   /// Gives a real file another name.
-  public func link(_ id: UInt64, to name: FileName, in folder: UInt64) throws(Fault) -> Entry {
+  public func link(
+    _ id: UInt64, to name: FileName, in folder: UInt64, for asker: Asker? = nil
+  ) throws(Fault) -> Entry {
     let (node, real) = try realFolder(folder)
+    try checkChange(in: node, for: asker)
     let linked = try nodes.node(id)
     try withReal(linked) { (file) throws(Fault) in
       try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(file, to: name, in: place) }
@@ -90,8 +94,11 @@ extension Tree {
   }
 
   /// Removes a name, of a folder if `isFolder`. What is open lives on.
-  public func remove(_ name: FileName, in folder: UInt64, isFolder: Bool) throws(Fault) {
+  public func remove(
+    _ name: FileName, in folder: UInt64, isFolder: Bool, for asker: Asker? = nil
+  ) throws(Fault) {
     let (node, real) = try realFolder(folder)
+    try checkChange(in: node, for: asker)
     if isFolder { (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold() }
     do throws(Fault) {
       try real.place.withDescriptor { (place) throws(Fault) in
@@ -108,11 +115,13 @@ extension Tree {
 
   /// Renames a real file or folder, with the flags of renameat2(2). Its node and those below it keep their numbers.
   public func rename(
-    _ name: FileName, in folder: UInt64, to newName: FileName, in newFolder: UInt64, flags: UInt32
+    _ name: FileName, in folder: UInt64, to newName: FileName, in newFolder: UInt64, flags: UInt32,
+    for asker: Asker? = nil
   ) throws(Fault) {
     guard let writing else { throw .unchangeable() }
     let (node, real) = try realFolder(folder)
     let (newNode, newReal) = try realFolder(newFolder)
+    for node in [node, newNode] { try checkChange(in: node, for: asker) }
     for (name, node) in [(name, node), (newName, newNode)] {
       // The kernel has looked up both: what is a view now is none of the source's.
       guard let known = nodes.node(named: name, in: node)?.item else { continue }
@@ -141,6 +150,7 @@ extension Tree {
     _ name: FileName, in folder: UInt64, by maker: Maker, _ body: (RealFolder, Int32) throws(Fault) -> Void
   ) throws(Fault) -> Entry {
     let (node, real) = try realFolder(folder)
+    try checkChange(in: node, for: maker.asker)
     let author = try author(maker.asker)
     try made(by: author) { () throws(Fault) in
       try real.place.withDescriptor { (place) throws(Fault) in try body(real, place) }

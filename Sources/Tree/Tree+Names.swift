@@ -9,11 +9,21 @@ extension Tree {
   ) throws(Fault) -> Entry {
     if keepsHandles, name == "." || name == ".." { return try lookUpAgain(parent, isParent: name == "..", patience) }
     let folder = try node(parent, patience)
+    try followFolders(above: parent, for: asker)
     let found = try steady(patience) { () throws(Fault) in
-      try present(folder, patience) { (_) throws(Fault) in try find(name, in: folder, asker, patience) }
+      try present(folder, patience) { (item) throws(Fault) in
+        try check(1, folder, item, for: asker, patience)
+        return try find(name, in: folder, asker, patience)
+      }
     }
-    guard let (found, depth) = found else { throw .notFound }
-    var entry = entry(found, depth, name, in: folder)
+    guard let (found, depth) = found else {
+      // The source may have been removed and made again.
+      if folder === nodes.root, try reopenedRoot(folder) != nil {
+        return try lookUp(name, in: parent, for: asker, patience)
+      }
+      throw .notFound
+    }
+    var entry = try entry(found, depth, name, in: folder)
     // A process that looks up a single name and needs its size requests the attributes separately, which tells what
     // for.
     if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
@@ -34,9 +44,10 @@ extension Tree {
     }
   }
 
-  func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) -> Entry {
-    let (node, isRenewed) = nodes.lookUp(folder, name, found, depth: depth)
+  func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) throws(Fault) -> Entry {
+    let (node, isRenewed) = try nodes.lookUp(folder, name, found, depth: depth)
     if isRenewed { noteRenewal(of: node) }
+    noteTold(found.attributes, of: node, isReply: true)
     if writing != nil, found.attributes.links > 1, found.item is RealFile { noteLinks(of: node) }
     return Entry(
       node: UInt64(node.id), generation: node.generation,

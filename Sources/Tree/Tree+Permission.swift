@@ -5,6 +5,13 @@ internal import Glibc
 /// Whether this process's user may do something: what the kernel asks in a private mount, where it leaves all else to the
 /// attempt.
 extension Tree {
+  /// This process's supplementary groups.
+  private static let groups: Set<gid_t> = {
+    var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+    let count = unsafe getgroups(Int32(groups.count), &groups)
+    return Set(groups.prefix(Int(max(0, count))))
+  }()
+
   /// Throws what access(2) would fail with for a node: of a real file or folder what the source says, and of what a view
   /// shows, EROFS if it is to be written, or EACCES.
   public func checkAccess(_ id: UInt64, _ wanted: Int32, _ patience: Patience) throws(Fault) {
@@ -16,7 +23,8 @@ extension Tree {
     let attributes = try attributes(id, patience).0
     let isExecutable = attributes.kind == .folder || attributes.permissions & 0o111 != 0
     if geteuid() == 0, wanted & X_OK == 0 || isExecutable { return }
-    let shift: UInt16 = attributes.owner == geteuid() ? 6 : attributes.group == getegid() ? 3 : 0
+    let isMember = attributes.group == getegid() || Self.groups.contains(attributes.group)
+    let shift: UInt16 = attributes.owner == geteuid() ? 6 : isMember ? 3 : 0
     guard Int32(attributes.permissions >> shift) & wanted == wanted else { throw Fault(.system(EACCES)) }
   }
 }

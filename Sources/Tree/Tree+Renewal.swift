@@ -41,15 +41,24 @@ extension Tree {
     }
   }
 
+  /// The root in a source that was removed and made again; nil if `node` is not the root, or the source is not there.
+  func reopenedRoot(_ node: Node) throws(Fault) -> RealFolder? {
+    guard node === nodes.root, let folder = node.item as? RealFolder, folder.path.root.openAgain() else { return nil }
+    let found = try RealFolder(root: folder.path.root)
+    node.replace(found)
+    noteOutdated.withLock { $0 }([Self.root])
+    return found
+  }
+
   /// Looks up a node's name again in its folder, which may itself have to be renewed. The root has no state.
   private func renewed(_ node: Node, isDoubted: Bool, _ patience: Patience) throws(Fault) -> any Item {
     // A concealed item has no content that could survive a change.
     guard let parent = node.parent, !node.face.isConcealed else { throw .stale }
     _ = try present(parent, isDoubted: isDoubted, patience)
-    guard let (found, _) = try find(node.name, in: parent, nil, patience), node.stands(for: found) else {
-      throw .stale
-    }
-    if node.take(found) != nil { noteRenewal(of: node) }
+    guard let (found, _) = try find(node.name, in: parent, nil, patience) else { throw .stale }
+    let identity = ItemIdentity(found.item)
+    guard node.stands(for: found, identity) else { throw .stale }
+    if node.take(found, identity) != nil { noteRenewal(of: node) }
     return found.item
   }
 

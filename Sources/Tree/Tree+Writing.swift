@@ -53,7 +53,7 @@ extension Tree {
   func entry(made name: FileName, in folder: Node, _ real: RealFolder) throws(Fault) -> Entry {
     guard let found = try real.child(named: name, .immediate) else { throw .notFound }
     touch(name, in: folder)
-    return entry(found, folder.depth, name, in: folder)
+    return try entry(found, folder.depth, name, in: folder)
   }
 }
 

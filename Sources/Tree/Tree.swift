@@ -98,14 +98,23 @@ public final class Tree: Sendable {
 
   // MARK: Nodes
 
+  /// The attributes of a node. Throws ESTALE for a file of a view that `asker` may not read and that is not open: upon
+  /// that, the kernel repeats the lookup for this caller.
   public func attributes(
-    _ id: UInt64, _ patience: Patience
+    _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> (Attributes, lifetime: Double, followsEstimate: Bool) {
     let node = try node(id, patience)
+    try followFolders(above: id, for: asker)
     do throws(Fault) {
       let attributes = try steady(patience) { () throws(Fault) in
-        try present(node, patience) { (item) throws(Fault) in try item.attributes(patience) }
+        try present(node, patience) { (item) throws(Fault) in
+          var attributes = try item.attributes(patience)
+          if attributes.links == 0, let found = try reopenedRoot(node) { attributes = try found.attributes(patience) }
+          try checkAttributes(node, item, attributes, for: asker, patience)
+          return attributes
+        }
       }
+      noteTold(attributes, of: node, isReply: true)
       let lifetime = attributes.isPreliminary ? 0 : lifetime(of: attributes, node)
       return (overrides.applied(to: node.shown(attributes)), lifetime, node.toldSize.hasEstimate)
     } catch {
@@ -157,20 +166,28 @@ public final class Tree: Sendable {
     }
   }
 
-  public func linkTarget(_ id: UInt64, _ patience: Patience) throws(Fault) -> [UInt8] {
-    try present(node(id, patience), patience) { (item) throws(Fault) in try item.linkTarget(patience) }
+  public func linkTarget(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> [UInt8] {
+    let node = try node(id, patience)
+    try followFolders(above: id, for: asker)
+    return try present(node, patience) { (item) throws(Fault) in
+      if item.content != nil { try check(0, node, item, for: asker, patience) }
+      return try item.linkTarget(patience)
+    }
   }
 
   /// Opens a file for `thread`, which is 0 if it is not known.
   ///
   /// `isPatient` tells of a file that is still being made whether the reader does without its exact size; it may take a
-  /// system call.
+  /// system call. Throws EACCES unless `asker` may read the file at present or, with `isExecuted`, execute it.
   public func open(
-    _ id: UInt64, for thread: Int32 = 0, isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
+    _ id: UInt64, for thread: Int32 = 0, by asker: Asker? = nil, isExecuted: Bool = false,
+    isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
   ) throws(Fault) -> OpenFile {
     let node = try node(id, patience)
+    try followFolders(above: id, for: asker)
+    let wanted: UInt16 = isExecuted ? 1 : 4
     if writing != nil, let file = node.item as? RealFile, file.kind == .file {
-      return try steady(patience) { () throws(Fault) in try open(id, flags: O_RDONLY, for: nil) }
+      return try steady(patience) { () throws(Fault) in try open(id, flags: O_RDONLY, wanted, for: asker) }
     }
     // Who may not read it does not come here: it was looked up for him, and is now opened by one who may and whom the kernel
     // gives the same entry. That one has to look it up for himself, as the kernel does for this fault.
@@ -181,7 +198,10 @@ public final class Tree: Sendable {
       throw found.fault
     }
     let (source, revision, attributes) = try present(node, patience) { (item) throws(Fault) in
+      if item.content != nil { try check(wanted, node, item, for: asker, patience) }
       let source = try item.openEarly(isPatient, patience)
+      // Permissions count as they are after opening: bytes that were written under stricter ones are not given away.
+      if item.content == nil { try check(wanted, node, item, for: asker, patience) }
       if item.isImmutable { return (source, 1 as UInt64, Attributes?.none) }
       let attributes = try item.attributes(patience)
       return (source, item.revision(attributes), attributes)
@@ -212,6 +232,7 @@ public final class Tree: Sendable {
 
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
     let node = try node(id, patience)
+    try followFolders(above: id, for: asker)
     return try steady(patience) { () throws(Fault) in
       try openFolder(node, for: asker, patience)
     }
@@ -219,6 +240,15 @@ public final class Tree: Sendable {
 
   private func openFolder(_ node: Node, for asker: Asker?, _ patience: Patience) throws(Fault) -> FolderReader {
     try present(node, patience) { (item) throws(Fault) in
+      var item = item
+      if node === nodes.root, try item.attributes(patience).links == 0 {
+        // An empty listing would be taken for that of an emptied source.
+        guard let found = try reopenedRoot(node) else {
+          throw Fault(.system(EIO), "the source has been removed (make it again)")
+        }
+        item = found
+      }
+      try check(4, node, item, for: asker, patience)
       let listing = try item.listing(patience)
       let state = item.sourceState
       let before = node.cachedRevision.exchange(state, ordering: .relaxed)

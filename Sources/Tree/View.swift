@@ -129,6 +129,8 @@ public struct Source: Sendable {
   package let folder: Node
   /// Whether who asks may not read it: then the view is there, whatever the source holds, and says nothing of it.
   package var isConcealed = false
+  /// Whether several users see the mount: each answer then depends on the permissions that the file has now.
+  var isShared = false
 
   /// A door: a real file may have any size.
   package init(item: any Item, attributes: Attributes, name: FileName, folder: Node, isConcealed: Bool = false) {
@@ -139,6 +141,17 @@ public struct Source: Sendable {
     self.name = name
     self.folder = folder
     self.isConcealed = isConcealed
+  }
+
+  /// The same file for a caller that may not read the view, which has the owner and the permissions of `attributes`. Those of
+  /// a folder permit to read a view of it where they also permit to search it.
+  func concealed(with attributes: Attributes) -> Source {
+    var shown = self.attributes
+    (shown.owner, shown.group, shown.permissions) = (attributes.owner, attributes.group, attributes.permissions)
+    if attributes.kind == .folder { shown.permissions &= ~0o444 | shown.permissions << 2 }
+    var source = Source(item: item, attributes: shown, name: name, folder: folder, isConcealed: true)
+    source.isShared = isShared
+    return source
   }
 
   /// The same file with the attributes that it has by now; nil if it cannot change. Throws ESTALE if it is gone, or

@@ -16,6 +16,29 @@ struct AccessTests {
     }
   }
 
+  /// See noninterference.py.
+  @Test func privateFilesLookAlikeToOthers() async throws {
+    try await withScratch { scratch in
+      _ = try await shell("chmod 755 \"$1\"", scratch.path)
+      try await withConverter(scratch, "workers=2,allow_other") { mount in
+        let said = try await script("noninterference.py", scratch.source, mount.mountpoint, limit: 240).text
+        #expect(said == "done\n", "\(said.prefix(6000))")
+      }
+    }
+  }
+
+  /// A public archive or mailbox that becomes private is private at once, also where the kernel and the mount know it
+  /// as public.
+  @Test(arguments: ["", ",rw"]) func whatBecomesPrivateIsPrivateAtOnce(_ more: String) async throws {
+    try await withScratch { scratch in
+      _ = try await shell("chmod 755 \"$1\"", scratch.path)
+      try await withMount(scratch, options: ["-o", "allow_other" + more]) { mount in
+        let said = try await script("made_private.py", scratch.source, mount.mountpoint, limit: 120).text
+        #expect(said == "done\n", "\(said)")
+      }
+    }
+  }
+
   @Test("access lists hold, less what umask= takes away") func umaskTakesFromListsToo() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.txt", "text")

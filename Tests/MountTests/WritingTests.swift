@@ -102,4 +102,23 @@ import Testing
       }
     }
   }
+
+  /// A private mount of a user who may read an archive as a member of its group.
+  @Test(.enabled("only root can be several users") { MountScratch.isRoot }) func membersOfAGroupEnterItsViews()
+    async throws
+  {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+      let user = ["setpriv", "--reuid=4001", "--regid=4001", "--groups=4005,4006"]
+      let lines = """
+        chmod 755 "$1"; chown 4001 "$1/source" "$1/mnt"; chgrp 4006 "$1/source/a.zip"; chmod 640 "$1/source/a.zip"
+        """
+      _ = try await shell(lines, scratch.path)
+      try await withMount(scratch, options: ["-o", "rw"], prefix: user) { mount in
+        let lines = "cd \"$1/a.zip.contents\" && cat in.txt && test -r . && ! test -w . && echo"
+        let said = try await MountChild(user + ["bash", "-c", lines, "bash", mount.mountpoint]).wait(atMost: 30)
+        #expect(said.text == "inside\n", "\(said.errors)")
+      }
+    }
+  }
 }

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import socket
+import stat
 import sys
 import threading
 import time
@@ -116,6 +117,9 @@ LISTS = {
     "wrong types": b'{"items":[{"name":5}]}', "array": b"[]", "bad text": b'{"items":[{"name":"\xff\xfe"}]}',
     "endless": None, "redirected": None,
 }
+# Where a link leads, and whether it can be followed without leaving the server's tree.
+LINKS = {"/etc/passwd": False, "../etc/passwd": False, "..": False, "same/../../etc": False, "./../x": False,
+         "same/..": False, "same": True, "./same": True, "nowhere/at/all": True, "...": True, "/": False}
 BAD_NAMES = ["", ".", "..", "../up", "a/b", "/", "x" * 256, "nul\0l"]
 
 
@@ -123,7 +127,7 @@ def root():
     items = [item(name) for name in [*FILES, *BAD_NAMES, "same", "same"]]
     items += [item("list " + name, None, "directory") for name in LISTS]
     items += [item("escape", encodedPath="/..%2f..%2fetc"), item("step", encodedPath="/%2e%2e"),
-              item("link", link="/etc/passwd"), item("no link", link=""), item("large", 10**17), item("less", -7),
+              *(item(f"link {number}", link=target) for number, target in enumerate(LINKS)), item("no link", link=""), item("large", 10**17), item("less", -7),
               item("kind", kind="whatever"), item("time", modified="99999-99-99T99:99:99Z")]
     return items
 
@@ -195,7 +199,17 @@ with Mount(ffmount, f"http://127.0.0.1:{listening.getsockname()[1]}", os.path.jo
     expect("names that lead elsewhere", [name for name in names if name in BAD_NAMES or name in ("escape", "step", "no link")], [])
     expect("two of one name", names.count("same"), 1)
     expect("sizes", (os.lstat(mount.path("large")).st_size, os.lstat(mount.path("less")).st_size), (1 << 56, 0))
-    expect("a link", os.readlink(mount.path("link")), "/etc/passwd")
+    for number, (target, is_followed) in enumerate(LINKS.items()):
+        path = mount.path(f"link {number}")
+        if is_followed:
+            expect(f"a link to {target}", os.readlink(path), target)
+            continue
+        status = os.lstat(path)
+        expect(f"a link to {target}", (stat.S_ISREG(status.st_mode), status.st_size), (True, len(target)))
+        with open(path) as file:
+            expect(f"the text of a link to {target}", file.read(), target)
+    kinds = {entry.name: entry.is_symlink() for entry in os.scandir(mount.folder)}
+    expect("links in a listing", [kinds[f"link {number}"] for number in range(len(LINKS))], list(LINKS.values()))
     for name in FILES:
         tried += 1
         began = time.monotonic()
@@ -242,4 +256,8 @@ with Mount(ffmount, f"http://127.0.0.1:{listening.getsockname()[1]}", os.path.jo
     expect("the mount is alive", failure(os.stat, mount.path("kind"))[0], 0)
     if "secret-token" in mount.said:
         complain("the token is in the log")
+with Mount(ffmount, f"http://127.0.0.1:{listening.getsockname()[1]}", os.path.join(folder, "all"), "-o",
+           f"wait=1,token_file={token},symlinks=all") as mount:
+    found = [os.readlink(mount.path(f"link {number}")) for number in range(len(LINKS))]
+    expect("links that are followed", found, list(LINKS))
 print(f"tried {tried}")

@@ -94,11 +94,18 @@ def users(source, mount):
             said = []
             for change in (
                 lambda: os.chown(name, -1, 1003), lambda: write(name, b"y", os.O_WRONLY), lambda: os.truncate(name, 0),
-                lambda: os.chown(name, -1, 1009),
+                lambda: os.chown(name, -1, 1009), lambda: write(name, b"z", os.O_WRONLY | os.O_APPEND),
             ):
                 os.chmod(name, 0o6755)
                 said += tried(change) + [shown(name)]
             return said
+
+        def appended():
+            return tried(lambda: write(on.at("all/t"), b"z", os.O_WRONLY | os.O_APPEND)) + [shown(on.at("all/t"))]
+
+        write(on.at("all/t"), b"x")
+        os.chmod(on.at("all/t"), 0o6777)
+        on("appended by a stranger", lambda: as_user(1004, [1005], appended))
 
         on("bits that set ids", lambda: as_user(1001, [1002, 1003], set_ids))
         if shutil.which("setfacl"):

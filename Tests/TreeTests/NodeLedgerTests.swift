@@ -23,12 +23,12 @@ import Tree
     }
 
     /// A tree as another process would have it.
-    func tree() throws -> Tree {
+    func tree(isWritable: Bool = false) throws -> Tree {
       let root = try RealRoot(Descriptor.open(path: path, for: .place), pool: DescriptorPool(capacity: 64))
       let ledger = try NodeLedger(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0)
       return try Tree(
         mirroring: root, views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()),
-        ledger: ledger)
+        isWritable: isWritable, ledger: ledger)
     }
 
     func remove() throws {
@@ -76,6 +76,45 @@ import Tree
     let again = try walk(tree, names)
     #expect(again[1].node == before[1].node && again[2].node != before[2].node)
     #expect(try tree.attributes(again[2].node, .blocking).0.size == 5)
+  }
+
+  /// What was open under a name that another file got is not found by that name.
+  @Test func replacedFilesAreNotInherited() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    try Data("other".utf8).write(to: URL(filePath: folder.path + "/other"))
+    try Data("third".utf8).write(to: URL(filePath: folder.path + "/third"))
+    let first = try folder.tree(isWritable: true)
+    let (zip, other, third) = (
+      try walk(first, ["a.zip"])[0], try walk(first, ["other"])[0], try walk(first, ["third"])[0]
+    )
+    try first.rename("other", in: Tree.root, to: "a.zip", in: Tree.root, flags: 0)
+    try first.remove("third", in: Tree.root, isFolder: false)
+    let second = try folder.tree()
+    for gone in [zip, third] {
+      #expect(throws: Fault.self) { try second.attributes(gone.node, .blocking) }
+      #expect(throws: Fault.self) { try second.open(gone.node, .blocking) }
+    }
+    #expect(try second.attributes(other.node, .blocking).0.size == 5)
+    #expect(try walk(second, ["a.zip"])[0].node == other.node)
+  }
+
+  /// A folder that was forgotten before what was in it leaves its number to no other.
+  @Test func numbersOfForgottenFoldersAreNotMixedUp() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    let entries = try walk(try folder.tree(), ["deep", "deeper", "a.txt"])
+    let first = try folder.tree()
+    first.forget(entries[1].node, 1)
+    for tree in [first, try folder.tree()] {
+      let zip = try tree.lookUp("a.zip", in: Tree.root, .blocking)
+      #expect(zip.node != entries[1].node)
+      tree.forget(zip.node, 1)
+    }
+    first.forget(entries[2].node, 1)
+    let last = try folder.tree()
+    let again = try walk(last, ["deep", "deeper", "a.txt"])
+    #expect(again[0].node == entries[0].node && last.nodeCount == 4)
   }
 
   @Test func forgottenNodesAreNotInherited() throws {

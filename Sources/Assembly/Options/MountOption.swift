@@ -79,11 +79,13 @@ package struct MountOption: Sendable {
   }
 
   package static func choice(
-    _ meaning: String, _ one: String, _ other: String,
-    _ set: @escaping @Sendable (inout MountOptions, String) -> Void
+    _ meaning: String, _ words: String...,
+    set: @escaping @Sendable (inout MountOptions, String) -> Void
   ) -> MountOption {
-    MountOption(meaning, .words([one, other])) { options, name, value in
-      guard value == one || value == other else { throw refusal(name, value, "\(one) or \(other)") }
+    MountOption(meaning, .words(words)) { options, name, value in
+      guard words.contains(value) else {
+        throw refusal(name, value, words.dropLast().joined(separator: ", ") + " or \(words[words.count - 1])")
+      }
       set(&options, value)
     }
   }

@@ -33,7 +33,9 @@ extension MountOptions {
       }
       options.players += names
     },
-    "symlinks": .choice("links out of their archive", "all", "inside") { $0.zip.showsAllLinks = $1 == "all" },
+    "symlinks": .choice("links out of their archive or server", "all", "inside") {
+      $0.zip.showsAllLinks = $1 == "all"
+    },
     "damaged": .choice("bytes of compressed files with a wrong checksum", "show", "refuse") {
       $0.zip.showsDamage = $1 == "show"
     },
@@ -100,8 +102,9 @@ extension MountOptions {
     "rw": .flag("let real files be changed") { if !MountOptions.isFromMount { $0.allowWriting(true) } },
     "writable": .flag("the same in /etc/fstab, where rw is what mount says of itself") { $0.allowWriting(true) },
     "auto_unmount": .flag("unmount even if the program is killed") { $0.unmountsAutomatically = true },
-    "supervise": .choice("whether another process goes on when this one dies", "on", "off") {
-      $0.isKept = $1 == "on"
+    "supervise": .choice("whether another process goes on when this one dies", "on", "off", "unmount") {
+      $0.isKept = $1 != "off"
+      $0.unmountsIfGivenUp = $1 == "unmount"
     },
     "export": .flag("keep what NFS servers know files by") { $0.keepsHandles = true },
     "nonempty": .flag("mount over a folder with files in it") { $0.permitsNonempty = true },

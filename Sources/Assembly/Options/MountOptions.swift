@@ -15,6 +15,8 @@ package struct MountOptions {
   package var unmountsAutomatically = false
   /// Whether another process goes on serving when this one dies; nil if nobody said.
   package var isKept: Bool?
+  /// Whether a mount that no process can serve is unmounted. Otherwise it answers with EIO.
+  package var unmountsIfGivenUp = false
   package var permitsNonempty = false
   package var name: String?
   package var threads = 10

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 package import Bytes
+internal import FileTrees
 internal import Glibc
+internal import Zip
 
 /// What the options say of a server that is mounted.
 package struct ServerAccess: Sendable {
@@ -33,10 +35,14 @@ package struct ServerAccess: Sendable {
   fileprivate static let shared: Set = [
     "sizes", "memory", "uid", "gid", "umask", "allow_other", "allow_root", "auto_unmount", "nonempty", "fsname", "idle",
     "max_threads", "subtype", "comment", "max_read", "max_idle_threads", "players",
+    "symlinks",
   ]
 }
 
 extension MountOptions {
+  /// Whether symbolic links are shown as links wherever they lead.
+  package var showsAllLinks: Bool { tree.zip.showsAllLinks }
+
   /// Throws a refusal for an option that has no meaning for what is mounted.
   package func checkUse(isServer: Bool) throws {
     if !isServer, let option = given.intersection(ServerAccess.own).min() {

@@ -9,11 +9,14 @@ internal import Tree
 extension MountedTree {
   public func open(_ request: consuming Request, _ node: UInt64, flags: Int32) {
     guard flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 else { return request.reply(error: EROFS) }
-    let tree = tree
+    let (tree, asker) = (tree, asker(request))
     let thread = request.process
     let players = options.players
+    // The kernel's own FMODE_EXEC: execve(2) needs no right to read.
+    let isExecuted = flags & 0x20 != 0
     answer(request, node) { (patience) throws(Fault) in
-      try tree.open(node, for: thread, isPatient: { players.run(thread) }, patience)
+      try tree.open(
+        node, for: thread, by: asker, isExecuted: isExecuted, isPatient: { players.run(thread) }, patience)
     } _: { [self] request, file in
       sizeHabits.noteOpening(by: request.process)
       guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file) }

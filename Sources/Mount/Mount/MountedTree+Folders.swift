@@ -23,9 +23,10 @@ extension MountedTree {
     let choice =
       wantsNodes
       ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ReaddirPlusPolicy.Choice.names
+    let caller = asker(request)
     do throws(Fault) {
       var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
-      let given = try fill(&entries, from: reader, after: cookie, choice, .immediate)
+      let given = try fill(&entries, from: reader, after: cookie, for: caller, choice, .immediate)
       reply(request, entries, given)
       return reader.prepare()
     } catch {
@@ -33,7 +34,7 @@ extension MountedTree {
       let asker = WaitingReader(request, ending)
       again(asker, after: error, reader.folder) { [self] () throws(Fault) in
         var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
-        let given = try fill(&entries, from: reader, after: cookie, choice, .blocking)
+        let given = try fill(&entries, from: reader, after: cookie, for: caller, choice, .blocking)
         if let request = asker.take() {
           reply(request, entries, given)
         } else {
@@ -53,11 +54,11 @@ extension MountedTree {
   }
 
   private func fill(
-    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, _ choice: ReaddirPlusPolicy.Choice,
-    _ patience: Patience
+    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, for asker: Asker?,
+    _ choice: ReaddirPlusPolicy.Choice, _ patience: Patience
   ) throws(Fault) -> ReaddirPlusPolicy.Choice {
     var choice = choice
-    try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
+    try reader.read(after: cookie, for: asker, patience) { (row, entry) throws(Fault) in
       guard entries.hasRoom(nameCount: row.name.count) else { return false }
       var named = stat()
       named.st_ino = ino_t(row.inode)

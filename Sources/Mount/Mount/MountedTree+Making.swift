@@ -33,16 +33,20 @@ extension MountedTree {
   }
 
   public func link(_ request: consuming Request, _ node: UInt64, to name: UnsafePointer<CChar>, in folder: UInt64) {
-    let name = unsafe FileName(name)
-    make(request, in: folder) { [tree] () throws(Fault) in try tree.link(node, to: name, in: folder) }
+    let (name, asker) = (unsafe FileName(name), asker(request))
+    make(request, in: folder) { [tree] () throws(Fault) in
+      try tree.link(node, to: name, in: folder, for: asker)
+    }
   }
 
   public func remove(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, isFolder: Bool
   ) {
-    let (tree, name) = (tree, unsafe FileName(name))
+    let (tree, asker, name) = (tree, asker(request), unsafe FileName(name))
     answer(request, folder) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in try tree.remove(name, in: folder, isFolder: isFolder) }
+      try tree.steady(patience) { () throws(Fault) in
+        try tree.remove(name, in: folder, isFolder: isFolder, for: asker)
+      }
     } _: { request, _ in
       request.reply(error: 0)
     }
@@ -52,9 +56,9 @@ extension MountedTree {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, to newName: UnsafePointer<CChar>,
     in newFolder: UInt64, flags: UInt32
   ) {
-    let (tree, name, newName) = (tree, unsafe FileName(name), unsafe FileName(newName))
+    let (tree, asker, name, newName) = (tree, asker(request), unsafe FileName(name), unsafe FileName(newName))
     answer(request, folder) { (_) throws(Fault) in
-      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags)
+      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags, for: asker)
     } _: { request, _ in
       request.reply(error: 0)
     }

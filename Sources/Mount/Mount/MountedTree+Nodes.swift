@@ -26,11 +26,12 @@ extension MountedTree {
   public func attributes(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
     let effort = sizeEffort(for: request.process)
+    let asker = asker(request)
     answer(request, node) { (patience) throws(Fault) in
-      let found = try tree.attributes(node, patience)
+      let found = try tree.attributes(node, for: asker, patience)
       guard found.0.isPreliminary else { return found }
       try tree.findSize(of: node, effort(), patience)
-      return try tree.attributes(node, patience)
+      return try tree.attributes(node, for: asker, patience)
     } _: { request, found in
       if found.followsEstimate, !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }
       request.reply(stat(found.0), lifetime: found.lifetime)
@@ -38,9 +39,9 @@ extension MountedTree {
   }
 
   public func linkTarget(_ request: consuming Request, _ node: UInt64) {
-    let tree = tree
+    let (tree, asker) = (tree, asker(request))
     answer(request, node) { (patience) throws(Fault) in
-      try tree.linkTarget(node, patience)
+      try tree.linkTarget(node, for: asker, patience)
     } _: { request, target in
       request.reply(linkTarget: target)
     }
@@ -56,9 +57,9 @@ extension MountedTree {
     if name == "user.ffmount.error", let refusal = options.refusal(node) {
       return request.reply(attribute: Array(refusal.utf8), capacity: capacity)
     }
-    let tree = tree
+    let (tree, asker) = (tree, asker(request))
     answer(request, node) { (patience) throws(Fault) in
-      try tree.extendedAttribute(name, of: node, patience)
+      try tree.extendedAttribute(name, of: node, for: asker, patience)
     } _: { request, value in
       request.reply(attribute: value, capacity: capacity)
     }

@@ -4,15 +4,20 @@
 // SIGUSR2 has it start what PROGRAM's path leads to by now, an update, in place of the process that serves. If that does not
 // answer, the program of before goes on.
 //
-// ffkeep REPORT LIMIT PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; REPORT is the descriptor that the first process
+// When no process can serve, it answers all requests with EIO until the mount is unmounted, or another SIGUSR2 has it try
+// again. The folder below the mount stays hidden: a program that compares it with a copy would take it for an emptied source.
+//
+// ffkeep REPORT LIMIT END PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; END is "unmount" if a mount that no process
+// can serve is unmounted instead; REPORT is the descriptor that the first process
 // tells the terminal on how its start went, or -1; LIMIT is the memory in kB beyond which a process is replaced. A process finds in FFMOUNT_KEPT its ordinal, the descriptors of: its socket, the memory, the connection, REPORT, -1 for
-// what there is not, and whether the one before had too much memory. It sends one byte a message: D with the connection once it is mounted, R when it answers requests,
-// E when the mount is to end with it.
+// what there is not, whether the one before had too much memory, and 1. It sends one byte a message: D with the connection once
+// it is mounted, R when it answers requests, E when the mount is to end with it, F if another process would fail as it does.
 //
 // C, since it is to be small: no runtime, no thread, no allocation after its start.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +27,7 @@
 #include <sys/mount.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
@@ -40,6 +46,7 @@ static int update = -1;
 static unsigned ordinal;
 static int was_too_large;
 static char kept[64];
+static const char refusal[] = "ffmount cannot serve this mount any more (see the system's log, and unmount it)";
 static char *mountpoint = "";
 
 // A mount that nobody answers for is worse than none.
@@ -83,7 +90,7 @@ static pid_t start(char **arguments, int *mine, const sigset_t *before) {
         const int given[] = {ends[1], memory, connection, report};
         for (unsigned i = 0; i < sizeof given / sizeof *given; i++)
             if (given[i] >= 0) fcntl(given[i], F_SETFD, 0);
-        snprintf(kept, sizeof kept, "%u %d %d %d %d %d", ordinal, given[0], given[1], given[2], given[3], was_too_large);
+        snprintf(kept, sizeof kept, "%u %d %d %d %d %d 1", ordinal, given[0], given[1], given[2], given[3], was_too_large);
         setenv("FFMOUNT_KEPT", kept, 1);
         execveat(update >= 0 ? update : program, "", arguments, environ, AT_EMPTY_PATH);
         _exit(127);
@@ -135,14 +142,92 @@ static void detach(void) {
     report = -1;
 }
 
+// Sends the answer to a request.
+static void answer(uint64_t request, int error, const void *bytes, size_t count) {
+    struct fuse_out_header head = {(uint32_t)(sizeof head + count), error, request};
+    const struct iovec parts[] = {{&head, sizeof head}, {(void *)bytes, count}};
+    (void)!writev(connection, parts, count ? 2 : 1);
+}
+
+// Answers a request with EIO; `bytes` are `count` bytes behind its head. The root keeps its attributes, so that the reason can
+// be asked for.
+static void refuse(const struct fuse_in_header *head, const char *bytes, size_t count) {
+    switch (head->opcode) {
+    case FUSE_FORGET:
+    case FUSE_BATCH_FORGET:
+    case FUSE_INTERRUPT:
+        return;
+    case FUSE_RELEASE:
+    case FUSE_RELEASEDIR:
+    case FUSE_DESTROY:
+        return answer(head->unique, 0, NULL, 0);
+    case FUSE_GETATTR: {
+        if (head->nodeid != FUSE_ROOT_ID) break;
+        const struct fuse_attr_out out = {
+            .attr = {.ino = 1, .mode = S_IFDIR | 0555, .nlink = 2, .uid = getuid(), .gid = getgid(), .blksize = 4096}};
+        return answer(head->unique, 0, &out, sizeof out);
+    }
+    case FUSE_GETXATTR: {
+        struct fuse_getxattr_in in;
+        static const char name[] = "user.ffmount.error";
+        if (count < sizeof in + sizeof name || memcmp(bytes + sizeof in, name, sizeof name) != 0) break;
+        memcpy(&in, bytes, sizeof in);
+        const struct fuse_getxattr_out out = {.size = sizeof refusal - 1};
+        if (in.size == 0) return answer(head->unique, 0, &out, sizeof out);
+        if (in.size < out.size) return answer(head->unique, -ERANGE, NULL, 0);
+        return answer(head->unique, 0, refusal, out.size);
+    }
+    }
+    answer(head->unique, -EIO, NULL, 0);
+}
+
+// Refuses the requests that the last process has not answered: see RequestSlots.swift.
+static void refuse_inherited(void) {
+    enum { version = 2, end_place = 4088, slots = 4096 + 8192 * 8 + 16 * 4096, size = 4096 + (1 << 20) + 4096, most = 8192 };
+    uint64_t found = 0, end = 0;
+    if (pread(memory, &found, sizeof found, 0) != sizeof found || found != version) return;
+    if (pread(memory, &end, sizeof end, end_place) != sizeof end || end > most) return;
+    for (uint64_t slot = 0; slot < end; slot++) {
+        const off_t place = slots + (off_t)slot * size;
+        struct fuse_in_header head;
+        const uint64_t none = 0;
+        if (pread(memory, &head, sizeof head, place) != sizeof head || head.len == 0) continue;
+        refuse(&head, NULL, 0);
+        (void)!pwrite(memory, &none, sizeof none, place);
+    }
+}
+
+// Refuses all requests until the mount is gone or a signal comes. Returns that signal, or 0.
+static int refuse_all(int arrivals) {
+    static char buffer[(1 << 20) + 8192] __attribute__((aligned(8)));
+    syslog(LOG_CRIT, "%s: %s", mountpoint, refusal);
+    refuse_inherited();
+    for (;;) {
+        struct pollfd waits[2] = {{.fd = arrivals, .events = POLLIN}, {.fd = connection, .events = POLLIN}};
+        if (poll(waits, 2, -1) < 0 && errno != EINTR) return 0;
+        struct signalfd_siginfo arrival;
+        while (read(arrivals, &arrival, sizeof arrival) == sizeof arrival)
+            if (arrival.ssi_signo != SIGCHLD) return (int)arrival.ssi_signo;
+        if (waits[1].revents & POLLERR) return 0;
+        if (!(waits[1].revents & POLLIN)) continue;
+        const ssize_t got = read(connection, buffer, sizeof buffer);
+        struct fuse_in_header head;
+        if (got >= (ssize_t)sizeof head) {
+            memcpy(&head, buffer, sizeof head);
+            refuse(&head, buffer + sizeof head, (size_t)got - sizeof head);
+        } else if (got < 0 && errno != EINTR && errno != EAGAIN && errno != ENOENT) return 0;
+    }
+}
+
 int main(int count, char **arguments) {
-    if (count < 6) {
+    if (count < 7) {
         fputs("ffkeep: ffmount starts it\n", stderr);
         return 64;
     }
     report = atoi(arguments[1]);
     const long limit = atol(arguments[2]);
-    char **const command = arguments + 3;
+    const int unmounts = strcmp(arguments[3], "unmount") == 0;
+    char **const command = arguments + 4;
     mountpoint = arguments[count - 1];
     openlog("ffmount", LOG_PID, LOG_DAEMON);
     memory = memfd_create("ffmount", MFD_CLOEXEC);
@@ -158,7 +243,7 @@ int main(int count, char **arguments) {
     program = open(*command, O_PATH | O_CLOEXEC);
     if (memory < 0 || arrivals < 0 || program < 0) return 1;
 
-    int socket = -1, answers = 0, ends = 0, failed_starts = 0, killed_starts = 0, deaths = 0, is_due = 0;
+    int socket = -1, answers = 0, ends = 0, fails = 0, failed_starts = 0, killed_starts = 0, deaths = 0, is_due = 0;
     struct timespec second = {0, 0};
     pid_t child = start(command + 1, &socket, &none);
     while (child > 0) {
@@ -181,6 +266,7 @@ int main(int count, char **arguments) {
                 }
             }
             ends |= byte == 'E';
+            fails |= byte == 'F';
         }
         if (waits[1].revents & POLLHUP) {
             close(socket);
@@ -203,7 +289,10 @@ int main(int count, char **arguments) {
         int status;
         if (waitpid(child, &status, WNOHANG) != child) continue;
         if (socket >= 0)
-            for (char byte; (byte = receive(socket));) ends |= byte == 'E';
+            for (char byte; (byte = receive(socket));) {
+                ends |= byte == 'E';
+                fails |= byte == 'F';
+            }
         if (socket >= 0) close(socket);
         socket = -1;
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -221,14 +310,19 @@ int main(int count, char **arguments) {
         const int is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
         if (!answers && is_killed) killed_starts++;
         if (!answers && !is_killed) failed_starts++;
-        if (failed_starts >= most_failed_starts || killed_starts >= most_killed_starts) {
-            note(LOG_CRIT, "given up and unmounted: no process could start after tries:", failed_starts + killed_starts);
-            break;
-        }
-        if (++ordinal > most_ordinals) {
-            note(LOG_CRIT, "given up and unmounted after processes:", (int)ordinal);
-            break;
-        }
+        const int is_last = ++ordinal > most_ordinals;
+        if (failed_starts >= most_failed_starts || killed_starts >= most_killed_starts)
+            note(LOG_CRIT, "given up: no process could start after tries:", failed_starts + killed_starts);
+        else if (is_last) note(LOG_CRIT, "given up after processes:", (int)ordinal);
+        else if (fails) note(LOG_CRIT, "given up: its processes end by themselves, the last as process", (int)ordinal);
+        else goto next;
+        if (unmounts) break;
+        const int signal = refuse_all(arrivals);
+        if (signal == 0) return 1;
+        if (signal != SIGUSR2 || is_last) break;
+        replace(&program, open(*command, O_PATH | O_CLOEXEC));
+        failed_starts = killed_starts = fails = 0;
+    next:;
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (now.tv_sec != second.tv_sec) deaths = 0;

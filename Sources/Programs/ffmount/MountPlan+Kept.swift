@@ -11,10 +11,13 @@ extension MountPlan {
   /// The same with a keeper, which starts this program again with `arguments` whenever it dies. In the foreground this
   /// process becomes the keeper.
   func runKept(inForeground: Bool, _ arguments: [String]) throws {
-    if inForeground { return try Keeping.become(report: nil, memory: largestMemory, arguments) }
+    func become(report: Int32?) throws {
+      try Keeping.become(
+        report: report, memory: largestMemory, unmounts: options.unmountsIfGivenUp, arguments)
+    }
+    if inForeground { return try become(report: nil) }
     if let lack = Converter.lack(options) { Terminal.logError(lack) }
-    try Background.start(reportingTo: { report in try Keeping.become(report: report, memory: largestMemory, arguments) }
-    )
+    try Background.start(reportingTo: { report in try become(report: report) })
   }
 
   /// Serves as one of the processes that a keeper starts. Blocks.
@@ -42,21 +45,23 @@ extension MountPlan {
   /// What `ffmount why` says of what ended processes.
   static let refusal = "working on it has ended ffmount twice: it is not tried again in this mount"
 
-  /// Logs what ended the process before, and has this one's end recorded. Returns false if it is no use to go on: then the
-  /// mount has been ended.
-  func goesOn(_ slots: RequestSlots, _ ledger: NodeLedger?, _ logger: Logger) throws -> Bool {
+  /// Logs what ended the process before, and has this one's end recorded. Throws if another process would end as that did:
+  /// the keeper then refuses all requests, or the mount has been unmounted.
+  func checkTraps(_ slots: RequestSlots, _ ledger: NodeLedger?, _ keeping: Keeping?, _ logger: Logger) throws {
     for trap in slots.traps {
       let work = trap.node == 0 ? "that nobody has asked for" : "on \(ledger?.path(of: trap.node) ?? "what is gone")"
       let moment = "\(max(0, time(nil) - trap.seconds)) s ago"
       logger.error("\(mountpoint): the process before ended \(moment) by signal \(trap.signal), in work \(work)")
     }
     guard slots.idleTraps < Self.mostIdleTraps else {
-      logger.critical("\(mountpoint): given up and unmounted: its processes end by themselves (see why with -f)")
-      _ = Fusermount.detach(mountpoint)
-      return false
+      if let keeping, keeping.canRefuse {
+        keeping.tell(.failing)
+      } else {
+        _ = Fusermount.detach(mountpoint)
+      }
+      throw Refusal(.failure, "\(mountpoint): its processes end by themselves (see why with -f)")
     }
     slots.recordTraps()
-    return true
   }
 
   /// In a minute.

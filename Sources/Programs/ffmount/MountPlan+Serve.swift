@@ -47,7 +47,7 @@ extension MountPlan {
         ledger?.generation(of: $0)
       }
     }
-    if let slots, try !goesOn(slots, ledger, logger) { return }
+    if let slots { try checkTraps(slots, ledger, keeping, logger) }
     // What it says of the mount it says once.
     let isFirst = keeping?.connection == nil
     if isFirst, let warning = options.writingWarning { logger.warning("\(mountpoint): \(warning)") }

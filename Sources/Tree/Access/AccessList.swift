@@ -1,4 +1,5 @@
 package import Bytes
+internal import Glibc
 
 /// A POSIX access control list as `system.posix_acl_access` holds it: acl(5), `posix_acl_xattr.h`.
 public struct AccessList: Sendable, Equatable {
@@ -35,6 +36,14 @@ public struct AccessList: Sendable, Equatable {
       return Entry(
         tag: UInt16(littleEndianBytes: entry), permissions: UInt16(littleEndianBytes: entry.dropFirst(2)),
         id: UInt32(littleEndianBytes: entry.dropFirst(4)))
+    }
+  }
+
+  /// The list that `read` returns; nil if the file has none or its file system does not support lists.
+  static func ifThere(_ read: () throws(Fault) -> [UInt8]) throws(Fault) -> AccessList? {
+    do throws(Fault) { return try AccessList(read()) } catch {
+      guard error.kind == .system(ENODATA) || error.kind == .system(EOPNOTSUPP) else { throw error }
+      return nil
     }
   }
 

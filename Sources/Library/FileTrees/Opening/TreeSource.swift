@@ -59,7 +59,7 @@ package struct TreeSource: Sendable {
     let (folder, name) = place
     let root = try RealRoot(
       Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: reserve),
-      named: settings.sourceID)
+      path: folder, named: settings.sourceID)
     guard let name else {
       return (
         try Tree(

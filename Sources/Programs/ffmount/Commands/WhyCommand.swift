@@ -114,6 +114,8 @@ struct WhyCommand: ParsableCommand {
       return cannotTell(
         "user \(owner) has mounted it and alone may look into it (mounted with -o allow_other, others may)")
     }
+    // A mount that no process can serve refuses everything but its root.
+    if code == EIO, let reason = OwnAttributes(of: mount.mountpoint).error { return cannotTell(reason) }
     guard code == ENOENT, let slash = full.lastIndex(of: "/") else { return cannotTell(describe(code)) }
     // The longest part of the name that there is a file of may be what a view is asked of.
     var name = full[full.index(after: slash)...]

@@ -7,6 +7,8 @@ import Threads
 /// What is known of a folder's entries, and what is asked for.
 final class FolderState: Sendable {
   let path: [UInt8]
+  /// The number of folders from the root to this one; 0 for the root.
+  let depth: Int
   let server: Server
 
   private struct State {
@@ -30,6 +32,7 @@ final class FolderState: Sendable {
   /// - Parameter path: `/` for the root, without a slash at its end else.
   init(_ path: [UInt8], _ server: Server) {
     self.path = path
+    depth = path.split(separator: UInt8(ascii: "/")).count
     self.server = server
   }
 

@@ -12,6 +12,7 @@ final class Server: Sendable {
   let address: ServerAddress
   let availability: Availability
   let wire: Wire
+  let links: LinkPolicy
   /// How long a request waits for a server that is away or too busy.
   let waitSeconds: Int
   /// Listings by path, each costs its entries' memory.
@@ -43,6 +44,7 @@ final class Server: Sendable {
 
   init(_ address: ServerAddress, _ options: MountOptions) throws {
     self.address = address
+    links = options.showsAllLinks ? .all : .inside
     waitSeconds = options.server.wait
     availability = Availability(address.text, wait: options.server.wait)
     tokenFile = options.server.token

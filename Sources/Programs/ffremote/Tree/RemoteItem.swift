@@ -26,7 +26,7 @@ final class RemoteItem: Item {
     server = folder.server
     self.folder = folder
     told = item
-    kind = Kind(item.kind)
+    kind = folder.server.links.kind(of: item, depth: folder.depth)
     held = Mutex(nil)
     entries = kind == .folder ? FolderState(folder.path(of: item.name), folder.server) : nil
     inode = Self.inode(item.name, in: parent)
@@ -71,8 +71,10 @@ final class RemoteItem: Item {
   /// For a folder, whose entries change, nothing: it is the same as long as it has the name.
   var content: UInt64? {
     if kind == .folder { return nil }
-    return StableHash(seed: inode).adding(UInt64(bitPattern: told.modified.seconds))
-      .adding(UInt64(UInt32(bitPattern: told.modified.nanoseconds))).value
+    var hash = StableHash(seed: inode).adding(UInt64(bitPattern: told.modified.seconds))
+      .adding(UInt64(UInt32(bitPattern: told.modified.nanoseconds)))
+    if let target = told.target { hash.combine(target) }
+    return hash.value
   }
 
   // MARK: Attributes
@@ -82,7 +84,7 @@ final class RemoteItem: Item {
     // Who has just opened it has seen that it is still this.
     if let opened = knownRecord?.recent, agrees(opened) { return attributes(told) }
     guard let now = try folder.item(told.name, patience), now.kind == told.kind,
-      kind == .folder || now.modified == told.modified
+      kind == .folder || now.modified == told.modified, now.target == told.target
     else { throw .stale }
     return attributes(now)
   }
@@ -116,6 +118,7 @@ final class RemoteItem: Item {
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw kind == .folder ? .isFolder : .notOpened }
+    if let target = told.target { return ByteArraySource(target) }
     let opened = try record.open(patience)
     guard agrees(opened) else {
       folder?.doubt(told.name)
@@ -128,7 +131,7 @@ final class RemoteItem: Item {
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource { throw .stale }
 
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
-    guard kind == .file, atAnyCost || !isFilm else { return }
+    guard kind == .file, told.target == nil, atAnyCost || !isFilm else { return }
     _ = try record.open(patience)
   }
 
@@ -146,7 +149,7 @@ final class RemoteItem: Item {
   }
 
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
-    guard let target = told.target else { throw .notLink }
+    guard kind == .link, let target = told.target else { throw .notLink }
     return target
   }
 
@@ -163,7 +166,7 @@ final class RemoteItem: Item {
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     guard let entries else { throw .notFolder }
-    return RemoteListing(try noting { () throws(Fault) in try entries.snapshot(patience) }, of: inode)
+    return RemoteListing(try noting { () throws(Fault) in try entries.snapshot(patience) }, of: inode, entries)
   }
 
   /// Remembers why it failed, as long as it does.

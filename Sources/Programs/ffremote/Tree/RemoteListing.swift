@@ -6,12 +6,16 @@ import Tree
 final class RemoteListing: Listing {
   private let snapshot: Snapshot
   private let folder: UInt64
+  private let links: LinkPolicy
+  private let depth: Int
 
   private static let step = 512
 
-  init(_ snapshot: Snapshot, of folder: UInt64) {
+  init(_ snapshot: Snapshot, of folder: UInt64, _ state: FolderState) {
     self.snapshot = snapshot
     self.folder = folder
+    links = state.server.links
+    depth = state.depth
   }
 
   var outlivesChanges: Bool { true }
@@ -22,7 +26,8 @@ final class RemoteListing: Listing {
     let start = Int(place)
     return items[start..<min(items.count, start + Self.step)].enumerated().map { number, item in
       ListedEntry(
-        name: ListedName(item.name), inode: RemoteItem.inode(item.name, in: folder), kind: Kind(item.kind),
+        name: ListedName(item.name), inode: RemoteItem.inode(item.name, in: folder),
+        kind: links.kind(of: item, depth: depth),
         next: Int64(start + number + 1))
     }
   }

@@ -1,0 +1,108 @@
+"""made_private.py SOURCE MOUNT: what another user still gets of files that have just become private. As root.
+
+Prints what that was, and "done".
+"""
+import io
+import os
+import sys
+import time
+import zipfile
+
+source, mount = sys.argv[1:]
+USER = 4001
+
+
+def archive(text):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        file.writestr(text.lower() + ".txt", "x" * 50)
+    return data.getvalue()
+
+
+MAIL = (b"From a@example.org Fri May  3 10:00:00 2024\nFrom: a@example.org\nSubject: PUBLIC\n"
+        b"Date: Fri, 3 May 2024 10:00:00 +0000\n\nPUBLIC body\n\n")
+FILES = {"x.zip": [archive("PUBLIC"), archive("SECRET")], "m.mbox": [MAIL, MAIL.replace(b"PUBLIC", b"SECRET")],
+         "t.csv": [b"a,b\nPUBLIC,1\n", b"a,b\nSECRET,1\n"]}
+
+
+def whole(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def names(path):
+    return " ".join(os.listdir(path)).encode()
+
+
+QUESTIONS = {
+    "a file": lambda: whole("f/t.csv"),
+    "an archive": lambda: whole("f/x.zip"),
+    "a view": lambda: whole("f/t.csv.as-txt"),
+    "names in an archive": lambda: names("f/x.zip.contents"),
+    "a name in an archive": lambda: os.stat("f/x.zip.contents/secret.txt") and b"secret",
+    "subjects": lambda: names("f/m.mbox.messages"),
+    "found mail": lambda: names("f/m.mbox.views/search/secret"),
+    "an open folder": lambda: b" ".join(name.encode() for name in os.listdir(held)),
+}
+
+
+def put(name, data, mode):
+    path = f"{source}/f/{name}"
+    with open(path + ".new", "wb") as file:
+        file.write(data)
+        os.fchmod(file.fileno(), mode)
+    os.rename(path + ".new", path)
+
+
+def hide(how):
+    if how == "closed":
+        os.chmod(f"{source}/f", 0o700)
+    for name, (_, data) in FILES.items():
+        if how == "replaced":
+            put(name, data, 0o600)
+        else:
+            if how == "in place":
+                os.chmod(f"{source}/f/{name}", 0o600)
+            with open(f"{source}/f/{name}", "r+b") as file:
+                file.write(data)
+
+
+os.mkdir(f"{source}/f")
+os.chmod(source, 0o755)
+for how in ("replaced", "in place", "closed"):
+    for what, question in QUESTIONS.items():
+        for delay in (0, 0.1):
+            os.chmod(f"{source}/f", 0o755)
+            for name, (data, _) in FILES.items():
+                put(name, data, 0o644)
+            time.sleep(0.6)
+            go, told = os.pipe(), os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.setgroups([])
+                os.setresgid(USER, USER, USER)
+                os.setresuid(USER, USER, USER)
+                os.chdir(mount)
+                held = os.open("f/x.zip.contents", os.O_RDONLY)
+                for ask in QUESTIONS.values():
+                    try:
+                        ask()
+                    except FileNotFoundError:
+                        pass
+                os.write(told[1], b"x")
+                os.read(go[0], 1)
+                try:
+                    said = question()
+                except OSError:
+                    said = b""
+                if b"secret" in said.lower():
+                    print(f"{how}: {what} after {delay} s", flush=True)
+                os._exit(0)
+            os.read(told[0], 1)
+            hide(how)
+            time.sleep(delay)
+            os.write(go[1], b"x")
+            os.waitpid(child, 0)
+            for end in go + told:
+                os.close(end)
+print("done")

@@ -1,0 +1,246 @@
+import AllViews
+import Bytes
+import Files
+import Glibc
+import Jobs
+import RenditionViews
+import TestSupport
+import Testing
+import Threads
+
+@testable import Tree
+
+/// The permissions of callers in a mount that several users see.
+@Suite struct PermissionTests {
+  private static let stranger = Asker(user: 4001, group: 4001, thread: 0)
+  private static let root = Asker(user: 0, group: 0, thread: 0)
+
+  private static func shared(
+    _ source: SourceFolder, isWritable: Bool = false, keepsHandles: Bool = false
+  ) throws -> Tree {
+    let root = try RealRoot(
+      Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 64), path: source.path)
+    let views = Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget())
+    return try Tree(
+      mirroring: root, views: views, isShared: true, keepsHandles: keepsHandles, isWritable: isWritable)
+  }
+
+  private static func archive(_ text: String) -> ZipFixture {
+    ZipFixture(ZipFixtureEntry("d/\(text).txt", text), ZipFixtureEntry("same.txt", "same"))
+  }
+
+  /// The errno of a question; 0 if it is answered.
+  private static func code(_ question: () throws -> Void) -> Int32 {
+    do { try question() } catch { return (error as? Fault)?.expectedErrno ?? -1 }
+    return 0
+  }
+
+  /// Everything that was public when it was looked up, and was made private without the kernel's knowledge.
+  @Test(arguments: ["rename", "chmod", "chown"]) func permissionsCountAsTheyAre(_ way: String) throws {
+    let source = try SourceFolder()
+    let path = source.path
+    try source.makeFolder("f")
+    try source.write("f/a.zip", Self.archive("public"))
+    try source.write("f/t.csv", "a,b\n1,2\n")
+    let tree = try Self.shared(source)
+    func lookUp(_ name: FileName, in folder: UInt64, _ asker: Asker? = Self.stranger) throws -> UInt64 {
+      try tree.lookUp(name, in: folder, for: asker, .blocking).node
+    }
+    let folder = try lookUp("f", in: Tree.root)
+    let file = try lookUp("a.zip", in: folder)
+    let table = try lookUp("t.csv.as-txt", in: folder)
+    let view = try lookUp("a.zip.contents", in: folder)
+    let inner = try lookUp("d", in: view)
+    let same = try lookUp("same.txt", in: view)
+    let reader = try tree.openFolder(view, for: Self.stranger, .blocking)
+    var rows = 0
+    try reader.read(after: 0, for: Self.stranger, .blocking) { (_, _) throws(Fault) in
+      rows += 1
+      return rows == 1
+    }
+    let opened = try tree.open(file, by: Self.stranger, .blocking)
+
+    for name in ["a.zip", "t.csv"] {
+      let bytes = name == "a.zip" ? Self.archive("secret").bytes() : Array("secret,b\n".utf8)
+      switch way {
+      case "rename":
+        try source.write("f/new", bytes, mode: 0o600)
+        try source.rename("f/new", to: FileName("f/\(name)"))
+      case "chmod":
+        _ = unsafe chmod("\(path)/f/\(name)", 0o600)
+        try source.write(FileName("f/\(name)"), bytes, mode: 0o600)
+      default:
+        _ = unsafe chmod("\(path)/f/\(name)", 0o640)
+        guard unsafe chown("\(path)/f/\(name)", 4002, 4002) == 0 else { return }
+      }
+    }
+    let questions: [(String, (Asker?) throws -> Void)] = [
+      ("look up in the view", { _ = try lookUp("d", in: view, $0) }),
+      ("look up below it", { _ = try lookUp("secret.txt", in: inner, $0) }),
+      ("list the view", { _ = try tree.openFolder(view, for: $0, .blocking) }),
+      ("list a folder in it", { _ = try tree.openFolder(inner, for: $0, .blocking) }),
+      ("open a file in it", { _ = try tree.open(same, by: $0, .blocking) }),
+      ("open the file", { _ = try tree.open(file, by: $0, .blocking) }),
+      ("open a made file", { _ = try tree.open(table, by: $0, .blocking) }),
+      ("an attribute", { _ = try tree.extendedAttribute("user.ffmount.state", of: same, for: $0, .blocking) }),
+      ("the view's attribute", { _ = try tree.extendedAttribute("user.ffmount.state", of: view, for: $0, .blocking) }),
+      ("a size in it", { _ = try tree.attributes(same, for: $0, .blocking) }),
+      ("a made file's size", { _ = try tree.attributes(table, for: $0, .blocking) }),
+    ]
+    for (question, ask) in questions {
+      #expect([EACCES, ESTALE].contains(Self.code { try ask(Self.stranger) }), "\(question)")
+    }
+    #expect(
+      Self.code { try reader.read(after: 1, for: Self.stranger, .blocking) { (_, _) throws(Fault) in true } } != 0)
+    // What was open stays so.
+    #expect(opened.source.size > 0)
+    for name: FileName in ["a.zip", "t.csv.as-txt", "a.zip.contents"] {
+      let now = try tree.lookUp(name, in: folder, for: Self.stranger, .blocking)
+      #expect(now.attributes.permissions & 0o004 == 0, "\(name.text)")
+    }
+    let now = try lookUp("a.zip.contents", in: folder, Self.root)
+    #expect(Self.code { _ = try tree.openFolder(now, for: Self.root, .blocking) } == 0)
+  }
+
+  /// The kernel is told of a folder that was closed, once; a caller that it lets pass all the same works below.
+  @Test func closedFoldersAreLookedAtAgain() throws {
+    let source = try SourceFolder()
+    for name: FileName in ["f", "f/g", "f/g/h"] { try source.makeFolder(name) }
+    try source.write("f/g/h/a.txt", "a")
+    let tree = try Self.shared(source)
+    var nodes = [Tree.root]
+    for name: FileName in ["f", "g", "h", "a.txt"] {
+      nodes.append(try tree.lookUp(name, in: nodes[nodes.count - 1], for: Self.stranger, .blocking).node)
+    }
+    let told = Told()
+    tree.whenOutdated { told.add($0) }
+    _ = unsafe chmod(source.path + "/f", 0o700)
+    #expect(Self.code { _ = try tree.open(nodes[4], by: Self.stranger, .blocking) } == ESTALE)
+    #expect(told.nodes.contains(nodes[1]))
+    #expect(Self.code { _ = try tree.open(nodes[4], by: Self.stranger, .blocking) } == 0)
+    // The folder itself is compared with each caller.
+    #expect(Self.code { _ = try tree.lookUp("g", in: nodes[1], for: Self.stranger, .blocking) } == EACCES)
+    // Closed, open, and closed again.
+    for _ in 0..<2 {
+      _ = unsafe chmod(source.path + "/f", 0o755)
+      _ = try tree.attributes(nodes[1], for: Self.stranger, .blocking)
+      _ = unsafe chmod(source.path + "/f", 0o700)
+      #expect(Self.code { _ = try tree.attributes(nodes[4], for: Self.stranger, .blocking) } == ESTALE)
+    }
+  }
+
+  private final class Told: @unchecked Sendable {
+    private(set) var nodes: [UInt64] = []
+    func add(_ more: [UInt64]) { nodes += more }
+  }
+
+  @Test func writingNeedsThePermissionToWrite() throws {
+    let source = try SourceFolder()
+    try source.write("a", [1, 2, 3], mode: 0o644)
+    let tree = try Self.shared(source, isWritable: true)
+    let node = try tree.lookUp("a", in: Tree.root, for: Self.stranger, .blocking).node
+    let modes: [(mode_t, [Int32: Int32])] = [
+      (0o644, [O_RDONLY: 0, O_WRONLY: EACCES, O_RDWR: EACCES, O_RDONLY | O_TRUNC: EACCES]),
+      (0o642, [O_RDONLY: EACCES, O_WRONLY: 0, O_RDWR: EACCES]), (0o600, [O_RDONLY: EACCES, O_WRONLY: EACCES]),
+      (0o606, [O_RDONLY: 0, O_RDWR: 0]),
+    ]
+    for (mode, results) in modes {
+      _ = unsafe chmod(source.path + "/a", mode)
+      for (flags, result) in results {
+        let found = Self.code { _ = try tree.open(node, flags: flags, for: Self.stranger) }
+        #expect(found == result, "\(String(mode, radix: 8)) \(flags)")
+      }
+    }
+    #expect(try tree.attributes(node, .blocking).0.size == 3)
+  }
+
+  @Test func changingAFolderNeedsThePermissionToWrite() throws {
+    let source = try SourceFolder()
+    try source.makeFolder("d", mode: 0o755)
+    try source.write("d/a", "a")
+    let tree = try Self.shared(source, isWritable: true)
+    let folder = try tree.lookUp("d", in: Tree.root, for: Self.stranger, .blocking).node
+    let file = try tree.lookUp("a", in: folder, for: Self.stranger, .blocking).node
+    let maker = Tree.Maker(asker: Self.stranger, umask: 0)
+    var size = Tree.AttributeChanges()
+    size.size = 0
+    let changes: [() throws -> Void] = [
+      { _ = try tree.create("b", in: folder, flags: O_RDWR, permissions: 0o600, by: maker) },
+      { _ = try tree.makeFolder("c", in: folder, permissions: 0o700, by: maker) },
+      { _ = try tree.makeLink("l", to: "a", in: folder, by: maker) },
+      { _ = try tree.link(file, to: "e", in: folder, for: Self.stranger) },
+      { try tree.rename("a", in: folder, to: "f", in: folder, flags: 0, for: Self.stranger) },
+      { try tree.remove("a", in: folder, isFolder: false, for: Self.stranger) },
+      { _ = try tree.change(file, size, of: nil, for: Self.stranger) },
+      { try tree.setExtendedAttribute("user.x", to: [1], of: file, flags: 0, for: Self.stranger) },
+    ]
+    for (number, change) in changes.enumerated() { #expect(Self.code(change) == EACCES, "\(number)") }
+    #expect(try tree.attributes(file, .blocking).0.size == 1)
+  }
+
+  @Test func programsAreExecutedWithoutTheRightToRead() throws {
+    let source = try SourceFolder()
+    try source.write("run", [1], mode: 0o711)
+    let tree = try Self.shared(source)
+    let node = try tree.lookUp("run", in: Tree.root, for: Self.stranger, .blocking).node
+    #expect(Self.code { _ = try tree.open(node, by: Self.stranger, .blocking) } == EACCES)
+    #expect(Self.code { _ = try tree.open(node, by: Self.stranger, isExecuted: true, .blocking) } == 0)
+  }
+
+  /// The first entry that matches the caller counts, and the mask takes away from all but the owner and others.
+  @Test func listsGrantWhatTheirFirstMatchDoes() throws {
+    func list(_ entries: (UInt16, UInt16, UInt32)...) throws -> AccessList {
+      var bytes: [UInt8] = [2, 0, 0, 0]
+      for (tag, permissions, id) in entries {
+        bytes.append(littleEndian: tag)
+        bytes.append(littleEndian: permissions)
+        bytes.append(littleEndian: id)
+      }
+      return try AccessList(bytes)
+    }
+    typealias Tag = AccessList.Tag
+    func may(_ wanted: UInt16, _ list: AccessList, user: UInt32, group: UInt32) -> Bool {
+      list.gives(wanted, to: Asker(user: user, group: group, thread: 0), owner: 1, group: 1)
+    }
+    let masked = try list(
+      (Tag.owner, 6, .max), (Tag.user, 7, 2), (Tag.owningGroup, 7, .max), (Tag.group, 7, 3), (Tag.mask, 4, .max),
+      (Tag.others, 5, .max))
+    for (user, group) in [(2, 9), (9, 1), (9, 3)] as [(UInt32, UInt32)] {
+      #expect(may(4, masked, user: user, group: group) && !may(2, masked, user: user, group: group))
+      #expect(!may(1, masked, user: user, group: group))
+    }
+    #expect(may(6, masked, user: 1, group: 9) && may(5, masked, user: 9, group: 9))
+    #expect(masked.ofAllOthers == 4)
+    // A group that is refused is not one of the others.
+    let refusing = try list(
+      (Tag.owner, 7, .max), (Tag.user, 0, 2), (Tag.owningGroup, 0, .max), (Tag.group, 1, 3), (Tag.mask, 7, .max),
+      (Tag.others, 4, .max))
+    for (user, group) in [(2, 9), (9, 1), (9, 3)] as [(UInt32, UInt32)] {
+      #expect(!may(4, refusing, user: user, group: group), "\(user) \(group)")
+    }
+    #expect(may(4, refusing, user: 9, group: 9) && may(1, refusing, user: 9, group: 3))
+    #expect(refusing.ofAllOthers == 0)
+  }
+
+  /// Part of a folder cannot be read: the document of the whole is its reader's alone, and says nothing of its size.
+  @Test func mergedDocumentHasTheStrictestPermissions() throws {
+    let conversions = Conversions(
+      ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/tmp")
+    for isLarge in [false, true] {
+      let source = try SourceFolder()
+      try source.makeFolder("mix")
+      try source.write("mix/a.png", [1])
+      try source.write("mix/b.png", [UInt8](repeating: 1, count: isLarge ? 100_000 : 1), mode: 0o600)
+      let root = try RealRoot(Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 64))
+      let tree = try Tree(
+        mirroring: root,
+        views: Views(listing: ViewListing(), depth: 4, conversions: conversions, memory: MemoryBudget()), isShared: true
+      )
+      let found = try tree.lookUp("mix.merged.pdf", in: Tree.root, for: Self.stranger, .blocking)
+      #expect(found.attributes.permissions == 0o400 && found.attributes.owner == geteuid())
+      #expect(try tree.attributes(found.node, for: Self.stranger, .blocking).0.permissions == 0o400)
+      #expect(found.attributes.size == 1 << 20 || found.attributes.size < 100_000)
+      #expect(Self.code { _ = try tree.open(found.node, by: Self.stranger, .blocking) } != 0)
+    }
+  }
+}
