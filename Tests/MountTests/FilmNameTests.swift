@@ -43,7 +43,7 @@ struct FilmNameTests {
         640,360,24000/1001
         640,360,25/2
         25
-        50
+        25
         13
         b.1.5s-9s.as-mp3
         b.1.avi.5s-9s.as-mp3
@@ -81,7 +81,6 @@ struct FilmNameTests {
 
         00:01.000 --> 00:02.500
         Zwei
-
         s.mkv: has 2 subtitles only
         h264,64,10
 

@@ -129,11 +129,11 @@ struct SoundTests {
       frames() { ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 $1; }
       [ $(($($q -i l.mka.as-mp3 -ac 1 -f s16le - | wc -c) / 2304)) = $(($(frames l.mka))) ] || echo "frames are cut"
       for n in l.mka.as-mp3 t.m4a.as-aac t.m4a.as-m4a; do
-        cat $n > $O/x; getfattr --only-values -n user.ffmount.remark $n 2> $O/e; echo
+        cat $n > $O/x; getfattr --only-values -n user.ffmount.remark $n 2> $O/e | sed 's/[0-9.][0-9.]* s/N s/'; echo
       done
       """)
     let reason = "longer, since the format does not say what is padding\n"
-    #expect(said == "l.mka is 0.03 s \(reason)t.m4a is 0.04 s \(reason)\n")
+    #expect(said == "l.mka is N s \(reason)t.m4a is N s \(reason)\n")
   }
 
   /// FFmpeg writes none into FLAC, and a second late into Ogg.
