@@ -29,14 +29,14 @@ struct MessageFixture: CustomTestStringConvertible, Sendable {
       text: "--x\nA: 1\n--y: z\nContent-Type: text/plain; boundary=b\n--b\nSubject: x\n\nbody", body: "body"),
     MessageFixture(
       testDescription: "the root of related parts by its id",
-      text: related("start=\"<r>\"", [html("a"), "Content-ID: <r>\n" + html("b")]), body: "b", html: "<p>b",
+      text: related("start=\"<r>\"", [html("a"), "Content-ID: <r>\n" + html("b")]), body: "b\n", html: "<p>b",
       files: [("part-2.html", "<p>a")]),
     MessageFixture(
       testDescription: "the root of related parts by its type",
-      text: related("type=\"text/html\"", [file("f", "x"), html("a")]), body: "a", html: "<p>a", files: [("f", "x")]),
+      text: related("type=\"text/html\"", [file("f", "x"), html("a")]), body: "a\n", html: "<p>a", files: [("f", "x")]),
     MessageFixture(
       testDescription: "the root of related parts without parameters",
-      text: related("x=y", ["Content-Type: image/png\n\nP", html("a")]), body: "a", html: "<p>a",
+      text: related("x=y", ["Content-Type: image/png\n\nP", html("a")]), body: "a\n", html: "<p>a",
       files: [("image.png", "P")]),
     MessageFixture(
       testDescription: "the first of related parts is the root, whatever the type",

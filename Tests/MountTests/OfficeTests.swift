@@ -116,6 +116,14 @@ import Testing
       let read = try await ffmount("index", "--search", "--attachment-text", scratch.source)
       #expect(read.status == 0, "\(read.errors)")
       #expect(try await ffmount("search", archive, "herring 4711").lines.count == 1)
+      // The views of a Maildir are beside it.
+      let maildir = scratch.path + "/Maildir"
+      try await script("make_scanned_mail.py", scratch.path + "/scans", scratch.path + "/one", "letter", "a.docx")
+      _ = try await shell(
+        "mkdir -p \"$1\"/{cur,new,tmp}; tail -n +2 \"$2\" > \"$1/cur/1.x:2,S\"", maildir, scratch.path + "/one")
+      let own = try await ffmount("index", "--search", "--attachment-text", maildir)
+      #expect(own.status == 0, "\(own.errors)")
+      #expect(try await ffmount("search", maildir, "herring 4711").lines.count == 1)
     }
   }
 }

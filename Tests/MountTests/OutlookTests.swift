@@ -54,7 +54,7 @@ import Testing
       try await script("make_outlook.py", scratch.source + "/signed.msg", "signed")
       try await withMount(scratch) { mount in
         let lines = """
-          export LC_ALL=C.UTF-8; cd "$1/signed.msg.message" && ls . attachments && cat body.txt attachments/a.csv headers.txt
+          export LC_ALL=C.UTF-8; cd "$1/signed.msg.message" && ls . attachments && cat body.txt; echo; cat attachments/a.csv; echo; cat headers.txt
           tail -c +$(($(grep -abo -m1 -- --s message.eml | cut -d: -f1) + 1)) message.eml | sha1sum
           """
         let said = try await shell(lines, mount.mountpoint, limit: 60)
@@ -70,7 +70,7 @@ import Testing
             a.csv
             smime.p7s
             Grüße, signed\u{20}
-            1,2\r
+            1,2
             MIME-Version: 1.0
             From: <j@example.org>
             Subject: Signed

@@ -76,12 +76,9 @@ extension Message {
   private func text(
     of attachment: Attachment, at path: [FileName], _ maker: TextMaker?
   ) throws(Fault) -> [UInt8] {
-    let isDeclared = attachment.contentType.hasPrefix("text/")
-    guard maker != nil || isDeclared && isInline(attachment) else { return [] }
-    if isDeclared, let own = try ownText(of: attachment) { return own }
-    guard let maker else { return [] }
-    if let made = try maker(path + [attachment.name]) { return made }
-    return try isDeclared ? [] : ownText(of: attachment) ?? []
+    guard maker != nil || attachment.contentType.hasPrefix("text/") && isInline(attachment) else { return [] }
+    if let own = try ownText(of: attachment) { return own }
+    return try maker?(path + [attachment.name]) ?? []
   }
 
   private func isInline(_ attachment: Attachment) -> Bool {
@@ -93,7 +90,9 @@ extension Message {
   private func ownText(of attachment: Attachment) throws(Fault) -> [UInt8]? {
     let bytes = try open(attachment)
     let head = try bytes.bytes(at: 0, count: Int(min(bytes.size, 4096)))
-    guard let encoding = TextEncoding(startingWith: head[...]) else { return nil }
+    guard let encoding = TextEncoding(startingWith: head[...]), !head.starts(with: Array("%PDF-".utf8)) else {
+      return nil
+    }
     var declared: String?
     if case .part(let number) = attachment.origin { declared = parts[number].charset }
     let form = TextForm(

@@ -28,8 +28,8 @@ package final class Indexing: Sendable {
 
     init(_ mailbox: any MessageSource) { self.mailbox = mailbox }
 
-    /// The mailbox's, below the root that it was found in.
-    package var path: String { mailbox.file.path }
+    /// The path of the mailbox from the root that it was found in; empty for the root.
+    package var path: String { mailbox.file.pathFromRoot }
     /// Of the file, in bytes.
     package var size: Int64 { mailbox.file.attributes.size }
     /// The progress of the search: bytes read, messages found, and whether it is over.

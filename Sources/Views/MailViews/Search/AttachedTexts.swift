@@ -31,9 +31,14 @@ package struct AttachedTexts: Sendable {
   }
 }
 
+extension SourceState {
+  /// The path from the root that it was found in; empty for the root itself, whose views are not in it.
+  var pathFromRoot: String { source.item === source.folder.item ? "" : path }
+}
+
 /// A file that is attached to a message.
 package struct AttachedFile: Sendable {
-  /// The path of the mailbox, whose views have the message.
+  /// The path of the mailbox, whose views have the message; empty for the root.
   package let mailbox: String
   /// The name of the message's folder.
   package let message: FileName
@@ -81,7 +86,7 @@ extension MessageSource {
       let folder = numbered.row.folderName(position: position + 1)
       return IndexedText(
         try message.words { (path) throws(Fault) in
-          try attached.text(AttachedFile(path, of: folder, in: self.file.path))
+          try attached.text(AttachedFile(path, of: folder, in: self.file.pathFromRoot))
         })
     } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }
