@@ -100,7 +100,7 @@ def run(*words):
 
 def main(source, mount, kind):
     box = Kind(source, kind)
-    isFile = kind in ("mbox", "rewritten", "gz", "zip")
+    isFile = kind in ("mbox", "rewritten", "gz", "zip", "tree")
     box.write(range(COUNT))
     messages, views = f"{mount}/{box.view}.messages", f"{mount}/{box.view}.views"
     first = listed(messages)
@@ -159,7 +159,7 @@ def main(source, mount, kind):
         box.write(range(COUNT + 1))
         now = listed(messages)
         walk = subprocess.Popen(words + [messages], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        # A file that changes again and again while it is read is not shown in between.
+        # A file, or a tree, that changes again and again while it is read is not shown in between.
         for some in [gone[:3], gone[3:6], gone[6:]] if isFile else [[number] for number in gone]:
             box.write([other for other in box.there if other not in some])
             time.sleep(0.4 if isFile else 0.03)
