@@ -54,7 +54,8 @@ struct KnownNumbers {
     }
   }
 
-  init(expecting count: Int) { entries.reserveCapacity(count) }
+  /// Reserves memory for `count` messages, as far as that may be true.
+  init(expecting count: Int) { entries.reserveCapacity(min(count, 1 << 20)) }
 
   /// Adds a message with a higher number than those before.
   mutating func append(_ number: UInt32, _ key: NumberBook.Key) {

@@ -87,8 +87,9 @@ package struct NumberStore: Sendable {
       let records = index.records(
         of: source, Self.kind, from: Self.key(start), through: Self.key(start + 255))
       for record in records {
+        guard record.key.count == 9, record.value.starts(with: head.id) else { continue }
         let block = UInt64(bigEndianBytes: record.key.dropFirst())
-        guard record.value.starts(with: head.id), block <= UInt64(head.next) else { continue }
+        guard block <= UInt64(head.next) / UInt64(Self.blockSize) else { continue }
         for (slot, key) in Self.keys(in: record.value).enumerated() where key.exact != 0 {
           let number = UInt32(block) * UInt32(Self.blockSize) + UInt32(slot)
           if number >= first, number < head.next { body(number, key) }
