@@ -37,23 +37,6 @@ import Testing
     }
   }
 
-  /// A message that cannot be read once is read the next time.
-  @Test func whatCouldNotBeReadIsReadLater() async throws {
-    try await withScratch { scratch in
-      let said = try await shell(
-        """
-        cd "$1"; run() { "$@"; }
-        chmod 755 .; mkdir -p M/cur M/new M/tmp cache
-        for i in 1 2 3; do printf 'From: a@example.com\\nSubject: letter%s\\n\\nx\\n' $i >M/cur/170000000$i.M1.host:2,S; done
-        [ $(id -u) != 0 ] || { chown -R 65534:65534 M cache; run() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }; }
-        chmod 0 M/cur/1700000002*
-        find() { run env XDG_CACHE_HOME="$1/cache" "$2" search "$1/M" subject:letter* | grep -c letter; }
-        find "$1" "$2"; find "$1" "$2"; chmod 600 M/cur/1700000002*; find "$1" "$2"
-        """, scratch.source, MountProcess.binary)
-      #expect(said.text == "2\n2\n3\n", "\(said.text) \(said.errors)")
-    }
-  }
-
   /// A message that only its owner may read any more is not shown to others, though its folder has not changed.
   @Test(.enabled(if: MountScratch.isRoot, "needs root")) func aMessageMadePrivateWhileMountedIsNotShown() async throws {
     try await withScratch { scratch in
