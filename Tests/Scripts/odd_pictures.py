@@ -184,8 +184,63 @@ def turned():
     add("late-both.png", plain[:-12] + chunk(b"eXIf", exif) + chunk(b"tEXt", key + text) + plain[-12:], rgb.transpose(Image.ROTATE_180))
     add("odd.png", plain[:33] + chunk(b"tEXt", key + b"\nexif\n 99999999\n4949") + plain[33:], rgb)
 
+def anymaps():
+    for most in (1, 3, 15, 100, 255, 1000, 65535):
+        for kind, picture in (("GRAYSCALE", gray), ("GRAYSCALE_ALPHA", shaded), ("RGB", rgb), ("RGB_ALPHA", base)):
+            bands = len(picture.getbands())
+            values = [v * most // 255 for p in picture.getdata() for v in (p if bands > 1 else (p,))]
+            head = f"P7\nWIDTH {W}\n# sides\nHEIGHT {H}\nDEPTH {bands}\nMAXVAL {most}\nTUPLTYPE {kind}\nENDHDR\n".encode()
+            shown = Image.frombytes(picture.mode, (W, H), bytes((v * 255 + most // 2) // most for v in values))
+            add(f"{kind}-{most}.pam", head + b"".join(struct.pack(">H" if most > 255 else "B", v) for v in values), shown)
+
+def named():
+    shown = Image.new("RGB", (101, 2))
+    shown.putdata([((i % 101 * 255 + 50) // 100,) * 3 for i in range(202)])
+    keys = [chr(48 + i // 10) + chr(97 + i % 10) for i in range(101)]
+    lines = [f"101 2 101 2"] + [f"{key}\tc {('gray', 'grey', 'Gray')[i % 3]}{i}" for i, key in enumerate(keys)] + ["".join(keys)] * 2
+    text = "/* XPM */\nstatic char *gray1[] = {\n" + ",\n".join(f'"{line}"' for line in lines) + "\n};\n"
+    add("grays.xpm", text.encode(), shown)
+
+def packed():
+    for bits in (1, 2, 4):
+        for kind, picture in ((2, rgb), (2, base), (1, shaded), (0, shaded)):
+            bands, top = len(picture.getbands()), (1 << bits) - 1
+            rows, values = b"", []
+            for y in range(H):
+                row = [picture.getpixel((x, y))[band] * top // 255 for x in range(W) for band in range(bands)]
+                values += row
+                digits = "".join(format(top - v if kind == 0 and i % bands == 0 else v, f"0{bits}b") for i, v in enumerate(row))
+                rows += int(digits.ljust((len(digits) + 7) // 8 * 8, "0"), 2).to_bytes((len(digits) + 7) // 8, "big")
+            extra = bands in (2, 4)
+            many = lambda number: struct.pack("<" + "H" * bands, *[number] * bands)
+            tags = [(256, 3, 1, W), (257, 3, 1, H), (258, 3, bands, None), (259, 3, 1, 1), (262, 3, 1, kind), (273, 4, 1, 8),
+                    (277, 3, 1, bands), (278, 3, 1, H), (279, 4, 1, len(rows))] + ([(338, 3, 1, 2)] if extra else [])
+            place = 8 + len(rows) + len(rows) % 2
+            end = place + 2 + 12 * len(tags) + 4
+            data = b"II" + struct.pack("<HI", 42, place) + rows + bytes(len(rows) % 2) + struct.pack("<H", len(tags))
+            for tag, form, count, value in tags:
+                if value is None: value = end if count > 2 else bits | bits << 16
+                data += struct.pack("<HHII", tag, form, count, value)
+            shown = Image.frombytes(picture.mode, (W, H), bytes(v * 255 // top for v in values))
+            add(f"{bits}-{kind}-{bands}.tif", data + bytes(4) + many(bits), shown)
+    for white, name in ((0, "shaded-inverted.tif"), (1, "shaded.tif")):
+        file = io.BytesIO()
+        shaded.save(file, "TIFF")
+        data = bytearray(file.getvalue())
+        place = data.index(struct.pack("<HHIH", 262, 3, 1, 1))
+        data[place + 8] = white
+        shown = shaded if white else Image.merge("LA", (Image.eval(gray, lambda v: 255 - v), base.getchannel("A")))
+        add(name, bytes(data), shown)
+
+def wavelets():
+    for mode, picture in (("l", gray), ("la", shaded), ("rgb", rgb), ("rgba", base)):
+        for ending in ("jp2", "j2k"):
+            file = io.BytesIO()
+            picture.save(file, "JPEG2000", no_jp2=ending == "j2k")
+            add(f"{mode}.{ending}", file.getvalue(), picture)
+
 if sys.argv[1] == "make":
-    for make in (surfaces, targas, quiteOK, planes, tiffs, bitmaps, icons, turned): make()
+    for make in (surfaces, targas, quiteOK, planes, tiffs, bitmaps, icons, turned, anymaps, named, packed, wavelets): make()
     os.makedirs(sys.argv[2] + "/../expected")
     for name, (data, picture) in made.items():
         open(f"{sys.argv[2]}/{name}", "wb").write(data)

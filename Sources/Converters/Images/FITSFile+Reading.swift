@@ -24,7 +24,8 @@ extension FITSFile {
         else { return nil }
         var file = unsafe Array(input.bytes[..<(header + width * height * size)])
         let two = Array(("NAXIS   =" + String(repeating: " ", count: 20) + "2").utf8)
-        file.replaceSubrange(axesPlace..<axesPlace + card, with: two + [UInt8](repeating: 0x20, count: card - two.count))
+        let blanks = [UInt8](repeating: 0x20, count: card - two.count)
+        file.replaceSubrange(axesPlace..<axesPlace + card, with: two + blanks)
         return file + [UInt8](repeating: 0, count: (block - file.count % block) % block)
       }
       guard text.dropFirst(8).hasPrefix("=") else { continue }

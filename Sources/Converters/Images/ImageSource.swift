@@ -116,10 +116,12 @@ internal import WorkerKit
     if let file = try PhotoshopFile(input) { return try VipsPicture(file.pixels()) }
     if let pixels = try FloatMap.pixels(of: input) { return try VipsPicture(pixels) }
     if let file = try SurfaceFile(input) { return try VipsPicture(file.pixels()) }
+    if let file = try ArbitraryMap(input) { return try VipsPicture(file.pixels()) }
     if let file = try QOIFile(input) { return try VipsPicture(file.pixels()) }
     guard let codec = PictureCodec(input) else { return nil }
     if codec == .tga, let file = try GrayTarga(input) { return try VipsPicture(file.pixels()) }
     if codec == .fits, let file = FITSFile.firstPlane(of: input) { return try VipsPicture(codec.pixels(of: file)) }
+    if codec == .xpm { return try VipsPicture(codec.pixels(of: PixmapNames.numbered(input))) }
     guard codec.isWhole(input) else { throw JobFailure(.damaged, "ends before its last pixel") }
     let pixels = try unsafe codec.pixels(of: input.bytes)
     return try VipsPicture(pixels)

@@ -6,7 +6,7 @@ extension PictureCodec {
   /// How files start that only libavcodec reads, by the catalogue's formats.
   private static let known: [(format: Format, codec: PictureCodec)] = [
     (.dds, .dds), (.fits, .fits), (.sunRaster, .sunRaster), (.sgi, .sgi), (.xwd, .xwd),
-    (.pcx, .pcx), (.xbm, .xbm), (.xpm, .xpm), (.pam, .pam),
+    (.pcx, .pcx), (.xbm, .xbm), (.xpm, .xpm),
   ]
 
   /// The one that reads a file; nil if it is for others.

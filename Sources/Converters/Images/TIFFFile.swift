@@ -25,12 +25,13 @@ struct TIFFFile {
     var isYCbCr: Bool { values[262] == 6 && values[259] != 7 }
     /// JPEG data as TIFF 6.0, section 22, has it.
     var isOldJPEG: Bool { values[259] == 6 }
-    /// Bits of a sample, where libvips does not read how the samples lie: packed ones of 10, 12 or 14 bits, and tiles of
-    /// which each has one channel; otherwise nil.
+    /// Bits of a sample, where libvips does not read how the samples lie: packed ones of 10, 12 or 14 bits, or of fewer
+    /// than 8 in several channels, and tiles of which each has one channel; otherwise nil.
     var unreadBits: Int? {
       let bits = values[258, default: 1]
       guard let colours = values[262], values[259] != 7 else { return nil }
-      let isPacked = [10, 12, 14].contains(bits) && (0...2).contains(colours)
+      let isPacked =
+        ([10, 12, 14].contains(bits) || samples > 1 && [1, 2, 4].contains(bits)) && (0...2).contains(colours)
       let isInPlanes = isTiled && isPlanar && [8, 16, 32].contains(bits) && [1, 2, 5].contains(colours)
       return isPacked || isInPlanes ? bits : nil
     }

@@ -3,8 +3,8 @@ internal import CVips
 internal import Catalogue
 internal import WorkerKit
 
-/// A TIFF page of which libvips does not read how its samples lie (TIFF 6.0, sections 2 and 15): of 10, 12 or 14 bits each, one
-/// behind the other, as microscopes and scanners write them, or in tiles of one channel each. libtiff unpacks none of the
+/// A TIFF page of which libvips does not read how its samples lie (TIFF 6.0, sections 2 and 15): of fewer than 8 bits in
+/// several channels, of 10, 12 or 14 bits, one behind the other, as microscopes and scanners write them, or in tiles of one channel each. libtiff unpacks none of the
 /// former.
 struct TIFFSamples {
   private let stream: InputStream
@@ -111,7 +111,8 @@ struct TIFFSamples {
         kept -= bits
         let most = 1 << bits - 1
         let value = ((held >> kept & most) * 65535 + most / 2) / most
-        let word = UInt16(page.isInverted ? 65535 - value : value)
+        let isInverted = page.isInverted && (page.isPlanar ? plane : sample) == 0
+        let word = UInt16(isInverted ? 65535 - value : value)
         // This machine is little-endian.
         pixels[start + 2 * sample] = UInt8(word & 255)
         pixels[start + 2 * sample + 1] = UInt8(word >> 8)
