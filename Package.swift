@@ -219,7 +219,7 @@ let package = Package(
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module(
-      "Rendering", in: "Converters", ["Text", "Catalogue", "WorkerKit", "Pixels", "CPoppler", "CPopplerText"]),
+      "Rendering", in: "Converters", ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
     module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
     module(
       "Images", in: "Converters",

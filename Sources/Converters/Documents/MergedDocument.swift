@@ -6,7 +6,8 @@ public import WorkerKit
 ///
 /// Pages are copied, byte for byte where they are streams. Form fields and named destinations of different files stay
 /// separate, whatever their names: fields get a parent field per file, destinations a number before their names.
-/// Attached files stay attached, and pages keep their labels.
+/// Attached files stay attached, and pages keep their labels. A file that cannot be read is replaced by a page that says
+/// so.
 public final class MergedDocument {
   private let writer: PDFWriter
   private let catalog: Int
@@ -18,6 +19,17 @@ public final class MergedDocument {
   /// Page labels, and whether any file has some.
   private var labels: [UInt8] = []
   private var hasLabels = false
+  /// The output intents of the first file, in the merged document, and the digest of each file's.
+  private var intents: [UInt8] = []
+  private var digests: [UInt64?] = []
+  /// The files replaced by a notice, with the reasons.
+  public private(set) var unreadable: [(name: String, failure: JobFailure)] = []
+
+  /// The files without some of their pages, which are damaged, with the number of these.
+  public private(set) var lacking: [(name: String, pages: Int)] = []
+
+  /// Whether every file has been replaced by a notice.
+  public var isUnreadable: Bool { unreadable.count == nodes.count && !nodes.isEmpty }
 
   private var pageCount: Int { nodes.reduce(0) { $0 + $1.count } }
 
@@ -28,6 +40,20 @@ public final class MergedDocument {
     tree = writer.reserve()
   }
 
+  /// Adds a file by `body`. If the file cannot be read, adds a page that says so instead.
+  public func addFile(named name: String, _ body: () throws(JobFailure) -> Void) throws(JobFailure) {
+    let mark = writer.mark
+    do throws(JobFailure) { try body() } catch {
+      guard error.concernsInput else { throw error.about(name) }
+      try writer.restore(mark)
+      unreadable.append((name, error))
+      let (node, entry) = (writer.reserve(), writer.reserve())
+      let page = try NoticePage(title: name, text: "This file \(error.reason).").write(to: writer, below: node)
+      labels += PageLabels.plain(at: pageCount)
+      try finish(node, [page], entry, name)
+    }
+  }
+
   /// Adds all pages of a PDF.
   ///
   /// - Parameter passwords: candidates for opening it.
@@ -35,13 +61,15 @@ public final class MergedDocument {
     let document = try PagedDocument(input, passwords)
     let (node, entry) = (writer.reserve(), writer.reserve())
     let part = try document.copyAll(to: writer, below: node, entry, member: nodes.count + 1)
+    if document.unreadable > 0 { lacking.append((name, document.unreadable)) }
+    let first = pageCount
+    try finish(node, part.pages, entry, name, part.outline, part.intents)
     if let own = part.labels {
       hasLabels = true
-      labels += own.entries(for: Array(part.pages.indices), from: pageCount)
+      labels += own.entries(for: Array(part.pages.indices), from: first)
     } else {
-      labels += PageLabels.plain(at: pageCount)
+      labels += PageLabels.plain(at: first)
     }
-    try finish(node, part.pages, entry, name, part.outline)
     parts.append(part)
   }
 
@@ -51,17 +79,21 @@ public final class MergedDocument {
   ) throws(JobFailure) {
     let (node, entry) = (writer.reserve(), writer.reserve())
     let pages = try PicturePages(to: writer, below: node)
-    labels += PageLabels.plain(at: pageCount)
     try body(pages)
-    try finish(node, pages.numbers, entry, name, nil)
+    let first = pageCount
+    try finish(node, pages.numbers, entry, name)
+    labels += PageLabels.plain(at: first)
   }
 
   private func finish(
-    _ node: Int, _ pages: [Int], _ entry: Int, _ name: String, _ kids: PageCopy.Outline?
+    _ node: Int, _ pages: [Int], _ entry: Int, _ name: String, _ kids: PageCopy.Outline? = nil,
+    _ intents: PageCopy.Part.Intents? = nil
   ) throws(JobFailure) {
     let list = pages.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(
       node, Array("<< /Type /Pages /Parent \(tree) 0 R /Count \(pages.count) /Kids [ \(list) ] >>".utf8))
+    if nodes.isEmpty { self.intents = intents?.text ?? [] }
+    digests.append(intents?.digest)
     nodes.append((node, pages.count))
     if let first = pages.first { outline.append((entry, name, first, kids)) }
   }
@@ -73,6 +105,10 @@ public final class MergedDocument {
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
     root += try " /PageMode /UseOutlines /Outlines \(writeOutline()) 0 R".utf8
     if hasLabels { root += Array(" /PageLabels << /Nums [ ".utf8) + labels + Array("] >>".utf8) }
+    // Of files with different intents, each file's would change what the others look like.
+    if let first = digests.first ?? nil, digests.allSatisfy({ $0 == first }) {
+      root += Array(" /OutputIntents ".utf8) + intents
+    }
     root += form()
     root += layers()
     root += nameTrees()

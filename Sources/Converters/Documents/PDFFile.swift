@@ -14,6 +14,8 @@ internal import WorkerKit
   let isRecovered: Bool
   /// Whether only the attached files are encrypted, by an unknown password.
   let hidesFiles: Bool
+  /// The page objects found by recovery, whether or not a page tree lists them.
+  let foundPages: [PDFObject.ID]
   /// The password it was opened with; empty if it needs none.
   private let password: [UInt8]
   /// nil if the document is not encrypted.
@@ -23,7 +25,7 @@ internal import WorkerKit
   init(reading input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
     do throws(JobFailure) {
       unsafe (pdf, password) = try PDFFile.open(input.bytes, passwords)
-      (holder, isRecovered, hidesFiles) = (input, false, false)
+      (holder, isRecovered, hidesFiles, foundPages) = (input, false, false, [])
       unsafe bytes = input.bytes
     } catch {
       let isLocked = error.failure == .locked
@@ -33,8 +35,20 @@ internal import WorkerKit
       else { throw error }
       unsafe (pdf, password) = opened
       (holder, isRecovered, hidesFiles) = (recovered, true, recovered.hidesFiles)
+      foundPages = recovered.pages
       unsafe bytes = recovered.bytes
     }
+  }
+
+  /// Reads a document that can be opened, but whose cross-references may be wrong, by rebuilt ones.
+  init(recovering input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
+    guard let recovered = unsafe RecoveredDocument(of: input.bytes, isLocked: false) else {
+      throw JobFailure(.damaged, "has no pages")
+    }
+    unsafe (pdf, password) = try PDFFile.open(recovered.bytes, passwords)
+    (holder, isRecovered, hidesFiles) = (recovered, true, recovered.hidesFiles)
+    foundPages = recovered.pages
+    unsafe bytes = recovered.bytes
   }
 
   private static func open(

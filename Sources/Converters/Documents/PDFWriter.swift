@@ -4,7 +4,7 @@ internal import WorkerKit
 
 /// Writes a new PDF: objects in any order, then their cross-references.
 final class PDFWriter {
-  private let output: JobOutput
+  private let output: any DocumentSink
   private var pending: [UInt8]
   /// How many bytes have been passed to the output.
   private var written = 0
@@ -16,7 +16,7 @@ final class PDFWriter {
   /// - Parameters:
   ///   - version: as in `%PDF-1.7`.
   ///   - protection: how the document is encrypted; nil if it is not.
-  init(to output: JobOutput, version: String, _ protection: Protection? = nil) {
+  init(to output: any DocumentSink, version: String, _ protection: Protection? = nil) {
     self.output = output
     self.protection = protection
     // Four bytes above 127, so that the file is recognized as binary.
@@ -70,8 +70,10 @@ final class PDFWriter {
 
   /// Writes the cross-reference table. The identifier is derived from the bytes written before.
   ///
-  /// - Parameter information: the number of the document's information dictionary.
-  func finish(catalog: Int, information: Int? = nil) throws(JobFailure) {
+  /// - Parameters:
+  ///   - information: the number of the document's information dictionary.
+  ///   - own: its first identifier. Nil if it has none.
+  func finish(catalog: Int, information: Int? = nil, id own: [UInt8]? = nil) throws(JobFailure) {
     var entries = information.map { " /Info \($0) 0 R" } ?? ""
     entries += try writeProtection()
     let start = written + pending.count
@@ -84,7 +86,7 @@ final class PDFWriter {
     pending += Array(
       """
       trailer
-      << /Size \(places.count + 1) /Root \(catalog) 0 R\(entries) /ID [<\(first(id))> <\(id)>] >>
+      << /Size \(places.count + 1) /Root \(catalog) 0 R\(entries) /ID [<\(first(own, id))> <\(id)>] >>
       startxref
       \(start)
       %%EOF
@@ -101,9 +103,11 @@ final class PDFWriter {
     return " /Encrypt \(number) 0 R"
   }
 
-  /// The document's first identifier: if it is encrypted, the one that its key was derived from.
-  private func first(_ id: String) -> String {
-    protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) } ?? id
+  /// The document's first identifier, in hexadecimal digits: its own, or if it is encrypted, the one that its key was
+  /// derived from; otherwise the second one.
+  private func first(_ own: [UInt8]?, _ id: String) -> String {
+    if let own { return String(decoding: ObjectText.hexadecimal(own).dropFirst().dropLast(), as: UTF8.self) }
+    return protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) } ?? id
   }
 
   /// Whether strings are as protected in an object stream as elsewhere.
@@ -140,7 +144,7 @@ final class PDFWriter {
       table += [UInt8](bigEndian: packing?.index ?? 0, count: 2)
     }
     let second = identifier()
-    let first = id.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() } ?? first(second)
+    let first = first(id, second)
     var dictionary = Array(
       """
       << /Type /XRef /Size \(places.count + 1) /W [1 \(width) 2] /Root \(catalog) 0 R\(entries) /ID [<\(first)><\(second)>] \
@@ -151,6 +155,26 @@ final class PDFWriter {
     try unsafe writePlain(number, dictionary: dictionary + Array(" >>".utf8), stream: data.span.bytes)
     pending += Array("startxref\n\(start)\n%%EOF\n".utf8)
     try flush()
+  }
+
+  /// The state of the document at some time, to return to.
+  struct Mark {
+    fileprivate let written: Int
+    fileprivate let pending: [UInt8]
+    fileprivate let count: Int
+    fileprivate let hash: StableHash
+  }
+
+  var mark: Mark { Mark(written: written, pending: pending, count: places.count, hash: hash) }
+
+  /// Removes everything written or reserved since `mark`, after an error.
+  ///
+  /// - Throws: the reason why the output cannot be written, if that is the cause of the error.
+  func restore(_ mark: Mark) throws(JobFailure) {
+    try output.reasonForFailure()
+    try output.truncate(to: mark.written)
+    (written, pending, hash) = (mark.written, mark.pending, mark.hash)
+    places.removeLast(places.count - mark.count)
   }
 
   /// 32 hexadecimal digits derived from what has been written.

@@ -11,7 +11,14 @@ extension PageCopy {
       let needsAppearances: Bool
     }
 
+    struct Intents {
+      /// In PDF syntax. Empty in any but the first file: only one file's are written.
+      let text: [UInt8]
+      let digest: UInt64
+    }
+
     let pages: [Int]
+    let intents: Intents?
     let form: Form?
     /// Named destinations, in the order of those that are strings.
     let strings: [UInt8]
@@ -28,18 +35,25 @@ extension PageCopy {
   /// - Parameters:
   ///   - form: the top-level fields of the file's form.
   ///   - labels: the file's page labels.
+  ///   - intents: the file's output intents.
   ///   - entry: the outline entry of this file.
   mutating func add(
-    _ pages: [PageTree.Page], form: Set<PDFObject.ID>, _ labels: PageLabels?, below entry: Int
+    _ pages: [PageTree.Page], form: Set<PDFObject.ID>, _ labels: PageLabels?, _ intents: OutputIntents?,
+    below entry: Int
   ) throws(JobFailure) -> Part {
     let kids = try copy(pages, form: form)
+    var given: Part.Intents?
+    if let intents {
+      given = Part.Intents(text: member == 1 ? translated(intents.text) : [], digest: intents.digest)
+      try writeWaiting()
+    }
     let form = try addForm()
     let outline = try addOutline(below: entry)
     let attachments = try addAttachments()
     let (strings, names) = try placeEntries()
     let (layers, hidden) = try addLayers()
     return Part(
-      pages: kids, form: form, strings: strings, names: names, layers: layers, hiddenLayers: hidden,
+      pages: kids, intents: given, form: form, strings: strings, names: names, layers: layers, hiddenLayers: hidden,
       outline: outline, attachments: attachments, labels: labels)
   }
 

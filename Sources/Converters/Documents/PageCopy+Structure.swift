@@ -19,13 +19,15 @@ extension PageCopy {
     var classes: Set<[UInt8]> = []
   }
 
-  /// Writes the structure; returns nil if there is none. Must be called after everything else was copied, when it is
-  /// known what is tagged.
-  mutating func add(_ structure: DocumentStructure) throws(JobFailure) -> Int? {
+  /// Writes the structure, which is empty if nothing on the pages is tagged. Returns `nil` if it cannot be copied. Must
+  /// be called after everything else was copied, when it is known what is tagged.
+  ///
+  /// - Parameter isPacked: whether elements may be written into object streams.
+  mutating func add(_ structure: DocumentStructure, isPacked: Bool) throws(JobFailure) -> Int? {
     let keys = structureKeys.sorted()
     let entries = keys.compactMap { key in structure.parents.value(of: key).map { (key: key, text: ObjectText($0)) } }
-    guard let elements = elements(of: entries.map(\.text), structure.id), !elements.all.isEmpty else { return nil }
-    if elements.all.count >= Self.fewestPacked { try pack() }
+    guard let elements = elements(of: entries.map(\.text), structure.id) else { return nil }
+    if isPacked, elements.all.count >= Self.fewestPacked { try pack() }
     let number = writer.reserve()
     for id in elements.all { _ = assignNumber(to: id) }
     let kept = Set(elements.all)

@@ -58,20 +58,30 @@ struct PageCopy {
   /// - Parameter form: the top-level fields of the document's form.
   mutating func write(
     _ pages: [PageTree.Page], form: Set<PDFObject.ID>, _ labels: PageLabels?, _ structure: DocumentStructure?,
-    catalog: Int
+    _ conformance: Conformance?, catalog: Int
   ) throws(JobFailure) {
     isTagged = structure != nil
     let kids = try copy(pages, form: form)
     var root = labels.map {
       Array("/PageLabels << /Nums [ ".utf8) + $0.entries(for: pages.map(\.index)) + Array("] >> ".utf8)
     }
-    if let structure, let number = try add(structure) {
+    if let structure, let number = try add(structure, isPacked: conformance?.allowsPacking ?? true) {
       root = (root ?? []) + Array("/StructTreeRoot \(number) 0 R ".utf8)
       if let marks = file.root["/MarkInfo"] {
         root = (root ?? []) + Array("/MarkInfo ".utf8) + translated(ObjectText(marks.ownText))
       }
+    } else if let metadata = conformance?.withoutStructure {
+      try replaceMetadata(with: metadata)
     }
     try writeWhole(kids, root ?? [], catalog: catalog)
+  }
+
+  /// Writes other metadata under the number that replaces the document's.
+  private mutating func replaceMetadata(with data: [UInt8]) throws(JobFailure) {
+    guard let id = file.root["/Metadata"]?.id else { return }
+    let dictionary = objects.object(id).text.without(["/Filter", "/DecodeParms"])
+    let number = assignNumber(to: id)
+    try unsafe writer.write(number, dictionary: translated(dictionary), stream: data.span.bytes)
   }
 
   mutating func copy(_ pages: [PageTree.Page], form: Set<PDFObject.ID>) throws(JobFailure) -> [Int] {
@@ -92,6 +102,12 @@ struct PageCopy {
     return kids
   }
 
+  /// The entries of the catalog that are copied as they are: what the pages look like, where their links lead, and what
+  /// the document claims to be.
+  private static let kept = [
+    "/Lang", "/Version", "/Extensions", "/Metadata", "/OutputIntents", "/PageLayout", "/URI",
+  ]
+
   /// - Parameter entries: additional ones of the catalog.
   private mutating func writeWhole(_ kids: [Int], _ entries: [UInt8], catalog: Int) throws(JobFailure) {
     let list = kids.map { "\($0) 0 R" }.joined(separator: " ")
@@ -104,10 +120,15 @@ struct PageCopy {
       root += Array("/Fields ".utf8) + references(to: fields.top) + Array(" >>".utf8)
       try writeWaiting()
     }
-    for key in ["/Lang", "/Version", "/Extensions", "/Metadata"] + (hasLayers ? ["/OCProperties"] : []) {
+    for key in PageCopy.kept + (hasLayers ? ["/OCProperties"] : []) {
       guard let value = file.root[key] else { continue }
       root += Array(" \(key) ".utf8) + translated(ObjectText(value.text))
       try writeWaiting()
+    }
+    if let preferences = file.root["/ViewerPreferences"], preferences.isDictionary {
+      // The range is of the original's pages.
+      let rest = ObjectText(preferences.ownText).without(["/PrintPageRange"])
+      root += Array(" /ViewerPreferences ".utf8) + translated(rest)
     }
     root += try namedPlaces()
     try writer.write(catalog, root + [0x20] + entries + Array(" >>".utf8))

@@ -25,6 +25,8 @@ struct PageTree {
   private var claimed: (top: PDFObject.ID, count: Int)?
   /// All pages, if libqpdf cannot read the tree; nil for a page that cannot be read.
   private var walked: [Page?]?
+  /// The index of the first page that libqpdf can read, once looked for.
+  private var readable: Int?
   /// The nodes that were descended through last: the next page is mostly below the same ones.
   private var branches: [PDFObject.ID: Branch] = [:]
 
@@ -43,19 +45,35 @@ struct PageTree {
     if let count = count(below: top, text), branch(top, text, count: count) != nil { claimed = (top, count) }
   }
 
+  /// Whether any page is found.
+  var hasPages: Bool {
+    mutating get { (try? count()) ?? 0 > 0 }
+  }
+
   /// The number of pages; reads every page only if necessary.
   mutating func count() throws(JobFailure) -> Int {
     if let claimed { return claimed.count }
     if let walked { return walked.count }
     let count = file.isRecovered ? 0 : unsafe qpdf_get_num_pages(file.pdf)
-    if count > 0 { return Int(count) }
+    if count > 0, hasReadablePage(among: Int(count)) { return Int(count) }
     do throws(JobFailure) { try file.checkErrors() } catch {
       guard error.failure == .damaged else { throw error }
     }
-    let pages = walk()
-    guard pages.contains(where: { $0 != nil }) else { throw JobFailure(.damaged, "has no pages") }
+    var pages = walk()
+    if !pages.contains(where: { $0 != nil }) { pages = found() }
+    guard !pages.isEmpty else { throw JobFailure(.damaged, "has no pages") }
     walked = pages
     return pages.count
+  }
+
+  /// Whether any of the pages that libqpdf counts is a page: it also counts what a damaged tree has in their place.
+  private mutating func hasReadablePage(among count: Int) -> Bool {
+    guard readable == nil else { return true }
+    readable = (0..<count).first { index in
+      defer { file.forgetErrors() }
+      return unsafe file.object(qpdf_get_page_n(file.pdf, index)).isDictionary
+    }
+    return readable != nil
   }
 
   /// The page at an index from 0; nil if there is none.
@@ -83,7 +101,8 @@ struct PageTree {
     return page
   }
 
-  /// All leaves of the tree, as other readers find them: a missing or repeated node is a page that cannot be read.
+  /// All leaves of the tree, once each, even if it has loops. A missing node is a page that cannot be read, as in other
+  /// readers.
   private func walk() -> [Page?] {
     var pages: [Page?] = []
     guard let top = file.root["/Pages"]?.id else { return [] }
@@ -91,14 +110,13 @@ struct PageTree {
     var waiting: [(id: PDFObject.ID, above: [ObjectText])] = [(top, [])]
     while let (id, above) = waiting.popLast(), pages.count < PageTree.mostWalked {
       let text = objects.object(id).text
-      guard seen.insert(id).inserted, text.isDictionary, above.count < PageTree.deepest else {
+      guard seen.insert(id).inserted else { continue }
+      guard text.isDictionary, above.count < PageTree.deepest else {
         pages.append(nil)
         continue
       }
       guard let value = text.value(of: "/Kids") else {
-        var page = Page(id: id, index: pages.count, text: text)
-        for node in above.reversed() { page.inherit(from: node) }
-        pages.append(page)
+        if !text.has("/Pages", for: "/Type") { pages.append(page(id, text, index: pages.count, above.reversed())) }
         continue
       }
       let path = above + [text]
@@ -107,8 +125,36 @@ struct PageTree {
     return pages
   }
 
+  /// The pages that recovery found, for a document without a tree that leads to any.
+  private func found() -> [Page] {
+    var pages: [Page] = []
+    for id in file.foundPages.prefix(PageTree.mostWalked) {
+      let text = objects.object(id).text
+      guard text.has("/Page", for: "/Type") else { continue }
+      var above: [ObjectText] = []
+      var seen: Set<PDFObject.ID> = [id]
+      var next = text.reference(for: "/Parent")
+      while let parent = next, seen.insert(parent).inserted, above.count < PageTree.highest {
+        let node = objects.object(parent).text
+        above.append(node)
+        next = node.reference(for: "/Parent")
+      }
+      pages.append(page(id, text, index: pages.count, above))
+    }
+    return pages
+  }
+
+  /// - Parameter above: its ancestors, the nearest first.
+  private func page(_ id: PDFObject.ID, _ text: ObjectText, index: Int, _ above: some Sequence<ObjectText>) -> Page {
+    var page = Page(id: id, index: index, text: text)
+    for node in above { page.inherit(from: node) }
+    return page
+  }
+
   private static let mostWalked = 1 << 20
   private static let deepest = 1000
+  /// The maximum number of ancestors of a page that is not in a tree.
+  private static let highest = 64
 
   /// How many pages a node claims to have; 1 for a page.
   private func count(below node: PDFObject.ID, _ text: ObjectText) -> Int? {
@@ -170,9 +216,7 @@ struct PageTree {
       node = objects.object(id).text
       guard self.count(below: id, node) == count else { return nil }
     }
-    var found = Page(id: id, index: page, text: node)
-    for above in path.reversed() { found.inherit(from: above) }
-    return found
+    return self.page(id, node, index: page, path.reversed())
   }
 }
 

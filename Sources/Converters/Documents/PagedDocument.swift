@@ -10,14 +10,24 @@ final class PagedDocument {
   private let places: NamedPlaces
   /// The top-level fields of the form.
   private let form: Set<PDFObject.ID>
+  /// The number of pages that the last copy of all lacks, because they are damaged.
+  private(set) var unreadable = 0
   private lazy var labels = PageLabels(file.root, objects)
   private lazy var structure = DocumentStructure(file.root, objects)
+  private lazy var conformance = Conformance(of: file.root)
 
   /// - Parameter passwords: candidates for opening the document.
   init(_ input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
-    file = try PDFFile(reading: input, passwords)
-    objects = ObjectCache(of: file)
-    tree = PageTree(file, objects)
+    var file = try PDFFile(reading: input, passwords)
+    var objects = ObjectCache(of: file)
+    var tree = PageTree(file, objects)
+    // Cross-references may be well formed and yet lead to no page.
+    if !tree.hasPages, !file.isRecovered, let recovered = try? PDFFile(recovering: input, passwords) {
+      file = recovered
+      objects = ObjectCache(of: file)
+      tree = PageTree(file, objects)
+    }
+    (self.file, self.objects, self.tree) = (file, objects, tree)
     places = NamedPlaces(file.root, objects)
     form = Set((file.root["/AcroForm"]?["/Fields"]?.items ?? []).compactMap(\.id))
     file.releaseObjects()
@@ -30,7 +40,7 @@ final class PagedDocument {
   }
 
   /// Writes a document of these pages: the same input gives the same bytes.
-  func write(_ selection: PageSelection, to output: JobOutput) throws(JobFailure) {
+  func write(_ selection: PageSelection, to output: any DocumentSink) throws(JobFailure) {
     defer { file.releaseObjects() }
     var pages: [PageTree.Page] = []
     for run in selection.runs {
@@ -41,27 +51,52 @@ final class PagedDocument {
         pages.append(page)
       }
     }
+    try write(pages, to: output)
+  }
+
+  /// Writes a document of all pages that can be read.
+  func writeAll(to output: any DocumentSink) throws(JobFailure) {
+    defer { file.releaseObjects() }
+    try write(readablePages(), to: output)
+  }
+
+  /// All pages but those that are damaged. Throws if none is left.
+  private func readablePages() throws(JobFailure) -> [PageTree.Page] {
+    var pages: [PageTree.Page] = []
+    unreadable = 0
+    for index in 0..<(try tree.count()) {
+      do throws(JobFailure) {
+        if let page = try tree.page(at: index) { pages.append(page) }
+      } catch {
+        guard error.failure == .damaged else { throw error }
+        unreadable += 1
+        file.forgetErrors()
+      }
+    }
+    guard !pages.isEmpty else { throw JobFailure(.damaged, "has no readable pages") }
+    return pages
+  }
+
+  private func write(_ pages: [PageTree.Page], to output: any DocumentSink) throws(JobFailure) {
     // A structure may have to be packed.
-    let version = structure == nil ? file.version : PackedWriter.version(file.version)
+    let isPacked = structure != nil && conformance?.allowsPacking ?? true
+    let version = isPacked ? PackedWriter.version(file.version) : file.version
     let writer = try PDFWriter(to: output, version: version, file.protection.get())
     let (catalog, top) = (writer.reserve(), writer.reserve())
     var copy = PageCopy(from: file, objects: objects, places: places, to: writer, below: top, member: nil)
-    try copy.write(pages, form: form, labels, structure, catalog: catalog)
+    try copy.write(pages, form: form, labels, structure, conformance, catalog: catalog)
     file.forgetErrors()
   }
 
-  /// Writes all pages into a merged document, as its file number `member`, with an entry in its outline.
+  /// Writes all pages that can be read into a merged document, as its file number `member`, with an entry in its outline.
   func copyAll(
     to writer: PDFWriter, below node: Int, _ entry: Int, member: Int
   ) throws(JobFailure) -> PageCopy.Part {
     defer { file.releaseObjects() }
-    var pages: [PageTree.Page] = []
-    for index in 0..<(try tree.count()) {
-      guard let page = try tree.page(at: index) else { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
-      pages.append(page)
-    }
+    let pages = try readablePages()
     var copy = PageCopy(from: file, objects: objects, places: places, to: writer, below: node, member: member)
-    let part = try copy.add(pages, form: form, labels, below: entry)
+    let intents = OutputIntents(file.root)
+    let part = try copy.add(pages, form: form, labels, intents, below: entry)
     file.forgetErrors()
     return part
   }

@@ -1,24 +1,28 @@
 internal import CPopplerText
 internal import Catalogue
+internal import Documents
 internal import Glibc
 public import WorkerKit
 
 /// An open PDF as read by poppler: the text of its pages.
 @safe public final class ReadDocument {
   let document: OpaquePointer
-  private let input: JobInput
+  /// Keeps the bytes.
+  private let holder: AnyObject
 
   /// Loads files that reading needs and that a worker cannot open later. Returns false on failure.
   public static func prepare() -> Bool { ffconvert_text_prepare() == 0 }
 
-  /// - Parameter password: the one that opens the document; nil if it needs none.
-  public init(_ input: JobInput, _ password: [UInt8]? = nil) throws(JobFailure) {
-    self.input = input
-    guard let count = Int32(exactly: input.count) else { throw JobFailure(.limit, "is too large to be read") }
+  /// - Parameter password: the one that opens the document. Nil if it needs none.
+  private init(
+    _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?
+  ) throws(JobFailure) {
+    self.holder = holder
+    guard let count = Int32(exactly: bytes.count) else { throw JobFailure(.limit, "is too large to be read") }
     let password = (password ?? []).map { CChar(bitPattern: $0) } + [0]
     var refusal = FFCONVERT_TEXT_UNREADABLE
     let document = unsafe ffconvert_text_open(
-      input.bytes.assumingMemoryBound(to: CChar.self).baseAddress, count, password, &refusal)
+      bytes.assumingMemoryBound(to: CChar.self).baseAddress, count, password, &refusal)
     guard let document = unsafe document else {
       switch refusal {
       case FFCONVERT_TEXT_LOCKED: throw JobFailure.locked
@@ -31,10 +35,30 @@ public import WorkerKit
     unsafe self.document = document
   }
 
+  /// Opens a document, or a repaired copy of one in which poppler finds no page.
+  ///
+  /// - Parameter passwords: candidates for opening it.
+  public static func open(_ input: JobInput, among passwords: [[UInt8]]) throws(JobFailure) -> ReadDocument {
+    let password = Passphrase.opening(input, among: passwords)
+    let opened = Result { () throws(JobFailure) in try unsafe ReadDocument(input.bytes, of: input, password) }
+    switch opened {
+    case .success(let document) where document.isReadable: return document
+    case .failure(let failure) where failure.failure != .damaged: throw failure
+    default: break
+    }
+    guard let copy = try? RepairedDocument(of: input, passwords),
+      let repaired = unsafe try? ReadDocument(copy.bytes, of: copy, password), repaired.isReadable
+    else { return try opened.get() }
+    return repaired
+  }
+
   deinit { unsafe ffconvert_text_close(document) }
 
   /// The number of its pages; 0 if they cannot be found.
   public var pageCount: Int { unsafe max(0, Int(ffconvert_text_page_count(document))) }
+
+  /// Whether it has pages, and the first one can be read.
+  private var isReadable: Bool { pageCount > 0 && (try? unsafe withText(ofPage: 0) { _ in }) != nil }
 
   /// Calls `body` with the text of a page in reading order, in UTF-8, terminated by a form feed.
   ///
@@ -50,12 +74,22 @@ public import WorkerKit
     try unsafe body(UnsafeRawBufferPointer(start: text, count: count))
   }
 
-  /// Writes the text of all pages.
-  public func write(to output: JobOutput) throws(JobFailure) {
-    let count = pageCount
-    guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
-    for index in 0..<count {
-      try unsafe withText(ofPage: index) { (text) throws(JobFailure) in try unsafe output.write(text.bytes) }
+  /// Writes the text of all pages. A page that cannot be read is empty.
+  ///
+  /// - Returns: The remark on such pages; empty if there are none.
+  public func write(to output: JobOutput) throws(JobFailure) -> String {
+    var pages = UnreadablePages(of: pageCount)
+    for index in 0..<pageCount {
+      let page = try pages.read(index) { () throws(JobFailure) in try text(ofPage: index) } ?? [0xC]
+      try unsafe output.write(page.span.bytes)
     }
+    return try pages.remark()
+  }
+
+  /// The text of a page in reading order, in UTF-8, terminated by a form feed.
+  private func text(ofPage index: Int) throws(JobFailure) -> [UInt8] {
+    var text: [UInt8] = []
+    try unsafe withText(ofPage: index) { (bytes) throws(JobFailure) in text = unsafe Array(bytes) }
+    return text
   }
 }

@@ -1,17 +1,21 @@
 internal import CPoppler
 internal import Catalogue
+internal import Documents
 internal import Glibc
 public import WorkerKit
 
 /// An open PDF as rendered by poppler.
 @safe public final class RenderedDocument {
   let document: OpaquePointer
-  private let input: JobInput
+  /// Keeps the bytes.
+  private let holder: AnyObject
 
-  /// - Parameter password: the one that opens the document; nil if it needs none. A wrong one would crash poppler.
-  public init(_ input: JobInput, _ password: [UInt8]? = nil) throws(JobFailure) {
-    self.input = input
-    let bytes = unsafe g_bytes_new_static(input.bytes.baseAddress, gsize(input.count))
+  /// - Parameter password: the one that opens the document. Nil if it needs none. A wrong one would crash poppler.
+  private init(
+    _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?
+  ) throws(JobFailure) {
+    self.holder = holder
+    let bytes = unsafe g_bytes_new_static(bytes.baseAddress, gsize(bytes.count))
     defer { unsafe g_bytes_unref(bytes) }
     // poppler takes a string and converts each character back to a byte.
     let text = password.map { String(String.UnicodeScalarView($0.map { Unicode.Scalar($0) })) }
@@ -24,6 +28,23 @@ public import WorkerKit
     if unsafe error?.pointee.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) { throw JobFailure.locked }
     let words = unsafe error.flatMap { unsafe $0.pointee.message }.map { unsafe String(cString: $0) } ?? ""
     throw JobFailure(.damaged, "is no readable PDF", saying: words)
+  }
+
+  /// Opens a document, or a repaired copy of one in which poppler finds no page.
+  ///
+  /// - Parameter passwords: candidates for opening it.
+  public static func open(_ input: JobInput, among passwords: [[UInt8]]) throws(JobFailure) -> RenderedDocument {
+    let password = Passphrase.opening(input, among: passwords)
+    let opened = Result { () throws(JobFailure) in try unsafe RenderedDocument(input.bytes, of: input, password) }
+    switch opened {
+    case .success(let document) where document.isReadable: return document
+    case .failure(let failure) where failure.failure != .damaged: throw failure
+    default: break
+    }
+    guard let copy = try? RepairedDocument(of: input, passwords),
+      let repaired = unsafe try? RenderedDocument(copy.bytes, of: copy, password), repaired.isReadable
+    else { return try opened.get() }
+    return repaired
   }
 
   deinit { unsafe g_object_unref(UnsafeMutableRawPointer(document)) }
@@ -40,6 +61,9 @@ public import WorkerKit
 
   /// The number of its pages; 0 if they cannot be found.
   public var pageCount: Int { unsafe max(0, Int(poppler_document_get_n_pages(document))) }
+
+  /// Whether it has pages, and the first one can be read.
+  private var isReadable: Bool { pageCount > 0 && (try? unsafe withPage(0) { _ in }) != nil }
 
   /// Paints a page on white.
   ///

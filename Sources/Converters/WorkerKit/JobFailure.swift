@@ -29,6 +29,14 @@ public struct JobFailure: Error {
     self.init(.system, reason, saying: unsafe String(cString: strerror(code)))
   }
 
+  /// Whether the input is the cause, so that another attempt with the same bytes would fail again.
+  public var concernsInput: Bool {
+    switch failure {
+    case .damaged, .unsupported, .locked, .limit, .absent: true
+    case .system, .memory, .unprotected: false
+    }
+  }
+
   /// The failure with the name of one of several files.
   public func about(_ name: String) -> JobFailure {
     // A system failure is not the file's fault.

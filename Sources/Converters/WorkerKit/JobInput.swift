@@ -72,10 +72,16 @@ public final class JobInput: Sendable {
   /// Whether the bytes start so.
   public func starts(with prefix: [UInt8]) -> Bool { unsafe bytes.starts(with: prefix) }
 
-  /// Whether it says that it is a PDF: readers look for the mark among the first bytes.
+  /// Whether it is a PDF: readers look for the mark among the first bytes, and open a document without it by the end of
+  /// its cross-references.
   public var isPDF: Bool {
     let mark = Array("%PDF-".utf8)
     let head = unsafe bytes.prefix(1024)
-    return unsafe head.indices.contains { unsafe head[$0...].starts(with: mark) }
+    return unsafe Self.has(mark, head) || Self.has(Array(" obj".utf8), head)
+      && Self.has(Array("startxref".utf8), bytes.suffix(1024))
+  }
+
+  private static func has(_ mark: [UInt8], _ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
+    unsafe bytes.indices.contains { unsafe bytes[$0...].starts(with: mark) }
   }
 }

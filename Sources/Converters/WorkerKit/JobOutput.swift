@@ -49,8 +49,11 @@ public final class JobOutput: Sendable {
   }
 
   /// Makes it empty again.
-  public func restart() throws(JobFailure) {
-    guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+  public func restart() throws(JobFailure) { try truncate(to: 0) }
+
+  /// Removes all bytes from an offset on, where the next write continues.
+  public func truncate(to size: Int) throws(JobFailure) {
+    guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) == size else {
       throw JobFailure("cannot be written", errno: errno)
     }
   }

@@ -35,7 +35,7 @@ struct ImageHandler: JobHandler {
     }
     guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
     let document = try rendered.document(order.job.document) { () throws(JobFailure) in
-      try RenderedDocument(input, Passphrase.opening(input, among: order.job.passwords))
+      try RenderedDocument.open(input, among: order.job.passwords)
     }
     let raster = try document.paint { width, height in
       changes.resolution(forPageOf: width, height)

@@ -11,19 +11,38 @@ struct MergeHandler: JobHandler {
     let passwords = order.job.passwords
     var protection = CommonProtection()
     try order.forEachMember { (name, open) throws(JobFailure) in
-      do throws(JobFailure) { try protection.add(open(), passwords, named: name) } catch { throw error.about(name) }
+      do throws(JobFailure) { try protection.add(open(), passwords, named: name) } catch {
+        // The document has a notice instead.
+        guard error.concernsInput else { throw error.about(name) }
+      }
     }
+    if let conflict = protection.conflict { throw conflict }
     let document = MergedDocument(to: output, protection)
     try order.forEachMember { (name, open) throws(JobFailure) in
-      do throws(JobFailure) {
+      try document.addFile(named: name) { () throws(JobFailure) in
         let input = try open()
         if input.isPDF { return try document.add(input, passwords, named: name) }
         try document.add(named: name) { (pages) throws(JobFailure) in
           try pages.addAll(of: input)
         }
-      } catch { throw error.about(name) }
+      }
     }
+    if document.isUnreadable, let (name, failure) = document.unreadable.first { throw failure.about(name) }
     try document.finish()
-    return ""
+    return Self.remark(on: document)
+  }
+
+  private static func remark(on document: MergedDocument) -> String {
+    var parts: [String] = []
+    if let (name, failure) = document.unreadable.first {
+      let others = document.unreadable.count > 1 ? " (and \(document.unreadable.count - 1) more)" : ""
+      parts.append(
+        "has a page that says why in place of a file that cannot be read: \(name) \(failure.reason)\(others)")
+    }
+    if let (name, pages) = document.lacking.first {
+      let others = document.lacking.count > 1 ? " (and some of \(document.lacking.count - 1) more)" : ""
+      parts.append("lacks \(pages == 1 ? "a page" : "\(pages) pages") of \(name), which is damaged\(others)")
+    }
+    return parts.joined(separator: "; ")
   }
 }

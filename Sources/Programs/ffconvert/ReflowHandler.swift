@@ -9,8 +9,9 @@ struct ReflowHandler: JobHandler {
 
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     let input = try order.input()
-    let password = Passphrase.opening(input, among: order.job.passwords)
-    let document = ReflowedDocument(try ReadDocument(input, password), try RenderedDocument(input, password))
+    let passwords = order.job.passwords
+    let document = try ReflowedDocument(
+      ReadDocument.open(input, among: passwords), RenderedDocument.open(input, among: passwords))
     return try document.write(to: output)
   }
 }

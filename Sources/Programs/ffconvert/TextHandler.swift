@@ -9,7 +9,6 @@ struct TextHandler: JobHandler {
 
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     let input = try order.input()
-    try ReadDocument(input, Passphrase.opening(input, among: order.job.passwords)).write(to: output)
-    return ""
+    return try ReadDocument.open(input, among: order.job.passwords).write(to: output)
   }
 }

@@ -26,7 +26,7 @@ struct PagedInput {
     inGray isGray: Bool = false, _ body: (PagePixels) throws(JobFailure) -> Void
   ) throws(JobFailure) {
     guard input.isPDF else { return try PagePixels.forEach(of: input, inGray: isGray, body) }
-    let document = try RenderedDocument(input, Passphrase.opening(input, among: passwords))
+    let document = try RenderedDocument.open(input, among: passwords)
     guard document.pageCount > 0 else { throw JobFailure(.damaged, "has no readable pages") }
     for index in 0..<document.pageCount { try body(PagedInput.page(index, of: document)) }
   }

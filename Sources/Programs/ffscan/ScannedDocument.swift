@@ -16,9 +16,8 @@ final class ScannedDocument {
   private lazy var drawn = try? DrawnText(input, passwords)
 
   init(_ input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
-    let password = Passphrase.opening(input, among: passwords)
-    read = try ReadDocument(input, password)
-    rendered = try RenderedDocument(input, password)
+    read = try ReadDocument.open(input, among: passwords)
+    rendered = try RenderedDocument.open(input, among: passwords)
     self.input = input
     self.passwords = passwords
   }
@@ -31,8 +30,7 @@ final class ScannedDocument {
     var text: [UInt8] = []
     try unsafe read.withText(ofPage: index) { (bytes) throws(JobFailure) in text = unsafe Array(bytes) }
     guard text.contains(where: { $0 > 0x20 }) else { return nil }
-    guard let drawn else { return text }
-    return try drawn.isPossible(onPage: index) ? text : nil
+    return (try? drawn?.isPossible(onPage: index)) ?? true ? text : nil
   }
 
   func recognize(

@@ -40,10 +40,11 @@ struct CompressedCopy {
   init(of file: PDFFile, _ coder: StreamCoder, to output: JobOutput) throws(JobFailure) {
     self.file = file
     self.coder = coder
-    let version = PackedWriter.version(file.version)
-    writer = try PackedWriter(PDFWriter(to: output, version: version, file.protection.get()), coder.deflate)
-    // The second flag says that changes invalidate a signature.
-    isSigned = file.root["/Perms"] != nil || (file.root["/AcroForm"]?["/SigFlags"]?.integer ?? 0) & 2 != 0
+    let packs = Conformance(of: file.root)?.allowsPacking ?? true
+    let version = packs ? PackedWriter.version(file.version) : file.version
+    writer = try PackedWriter(
+      PDFWriter(to: output, version: version, file.protection.get()), coder.deflate, packs: packs)
+    isSigned = file.isSigned
   }
 
   /// Writes the whole new document; stops early if it is signed.

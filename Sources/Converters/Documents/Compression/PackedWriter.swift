@@ -9,15 +9,20 @@ final class PackedWriter {
   private var waiting: [(number: Int, text: [UInt8])] = []
   private var waitingSize = 0
   private var packed: [Int: PDFWriter.Packing] = [:]
+  /// Whether the document may have object streams and a cross-reference stream.
+  private let packs: Bool
 
   /// The maximum number of objects per stream: readers decompress the stream for any of them.
   private static let mostTogether = 200
   private static let largest = 1 << 18
 
-  /// - Parameter writer: for a document of at least `version`; what it has written so far is not packed.
-  init(_ writer: PDFWriter, _ deflate: Deflate) {
+  /// - Parameters:
+  ///   - writer: for a document of at least `version`; what it has written so far is not packed.
+  ///   - packs: false to write all objects by themselves, and a cross-reference table, into a document of any version.
+  init(_ writer: PDFWriter, _ deflate: Deflate, packs: Bool = true) {
     self.writer = writer
     self.deflate = deflate
+    self.packs = packs
   }
 
   /// The given version, or the first one with object streams if that is later.
@@ -30,7 +35,7 @@ final class PackedWriter {
 
   /// Queues an object that is not a stream.
   func write(_ number: Int, _ text: [UInt8]) throws(JobFailure) {
-    guard writer.canPack else { return try writer.write(number, text) }
+    guard packs, writer.canPack else { return try writer.write(number, text) }
     waiting.append((number, text))
     waitingSize += text.count
     if waiting.count >= Self.mostTogether || waitingSize >= Self.largest { try pack() }
@@ -59,6 +64,7 @@ final class PackedWriter {
   /// - Parameter id: the document's first identifier; nil if it has none.
   func finish(catalog: Int, information: Int?, id: [UInt8]?) throws(JobFailure) {
     try pack()
+    guard packs else { return try writer.finish(catalog: catalog, information: information, id: id) }
     try writer.finish(catalog: catalog, information: information, id: id, packed) { [deflate] table, rowSize in
       let rows = Samples(width: rowSize, height: table.count / rowSize, bands: 1, bytes: table)
       return deflate.compress(rows.map { Prediction.applied(to: $0) } ?? [])

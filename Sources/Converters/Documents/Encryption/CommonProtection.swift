@@ -16,13 +16,15 @@ public struct CommonProtection {
   private var members: [Member] = []
   /// nil if no file is encrypted.
   private(set) var strictest: Protection?
+  /// Set if no single protection suits all files: they have different user passwords, or each permits what another
+  /// forbids.
+  public private(set) var conflict: JobFailure?
   /// As in `%PDF-1.7`.
   var version: String { strictest == nil ? "1.7" : "2.0" }
 
   public init() {}
 
-  /// Adds a file. Throws if no single protection suits all: if the files have different user passwords, or each permits
-  /// what another forbids.
+  /// Adds a file. Throws if it cannot be read.
   ///
   /// - Parameter passwords: candidates for opening the file.
   public mutating func add(_ input: JobInput, _ passwords: [[UInt8]], named name: String) throws(JobFailure) {
@@ -41,8 +43,9 @@ public struct CommonProtection {
     let isOneLock = members.allSatisfy { $0.password != nil && $0.password == members[0].password }
     let least = members.first { one in members.allSatisfy { one.permissions & ~$0.permissions == 0 } }
     guard isOneLock, let least else {
-      throw JobFailure(
-        .unsupported, "is protected in another way than \(members[0].name), and one document has one protection")
+      conflict = JobFailure(
+        .unsupported, "\(name) is protected in another way than \(members[0].name), and one document has one protection")
+      return
     }
     strictest = least.protection
   }

@@ -10,12 +10,15 @@ internal import Pixels
   let bytes: UnsafeRawBufferPointer
   /// Whether only attached files are encrypted.
   let hidesFiles: Bool
+  /// The page objects, in file order.
+  let pages: [PDFObject.ID]
 
   /// Larger documents are not copied, in bytes.
   private static let largest = 1 << 30
   private static let largestStream = 1 << 26
 
-  /// nil if there is no catalog, or the document is too large; also if it is locked and really encrypted.
+  /// Returns `nil` if there is neither a catalog nor a page, or the document is too large; also if it is locked and
+  /// really encrypted.
   init?(of source: UnsafeRawBufferPointer, isLocked: Bool) {
     guard source.count <= Self.largest else { return nil }
     let mark = Array("%PDF-".utf8)
@@ -24,12 +27,14 @@ internal import Pixels
     scan.run()
     // An object stream of an encrypted document cannot be read without its key.
     if scan.encryption == nil { scan.unpack(atMost: Self.largestStream) }
-    guard let root = scan.root else { return nil }
+    pages = scan.pages
+    let root = scan.root
+    if root == nil, pages.isEmpty { return nil }
     hidesFiles = scan.encryption.map(Self.isForFilesOnly) ?? false
     if isLocked, !hidesFiles { return nil }
-    let entries = "/Root \(root.number) \(root.generation) R" + scan.trailer(withEncryption: !hidesFiles)
+    let entries = scan.trailer(withEncryption: !hidesFiles)
     let size = source.count - start
-    let table = Self.table(scan.places, entries, at: size)
+    let table = Self.table(scan.places, root: root, entries, at: size)
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: size + table.count, alignment: 1)
     unsafe copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start...]))
     unsafe UnsafeMutableRawBufferPointer(rebasing: copy[size...]).copyBytes(from: table)
@@ -44,10 +49,19 @@ internal import Pixels
       && ["/StmF", "/StrF"].allSatisfy { encryption.value(of: $0)?.elementsEqual("/Identity".utf8) ?? true }
   }
 
-  /// A cross-reference stream (ISO 32000-1, 7.5.8).
-  private static func table(_ places: [Int32: RecoveryScan.Place], _ entries: String, at end: Int) -> [UInt8] {
+  /// A cross-reference stream (ISO 32000-1, 7.5.8), and before it a catalog for a document without one.
+  private static func table(
+    _ places: [Int32: RecoveryScan.Place], root: PDFObject.ID?, _ entries: String, at end: Int
+  ) -> [UInt8] {
+    var places = places
+    var catalog = "\n"
+    let root = root ?? PDFObject.ID(number: (places.keys.max() ?? 0) + 1, generation: 0)
+    if places[root.number] == nil {
+      places[root.number] = .byte(end + 1, generation: 0)
+      catalog += "\(root.number) 0 obj\n<< /Type /Catalog >>\nendobj\n"
+    }
     let own = (places.keys.max() ?? 0) + 1
-    let start = end + 1
+    let start = end + catalog.utf8.count
     var rows: [UInt8] = []
     var runs: [(first: Int32, count: Int)] = []
     for number in places.keys.sorted() + [own] {
@@ -64,9 +78,9 @@ internal import Pixels
     }
     let index = runs.map { "\($0.first) \($0.count)" }.joined(separator: " ")
     let head = """
-
-      \(own) 0 obj
-      << /Type /XRef /Size \(own + 1) /W [1 4 2] /Index [\(index)] /Length \(rows.count) \(entries) >>
+      \(catalog)\(own) 0 obj
+      << /Type /XRef /Size \(own + 1) /W [1 4 2] /Index [\(index)] /Length \(rows.count) \
+      /Root \(root.number) \(root.generation) R\(entries) >>
       stream
 
       """

@@ -12,7 +12,13 @@ internal import Pixels
   private(set) var encryption: ObjectText?
   /// The last complete trailer.
   private var trailer: ObjectText?
+  /// The last catalog.
   private var catalog: PDFObject.ID?
+  /// The numbers of all objects that are catalogs.
+  private var catalogs: Set<Int32> = []
+  /// The page objects, in the order in which each is first found.
+  private(set) var pages: [PDFObject.ID] = []
+  private var knownPages: Set<Int32> = []
   /// In file order.
   private var objectStreams: [(number: Int32, dictionary: ObjectText, start: Int)] = []
   private var encryptions: [PDFObject.ID: ObjectText] = [:]
@@ -20,6 +26,8 @@ internal import Pixels
 
   /// More objects were not written by any program.
   private static let mostObjects = 1 << 22
+  /// The largest number of an object. Readers need not know larger ones than 8388607.
+  private static let largestNumber: Int32 = 1 << 24
   /// A longer dictionary is ignored, in bytes.
   private static let longestDictionary = 1 << 16
   private static let deepest = 64
@@ -49,14 +57,15 @@ internal import Pixels
   }
 
   var root: PDFObject.ID? {
-    if let root = trailer?.reference(for: "/Root"), places[root.number] != nil { return root }
-    return catalog
+    guard let root = trailer?.reference(for: "/Root"), places[root.number] != nil else { return catalog }
+    return catalogs.contains(root.number) ? root : catalog ?? root
   }
 
   /// The other entries of the trailer.
   func trailer(withEncryption: Bool) -> String {
     var text = ""
-    for key in ["/Info", "/ID"] + (withEncryption ? ["/Encrypt"] : []) {
+    // What is not a dictionary cannot be how the document is encrypted.
+    for key in ["/Info", "/ID"] + (withEncryption && encryption != nil ? ["/Encrypt"] : []) {
       if let value = trailer?.value(of: key) { text += " \(key) " + String(decoding: value, as: UTF8.self) }
     }
     if trailer == nil, withEncryption, let id = encryptions.keys.first { text += " /Encrypt \(id.number) 0 R" }
@@ -73,16 +82,17 @@ internal import Pixels
       let words = data[..<first].split { $0 <= 0x20 }.prefix(2 * max(0, min(count, Self.mostObjects)))
         .map { Int(String(decoding: $0, as: UTF8.self)) }
       for index in stride(from: 0, to: words.count - 1, by: 2) {
-        guard let own = words[index].flatMap({ Int32(exactly: $0) }), own > 0, places.count < Self.mostObjects,
+        guard let own = words[index].flatMap({ Int32(exactly: $0) }),
+          (1...Self.largestNumber).contains(own), places.count < Self.mostObjects,
           index / 2 <= Int(UInt16.max), let offset = words[index + 1], offset >= 0, offset <= data.count - first
         else { continue }
         // An object after the stream in the file is newer.
         if case .byte(let place, _)? = places[own], place > start { continue }
         places[own] = .packed(in: number, index: index / 2)
-        let text = data[(first + offset)...].prefix(400)
-        if text.starts(with: "<<".utf8), Self.type(ObjectText(Array(text)), is: "/Catalog") {
-          catalog = PDFObject.ID(number: own, generation: 0)
-        }
+        let next = index + 3 < words.count ? words[index + 3] ?? 0 : 0
+        let end = next > offset && next <= data.count - first ? first + next : data.count
+        let text = data[(first + offset)..<end].prefix(Self.longestDictionary)
+        if text.starts(with: "<<".utf8) { note(ObjectText(Array(text)), PDFObject.ID(number: own, generation: 0)) }
       }
     }
   }
@@ -93,12 +103,13 @@ internal import Pixels
   private mutating func takeObject(_ word: Int) -> Int {
     var at = word
     guard let generation = number(before: &at), let number = number(before: &at), number > 0,
-      places.count < Self.mostObjects, let own = Int32(exactly: number), let generation = Int32(exactly: generation)
+      places.count < Self.mostObjects, let own = Int32(exactly: number), own <= Self.largestNumber,
+      let generation = Int32(exactly: generation)
     else { return word + 3 }
     let id = PDFObject.ID(number: own, generation: generation)
     places[own] = .byte(at, generation: generation)
     guard let text = dictionary(from: word + 3) else { return word + 3 }
-    if Self.type(text, is: "/Catalog") { catalog = id }
+    note(text, id)
     if text.value(of: "/O") != nil, text.value(of: "/U") != nil, text.value(of: "/Filter") != nil,
       text.value(of: "/V") != nil
     {
@@ -109,6 +120,16 @@ internal import Pixels
       objectStreams.append((own, text, start))
     }
     return word + 3
+  }
+
+  /// Notes an object that is a catalog or a page.
+  private mutating func note(_ text: ObjectText, _ id: PDFObject.ID) {
+    if Self.type(text, is: "/Catalog") {
+      catalog = id
+      catalogs.insert(id.number)
+    } else if Self.type(text, is: "/Page"), knownPages.insert(id.number).inserted {
+      pages.append(id)
+    }
   }
 
   private mutating func take(trailer text: ObjectText) {

@@ -1,0 +1,38 @@
+internal import Catalogue
+public import WorkerKit
+
+/// A copy in memory of all pages of a damaged document, for readers that find fewer by themselves.
+@safe public final class RepairedDocument {
+  private final class Memory: DocumentSink {
+    var bytes: [UInt8] = []
+
+    func write(_ more: RawSpan) throws(JobFailure) {
+      guard bytes.count + more.byteCount <= RepairedDocument.largest else {
+        throw JobFailure(.limit, "is damaged, and too large to be repaired")
+      }
+      unsafe more.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    func truncate(to size: Int) { bytes.removeLast(bytes.count - size) }
+    func reasonForFailure() {}
+  }
+
+  /// The maximum size, in bytes.
+  fileprivate static let largest = 1 << 30
+
+  /// The copy. Valid as long as this object.
+  public let bytes: UnsafeRawBufferPointer
+
+  /// Opened by the same passwords as the original. Throws if no page is found.
+  ///
+  /// - Parameter passwords: candidates for opening the document.
+  public init(of input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
+    let memory = Memory()
+    try PagedDocument(input, passwords).writeAll(to: memory)
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.bytes.count, alignment: 1)
+    unsafe copy.copyBytes(from: memory.bytes)
+    unsafe bytes = UnsafeRawBufferPointer(copy)
+  }
+
+  deinit { unsafe bytes.deallocate() }
+}
