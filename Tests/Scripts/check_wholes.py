@@ -63,11 +63,11 @@ def whole(name):
 class Made:
     """A document that ffconvert made, by qpdf's idea of its objects."""
 
-    def __init__(self, data, recipe):
+    def __init__(self, data, recipe, remark=""):
         plain, self.path = f"{folder.name}/plain.pdf", f"{folder.name}/made.pdf"
         Path(plain).write_bytes(data)
         failure, _, reason, made = worker.ask(plain, recipe)
-        expect(recipe, (failure, reason), (0, ""))
+        expect(recipe, (failure, reason), (0, remark))
         Path(self.path).write_bytes(made)
         expect(f"check of {recipe}", subprocess.run(["qpdf", "--check", self.path], capture_output=True).returncode, 0)
         told = subprocess.run(["qpdf", "--json=2", self.path], capture_output=True, check=True)
@@ -149,15 +149,114 @@ for name in "many.pdf", "secret.pdf", "hybrid.pdf":
     Made(source, "pages 2")
     expect(f"{name} made again", Path(made.path).read_bytes() == again, True)
 
+# What claims to be PDF/A or PDF/UA is so as a page and smaller, or does not claim it any more.
+def archival(part, level, kind=b"element", profile=b"profile", elements=12, parents=True):
+    """Two pages, the first of which has structure elements; colors are those of an output intent."""
+    claims = {
+        b"element": b"<pdfaid:part>%s</pdfaid:part>\n<pdfaid:conformance>%s</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>",
+        b"attribute": b"<rdf:Description pdfaid:part='%s' pdfaid:conformance = \"%s\" pdfuaid:part=\"1\"/>"}[kind] % (part, level)
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 100]%s/Contents 5 0 R>>"
+    numbers = b" ".join(b"%d 0 R" % (10 + number) for number in range(elements))
+    return document([
+        b"<</Type/Catalog/Pages 2 0 R/Lang(en)/MarkInfo<</Marked true>>/StructTreeRoot 6 0 R/Metadata 7 0 R/OutputIntents[8 0 R]"
+        b"/ViewerPreferences<</DisplayDocTitle true/Direction/R2L/PrintPageRange[1 2]>>/URI<</Base(http://example.org/)>>"
+        b"/PageLayout/TwoPageLeft>>",
+        b"<</Type/Pages/Count 2/Kids[3 0 R 4 0 R]>>", page % b"/StructParents 0", page % b"",
+        stream(b"", b"/P<</MCID 0>>BDC 0 0 0 1 k 0 0 50 50 re f EMC" + b" " * 200),
+        b"<</Type/StructTreeRoot/K[%s]%s>>" % (numbers, b"/ParentTree<</Nums[0[%s]]>>" % numbers if parents else b""),
+        stream(b"/Type/Metadata/Subtype/XML", b"<?xpacket begin?><x:xmpmeta>%s</x:xmpmeta>" % claims),
+        b"<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(Paper)/DestOutputProfile 9 0 R>>",
+        stream(b"/N 4", profile * 20)] + [
+        b"<</Type/StructElem/S/P/P 6 0 R/Pg 3 0 R/K %d>>" % number for number in range(elements)])
+
+
+def metadata(made):
+    number = made.catalog["/Metadata"].split()[0]
+    return subprocess.run(["qpdf", f"--show-object={number}", "--filtered-stream-data", made.path], capture_output=True).stdout
+
+
+for recipe in "pages 1", "pages 2", "pages 2-1", "compressed 150dpi.q60":
+    for part, level in (b"1", b"A"), (b"2", b"A"), (b"3", b"U"):
+        source = archival(part, level)
+        made = Made(source, recipe)
+        what = f"{recipe} of PDF/A-{(part + level).decode()}"
+        intent, = made.value(made.catalog["/OutputIntents"])
+        expect(f"intent of {what}", made.follow(intent, "/DestOutputProfile")["/N"], 4)
+        expect(f"claim of {what}", [word in metadata(made) for word in (
+            b"part>%s<" % part, b"conformance>%s<" % level, b"<pdfuaid:part>1<")], [True] * 3)
+        expect(f"structure of {what}", made.follow(made.catalog, "/StructTreeRoot")["/Type"], "/StructTreeRoot")
+        expect(f"marks of {what}", made.follow(made.catalog, "/MarkInfo"), {"/Marked": True})
+        expect(f"language of {what}", made.catalog["/Lang"], "u:en")
+        preferences = {"/DisplayDocTitle": True, "/Direction": "/R2L"} | (
+            {"/PrintPageRange": [1, 2]} if recipe.startswith("compressed") else {})
+        expect(f"preferences of {what}", made.follow(made.catalog, "/ViewerPreferences"), preferences)
+        expect(f"layout of {what}", made.catalog["/PageLayout"], "/TwoPageLeft")
+        expect(f"links of {what}", made.follow(made.catalog, "/URI"), {"/Base": "u:http://example.org/"})
+        # PDF/A-1 has no object streams and no cross-reference streams; in all parts there is an identifier.
+        packed = b"/ObjStm" in Path(made.path).read_bytes(), b"/XRef" in Path(made.path).read_bytes()
+        expect(f"packing of {what}", packed, (False, False) if part == b"1" or recipe == "pages 2" else (True, True))
+        expect(f"identifier of {what}", len(made.trailer["/ID"]), 2)
+        expect(f"encryption of {what}", "/Encrypt" in made.trailer, False)
+# A structure that cannot be copied takes the claims with it that need it.
+for kind in b"element", b"attribute":
+    made = Made(archival(b"2", b"A", kind, parents=False), "pages 1")
+    expect("no structure", "/StructTreeRoot" in made.catalog, False)
+    told = metadata(made)
+    expect(f"lower level, by {kind}", (b"2" in told, b'"B"' in told or b">B<" in told, b"A" in told, b"pdfuaid" in told), (True, True, False, False))
+
+# Merged documents have the output intents that all of their files have, and claim nothing.
+def bundle(files):
+    members = b"".join(
+        struct.pack("<QQ", len(data), len(name.encode())) + name.encode() for name, data in files.items())
+    return struct.pack("<Q", len(members) + 8) + members + b"".join(files.values())
+
+
+alike = Made(bundle({"a.pdf": archival(b"1", b"A"), "b.pdf": archival(b"3", b"U", elements=3)}), "merged")
+expect("common intents", [alike.follow(item, "/DestOutputProfile")["/N"] for item in alike.catalog["/OutputIntents"]], [4])
+expect("one profile", sum(item.get("stream", {}).get("dict", {}).get("/N") == 4 for item in alike.objects.values()), 1)
+expect("no claim", "/Metadata" in alike.catalog, False)
+for other in archival(b"1", b"A", profile=b"another"), whole(b"one"):
+    expect("different intents", "/OutputIntents" in Made(bundle({"a.pdf": archival(b"1", b"A"), "b.pdf": other}), "merged").catalog, False)
+
+# A file that cannot be read is a page of a merged document that says so.
+files = {"a.pdf": whole(b"one"), "b \u00fc.png": b"\x89PNG broken", "c.pdf": b"%PDF-1.4 broken", "empty.pdf": b"", "d.pdf": whole(b"two")}
+reason = "has a page that says why in place of a file that cannot be read: b \u00fc.png is no image of a kind that is known here (and 2 more)"
+made = Made(bundle(files), "merged", reason)
+text = subprocess.run(["pdftotext", made.path, "-"], capture_output=True, text=True).stdout
+expect("names of lost files", [name in text for name in ("b \u00fc.png", "c.pdf", "empty.pdf")], [True] * 3)
+expect("reasons", "This file is empty." in text, True)
+expect("pages beside lost files", made.follow(made.catalog, "/Pages")["/Count"], 9)
+first = made.follow(made.catalog, "/Outlines")["/First"]
+titles = []
+while first:
+    titles.append(made.value(first)["/Title"][2:])
+    first = made.value(first).get("/Next")
+expect("outline beside lost files", titles, list(files))
+Path(f"{folder.name}/lost").write_bytes(bundle({"x.pdf": b"%PDF-1.4 broken", "y.png": b"broken"}))
+expect("nothing but lost files", worker.ask(f"{folder.name}/lost", "merged")[0], 1)
+# Of a damaged one, the pages that can be read.
+Path(f"{folder.name}/halves").write_bytes(bundle({"a.pdf": whole(b"one").replace(b"\n4 0 obj", b"\n4 0 xxx"), "b.pdf": whole(b"two")}))
+failure, _, reason, _ = worker.ask(f"{folder.name}/halves", "merged")
+expect("a lost page", (failure, reason), (0, "lacks a page of a.pdf, which is damaged"))
+
+# A document that says that it has signatures, and no more, is not changed.
+for flags, fields in (1, b""), (2, b""), (3, b""), (0, b"17 0 R"):
+    signed = document([
+        b"<</Type/Catalog/Pages 2 0 R/AcroForm<</SigFlags %d/Fields[%s]>>>>" % (flags, fields.replace(b"17", b"5")),
+        b"<</Type/Pages/Count 1/Kids[3 0 R]>>", b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>",
+        stream(b"", b" " * 5000), b"<</FT/Sig/T(s)/V<</Type/Sig>>>>"])
+    Path(f"{folder.name}/signed.pdf").write_bytes(signed)
+    failure, _, reason, made = worker.ask(f"{folder.name}/signed.pdf", "compressed 150dpi.q60")
+    expect(f"signed by {flags} {fields}", (failure, reason, made == signed), (
+        0, "is not changed: it is signed, and the signature is for these bytes", True))
+
 # In another order, each page has its own label.
 made = Made(whole(b"one"), "pages 3,1-2")
 labels = made.follow(made.catalog, "/PageLabels", "/Nums")
 expect("labels", labels, [0, {"/P": "u:A-", "/S": "/D", "/St": 6}, 1, {"/S": "/r", "/St": 1}, 2, {"/P": "u:A-", "/S": "/D", "/St": 5}])
 
 # Two of them are merged, with both outlines, labels and attachments.
-files = {"a.pdf": whole(b"one"), "b.pdf": whole(b"two")}
-members = b"".join(struct.pack("<QQ", len(data), len(name)) + name.encode() for name, data in files.items())
-made = Made(struct.pack("<Q", len(members) + 8) + members + b"".join(files.values()), "merged")
+made = Made(bundle({"a.pdf": whole(b"one"), "b.pdf": whole(b"two")}), "merged")
 
 
 def outline(item):
@@ -196,7 +295,25 @@ for data in sound, Path(packed).read_bytes():
         expect(f"page 3 of {part} %", worker.ask(f"{folder.name}/cut.pdf", "pages 3")[0], 0)
 circle = sound.replace(b"/Kids[3 0 R 4 0 R 5 0 R]", b"/Kids[3 0 R 2 0 R 5 0 R]")
 Path(f"{folder.name}/circle.pdf").write_bytes(circle[:-40])
-expect("pages of a circle", [worker.ask(f"{folder.name}/circle.pdf", f"pages {page}")[0] for page in (1, 2, 3)], [0, 1, 0])
+expect("pages of a circle", worker.ask(f"{folder.name}/circle.pdf")[:2], (0, 2))
+expect("each of them", [worker.ask(f"{folder.name}/circle.pdf", f"pages {page}")[0] for page in (1, 2, 3)], [0, 0, 6])
+
+# Without a tree that leads to them, pages are found by their type; all views agree that there are some.
+lost = sound.replace(b"/Kids[3 0 R 4 0 R 5 0 R]", b"/Kids[8 0 R 8 0 R 8 0 R]")
+for name, data in {
+    "no pages": lost,
+    "no tree": sound.replace(b"/Type/Catalog/Pages 2 0 R", b"/Type/Catalog/Pagex 2 0 R"),
+    "no catalog": sound.replace(b"/Type/Catalog/Pages 2 0 R", b"/Typx/Catalog/Pages 2 0 R").replace(b"/Root 1 0 R", b"/Root 91 0 R"),
+    "numbers instead of pages": sound.replace(b"/Kids[3 0 R 4 0 R 5 0 R]", b"/Kids[3 0   4 0   5 0  ]"),
+    "no dictionary of encryption": sound.replace(b"/Info 17 0 R", b"/Encrypt(none)"),
+    "a number beyond all": lost + b"\n2147483647 0 obj\n<<>>\nendobj\n"}.items():
+    path = f"{folder.name}/lost.pdf"
+    Path(path).write_bytes(data)
+    expect(f"pages with {name}", worker.ask(path)[:2], (0, 3))
+    for recipe in "pages 3", "text", "png 10px", "reflowed", "compressed 150dpi.q60":
+        expect(f"{recipe} with {name}", worker.ask(path, recipe)[0], 0)
+    Path(path).write_bytes(bundle({"a.pdf": data}))
+    expect(f"merged with {name}", worker.ask(path, "merged")[0], 0)
 
 # If only attached files are encrypted, the pages are readable.
 locked = f"{folder.name}/locked.pdf"

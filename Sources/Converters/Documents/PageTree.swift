@@ -109,9 +109,10 @@ struct PageTree {
     var seen: Set<PDFObject.ID> = []
     var waiting: [(id: PDFObject.ID, above: [ObjectText])] = [(top, [])]
     while let (id, above) = waiting.popLast(), pages.count < PageTree.mostWalked {
-      let text = objects.object(id).text
       guard seen.insert(id).inserted else { continue }
-      guard text.isDictionary, above.count < PageTree.deepest else {
+      let object = objects.object(id)
+      let text = object.text
+      guard text.isDictionary, object.kind != .stream, above.count < PageTree.deepest else {
         pages.append(nil)
         continue
       }

@@ -18,3 +18,16 @@ public struct Box: Hashable, Sendable {
     }
   }
 }
+
+extension Box {
+  /// The edges around points, within a picture of a size.
+  static func around(_ points: [Point], within size: (width: Int, height: Int)) -> Box {
+    func span(_ values: [Double], _ most: Int) -> (Int, Int) {
+      func bounded(_ value: Double) -> Int { Int(min(max(0, value.rounded()), Double(most))) }
+      return (bounded(values.min() ?? 0), bounded(values.max() ?? 0))
+    }
+    let (left, right) = span(points.map(\.x).filter(\.isFinite), size.width)
+    let (top, bottom) = span(points.map(\.y).filter(\.isFinite), size.height)
+    return Box(left: left, top: top, right: right, bottom: bottom)
+  }
+}

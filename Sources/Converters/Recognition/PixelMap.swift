@@ -22,13 +22,6 @@ struct PixelMap {
   func edges(around box: Box, within size: (width: Int, height: Int)) -> Box {
     let corners = [(box.left, box.top), (box.right, box.top), (box.left, box.bottom), (box.right, box.bottom)]
       .map { self(Point(x: Double($0.0), y: Double($0.1))) }
-    func span(_ values: [Double], _ most: Int) -> (Int, Int) {
-      let low = Int((values.min() ?? 0).rounded())
-      let high = Int((values.max() ?? 0).rounded())
-      return (max(0, min(low, most)), max(0, min(high, most)))
-    }
-    let (left, right) = span(corners.map(\.x), size.width)
-    let (top, bottom) = span(corners.map(\.y), size.height)
-    return Box(left: left, top: top, right: right, bottom: bottom)
+    return .around(corners, within: size)
   }
 }

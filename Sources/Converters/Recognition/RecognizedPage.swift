@@ -32,6 +32,42 @@ public struct RecognizedPage: Sendable {
   public var words: [Word] { lines.flatMap(\.words) }
   public var lines: [Line] { blocks.flatMap(\.paragraphs).flatMap(\.lines) }
 
+  /// The number of letters, and their mean confidence, from 0 to 100; 0 without any.
+  public var certainty: (letters: Int, mean: Double) {
+    var (sum, count) = (0.0, 0)
+    for word in words {
+      let letters = word.text.unicodeScalars.count
+      sum += Double(letters) * Double(word.confidence)
+      count += letters
+    }
+    return (count, count > 0 ? sum / Double(count) : 0)
+  }
+
+  /// The text with its words where they are in another picture.
+  ///
+  /// - Parameter map: from the pixels of this page to those of the picture.
+  public func placed(in width: Int, _ height: Int, density: Double, by map: (Point) -> Point) -> RecognizedPage {
+    func placed(_ word: Word) -> Word {
+      let (start, end) = (map(word.start), map(word.end))
+      let rise = map(word.start + word.rise) - start
+      let (left, top, right, bottom) = (
+        Double(word.box.left), Double(word.box.top), Double(word.box.right), Double(word.box.bottom)
+      )
+      let corners = [(left, top), (right, top), (left, bottom), (right, bottom)].map { map(Point(x: $0.0, y: $0.1)) }
+      return Word(
+        text: word.text, box: .around(corners, within: (width, height)), start: start, end: end, rise: rise,
+        confidence: word.confidence, language: word.language)
+    }
+    return RecognizedPage(
+      width: width, height: height, density: density,
+      blocks: blocks.map { block in
+        Block(
+          paragraphs: block.paragraphs.map { paragraph in
+            Paragraph(lines: paragraph.lines.map { Line(text: $0.text, words: $0.words.map(placed)) })
+          })
+      })
+  }
+
   /// As one reads it: lines by line feeds, paragraphs by an empty line between them.
   public var text: String {
     blocks.flatMap(\.paragraphs).map { $0.lines.map { $0.text + "\n" }.joined() }.joined(separator: "\n")

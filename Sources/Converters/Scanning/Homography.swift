@@ -1,5 +1,5 @@
 /// The projection of a rectangle to a quadrilateral.
-struct Homography {
+public struct Homography: Sendable {
   private let (a, b, c, d, e, f, g, h): (Double, Double, Double, Double, Double, Double, Double, Double)
 
   /// From a rectangle with its top left at the origin. nil if the corners lie on a line.
@@ -16,7 +16,7 @@ struct Homography {
   }
 
   /// Where a point of the rectangle is.
-  func image(of x: Double, _ y: Double) -> Point {
+  public func image(of x: Double, _ y: Double) -> Point {
     let depth = g * x + h * y + 1
     return Point((a * x + b * y + c) / depth, (d * x + e * y + f) / depth)
   }

@@ -17,13 +17,17 @@ public enum PageCleaner {
     guard photo.bands == 1 || photo.bands == 3 else { throw unsupported(photo) }
     guard let quadrilateral else {
       let shape = PaperShape(wholeWidth: photo.width, height: photo.height)
-      return try filtered(photo, dotsPerInch: shape.dotsPerInch, filter, isCut: false)
+      return try filtered(photo, dotsPerInch: shape.dotsPerInch, filter, cutBy: nil)
     }
     let shape = PaperShape(of: quadrilateral, in: (photo.width, photo.height))
-    guard let page = StraightPage.cut(quadrilateral, from: photo, shape.width, shape.height) else {
+    guard
+      let projection = Homography(
+        fromWidth: Double(shape.width), height: Double(shape.height), to: quadrilateral),
+      let page = StraightPage.cut(by: projection, from: photo, shape.width, shape.height)
+    else {
       throw JobFailure(.limit, "has a page that cannot be straightened")
     }
-    return try filtered(page, dotsPerInch: shape.dotsPerInch, filter, isCut: true)
+    return try filtered(page, dotsPerInch: shape.dotsPerInch, filter, cutBy: projection)
   }
 
   /// By how much lines of text are turned in a page that is a scan already, in degrees, clockwise; nil if there is too
@@ -46,13 +50,14 @@ public enum PageCleaner {
     JobFailure(.unsupported, "has \(page.bands) channels, and only gray and RGB images can be cleaned")
   }
 
-  /// - Parameter isCut: whether the page's margins can show a bit of what it lay on.
+  /// - Parameter projection: to the photo that the page was cut out of, so that its margins can show a bit of what it
+  ///   lay on. Nil for a whole photo.
   private static func filtered(
-    _ page: Samples, dotsPerInch: Double, _ filter: ScanFilter, isCut: Bool
+    _ page: Samples, dotsPerInch: Double, _ filter: ScanFilter, cutBy projection: Homography?
   ) throws(JobFailure) -> CleanPage {
     func made(_ samples: Samples?, _ bilevel: Bilevel? = nil) throws(JobFailure) -> CleanPage {
       guard let samples else { throw JobFailure(.limit, "has a page that is too large") }
-      return CleanPage(samples: samples, bilevel: bilevel, dotsPerInch: dotsPerInch)
+      return CleanPage(samples: samples, bilevel: bilevel, dotsPerInch: dotsPerInch, projection: projection)
     }
     if filter == .photo { return try made(page) }
     let light = PageLight(page, dotsPerInch: dotsPerInch)
@@ -60,7 +65,7 @@ public enum PageCleaner {
     guard let evened = isColoured ? EvenedPage.colours(page, light) : EvenedPage.grays(page, light) else {
       return try made(nil)
     }
-    let clean = isCut ? Margins.cleaned(evened, dotsPerInch: dotsPerInch) : evened
+    let clean = projection != nil ? Margins.cleaned(evened, dotsPerInch: dotsPerInch) : evened
     let tones = Tones(stretching: clean.histogram)
     switch filter {
     case .photo, .colour, .gray: return try made(clean.toned(tones.table))

@@ -35,6 +35,22 @@ public struct Quadrilateral: Sendable, Equatable {
     Quadrilateral(sorted: corners.map { $0 * factor })
   }
 
+  /// Whether it is nearly all of a photo of a size, so that there is nothing to straighten.
+  ///
+  /// - Parameter margin: the maximum distance of its corners from the photo's, as a share of the longer side.
+  public func isWhole(of width: Int, _ height: Int, within margin: Double = 0.03) -> Bool {
+    let ends = [(0, 0), (width, 0), (width, height), (0, height)].map { Point(Double($0.0), Double($0.1)) }
+    return zip(corners, ends).allSatisfy { ($0 - $1).length <= margin * Double(max(width, height)) }
+  }
+
+  /// Whether its sides are parallel to the photo's, within 3 degrees.
+  public var isLevel: Bool {
+    (0..<4).allSatisfy { index in
+      let side = corners[(index + 1) % 4] - corners[index]
+      return min(abs(side.x), abs(side.y)) <= 0.052 * side.length
+    }
+  }
+
   var centre: Point { (corners[0] + corners[1] + corners[2] + corners[3]) * 0.25 }
 
   /// Whether a point is inside, or at most this far outside.

@@ -11,11 +11,9 @@ enum StraightPage {
   /// Far outside any photo.
   private static let farthest = Double(1 << 40)
 
-  /// nil if the page is degenerate, or too large. O(pixels of the result).
-  static func cut(_ page: Quadrilateral, from photo: Samples, _ width: Int, _ height: Int) -> Samples? {
-    guard let projection = Homography(fromWidth: Double(width), height: Double(height), to: page),
-      width > 0, height > 0, width * height <= Samples.limit / photo.bands
-    else { return nil }
+  /// Returns `nil` if the page is too large. O(pixels of the result).
+  static func cut(by projection: Homography, from photo: Samples, _ width: Int, _ height: Int) -> Samples? {
+    guard width > 0, height > 0, width * height <= Samples.limit / photo.bands else { return nil }
     return cut(photo, width, height) { projection.image(of: $0, $1) }
   }
 

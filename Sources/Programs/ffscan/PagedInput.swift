@@ -20,12 +20,8 @@ struct PagedInput {
   }
 
   /// Calls `body` with each page, one at a time in memory.
-  ///
-  /// - Parameter isGray: whether an image's colours are wanted as gray.
-  func forEachPage(
-    inGray isGray: Bool = false, _ body: (PagePixels) throws(JobFailure) -> Void
-  ) throws(JobFailure) {
-    guard input.isPDF else { return try PagePixels.forEach(of: input, inGray: isGray, body) }
+  func forEachPage(_ body: (PagePixels) throws(JobFailure) -> Void) throws(JobFailure) {
+    guard input.isPDF else { return try PagePixels.forEach(of: input, body) }
     let document = try RenderedDocument.open(input, among: passwords)
     guard document.pageCount > 0 else { throw JobFailure(.damaged, "has no readable pages") }
     for index in 0..<document.pageCount { try body(PagedInput.page(index, of: document)) }

@@ -15,38 +15,37 @@ struct ReadingHandler: JobHandler {
 
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     guard let languages = recipe.arguments.flatMap({ ReadingLanguages($0[...]) }) else { throw .unknown }
+    var reader = PageReader(recognizer, languages)
     switch recipe.verb {
     case "hocr":
       var pages = HOCR()
       try output.write(pages.head)
-      try forEachPage(of: order, languages) { (page) throws(JobFailure) in try output.write(pages.page(page)) }
+      try forEachPage(of: order, &reader) { (page) throws(JobFailure) in try output.write(pages.page(page)) }
       try output.write(pages.tail)
     case "tsv":
       var table = WordTable()
       try output.write(table.head)
-      try forEachPage(of: order, languages) { (page) throws(JobFailure) in try output.write(table.page(page)) }
-    default: return try writeText(of: order, languages, to: output)
+      try forEachPage(of: order, &reader) { (page) throws(JobFailure) in try output.write(table.page(page)) }
+    default: return try writeText(of: order, &reader, to: output)
     }
-    return ""
+    return reader.remark
   }
 
   private func forEachPage(
-    of order: JobOrder, _ languages: ReadingLanguages, _ body: (RecognizedPage) throws(JobFailure) -> Void
+    of order: JobOrder, _ reader: inout PageReader, _ body: (RecognizedPage) throws(JobFailure) -> Void
   ) throws(JobFailure) {
-    try PagedInput(order).forEachPage(inGray: true) { (page) throws(JobFailure) in
-      try body(recognizer.recognize(page.samples, density: page.density, in: languages))
-    }
+    try PagedInput(order).forEachPage { (page) throws(JobFailure) in try body(reader.read(page)) }
   }
 
   /// Writes each page's own text, or what is recognised of one that has none; each is ended by a form feed. Returns the
   /// job's remark.
   private func writeText(
-    of order: JobOrder, _ languages: ReadingLanguages, to output: JobOutput
+    of order: JobOrder, _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) -> String {
     let input = try order.input()
     guard input.isPDF else {
-      try forEachPage(of: order, languages) { (page) throws(JobFailure) in try output.write(page.text + "\u{C}") }
-      return ""
+      try forEachPage(of: order, &reader) { (page) throws(JobFailure) in try output.write(page.text + "\u{C}") }
+      return reader.remark
     }
     let document = try ScannedDocument(input, order.job.passwords)
     guard document.pageCount > 0 else { throw JobFailure(.damaged, "has no readable pages") }
@@ -59,7 +58,7 @@ struct ReadingHandler: JobHandler {
         continue
       }
       do throws(JobFailure) {
-        try output.write(document.recognize(index, languages, recognizer).text + "\u{C}")
+        try output.write(reader.read(document.picture(ofPage: index)).text + "\u{C}")
       } catch {
         // Without a language's data there is still the text that some pages have.
         guard error.failure == .unsupported else { throw error }
@@ -68,7 +67,7 @@ struct ReadingHandler: JobHandler {
       }
     }
     guard hasText || remark.isEmpty else { throw JobFailure(.unsupported, remark) }
-    return remark
+    return remark.isEmpty ? reader.remark : remark
   }
 }
 

@@ -1,8 +1,6 @@
-internal import Catalogue
 internal import Documents
 internal import Images
 internal import Pixels
-internal import Recognition
 internal import Rendering
 internal import WorkerKit
 
@@ -33,10 +31,6 @@ final class ScannedDocument {
     return (try? drawn?.isPossible(onPage: index)) ?? true ? text : nil
   }
 
-  func recognize(
-    _ index: Int, _ languages: ReadingLanguages, _ recognizer: Recognizer
-  ) throws(JobFailure) -> RecognizedPage {
-    let page = try PagedInput.page(index, of: rendered)
-    return try recognizer.recognize(page.samples, density: page.density, in: languages)
-  }
+  /// A page as it is shown.
+  func picture(ofPage index: Int) throws(JobFailure) -> PagePixels { try PagedInput.page(index, of: rendered) }
 }

@@ -14,11 +14,15 @@ struct SearchableHandler: JobHandler {
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     guard let languages = recipe.arguments.flatMap({ ReadingLanguages($0[...]) }) else { throw .unknown }
     let input = try order.input()
+    var reader = PageReader(recognizer, languages)
     guard input.isPDF else {
-      try write(input, languages, to: output)
-      return ""
+      try write(input, &reader, to: output)
+      return reader.remark
     }
-    do throws(JobFailure) { return try write(input, order.job.passwords, languages, to: output) } catch {
+    do throws(JobFailure) {
+      let remark = try write(input, order.job.passwords, &reader, to: output)
+      return remark.isEmpty ? reader.remark : remark
+    } catch {
       // What has no page, or none that can be painted, stays as it is.
       guard error.failure == .damaged else { throw error }
       try output.restart()
@@ -28,25 +32,23 @@ struct SearchableHandler: JobHandler {
   }
 
   private func write(
-    _ input: JobInput, _ passwords: [[UInt8]], _ languages: ReadingLanguages, to output: JobOutput
+    _ input: JobInput, _ passwords: [[UInt8]], _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) -> String {
     // Not opened for a document that is to stay as it is: it may be one that cannot be.
     var opened: ScannedDocument?
     return try SearchableDocument(input, passwords).write(to: output) { (index) throws(JobFailure) in
       if opened == nil { opened = try ScannedDocument(input, passwords) }
       guard let document = opened, try document.text(ofPage: index) == nil else { return [] }
-      return try document.recognize(index, languages, recognizer).layer
+      return try reader.read(document.picture(ofPage: index)).layer
     }
   }
 
   /// A page for each image of a file, in its own coding where a PDF has that.
   private func write(
-    _ input: JobInput, _ languages: ReadingLanguages, to output: JobOutput
+    _ input: JobInput, _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) {
     var texts: [[LayerLine]] = []
-    try PagePixels.forEach(of: input, inGray: true) { (page) throws(JobFailure) in
-      texts.append(try recognizer.recognize(page.samples, density: page.density, in: languages).layer)
-    }
+    try PagePixels.forEach(of: input) { (page) throws(JobFailure) in texts.append(try reader.read(page).layer) }
     texts.reverse()
     try PicturePages.write(to: output) { (pages) throws(JobFailure) in
       try PageImage.forEach(of: input, ImageChanges()) { (image) throws(JobFailure) in

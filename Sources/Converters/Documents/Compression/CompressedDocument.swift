@@ -47,6 +47,7 @@ public struct CompressedDocument {
     if file.isEncrypted, !file.allowsAll { return "is not changed: its owner forbids that" }
     guard let deflate = Deflate(level: Self.level) else { throw JobFailure.noMemory() }
     var tree = PageTree(file, ObjectCache(of: file))
+    if !tree.hasPages { return damage }
     let placements = try ImagePlacements(on: &tree, of: file)
     let images = ImageRecoder(resolution: resolution, quality: quality, deflate: deflate, library: library)
     let coder = StreamCoder(deflate: deflate, images: images, placements: placements)
