@@ -219,7 +219,8 @@ let package = Package(
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module(
-      "Rendering", in: "Converters", ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
+      "Rendering", in: "Converters",
+      ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
     module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
     module(
       "Images", in: "Converters",

@@ -16,4 +16,13 @@ import Testing
     let checked = try await script("check_wholes.py", Self.program)
     #expect(checked.text == "" && checked.status == 0, "\(checked.errors)")
   }
+
+  @Test func viewsOfADamagedDocumentAgreeOnWhetherItHasPages() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      let checked = try await script(
+        "damaged_documents.py", Self.program, "--count", "60", scratch.source + "/report.pdf")
+      #expect(checked.text == "" && checked.status == 0, "\(checked.errors)")
+    }
+  }
 }

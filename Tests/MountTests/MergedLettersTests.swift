@@ -22,7 +22,8 @@ import Testing
           md5sum < all.merged.pdf > "$3" & words; wait
           md5sum < all.merged.pdf | cmp - "$3" && echo the same
           mv "$2/all/letter 9.docx" "$2/all/letter 11.docx"; sleep 1; words
-          cat bad.merged.pdf; getfattr --only-values -n user.ffmount.error bad.merged.pdf | cut -d'(' -f1; } 2>&1
+          pdftotext bad.merged.pdf - | grep -e fine -e 2.docx -e 'This file'
+          getfattr --only-values -n user.ffmount.remark bad.merged.pdf | cut -d'(' -f1; } 2>&1
           """
         let said = try await shell(lines, mount.mountpoint, scratch.source, scratch.path + "/sum", limit: 60)
         #expect(
@@ -31,8 +32,10 @@ import Testing
             Dear Anna Dear Bert Grüße Head 
             the same
             Dear Bert Dear Anna Grüße Head 
-            cat: bad.merged.pdf: Input/output error
-            bad: 2.docx is no document that LibreOffice reads 
+            fine
+            2.docx
+            This file is no document that LibreOffice reads
+            bad has a page that says why in place of a file that cannot be read: 2.docx is no document that LibreOffice reads 
 
             """)
       }

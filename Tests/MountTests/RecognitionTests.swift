@@ -30,21 +30,44 @@ struct RecognitionTests {
 
     """
 
+  /// A language whose data are not installed.
+  private static func missingLanguage() throws -> (code: String, name: String) {
+    let languages = [
+      ("jpn", "Japanese"), ("tha", "Thai"), ("kor", "Korean"), ("vie", "Vietnamese"), ("tur", "Turkish"),
+    ]
+    let missing = languages.first { !MountScratch.exists("/usr/share/tesseract-ocr/5/tessdata/\($0.0).traineddata") }
+    guard let missing else { try Test.cancel("all languages are installed") }
+    return missing
+  }
+
+  @Test func languagesThatAreNotInstalledAreNamed() async throws {
+    let missing = try Self.missingLanguage()
+    try await withScans { mount, scratch in
+      let lines = """
+        cat worn.jpg.\(missing.code)+deu.as-txt
+        getfattr --only-values -n user.ffmount.error worn.jpg.\(missing.code)+deu.as-txt; echo
+        """
+      let said = try await mount.shell(lines, scratch)
+      #expect(
+        said == """
+          cat: worn.jpg.\(missing.code)+deu.as-txt: Input/output error
+          worn.jpg: needs the recognition of \(missing.name), which is not installed (apt install tesseract-ocr-\(missing.code))
+
+          """)
+    }
+  }
+
   @Test func picturesOfPagesBecomeText() async throws {
     try await withScans { mount, scratch in
       // Shaded, grainy, blurred and askew; two pages in two languages. What is a paragraph is guessed.
       let lines = """
         cat worn.jpg.as-txt dim.jpg.as-txt two.tif.deu+eng.as-txt | grep .
-        cat worn.jpg.jpn+deu.as-txt
-        getfattr --only-values -n user.ffmount.error worn.jpg.jpn+deu.as-txt; echo
         ls worn.jpg.xyz.as-txt worn.jpg.eng+eng.as-txt
         """
       let said = try await mount.shell(lines, scratch)
       #expect(
         said == Self.letter + "\u{C}" + Self.letter + "\u{C}" + Self.letter + "\u{C}" + Self.german + """
           \u{C}
-          cat: worn.jpg.jpn+deu.as-txt: Input/output error
-          worn.jpg: needs the recognition of Japanese, which is not installed (apt install tesseract-ocr-jpn)
           ls: cannot access 'worn.jpg.xyz.as-txt': No such file or directory
           ls: cannot access 'worn.jpg.eng+eng.as-txt': No such file or directory
 

@@ -42,6 +42,37 @@ struct ScanTests {
     }
   }
 
+  @Test func pageInAPhotoIsReadStraightened() async throws {
+    try await withPhotos { mount, scratch in
+      let lines = """
+        cat turned.jpg.as-txt | tr -s '\\n' | head -n 3
+        getfattr --only-values -n user.ffmount.remark turned.jpg.as-txt | cut -d'(' -f1
+        getfattr --only-values -n user.ffmount.remark none.jpg.as-txt 2>&1 | cut -d: -f2-
+        # Words are told where they are in the photo.
+        python3 -c '
+        import re, sys
+        for left, top, right, bottom, word in re.findall(
+                r"ocrx_word.*?bbox (\\d+) (\\d+) (\\d+) (\\d+).*?>(\\w+)<", sys.stdin.read()):
+            if word in ("turned", "4711"): print(word, (int(left) + int(right)) // 200, (int(top) + int(bottom)) // 200)
+        ' < turned.jpg.as-hocr
+        pdftotext turned.jpg.searchable.pdf - | grep -c 'number 4711'
+        """
+      let said = try await mount.shell(lines, scratch)
+      #expect(
+        said == """
+          The turned page
+          Receipt number 4711
+          for the harbour library
+          turned.jpg is read as a photo of a page, which was straightened 
+           user.ffmount.remark: No such attribute
+          turned 7 2
+          4711 8 3
+          1
+
+          """)
+    }
+  }
+
   @Test func severalPagesInAPhotoAreFilesInAFolder() async throws {
     try await withPhotos { mount, scratch in
       let lines = """

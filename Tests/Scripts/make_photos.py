@@ -1,6 +1,7 @@
 """make_photos.py FOLDER: photos of pages whose words are known, taken at an angle on a dark table.
 
 `page.jpg` shows one page of A4, `over.jpg` the same photo upside down, `two.jpg` two pages side by side, `none.jpg` none.
+`turned.jpg` shows a page that cannot be read before it is straightened.
 `roll/` has two photos whose names sort as numbers do, `skewed.pdf` a page that was scanned askew.
 """
 import random
@@ -69,6 +70,10 @@ photo = table((2000, 1400))
 put(photo, page("The left page"), [(150, 200), (880, 150), (900, 1210), (120, 1180)])
 put(photo, page("The right page"), [(1080, 180), (1830, 220), (1880, 1230), (1060, 1190)])
 taken(photo, "two.jpg")
+
+photo = table((2000, 1500))
+put(photo, page("The turned page"), [(520, 100), (1500, 480), (1260, 1420), (140, 880)])
+taken(photo, "turned.jpg")
 
 # Hills.
 photo = Image.linear_gradient("L").resize((1200, 900)).convert("RGB")

@@ -25,6 +25,11 @@ public struct Bundle: Sendable {
 
   public init(_ members: [Member]) { self.members = members }
 
+  /// The start of the bytes of a member that could not be made. The reason follows.
+  public static let failureMark = Array("\u{0}ffmount cannot make this file: ".utf8)
+  /// The maximum number of bytes of a reason.
+  public static let longestReason = 500
+
   /// The list.
   public var list: [UInt8] {
     var bytes: [UInt8] = []

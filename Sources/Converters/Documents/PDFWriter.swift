@@ -107,7 +107,8 @@ final class PDFWriter {
   /// derived from; otherwise the second one.
   private func first(_ own: [UInt8]?, _ id: String) -> String {
     if let own { return String(decoding: ObjectText.hexadecimal(own).dropFirst().dropLast(), as: UTF8.self) }
-    return protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) } ?? id
+    return protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) }
+      ?? id
   }
 
   /// Whether strings are as protected in an object stream as elsewhere.

@@ -18,30 +18,32 @@ public struct PagePixels: Sendable {
   /// The first image of a file.
   public init(firstOf input: JobInput) throws(JobFailure) {
     self = try ImagePages(input).make(of: 0) { (input, page) throws(JobFailure) in
-      try PagePixels(input, page, inGray: false)
+      try PagePixels(input, page)
     }
   }
 
   /// Calls `body` with each image of a file that is a page of its own, one at a time in memory.
   ///
-  /// - Parameter isGray: whether colours are wanted as gray, which takes a third of the memory.
   /// - Throws: what `body` throws, and a failure if one is damaged or has more than `Samples.limit` bytes.
   public static func forEach(
-    of input: JobInput, inGray isGray: Bool = false, _ body: (PagePixels) throws(JobFailure) -> Void
+    of input: JobInput, _ body: (PagePixels) throws(JobFailure) -> Void
   ) throws(JobFailure) {
     let pages = ImagePages(input)
     for index in 0..<(try pages.count()) {
       let pixels = try pages.make(of: index) { (input, page) throws(JobFailure) in
-        try PagePixels(input, page, inGray: isGray)
+        try PagePixels(input, page)
       }
       try body(pixels)
     }
   }
 
-  private init(_ input: JobInput, _ page: TIFFFile.Selection?, inGray isGray: Bool) throws(JobFailure) {
+  private init(_ input: JobInput, _ page: TIFFFile.Selection?) throws(JobFailure) {
     var image = try ImageWork(input, page, to: .jpeg, ImageChanges()).prepared()
     if image.profile != nil { image = try image.inSRGB() }
-    if isGray, image.bands > 1 { image = try image.applying("colourspace", ["space": "b-w"]) }
+    // Of very large images, gray is enough to be read.
+    if image.bands > 1, image.width > Samples.limit / image.bands / image.height {
+      image = try image.applying("colourspace", ["space": "b-w"])
+    }
     let said = image.density * 25.4
     density = (30...5000).contains(said) ? said : nil
     let (width, height, bands) = (image.width, image.height, image.bands)

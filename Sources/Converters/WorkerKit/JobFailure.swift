@@ -29,11 +29,11 @@ public struct JobFailure: Error {
     self.init(.system, reason, saying: unsafe String(cString: strerror(code)))
   }
 
-  /// Whether the input is the cause, so that another attempt with the same bytes would fail again.
+  /// Whether the input is the cause, so that another attempt with the same bytes and any password would fail again.
   public var concernsInput: Bool {
     switch failure {
-    case .damaged, .unsupported, .locked, .limit, .absent: true
-    case .system, .memory, .unprotected: false
+    case .damaged, .unsupported, .limit, .absent: true
+    case .locked, .system, .memory, .unprotected: false
     }
   }
 

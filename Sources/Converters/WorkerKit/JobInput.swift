@@ -77,8 +77,9 @@ public final class JobInput: Sendable {
   public var isPDF: Bool {
     let mark = Array("%PDF-".utf8)
     let head = unsafe bytes.prefix(1024)
-    return unsafe Self.has(mark, head) || Self.has(Array(" obj".utf8), head)
-      && Self.has(Array("startxref".utf8), bytes.suffix(1024))
+    return unsafe Self.has(mark, head)
+      || Self.has(Array(" obj".utf8), head)
+        && Self.has(Array("startxref".utf8), bytes.suffix(1024))
   }
 
   private static func has(_ mark: [UInt8], _ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {

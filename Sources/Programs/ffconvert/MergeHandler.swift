@@ -21,6 +21,7 @@ struct MergeHandler: JobHandler {
     try order.forEachMember { (name, open) throws(JobFailure) in
       try document.addFile(named: name) { () throws(JobFailure) in
         let input = try open()
+        if let reason = input.failure { throw JobFailure(.damaged, reason) }
         if input.isPDF { return try document.add(input, passwords, named: name) }
         try document.add(named: name) { (pages) throws(JobFailure) in
           try pages.addAll(of: input)
@@ -44,5 +45,14 @@ struct MergeHandler: JobHandler {
       parts.append("lacks \(pages == 1 ? "a page" : "\(pages) pages") of \(name), which is damaged\(others)")
     }
     return parts.joined(separator: "; ")
+  }
+}
+
+extension JobInput {
+  /// The reason why the daemon could not make this member of a bundle.
+  fileprivate var failure: String? {
+    guard starts(with: Bundle.failureMark) else { return nil }
+    let reason = unsafe bytes.dropFirst(Bundle.failureMark.count).prefix(Bundle.longestReason)
+    return unsafe String(decoding: reason, as: UTF8.self)
   }
 }

@@ -17,6 +17,8 @@ final class FolderBundle: Item {
   /// What makes something for the document of files with some extensions, the first first.
   private let steps: [FileExtension: [Conversion]]
   private let files: FileGroup
+  /// Whether the document says which files it lacks.
+  private let replacesFailures: Bool
   private let place = GatheringPlace()
   var inode: UInt64 { folder.inode }
   var kind: Kind { .file }
@@ -32,6 +34,7 @@ final class FolderBundle: Item {
     self.source = source
     self.conversions = conversions
     folder = source.item
+    replacesFailures = conversion.verb == Conversion.merged.verb
     steps = conversions.catalogue.indirectSteps(to: conversion)
     extensions = conversion.sources.extensions.union(steps.keys)
     files = try Self.files(of: folder, extensions, patience)
@@ -88,11 +91,17 @@ final class FolderBundle: Item {
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard patience == .blocking else { throw .later }
-    if files.members.allSatisfy({ steps(for: $0).isEmpty }) { return try BundleSource(files.members) }
+    if files.members.allSatisfy({ steps(for: $0).isEmpty }), !replacesFailures || isReal {
+      return try BundleSource(files.members)
+    }
     var members: [FileGroup.Member] = []
     for member in files.members { members.append(try made(of: member)) }
-    return try GatheredBundle(members, of: files.members, conversions.renditions, place)
+    return try GatheredBundle(
+      members, of: files.members, conversions.renditions, place, replacesFailures: replacesFailures)
   }
+
+  /// Whether all files are real ones: those in archives can turn out to be damaged when they are read.
+  private var isReal: Bool { files.members.allSatisfy { !$0.item.isImmutable } }
 
   /// A file as it goes into the document.
   private func made(of member: FileGroup.Member) throws(Fault) -> FileGroup.Member {

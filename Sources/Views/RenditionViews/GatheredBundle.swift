@@ -9,6 +9,7 @@ final class GatheredBundle: GatheredSource {
   private let members: [FileGroup.Member]
   private let renditions: ConversionService
   private let place: GatheringPlace
+  private let replacesFailures: Bool
   let identity: ByteIdentity?
   let isSettling: Bool
   let size: Int64
@@ -16,10 +17,12 @@ final class GatheredBundle: GatheredSource {
   /// - Parameters:
   ///   - members: as they go into the document.
   ///   - sources: what they are made of. Each is opened once. Blocks.
+  ///   - replacesFailures: whether a file that cannot be made is replaced by the reason.
   init(
     _ members: [FileGroup.Member], of sources: [FileGroup.Member], _ renditions: ConversionService,
-    _ place: GatheringPlace
+    _ place: GatheringPlace, replacesFailures: Bool
   ) throws(Fault) {
+    self.replacesFailures = replacesFailures
     self.members = members
     self.renditions = renditions
     self.place = place
@@ -40,7 +43,8 @@ final class GatheredBundle: GatheredSource {
 
   func gather() throws(Fault) -> any ByteSource {
     let gathering = try place.gathering { () throws(Fault) in
-      try Gathering(members, in: renditions.spool(), width: renditions.width)
+      try Gathering(
+        members, in: renditions.spool(), width: renditions.width, replacesFailures: replacesFailures)
     }
     return try gathering.gather { [self] in
       // What took a password is found by nobody else.

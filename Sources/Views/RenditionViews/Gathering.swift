@@ -15,6 +15,8 @@ final class Gathering: Sendable {
   private let file: TemporaryFile
   /// How many are made at a time.
   private let width: Int
+  /// Whether a file that cannot be made is replaced by the reason, as the document can say so.
+  private let replacesFailures: Bool
   /// Held by whoever adds files. Taken before `state`.
   private let turn = BlockingLock()
   private let state = Mutex(State())
@@ -23,6 +25,8 @@ final class Gathering: Sendable {
     /// The sizes of the files that have been added.
     var sizes: [Int64] = []
     var end: Int64
+    /// Whether a file has been replaced by the reason why it cannot be made.
+    var lacksFiles = false
     /// What those who are here wait for, and what they are told when it is there.
     var awaited: (made: Pending, token: Int)?
     weak var told: Pending?
@@ -35,8 +39,11 @@ final class Gathering: Sendable {
   /// More bytes are not gathered.
   private static let mostBytes: Int64 = 4 << 30
 
-  init(_ members: [FileGroup.Member], in file: TemporaryFile, width: Int) throws(Fault) {
+  init(
+    _ members: [FileGroup.Member], in file: TemporaryFile, width: Int, replacesFailures: Bool
+  ) throws(Fault) {
     self.members = members
+    self.replacesFailures = replacesFailures
     self.file = file
     self.width = width
     let list = Self.list(members, sizes: members.map { _ in 0 })
@@ -57,17 +64,18 @@ final class Gathering: Sendable {
     while true {
       let index = state.withLock { $0.sizes.count }
       guard index < members.count else { break }
-      let source: any ByteSource
-      do throws(Fault) { source = try members[index].open(.blocking) } catch {
-        guard case .pending(let made) = error.kind else { throw error }
-        throw Fault(.pending(wait(for: made, at: index)))
+      do throws(Fault) { try append(members[index].open(.blocking)) } catch {
+        if case .pending(let made) = error.kind { throw Fault(.pending(wait(for: made, at: index))) }
+        guard replacesFailures, error.isLasting else { throw error }
+        try append(ByteArraySource(Bundle.failureMark + error.description.utf8.prefix(Bundle.longestReason)))
+        state.withLock { $0.lacksFiles = true }
       }
-      try append(source)
       state.withLock { $0.ahead[index] = nil }
     }
-    let (sizes, end) = state.withLock { ($0.sizes, $0.end) }
+    let (sizes, end, lacksFiles) = state.withLock { ($0.sizes, $0.end, $0.lacksFiles) }
     try file.write(Self.list(members, sizes: sizes), at: 0)
-    return Rendition(file, size: end, identity: identity())
+    // The same files may be made another time.
+    return Rendition(file, size: end, identity: lacksFiles ? nil : identity())
   }
 
   private func append(_ source: any ByteSource) throws(Fault) {
@@ -124,5 +132,13 @@ final class Gathering: Sendable {
 }
 
 extension Fault {
+  /// Whether the file's content is the cause, and neither permission nor a password.
+  fileprivate var isLasting: Bool {
+    switch kind {
+    case .damaged, .unsupported, .limit: true
+    default: false
+    }
+  }
+
   static let longList = Fault(.limit, "the names of the files are longer than \(Bundle.longestList >> 20) MiB in all")
 }

@@ -44,7 +44,8 @@ public struct CommonProtection {
     let least = members.first { one in members.allSatisfy { one.permissions & ~$0.permissions == 0 } }
     guard isOneLock, let least else {
       conflict = JobFailure(
-        .unsupported, "\(name) is protected in another way than \(members[0].name), and one document has one protection")
+        .unsupported, "\(name) is protected in another way than \(members[0].name), and one document has one protection"
+      )
       return
     }
     strictest = least.protection
