@@ -22,7 +22,7 @@ import Testing
           md5sum < all.merged.pdf > "$3" & words; wait
           md5sum < all.merged.pdf | cmp - "$3" && echo the same
           mv "$2/all/letter 9.docx" "$2/all/letter 11.docx"; sleep 1; words
-          pdftotext bad.merged.pdf - | grep -e fine -e 2.docx -e 'This file'
+          pdftotext bad.merged.pdf - | grep -e fine -e 2.docx -e 'This file' | cut -d'(' -f1
           getfattr --only-values -n user.ffmount.remark bad.merged.pdf | cut -d'(' -f1; } 2>&1
           """
         let said = try await shell(lines, mount.mountpoint, scratch.source, scratch.path + "/sum", limit: 60)
@@ -34,7 +34,7 @@ import Testing
             Dear Bert Dear Anna Grüße Head 
             fine
             2.docx
-            This file is no document that LibreOffice reads
+            This file is no document that LibreOffice reads 
             bad has a page that says why in place of a file that cannot be read: 2.docx is no document that LibreOffice reads 
 
             """)

@@ -21,7 +21,7 @@ struct MergeHandler: JobHandler {
     try order.forEachMember { (name, open) throws(JobFailure) in
       try document.addFile(named: name) { () throws(JobFailure) in
         let input = try open()
-        if let reason = input.failure { throw JobFailure(.damaged, reason) }
+        if let reason = input.failure(of: name) { throw JobFailure(.damaged, reason) }
         if input.isPDF { return try document.add(input, passwords, named: name) }
         try document.add(named: name) { (pages) throws(JobFailure) in
           try pages.addAll(of: input)
@@ -49,10 +49,11 @@ struct MergeHandler: JobHandler {
 }
 
 extension JobInput {
-  /// The reason why the daemon could not make this member of a bundle.
-  fileprivate var failure: String? {
+  /// The reason why the daemon could not make this member of a bundle, without its name.
+  fileprivate func failure(of name: String) -> String? {
     guard starts(with: Bundle.failureMark) else { return nil }
     let reason = unsafe bytes.dropFirst(Bundle.failureMark.count).prefix(Bundle.longestReason)
-    return unsafe String(decoding: reason, as: UTF8.self)
+    let sentence = unsafe String(decoding: reason, as: UTF8.self)
+    return sentence.hasPrefix("\(name) ") ? String(sentence.dropFirst(name.count + 1)) : sentence
   }
 }
