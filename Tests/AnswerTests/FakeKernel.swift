@@ -85,6 +85,8 @@ import Synchronization
   // MARK: Requests
 
   func lookUp(_ name: String, in folder: UInt64) -> UInt64 { ask(1, node: folder, Array(name.utf8) + [0]) }
+  /// The number of the last request.
+  var lastQuestion: UInt64 { 2 * count.load(ordering: .relaxed) }
   func open(_ node: UInt64) -> UInt64 { ask(14, node: node, packed([0, 0])) }
   /// Reports that the calling process was interrupted.
   func interrupt(_ question: UInt64) {

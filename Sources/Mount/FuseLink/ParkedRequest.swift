@@ -6,7 +6,8 @@ internal import Synchronization
 public final class ParkedRequest: Sendable {
   private struct State: ~Copyable {
     var request: Request?
-    /// libfuse may call back from within the registration, when the request must not be answered yet.
+    /// Whether the registration has returned. libfuse may call back from within it, when the request must not be answered
+    /// yet; `init` then answers.
     var isRegistered = false
     var isInterrupted = false
     var interrupted: (@Sendable () -> Void)?
@@ -15,8 +16,11 @@ public final class ParkedRequest: Sendable {
   private let state: Mutex<State>
 
   /// Parks a request and registers for its interruption.
-  public init(_ request: consuming Request) {
-    // libfuse passes the request to its callback itself.
+  public convenience init(_ request: consuming Request) { self.init(request) {} }
+
+  /// Calls `registered` as soon as an interruption can be answered from another thread. For tests.
+  init(_ request: consuming Request, registered: () -> Void) {
+    // libfuse passes the request to its callback itself. Only valid until an interruption can be answered.
     let raw = unsafe request.raw
     state = Mutex(State(request: consume request))
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -27,10 +31,12 @@ public final class ParkedRequest: Sendable {
         // Still alive: `take` waits for this callback before it releases the request.
         unsafe Unmanaged<ParkedRequest>.fromOpaque(context).takeUnretainedValue().interrupt()
       }, context)
-    state.withLock { $0.isRegistered = true }
-    guard unsafe fuse_req_interrupted(raw) != 0 else { return }
-    state.withLock { $0.isInterrupted = true }
-    take()?.reply(error: EINTR)
+    let isInterrupted = state.withLock { state in
+      state.isRegistered = true
+      return state.isInterrupted
+    }
+    registered()
+    if isInterrupted { take()?.reply(error: EINTR) }
   }
 
   deinit { _ = take() }
@@ -62,7 +68,11 @@ public final class ParkedRequest: Sendable {
   private func interrupt() {
     var body: (@Sendable () -> Void)?
     let taken: Request? = state.withLock { state in
-      guard state.isRegistered, let request = state.request.take() else { return nil }
+      guard state.isRegistered else {
+        state.isInterrupted = true
+        return nil
+      }
+      guard let request = state.request.take() else { return nil }
       state.isInterrupted = true
       body = state.interrupted.take()
       return request

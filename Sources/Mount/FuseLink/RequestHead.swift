@@ -42,8 +42,8 @@ struct RequestHead {
 
   /// Whether the caller may be told that it was interrupted while the request is worked on: not of one that changes
   /// something, of which it has to know whether that was done. SETATTR, SYMLINK, MKNOD to LINK, WRITE, SETXATTR,
-  /// REMOVEXATTR, CREATE, FALLOCATE, RENAME2, COPY_FILE_RANGE.
-  var isAbandonable: Bool { ![4, 6, 8, 9, 10, 11, 12, 13, 16, 21, 24, 35, 43, 45, 47].contains(opcode) }
+  /// REMOVEXATTR, CREATE, FALLOCATE, RENAME2, COPY_FILE_RANGE, TMPFILE.
+  var isAbandonable: Bool { ![4, 6, 8, 9, 10, 11, 12, 13, 16, 21, 24, 35, 43, 45, 47, 51].contains(opcode) }
 }
 
 /// What the kernel offers in its INIT request, as far as libfuse does not say: struct fuse_init_in after the header, u32
