@@ -242,7 +242,7 @@ let package = Package(
     // Base: what all build on.
     module("Bytes", in: "Base"),
     module("Threads", in: "Base", ["Bytes", "CPosix"]),
-    module("Files", in: "Base", ["Bytes", "CPosix"]),
+    module("Files", in: "Base", ["Bytes", "Threads", "CPosix"]),
     module("Text", in: "Base"),
     module(
       "Codecs", in: "Base",

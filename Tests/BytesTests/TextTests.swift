@@ -1,6 +1,5 @@
 import Testing
 import Text
-import Threads
 
 @Suite struct TextTests {
   @Test(arguments: [
@@ -15,18 +14,5 @@ import Threads
     let mark: [UInt8] = name == "UTF32" ? [0xff, 0xfe, 0, 0] : []
     let text: [UInt8] = mark + [0x61, 0, 0, 0, 0, 0, 0x11, 0x7f, 0x62, 0, 0, 0]
     #expect(String(decoding: converter.repaired(text[...]), as: UTF8.self) == "a\u{fffd}b")
-  }
-}
-
-@Suite struct LRUCacheTests {
-  /// The most recently used three quarters are kept.
-  @Test func fullCacheDropsWhatWasUsedLongestAgo() {
-    let cache = LRUCache<Int, Int>(capacity: 100)
-    for key in 0..<10 { cache.insert(key, for: key, cost: 10) }
-    #expect((0..<10).allSatisfy { cache[$0] == $0 })
-    #expect(cache[0] == 0)
-    cache.insert(10, for: 10, cost: 10)
-    #expect((0...10).filter { cache[$0] != nil } == [0, 5, 6, 7, 8, 9, 10])
-    #expect(cache.held == 70)
   }
 }

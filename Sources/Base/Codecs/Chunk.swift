@@ -1,4 +1,3 @@
-internal import Synchronization
 public import Threads
 
 /// A run of decoded bytes.
@@ -25,90 +24,28 @@ public final class ChunkCache: Sendable {
     var index: Int64
   }
 
-  fileprivate struct State {
-    var held: [Key: (stretch: Chunk, usedAt: UInt64)] = [:]
-    var clock: UInt64 = 0
-    var size = 0
-  }
-
-  private let state = Mutex(State())
-  private let capacity: Int
+  private let stretches: LRUCache<Key, Chunk>
+  /// The spools, by source: each has a descriptor. Sources only have weak references to theirs.
+  let spools = LRUCache<ObjectIdentifier, any Spool>(capacity: 256, DescriptorBudget.process)
   /// nil if restart points live only as long as their source.
   let restarts: (any RestartStore)?
-  /// The memory of the cached stretches.
-  private let memory: MemoryShare
 
   /// `capacity` is in bytes; `budget` may evict stretches below it.
   public init(
     capacity: Int, restarts: (any RestartStore)? = nil, _ budget: MemoryBudget = MemoryBudget()
   ) {
-    self.capacity = capacity
     self.restarts = restarts
-    memory = MemoryShare(in: budget)
-    budget.add(self)
+    stretches = LRUCache(capacity: capacity, budget)
   }
 
-  func find(_ key: Key) -> Chunk? {
-    state.withLock { state in
-      guard let found = state.held.index(forKey: key) else { return nil }
-      state.clock += 1
-      state.held.values[found].usedAt = state.clock
-      return state.held.values[found].stretch
-    }
-  }
+  func find(_ key: Key) -> Chunk? { stretches[key] }
 
-  func holds(_ key: Key) -> Bool { state.withLock { $0.held[key] != nil } }
+  func holds(_ key: Key) -> Bool { stretches.holds(key) }
 
-  func insert(_ stretch: Chunk, for key: Key) {
-    let size = state.withLock { state in
-      state.clock += 1
-      if let old = state.held.updateValue((stretch, state.clock), forKey: key) { state.size -= old.stretch.bytes.count }
-      state.size += stretch.bytes.count
-      // Down to three quarters, so that one sort serves many insertions.
-      if state.size > capacity { state.shrink(to: capacity / 4 * 3) }
-      return state.size
-    }
-    memory.set(to: size)
-  }
+  func insert(_ stretch: Chunk, for key: Key) { stretches.insert(stretch, for: key, cost: stretch.bytes.count) }
 
   /// Removes the stretches of `source`, before its identifier can be reused.
   func removeAll(of source: ObjectIdentifier, indices: Range<Int64>) {
-    let size = state.withLock { state in
-      guard !state.held.isEmpty else { return 0 }
-      if Int64(state.held.count) < Int64(indices.count) {
-        for key in state.held.keys where key.source == source { state.remove(key) }
-      } else {
-        for index in indices { state.remove(Key(source: source, index: index)) }
-      }
-      return state.size
-    }
-    memory.set(to: size)
-  }
-}
-
-extension ChunkCache: MemoryHolder {
-  public var held: Int { state.withLock { $0.size } }
-
-  public func release(_ count: Int) {
-    let size = state.withLock { state in
-      state.shrink(to: max(0, state.size - count))
-      return state.size
-    }
-    memory.set(to: size)
-  }
-}
-
-extension ChunkCache.State {
-  /// Evicts the least recently used.
-  fileprivate mutating func shrink(to wanted: Int) {
-    for (key, value) in held.sorted(by: { $0.value.usedAt < $1.value.usedAt }) {
-      if size <= wanted { return }
-      held[key] = nil
-      size -= value.stretch.bytes.count
-    }
-  }
-
-  fileprivate mutating func remove(_ key: ChunkCache.Key) {
-    if let old = held.removeValue(forKey: key) { size -= old.stretch.bytes.count }
+    stretches.removeAll(of: indices.lazy.map { Key(source: source, index: $0) }) { $0.source == source }
   }
 }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Threads
 
 /// A decoded source divided into stretches of a mebibyte, with those that are cached. They are removed from the cache
 /// on deinit.
@@ -14,7 +15,18 @@ final class Chunks: Sendable {
     self.cache = cache
   }
 
-  deinit { cache.removeAll(of: ObjectIdentifier(self), indices: 0..<count) }
+  deinit {
+    cache.removeAll(of: ObjectIdentifier(self), indices: 0..<count)
+    cache.spools.removeValue(for: ObjectIdentifier(self))
+  }
+
+  /// Keeps a spool alive until it is one of too many descriptors.
+  func keep(_ spool: (any Spool)?) {
+    if let spool { cache.spools.insert(spool, for: ObjectIdentifier(self), cost: 1) }
+  }
+
+  /// Notes that the spool was used.
+  func noteUseOfSpool() { _ = cache.spools[ObjectIdentifier(self)] }
 
   var count: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.length) + 1 }
 

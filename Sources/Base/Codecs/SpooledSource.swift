@@ -29,7 +29,8 @@ public final class SpooledSource: ByteSource {
   }
 
   private struct Made {
-    var spool: (any Spool)?
+    /// nil also when its descriptor was needed for others.
+    weak var spool: (any Spool)?
     /// The offset up to which the spool is filled, in bytes.
     var spooled: Int64 = 0
     var fault: Fault?
@@ -59,7 +60,10 @@ public final class SpooledSource: ByteSource {
       let place = index * Int64(Chunks.length) + Int64(start)
       // The spool may have been dropped since, once: then the bytes are decoded again.
       while true {
-        if let spool = spool(upTo: place + Int64(part.count)) { return unsafe try spool.read(into: part, at: place) }
+        if let spool = spool(upTo: place + Int64(part.count)) {
+          stretches.noteUseOfSpool()
+          return unsafe try spool.read(into: part, at: place)
+        }
         if let stretch = try stretch(index, patience) { return unsafe stretch.copy(to: part, from: start) }
       }
     }
@@ -158,6 +162,7 @@ public final class SpooledSource: ByteSource {
     if !pass.hasTriedSpool {
       pass.hasTriedSpool = true
       let spool = makeSpool()
+      stretches.keep(spool)
       made.withLock { $0.spool = spool }
     }
     let offset = index * Int64(Chunks.length)

@@ -313,10 +313,13 @@ extension UnpackedSource {
   private func spool(_ bytes: [UInt8], _ index: Int64) {
     let isFirst = state.withLock { state in
       defer { state.hasTriedSpool = true }
-      return !state.hasTriedSpool
+      let wasDropped = state.spool == nil && !state.spooled.isEmpty
+      if wasDropped { state.spooled = [] }
+      return !state.hasTriedSpool || wasDropped
     }
     if isFirst {
       let made = makeSpool()
+      stretches.keep(made)
       state.withLock { $0.spool = made }
     }
     guard let spool = state.withLock({ $0.spooled.contains(index) ? nil : $0.spool }) else { return }

@@ -18,7 +18,8 @@ extension UnpackedSource {
     /// Decoders that nobody uses now, the one used last at the end.
     var idle: [Cursor] = []
     var hasTriedSpool = false
-    var spool: (any Spool)?
+    /// nil also when its descriptor was needed for others; then nothing of `spooled` is in it.
+    weak var spool: (any Spool)?
     var spooled: Set<Int64> = []
   }
 

@@ -170,6 +170,7 @@ public final class UnpackedSource: ByteSource {
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + wanted])
       if let (spool, count) = spooled(index, start, wanted) {
         unsafe try spool.read(into: UnsafeMutableRawBufferPointer(rebasing: part[..<count]), at: place)
+        stretches.noteUseOfSpool()
         done += count
         continue
       }

@@ -1,6 +1,7 @@
 public import Bytes
 internal import CPosix
 internal import Glibc
+internal import Threads
 
 /// An open file descriptor, closed on deinit.
 public struct Descriptor: ~Copyable, Sendable {
@@ -46,6 +47,11 @@ func systemCall<Value: FixedWidthInteger>(
   }
 }
 
+/// Calls `body`, which returns a new descriptor, within the budget of the process. Throws a failure as `systemCall` does.
+func opened(_ call: @autoclosure () -> StaticString, _ body: () -> Int32) throws(Fault) -> Descriptor {
+  Descriptor(owning: try systemCall(call()) { DescriptorBudget.process.open(body) })
+}
+
 extension Descriptor {
   /// What to open a file for.
   public enum Purpose: Sendable {
@@ -58,7 +64,7 @@ extension Descriptor {
   /// Opens `path`, following symbolic links: for the command line, not for names inside a tree.
   public static func open(path: String, for purpose: Purpose) throws(Fault) -> Descriptor {
     let flags = purpose.flags
-    return Descriptor(owning: try systemCall("open") { unsafe Glibc.open(path, flags) })
+    return try opened("open") { unsafe Glibc.open(path, flags) }
   }
 
   /// Opens `path`, names joined by `/`, below `folder`: never through a symbolic link, never outside it.
@@ -70,13 +76,19 @@ extension Descriptor {
     let quiet = purpose == .place ? 0 : UInt64(ffmount_O_NOATIME)
     let raw = unsafe try path.withCString { (path) throws(Fault) in
       do throws(Fault) {
-        return try systemCall("openat2") { unsafe ffmount_openat2(folder, path, flags | quiet, resolve) }
+        return try opened("openat2") { unsafe ffmount_openat2(folder, path, flags | quiet, resolve) }.release()
       } catch  where error.kind == .system(EPERM) && quiet != 0 {
         // O_NOATIME is permitted to the file's owner only.
-        return try systemCall("openat2") { unsafe ffmount_openat2(folder, path, flags, resolve) }
+        return try opened("openat2") { unsafe ffmount_openat2(folder, path, flags, resolve) }.release()
       }
     }
     return Descriptor(owning: raw)
+  }
+
+  /// Opens the file at `path` for reading and writing, and creates it, for this user alone, if necessary.
+  public static func open(creating path: String) throws(Fault) -> Descriptor {
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+    return try opened("open") { unsafe Glibc.open(path, flags, 0o600) }
   }
 
   public func status() throws(Fault) -> FileStatus { try FileStatus(of: raw) }

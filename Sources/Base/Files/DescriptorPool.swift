@@ -1,6 +1,7 @@
 public import Bytes
 internal import Glibc
 internal import Synchronization
+public import Threads
 
 /// A bounded cache of open descriptors for any number of files.
 ///
@@ -13,7 +14,10 @@ public final class DescriptorPool: Sendable {
   fileprivate let hand = Mutex(0)
 
   /// Keeps at most `capacity` idle descriptors open.
-  public init(capacity: Int) { slots = (0..<max(1, capacity)).map { _ in DescriptorSlot() } }
+  public init(capacity: Int) {
+    slots = (0..<max(1, capacity)).map { _ in DescriptorSlot() }
+    DescriptorBudget.process.add(self)
+  }
 
   /// Closes a quarter of the idle descriptors; returns whether there was one.
   @discardableResult public func closeIdle() -> Bool {
@@ -28,7 +32,8 @@ public final class DescriptorPool: Sendable {
     return Int(clamping: limit.rlim_max)
   }
 
-  /// A pool that leaves `reserve` of the process's limit for other uses; raises the soft limit to the hard one.
+  /// A pool that leaves `reserve` of the process's limit, and half of it at least, for other uses; raises the soft limit to
+  /// the hard one.
   public static func fittingProcess(reserve: Int, atMost most: Int = 512) -> DescriptorPool {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
@@ -36,7 +41,21 @@ public final class DescriptorPool: Sendable {
     }
     limit.rlim_cur = limit.rlim_max
     _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let most = min(most, Int(clamping: limit.rlim_max) / 2)
     return DescriptorPool(capacity: min(most, max(4, Int(clamping: limit.rlim_max) - reserve)))
+  }
+}
+
+extension DescriptorPool: DescriptorCache {
+  public var idleDescriptors: Int { slots.count { $0.isIdle } }
+
+  public func releaseDescriptors(_ count: Int) {
+    // From the hand on, where those are that were put in longest ago.
+    let start = hand.withLock { $0 }
+    var left = count
+    for index in slots.indices where left > 0 {
+      if slots[(start + index) % slots.count].empty() { left -= 1 }
+    }
   }
 }
 
@@ -89,7 +108,7 @@ public final class PooledDescriptor: DescriptorHolder {
   private func open() throws(Fault) -> Descriptor {
     do throws(Fault) { return try reopen() } catch {
       // The rest of the process used more than was reserved for it.
-      guard error.kind == .system(EMFILE), pool.closeIdle() else { throw error }
+      guard [.system(EMFILE), .system(ENFILE)].contains(error.kind), pool.closeIdle() else { throw error }
       return try reopen()
     }
   }

@@ -46,7 +46,7 @@ public struct FileLock: Sendable {
 
   /// A file in memory that locks can be set on.
   public static func unnamedFile() throws(Fault) -> Descriptor {
-    Descriptor(owning: try systemCall("memfd_create") { unsafe ffmount_memfd("ffmount-lock") })
+    try opened("memfd_create") { unsafe ffmount_memfd("ffmount-lock") }
   }
 
   private static func isFree(_ attempt: () throws(Fault) -> Int32) throws(Fault) -> Bool {

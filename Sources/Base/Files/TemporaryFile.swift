@@ -18,14 +18,14 @@ public final class TemporaryFile: DescriptorHolder {
 
   /// Creates one in memory.
   public static func inMemory() throws(Fault) -> TemporaryFile {
-    TemporaryFile(Descriptor(owning: try systemCall("memfd_create") { unsafe ffmount_memfd("ffmount") }))
+    TemporaryFile(try opened("memfd_create") { unsafe ffmount_memfd("ffmount") })
   }
 
   /// Creates one in `folder`. Throws when the directory is not writable.
   public init(in folder: String) throws(Fault) {
     let flags = ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC
     do throws(Fault) {
-      descriptor = Descriptor(owning: try systemCall("open") { unsafe open(folder, flags, 0o600) })
+      descriptor = try opened("open") { unsafe open(folder, flags, 0o600) }
     } catch {
       // Not every file system supports O_TMPFILE.
       guard TemporaryFile.saysThatItLacksThem(error) else { throw error }
@@ -41,7 +41,7 @@ public final class TemporaryFile: DescriptorHolder {
   public init(in folder: String, named prefix: String) throws(Fault) {
     let flags = ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC
     do throws(Fault) {
-      descriptor = Descriptor(owning: try systemCall("open") { unsafe open(folder, flags, 0o600) })
+      descriptor = try opened("open") { unsafe open(folder, flags, 0o600) }
       passingPath = nil
     } catch {
       guard TemporaryFile.saysThatItLacksThem(error) else { throw error }
@@ -58,7 +58,7 @@ public final class TemporaryFile: DescriptorHolder {
 
   private static func named(_ prefix: String, in folder: String) throws(Fault) -> (raw: Int32, path: String) {
     var template = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
-    let raw = try systemCall("mkstemp") { unsafe mkstemp(&template) }
+    let raw = try opened("mkstemp") { unsafe mkstemp(&template) }.release()
     _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
     return (raw, String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
   }

@@ -1,6 +1,8 @@
 internal import Synchronization
 
 /// An LRU cache of values that are expensive to make, bounded by total cost. Thread-safe.
+///
+/// Values are released without the cache's lock held: their deinit may use the cache.
 public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   fileprivate struct State {
     var held: [Key: (value: Value, cost: Int, usedAt: UInt64)] = [:]
@@ -24,6 +26,12 @@ public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     budget.add(self)
   }
 
+  /// Each value holds a descriptor, and `budget` may evict values below `capacity`.
+  public convenience init(capacity: Int, _ budget: DescriptorBudget) {
+    self.init(capacity: capacity)
+    budget.add(self)
+  }
+
   public subscript(key: Key) -> Value? {
     state.withLock { state in
       guard let place = state.held.index(forKey: key) else { return nil }
@@ -33,36 +41,68 @@ public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
   }
 
+  /// Returns whether there is a value. Does not count as its use.
+  public func holds(_ key: Key) -> Bool { state.withLock { $0.held[key] != nil } }
+
+  /// The number of values.
+  public var count: Int { state.withLock { $0.held.count } }
+
   /// Removes and returns a value.
   @discardableResult
   public func removeValue(for key: Key) -> Value? {
-    let (value, cost) = state.withLock { state -> (Value?, Int) in
-      guard let held = state.held.removeValue(forKey: key) else { return (nil, state.cost) }
-      state.cost -= held.cost
-      return (held.value, state.cost)
+    change { state in
+      var removed: [Value] = []
+      state.remove(key, &removed)
+      return removed
+    }.first
+  }
+
+  /// Removes the values of `keys`, those for which `isAmong` is true. Takes time for the keys or the values, whichever are
+  /// fewer.
+  public func removeAll(of keys: some Collection<Key>, where isAmong: (Key) -> Bool) {
+    change { state in
+      var removed: [Value] = []
+      if state.held.count < keys.count {
+        for key in state.held.keys where isAmong(key) { state.remove(key, &removed) }
+      } else {
+        for key in keys { state.remove(key, &removed) }
+      }
+      return removed
     }
-    memory?.set(to: cost)
-    return value
   }
 
   public func removeAll() {
-    state.withLock { state in
+    change { state in
+      let removed = state.held.values.map(\.value)
       state.held = [:]
       state.cost = 0
+      return removed
     }
-    memory?.set(to: 0)
   }
 
   public func insert(_ value: Value, for key: Key, cost: Int) {
-    let total = state.withLock { state in
+    change { state in
+      var removed: [Value] = []
+      state.remove(key, &removed)
       state.clock += 1
-      if let old = state.held.updateValue((value, cost, state.clock), forKey: key) { state.cost -= old.cost }
+      state.held[key] = (value, cost, state.clock)
       state.cost += cost
       // Down to three quarters, so that one sort serves many insertions; the latest value stays.
-      if state.cost > capacity { state.shrink(to: capacity / 4 * 3, sparing: 1) }
-      return state.cost
+      if state.cost > capacity { state.shrink(to: capacity / 4 * 3, sparing: 1, &removed) }
+      return removed
     }
-    memory?.set(to: total)
+  }
+
+  /// Changes the state by `body`, which returns the values that it removed, and reports the cost under the same lock.
+  @discardableResult
+  private func change(_ body: (inout State) -> [Value]) -> [Value] {
+    let removed = state.withLock { state in
+      let removed = body(&state)
+      memory?.record(state.cost)
+      return removed
+    }
+    memory?.budget.settle()
+    return removed
   }
 }
 
@@ -70,21 +110,41 @@ extension LRUCache: MemoryHolder {
   public var held: Int { state.withLock { $0.cost } }
 
   public func release(_ count: Int) {
-    let total = state.withLock { state in
-      state.shrink(to: max(0, state.cost - count), sparing: 0)
-      return state.cost
+    change { state in
+      var removed: [Value] = []
+      state.shrink(to: max(0, state.cost - count), sparing: 0, &removed)
+      return removed
     }
-    memory?.set(to: total)
+  }
+}
+
+extension LRUCache: DescriptorCache {
+  public var idleDescriptors: Int { count }
+
+  public func releaseDescriptors(_ count: Int) {
+    change { state in
+      var removed: [Value] = []
+      for key in state.oldest.prefix(count) { state.remove(key, &removed) }
+      return removed
+    }
   }
 }
 
 extension LRUCache.State {
+  /// The keys, the least recently used first.
+  fileprivate var oldest: [Key] { held.sorted(by: { $0.value.usedAt < $1.value.usedAt }).map(\.key) }
+
+  fileprivate mutating func remove(_ key: Key, _ removed: inout [Value]) {
+    guard let old = held.removeValue(forKey: key) else { return }
+    cost -= old.cost
+    removed.append(old.value)
+  }
+
   /// Evicts the least recently used until the cost is `wanted`, sparing the last `spared`.
-  fileprivate mutating func shrink(to wanted: Int, sparing spared: Int) {
-    for (key, value) in held.sorted(by: { $0.value.usedAt < $1.value.usedAt }).dropLast(spared) {
+  fileprivate mutating func shrink(to wanted: Int, sparing spared: Int, _ removed: inout [Value]) {
+    for key in oldest.dropLast(spared) {
       if cost <= wanted { return }
-      held[key] = nil
-      cost -= value.cost
+      remove(key, &removed)
     }
   }
 }

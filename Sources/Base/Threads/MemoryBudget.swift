@@ -1,3 +1,5 @@
+internal import CPosix
+internal import Glibc
 internal import Synchronization
 
 /// Bounds the memory of everything that is expensive to make and can be made again: archives' trees, decoded bytes,
@@ -14,6 +16,9 @@ public final class MemoryBudget: Sendable {
   private struct State {
     var used = 0
     var holders: [Holder] = []
+    /// The number of bytes that were given back since the heap was trimmed.
+    var freed = 0
+    var isTrimming = false
   }
 
   private struct Holder {
@@ -22,7 +27,19 @@ public final class MemoryBudget: Sendable {
 
   private let state = Mutex(State())
 
-  public init(capacity: Int = usualCapacity) { self.capacity = capacity }
+  /// Trims the heap; nil if this budget does not.
+  private let trimmer: Workers?
+
+  /// After so many bytes were given back the heap is trimmed: malloc keeps pages between blocks that are in use.
+  private static let trimmedSize = 32 << 20
+  /// How long nothing must be given back before that, in microseconds: what is freed in between is used again.
+  private static let quietTime: UInt32 = 1_000_000
+
+  /// - Parameter trimsHeap: whether the memory that was given back is returned to the system, by a thread.
+  public init(capacity: Int = usualCapacity, trimsHeap: Bool = false) {
+    self.capacity = capacity
+    trimmer = trimsHeap ? Workers(atMost: 1) : nil
+  }
 
   /// In use at present, in bytes.
   public var used: Int { state.withLock { $0.used } }
@@ -55,13 +72,35 @@ public final class MemoryBudget: Sendable {
     return false
   }
 
-  /// Adjusts the count by `change` bytes that are allocated already, and then evicts if the budget is exceeded.
-  func note(_ change: Int) {
-    let isOver = state.withLock { state in
+  /// Adjusts the count by `change` bytes. Evicts nothing, so a holder may call it with its own lock held.
+  func count(_ change: Int) {
+    let mustTrim = state.withLock { state -> Bool in
       state.used += change
-      return change > 0 && state.used > capacity
+      if change < 0 { state.freed -= change }
+      guard trimmer != nil, state.freed >= Self.trimmedSize, !state.isTrimming else { return false }
+      state.isTrimming = true
+      return true
     }
-    guard isOver else { return }
+    if mustTrim { trimmer?.submit { [weak self] in self?.trim() } }
+  }
+
+  private func trim() {
+    var seen = 0
+    while true {
+      _ = usleep(Self.quietTime)
+      let isQuiet = state.withLock { state in
+        defer { seen = state.freed }
+        guard state.freed == seen else { return false }
+        (state.freed, state.isTrimming) = (0, false)
+        return true
+      }
+      if isQuiet { return ffmount_trim_heap() }
+    }
+  }
+
+  /// Evicts while the budget is exceeded. Must not be called with a lock held that a holder's `release` takes.
+  func settle() {
+    if used <= capacity { return }
     for holder in holders {
       let surplus = used - capacity
       if surplus <= 0 { return }

@@ -10,7 +10,7 @@ public final class MemoryShare: Sendable {
 
   public init(in budget: MemoryBudget) { self.budget = budget }
 
-  deinit { budget.note(-size) }
+  deinit { budget.count(-size) }
 
   /// In bytes.
   public var size: Int { count.load(ordering: .relaxed) }
@@ -33,7 +33,14 @@ public final class MemoryShare: Sendable {
 
   /// Sets it to `size` bytes whatever the budget says; others are then evicted.
   public func set(to size: Int) {
+    record(size)
+    budget.settle()
+  }
+
+  /// Sets it to `size` bytes and evicts nothing. A holder calls it with the lock held under which its size changed, so that
+  /// the reports of two threads arrive in the order of their changes, and `budget.settle` without that lock.
+  func record(_ size: Int) {
     let before = count.exchange(size, ordering: .relaxed)
-    budget.note(size - before)
+    budget.count(size - before)
   }
 }

@@ -2,7 +2,6 @@ internal import Bytes
 internal import Catalogue
 internal import Entries
 internal import Jobs
-internal import Synchronization
 internal import Threads
 
 /// An archive that a worker program lists and unpacks.
@@ -14,8 +13,9 @@ final class ListedArchive: OpenedArchive {
   private let runs: [EntryRun]
   private let memory: MemoryShare
   let fault: Fault?
-  /// What was unpacked last, or is being unpacked: as long as it is here, that goes on.
-  private let inHand = Mutex<UnpackedRun?>(nil)
+  /// The entries that were unpacked last, or are being unpacked, by archive: unpacking continues while they are held. Each
+  /// has a descriptor.
+  private static let inHand = LRUCache<ObjectIdentifier, UnpackedRun>(capacity: 64, DescriptorBudget.process)
   var entries: EntryTree { tree.entries }
 
   /// Together as many bytes are unpacked at a time where entries can be decoded by themselves.
@@ -63,6 +63,8 @@ final class ListedArchive: OpenedArchive {
     fault = end.text.isEmpty ? nil : Fault(.damaged, String(decoding: end.text, as: UTF8.self))
   }
 
+  deinit { Self.inHand.removeValue(for: ObjectIdentifier(self)) }
+
   // MARK: Reading
 
   func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
@@ -95,7 +97,7 @@ final class ListedArchive: OpenedArchive {
   }
 
   private func unpacked(_ run: EntryRun, _ patience: Patience) throws(Fault) -> UnpackedRun {
-    if let known = inHand.withLock({ $0 }), known.run == run, known.isUsable { return known }
+    if let known = Self.inHand[ObjectIdentifier(self)], known.run == run, known.isUsable { return known }
     guard run.size <= Job.largestOutput - Self.runSize else {
       throw Fault(.limit, "is with \(run.size) bytes of others in one piece, over the limit of \(Job.largestOutput)")
     }
@@ -106,7 +108,7 @@ final class ListedArchive: OpenedArchive {
       ? try service.openEarly(recipe, of: subject, guess: run.size, isPatient: { true }, patience)
       : try service.open(recipe, of: subject, patience)
     let unpacked = UnpackedRun(run, bytes)
-    inHand.withLock { $0 = unpacked }
+    Self.inHand.insert(unpacked, for: ObjectIdentifier(self), cost: 1)
     return unpacked
   }
 

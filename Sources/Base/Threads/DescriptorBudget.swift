@@ -1,0 +1,76 @@
+internal import Glibc
+internal import Synchronization
+
+/// Keeps a process below its limit of open descriptors.
+///
+/// Caches whose values hold descriptors register here. When four fifths of the limit are in use, the cache that holds most
+/// closes its least recently used ones; when the limit is reached, opening is tried again after that. Descriptors need not be
+/// counted: the kernel assigns the lowest free number, so a new descriptor's number tells how many are open, including those
+/// of libraries. Thread-safe.
+public final class DescriptorBudget: Sendable {
+  /// The budget of this process.
+  public static let process = DescriptorBudget {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+    return Int(clamping: limit.rlim_cur)
+  }
+
+  private struct Holder {
+    weak var value: (any DescriptorCache)?
+  }
+
+  private let holders = Mutex<[Holder]>([])
+  /// The number of open descriptors that the kernel permits at present.
+  private let limit: @Sendable () -> Int
+
+  /// The maximum number of attempts to open a file.
+  private static let attempts = 8
+
+  public init(limit: @escaping @Sendable () -> Int) { self.limit = limit }
+
+  /// Registers `cache`. Holds a weak reference to it.
+  public func add(_ cache: any DescriptorCache) {
+    holders.withLock { holders in
+      holders.removeAll { $0.value == nil }
+      holders.append(Holder(value: cache))
+    }
+  }
+
+  /// Calls `body`, which returns a new descriptor, or −1 and sets `errno`. Closes idle descriptors if there are too few.
+  ///
+  /// Must not be called with a lock held that a cache's `releaseDescriptors` takes.
+  public func open(_ body: () -> Int32) -> Int32 {
+    for attempt in 1... {
+      let raw = body()
+      if raw >= 0 {
+        if Int(raw) >= limit() / 5 * 4 { _ = relieve() }
+        return raw
+      }
+      let code = errno
+      guard code == EMFILE || code == ENFILE, attempt < Self.attempts, relieve() else {
+        errno = code
+        return raw
+      }
+    }
+    return -1
+  }
+
+  /// Closes a quarter of what the cache that holds most has open. Returns whether a descriptor was closed.
+  public func relieve() -> Bool {
+    let all = holders.withLock { $0.compactMap { $0.value } }
+    guard let (largest, count) = all.map({ ($0, $0.idleDescriptors) }).max(by: { $0.1 < $1.1 }), count > 0 else {
+      return false
+    }
+    largest.releaseDescriptors((count + 3) / 4)
+    return true
+  }
+}
+
+/// A cache of descriptors, or of values that hold one each, which can be made again.
+public protocol DescriptorCache: AnyObject, Sendable {
+  /// The approximate number of descriptors that can be closed.
+  var idleDescriptors: Int { get }
+
+  /// Closes about `count` descriptors, or all; least recently used first. Takes the cache's own lock.
+  func releaseDescriptors(_ count: Int)
+}
