@@ -45,6 +45,18 @@ extension ConversionTests {
       #expect(faults.second == nil)
     }
 
+    /// What a caller is told, by what the worker says.
+    @Test(arguments: [(5, EIO), (7, ENOMEM), (8, EPERM), (9, ENOSPC)])
+    func refusalOfTheSystemIsToldAsThat(_ failure: (number: Int, errno: Int32)) async throws {
+      try await withWorkshop { workshop in
+        for _ in 0..<2 {
+          let fault = #expect(throws: Fault.self) { try workshop.make("fail \(failure.number) reason", 1) }
+          #expect(fault == Fault(.system(failure.errno), "reason"))
+          #expect(workshop.renditions.failure(of: .make(.text), inState: 1)?.kind == .system(failure.errno))
+        }
+      }
+    }
+
     @Test(arguments: [
       "spin", "eat 150", "crash", "exit 3", "garbage", "fail 1 damaged", "fail 2 unknown", "fail 4 large",
     ])

@@ -44,6 +44,51 @@ extension ConversionTests {
       }
     }
 
+    /// The one worker that another mount's work would hold up is free for other results.
+    @Test func waitForAnotherMountHoldsNothingUp() async throws {
+      try await withTwo { one, other in
+        _ = try one.make("echo", 9)
+        _ = try other.make("echo other", 8)
+        let (begun, gate) = (one.scratch.path + "/begun", one.scratch.path + "/gate")
+        let text = "once \(begun) gate \(gate)\nbody"
+        let first = try one.ask(text, 1)
+        for _ in 0..<1000 where unsafe access(begun, F_OK) != 0 { _ = usleep(5000) }
+        let second = try other.ask(text, 1)
+        #expect(first.made == nil && second.made == nil)
+        _ = try other.make("echo more", 7)
+        #expect(try one.ask(text, 1).made == nil && other.ask(text, 1).made == nil)
+        close(unsafe open(gate, O_CREAT | O_WRONLY, 0o600))
+        try one.wait(first.pending)
+        try other.wait(second.pending)
+        for made in try [one.make(text, 1), other.make(text, 1)] {
+          #expect(try made.bytes(at: 0, count: 4) == Array("body".utf8))
+        }
+      }
+    }
+
+    /// A caller that gives up, and a service that stops, do not wait for the other mount.
+    @Test(arguments: [true, false]) func waitForAnotherMountCanBeEnded(byCaller: Bool) async throws {
+      try await withTwo { one, other in
+        _ = try one.make("echo", 9)
+        _ = try other.make("echo other", 8)
+        let begun = one.scratch.path + "/begun"
+        let text = "once \(begun) hang"
+        let first = try one.ask(text, 1)
+        for _ in 0..<1000 where unsafe access(begun, F_OK) != 0 { _ = usleep(5000) }
+        let second = try #require(try other.ask(text, 1).pending)
+        if byCaller {
+          let token = second.whenDone {}
+          _ = try other.make("echo more", 7)
+          second.cancel(token)
+        } else {
+          try other.stop()
+        }
+        try other.wait(second)
+        try one.stop()
+        try one.wait(first.pending)
+      }
+    }
+
     /// A file that has a name only for the time being, as where no file can be without one.
     @Test func fileWithAPassingNameIsLinkedOnce() async throws {
       try await withScratch { scratch in

@@ -104,7 +104,7 @@ while True:
     elif word == b"fail":
         answer(number, int(value), 0, b" ".join(words[2:]))
     elif word == b"full" and not os.readlink("/proc/self/fd/%d" % files[1]).startswith("/memfd:"):
-        answer(number, 5, 0, b"no room on the disk")
+        answer(number, 9, 0, b"no room on the disk")
     elif recipe.startswith("count "):
         if word == b"slow":
             time.sleep(float(value))

@@ -15,10 +15,12 @@ extension MountProcess {
 /// Mounts a scratch folder with the real converter, a cache of its own, and temporary files beside it.
 @discardableResult
 public func withConverter<Value>(
-  _ scratch: MountScratch, _ options: String = "workers=2", environment: [String: String] = [:],
+  _ scratch: MountScratch, _ options: String = "workers=2", prefix: [String] = [],
+  environment: [String: String] = [:],
   _ body: (MountProcess) async throws -> Value
 ) async throws -> Value {
   let own = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
   return try await withMount(
-    scratch, options: ["-o", options], environment: own.merging(environment) { _, given in given }, body)
+    scratch, options: ["-o", options], prefix: prefix, environment: own.merging(environment) { _, given in given }, body
+  )
 }

@@ -26,12 +26,21 @@ public struct MountProcess: Sendable {
     // Keeps the user's own cache free of test data.
     let cache = ["XDG_CACHE_HOME": MountScratch.temporary + "/cache"]
     daemon = try MountChild(
-      prefix + [MountProcess.binary, "-f"] + options + MountProcess.writing(options, source) + [source, mountpoint],
+      MountProcess.limit + prefix + [MountProcess.binary, "-f"] + options + MountProcess.writing(options, source) + [
+        source, mountpoint,
+      ],
       environment: cache.merging(environment) { _, given in given })
   }
 
   /// Whether the whole suite mounts with `-o rw`: FFMOUNT_TEST_WRITABLE is set.
   public static let isWritable = unsafe getenv("FFMOUNT_TEST_WRITABLE") != nil
+
+  /// The command that limits the descriptors of a daemon and its workers, for the whole suite: FFMOUNT_TEST_DESCRIPTORS is
+  /// set to their number.
+  private static let limit: [String] = {
+    guard let count = unsafe getenv("FFMOUNT_TEST_DESCRIPTORS") else { return [] }
+    return ["/bin/bash", "-c", "ulimit -n \(unsafe String(cString: count)); exec \"$@\"", "bash"]
+  }()
 
   /// `-o rw` for the whole suite, if it is wanted and nothing forbids it: what is read must be the same.
   private static func writing(_ options: [String], _ source: String) -> [String] {

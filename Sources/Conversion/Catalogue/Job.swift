@@ -92,7 +92,7 @@ public struct JobAnswer: Hashable, Sendable {
     case locked = 3
     /// Memory, time, or the size of the output.
     case limit = 4
-    /// Not the bytes' fault: no room on the disk, say.
+    /// Not the bytes' fault: a failing disk, for example.
     case system = 5
     /// There is no such page.
     case absent = 6
@@ -100,6 +100,8 @@ public struct JobAnswer: Hashable, Sendable {
     case memory = 7
     /// The worker does nothing here: of what is to shut it in something is missing.
     case unprotected = 8
+    /// The disk of the output is full, or a quota is used up.
+    case noSpace = 9
   }
 
   public var number: UInt64

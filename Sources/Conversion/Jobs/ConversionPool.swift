@@ -2,7 +2,7 @@ internal import Bytes
 public import Catalogue
 internal import Glibc
 internal import Synchronization
-internal import Threads
+public import Threads
 
 /// The workers: started as they are needed, up to a number, and ended when there has been nothing to do for a while.
 public final class ConversionPool: Sendable {
@@ -57,6 +57,8 @@ public final class ConversionPool: Sendable {
     /// What those who wait for a task have open, by worker.
     var idle: [ObjectIdentifier: UInt64] = [:]
     var workers = 0
+    /// The number of idle workers that are to end now.
+    var leaving = 0
     var isStopped = false
     /// So many tasks that go on for long are done at a time.
     var longAtMost = 1
@@ -81,6 +83,7 @@ public final class ConversionPool: Sendable {
     self.options = options
     threads = Workers(atMost: 2 * options.workers)
     state.change { $0.longAtMost = options.workers }
+    DescriptorBudget.process.add(self)
   }
 
   /// How many jobs go on at a time.
@@ -148,6 +151,12 @@ public final class ConversionPool: Sendable {
     let found: ConversionTask?? = state.take(within: options.idleTime) { state -> ConversionTask?? in
       if state.isStopped { return .some(nil) }
       if let task = state.take(identifier, open) { return task }
+      if state.leaving > 0, state.idle[identifier] != nil {
+        state.leaving -= 1
+        state.idle[identifier] = nil
+        state.workers -= 1
+        return .some(nil)
+      }
       state.idle[identifier] = open.document
       return nil
     }
@@ -164,6 +173,19 @@ public final class ConversionPool: Sendable {
   private func log(_ line: String) {
     let isNew = said.withLock { $0.count < Self.linesAtMost && $0.insert(line).inserted }
     if isNew { options.log(line) }
+  }
+}
+
+extension ConversionPool: DescriptorCache {
+  /// The socket, the pipe and the status of a worker process.
+  private static let descriptorsOfOne = 3
+
+  public var idleDescriptors: Int { state.read { $0.idle.count * Self.descriptorsOfOne } }
+
+  /// Lets idle workers end, and does not wait for that.
+  public func releaseDescriptors(_ count: Int) {
+    let wanted = (count + Self.descriptorsOfOne - 1) / Self.descriptorsOfOne
+    state.update { state in state.leaving = min(wanted, state.idle.count) }
   }
 }
 

@@ -63,10 +63,22 @@ extension ConversionService {
         worker.end()
         throw Failed(WorkerFailure.malformedReply)
       }
-      let size = Int64(range.count)
+      var part = [UInt8](repeating: 0, count: range.count)
+      do throws(Fault) { try output.read(&part) } catch { throw Failed(error) }
       var remark = ""
       if case .done(_, let said) = answer { remark = Self.line(said) }
-      return .made(size, Rendition(output, size: size, identity: nil, kept: nil), remark: remark, isKept: true)
+      return .made(Int64(part.count), Rendition(part: part), remark: remark, isKept: true)
     }
+  }
+}
+
+extension TemporaryFile {
+  /// Fills `bytes` from the start of the file.
+  fileprivate func read(_ bytes: inout [UInt8]) throws(Fault) {
+    var fault: Fault?
+    unsafe bytes.withUnsafeMutableBytes { buffer in
+      do throws(Fault) { unsafe try read(into: buffer, at: 0) } catch { fault = error }
+    }
+    if let fault { throw fault }
   }
 }

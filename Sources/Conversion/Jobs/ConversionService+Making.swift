@@ -14,7 +14,7 @@ extension ConversionService {
   /// `growing` is told of the output's file, and how many of its bytes may be read, before it is whole.
   func make(
     _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker,
-    growing: (TemporaryFile, Int64) -> Void = { _, _ in }
+    turn: TurnRequest? = nil, growing: (TemporaryFile, Int64) -> Void = { _, _ in }
   ) -> Outcome {
     var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
     let conversion = pool.conversion(recipe)
@@ -22,11 +22,12 @@ extension ConversionService {
     subject.opener = conversion?.opener ?? subject.opener
     // What is read while it is made cannot wait for others, nor does what nobody has asked for.
     let name = isWhole(recipe) && !task.isAhead ? name(recipe, of: bytes, inState: revision) : nil
-    let turn = name.flatMap { cache?.turn($0) { !task.isCancelled } }
+    if let name, let turn, let cache, !turn.isGranted(name, in: cache) { return .waits(turn) }
+    // Others' turn begins when this ends, also by a failure.
+    defer { turn?.end() }
     if name != nil, let kept = (try? kept(recipe, of: bytes, inState: revision, .blocking)) ?? nil {
       return .made(kept.size, kept, remark: "", isKept: true)
     }
-    defer { withExtendedLifetime(turn) {} }
     return attempt { [subject] () throws(Failed) in
       do throws(Failed) { return try make(recipe, subject, task, worker, growing) } catch {
         // What nothing can be left out of is as good as its copy.
@@ -47,10 +48,14 @@ extension ConversionService {
     var subject = subject
     var isRead = false
     let mostBytes = pool.conversion(recipe)?.outputLimit ?? Job.usualOutput
-    var reason = "no room for the result"
+    var refusal = Fault(.system(ENOSPC), "no room for the result")
     var places = places[...]
     while let place = places.first {
-      guard let output = try? place.make() else {
+      let output: TemporaryFile
+      do throws(Fault) { output = try place.make() } catch {
+        // A folder that cannot be used has no room, either.
+        let lacks: [Fault.Kind] = [.system(EMFILE), .system(ENFILE), .system(ENOMEM), .system(EDQUOT)]
+        if lacks.contains(error.kind) { refusal = error }
         places.removeFirst()
         continue
       }
@@ -73,13 +78,15 @@ extension ConversionService {
         let found = try? kept(recipe, of: subject.bytes, inState: subject.revision, .blocking)
         if let found { return .made(found.size, found, remark: "", isKept: true) }
         continue
-      case .failed(.system, let why) where !isRead: reason = why
+      // Another disk may have room, or work.
+      case .failed(let failure, let why) where (failure == .noSpace || failure == .system) && !isRead:
+        refusal = Failed(failure, why).fault
       case .failed(.limit, _) where place.limit < mostBytes && !isRead: break
       case .failed(let failure, let reason): throw Failed(failure, reason)
       }
       places.removeFirst()
     }
-    throw Failed(Fault(.system(ENOSPC), reason), isLasting: false)
+    throw Failed(refusal, isLasting: false)
   }
 
   /// Whether a result is read only once it is whole.
@@ -112,7 +119,7 @@ extension ConversionService {
         try subject.bytes.copy(to: output)
         try subject.bytes.verify()
       } catch {
-        if error.kind == .system(ENOSPC) { continue }
+        if [.system(ENOSPC), .system(EDQUOT)].contains(error.kind) { continue }
         throw Failed(error)
       }
       return made(
@@ -204,8 +211,8 @@ extension ConversionService {
       case .locked: fault = Fault(.locked, reason)
       case .limit: fault = Fault(.limit, reason)
       case .absent: fault = Fault(.system(ENOENT), reason)
-      case .system, .memory, .unprotected:
-        let codes: [JobAnswer.Failure: Int32] = [.memory: ENOMEM, .unprotected: EPERM]
+      case .system, .memory, .noSpace, .unprotected:
+        let codes: [JobAnswer.Failure: Int32] = [.memory: ENOMEM, .noSpace: ENOSPC, .unprotected: EPERM]
         fault = Fault(.system(codes[failure] ?? EIO), reason)
         isLasting = false
       }

@@ -46,12 +46,13 @@ extension ConversionService {
     guess: Int64 = 0
   ) -> Fault {
     let key = Key(revision: subject.revision, work: .make(recipe))
+    let turn = TurnRequest()
     return begin(key, bytes, subject, wants: wants) { [pool] end in
       guard pool.conversion(recipe)?.making ?? .whole != .whole else { return nil }
       return ResultStream(
         of: bytes, measured: size, guess: guess, identity: bytes.identity?.converted(by: recipe), unwanted: end)
     } _: { [self] task, worker in
-      make(recipe, of: bytes, inState: key.revision, task, worker) { file, count in
+      make(recipe, of: bytes, inState: key.revision, task, worker, turn: turn) { file, count in
         state.withLock { $0.jobs[key]?.stream }?.grow(file, to: count)
       }
     }

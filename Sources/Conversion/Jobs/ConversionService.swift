@@ -3,7 +3,7 @@ public import Catalogue
 internal import Files
 internal import Glibc
 internal import Synchronization
-internal import Threads
+public import Threads
 
 /// What conversions found out, by what was done with which state of a file: sizes of results, and numbers of pages.
 public protocol ConversionNotes: Sendable {
@@ -41,6 +41,8 @@ public final class ConversionService: Sendable {
   let state = Mutex(State())
   let pool: ConversionPool
   let cache: RenditionCache?
+  /// Tasks that wait for another mount to make the same.
+  private let turns = TurnQueue()
   /// The folder for files without names.
   let spools: String
   let notes: any ConversionNotes
@@ -48,22 +50,23 @@ public final class ConversionService: Sendable {
   /// Taken before `state`.
   private let heeding = Mutex(())
   /// Copies of what lies in no file as it is, by document.
-  let inputs = LRUCache<UInt64, TemporaryFile>(capacity: 512 << 20)
+  let inputs = LRUCache<UInt64, TemporaryFile>(capacity: 512 << 20, DescriptorBudget.process)
   /// Results that are in no cache, for those who open the same file twice: some of usual sizes, or a film.
-  private let unkept = LRUCache<Key, Rendition>(capacity: 8 * unkeptLeast)
+  private let unkept = LRUCache<Key, Rendition>(capacity: 8 * unkeptLeast, DescriptorBudget.process)
   private static let unkeptLeast = 256 << 20
   /// Results that nobody has asked for yet.
-  private let ahead = LRUCache<Key, Rendition>(capacity: 4)
+  private let ahead = LRUCache<Key, Rendition>(capacity: 4, DescriptorBudget.process)
   /// Parts of results, for the next reads there.
-  let parts = LRUCache<Key, Rendition>(capacity: 32 << 20)
+  let parts: LRUCache<Key, Rendition>
   private let documents = LRUCache<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
-  /// `cache` is nil where nothing can be kept. `passwords` are for PDFs that ask for one.
+  /// `cache` is nil where nothing can be kept. `passwords` are for PDFs that ask for one; `memory` is for parts of results.
   public init(
     pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any ConversionNotes,
-    passwords: Passwords = Passwords()
+    passwords: Passwords = Passwords(), memory: MemoryBudget = MemoryBudget()
   ) {
+    parts = LRUCache(capacity: 32 << 20, memory)
     self.passwords = DocumentPasswords(passwords)
     self.pool = pool
     self.cache = cache
@@ -72,7 +75,10 @@ public final class ConversionService: Sendable {
   }
 
   /// Ends everything, also the wait of those who wait. Blocks until the workers are gone.
-  public func stop() { pool.stop() }
+  public func stop() {
+    pool.stop()
+    turns.stop()
+  }
 
   // MARK: Asking
 
@@ -189,6 +195,8 @@ public final class ConversionService: Sendable {
     case failed(Fault, isLasting: Bool)
     /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
     case dropped
+    /// Another mount makes the same at present: the task is to be run again when that has ended.
+    case waits(TurnRequest)
   }
 
   /// What to wait for: a job on `bytes` that is under way, or a new one. `stream` makes what its result is read from before it
@@ -203,6 +211,11 @@ public final class ConversionService: Sendable {
       document: document, owner: subject.owner, isAhead: isAhead, isLong: key.isLong(pool)
     ) { [self] task, worker in
       let outcome = work(task, worker)
+      if case .waits(let request) = outcome {
+        return turns.wait(request, while: { !task.isCancelled }) { [pool] in
+          if task.isCancelled || !pool.submit(task) { task.drop() }
+        }
+      }
       // What takes a password is for this mount alone.
       finish(key, subject, task, outcome, isLasting: bytes.identity != nil && isOpen(key.revision))
     } dropped: { [self] task in
@@ -274,14 +287,15 @@ public final class ConversionService: Sendable {
           state.failedParts[Key(revision: key.revision, work: .make(recipe))] = failure
         }
         state.failed.add(path, recipe: key.work.name, reason: fault.description)
-      case .dropped: break
+      case .dropped, .waits: break
       }
       return (pending, job?.stream)
     }
     switch outcome {
     case .made(let size, _, _, _): stream?.finish(size: size)
     case .failed(let fault, _): stream?.fail(fault)
-    case .dropped: stream?.fail(Fault(.system(EIO), "it was changed while it was converted, or the mount is ending"))
+    case .dropped, .waits:
+      stream?.fail(Fault(.system(EIO), "it was changed while it was converted, or the mount is ending"))
     }
     pending?.finish(with: product)
   }

@@ -3,19 +3,32 @@ public import Catalogue
 public import Files
 internal import Glibc
 
-/// The finished result of a conversion, in a file that is open as long as this is there.
+/// The finished result of a conversion, in a file that is open as long as this object exists, or in memory.
 public final class Rendition: ByteSource {
-  private let file: TemporaryFile
+  private enum Storage {
+    case file(TemporaryFile)
+    /// For parts of results, which are many: each file takes a descriptor.
+    case memory([UInt8])
+  }
+
+  private let storage: Storage
   public let size: Int64
   public let identity: ByteIdentity?
   /// The file's state if it is in the cache, where it has a name by which it could be changed.
   private let kept: FileStatus?
 
   init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?, kept: FileStatus?) {
-    self.file = file
+    storage = .file(file)
     self.size = size
     self.identity = identity
     self.kept = kept
+  }
+
+  /// A part of a result.
+  init(part bytes: [UInt8]) {
+    storage = .memory(bytes)
+    size = Int64(bytes.count)
+    (identity, kept) = (nil, nil)
   }
 
   /// Bytes that only this mount has.
@@ -25,7 +38,7 @@ public final class Rendition: ByteSource {
 
   /// Throws when the file was changed in the cache since it was found to be whole.
   private func check() throws(Fault) {
-    guard let kept else { return }
+    guard let kept, case .file(let file) = storage else { return }
     let now = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
     guard now.revision == kept.revision else {
       throw Fault(.system(EIO), "its conversion was changed in the cache; open it again")
@@ -44,14 +57,18 @@ public final class Rendition: ByteSource {
   {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
-    unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)
+    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+    switch storage {
+    case .file(let file): unsafe try file.read(into: part, at: offset)
+    case .memory(let bytes): unsafe part.copyBytes(from: bytes[Int(offset)...].prefix(wanted))
+    }
     // After the read: what came before a change that shows now is whole.
     try check()
     return wanted
   }
 
   public func extent(at offset: Int64, count: Int) -> Extent? {
-    guard offset >= 0, offset < size else { return nil }
+    guard offset >= 0, offset < size, case .file(let file) = storage else { return nil }
     return Extent(holder: file, offset: offset, count: Int(min(Int64(count), size - offset)))
   }
 }

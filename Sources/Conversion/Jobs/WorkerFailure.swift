@@ -41,7 +41,10 @@ extension WorkerFailure {
   var fault: Fault {
     switch self {
     case .absent(let code):
-      Fault(.unsupported, "the converter could not be started: \(unsafe String(cString: strerror(code)))")
+      // What the machine lacks is told as that.
+      Fault(
+        [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(code) ? .system(code) : .unsupported,
+        "the converter could not be started: \(unsafe String(cString: strerror(code)))")
     case .signal(let signal):
       Fault(
         .unsupported,

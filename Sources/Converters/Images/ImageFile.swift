@@ -50,10 +50,7 @@ struct ImageFile: ImageEncoder {
       throw JobFailure(.system, "cannot be written", saying: Vips.takeError())
     }
     defer { unsafe g_object_unref(target) }
-    do throws(JobFailure) { try unsafe save(image, to: target) } catch {
-      try output.reasonForFailure()
-      throw error
-    }
+    try unsafe save(image, to: target)
     if isPNG, image.has("exif-data") { try dropRepeatedEXIF(of: output) }
   }
 

@@ -26,7 +26,13 @@ public struct JobFailure: Error {
 
   /// What the system refused, with this errno.
   public init(_ reason: String, errno code: Int32) {
-    self.init(.system, reason, saying: unsafe String(cString: strerror(code)))
+    let failure: JobAnswer.Failure =
+      switch code {
+      case ENOSPC, EDQUOT: .noSpace
+      case ENOMEM: .memory
+      default: .system
+      }
+    self.init(failure, reason, saying: unsafe String(cString: strerror(code)))
   }
 
   /// Whether the input is the cause, so that another attempt with the same bytes and any password would fail again.
@@ -40,7 +46,7 @@ public struct JobFailure: Error {
   /// The failure with the name of one of several files.
   public func about(_ name: String) -> JobFailure {
     // A system failure is not the file's fault.
-    failure == .system || failure == .limit
+    [.system, .limit, .noSpace, .memory].contains(failure)
       ? JobFailure(failure, "\(reason) (at \(name))") : JobFailure(failure, "\(name) \(reason)")
   }
 }

@@ -33,19 +33,23 @@ public final class JobOutput: Sendable {
 
   /// Writes from a place on; where `write` goes on is not changed.
   public func write(_ bytes: RawSpan, at place: Int64) throws(JobFailure) {
+    let code = put(bytes, at: place)
+    guard code != 0 else { return }
+    try reasonForFailure()
+    throw JobFailure("cannot be written", errno: code)
+  }
+
+  /// Writes from a place on. Returns 0, or an errno.
+  private func put(_ bytes: RawSpan, at place: Int64) -> Int32 {
     var offset = 0
     while offset < bytes.byteCount {
       let count = unsafe bytes.extracting(offset...).withUnsafeBytes {
         unsafe pwrite(descriptor, $0.baseAddress, $0.count, off_t(place) + off_t(offset))
       }
-      if count < 0 {
-        if errno == EINTR { continue }
-        let failure = JobFailure("cannot be written", errno: errno)
-        try reasonForFailure()
-        throw failure
-      }
-      offset += count
+      if count < 0, errno != EINTR { return errno }
+      offset += max(0, count)
     }
+    return 0
   }
 
   /// Makes it empty again.
@@ -88,12 +92,19 @@ public final class JobOutput: Sendable {
 
   private var tooLarge: JobFailure { JobFailure(.limit, "would be larger than \(limit) bytes") }
 
-  /// Throws what a failed write is due to, whoever wrote, when that was a want of room.
+  /// Throws the reason for which nothing can be written any more. To be called after a failure whose cause may be that:
+  /// the output is useless then, but for what was told of it, which stays.
   public func reasonForFailure() throws(JobFailure) {
-    if try reached() >= limit { throw tooLarge }
-    var system = statvfs()
-    if unsafe fstatvfs(descriptor, &system) == 0, system.f_blocks > 0, system.f_bavail == 0 {
-      throw JobFailure("cannot be written", errno: ENOSPC)
-    }
+    let end = try reached()
+    if end >= limit { throw tooLarge }
+    // An attempt also finds a quota and a failing disk, which the figures of the file system do not show.
+    let zeros = [UInt8](repeating: 0, count: Self.attempt)
+    let code = unsafe put(zeros.span.bytes, at: end)
+    _ = ftruncate(descriptor, off_t(end))
+    if code == EFBIG { throw tooLarge }
+    if code != 0 { throw JobFailure("cannot be written", errno: code) }
   }
+
+  /// The number of bytes that must be free after a failure for the disk not to be its cause.
+  private static let attempt = 64 << 10
 }

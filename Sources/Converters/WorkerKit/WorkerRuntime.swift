@@ -67,7 +67,8 @@ public enum WorkerRuntime {
     guard let order = socket.next() else { return nil }
     let outcome: JobAnswer.Outcome
     do throws(JobFailure) { outcome = try handlers.perform(order) } catch {
-      outcome = .failed(error.failure, reason: error.reason)
+      let failure = error.settled(order.output)
+      outcome = .failed(failure.failure, reason: failure.reason)
     }
     return JobAnswer(number: order.job.number, outcome: outcome)
   }

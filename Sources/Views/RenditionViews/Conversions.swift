@@ -2,6 +2,7 @@ public import Bytes
 package import Catalogue
 public import Index
 public import Jobs
+public import Threads
 internal import Tree
 
 /// What the views that convert share.
@@ -10,17 +11,20 @@ public final class Conversions: Sendable {
   /// What can be made here.
   package let catalogue: Catalogue
   package let known: ResultSizes
+  package let memory: MemoryBudget
 
   /// `cache` and `index` are nil where nothing outlives the mount; `spools` is a folder for large temporary files;
-  /// `passwords` are for PDFs that ask for one.
+  /// `passwords` are for PDFs that ask for one; `memory` is for everything that is cached in memory.
   public init(
     _ options: ConversionPool.Options, cache: RenditionCache?, index: Index?, spools: String,
-    passwords: Passwords = Passwords()
+    passwords: Passwords = Passwords(), memory: MemoryBudget = MemoryBudget()
   ) {
+    self.memory = memory
     catalogue = options.catalogue
     known = ResultSizes(index: index)
     renditions = ConversionService(
-      pool: ConversionPool(options), cache: cache, spools: spools, notes: known, passwords: passwords)
+      pool: ConversionPool(options), cache: cache, spools: spools, notes: known, passwords: passwords,
+      memory: memory)
   }
 
   /// Describes what the standard catalogue can make, and makes nothing.

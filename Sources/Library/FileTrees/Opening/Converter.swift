@@ -3,6 +3,7 @@ internal import Glibc
 package import Index
 package import Jobs
 package import RenditionViews
+internal import Threads
 
 /// Finds the worker programs and configures conversions.
 package enum Converter {
@@ -62,7 +63,8 @@ package enum Converter {
     options.isSandboxWeak = settings.isSandboxWeak
     options.log = log
     return Conversions(
-      options, cache: cache(settings, in: cacheFolder), index: index, spools: spools, passwords: settings.passwords)
+      options, cache: cache(settings, in: cacheFolder), index: index, spools: spools, passwords: settings.passwords,
+      memory: MemoryBudget(capacity: Int(settings.memory), trimsHeap: true))
   }
 
   package static let usualCacheSize: Int64 = 2 << 30

@@ -53,9 +53,10 @@ package struct TreeSource: Sendable {
   package func tree(
     _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
   ) throws(Fault) -> (Tree, RealRoot) {
+    let memory = conversions?.memory ?? MemoryBudget(capacity: Int(settings.memory), trimsHeap: true)
     let views = Views(
       listing: settings.listing, depth: settings.depth, index: index, zip: settings.zip, spools: Self.spoolFolder,
-      conversions: conversions, memory: MemoryBudget(capacity: Int(settings.memory)))
+      conversions: conversions, memory: memory)
     let (folder, name) = place
     let root = try RealRoot(
       Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: reserve),

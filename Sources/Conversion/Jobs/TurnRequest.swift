@@ -1,0 +1,43 @@
+internal import Synchronization
+
+/// A task's request for the turn to make a result. For one thread at a time.
+final class TurnRequest: Sendable {
+  private enum State {
+    case new
+    case waits(since: ContinuousClock.Instant, RenditionCache, RenditionName)
+    /// The turn, or nil if the result is made without one.
+    case granted(RenditionCache.Turn?)
+  }
+
+  private let state = Mutex(State.new)
+
+  /// A process that holds a turn for longer may hang.
+  private static let longestWait = Duration.seconds(120)
+
+  /// Returns whether the result may be made now. Blocks on the disk only.
+  func isGranted(_ name: RenditionName, in cache: RenditionCache) -> Bool {
+    let start: ContinuousClock.Instant
+    switch state.withLock({ $0 }) {
+    case .new: start = .now
+    case .waits(let since, _, _): start = since
+    case .granted: return true
+    }
+    let next: State =
+      switch cache.attemptTurn(name) {
+      case .granted(let turn): .granted(turn)
+      case .held: ContinuousClock.now - start > Self.longestWait ? .granted(nil) : .waits(since: start, cache, name)
+      }
+    state.withLock { $0 = next }
+    if case .granted = next { return true }
+    return false
+  }
+
+  /// Asks again after `isGranted` has returned false.
+  func isGrantedNow() -> Bool {
+    guard case .waits(_, let cache, let name) = state.withLock({ $0 }) else { return true }
+    return isGranted(name, in: cache)
+  }
+
+  /// Gives the turn up.
+  func end() { state.withLock { $0 = .granted(nil) } }
+}
