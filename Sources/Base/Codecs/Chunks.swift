@@ -25,6 +25,9 @@ final class Chunks: Sendable {
     if let spool { cache.spools.insert(spool, for: ObjectIdentifier(self), cost: 1) }
   }
 
+  /// Frees the disk space of the spool, unless it is being read.
+  func dropSpool() { cache.spools.removeValue(for: ObjectIdentifier(self)) }
+
   /// Notes that the spool was used.
   func noteUseOfSpool() { _ = cache.spools[ObjectIdentifier(self)] }
 

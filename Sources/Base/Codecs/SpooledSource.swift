@@ -184,6 +184,7 @@ public final class SpooledSource: ByteSource {
         made.spool = nil
         made.spooled = 0
       }
+      stretches.dropSpool()
       return false
     }
   }

@@ -330,6 +330,7 @@ extension UnpackedSource {
       // No space: the spool is freed, and its contents are decoded again when they are read.
       if isKept { state.spooled.insert(index) } else { (state.spool, state.spooled) = (nil, []) }
     }
+    if !isKept { stretches.dropSpool() }
   }
 }
 
