@@ -38,7 +38,8 @@ import Testing
         """
       try await withMount(scratch) { mount in
         #expect(try await mount.shell(look, scratch) == "0\nfailed\nexact\n")
-        let why = try await mount.shell("getfattr --only-values -n user.ffmount.error bad.tar.gz.contents/two", scratch)
+        let ask = "getfattr --only-values -n user.ffmount.error bad.tar.gz.contents/two"
+        let why = try await mount.shell(ask, scratch)
         #expect(why.contains("expected CRC-32") && why.contains("at byte"), "\(why)")
       }
       try await withMount(scratch, options: ["-o", "damaged=show"]) { mount in
@@ -60,7 +61,8 @@ import Testing
       let paths = all.lines.map { $0.split(separator: ":").first.map(String.init) ?? "" }.sorted()
       let bad = ["bad.tar.gz.contents", "bad.tar.gz.contents/one", "bad.tar.gz.contents/two"]
       #expect(
-        paths == (bad.map { "\(scratch.source)/\($0)" } + bad.map { "\(scratch.source)/deep/outer.zip.contents/\($0)" })
+        paths
+          == (bad.map { "\(scratch.source)/\($0)" } + bad.map { "\(scratch.source)/deep/outer.zip.contents/\($0)" })
           .sorted())
       #expect(all.errors.contains("6 damaged"), "\(all.errors)")
       let json = try await verify("--json", scratch.source + "/bad.tar.gz")

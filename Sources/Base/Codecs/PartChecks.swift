@@ -25,8 +25,9 @@ struct PartChecks: Sendable, Equatable {
     damages.removeAll { known in
       guard known.range.overlaps(added.range) else { return false }
       added = Damage(
-        range: min(known.range.lowerBound, added.range.lowerBound)..<max(
-          known.range.upperBound, added.range.upperBound),
+        range: min(
+          known.range.lowerBound, added.range.lowerBound)..<max(
+            known.range.upperBound, added.range.upperBound),
         fault: known.fault)
       return true
     }

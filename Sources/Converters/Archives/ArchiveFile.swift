@@ -167,11 +167,6 @@ internal import WorkerKit
   /// Where the present entry's header is in what is decompressed of the archive.
   var headerPlace: Int64 { unsafe archive_read_header_position(handle) }
 
-  /// The sum of some of the archive's bytes.
-  func sum(at start: Int64, _ count: Int64) -> UInt32 {
-    unsafe input.bytes[Int(start)..<Int(start + count)].reduce(0) { $0 &+ UInt32($1) }
-  }
-
   private var format: Int32 { unsafe archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK }
 
   var isFiltered: Bool { unsafe archive_filter_code(handle, 0) != ARCHIVE_FILTER_NONE }

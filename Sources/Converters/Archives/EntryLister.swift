@@ -53,15 +53,19 @@ public struct EntryLister {
     guard isMeasured || archive.isPlain else { return }
     let most = EntryRecord.largestContent(ofArchiveOf: Int64(archive.input.count))
     var (start, end): (Int64?, Int64) = (nil, 0)
+    let expected = archive.isPlain ? CpioHeader.sum(archive.input, at: archive.headerPlace) : nil
+    var sum: UInt32 = 0
     var isWhole = archive.isPlain
     do throws(JobFailure) {
-      while isWhole || isMeasured, let block = unsafe try archive.block() {
+      while isWhole || isMeasured || expected != nil, let block = unsafe try archive.block() {
         let count = unsafe Int64(block.bytes.count)
         if count == 0 { continue }
         let place = unsafe archive.place(of: block)
         if start == nil { start = place }
         if unsafe block.offset != end || place == nil || place != start.map({ $0 + end }) { isWhole = false }
         end = unsafe max(end, block.offset + count)
+        // The library copies the bytes of small archives, so that they have no place.
+        if expected != nil { sum = unsafe block.bytes.reduce(sum) { $0 &+ UInt32($1) } }
         if end > most { throw JobFailure(.limit, "is larger than \(most) bytes") }
       }
     } catch {
@@ -69,11 +73,9 @@ public struct EntryLister {
       if error.failure == .limit { record.flags.insert(.isExcessive) }
     }
     if isMeasured { record.size = end }
+    if let expected { record.flags.insert(expected == sum && end == record.size ? .isChecked : .isWrong) }
     guard isWhole, let start, end == record.size else { return }
     record.flags.insert(.isStored)
     record.place = start
-    if let expected = CpioHeader.sum(archive.input, at: archive.headerPlace) {
-      record.flags.insert(expected == archive.sum(at: start, end) ? .isChecked : .isWrong)
-    }
   }
 }

@@ -8,7 +8,7 @@ import SystemPackage
 /// `ffmount verify PATH`: compares all bytes in archives, mailboxes and compressed files with their checksums.
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Reads all that is inside archives, mailboxes and compressed files to find damage.",
+    commandName: "verify", abstract: "Finds damaged files inside archives, mailboxes and compressed files.",
     usage: "ffmount verify PATH [--json]",
     discussion: """
       Archives in archives are read as well. Prints a line for each file that cannot be read or does not have its \
@@ -45,7 +45,8 @@ struct VerifyCommand: ParsableCommand {
       }
     } catch {
       progress.clear()
-      throw Refusal(error.code == .unsupported ? .sourceUnsuitable : .failure, "cannot verify \(path): \(error.sentence)")
+      let status = error.code == .unsupported ? ExitStatus.sourceUnsuitable : .failure
+      throw Refusal(status, "cannot verify \(path): \(error.sentence)")
     }
     progress.clear()
     return try report.withLock { report in
@@ -53,7 +54,8 @@ struct VerifyCommand: ParsableCommand {
       if let error = report.error {
         throw Refusal(.failure, "cannot verify \(path): the result cannot be printed: \(describe(error))")
       }
-      if !json { try? Output.write(Array("\(Terminal.shown(path)): \(report.summary)\n".utf8), to: STDERR_FILENO) }
+      let summary = "\(Terminal.shown(path)): \(report.summary)\n"
+      if !json { try? Output.write(Array(summary.utf8), to: STDERR_FILENO) }
       return report.badCount == 0
     }
   }

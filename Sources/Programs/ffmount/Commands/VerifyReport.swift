@@ -56,7 +56,8 @@ struct VerifyReport {
 
   /// For people.
   var summary: String {
-    var parts = ["\(files) files read, \(Amount.bytes(bytes))", badCount == 0 ? "none is damaged" : "\(badCount) damaged"]
+    var parts = ["\(files) files read, \(Amount.bytes(bytes))"]
+    parts.append(badCount == 0 ? "none is damaged" : "\(badCount) damaged")
     if unchecked > 0 { parts.append("\(unchecked) have no checksum") }
     if open > 0 { parts.append("\(open) could not be compared with their checksum") }
     return parts.joined(separator: "; ")

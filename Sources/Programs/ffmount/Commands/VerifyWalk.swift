@@ -4,8 +4,10 @@ import SystemPackage
 /// Reads all files inside the archives, mailboxes and compressed files of a tree.
 struct VerifyWalk: Sendable {
   enum Event: Sendable {
-    /// A container that has been found, and one that has been read, by its size in bytes.
-    case found(Int64), finished(Int64)
+    /// A container that has been found, by its size in bytes.
+    case found(Int64)
+    /// A container that has been read, by its size in bytes.
+    case finished(Int64)
     /// Bytes that were read.
     case read(Int64)
     case file(FileTree.Verification)
