@@ -42,7 +42,7 @@ package final class SourceState: Sendable {
     guard isDoubted || source.isShared || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
     if let present = try source.now(isDoubted: isDoubted, patience) {
       // A change of the permissions within a tick of the clock leaves the times.
-      guard present.revision == revision, Face(present.attributes) == Face(attributes) else { throw .stale }
+      guard present.revision == revision, present.face == source.face else { throw .stale }
     }
     checkedAt.store(now, ordering: .relaxed)
   }

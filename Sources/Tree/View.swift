@@ -131,6 +131,8 @@ public struct Source: Sendable {
   package var isConcealed = false
   /// Whether several users see the mount: each answer then depends on the permissions that the file has now.
   var isShared = false
+  /// The file's own owner and permissions, also if `attributes` are those of what is made of it.
+  private(set) var face: Face
 
   /// A door: a real file may have any size.
   package init(item: any Item, attributes: Attributes, name: FileName, folder: Node, isConcealed: Bool = false) {
@@ -138,6 +140,7 @@ public struct Source: Sendable {
     attributes.size = Bounds.size(attributes.size)
     self.item = item
     self.attributes = attributes
+    face = Face(attributes)
     self.name = name
     self.folder = folder
     self.isConcealed = isConcealed
@@ -151,6 +154,7 @@ public struct Source: Sendable {
     if attributes.kind == .folder { shown.permissions &= ~0o444 | shown.permissions << 2 }
     var source = Source(item: item, attributes: shown, name: name, folder: folder, isConcealed: true)
     source.isShared = isShared
+    source.face = face
     return source
   }
 
