@@ -1,5 +1,6 @@
 package import Bytes
 internal import Files
+internal import Glibc
 internal import Synchronization
 
 /// The source file of a view, in one state.
@@ -15,6 +16,12 @@ package final class SourceState: Sendable {
   package var path: String { source.path }
   /// When the file was last checked to be unchanged, in nanoseconds of the monotonic clock.
   private let checkedAt = Atomic<UInt64>(0)
+  private let list = Mutex<KnownList?>(nil)
+
+  private struct KnownList: Sendable {
+    /// nil if the file has none.
+    let list: AccessList?
+  }
 
   package init(_ source: Source) {
     self.source = source
@@ -47,8 +54,14 @@ package final class SourceState: Sendable {
     checkedAt.store(now, ordering: .relaxed)
   }
 
-  /// The file's current access list, adapted to a view that is a file or a folder.
-  package func accessList(_ kind: Kind) throws(Fault) -> AccessList? { try source.item.accessList()?.view(kind) }
+  /// The file's access list in this state, adapted to a view that is a file or a folder.
+  package func accessList(_ kind: Kind) throws(Fault) -> AccessList? {
+    if let known = list.withLock({ $0 }) { return known.list?.view(kind) }
+    let found = try source.item.accessList()
+    // A change shows by the ctime, unless that is of the same tick of the clock.
+    if time(nil) - Int(attributes.changed.seconds) > 1 { list.withLock { $0 = KnownList(list: found) } }
+    return found?.view(kind)
+  }
 
   /// The provenance of a view's root.
   package func provenance(view: String, _ fault: Fault?) -> Provenance {

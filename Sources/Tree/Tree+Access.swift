@@ -81,7 +81,7 @@ extension Tree {
   /// forget. With `isReply`, the kernel gets these, and has none if none were recorded.
   @discardableResult
   func noteTold(_ attributes: Attributes, of node: Node, isReply: Bool = false) -> Bool {
-    guard isShared, node.item is RealFolder else { return false }
+    guard isShared, attributes.kind == .folder, node.item is RealFolder else { return false }
     var hash = StableHash(seed: UInt64(attributes.permissions))
     hash.combine(UInt64(attributes.owner) << 32 | UInt64(attributes.group))
     // Changes with the access list, too.
