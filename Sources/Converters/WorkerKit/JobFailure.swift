@@ -39,7 +39,7 @@ public struct JobFailure: Error {
   public var concernsInput: Bool {
     switch failure {
     case .damaged, .unsupported, .limit, .absent: true
-    case .locked, .system, .memory, .unprotected: false
+    case .locked, .system, .memory, .noSpace, .unprotected: false
     }
   }
 
