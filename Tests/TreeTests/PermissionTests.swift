@@ -15,6 +15,13 @@ import Threads
   private static let stranger = Asker(user: 4001, group: 4001, thread: 0)
   private static let root = Asker(user: 0, group: 0, thread: 0)
 
+  /// A folder that all users can enter.
+  private static func source() throws -> SourceFolder {
+    let source = try SourceFolder()
+    guard unsafe chmod(source.path, 0o755) == 0 else { throw FileTreeError(errno: errno) }
+    return source
+  }
+
   private static func shared(
     _ source: SourceFolder, isWritable: Bool = false, keepsHandles: Bool = false
   ) throws -> Tree {
@@ -37,7 +44,7 @@ import Threads
 
   /// Everything that was public when it was looked up, and was made private without the kernel's knowledge.
   @Test(arguments: ["rename", "chmod", "chown"]) func permissionsCountAsTheyAre(_ way: String) throws {
-    let source = try SourceFolder()
+    let source = try Self.source()
     let path = source.path
     try source.makeFolder("f")
     try source.write("f/a.zip", Self.archive("public"))
@@ -104,7 +111,7 @@ import Threads
 
   /// The kernel is told of a folder that was closed, once; a caller that it lets pass all the same works below.
   @Test func closedFoldersAreLookedAtAgain() throws {
-    let source = try SourceFolder()
+    let source = try Self.source()
     for name: FileName in ["f", "f/g", "f/g/h"] { try source.makeFolder(name) }
     try source.write("f/g/h/a.txt", "a")
     let tree = try Self.shared(source)
@@ -135,7 +142,7 @@ import Threads
   }
 
   @Test func writingNeedsThePermissionToWrite() throws {
-    let source = try SourceFolder()
+    let source = try Self.source()
     try source.write("a", [1, 2, 3], mode: 0o644)
     let tree = try Self.shared(source, isWritable: true)
     let node = try tree.lookUp("a", in: Tree.root, for: Self.stranger, .blocking).node
@@ -155,7 +162,7 @@ import Threads
   }
 
   @Test func changingAFolderNeedsThePermissionToWrite() throws {
-    let source = try SourceFolder()
+    let source = try Self.source()
     try source.makeFolder("d", mode: 0o755)
     try source.write("d/a", "a")
     let tree = try Self.shared(source, isWritable: true)
@@ -179,7 +186,7 @@ import Threads
   }
 
   @Test func programsAreExecutedWithoutTheRightToRead() throws {
-    let source = try SourceFolder()
+    let source = try Self.source()
     try source.write("run", [1], mode: 0o711)
     let tree = try Self.shared(source)
     let node = try tree.lookUp("run", in: Tree.root, for: Self.stranger, .blocking).node
@@ -227,7 +234,7 @@ import Threads
     let conversions = Conversions(
       ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/tmp")
     for isLarge in [false, true] {
-      let source = try SourceFolder()
+      let source = try Self.source()
       try source.makeFolder("mix")
       try source.write("mix/a.png", [1])
       try source.write("mix/b.png", [UInt8](repeating: 1, count: isLarge ? 100_000 : 1), mode: 0o600)
