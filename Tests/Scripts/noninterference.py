@@ -83,6 +83,7 @@ def put_all(isPublic=False):
             os.makedirs(f"{source}/{folder}/mix")
             put(folder, "mix/a.png", b"no picture", 0o644, 20)
         put(folder, "mix/b.png", b"secret" * (1 if folder == "one" else 2), 0o600, 20)
+        os.utime(f"{source}/{folder}/mix", ns=(BEFORE, BEFORE))
 
 
 def asked(question):
