@@ -19,7 +19,7 @@ import Testing
       give(bz2.compress(plain, 3))
       give(by("xz", "-0", "-c"))
       give(by("xz", "-0", "-c", "--block-size=400000"))
-      give(b"".join(by("zstd", "-q", "-c", data=plain[n:n + 400000]) for n in range(0, len(plain), 400000)))
+      give(b"".join(by("zstd", "-q", "-c", "--stream-size=400000", data=plain[n:n + 400000]) for n in range(0, len(plain), 400000)))
       """
     guard let parts = try? Python.pieces(of: code), let plain = parts.first, parts.count == 7 else { return nil }
     return (plain.bytes, parts.dropFirst().map(\.bytes))

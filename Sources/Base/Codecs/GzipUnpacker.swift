@@ -132,12 +132,13 @@ final class GzipUnpacker: Unpacker {
       throw Fault(.damaged, "expected a gzip member's end", atByte: input.offset)
     }
     let (expected, length) = (UInt32(littleEndianBytes: trailer[..<4]), UInt32(littleEndianBytes: trailer[4...]))
-    if expected != crc {
-      partFault = Fault(crc: expected, found: crc)
-    } else if length != UInt32(truncatingIfNeeded: size) {
-      partFault = Fault(.damaged, "expected a gzip member of \(length) bytes modulo 2^32, found \(size)")
+    let place = input.offset - unused
+    // Where the next member's bytes belong is not known then.
+    guard length == UInt32(truncatingIfNeeded: size) else {
+      throw Fault(.damaged, "expected a gzip member of \(length) bytes modulo 2^32, found \(size)", atByte: place)
     }
-    partFault?.offset = input.offset - unused
+    if expected != crc { partFault = Fault(crc: expected, found: crc) }
+    partFault?.offset = place
     input.skip(8 - unused)
   }
 }
