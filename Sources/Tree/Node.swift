@@ -37,15 +37,15 @@ package final class Node: Sendable {
     var face: Face
   }
 
-  /// `inode`: nil for the item's.
+  /// `inode` and `identity`: nil for the item's.
   init(
     id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face,
-    inode: UInt64? = nil
+    inode: UInt64? = nil, identity: ItemIdentity? = nil
   ) {
     self.id = id
     self.generation = generation
     position = Position(parent, name)
-    let identity = ItemIdentity(item)
+    let identity = identity ?? ItemIdentity(item)
     held = Mutex(Held(item: item, identity: identity, face: face))
     self.inode = inode ?? identity.inode
     self.depth = depth

@@ -29,7 +29,7 @@ extension NodeTable.State {
     guard slots[Int(id)].isInherited, let record = ledger?[id], record.stands(for: found, identity) else { return nil }
     let node = Node(
       id: id, generation: record.generation, parent: parent, name: record.name, item: found.item, depth: depth,
-      face: found.face, inode: record.inode)
+      face: found.face, inode: record.inode, identity: identity)
     // The kernel may have been told an estimate.
     if record.content != nil, identity.kind == .file { node.toldSize.noteEstimate() }
     slots[Int(id)].node = node

@@ -133,7 +133,8 @@ extension NodeTable.State {
     }
     generation = ledger?.nextGeneration() ?? (generation + 1)
     let node = Node(
-      id: id, generation: generation, parent: parent, name: name, item: found.item, depth: depth, face: found.face)
+      id: id, generation: generation, parent: parent, name: name, item: found.item, depth: depth, face: found.face,
+      identity: identity)
     slots[Int(id)] = NodeTable.Slot(node: node, lookups: 1, isChanging: !identity.isImmutable)
     slots[Int(parent.id)].children += 1
     ledger?.add(node, in: parent.id)

@@ -4,8 +4,8 @@ internal import Synchronization
 /// The nodes that the kernel has references to.
 ///
 /// The kernel counts its lookups and returns them with FORGET; a node lives while its count is above zero, or some time longer
-/// where an NFS server may hold on to what it knows it by. Everything is under one lock. No method of an item is called
-/// while it is held: see `ItemIdentity`.
+/// where an NFS server may hold on to what it knows it by. Everything is under one lock. While it is
+/// held, real files are told of new names, and no other method of an item is called: see `ItemIdentity`.
 final class NodeTable: Sendable {
   struct Slot {
     var node: Node?
