@@ -92,6 +92,13 @@ package final class RealFolder: Item {
     return (path.root.identified(device), inode)
   }
 
+  /// The time at which it was made, in nanoseconds since 1970; 0 where the file system does not record it. Reads it again
+  /// at each call.
+  package var created: UInt64 {
+    guard let time = try? created(".") else { return 0 }
+    return UInt64(bitPattern: time.seconds &* 1_000_000_000 &+ Int64(time.nanoseconds))
+  }
+
   package func status(of name: FileName) throws(Fault) -> FileStatus {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
   }

@@ -21,7 +21,9 @@ struct MailReading {
     var end: Int64 = 0
     for (position, row) in rows.enumerated() {
       check(
-        row.separator >= end && row.start > row.separator && row.end >= row.start && row.end <= source.size,
+        // Only bytes before the first separator are a message without one.
+        row.separator >= end && (row.start > row.separator || position == 0 && row.start == row.separator)
+          && row.end >= row.start && row.end <= source.size,
         "message \(position) lies at \(row.separator), \(row.start), \(row.end), behind \(end)")
       check(position == 0 || row.separator == end, "there is something before message \(position)")
       end = row.end

@@ -76,10 +76,10 @@ import Testing
     }
   }
 
-  @Test func bytesBeforeTheFirstSeparatorDoNotCount() throws {
+  @Test func bytesBeforeTheFirstSeparatorAreAMessage() throws {
     let bytes = Array(("junk\n\n" + Self.message(1, body: 30_000)).utf8)
     let rows = try rows(bytes, readSize: 64)
-    #expect(rows.map(\.separator) == [6])
+    #expect(rows.map(\.separator) == [0, 6])
     check(rows, of: bytes)
   }
 }

@@ -22,7 +22,7 @@ import Testing
           md5sum < all.merged.pdf > "$3" & words; wait
           md5sum < all.merged.pdf | cmp - "$3" && echo the same
           mv "$2/all/letter 9.docx" "$2/all/letter 11.docx"; sleep 1; words
-          pdftotext bad.merged.pdf - | grep -e fine -e 2.docx -e 'This file' | cut -d'(' -f1
+          pdftotext bad.merged.pdf - | tr -d '\\f' | grep -e fine -e 2.docx -e 'This file' | cut -d'(' -f1
           getfattr --only-values -n user.ffmount.remark bad.merged.pdf | cut -d'(' -f1; } 2>&1
           """
         let said = try await shell(lines, mount.mountpoint, scratch.source, scratch.path + "/sum", limit: 60)

@@ -154,7 +154,7 @@ import Testing
         .wait(atMost: 30)
       #expect(first.lines.count == 2)
       let lock = try await shell(
-        "cd \"$1\" && lock=$(ls *-lock) && rm * && touch \"$lock\" && echo \"$1/$lock\"",
+        "cd \"$1\" && lock=$(ls *.sqlite-lock) && rm * && touch \"$lock\" && echo \"$1/$lock\"",
         scratch.path + "/cache/ffmount/texts")
       let other = try MountChild([
         MountScratch.python, "-c",

@@ -153,11 +153,18 @@ class Check:
         if own != rate or came not in (count, cut):
             is_said = any(word in said for word in TOLD)
             self.counts["differ and say so" if is_said else "differ silently"] += 1
-            found.append(f"wav: {came} samples at {own} Hz, FFmpeg decodes {count} at {rate}: {said or 'no remark'}")
+            if is_said:
+                print(f"{path.name}: wav: {came} of {count} samples: {said}")
+            else:
+                found.append(f"wav: {came} samples at {own} Hz, FFmpeg decodes {count} at {rate}: {said or 'no remark'}")
         self.counts["say that something is lost"] += any(word in said for word in TOLD)
         for kind in others:
             said, content, _ = self.ask(path, kind)
             if not content and "no such" in said:
+                continue
+            if not content:
+                # A copy that its container cannot hold is an error, and no sound is lost in silence.
+                self.counts["refused"] += 1
                 continue
             self.counts["results"] += 1
             made = place / f"made.{kind}"

@@ -23,7 +23,7 @@ import Testing
   }
 
   private static func book(_ index: Index?) -> NumberBook {
-    NumberBook(index.map { NumberStore(of: folder, isTree: false, $0) })
+    NumberBook(index.map { NumberStore(of: folder, created: 1, isTree: false, $0) })
   }
 
   /// The numbers of messages in a new state.

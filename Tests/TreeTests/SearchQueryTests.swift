@@ -18,7 +18,7 @@ import Testing
     ("a (b OR c)", .all([word("a"), .any([word("b"), word("c")])])), ("a AND b", .all([word("a"), word("b")])),
     ("or and", .all([word("or"), word("and")])), ("-spam", .not(word("spam"))),
     ("a -(b c)", .all([word("a"), .not(.all([word("b"), word("c")]))])), ("-\"a b\"", .not(word("a b"))),
-    ("from:anna@example.com", word("anna example com", "sender")), ("TO:Bob", word("Bob", "recipients")),
+    ("from:anna@example.com", word("anna example com", "sender")), ("TO:Bob", word("bob", "recipients")),
     ("subject:\"q3 numbers\"", word("q3 numbers", "subject")), ("filename:scan*", word("scan", "files", isStart: true)),
     ("has:attachment", .hasAttachment), ("label:Work", .label("Work")),
     ("label:\"Work/Project A\"", .label("Work/Project A")),
@@ -38,7 +38,7 @@ import Testing
       "~underrun",
       .any(["underrun", "underruns", "underruned", "underruning", "underrunned", "underrunning"].map { word($0) })
     ),
-    ("subject:~x", word("x", "subject")), ("Re: a", .all([word("Re"), word("a")])), ("\"list:a\"", word("list a")),
+    ("subject:~x", word("x", "subject")), ("Re: a", .all([word("re"), word("a")])), ("\"list:a\"", word("list a")),
     ("a会議b", word("a 会議 議 b")), ("subject:資料", word("資料", "subject")),
   ]
 

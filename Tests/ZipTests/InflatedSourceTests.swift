@@ -127,7 +127,7 @@ struct InflatedSourceTests {
     let stream = try StreamName.all[1].stream()
     // One read fails as when descriptors run out, then all succeed.
     let flaky = FailingSource(ByteArraySource(stream.compressed)) { read, _ in
-      read == failing * 3 ? Fault(.system(EMFILE), "open") : nil
+      read == failing * 2 ? Fault(.system(EMFILE), "open") : nil
     }
     let source = source(stream, cache: 1 << 20, compressed: flaky)
     var bytes: [UInt8] = []

@@ -8,7 +8,7 @@ import SystemPackage
 /// `ffmount verify PATH`: compares all bytes in archives, mailboxes and compressed files with their checksums.
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Finds damaged files inside archives, mailboxes and compressed files.",
+    commandName: "verify", abstract: "Finds damaged files in archives, mailboxes and compressed files.",
     usage: "ffmount verify PATH [--json]",
     discussion: """
       Archives in archives are read as well. Prints a line for each file that cannot be read or does not have its \

@@ -69,7 +69,7 @@ extension Indexing {
         let message = try mailbox.messageIfReadable(row, at: position)
         position += 1
         guard let message, !message.attachments.isEmpty else { continue }
-        try body(row.folderName(position: position))
+        try body(mailbox.folderName(of: row, at: position - 1, .blocking))
       }
     }
   }
@@ -83,7 +83,7 @@ extension MessageSource {
     }
     do throws(Fault) {
       guard let attached else { return IndexedText(try message.words()) }
-      let folder = numbered.row.folderName(position: position + 1)
+      let folder = try folderName(of: numbered.row, at: position, .blocking)
       return IndexedText(
         try message.words { (path) throws(Fault) in
           try attached.text(AttachedFile(path, of: folder, in: self.file.pathFromRoot))

@@ -138,7 +138,7 @@ final class MailTree: MessageSource {
 
   private func numberStore(_ index: Index?) -> NumberStore? {
     guard let identity else { return NumberStore(ofFile: file.source, index) }
-    return index.map { NumberStore(of: identity, isTree: true, $0) }
+    return index.map { NumberStore(of: identity, created: file.created, isTree: true, $0) }
   }
 
   var store: MailboxContentStore? {
