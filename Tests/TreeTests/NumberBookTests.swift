@@ -121,9 +121,9 @@ import Testing
   @Test func recordsThatAreNotWhatTheyShouldBeDoNoHarm() throws {
     try withIndex { index in
       _ = Self.numbers(0..<1200, index)
-      let source = IndexedFile.prefix(device: 7, inode: 8) + [0x6e]
+      let source = IndexedFile.prefix(device: 7, inode: 8) + [0x6e, 0, 0, 0, 0, 0, 0, 0, 1]
       let records = index.records(of: source, NumberStore.kind, from: [0], through: [9])
-      #expect(records.count == 4)
+      try #require(records.count == 4)
       var choices = SeededNumbers(seed: 3)
       for round in 0..<200 {
         let record = records[round % records.count]
