@@ -7,10 +7,7 @@ import Testing
   func namesStayWhileMessagesComeAndGo(_ kind: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]) { mount in
-        await withKnownIssue("listings of a folder that changes all the time are ESTALE at times", isIntermittent: true)
-        {
-          try await script("mail_names.py", scratch.source, mount.mountpoint, kind, limit: 150)
-        }
+        try await script("mail_names.py", scratch.source, mount.mountpoint, kind, limit: 150)
       }
     }
   }

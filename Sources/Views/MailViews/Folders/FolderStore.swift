@@ -28,20 +28,22 @@ package struct FolderStore: Sendable {
   private static func identities(_ block: Int) -> [UInt8] { key(1, block) }
   private static func rows(_ block: Int) -> [UInt8] { key(2, block) }
 
-  /// The numbers of the messages of `files`; new ones are stored before they are used. nil if they cannot be stored.
+  /// Returns the numbers of the messages of `files`, and stores new ones before they are used. `isStored` is false if that
+  /// fails, or if `files` are not the present ones: the numbers below `firstAdded` are then those of all processes, and the
+  /// others those of the caller alone. Returns nil if nothing is stored and nothing can be.
   ///
-  /// `checkCurrent` throws if those are not the present ones: a number is not taken from a message that another process has
+  /// `isCurrent` tells whether `files` are the present ones: a number is not taken from a message that another process has
   /// found since they were listed.
   func numbers(
-    of files: [MailFile], path: String, checkCurrent: () throws(Fault) -> Void
-  ) throws(Fault) -> MessageNumbers? {
-    if let known = stored(for: files), known.changed.isEmpty { return known }
+    of files: [MailFile], path: String, isCurrent: () throws(Fault) -> Bool
+  ) throws(Fault) -> (numbers: MessageNumbers, isStored: Bool)? {
+    if let known = stored(for: files), known.changed.isEmpty { return (known, true) }
     guard let lock = index.lockForNumbers(within: Self.patience) else { return nil }
     defer { withExtendedLifetime(lock) {} }
     let numbers = stored(for: files) ?? MessageNumbers(of: files)
-    if numbers.takesAny { try checkCurrent() }
-    if !numbers.changed.isEmpty, !store(numbers, of: files.count, path: path) { return nil }
-    return numbers
+    if numbers.changed.isEmpty { return (numbers, true) }
+    if numbers.takesAny, try !isCurrent() { return (numbers, false) }
+    return store(numbers, of: files.count, path: path) ? (numbers, true) : nil
   }
 
   private func stored(for files: [MailFile]) -> MessageNumbers? {

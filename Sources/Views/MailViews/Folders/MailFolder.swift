@@ -22,7 +22,10 @@ final class MailFolder: NumberedSource {
     /// The numbers in their names, by position.
     let serials: SerialNumbers
     let count: Int
+    /// The place of the numbers; nil if they are not stored.
     let store: FolderStore?
+    /// The place of the rows of the numbers below `firstAdded`, if these are stored.
+    let earlier: FolderStore?
     /// Identifies what is derived from all messages.
     let state: [UInt8]
   }
@@ -56,11 +59,9 @@ final class MailFolder: NumberedSource {
     var store: FolderStore?
     if let index = mailboxes.index, let identity = files.identity { store = FolderStore(index, of: identity) }
     let stored = try store.flatMap { (store) throws(Fault) in
-      try store.numbers(of: files.files, path: file.path) { () throws(Fault) in
-        try files.checkCurrent(isDoubted: false, .blocking)
-      }
+      try store.numbers(of: files.files, path: file.path) { () throws(Fault) in try files.isCurrent() }
     }
-    let numbers = stored ?? MessageNumbers(of: files.files)
+    let numbers = stored?.numbers ?? MessageNumbers(of: files.files)
     var book = NumberBook(numberStore(mailboxes.index))
     book.add(
       files.files.map { key(of: $0) })
@@ -72,8 +73,8 @@ final class MailFolder: NumberedSource {
       hashes.1.combine(word)
     }
     let found = Known(
-      numbers: numbers, serials: book.given, count: numbers.count, store: stored == nil ? nil : store,
-      state: numbers.epoch + [UInt8](bigEndian: [hashes.0.value, hashes.1.value]))
+      numbers: numbers, serials: book.given, count: numbers.count, store: stored?.isStored == true ? store : nil,
+      earlier: stored == nil ? nil : store, state: numbers.epoch + [UInt8](bigEndian: [hashes.0.value, hashes.1.value]))
     known.withLock { $0 = found }
     mailboxes.keep(self)
     return found
@@ -193,9 +194,11 @@ final class MailFolder: NumberedSource {
   private func rows(ofNumbers block: Int, _ known: Known) throws(Fault) -> [MessageRow] {
     let first = block * MailboxDirectory.blockSize
     let end = min(known.numbers.identities.count, first + MailboxDirectory.blockSize)
+    // The numbers that are the same to all.
+    let common = known.store == nil ? max(first, min(end, known.numbers.firstAdded)) : end
     let place = Mailboxes.Place(state: UInt64(bigEndianBytes: known.numbers.epoch), number: block)
-    if let rows = mailboxes?.blocks[place], rows.count >= end - first { return rows }
-    var rows = known.store?.rows(of: block, known.numbers.epoch) ?? []
+    if common == end, let rows = mailboxes?.blocks[place], rows.count >= end - first { return rows }
+    var rows = Array(known.earlier?.rows(of: block, known.numbers.epoch).prefix(common - first) ?? [])
     if rows.count < end - first {
       var isWhole = true
       for number in (first + rows.count)..<end {
@@ -206,8 +209,8 @@ final class MailFolder: NumberedSource {
         rows.append(row ?? gone)
         isWhole = isWhole && row != nil
       }
-      guard isWhole else { return rows }
-      known.store?.store(rows, of: block, known.numbers.epoch)
+      guard isWhole, let store = known.store else { return rows }
+      store.store(rows, of: block, known.numbers.epoch)
     }
     mailboxes?.blocks.insert(rows, for: place, cost: Mailboxes.blockCost)
     return rows

@@ -81,6 +81,15 @@ final class MessageFiles: Item, FolderState {
   }
 
   func isPresent() throws(Fault) -> Bool { try list.isPresent() }
+
+  /// Whether this is the folder's present state. Blocks on the disk.
+  func isCurrent() throws(Fault) -> Bool {
+    do throws(Fault) { try checkCurrent(isDoubted: false, .blocking) } catch {
+      if error.kind == Fault.stale.kind { return false }
+      throw error
+    }
+    return true
+  }
 }
 
 extension SeenFolders<MessageFiles> {

@@ -19,6 +19,8 @@ struct MessageNumbers: Sendable {
   /// The blocks of numbers that have changed.
   private(set) var changed: Set<Int> = []
 
+  /// The first number that was not stored before.
+  let firstAdded: Int
   /// Whether numbers are taken from messages that had them.
   private(set) var takesAny = false
 
@@ -27,6 +29,7 @@ struct MessageNumbers: Sendable {
   /// Numbers for `files`, in their order.
   init(of files: [MailFile]) {
     epoch = [UInt8](bigEndian: UInt64.random(in: 0 ... .max))
+    firstAdded = 0
     identities = files.map(\.identity)
     numbers = Array(0..<UInt32(files.count))
     positions = numbers
@@ -36,6 +39,7 @@ struct MessageNumbers: Sendable {
   /// The stored numbers, with new ones for files that have none; nil if all should rather be given out anew.
   init?(_ epoch: [UInt8], _ stored: [MailFile.Identity?], for files: [MailFile]) {
     self.epoch = epoch
+    firstAdded = stored.count
     identities = stored
     positions = Array(repeating: Self.none, count: stored.count)
     numbers = []
