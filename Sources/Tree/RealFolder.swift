@@ -86,17 +86,13 @@ package final class RealFolder: Item {
     return Attributes(status, inode: inode)
   }
 
-  /// The device and the inode, which no other folder has while this one exists.
-  package var identity: (device: UInt64, inode: UInt64) {
+  /// A key for records of the folder. Reads the creation time again at each call.
+  package var identity: FolderIdentity {
     let (device, inode) = path.identity
-    return (path.root.identified(device), inode)
-  }
-
-  /// The time at which it was made, in nanoseconds since 1970; 0 where the file system does not record it. Reads it again
-  /// at each call.
-  package var created: UInt64 {
-    guard let time = try? created(".") else { return 0 }
-    return UInt64(bitPattern: time.seconds &* 1_000_000_000 &+ Int64(time.nanoseconds))
+    let time = (try? created(".")) ?? Timestamp(seconds: 0)
+    return FolderIdentity(
+      device: path.root.identified(device), inode: inode,
+      created: UInt64(bitPattern: time.seconds &* 1_000_000_000 &+ Int64(time.nanoseconds)))
   }
 
   package func status(of name: FileName) throws(Fault) -> FileStatus {

@@ -9,7 +9,7 @@ import Testing
 
 /// The numbers that messages keep.
 @Suite(.timeLimit(.minutes(1))) struct NumberBookTests {
-  private static let folder: (device: UInt64, inode: UInt64) = (7, 8)
+  private static let folder = FolderIdentity(device: 7, inode: 8, created: 1)
 
   private func withIndex(_ body: (Index) throws -> Void) throws {
     let cache = try SourceFolder()
@@ -23,7 +23,7 @@ import Testing
   }
 
   private static func book(_ index: Index?) -> NumberBook {
-    NumberBook(index.map { NumberStore(of: folder, created: 1, isTree: false, $0) })
+    NumberBook(index.map { NumberStore(of: folder, isTree: false, $0) })
   }
 
   /// The numbers of messages in a new state.

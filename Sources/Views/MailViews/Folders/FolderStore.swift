@@ -19,7 +19,7 @@ package struct FolderStore: Sendable {
   /// How long other processes are waited for.
   private static let patience = Duration.seconds(2)
 
-  init(_ index: Index, of folder: (device: UInt64, inode: UInt64)) {
+  init(_ index: Index, of folder: FolderIdentity) {
     self.index = index
     source = IndexedFile.prefix(device: folder.device, inode: folder.inode)
   }

@@ -83,7 +83,7 @@ final class MailFolder: NumberedSource {
   /// The place of the numbers in the names. A folder in an archive has one, too.
   private func numberStore(_ index: Index?) -> NumberStore? {
     guard let identity = files.identity else { return NumberStore(ofFile: file.source, index) }
-    return index.map { NumberStore(of: identity, created: file.created, isTree: false, $0) }
+    return index.map { NumberStore(of: identity, isTree: false, $0) }
   }
 
   private func key(of file: MailFile) -> NumberBook.Key {

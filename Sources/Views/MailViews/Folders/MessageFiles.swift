@@ -45,8 +45,8 @@ final class MessageFiles: Item, FolderState {
   /// In bytes.
   var size: Int64 { shown.size }
 
-  /// Device and inode of the folder, if it is one on a disk.
-  var identity: (device: UInt64, inode: UInt64)? { (folder as? RealFolder)?.identity }
+  /// The folder, if it is one on a disk.
+  var identity: FolderIdentity? { (folder as? RealFolder)?.identity }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { shown }
   /// The mode says what all lists leave.

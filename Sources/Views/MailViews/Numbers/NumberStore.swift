@@ -58,17 +58,17 @@ package struct NumberStore: Sendable {
   }
 
   /// The records of a folder, or of the tree of mailboxes below it, in which a message has another number.
-  init(of folder: (device: UInt64, inode: UInt64), created: UInt64, isTree: Bool, _ index: Index) {
+  init(of folder: FolderIdentity, isTree: Bool, _ index: Index) {
     self.index = index
-    let mark = isTree ? Mark.tree : Mark.folder
-    source =
-      IndexedFile.prefix(device: folder.device, inode: folder.inode) + [mark.rawValue] + [UInt8](bigEndian: [created])
+    source = Self.source(of: folder, isTree ? .tree : .folder)
   }
 
-  private static func source(of place: Source.Place) -> [UInt8] {
-    IndexedFile.prefix(device: place.device, inode: place.inode) + [Mark.file.rawValue]
-      + [UInt8](bigEndian: [place.created]) + place.path
+  private static func source(of folder: FolderIdentity, _ mark: Mark) -> [UInt8] {
+    IndexedFile.prefix(device: folder.device, inode: folder.inode) + [mark.rawValue]
+      + [UInt8](bigEndian: [folder.created])
   }
+
+  private static func source(of place: Source.Place) -> [UInt8] { source(of: place.folder, .file) + place.path }
 
   /// Removes the numbers of a file's messages.
   static func forget(ofFile source: Source, in index: Index) {
@@ -140,9 +140,4 @@ package struct NumberStore: Sendable {
     }
     return index.store(records, Self.kind, of: source)
   }
-}
-
-extension SourceState {
-  /// The time at which a real folder was made; 0 where that is not known, and for other items.
-  var created: UInt64 { (source.item as? RealFolder)?.created ?? 0 }
 }

@@ -12,7 +12,7 @@ internal import Tree
 final class MailTree: MessageSource {
   let file: SourceState
   private let members: [Part]
-  private let identity: (device: UInt64, inode: UInt64)?
+  private let identity: FolderIdentity?
   private weak let mailboxes: Mailboxes?
   private let turn = BlockingLock()
   private let made = Mutex<TreeComposition?>(nil)
@@ -24,7 +24,7 @@ final class MailTree: MessageSource {
   }
 
   init(
-    _ file: SourceState, of parts: [Part], identity: (device: UInt64, inode: UInt64)?, in mailboxes: Mailboxes
+    _ file: SourceState, of parts: [Part], identity: FolderIdentity?, in mailboxes: Mailboxes
   ) {
     self.file = file
     members = parts
@@ -138,7 +138,7 @@ final class MailTree: MessageSource {
 
   private func numberStore(_ index: Index?) -> NumberStore? {
     guard let identity else { return NumberStore(ofFile: file.source, index) }
-    return index.map { NumberStore(of: identity, created: file.created, isTree: true, $0) }
+    return index.map { NumberStore(of: identity, isTree: true, $0) }
   }
 
   var store: MailboxContentStore? {

@@ -49,8 +49,8 @@ final class MailTreeFolder: Item, FolderState {
   func revision(_ attributes: Attributes) -> UInt64 { state }
   func isPresent() throws(Fault) -> Bool { try list.isPresent() }
 
-  /// Device and inode of the folder, if it is one on a disk.
-  var identity: (device: UInt64, inode: UInt64)? { (folder.item as? RealFolder)?.identity }
+  /// The folder, if it is one on a disk.
+  var identity: FolderIdentity? { (folder.item as? RealFolder)?.identity }
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     try folder.item.checkCurrent(isDoubted: isDoubted, patience)
