@@ -1,6 +1,6 @@
 package import Bytes
 package import Files
-package import Glibc
+internal import Glibc
 internal import Synchronization
 
 /// The path from the root to a real folder: names, so that no descriptor has to stay open. The root's has no folder above.
