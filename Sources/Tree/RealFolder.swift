@@ -235,7 +235,8 @@ private final class RealListing: Listing {
 }
 
 extension Kind {
-  package init(_ type: mode_t) {
+  /// Of the type bits of a mode, as in `st_mode`.
+  package init(_ type: UInt32) {
     switch type {
     case S_IFDIR: self = .folder
     case S_IFLNK: self = .link

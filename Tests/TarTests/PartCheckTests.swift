@@ -70,6 +70,20 @@ import Testing
     #expect(try shown.readThrough() == plain && shown.assurance == .open)
   }
 
+  /// A member whose first bytes are damaged is not what may follow a gzip file's members.
+  @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: 0..<4)
+  func aMemberWithADamagedHeaderIsNotTheEnd(byte: Int) throws {
+    let (plain, files) = try #require(Self.made)
+    var file = files[1]
+    let start = try #require(
+      file.indices.dropFirst().dropLast(4).first { Array(file[$0..<$0 + 4]) == [0x1f, 0x8b, 8, 0] })
+    file[start + byte] ^= 0x40
+    let source = try Self.source(file)
+    #expect(try source.partialBytes(at: 0, count: 400_000) == Array(plain[..<400_000]))
+    #expect(throws: Fault.self) { try source.readThrough() }
+    #expect(source.fault?.offset == Int64(start), "\(String(describing: source.fault))")
+  }
+
   @Test(.enabled("needs python3, xz and zstd") { made != nil })
   func nothingIsCalledCheckedBeforeItIs() throws {
     let (plain, files) = try #require(Self.made)
