@@ -83,12 +83,15 @@ extension Source {
     Node(id: 0, generation: 0, parent: folder, name: name, item: item, depth: folder.depth, face: .none)
   }
 
-  /// A real file, whatever its folder's node.
+  /// A real file in a folder that is the root.
   package init(_ name: FileName, in folder: RealFolder) throws(Fault) {
-    guard let found = try folder.child(named: name, .blocking) else { throw .notFound }
-    self.init(
-      item: found.item, attributes: found.attributes, name: name,
-      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none))
+    try self.init(name, in: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none))
+  }
+
+  /// The entry `name` of a folder.
+  package init(_ name: FileName, in folder: Node) throws(Fault) {
+    guard let found = try folder.item.child(named: name, .blocking) else { throw .notFound }
+    self.init(item: found.item, attributes: found.attributes, name: name, folder: folder)
   }
 }
 

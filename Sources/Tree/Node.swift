@@ -105,27 +105,24 @@ package final class Node: Sendable {
     }
   }
 
-  /// The path below the mountpoint, for display.
-  func path(to child: FileName? = nil) -> String {
-    var names = child.map { [$0.text] } ?? []
+  /// The names on the way to it from the root.
+  var way: [FileName] {
+    var names: [FileName] = []
     var place = position.value
     while let parent = place.folder {
-      names.append(place.name.text)
+      names.append(place.name)
       place = parent.position.value
     }
-    return names.reversed().joined(separator: "/")
+    return names.reversed()
+  }
+
+  /// The path below the mountpoint, for display.
+  func path(to child: FileName? = nil) -> String {
+    (way + (child.map { [$0] } ?? [])).map(\.text).joined(separator: "/")
   }
 
   /// The path below the mountpoint, as bytes.
-  var pathBytes: [UInt8] {
-    var names: [ArraySlice<UInt8>] = []
-    var place = position.value
-    while let parent = place.folder {
-      names.append(place.name.bytes)
-      place = parent.position.value
-    }
-    return Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
-  }
+  var pathBytes: [UInt8] { Array(way.map(\.bytes).joined(separator: [UInt8(ascii: "/")])) }
 
   /// Whether it is in `folder`, at any depth.
   func isBelow(_ folder: Node) -> Bool {

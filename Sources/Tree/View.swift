@@ -176,6 +176,8 @@ public struct Source: Sendable {
   package func state(_ revision: UInt64) -> UInt64 { StableHash(seed: revision).adding(item.sourceState).value }
   /// Below the mountpoint, for people.
   public var path: String { folder.path(to: name) }
+  /// The names on the way to it from the root.
+  package var way: [FileName] { folder.way + [name] }
 
   /// Whether the file's name has one of these extensions.
   package func isNamed(among extensions: Set<FileExtension>) -> Bool {

@@ -9,8 +9,6 @@ import Tree
 /// Makes text of files that are attached to messages, by the views that a mount of their folder would show: `.as-txt`.
 final class AttachmentReader: Sendable {
   private let tree: Tree
-  /// The names from the tree's root to the place that paths of mailboxes start at.
-  private let start: [FileName]
   private let extent: AttachedTexts.Extent
   private let jobs: Int
 
@@ -20,9 +18,7 @@ final class AttachmentReader: Sendable {
   /// - Parameter jobs: so many files are converted at a time.
   init(_ place: RealPlace, _ extent: AttachedTexts.Extent, _ index: Index, jobs: Int) throws {
     // The views of a folder are beside it.
-    let outer = try place.outer()
-    start = outer.way
-    tree = try outer.place.tree(index, ["workers=\(jobs)"]) { extent == .recognition || $0 != "ffscan" }
+    tree = try place.outer().tree(index, ["workers=\(jobs)"]) { extent == .recognition || $0 != "ffscan" }
     self.extent = extent
     self.jobs = jobs
   }
@@ -41,7 +37,8 @@ final class AttachmentReader: Sendable {
 
   /// Converts what is attached to messages, several at a time, so that it is at hand when their words are added; after an
   /// interruption only what is missing. Calls `done` with each message's faults, by file. Blocks.
-  func convert(_ messages: [FileName], in mailbox: String, _ done: @escaping @Sendable ([(String, Fault)]) -> Void) {
+  func convert(_ messages: [FileName], in mailbox: [FileName], _ done: @escaping @Sendable ([(String, Fault)]) -> Void)
+  {
     let workers = Workers(atMost: jobs)
     let left = Monitor(messages.count)
     for message in messages {
@@ -59,19 +56,15 @@ final class AttachmentReader: Sendable {
   }
 
   /// The path of a message's attachments in the tree.
-  private func folder(of message: FileName, in mailbox: String) -> [FileName] {
-    var way = start + mailbox.split(separator: "/").map { FileName($0.utf8) }
+  private func folder(of message: FileName, in mailbox: [FileName]) -> [FileName] {
+    // The root of all folders has an empty name.
+    var way = mailbox.filter { !$0.bytes.isEmpty }
     if let last = way.popLast() { way.append(last.appending(".messages")) }
     return way + [message, "attachments"]
   }
 
   private func convert(_ folder: [FileName], _ failed: (String, Fault) -> Void) throws(Fault) {
-    let files: [FileName]
-    do throws(Fault) { files = try PathReader(tree).files(in: folder) } catch {
-      if error.isDelay { throw error }
-      return
-    }
-    for file in files {
+    for file in try PathReader(tree).files(in: folder) {
       try Interest.check()
       do throws(Fault) { _ = try text(of: folder + [file]) } catch {
         if error.isDelay { throw error }

@@ -28,8 +28,8 @@ package final class Indexing: Sendable {
 
     init(_ mailbox: any MessageSource) { self.mailbox = mailbox }
 
-    /// The path of the mailbox from the root that it was found in; empty for the root.
-    package var path: String { mailbox.file.pathFromRoot }
+    /// The names on the way to the mailbox: of a folder that is searched, the folder's own name is the first.
+    package var way: [FileName] { mailbox.file.source.way }
     /// Of the file, in bytes.
     package var size: Int64 { mailbox.file.attributes.size }
     /// The progress of the search: bytes read, messages found, and whether it is over.
@@ -43,24 +43,15 @@ package final class Indexing: Sendable {
   /// Starts the search of one file; nil if it is not a mailbox. Blocks until its first messages are found, or all of those of
   /// a mail store.
   package func search(_ name: FileName, in root: RealRoot) throws(Fault) -> Search? {
-    try search(name, in: RealFolder(root: root))
+    try search(Source(name, in: RealFolder(root: root)))
   }
 
-  private func search(_ name: FileName, in folder: RealFolder) throws(Fault) -> Search? {
-    let source = try Source(name, in: folder)
+  private func search(_ source: Source) throws(Fault) -> Search? {
     guard let mailbox = try view.messages(in: source, .blocking) else { return nil }
     _ = try mailbox.rows(ofBlock: 0, .blocking)
     // A store's list is read only as far as it is asked for.
     if mailbox is MailStore { _ = try mailbox.count(.blocking) }
     return Search(mailbox)
-  }
-
-  /// The messages of the folder `root`, called `name`, and of all mailboxes below it; nil if there are none. Blocks until they
-  /// have been found.
-  package func search(tree root: RealRoot, named name: FileName) throws(Fault) -> Search? {
-    guard let messages = try mailboxes.folder(Source(root, named: name), view, .blocking) else { return nil }
-    _ = try messages.count(.blocking)
-    return Search(messages)
   }
 
   /// The messages of the files in the folder `root`, called `name`; nil if it has none. Blocks until their headers have been
@@ -77,43 +68,41 @@ package final class Indexing: Sendable {
     return Search(folder)
   }
 
-  /// Starts the search of each mailbox and Maildir that a mount of `root` would list, one after the other, and calls `body` with
-  /// its path and the search, or the fault that prevented it. Blocks.
-  package func searchAll(below root: RealRoot, _ body: (String, Result<Search, Fault>) -> Void) throws(Fault) {
-    var folders: [(folder: RealFolder, path: String)] = [(try RealFolder(root: root), "")]
+  /// Starts the search of each mailbox and Maildir that a mount of the folder `root`, called `name`, would list, one after the
+  /// other, and calls `body` with its path in `root` and the search, or the fault that prevented it. Blocks.
+  package func searchAll(
+    below root: RealRoot, named name: FileName, _ body: (String, Result<Search, Fault>) -> Void
+  ) throws(Fault) {
+    var folders: [(folder: Node, path: String)] = [(try Source(root, named: name).asFolder, "")]
     while let (folder, path) = folders.popLast() {
       // A folder that cannot be read is skipped.
-      guard let listing = try? folder.listing(.blocking) else { continue }
+      guard let listing = try? folder.item.listing(.blocking) else { continue }
       var place: Int64 = 0
       while let entries = try? listing.entries(after: place, .blocking), let last = entries.last {
         place = last.next
         for entry in entries {
           let name = entry.name.fileName
-          if entry.kind == .folder, let found = try? folder.child(named: name, .blocking),
-            let inner = found.item as? RealFolder
-          {
-            folders.append((inner, path + name.text + "/"))
-            searchMaildir(name, found, in: folder, path) { body(path + name.text, $0) }
+          if entry.kind == .folder, let inner = try? Source(name, in: folder), inner.item is RealFolder {
+            folders.append((inner.asFolder, path + name.text + "/"))
+            searchMaildir(inner) { body(path + name.text, $0) }
           }
           guard entry.kind == .file, isListed(name, in: folder) else { continue }
           do throws(Fault) {
-            if let search = try search(name, in: folder) { body(path + name.text, .success(search)) }
+            if let search = try search(Source(name, in: folder)) { body(path + name.text, .success(search)) }
           } catch { body(path + name.text, .failure(error)) }
         }
       }
     }
   }
 
-  private func searchMaildir(
-    _ name: FileName, _ found: Found, in folder: RealFolder, _ path: String, _ body: (Result<Search, Fault>) -> Void
-  ) {
+  private func searchMaildir(_ source: Source, _ body: (Result<Search, Fault>) -> Void) {
     do throws(Fault) {
-      guard try folder.hasFolders(MailFileList.maildir, in: name, .blocking) else { return }
-      if let search = try search(folder: Source(name, in: folder)) { body(.success(search)) }
+      guard try source.folder.item.hasFolders(MailFileList.maildir, in: source.name, .blocking) else { return }
+      if let search = try search(folder: source) { body(.success(search)) }
     } catch { body(.failure(error)) }
   }
 
-  private func isListed(_ name: FileName, in folder: RealFolder) -> Bool {
+  private func isListed(_ name: FileName, in folder: Node) -> Bool {
     if let fileExtension = name.fileExtension { return view.listedExtensions.contains(fileExtension) }
     guard let source = try? Source(name, in: folder), source.attributes.size > 0,
       let head = try? source.head(.blocking)

@@ -27,7 +27,7 @@ extension IndexCommand {
     if messages.isEmpty { return }
     let line = ProgressLine("attachments of \(path)", size: Int64(messages.count), of: "messages", done: "read")
     let progress = Mutex((done: 0, line: line))
-    reader.convert(messages, in: found.path) { faults in
+    reader.convert(messages, in: found.way) { faults in
       progress.withLock { progress in
         progress.done += 1
         progress.line.show(files: progress.done)

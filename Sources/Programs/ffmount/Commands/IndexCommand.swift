@@ -79,7 +79,7 @@ struct IndexCommand: ParsableCommand {
       if let own = try indexing.search(folder: place.root, named: place.ownName) {
         failures += follow(path, own, indexing, reader) ? 0 : 1
       }
-      try indexing.searchAll(below: place.root) { inner, found in
+      try indexing.searchAll(below: place.root, named: place.ownName) { inner, found in
         let inner = path.hasSuffix("/") ? path + inner : path + "/" + inner
         switch found {
         case .success(let search): failures += follow(inner, search, indexing, reader) ? 0 : 1
@@ -160,11 +160,10 @@ struct RealPlace {
 }
 
 extension RealPlace {
-  /// The place whose tree has the views of this one, and the names from its root to `root`: for a folder, the one that
-  /// it is in.
-  func outer() throws -> (place: RealPlace, way: [FileName]) {
-    guard name == nil, let slash = folder.lastIndex(of: "/"), folder != "/" else { return (self, []) }
-    return (try RealPlace(slash == folder.startIndex ? "/" : String(folder[..<slash])), [ownName])
+  /// The place whose tree has the views of this one: for a folder, the one that it is in.
+  func outer() throws -> RealPlace {
+    guard name == nil, let slash = folder.lastIndex(of: "/"), folder != "/" else { return self }
+    return try RealPlace(slash == folder.startIndex ? "/" : String(folder[..<slash]))
   }
 }
 

@@ -31,21 +31,16 @@ package struct AttachedTexts: Sendable {
   }
 }
 
-extension SourceState {
-  /// The path from the root that it was found in; empty for the root itself, whose views are not in it.
-  var pathFromRoot: String { source.item === source.folder.item ? "" : path }
-}
-
 /// A file that is attached to a message.
 package struct AttachedFile: Sendable {
-  /// The path of the mailbox, whose views have the message; empty for the root.
-  package let mailbox: String
+  /// The names on the way to the mailbox, whose views have the message.
+  package let mailbox: [FileName]
   /// The name of the message's folder.
   package let message: FileName
   /// The path from the message's folder `attachments`: names of views of attached messages, and the file's.
   package let path: [FileName]
 
-  package init(_ path: [FileName], of message: FileName, in mailbox: String) {
+  package init(_ path: [FileName], of message: FileName, in mailbox: [FileName]) {
     self.mailbox = mailbox
     self.message = message
     self.path = path
@@ -86,7 +81,7 @@ extension MessageSource {
       let folder = try folderName(of: numbered.row, at: position, .blocking)
       return IndexedText(
         try message.words { (path) throws(Fault) in
-          try attached.text(AttachedFile(path, of: folder, in: self.file.pathFromRoot))
+          try attached.text(AttachedFile(path, of: folder, in: self.file.source.way))
         })
     } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }
