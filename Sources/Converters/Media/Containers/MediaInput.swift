@@ -34,6 +34,8 @@ internal import WorkerKit
   private var reached = 0.0
   /// The streams that are read.
   private var used: Set<Int> = []
+  /// The clocks of sounds whose packets have wrong times.
+  private let clocks: [Int: ByteClock]
 
   init(_ input: JobInput) throws(JobFailure) {
     bytes = try ByteStream(of: input)
@@ -63,7 +65,11 @@ internal import WorkerKit
     }
     used = Set(streams.map(\.index))
     tags = unsafe MediaTags(context.pointee.metadata)
-    formatName = unsafe String(cString: context.pointee.iformat.pointee.name)
+    let formatName = unsafe String(cString: context.pointee.iformat.pointee.name)
+    self.formatName = formatName
+    clocks = streams.filter { $0.kind == .sound && formatName == "avi" }.reduce(into: [:]) { clocks, stream in
+      clocks[stream.index] = unsafe context.pointee.streams[stream.index].flatMap { unsafe ByteClock($0) }
+    }
   }
 
   deinit {
@@ -125,6 +131,7 @@ internal import WorkerKit
       let came = unsafe av_read_frame(context, packet.pointer)
       if came >= 0 {
         isAtStart = false
+        clocks[packet.stream]?.mend(packet)
         note(packet)
         guard
           unsafe packet.pointer.pointee.side_data_elems == 0

@@ -31,13 +31,13 @@ struct PacketCopy {
     if frames.padding.last > 0 { end = (frames.sizes.count - 1, frames.padding.last) }
   }
 
-  /// Copies all packets of the added streams; the output has been started.
-  func run() throws(JobFailure) {
+  /// Copies the packets of the added streams, all or the first; the output has been started.
+  func run(atMost count: Int = .max) throws(JobFailure) {
     input.use(only: Set(places.keys))
     let packet = try MediaPacket()
     let length = input.duration
     var number = 0
-    while try input.read(into: packet) {
+    while number < count, try input.read(into: packet) {
       guard let place = places[packet.stream] else { continue }
       if let end, end.packet == number { try packet.setEndPadding(end.padding) }
       number += 1
@@ -46,7 +46,9 @@ struct PacketCopy {
       if let length, time != ffmedia_no_time {
         output.tell(Double(time) * Double(base.num) / Double(max(1, base.den)) / length)
       }
-      try output.write(packet, to: place, timeBase: clocks[packet.stream]?.time(packet) ?? base)
+      let clock = clocks[packet.stream]
+      clock?.time(packet)
+      try output.write(packet, to: place, timeBase: clock?.samples ?? base)
     }
   }
 }

@@ -8,6 +8,10 @@ internal import WorkerKit
   private let input: MediaInput
   private let bits: BitFilter?
   private let copy: MediaPacket
+  /// The clock of sound whose times its container rounds.
+  private let clock: SampleClock?
+  /// The unit of all times.
+  private let timeBase: AVRational
   private var place = 0
   private var lastTime: Int64?
   private var hasBegun = false
@@ -26,7 +30,9 @@ internal import WorkerKit
     self.stream = stream
     self.input = input
     source = stream.index
-    origin = FilmWindow(of: input).origin(in: stream.timeBase)
+    clock = try SampleClock(stream, of: input)
+    timeBase = clock?.samples ?? stream.timeBase
+    origin = FilmWindow(of: input).origin(in: timeBase)
     let original = try unsafe input.stream(stream.index)
     delay = Int64(unsafe original.pointee.codecpar.pointee.video_delay)
     bits = try container.bitFilters[stream.codec.rawValue].map { (name) throws(JobFailure) in
@@ -48,10 +54,10 @@ internal import WorkerKit
   func follow(_ other: CopiedTrack, at seconds: Double) {
     place = other.place
     let time = Int64(
-      max(0, min(Self.longest, seconds)) * Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num)))
+      max(0, min(Self.longest, seconds)) * Double(timeBase.den) / Double(max(1, timeBase.num)))
     origin = origin.subtractingReportingOverflow(time).partialValue
     earliest = time
-    lastTime = other.lastTime.map { av_rescale_q($0, other.stream.timeBase, stream.timeBase) }
+    lastTime = other.lastTime.map { av_rescale_q($0, other.timeBase, timeBase) }
   }
 
   func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
@@ -62,12 +68,13 @@ internal import WorkerKit
     unsafe av_packet_unref(copy.pointer)
     try unsafe checked(av_packet_ref(copy.pointer, packet.pointer), "cannot be copied")
     try bits?.apply(to: copy)
+    clock?.time(copy)
     setTimes()
     let duration = max(0, unsafe copy.pointer.pointee.duration)
     let shownEnd = unsafe copy.pointer.pointee.pts &+ duration
     if let earliest, stream.kind == .sound, shownEnd &- duration / 2 <= earliest { return }
-    end = max(end, Double(shownEnd) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)))
-    try output.write(copy, to: place, timeBase: stream.timeBase)
+    end = max(end, Double(shownEnd) * Double(timeBase.num) / Double(max(1, timeBase.den)))
+    try output.write(copy, to: place, timeBase: timeBase)
   }
 
   /// Containers leave out times that can be told from others, and some recordings go back.

@@ -8,17 +8,34 @@ struct CodedSound {
   private let target: SoundTarget
   private let changes: SoundChanges
   private let tags: MediaTags?
+  /// Whether nothing has to be coded again.
+  private(set) var isCopy = false
 
   /// `tags`: in place of the sound's own, and of its chapters.
-  init(_ sound: OpenSound, as target: SoundTarget, _ changes: SoundChanges, tags: MediaTags? = nil) {
+  init(_ sound: OpenSound, as target: SoundTarget, _ changes: SoundChanges, tags: MediaTags? = nil) throws(JobFailure) {
     self.sound = sound
     self.target = target
     self.changes = changes
     self.tags = tags
+    if changes.keepsSound, target.copies.contains(sound.stream.codec.rawValue) { isCopy = try fits() }
   }
 
-  /// Whether nothing has to be coded again.
-  var isCopy: Bool { changes.keepsSound && target.copies.contains(sound.stream.codec.rawValue) }
+  /// Whether the container takes the sound's packets as they are: some sources lack the header that belongs before them, of
+  /// which some muxers ask only at the first packet.
+  private func fits() throws(JobFailure) -> Bool {
+    let file = try MediaOutput(target.muxer, to: nil, isStreamed: target.isStreamed)
+    var copy = PacketCopy(from: sound.input, to: file)
+    try copy.add(sound.stream)
+    try sound.input.rewind(sound.stream)
+    do throws(JobFailure) {
+      try start(file)
+      try copy.run(atMost: 1)
+    } catch {
+      guard error.concernsInput, error.failure != .limit else { throw error }
+      return false
+    }
+    return true
+  }
 
   /// Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {

@@ -36,7 +36,7 @@ public struct SoundHandler: JobHandler {
     guard let target = SoundTarget.named(recipe.verb) else { throw .unknown }
     if let coding = SpeechCoding(rawValue: recipe.verb) {
       let sound = try sound(order, changes)
-      if CodedSound(sound, as: target, changes).isCopy { return .done(JobAnswer.unmeasured) }
+      if try CodedSound(sound, as: target, changes).isCopy { return .done(JobAnswer.unmeasured) }
       return .done(try SpeechFile(coding, of: sound, changes).size ?? JobAnswer.unmeasured)
     }
     return try .done(CodedSound(sound(order, changes), as: target, changes).size() ?? JobAnswer.unmeasured)
