@@ -41,6 +41,22 @@ ALONE = {
     "wv": {"wavpack"}, "opus": {"libopus"}, "mpegts": {"aac", "ac3", "dca", "eac3", "libmp3lame", "libopus", "mp2", "s302m", "truehd"},
     "vob": {"ac3", "dca", "libmp3lame", "mp2", "pcm_dvd"}, "rm": {"ac3", "aac", "real_144"},
 }  # fmt: skip
+#: Files among which each coding, container and rate is that FFmpeg 5.1 writes, and those that once had wrong lengths.
+SAMPLE = {
+    "aac": "matroska@48000 flv@44100 adts@96000 3gp@24000", "ac3": "ac3@48000 rm@32000 ipod@32000", "adpcm_ima_qt": "aiff@32000 caf@88200",
+    "adpcm_ima_wav": "mov@96000 caf@44100", "adpcm_ms": "nut@88200 caf@16000", "adpcm_swf": "asf@44100 flv@22050",
+    "adpcm_yamaha": "avi@96000 wav@96000", "alac": "ipod@8000 mp4@11025", "dca": "matroska@48000 dts@11025", "eac3": "eac3@48000",
+    "flac": "caf@48000 asf@44100", "g722": "au@22050 wav@22050", "g723_1": "w64@8000 wav@8000", "g726": "avi@32000 wav@88200",
+    "libgsm": "gsm@22050 caf@8000", "libgsm_ms": "wav@44100 caf@24000", "libmp3lame": "mp3@16000 mpegts@8000",
+    "libopus": "caf@48000 opus@24000 webm@24000", "libspeex": "spx@16000 ogg@32000", "libvorbis": "matroska@48000 webm@32000 ogg@22050",
+    "mlp": "mlp@96000", "mp2": "mp2@24000 vob@44100", "nellymoser": "flv@11025 mov@22050", "pcm_alaw": "voc@11025 au@22050", "pcm_dvd": "vob@48000",
+    "pcm_f32le": "mov@16000 ircam@88200", "pcm_mulaw": "nut@96000 voc@11025", "pcm_s16be": "au@11025 aiff@88200",
+    "pcm_s16le": "aiff@48000 ircam@16000", "pcm_s24le": "ircam@22050 caf@16000", "pcm_u8": "voc@88200 aiff@11025",
+    "real_144": "rm@8000 matroska@8000", "truehd": "truehd@88200 mpegts@96000 mp4@48000", "tta": "tta@11025", "wavpack": "wv@8000 nut@16000",
+    "wmav1": "w64@32000 wav@24000", "wmav2": "wav@24000 w64@44100",
+}  # fmt: skip
+#: Known defects: RealMedia's packets have times at which little of RealAudio 1.0 is left in a film, and MP4 refuses WMA 1.
+KNOWN = {("real_144-8000.rm", "mp4"), ("wmav1-24000.wav", "mp4")}
 #: What mkvmerge takes into Matroska.
 MERGED = {"aac", "ac3", "alac", "caf", "dts", "eac3", "flac", "m4a", "mka", "mp2", "mp3", "mp4", "ogg", "opus", "thd", "tta", "ts", "wav", "wv"}
 #: A made file may say that it has another length than its source by these words.
@@ -120,6 +136,9 @@ COPIES = {"aac": ["m4a", "aac", "mka"], "ac3": ["ac3", "mka"], "dca": ["dts", "m
 def others(name: str, number: int) -> list[str]:
     """What else is made of a file: a copy where that can be, or what is coded."""
     copies = COPIES.get(name.split("-")[0], [])
+    if name.endswith((".flv", ".avi")) or "-matroska-merged" in name:
+        # Their clocks are coarse, and films have times.
+        return ["mp4"]
     return [copies[number % len(copies)]] if copies and number % 3 else [["flac"], ["mp3"], ["opus"], ["mp4"], []][number % 5]
 
 
@@ -181,7 +200,15 @@ class Check:
                 continue
             if made_rate != own:
                 wanted = -(-wanted * made_rate // own)
-            if cut != wanted and abs(made_count - wanted) > slack and not any(word in said for word in TOLD):
+            if kind == "mp4" and "coded again" not in said:
+                # A copy's own packets have to say how long they are.
+                again_rate, again = in_wave(self.ask(made, "wav")[1])
+                if (again_rate, again) != (own, came):
+                    found.append(f"{kind}: says that it has {again} samples at {again_rate} Hz instead of {came}: {said or 'no remark'}")
+                    continue
+            # mkvmerge keeps a file's frame of information as sound, which becomes one again.
+            is_information = kind == "mp3" and "-merged" in path.name and wanted - made_count in (576, 1152)
+            if cut != wanted and not is_information and abs(made_count - wanted) > slack and not any(word in said for word in TOLD):
                 found.append(f"{kind}: {made_count} samples at {made_rate} Hz instead of {wanted}: {said or 'no remark'}")
         return found
 
@@ -197,28 +224,29 @@ def main() -> int:
         (place / f"{rate}.wav").write_bytes(head + data)
     pairs = [(coding, muxer) for coding in CODINGS for muxer in CONTAINERS if coding in ALONE.get(muxer, CODINGS)]
     known = [(coding, muxer, rate) for coding, muxer in pairs for rate in RATES]
-    if not is_all:
-        random.Random(33).shuffle(known)
+    own = [(coding, *place.split("@")) for coding, places in SAMPLE.items() for place in places.split()]
+    chosen = known if is_all else [(coding, muxer, int(rate)) for coding, muxer, rate in own]
     check = Check(sys.argv[1])
-    wrong, files, tried = 0, 0, 0
-    seen: Counter[object] = Counter()
+    wrong, files = 0, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for words, made in made_of(known, seen, is_all, pool):
-            tried += 1
+        for words, made in zip(chosen, pool.map(lambda words: sources(*words), chosen)):
+            check.counts["not written by FFmpeg"] += not made
             for path in made:
-                seen.update(words)
                 files += 1
                 check.counts["of mkvmerge"] += "-merged" in path.name
                 try:
                     problems = check.faults(path, others(path.name, files))
                 except (ValueError, EOFError, KeyError, IndexError) as error:
                     problems = [str(error)]
+                if problems and (path.name, problems[0].split(":")[0]) in KNOWN:
+                    check.counts["known defects"] += 1
+                    problems = []
                 wrong += bool(problems)
                 if problems:
                     print(f"{path.name}: {'; '.join(problems)}", flush=True)
                 path.unlink()
     figures = ", ".join(f"{count} {name}" for name, count in sorted(check.counts.items()))
-    print(f"{tried} of {len(known)} tried, {files} files, {wrong} wrong ({figures})")
+    print(f"{len(chosen)} of {len(known)} tried, {files} files, {wrong} wrong ({figures})")
     return check.worker.close() or wrong > 0
 
 

@@ -28,7 +28,9 @@ internal import WorkerKit
   /// Nil if neither the packet nor the container tells.
   func samples(in packet: MediaPacket) -> Int64? {
     let size = unsafe packet.pointer.pointee.size
-    let isPlain = ["pcm_", "adpcm_"].contains { stream.codecName.hasPrefix($0) }
+    // Those of discs have groups of samples, of which the last may not be whole.
+    let isGrouped = ["pcm_dvd", "pcm_bluray"].contains(stream.codecName)
+    let isPlain = !isGrouped && ["pcm_", "adpcm_"].contains { stream.codecName.hasPrefix($0) }
     if !isPlain, unsafe vorbis == nil, let told = unsafe stream.samples(packet.pointer.pointee.duration) { return told }
     switch stream.codecName {
     case "opus": return packet.opusLength.flatMap { stream.rate == 48_000 ? $0 : nil }
