@@ -269,8 +269,7 @@ import Testing
       let folder = try await setup.ffmount("cache", "clear", setup.scratch.source)
       #expect(folder.status == 64)
       let all = try await setup.ffmount("cache", "clear")
-      // Numbers of messages are kept under the folder of their mailbox.
-      #expect(all.text == "Forgot 5 files.\n")
+      #expect(all.text == "Forgot 3 files.\n")
       let empty = try await setup.status()
       #expect(empty.count == 1, "\(empty)")
       // While a mount uses it.

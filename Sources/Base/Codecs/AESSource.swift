@@ -20,6 +20,7 @@ public final class AESSource: ByteSource {
   public var identity: ByteIdentity? { nil }
 
   public func verify() throws(Fault) { try encrypted.verify() }
+  public func assurance(of range: Range<Int64>) -> Assurance { check.assurance }
 
   public func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience

@@ -71,6 +71,15 @@ public final class InflatedSource: ByteSource {
 
   public func verify() throws(Fault) { try compressed.verify() }
 
+  /// The checksum covers all bytes, and is compared by the first pass.
+  public func assurance(of range: Range<Int64>) -> Assurance {
+    guard crc != nil else { return compressed.assurance }
+    return frontier.withLockIfAvailable { frontier in
+      if let fault = frontier.fault { return .damaged(fault) }
+      return frontier.next == stretches.count ? .checked : .open
+    } ?? .open
+  }
+
   public func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
   ) throws(Fault) -> Int {

@@ -42,6 +42,14 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     state = Mutex(State(sum: sum, isPassed: isPassed))
   }
 
+  /// Whether the checksum has been compared, as far as that is known without waiting for a read in progress.
+  public var assurance: Assurance {
+    state.withLockIfAvailable { state in
+      if let fault = state.fault { return .damaged(fault) }
+      return state.isPassed ? .checked : .open
+    } ?? .open
+  }
+
   /// Adds what was read from the source at `offset`; throws when the checksum is complete and wrong, now or before.
   public func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
     try take(upTo: offset + Int64(bytes.count), from: offset, patience) { (state) throws(Fault) in

@@ -34,6 +34,8 @@ public final class SpooledSource: ByteSource {
     /// The offset up to which the spool is filled, in bytes.
     var spooled: Int64 = 0
     var fault: Fault?
+    /// Whether all bytes agree with the checksum.
+    var isChecked = false
   }
 
   /// `size` and, unless it is nil, `crc` are the expected size and checksum of the output; `compressed` may be longer
@@ -52,6 +54,15 @@ public final class SpooledSource: ByteSource {
   }
 
   public func verify() throws(Fault) { try compressed.verify() }
+
+  /// The checksum covers all bytes, and is compared when the last of them are decoded.
+  public func assurance(of range: Range<Int64>) -> Assurance {
+    guard crc != nil else { return compressed.assurance }
+    return made.withLock { made in
+      if let fault = made.fault { return .damaged(fault) }
+      return made.isChecked ? .checked : .open
+    }
+  }
 
   public func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
@@ -154,6 +165,7 @@ public final class SpooledSource: ByteSource {
     pass.stream = nil
     guard try stream.isAtEnd() else { throw Fault(.damaged, "expected \(size) decoded bytes, found more") }
     if let crc, pass.crc.value != crc { throw Fault(crc: crc, found: pass.crc.value) }
+    made.withLock { $0.isChecked = true }
     return Chunk(bytes)
   }
 

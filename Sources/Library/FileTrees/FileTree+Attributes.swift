@@ -51,6 +51,8 @@ extension FileTree {
     case exact
     /// It is not made yet, and its size is an estimate.
     case estimate
+    /// A checksum of it has not been compared yet, or does not agree and is passed over.
+    case unverified
     /// Some of it cannot be read.
     case failed
   }
@@ -113,7 +115,8 @@ extension FileTree.Attributes {
     switch provenance?.state {
     case .failed: state = .failed
     case .estimate: state = .estimate
-    case .exact, .unverified, nil: state = attributes.isPreliminary ? .estimate : .exact
+    case .unverified: state = .unverified
+    case .exact, nil: state = attributes.isPreliminary ? .estimate : .exact
     }
     view = provenance?.view
     source = provenance.map { FilePath($0.source) }

@@ -175,7 +175,8 @@ public struct MailboxScanner: ~Copyable {
         bytes, place..<limit, endsAtCR: found.line.endsAtCR, isAtEnd: window.isAtEnd, dialect)
       // A separator line that ends the section may cross the window's end: the section is read again, with more bytes.
       if head.isCut, !window.isAtEnd, wanted < Header.limit {
-        wanted = min(Header.limit, wanted * 4)
+        // The window may already contain more than was wanted.
+        wanted = min(Header.limit, max(wanted, limit - place) * 4)
         continue
       }
       var row = MessageRow(separator: found.offset, start: start, end: start)

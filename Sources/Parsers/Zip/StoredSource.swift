@@ -25,6 +25,7 @@ final class StoredSource: ByteSource {
   func extent(at offset: Int64, count: Int) -> Extent? { data.extent(at: offset, count: count) }
 
   func verify() throws(Fault) { try data.verify() }
+  func assurance(of range: Range<Int64>) -> Assurance { check.assurance }
 
   func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
     try data.willMove(at: offset, count: count, patience)

@@ -91,7 +91,8 @@ final class ArchiveItem: MadeItem {
     do throws(Fault) {
       let tree = try tree(patience)
       let (bytes, isSequence) = try archive.open(index, of: tree, early: early, patience)
-      return NotingSource(bytes, archive, index, isSequence: isSequence)
+      return EntrySource(
+        bytes, archive, index, isSequence: isSequence, hasChecksum: tree.archive.assurance(of: index) == nil)
     } catch {
       archive.note(error, at: index)
       throw error
@@ -155,7 +156,8 @@ final class ArchiveItem: MadeItem {
         switch tree.archive.assurance(of: index) {
         case .damaged(let damage): fault = damage
         case .open: isOpen = true
-        case .some(.none), .checked, nil: break
+        case nil: isOpen = archive.isUnverified(index)
+        case .some(.none), .checked: break
         }
       }
     } catch {
@@ -202,66 +204,5 @@ extension Kind {
     case .folder: self = .folder
     case .link: self = .link
     }
-  }
-}
-
-/// An entry's bytes; records faults for `user.ffmount.error`, and decodes the next entry ahead of a reader of
-/// consecutive entries.
-private final class NotingSource: ByteSource {
-  private let source: any ByteSource
-  private let archive: Archive
-  private let index: UInt32
-  private let isSequence: Bool
-  var size: Int64 { source.size }
-  var hasKnownSize: Bool { source.hasKnownSize }
-  var identity: ByteIdentity? { source.identity }
-  var isSettling: Bool { source.isSettling }
-  func assurance(of range: Range<Int64>) -> Assurance {
-    guard let tree = archive.tree, tree.archive.assurance(of: index) == nil else { return source.assurance(of: range) }
-    return .checked
-  }
-
-  init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32, isSequence: Bool) {
-    self.source = source
-    self.archive = archive
-    self.index = index
-    self.isSequence = isSequence
-  }
-
-  private func noting<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
-    do throws(Fault) { return try body() } catch {
-      archive.note(error, at: index)
-      throw error
-    }
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    try noting { () throws(Fault) in unsafe try source.read(into: buffer, at: offset, patience) }
-  }
-
-  func findSize(_ patience: Patience) throws(Fault) { try source.findSize(patience) }
-  func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? { try source.next(area, from: offset) }
-  func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
-  func verify() throws(Fault) { try source.verify() }
-
-  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
-    try noting { () throws(Fault) in try source.willMove(at: offset, count: count, patience) }
-  }
-
-  func workAhead(of offset: Int64) -> WorkAhead {
-    next(at: offset) == nil ? source.workAhead(of: offset) : .short
-  }
-
-  func prepare(at offset: Int64) {
-    guard let (next, tree) = next(at: offset) else { return source.prepare(at: offset) }
-    archive.decodeAhead(next, of: tree)
-  }
-
-  /// The entry to decode ahead for a reader at `offset`.
-  private func next(at offset: Int64) -> (node: UInt32, tree: ArchiveTree)? {
-    guard isSequence, offset == 0, let tree = archive.tree, let next = archive.next(after: index, of: tree) else {
-      return nil
-    }
-    return (next, tree)
   }
 }

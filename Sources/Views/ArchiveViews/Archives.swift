@@ -90,6 +90,8 @@ final class Archive: Sendable {
     var ahead: (node: UInt32, bytes: any ByteSource)?
     /// The faults of reading entries, by node.
     var faults: [UInt32: Fault] = [:]
+    /// Whether entries that were read have been compared with their checksum, by node.
+    var reads: [UInt32: Bool] = [:]
   }
 
   private let state = Mutex(State())
@@ -236,6 +238,18 @@ final class Archive: Sendable {
       if state.faults.count < 4096 { state.faults[node] = fault }
     }
   }
+
+  /// Records that bytes of an entry were read, and whether its checksum has been compared. That stays true.
+  func noteRead(of node: UInt32, isVerified: Bool) {
+    state.withLock { state in
+      let known = state.reads[node]
+      // Only what was unverified once has to be remembered.
+      if isVerified ? known == false : known == nil { state.reads[node] = isVerified }
+    }
+  }
+
+  /// Whether bytes of an entry were read, and its checksum has not been compared.
+  func isUnverified(_ node: UInt32) -> Bool { state.withLock { $0.reads[node] == false } }
 
   func fault(at node: UInt32) -> Fault? { state.withLock { node == ArchiveTree.root ? $0.fault : $0.faults[node] } }
 }

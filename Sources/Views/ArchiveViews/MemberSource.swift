@@ -118,6 +118,9 @@ final class MemberSource: ByteSource {
 
   func verify() throws(Fault) { try unpacked.bytes.verify() }
 
+  /// The checksum is compared when all of the run is unpacked.
+  func assurance(of range: Range<Int64>) -> Assurance { isGood ? .checked : .open }
+
   func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
     try unpacked.bytes.willMove(at: start + min(max(0, offset), size), count: count, patience)
   }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Codecs
 internal import Entries
 internal import Threads
+internal import Unpacking
 
 /// A compressed file that is no archive: a folder with what is in it.
 final class PackedFile: OpenedArchive {

@@ -32,13 +32,10 @@ struct PartNames {
     case "zip": style = .numberedZip(spelling.prefix(1))
     case "zipx": style = .numberedZip(spelling.prefix(1) + spelling.suffix(1))
     case "rar", "cbr":
-      let before = name.bytes[..<dot]
-      let digits = before.suffix(while: { (0x30...0x39).contains($0) })
-      let isVolume = before.dropLast(digits.count).suffix(5).map { $0 | 0x20 } == Array(".part".utf8)
-      if isVolume, (1...6).contains(digits.count) {
-        guard digits.last == 0x31, digits.dropLast().allSatisfy({ $0 == 0x30 }) else { return nil }
+      if let digits = Self.volumeDigits(before: dot, in: name) {
+        guard digits == Self.digits(1, digits.count)[...] else { return nil }
         style = .volumes(digits.count, name.bytes[dot...])
-        stem = before.dropLast(digits.count)
+        stem = name.bytes[..<digits.startIndex]
       } else {
         guard let letter = spelling.first, fileExtension == "rar" else { return nil }
         style = .oldVolumes(letter)
@@ -49,9 +46,14 @@ struct PartNames {
   }
 
   /// The names of the file that has the view, if `name` is that of another volume: `a.zip` of `a.z01`, `a.rar` of `a.r00`
-  /// and `a.z00`.
+  /// and `a.z00`, `a.part1.rar` of `a.part2.rar`.
   static func leaders(of name: FileName) -> [FileName] {
     guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else { return [] }
+    if name.fileExtension == "rar" || name.fileExtension == "cbr" {
+      guard let digits = volumeDigits(before: dot, in: name) else { return [] }
+      let first = Self.digits(1, digits.count)
+      return digits == first[...] ? [] : [FileName(name.bytes[..<digits.startIndex] + first + name.bytes[dot...])]
+    }
     let stem = name.bytes[...dot]
     var letters = name.bytes[(dot + 1)...]
     let digits = letters.suffix { (0x30...0x39).contains($0) }
@@ -66,6 +68,14 @@ struct PartNames {
     }
     let spelled = isUpper ? extensions.flatMap { [$0.uppercased(), $0.capitalized] } : extensions
     return spelled.map { FileName(stem + Array($0.utf8)) }
+  }
+
+  /// The digits of `.part01` before an extension; nil if there are none.
+  private static func volumeDigits(before dot: Int, in name: FileName) -> ArraySlice<UInt8>? {
+    let before = name.bytes[..<dot]
+    let digits = before.suffix(while: { (0x30...0x39).contains($0) })
+    let isVolume = before.dropLast(digits.count).suffix(5).map { $0 | 0x20 } == Array(".part".utf8)
+    return isVolume && (1...6).contains(digits.count) ? digits : nil
   }
 
   /// The name of another part, from 0. The first part is 01 or 001; the given one is the last, or else the first.

@@ -144,6 +144,13 @@ package final class Indexing: Sendable {
     return entries.values.sorted { ($0.path ?? "~", $0.usedAt) < ($1.path ?? "~", $1.usedAt) }
   }
 
+  /// Removes everything from the index. Returns the number of files that `entries` had.
+  package func forgetAll() throws(Fault) -> Int {
+    let count = entries().count
+    _ = try index.forget(sourcesStartingWith: [])
+    return count
+  }
+
   /// Removes everything about a file from the index, whatever its state was; returns whether there was anything.
   package func forget(
     _ name: FileName, in root: RealRoot, renditions: RenditionCache? = nil

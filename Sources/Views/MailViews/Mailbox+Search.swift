@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Codecs
 internal import Files
 internal import Threads
 internal import Tree
@@ -28,6 +29,8 @@ extension Mailbox {
     let opened = Opened(
       bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: isPresent ? nil : known?.directory,
       numbers: numbers)
+    // The damage that is known from an earlier mount.
+    try opened.packed?.load()
     var shown = SerialNumbers()
     if isPresent {
       for number in given.joined() { shown.append(number) }

@@ -1,8 +1,10 @@
 internal import Bytes
+internal import Codecs
 internal import Mail
 internal import Synchronization
 internal import Threads
 internal import Tree
+internal import Unpacking
 
 /// A file that is a mailbox, or should be one, in one state.
 ///
@@ -43,6 +45,11 @@ final class Mailbox: Sendable {
     let earlier: MailboxDirectory?
     /// The place of the numbers in the index.
     let numbers: NumberStore?
+
+    /// The content of a compressed file, if the mailbox is in one.
+    var packed: UnpackedSource? { bytes as? UnpackedSource }
+    /// The bytes in which messages are looked for, whatever their checksums: damage costs only the messages that it touches.
+    var listed: any ByteSource { packed?.unchecked ?? bytes }
   }
 
   init(_ file: SourceState, in mailboxes: Mailboxes) {
@@ -50,14 +57,17 @@ final class Mailbox: Sendable {
     self.mailboxes = mailboxes
   }
 
-  /// The fault that ended the search before the file's end, if any.
-  var fault: Fault? { progress.read { $0.fault } }
+  /// The fault that ended the search before the file's end, or that of the compressed file it is in. Nil if there is none.
+  var fault: Fault? {
+    let (fault, packed) = progress.read { ($0.fault, $0.opened?.packed) }
+    return fault ?? packed?.damage
+  }
 
   // MARK: Messages
 
   /// Throws the fault that ended the search early: for readers past the last message found.
   func checkEnd() throws(Fault) {
-    if let fault { throw fault }
+    if let fault = progress.read({ $0.fault }) { throw fault }
   }
 
   /// The messages of a block; none past the last one.
@@ -83,7 +93,7 @@ final class Mailbox: Sendable {
     if let stored = opened.store?.rows(of: number, count: count), stored.first?.separator == start {
       rows = stored
     } else {
-      rows = try Mailbox.rows(of: opened.bytes, from: start, count: count)
+      rows = try Mailbox.rows(of: opened.listed, from: start, count: count)
     }
     mailboxes?.blocks.insert(rows, for: place, cost: Mailboxes.blockCost)
     return rows
@@ -150,7 +160,10 @@ final class Mailbox: Sendable {
   /// The bytes of a message. Blocks before the first access to the mailbox.
   func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
     if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
-    return ByteRange(of: try open().bytes, start: start, size: size)
+    let opened = try open()
+    let range = ByteRange(of: opened.bytes, start: start, size: size)
+    guard let packed = opened.packed, let fault = packed.fault, start + size >= packed.size else { return range }
+    return EarlyEnd(range, fault)
   }
 
   // MARK: Progress

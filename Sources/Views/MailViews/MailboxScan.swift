@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Codecs
 internal import Mail
 internal import Synchronization
 internal import Threads
@@ -29,7 +30,7 @@ struct MailboxScan {
     let numbers: SerialNumbers
     (directory, numbers) = mailbox.progress.read { ($0.directory, $0.numbers) }
     book = NumberBook(opened.numbers, given: numbers)
-    let watched = WatchedSource(opened.bytes) { [weak mailbox] offset throws(Fault) in
+    let watched = WatchedSource(opened.listed) { [weak mailbox] offset throws(Fault) in
       mailbox?.readUpTo.store(offset, ordering: .relaxed)
     }
     bytes = HashedSource(watched, from: directory.hash)
@@ -57,6 +58,10 @@ struct MailboxScan {
       }
       // A message that declares a length may have been skipped unread.
       try bytes.reach(opened.bytes.size)
+      if let packed = opened.packed {
+        try packed.finishChecks()
+        if let fault = packed.fault { throw fault }
+      }
     } catch {
       if error.kind == .changed { throw error }
       // The next mount, or the next access, continues from here.

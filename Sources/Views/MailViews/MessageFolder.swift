@@ -47,14 +47,21 @@ final class MessageFolder: MadeItem {
   private func parts(_ patience: Patience, upTo wanted: MessagePart? = nil) throws(Fault) -> [MessagePart] {
     var parts: [MessagePart] = [.bytes, .header, .text]
     if let wanted, parts.contains(wanted) { return parts }
-    let shape = if let shape { shape } else { MessageShape(of: try message.message(patience)) }
+    var shape = shape
+    do throws(Fault) {
+      if shape == nil { shape = MessageShape(of: try message.message(patience)) }
+    } catch {
+      // A message that cannot be read is listed; reading it fails.
+      guard error.concernsContent, error.kind != .changed else { throw error }
+    }
+    guard let shape else { return parts }
     if shape.contains(.html) { parts += wanted == .original ? [.html, .original] : [.html] }
     if shape.contains(.attachments) { parts.append(.attachments) }
     return parts
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    message.provenance(try message.message(patience).fault)
+    try message.provenance(patience) { () throws(Fault) in try message.message(patience).fault }
   }
 }
 
@@ -128,7 +135,7 @@ final class AttachmentFolder: MadeItem {
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    message.provenance(nil)
+    try message.provenance(patience)
   }
 }
 
@@ -180,11 +187,12 @@ final class MessageFile: MadeItem {
   }
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    guard case .attachment(let index) = part else { return message.provenance(nil) }
-    let taken = try message.message(patience)
-    try message.checkPromptness(patience)
-    let damage = taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
-    return message.provenance(damage)
+    guard case .attachment(let index) = part else { return try message.provenance(patience) }
+    return try message.provenance(patience) { () throws(Fault) in
+      let taken = try message.message(patience)
+      try message.checkPromptness(patience)
+      return taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
+    }
   }
 }
 

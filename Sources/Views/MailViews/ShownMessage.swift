@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Mail
 internal import Tree
+internal import Unpacking
 
 /// A message shown as a folder: one in a mailbox, or a file that is one.
 final class ShownMessage: Sendable {
@@ -84,15 +85,35 @@ final class ShownMessage: Sendable {
     let bytes = try bytes(patience)
     // Bytes stored plainly in a file can be read at once.
     if patience == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
+    // A part of a message must not pass for all of it.
+    if let bytes = bytes as? EarlyEnd { throw bytes.fault }
     let isQuoted = if case .mailbox(let mailbox, _) = origin { mailbox.isQuoted(at: position) } else { false }
     let message = try Message(reading: bytes, isQuoted: isQuoted)
     messages.insert(message, for: place)
     return message
   }
 
-  /// Of what shows the message, or a part of it.
-  func provenance(_ fault: Fault?) -> Provenance {
+  /// Returns the provenance of what shows the message, or a part of it. `damage` finds the fault of the message itself.
+  func provenance(
+    _ patience: Patience, _ damage: () throws(Fault) -> Fault? = { nil }
+  ) throws(Fault) -> Provenance {
+    var fault: Fault?
+    var isOpen = false
+    do throws(Fault) {
+      fault = try damage()
+      let bytes = try bytes(patience)
+      switch bytes.assurance {
+      case .damaged(let damage): fault = fault ?? damage
+      case .open: isOpen = true
+      case .checked, .none: break
+      }
+      if let bytes = bytes as? EarlyEnd { fault = fault ?? bytes.fault }
+    } catch {
+      guard error.concernsContent, error.kind != .changed else { throw error }
+      fault = error
+    }
     var provenance = file.provenance(view: view, fault)
+    if fault == nil, isOpen { provenance.state = .unverified }
     if case .mailbox(let mailbox, let chunk) = origin, chunk.start == 0, chunk.size > 0, mailbox.isQuoted(at: position)
     {
       provenance.remark = "the bytes before the first line that starts a message"

@@ -27,15 +27,15 @@ struct CacheCommand: ParsableCommand {
       try RunningMount.expectAnswers(onTheWayTo: paths, toDo: "forget")
       let index = try IndexFolder.index()
       defer { index.finish(within: .seconds(10)) }
+      let indexing = Indexing(index: index)
       if paths.isEmpty {
         let count: Int
         do throws(Fault) {
-          count = try index.forget(sourcesStartingWith: []) + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
+          count = try indexing.forgetAll() + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
         } catch { throw Refusal(.failure, "cannot forget everything: \(describe(error))") }
         print("Forgot \(count) \(count == 1 ? "file" : "files").")
         return
       }
-      let indexing = Indexing(index: index)
       let renditions = Converter.cache(in: CacheFolder.path())
       for path in paths {
         let place = try RealPlace(path)

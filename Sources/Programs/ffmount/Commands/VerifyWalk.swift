@@ -21,18 +21,22 @@ struct VerifyWalk: Sendable {
   static let depth = 16
   /// The maximum number of containers that are read at a time.
   private static let width = 2
+
   /// Reads the containers in a folder and those below it.
   func folder(_ path: FilePath) async throws(FileTreeError) {
     var containers: [(view: FilePath, size: Int64)] = []
     var folders = [path]
     while let next = folders.popLast() {
+      if let messages = await messages(ofMaildir: next) {
+        containers.append((messages, 0))
+        continue
+      }
       do throws(FileTreeError) {
-        var choice = ViewChoice()
-        for try await entry in tree.entries(of: next) {
-          if choice.isWanted(entry) {
-            containers.append((entry.path, choice.size))
-          } else if entry.view == nil, entry.kind == .directory {
+        for try await entry in tree.entries(of: next) where entry.view == nil {
+          if entry.kind == .directory {
             folders.append(entry.path)
+          } else if entry.kind == .file, let view = await view(of: entry.path) {
+            containers.append((view, entry.size))
           }
         }
       } catch {
@@ -50,15 +54,13 @@ struct VerifyWalk: Sendable {
 
   /// Reads what is inside a file.
   func file(_ path: FilePath) async throws(FileTreeError) {
-    for view in ViewChoice.views {
-      let inside = FilePath(path.string + "." + view)
-      guard (try? await tree.attributes(of: inside)) != nil else { continue }
-      let size = (try? await tree.attributes(of: path).size) ?? 0
-      note(.found(size))
-      await container(inside)
-      return note(.finished(size))
+    guard let view = await view(of: path) else {
+      throw FileTreeError(.unsupported, path: path, reason: "is not an archive, a mailbox or a compressed file")
     }
-    throw FileTreeError(.unsupported, path: path, reason: "is not an archive, a mailbox or a compressed file")
+    let size = (try? await tree.attributes(of: path).size) ?? 0
+    note(.found(size))
+    await container(view)
+    note(.finished(size))
   }
 
   private func start(_ next: (view: FilePath, size: Int64)?, in group: inout TaskGroup<Void>) {
@@ -69,23 +71,47 @@ struct VerifyWalk: Sendable {
     }
   }
 
+  /// The views through which the inside of a file can be read, the preferred one first.
+  private static let views = ["contents", messages]
+  private static let messages = "messages"
+
+  /// Returns the view of a file's inside, also if no listing shows it. The file's content decides, as it does for a lookup.
+  private func view(of path: FilePath) async -> FilePath? {
+    for view in Self.views {
+      let inside = FilePath(path.string + "." + view)
+      if let attributes = try? await tree.attributes(of: inside), attributes.isView { return inside }
+    }
+    return nil
+  }
+
+  /// Returns the view of the messages in a Maildir and in the folders below it. Nil if the folder is not a Maildir.
+  private func messages(ofMaildir path: FilePath) async -> FilePath? {
+    guard !path.isEmpty, path.lastComponent != nil else { return nil }
+    for name in ["cur", "tmp"] {
+      guard (try? await tree.attributes(of: path.appending(name)))?.kind == .directory else { return nil }
+    }
+    let inside = FilePath(path.string + "." + Self.messages)
+    return (try? await tree.attributes(of: inside))?.isView == true ? inside : nil
+  }
+
   /// Reads all files of a view.
   private func container(_ view: FilePath) async {
-    var folders = [view]
-    while let path = folders.popLast() {
+    var folders = [(path: view, isOfMessages: view.extension == Self.messages)]
+    while let (path, isOfMessages) = folders.popLast() {
+      // The other parts of a message are not containers.
+      let canNest = !isOfMessages || path.lastComponent == "attachments"
       do throws(FileTreeError) {
-        var choice = ViewChoice()
-        for try await entry in tree.entries(of: path, details: false) {
-          let isWanted = choice.isWanted(entry)
-          if isWanted || entry.view == nil && entry.kind == .directory {
-            folders.append(entry.path)
-          } else if entry.view == nil, entry.kind == .file, await !isSound(entry.path) {
-            // A view of a file that cannot be read itself says nothing new.
-            choice.hasView = true
+        for try await entry in tree.entries(of: path, details: false) where entry.view == nil {
+          if entry.kind == .directory {
+            folders.append((entry.path, isOfMessages))
+          } else if entry.kind == .file, await isSound(entry.path), canNest,
+            let inside = await self.view(of: entry.path)
+          {
+            folders.append((inside, inside.extension == Self.messages))
           }
         }
         // The faults of files have been noted one by one.
-        if ViewChoice.views.contains(path.lastComponent?.extension ?? "") { await noteState(of: path) }
+        if Self.views.contains(path.lastComponent?.extension ?? "") { await noteState(of: path) }
       } catch {
         note(.bad(path, error.sentence))
       }
@@ -106,25 +132,5 @@ struct VerifyWalk: Sendable {
   private func noteState(of view: FilePath) async {
     guard let attributes = try? await tree.attributes(of: view), attributes.state == .failed else { return }
     note(.bad(view, attributes.error ?? "cannot be read whole"))
-  }
-}
-
-/// Chooses the first view of each file in a listing by which its inside can be read.
-private struct ViewChoice {
-  /// The size of the file that the views are of, in bytes.
-  private(set) var size: Int64 = 0
-  /// Whether no other view of that file is wanted.
-  var hasView = false
-
-  static let views = ["contents", "messages"]
-
-  mutating func isWanted(_ entry: FileTree.Entry) -> Bool {
-    guard let view = entry.view else {
-      (size, hasView) = (entry.kind == .file ? entry.size : 0, false)
-      return false
-    }
-    guard !hasView, entry.kind == .directory, Self.views.contains(view) else { return false }
-    hasView = true
-    return true
   }
 }

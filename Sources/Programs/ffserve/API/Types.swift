@@ -20,7 +20,7 @@ struct StatAnswer: Encodable, Sendable {
   let fileExtension: String?
   let absolutePath: String
   let mimeType: String?
-  /// `exact`, `estimate` or `failed`, as `user.ffmount.state` has it.
+  /// `exact`, `estimate`, `unverified` or `failed`, as `user.ffmount.state` has it.
   let state: String
   let view: String?
   let source: String?

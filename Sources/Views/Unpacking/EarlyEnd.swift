@@ -1,0 +1,34 @@
+package import Bytes
+
+/// Bytes that end before they should: all that there are can be read, and who goes on gets the fault, so that no copy
+/// passes for whole.
+package final class EarlyEnd: ByteSource {
+  private let bytes: any ByteSource
+  package let fault: Fault
+
+  /// The size of `bytes` is known.
+  package init(_ bytes: any ByteSource, _ fault: Fault) {
+    self.bytes = bytes
+    self.fault = fault
+  }
+
+  package var size: Int64 { bytes.size }
+  /// Else the kernel would end the reading where the bytes end.
+  package var hasKnownSize: Bool { false }
+  package var identity: ByteIdentity? { bytes.identity }
+  package var isSettling: Bool { bytes.isSettling }
+  package func assurance(of range: Range<Int64>) -> Assurance { bytes.assurance(of: range) }
+  package func verify() throws(Fault) { try bytes.verify() }
+
+  package func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+  ) throws(Fault) -> Int {
+    let count = unsafe try bytes.read(into: buffer, at: offset, patience)
+    if count == 0, unsafe !buffer.isEmpty { throw fault }
+    return count
+  }
+
+  package func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? { try bytes.next(area, from: offset) }
+  package func workAhead(of offset: Int64) -> WorkAhead { bytes.workAhead(of: offset) }
+  package func prepare(at offset: Int64) { bytes.prepare(at: offset) }
+}
