@@ -42,7 +42,7 @@ public protocol View: Sendable {
   /// What that name asks for.
   func listedRequest(beside file: FileName) -> ViewRequest
 
-  /// Other files whose view would have the same name; theirs it is where they exist.
+  /// Other files that have the view in place of this one. If one of them exists, no view is listed beside this file.
   func alternatives(of file: FileName) -> [FileName]
 
   /// Whether a listing shows the view beside a file of this name, whose extension is among `listedExtensions`.

@@ -75,6 +75,122 @@ import Testing
     }
   }
 
+  @Test func entriesThatWereReadInPartAreUnverified() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1"; python3 -c "import random; random.seed(1); open('big', 'wb').write(random.randbytes(1 << 20) * 6)"
+        echo secret > password; chmod 600 password
+        zip -q -0 source/stored.zip big; zip -q source/deflated.zip big; (7z a -tzip -mm=LZMA source/lzma.zip big
+        7z a -tzip -psecret -mem=AES256 source/locked.zip big) > 7z.txt; zip -q -0 source/outer.zip source/deflated.zip
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch, options: ["-o", "password_file=\(scratch.path)/password"]) { mount in
+        let said = try await mount.shell(
+          """
+          for a in stored.zip deflated.zip lzma.zip locked.zip outer.zip.contents/source/deflated.zip; do
+            f=$a.contents/big; state() { getfattr --only-values -n user.ffmount.state $f; echo -n " "; }
+            state; head -c 1000 $f > $O/part; state; dd if=$f of=$O/part bs=4096 skip=1000 count=1 status=none; state
+            cmp $f "$2/../big"; state; head -c 1000 $f > $O/part; state; echo
+          done
+          """, scratch)
+        #expect(said == String(repeating: "exact unverified unverified exact exact \n", count: 5))
+      }
+    }
+  }
+
+  @Test func membersBeforeADamagedBlockOfBzip2AreRead() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1/source"; python3 - <<'P'
+        import bz2, io, random, tarfile
+        random.seed(3)
+        output = io.BytesIO()
+        with tarfile.open(fileobj=output, mode="w") as archive:
+            for number in range(12):
+                member = tarfile.TarInfo(f"f{number:02}")
+                member.size = 60000
+                archive.addfile(member, io.BytesIO(random.randbytes(60000)))
+        packed = bytearray(bz2.compress(output.getvalue(), 1))
+        packed[len(packed) // 2] ^= 1
+        open("a.tar.bz2", "wb").write(packed)
+        P
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          for f in a.tar.bz2.contents/*; do
+            cat $f > $O/bytes 2>> $O/errors && echo -n "read " || echo -n "fails "
+            echo ${f#*/} $(getfattr --only-values -n user.ffmount.state $f)
+          done
+          getfattr --only-values -n user.ffmount.error a.tar.bz2.contents
+          """, scratch)
+        let lines = said.split(separator: "\n")
+        #expect(
+          lines.dropLast() == [
+            "read f00 exact", "read f01 exact", "read f02 exact", "read f03 exact", "fails f04 failed",
+          ])
+        #expect(
+          lines.last?.hasPrefix("a.tar.bz2: ends within f04: expected a bzip2 block, found damage") == true, "\(said)")
+      }
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      let found = try await MountChild([MountProcess.binary, "verify", scratch.source], environment: environment)
+        .wait(atMost: 30)
+      #expect(
+        found.status == 1 && found.lines.count == 2 && found.text.contains("a.tar.bz2.contents/f04: ")
+          && found.text.contains("a.tar.bz2.contents: "), "\(found.text)")
+    }
+  }
+
+  @Test func verifyLetsTheContentDecide() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1/source"; seq 20000 > ../f; zip -q -0 good.docx ../f; zip -q good.epub ../f; zip -q archive ../f
+        mv archive.zip archive; for f in good.docx good.epub; do cp $f bad${f#good}; done
+        python3 - bad.docx bad.epub <<'P'
+        import sys
+        for name in sys.argv[1:]:
+            with open(name, "r+b") as file:
+                file.seek(5000); byte = file.read(1); file.seek(5000); file.write(bytes([byte[0] ^ 1]))
+        P
+        mkdir -p M/cur M/new M/tmp; zip -q -0 outer.zip bad.docx
+        python3 - bad.docx > M/cur/1.2.h:2,S <<'P'
+        import email.message, sys
+        message = email.message.EmailMessage()
+        message["From"], message["Subject"] = "a@b", "backup"
+        message.set_content("text")
+        with open(sys.argv[1], "rb") as file:
+            message.add_attachment(file.read(), maintype="application", subtype="octet-stream", filename="a.docx")
+        sys.stdout.write(message.as_string())
+        P
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      let said = try await MountChild([MountProcess.binary, "verify", scratch.source], environment: environment)
+        .wait(atMost: 30)
+      #expect(said.status == 1, "\(said.errors)")
+      let bad = said.lines.compactMap { line in
+        line.split(separator: ": ").first?.dropFirst(scratch.source.utf8.count + 1)
+      }
+      try #require(bad.count == 4, "\(said.text)")
+      #expect(
+        bad.sorted()[1...] == [
+          "bad.docx.contents/f", "bad.epub.contents/f", "outer.zip.contents/bad.docx.contents/f",
+        ])
+      #expect(
+        bad.sorted()[0].hasPrefix("M.messages/") && bad.sorted()[0].hasSuffix("/attachments/a.docx.contents/f"),
+        "\(bad)")
+      let folder = try await MountChild(
+        [MountProcess.binary, "verify", scratch.source + "/M"], environment: environment
+      )
+      .wait(atMost: 30)
+      #expect(folder.status == 1 && folder.lines.count == 1, "\(folder.text)\(folder.errors)")
+    }
+  }
+
   @Test func checksumsOfStoredFilesAreCompared() async throws {
     try await withScratch { scratch in
       let make = """

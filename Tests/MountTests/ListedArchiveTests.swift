@@ -154,6 +154,7 @@ import Testing
             cat $f 2>> $O/errors | wc -c; getfattr --only-values -n user.ffmount.error $f; echo
           done
           cat wrong.rar.contents/right; getfattr --only-values -n user.ffmount.error alone.part1.rar.contents; echo
+          ls -d *part*.rar.contents; for n in 2 3; do stat new.part$n.rar.contents > $O/stat 2>&1 && echo new.part$n has a view; done
           """, scratch)
         #expect(
           said == """
@@ -178,6 +179,8 @@ import Testing
             alone.part1.rar: ends after 76298 of 228894 bytes: the next part is missing
             right
             alone.part1.rar: goes on in a part that is missing
+            alone.part1.rar.contents
+            new.part1.rar.contents
 
             """)
       }

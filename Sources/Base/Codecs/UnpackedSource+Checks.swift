@@ -67,6 +67,8 @@ extension UnpackedSource {
 
   public func assurance(of range: Range<Int64>) -> Assurance {
     state.withLock { state in
+      // Bytes behind an early end cannot be decoded.
+      if let end = state.end, let fault = end.fault, range.upperBound > end.size { return .damaged(fault) }
       let range = range.clamped(to: 0..<max(0, state.end?.size ?? .max))
       if let damage = state.checks.damage(in: range) { return showsDamage ? .open : .damaged(damage.refusal) }
       guard state.checks.firstOpen(in: range) == nil else { return .open }

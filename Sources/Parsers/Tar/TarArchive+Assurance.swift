@@ -5,7 +5,10 @@ extension TarArchive {
   /// The fault that kept some of the archive from being listed, or of the bytes that it is in.
   public var fault: Fault? {
     if case .damaged(let fault) = source.assurance { return fault }
-    return listFault
+    guard endsEarly, let listFault, case .damaged(let cause) = source.assurance(of: 0..<Bounds.largestSize) else {
+      return listFault
+    }
+    return Fault(.damaged, "\(listFault.reason): \(cause.reason)", atByte: cause.offset)
   }
 
   public func assurance(of index: UInt32) -> Assurance? {

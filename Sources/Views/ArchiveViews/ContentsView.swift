@@ -63,6 +63,9 @@ package struct ContentsView: FolderView {
     return listsUnnamed && file.dropping(suffix: ".001").map { isListed(beside: $0) } ?? false
   }
 
+  /// The first volume has the view.
+  package func alternatives(of file: FileName) -> [FileName] { PartNames.leaders(of: file) }
+
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
     listsUnnamed
       && (ZipArchive.isStart(head) || TarArchive.isStart(head)
