@@ -35,6 +35,7 @@ import Testing
     state() { getfattr --only-values -n user.ffmount.state "$1" 2>> $O/errors || echo -n fails; }
     can() { if cat "$1" > $O/bytes 2>> $O/errors; then echo -n "read "; else echo -n "fails "; fi; }
     show() {
+      ls $1.messages > $O/names
       echo $1 $(state $1.messages)
       for m in $1.messages/*; do
         echo -n "${m##* } "; can "$m/message.eml"; can "$m/body.txt"; state "$m"; echo -n " "; state "$m/message.eml"; echo
