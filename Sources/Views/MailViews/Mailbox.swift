@@ -50,6 +50,16 @@ final class Mailbox: Sendable {
     var packed: UnpackedSource? { bytes as? UnpackedSource }
     /// The bytes in which messages are looked for, whatever their checksums: damage costs only the messages that it touches.
     var listed: any ByteSource { packed?.unchecked ?? bytes }
+
+    /// Throws the fault of bytes that end before they should. Blocks until the end is known.
+    func checkEnd() throws(Fault) {
+      if let packed {
+        try packed.finishChecks()
+        if let fault = packed.fault { throw fault }
+      } else if !bytes.hasKnownSize {
+        _ = try bytes.bytes(at: bytes.size, count: 1)
+      }
+    }
   }
 
   init(_ file: SourceState, in mailboxes: Mailboxes) {
@@ -162,7 +172,9 @@ final class Mailbox: Sendable {
     if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
     let opened = try open()
     let range = ByteRange(of: opened.bytes, start: start, size: size)
-    guard let packed = opened.packed, let fault = packed.fault, start + size >= packed.size else { return range }
+    guard let fault = opened.packed?.fault ?? progress.read({ $0.fault }), start + size >= opened.bytes.size else {
+      return range
+    }
     return EarlyEnd(range, fault)
   }
 

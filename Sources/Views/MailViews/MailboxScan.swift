@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Codecs
 internal import Mail
 internal import Synchronization
 internal import Threads
@@ -58,10 +57,7 @@ struct MailboxScan {
       }
       // A message that declares a length may have been skipped unread.
       try bytes.reach(opened.bytes.size)
-      if let packed = opened.packed {
-        try packed.finishChecks()
-        if let fault = packed.fault { throw fault }
-      }
+      try opened.checkEnd()
     } catch {
       if error.kind == .changed { throw error }
       // The next mount, or the next access, continues from here.
