@@ -139,7 +139,8 @@ import Testing
       let (small, large) = (try time(reader, start, unit, size), try time(reader, start, unit, 4 * size))
       // In nanoseconds: shorter ones say nothing, and linear ones need not be long.
       if large > 20_000_000 {
-        if Double(large) > 9 * Double(max(small, 1)) {
+        // Text of several chunks is made twice: a single step between two sizes is not more than linear.
+        if isSuperlinear(small, large), isSuperlinear(large, try time(reader, start, unit, 16 * size)) {
           let input = "\(reader.testDescription): \(start.debugDescription) + \(unit.debugDescription)"
           Issue.record("\(input): \(small) ns for \(size) bytes, \(large) for 4 times as many")
         }
@@ -148,6 +149,11 @@ import Testing
       size *= 4
       if size > 1 << 20 { return }
     }
+  }
+
+  /// Compares the times of a size and of four times that size.
+  private static func isSuperlinear(_ small: UInt64, _ large: UInt64) -> Bool {
+    Double(large) > 9 * Double(max(small, 1))
   }
 
   private static func time(_ reader: Reader, _ start: String, _ unit: String, _ size: Int) throws -> UInt64 {
