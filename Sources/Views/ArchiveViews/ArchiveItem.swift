@@ -156,7 +156,7 @@ final class ArchiveItem: MadeItem {
         switch tree.archive.assurance(of: index) {
         case .damaged(let damage): fault = damage
         case .open: isOpen = true
-        case nil: isOpen = archive.isUnverified(index)
+        case nil: isOpen = archive.isUnverified(index, of: tree)
         case .some(.none), .checked: break
         }
       }

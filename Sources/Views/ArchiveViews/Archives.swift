@@ -248,8 +248,14 @@ final class Archive: Sendable {
     }
   }
 
-  /// Whether bytes of an entry were read, and its checksum has not been compared.
-  func isUnverified(_ node: UInt32) -> Bool { state.withLock { $0.reads[node] == false } }
+  /// Returns whether bytes of an entry were read, and its checksum has not been compared.
+  func isUnverified(_ node: UInt32, of tree: ArchiveTree) -> Bool {
+    guard state.withLock({ $0.reads[node] == false }) else { return false }
+    // What is unpacked with the entry may have become whole since.
+    guard let bytes = try? tree.archive.open(node, .immediate), bytes.assurance == .checked else { return true }
+    noteRead(of: node, isVerified: true)
+    return false
+  }
 
   func fault(at node: UInt32) -> Fault? { state.withLock { node == ArchiveTree.root ? $0.fault : $0.faults[node] } }
 }

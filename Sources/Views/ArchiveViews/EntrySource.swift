@@ -21,9 +21,9 @@ final class EntrySource: ByteSource {
   var isSettling: Bool { source.isSettling }
   func assurance(of range: Range<Int64>) -> Assurance {
     guard hasChecksum else { return source.assurance(of: range) }
-    // Entries that are decoded whole when they are opened are compared with their checksum then.
-    let found = source.assurance
-    return found == .none ? .checked : found
+    if case .damaged(let fault) = source.assurance { return .damaged(fault) }
+    // A reading to the end compares them.
+    return .checked
   }
 
   init(_ source: any ByteSource, _ archive: Archive, _ index: UInt32, isSequence: Bool, hasChecksum: Bool) {
