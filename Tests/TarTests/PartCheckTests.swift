@@ -79,8 +79,9 @@ import Testing
       file.indices.dropFirst().dropLast(4).first { Array(file[$0..<$0 + 4]) == [0x1f, 0x8b, 8, 0] })
     file[start + byte] ^= 0x40
     let source = try Self.source(file)
-    #expect(try source.partialBytes(at: 0, count: 400_000) == Array(plain[..<400_000]))
-    #expect(throws: Fault.self) { try source.readThrough() }
+    // The content ends before it, and says so.
+    let content = try source.readThrough()
+    #expect(content.count == 400_000 && content.elementsEqual(plain[..<400_000]))
     #expect(source.fault?.offset == Int64(start), "\(String(describing: source.fault))")
   }
 
@@ -110,7 +111,7 @@ import Testing
     let (plain, files) = try #require(Self.made)
     var numbers = SeededNumbers(seed: UInt64(file))
     var wrong = 0
-    for round in 0..<100 {
+    for round in 0..<40 {
       var bytes = files[file]
       let place = 20 + numbers.below(bytes.count - 20)
       bytes[place] ^= 1 << UInt8(numbers.below(8))
@@ -128,7 +129,7 @@ import Testing
           source.assurance(of: range) == .open && source.fault != nil, "round \(round), byte \(place), at \(start)")
       }
     }
-    #expect(wrong < 60, "\(Self.names[file])")
+    #expect(wrong < 24, "\(Self.names[file])")
   }
 
   @Test func limitIsNotKept() throws {
