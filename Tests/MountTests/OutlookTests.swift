@@ -21,7 +21,7 @@ import Testing
           export LC_ALL=C.UTF-8; cd "$1" && { ls; cd letter.msg.message && ls && cmp message.eml ../letter.msg.as-eml
           stat -c %s message.eml | cmp - <(cat message.eml | wc -c); cat body.html | grep -o '<p>.*</p>'
           ls attachments; grep Subject attachments/inner.eml.message/headers.txt; cat attachments/inner.eml.message/body.txt; cd ..
-          getfattr --only-values -n user.ffmount.remark letter.msg.as-eml; echo; ls none.msg.message
+          getfattr --only-values -n user.ffmount.remark letter.msg.as-eml; echo; ls none.msg.message; cat none.msg.message/*
           getfattr --only-values -n user.ffmount.error none.msg.as-eml; } 2>&1
           """
         let said = try await shell(lines, mount.mountpoint, limit: 60)
@@ -42,7 +42,12 @@ import Testing
             inner.eml.message
             Subject: Sent so
             Приветletter.msg without 1 embedded objects, which only Outlook can open
-            ls: cannot open directory 'none.msg.message': Input/output error
+            body.txt
+            headers.txt
+            message.eml
+            cat: none.msg.message/body.txt: Input/output error
+            cat: none.msg.message/headers.txt: Input/output error
+            cat: none.msg.message/message.eml: Input/output error
             none.msg: is no compound file that can be read (at byte 0)
             """)
       }

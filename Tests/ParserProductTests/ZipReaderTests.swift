@@ -77,11 +77,18 @@ struct ZipReaderTests {
       var lines: [String] = []
       for password in ["secret", "other"] {
         let path = "\(made.folder)/\(password).zip"
-        let zip = try Process.run(
-          URL(fileURLWithPath: "/usr/bin/zip"), arguments: ["-q", "-j", "-P", password, path, made.mailbox])
-        zip.waitUntilExit()
-        let none = try #require(try ZipReader(at: path, passwords: ["wrong"]).members.first)
-        #expect(code { try none.bytes() } == .locked)
+        // The format's check lets one wrong password in 256 pass: another archive has another check.
+        var codes: [ReadingError.Code?] = []
+        for _ in 0..<5 where !codes.contains(.locked) {
+          try? FileManager.default.removeItem(atPath: path)
+          let zip = try Process.run(
+            URL(fileURLWithPath: "/usr/bin/zip"), arguments: ["-q", "-j", "-P", password, path, made.mailbox])
+          zip.waitUntilExit()
+          let wrong = password == "secret" ? "wrong" : "secret"
+          let none = try #require(try ZipReader(at: path, passwords: [wrong]).members.first)
+          codes.append(code { try none.bytes() })
+        }
+        #expect(codes.last == .locked && codes.dropLast().allSatisfy { $0 == .damaged })
         try ReadAZip.unlock(path) { lines.append($0) }
       }
       #expect(lines.count == 1 && lines[0].hasPrefix("No password fits: "))
