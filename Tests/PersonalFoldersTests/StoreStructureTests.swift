@@ -35,6 +35,19 @@ import Testing
     #expect(subjects.contains("\u{1}\u{1}Message 2".utf8.flatMap { [$0, 0] }))
   }
 
+  /// A column of a table counts in a row only if the row says that it is there.
+  @Test func cellsThatAreNotThereHaveNoValue() async throws {
+    let file = try StoreFile(ByteArraySource(try await Self.made(messages: 1, attached: 100)))
+    // The messages of a folder are in its table 14.
+    let tables = try file.nodes(ofKind: StoreNode.Kind.folder, atMost: 10).compactMap { number, _ in
+      try file.node(number & ~0x1f | 14).map { try StoreTable($0) }
+    }
+    let table = try #require(tables.first { !$0.rows.isEmpty })
+    let row = try #require(table.rows.first)
+    #expect(try table.value(0x67f2, in: row, atMost: 100)?.bytes.count == 4)
+    #expect(try table.value(0x3602, in: row, atMost: 100) == nil)
+  }
+
   /// The blocks of a file that is not hidden, by what they start with: where each is, its number and its size in bytes.
   private static func blocks(
     _ bytes: [UInt8], _ isWanted: (ArraySlice<UInt8>) -> Bool

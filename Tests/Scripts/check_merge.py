@@ -3,6 +3,7 @@
 Without MOUNT, makes the files in SOURCE.
 """
 import email.message
+import errno
 import json
 import os
 import random
@@ -40,11 +41,12 @@ def pdf(label, pages, width, form=False, named=False):
                 b"<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(%s)/F 4/Rect[10 10 70 30]/AP<</N %d 0 R>>>>"
                 % (label.encode(), look))
             marks += b" %d 0 R" % widget
-        objects[number] = (
-            b"<</Type/Page/Parent 2 0 R/Contents %d 0 R/Annots[%s]/Rotate %d>>" % (stream, marks, index % 4 * 90))
+        # The first page has the rotation of all.
+        turned = b"/Rotate %d" % (index % 4 * 90) if index else b""
+        objects[number] = b"<</Type/Page/Parent 2 0 R/Contents %d 0 R/Annots[%s]%s>>" % (stream, marks, turned)
     kids = b" ".join(b"%d 0 R" % number for number in numbers)
     objects[2] = (
-        b"<</Type/Pages/Kids[%s]/Count %d/MediaBox[0 0 %d 150]/Resources<</Font<</F1 %d 0 R>>>>>>"
+        b"<</Type/Pages/Kids[%s]/Count %d/MediaBox[0 0 %d 150]/Rotate 90/Resources<</Font<</F1 %d 0 R>>>>>>"
         % (kids, pages, width, font))
     extra = b"/AcroForm<</Fields[%d 0 R]/DA(/F1 0 Tf)/DR<</Font<</F1 %d 0 R/F%d %d 0 R>>>>>>" % (
         widget, font, width, font) if form else b""
@@ -78,6 +80,17 @@ def make(source):
         else:
             image = Image.effect_noise((60 + number, 40), 80)
             (image if kind == "gif" else image.convert("RGB")).save(path, dpi=(144, 144))
+    # Two attachments of one name.
+    for number in (5, 7):
+        note, path = os.path.join(source, "note.txt"), os.path.join(folder, f"part {number}.pdf")
+        with open(note, "w") as file:
+            file.write(f"note {number}")
+        run("qpdf", path, "--replace-input", "--add-attachment", note, "--")
+        os.remove(note)
+    os.mkdir(os.path.join(source, "broken"))
+    for name in ("one.pdf", "two.pdf"):
+        with open(os.path.join(source, "broken", name), "w") as file:
+            file.write("%PDF-1.4\nnothing of a document")
     for name in ("notes.log", "sub/inner.pdf"):
         with open(os.path.join(folder, name), "w") as file:
             file.write("not for merging")
@@ -132,6 +145,15 @@ def check(source, mount):
     assert [entry["destpageposfrom1"] for entry in data["outlines"]] == starts
     fields = [(field["fullname"], field["value"]) for field in data["acroform"]["fields"] if field["value"]]
     assert fields == [("12.name", "u:file 12"), ("20.name", "u:file 20")], fields
+    attached = run("qpdf", "--list-attachments", merged).decode().splitlines()
+    notes = [run("qpdf", f"--show-attachment={line.split(' -> ')[0]}", merged) for line in attached]
+    assert sorted(notes) == [b"note 5", b"note 7"], (attached, notes)
+    try:
+        with open(os.path.join(mount, "broken.merged.pdf"), "rb") as file:
+            file.read()
+        raise AssertionError("a document of nothing")
+    except OSError as error:
+        assert error.errno == errno.EIO, error
     places = run("pdfinfo", "-dests", merged).decode()
     last = starts[3] - 1
     assert f"{last} [" in places and "000003.the end" in places, places

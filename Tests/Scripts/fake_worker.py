@@ -19,6 +19,7 @@
   last            takes no more jobs, does what echo does, and ends
   gate FILE SIZE  makes the rest of the input, the first half of it before there is FILE; `known` for SIZE: measures it
   state           writes what it is started with: the input's flags, and its arguments
+  variables       writes the names of its environment
 """
 
 import array
@@ -77,6 +78,8 @@ while True:
         work.shutdown(socket.SHUT_RD)
     if word == b"state":
         made += b"\n%d %s" % (fcntl.fcntl(files[0], fcntl.F_GETFL) & os.O_ACCMODE, " ".join(sys.argv[1:]).encode())
+    if word == b"variables":
+        made += b"\n" + " ".join(sorted(os.environ)).encode()
     if word == b"crash":
         ctypes.string_at(0)
     elif word == b"spin":

@@ -122,6 +122,8 @@ def main(source, mount, kind):
     assert all(second[number] == first[number] for number in second), [n for n in second if second[n] != first[n]][:3]
     assert os.stat(f"{messages}/{first[500]}/body.txt").st_ino == inode
     assert not os.path.exists(f"{messages}/{first[3]}")
+    # The number alone is no name.
+    assert not os.path.exists(f"{messages}/{first[5][:7]}{first[6][7:]}")
     said = run("rsync", "-ai", "--delete", messages + "/", copy + "/").splitlines()
     assert said and all(first[3] in line for line in said if not line.startswith(".d")), said[:5]
 

@@ -120,11 +120,14 @@ LISTS = {
 # Where a link leads, and whether it can be followed without leaving the server's tree.
 LINKS = {"/etc/passwd": False, "../etc/passwd": False, "..": False, "same/../../etc": False, "./../x": False,
          "same/..": False, "same": True, "./same": True, "nowhere/at/all": True, "...": True, "/": False}
+# The same in a folder.
+INNER_LINKS = {"..": True, "../same": True, "./../same": True, "../..": False, "name/..": False, "name/../same": False,
+               "../name/..": False, "../../name": False}
 BAD_NAMES = ["", ".", "..", "../up", "a/b", "/", "x" * 256, "nul\0l"]
 
 
 def root():
-    items = [item(name) for name in [*FILES, *BAD_NAMES, "same", "same"]]
+    items = [item(name) for name in [*FILES, *BAD_NAMES, "same", "same"]] + [item("inner", None, "directory")]
     items += [item("list " + name, None, "directory") for name in LISTS]
     items += [item("escape", encodedPath="/..%2f..%2fetc"), item("step", encodedPath="/%2e%2e"),
               *(item(f"link {number}", link=target) for number, target in enumerate(LINKS)), item("no link", link=""), item("large", 10**17), item("less", -7),
@@ -137,6 +140,10 @@ def answer(path, query, headers):
     if path == "/api/list" and not name:
         body = json.dumps({"items": root()}).encode()
         return head(200, TAG, length=len(body)) + body
+    if path == "/api/list" and name == "inner":
+        items = [item(str(number), link=target, absolutePath=f"/inner/{number}") for number, target in enumerate(INNER_LINKS)]
+        body = json.dumps({"items": items}).encode()
+        return head(200, length=len(body)) + body
     if path == "/api/list":
         body = LISTS.get(name.removeprefix("list "), b"{}")
         if body is None and "redirected" in name:
@@ -193,6 +200,8 @@ with open(token, "w") as file:
     file.write("secret-token")
 os.chmod(token, 0o600)
 tried = 0
+# Nothing is asked of a proxy, whatever the environment says.
+os.environ.update({name: elsewhere for name in ("http_proxy", "https_proxy", "all_proxy", "ALL_PROXY")}, no_proxy="")
 with Mount(ffmount, f"http://127.0.0.1:{listening.getsockname()[1]}", os.path.join(folder, "mnt"), "-o",
            f"wait=1,token_file={token}") as mount:
     names = os.listdir(mount.folder)
@@ -210,6 +219,8 @@ with Mount(ffmount, f"http://127.0.0.1:{listening.getsockname()[1]}", os.path.jo
             expect(f"the text of a link to {target}", file.read(), target)
     kinds = {entry.name: entry.is_symlink() for entry in os.scandir(mount.folder)}
     expect("links in a listing", [kinds[f"link {number}"] for number in range(len(LINKS))], list(LINKS.values()))
+    expect("links in a folder", [entry.is_symlink() for entry in sorted(os.scandir(mount.path("inner")), key=lambda entry: entry.name)],
+           list(INNER_LINKS.values()))
     for name in FILES:
         tried += 1
         began = time.monotonic()

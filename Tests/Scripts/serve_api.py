@@ -318,6 +318,7 @@ def contract(server):
     time.sleep(.6)
     after = server.ask("/api/file?path=Folder/inner.txt", f"If-None-Match: {before.header('etag')}")
     same("other bytes", (after.status, after.body, after.header("etag") != before.header("etag"), before.header("etag")[0]), (200, b"INNER", True, '"'))
+    same("other bytes without a condition", server.ask("/api/file?path=Folder/inner.txt").body, b"INNER")
     with open(path, "wb") as file:
         file.write(b"inner")
     time.sleep(.6)

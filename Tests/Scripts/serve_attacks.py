@@ -465,6 +465,10 @@ def fuzz(server, count):
 
 def tokens():
     with Server(program, source, "--token", "right-token-1") as server:
+        with open(f"/proc/{server.process.pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+        if b"--token" not in words or b"right-token-1" in words:
+            print(f"the token in the command line: {words}")
         for target in ("/", "/api/list", "/api/file?path=plain.txt", "/dav/plain.txt", "/metrics", "/page.js", "/nothing"):
             expect(f"{target} without a token", server.ask(target), 401)
         expect("WebDAV without a token", server.ask("/dav/", "Depth: 1", method="PROPFIND"), 401)

@@ -99,6 +99,8 @@ def files(source, mount):
         on("unlink a folder", lambda: os.unlink(on.at("d")) if False else None)
         on("chmod", lambda: os.chmod(on.at("a"), 0o604))
         on("time", lambda: os.utime(on.at("a"), ns=(123_456_789_012_345_678, 123_000_000_987_654_321)))
+        on("now", lambda: (os.utime(on.at("d/b"), (5, 5)), os.utime(on.at("d/b")),
+                           abs(os.stat(on.at("d/b")).st_mtime - time.time()) < 60)[2])
         on("time of a folder", lambda: os.utime(on.at("d"), (5, 7)))
         on("symlink", lambda: os.symlink("../elsewhere", on.at("l")))
         on("time of a link", lambda: os.utime(on.at("l"), (9, 9), follow_symlinks=False))

@@ -53,6 +53,20 @@ import Testing
     #expect(archive.entries.nodes[1].modified == Timestamp(seconds: seconds, nanoseconds: nanoseconds))
   }
 
+  /// A name continues behind a prefix of 155 bytes, of 131 in the archives of star, which has times behind it.
+  @Test(arguments: [("", 155), ("tar\0", 131)]) func prefixesAreWhole(mark: String, count: Int) throws {
+    let field = String("0123456789".flatMap { String(repeating: $0, count: 20) }.prefix(155))
+    let archive = try TarArchive(TarFixture().adding("name", Self.text("x"), prefix: field, mark: mark).ending().bytes)
+    #expect(archive.lines() == ["\(field.prefix(count))/", "\(field.prefix(count))/name = x"])
+  }
+
+  @Test func specialPermissionsAreNotTaken() throws {
+    let archive = try TarArchive(
+      TarFixture().adding("s", mode: "0007755").adding("d/", type: "5", mode: "0001777").ending().bytes)
+    #expect(archive.entries.nodes[Int(archive.find("s"))].permissions == 0o755)
+    #expect(archive.entries.nodes[Int(archive.find("d"))].permissions == 0o777)
+  }
+
   /// GNU tar's headers of long names and targets count for the entry that follows, alone.
   @Test(arguments: [100, 101, 511, 512, 4000]) func longTargetsAreWhole(count: Int) throws {
     let target = String(repeating: "t", count: count)

@@ -4,22 +4,24 @@ public struct TarFixture: Sendable {
 
   public init() {}
 
-  /// One header, and data padded to blocks. `size` is what the header claims.
+  /// One header, and data padded to blocks. `size` is what the header claims, `mark` its last bytes.
   public func adding(
     _ name: String, type: Character = "0", link: String = "", magic: String = "ustar\u{0}00", _ data: [UInt8] = [],
-    size: [UInt8]? = nil, signed: Bool = false
+    size: [UInt8]? = nil, signed: Bool = false, mode: String = "0000644", prefix: String = "", mark: String = ""
   ) -> TarFixture {
     var header = [UInt8](repeating: 0, count: 512)
     func put(_ bytes: some Collection<UInt8>, _ place: Int) {
       for (offset, byte) in bytes.enumerated() { header[place + offset] = byte }
     }
     put(Array(name.utf8).prefix(100), 0)
-    put("0000644".utf8, 100)
+    put(mode.utf8, 100)
     put(size ?? Self.octal(data.count, 11), 124)
     put("14500000000".utf8, 136)
     put(String(type).utf8, 156)
     put(Array(link.utf8).prefix(100), 157)
     put(magic.utf8, 257)
+    put(Array(prefix.utf8).prefix(155), 345)
+    put(mark.utf8, 508)
     put(String(repeating: " ", count: 8).utf8, 148)
     let sum = header.reduce(0) { $0 + (signed ? Int(Int8(bitPattern: $1)) : Int($1)) }
     put(Self.octal(sum, 6) + [0, 0x20], 148)

@@ -42,6 +42,27 @@ import Tree
     #expect(Set(all.map(\.cookie)).count == all.count && !all.contains { $0.cookie == 0 })
   }
 
+  /// What was read ahead is of the earlier state.
+  @Test(arguments: [10, 300, 700]) func whatWasReadAheadOfAChangeIsNotListed(count: Int) throws {
+    let (source, walker) = try Self.makeTree()
+    try walker.withNode("many.zip.contents") { node in
+      let reader = try walker.ask { (patience) throws(Fault) in try walker.tree.openFolder(node, patience) }
+      var rows = try walker.read(reader, after: 0, count: count)
+      for _ in 0..<300 {
+        reader.prepare()
+        rows += try walker.read(reader, after: rows.last?.cookie ?? 0, count: 1)
+      }
+      reader.prepare()
+      try source.remove("many.zip")
+      try source.write("many.zip", ZipFixture((0..<900).map { ZipFixtureEntry("f\($0)\($0 < 800 ? "" : " new")") }))
+      while case let more = try walker.read(reader, after: rows.last?.cookie ?? 0, count: 50), !more.isEmpty {
+        rows += more
+      }
+      let names = Set(rows.map(\.name.text))
+      #expect(names.contains("f850 new") && !names.contains("f1000") && names.count > 100)
+    }
+  }
+
   @Test func readingStartsWithTheFolderAndItsParent() throws {
     let (_, walker) = try Self.makeTree()
     let reader = try walker.tree.openFolder(Tree.root, .blocking)

@@ -37,6 +37,15 @@ import Zip
     }
   }
 
+  /// The directory calls a stored entry deflated: its local header decides if the CRC agrees with it.
+  @Test(arguments: [false, true]) func methodsThatDifferAreDecidedByTheCRC(isDamaged: Bool) throws {
+    let layout = ZipFixture([ZipFixtureEntry("a", "stored text")]).layout()
+    var bytes = layout.bytes
+    bytes[layout.directory + 10] = 8
+    if isDamaged { bytes[layout.directory - 1] ^= 1 }
+    #expect(try ZipArchive(bytes: bytes).lines() == [isDamaged ? "a ! damaged" : "a = stored text"])
+  }
+
   /// A program that adds a data descriptor without counting it: the entries behind it have moved, those before have not.
   @Test(arguments: [1, 16, 24, 500]) func entriesBeforeInsertedBytesAreFound(count: Int) throws {
     let layout = ZipFixture(Self.entries).layout()
