@@ -109,7 +109,8 @@ extension ConversionTests {
       try await withWorkshop { workshop in
         let names = try Workshop.parts(workshop.make("variables", 1)).text.split(separator: "\n").last ?? ""
         let permitted: Set<Substring> = [
-          "ASAN_OPTIONS", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT",
+          "ASAN_OPTIONS", "FFMOUNT_SLIP", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "OMP_NUM_THREADS",
+          "OMP_THREAD_LIMIT",
           "SWIFT_BACKTRACE", "TESSDATA_PREFIX", "TMPDIR", "TSAN_OPTIONS", "TZ",
         ]
         #expect(names.contains("LC_ALL") && permitted.isSuperset(of: names.split(separator: " ")), "\(names)")

@@ -42,6 +42,16 @@ import Testing
           + "</office:body></office:document-content>"))
   }
 
+  @Test func namesOfSheetsHaveOneLineEach() async throws {
+    try await withScratch { scratch in
+      try scratch.write("odd.ods", Self.workbook(["two&#10;lines", "next"]))
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell("cd odd.ods.sheets; ls | wc -l; cat next.csv", scratch)
+        #expect(said == "2\n\"1,5 n\"\n")
+      }
+    }
+  }
+
   @Test func documentsAreTextAndWorkbooksAreFolders() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.docx", Self.letter("Dear Anna"))

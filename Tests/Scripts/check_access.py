@@ -12,7 +12,7 @@ view, as several users, by name and by listing, before and after the owner has u
 
 Prints one line for each thing that is not so, and at last how many questions were asked.
 """
-import errno, json, os, struct, sys, zlib
+import errno, json, os, struct, subprocess, sys, zlib
 
 ALICE, BOB, CAROL = 2001, 2002, 2003
 # Name: user, groups.
@@ -348,6 +348,17 @@ def check_later_changes(source, mountpoint):
                 complain("after another setfacl", view, "is", said)
 
 
+def check_namespaces(mountpoint):
+    """Who has every capability in a user namespace of his own has none here."""
+    global questions
+    for name in ("zip-own-a.zip.contents/a.txt", "mbox-root-a.mbox.messages", "pair.merged.pdf"):
+        questions += 1
+        words = ["unshare", "-Ur", "sh", "-c", 'cat "$0" || ls -A "$0/"', f"{mountpoint}/{name}"]
+        said = run("bob", lambda: subprocess.run(words, capture_output=True).stdout.decode("latin-1"))
+        if said:
+            complain("a namespace of one's own shows", name, said[:100])
+
+
 def check_wanderer(mountpoint):
     """Who stands in a view stays there, whoever else asks for it."""
     os.chdir(f"{mountpoint}/zip-own-a.zip.contents")
@@ -368,6 +379,7 @@ def check(source, mountpoint):
         run(user, lambda: listing(mountpoint))
     check_users(source, mountpoint, "later")
     check_folders(source, mountpoint, "later")
+    check_namespaces(mountpoint)
     check_wanderer(mountpoint)
     check_later_changes(source, mountpoint)
     print(questions, "questions")

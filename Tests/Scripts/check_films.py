@@ -78,6 +78,10 @@ def copies():
     made = probe(mount / "film.mkv.as-mp4")
     print(made["format"]["tags"]["title"], [chapter["tags"]["title"] for chapter in made["chapters"]])
     print([stream["tags"].get("language") for stream in made["streams"]][1:3])
+    for form in ["flac", "ogg"]:
+        starts = [float(chapter["start_time"]) for chapter in probe(mount / f"hour.mka.as-{form}")["chapters"]]
+        if starts != [0, 3661.5]:
+            print(f"chapters behind an hour in {form}: {starts}")
     start = open(mount / "film.mkv.as-mp4", "rb").read()
     check("index first", 0 < start.find(b"moov") < start.find(b"mdat"))
     print(attribute(mount / "film.mkv.as-mp4", "remark"))

@@ -183,6 +183,20 @@ def main(source, mount, kind):
         before = listed(messages)
         box.write(box.there, changed={9, 10, 650})
         assert listed(messages) == before
+    # What is written into its place shows, though as many bytes have the same time.
+    if kind in ("maildir", "mh", "eml"):
+        path = f"{box.path}/{box.file(640)}"
+        status = os.stat(path)
+        assert not os.listdir(f"{views}/search/subject:lettuc")
+        with open(path, "r+b") as file:
+            data = file.read().replace(b"Subject: letter", b"Subject: lettuc")
+            file.seek(0)
+            file.write(data)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        until = time.monotonic() + 5
+        while len(found := os.listdir(f"{views}/search/subject:lettuc")) != 1:
+            assert time.monotonic() < until, found
+            time.sleep(0.2)
     print("names stay")
 
 

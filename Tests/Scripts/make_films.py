@@ -38,6 +38,11 @@ film("long.avi", "-c:v", "mpeg4", "-q:v", "4", "-c:a", "ac3", seconds=14)
 film("slow.avi", "-c:v", "mpeg4", "-q:v", "4", "-c:a", "ac3", seconds=60, size="640x480")
 ffmpeg("-f", "lavfi", "-i", "sine=440:duration=1", "-f", "lavfi", "-i", "testsrc=size=64x64:duration=0.04",
        "-map", "0", "-map", "1", "-c:a", "libmp3lame", "-c:v", "mjpeg", "-disposition:v", "attached_pic", "song.mp3")
+(folder / "late").write_text(
+    ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=3661500\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=3661500\nEND=3662000\n")
+ffmpeg("-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono", "-i", "late", "-t", "3662", "-map", "0", "-map_metadata", "1", "-c:a", "flac",
+       "hour.mka")
+(folder / "late").unlink()
 for name, tone in [("clip1", 300), ("clip2", 400), ("clip10", 500)]:
     (folder / "clips").mkdir(exist_ok=True)
     ffmpeg("-i", "plain.mkv", "-c", "copy", f"clips/{name}.mkv")

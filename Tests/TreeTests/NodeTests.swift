@@ -203,4 +203,21 @@ import Testing
     #expect(tree.opened.withLock { $0.count } < 300)
     for node in nodes { tree.forget(node, 1) }
   }
+
+  /// Those of a folder whose name only begins like the root's are none below it.
+  @Test func linksByAbsolutePathsLeadIntoTheTreeOrNowhere() throws {
+    let source = try SourceFolder()
+    try source.makeFolder("2")
+    try source.write("2/x", "inside")
+    for (name, target) in [("in", "/2/x"), ("top", ""), ("beside", "2/x")] {
+      #expect(unsafe symlink(source.path + target, source.path + "/" + name) == 0)
+    }
+    let walker = try TreeInProcess(source)
+    func kind(_ name: FileName) throws -> Kind {
+      try Place.find([name], in: walker.tree, source: source.path, .blocking).attributes.kind
+    }
+    #expect(try kind("in") == .file && kind("top") == .folder)
+    let fault = #expect(throws: Fault.self) { try kind("beside") }
+    #expect(fault?.kind == .system(EACCES))
+  }
 }
