@@ -237,7 +237,8 @@ struct SoundTests {
       """)
     #expect(
       said == """
-        s.wav has 8000 Hz instead of 44100 and one channel instead of 2, for which the format has no place
+        s.wav has 8000 Hz instead of 44100 and one channel instead of 2, for which the format has no place; \
+        is 0.02 s longer, since the format does not say what is padding
         amr_nb,8000,1
         1
         amr_wb,16000,1

@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import pathlib
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -45,18 +46,19 @@ ALONE = {
 SAMPLE = {
     "aac": "matroska@48000 flv@44100 adts@96000 3gp@24000", "ac3": "ac3@48000 rm@32000 ipod@32000", "adpcm_ima_qt": "aiff@32000 caf@88200",
     "adpcm_ima_wav": "mov@96000 caf@44100", "adpcm_ms": "nut@88200 caf@16000", "adpcm_swf": "asf@44100 flv@22050",
-    "adpcm_yamaha": "avi@96000 wav@96000", "alac": "ipod@8000 mp4@11025", "dca": "matroska@48000 dts@11025", "eac3": "eac3@48000",
-    "flac": "caf@48000 asf@44100", "g722": "au@22050 wav@22050", "g723_1": "w64@8000 wav@8000", "g726": "avi@32000 wav@88200",
+    "adpcm_yamaha": "avi@96000 wav@96000", "alac": "ipod@8000 mp4@11025 matroska@16000 caf@24000", "dca": "matroska@48000 dts@11025 avi@44100", "eac3": "eac3@48000",
+    "flac": "caf@48000 asf@44100 avi@48000 nut@48000", "g722": "au@22050 wav@22050", "g723_1": "w64@8000 wav@8000", "g726": "avi@32000 wav@88200",
     "libgsm": "gsm@22050 caf@8000", "libgsm_ms": "wav@44100 caf@24000", "libmp3lame": "mp3@16000 mpegts@8000",
-    "libopus": "caf@48000 opus@24000 webm@24000", "libspeex": "spx@16000 ogg@32000", "libvorbis": "matroska@48000 webm@32000 ogg@22050",
-    "mlp": "mlp@96000", "mp2": "mp2@24000 vob@44100", "nellymoser": "flv@11025 mov@22050", "pcm_alaw": "voc@11025 au@22050", "pcm_dvd": "vob@48000",
+    "libopus": "caf@48000 opus@24000 webm@24000", "libspeex": "spx@16000 ogg@32000", "libvorbis": "matroska@48000 webm@32000 ogg@22050 avi@44100",
+    "mlp": "mlp@96000", "mp2": "mp2@24000 vob@44100 mpegts@32000", "nellymoser": "flv@11025 mov@22050", "pcm_alaw": "voc@11025 au@22050 flv@44100", "pcm_dvd": "vob@48000",
     "pcm_f32le": "mov@16000 ircam@88200", "pcm_mulaw": "nut@96000 voc@11025", "pcm_s16be": "au@11025 aiff@88200",
     "pcm_s16le": "aiff@48000 ircam@16000", "pcm_s24le": "ircam@22050 caf@16000", "pcm_u8": "voc@88200 aiff@11025",
     "real_144": "rm@8000 matroska@8000", "truehd": "truehd@88200 mpegts@96000 mp4@48000", "tta": "tta@11025", "wavpack": "wv@8000 nut@16000",
-    "wmav1": "w64@32000 wav@24000", "wmav2": "wav@24000 w64@44100",
+    "wmav1": "w64@32000 wav@24000", "wmav2": "wav@24000 w64@44100 avi@48000",
 }  # fmt: skip
-#: Known defects: RealMedia's packets have times at which little of RealAudio 1.0 is left in a film, and MP4 refuses WMA 1.
-KNOWN = {("real_144-8000.rm", "mp4"), ("wmav1-24000.wav", "mp4")}
+#: Known defects: FFmpeg writes all of AAC in RealMedia at the time 0, and then does not find its start again; it takes the
+#: delay of Opus for samples of another rate where MP4 counts at one; and its encoder of FLAC knows no rate such as 90,909 Hz.
+KNOWN = re.compile(r"aac-\d+\.rm: wav|libopus-(8000|12000|16000|24000)\.(mp4|mov): mka|pcm_u8-88200\.voc: flac")
 #: What mkvmerge takes into Matroska.
 MERGED = {"aac", "ac3", "alac", "caf", "dts", "eac3", "flac", "m4a", "mka", "mp2", "mp3", "mp4", "ogg", "opus", "thd", "tta", "ts", "wav", "wv"}
 #: A made file may say that it has another length than its source by these words.
@@ -159,7 +161,7 @@ class Check:
 
     def faults(self, path: pathlib.Path, others: list[str]) -> list[str]:
         try:
-            rate, count, cut = decoded(path)
+            rate, count, told = decoded(path)
         except (ValueError, IndexError, KeyError):
             # Not all that FFmpeg writes is read by it.
             self.counts["not decoded by FFmpeg"] += 1
@@ -173,7 +175,7 @@ class Check:
         if not content:
             return [f"wav: {said}"]
         own, came = in_wave(content)
-        if own != rate or came not in (count, cut):
+        if own != rate or came not in (count, told):
             is_said = any(word in said for word in TOLD)
             self.counts["differ and say so" if is_said else "differ silently"] += 1
             if is_said:
@@ -208,7 +210,9 @@ class Check:
                     continue
             # mkvmerge keeps a file's frame of information as sound, which becomes one again.
             is_information = kind == "mp3" and "-merged" in path.name and wanted - made_count in (576, 1152)
-            if cut != wanted and not is_information and abs(made_count - wanted) > slack and not any(word in said for word in TOLD):
+            # Ogg says of Vorbis what the container of the source says, too.
+            is_told = kind == "ogg" and made_count == told
+            if cut != wanted and not is_told and not is_information and abs(made_count - wanted) > slack and not any(word in said for word in TOLD):
                 found.append(f"{kind}: {made_count} samples at {made_rate} Hz instead of {wanted}: {said or 'no remark'}")
         return found
 
@@ -238,7 +242,7 @@ def main() -> int:
                     problems = check.faults(path, others(path.name, files))
                 except (ValueError, EOFError, KeyError, IndexError) as error:
                     problems = [str(error)]
-                if problems and (path.name, problems[0].split(":")[0]) in KNOWN:
+                if problems and KNOWN.match(f"{path.name}: {problems[0]}"):
                     check.counts["known defects"] += 1
                     problems = []
                 wrong += bool(problems)

@@ -21,6 +21,8 @@ internal import WorkerKit
     unsafe self.context = context
     let failure = "has \(stream.kind.word) as \(stream.codecName) that cannot be decoded"
     try unsafe checked(avcodec_parameters_to_context(context, original.pointee.codecpar), failure)
+    // A transport stream may name another layer of MPEG's sound once more of it is read.
+    unsafe context.pointee.codec_id = stream.codec
     unsafe context.pointee.pkt_timebase = stream.timeBase
     // Sound is decoded faster than threads hand it to one another.
     unsafe context.pointee.thread_count = stream.kind == .sound ? 1 : 2

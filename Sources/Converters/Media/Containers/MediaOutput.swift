@@ -107,10 +107,25 @@ internal import WorkerKit
   func start(_ options: [String: String] = [:]) throws(JobFailure) {
     var dictionary: OpaquePointer?
     for (name, value) in options { unsafe av_dict_set(&dictionary, name, value, 0) }
+    if let clock = clockOfOneSound { unsafe av_dict_set(&dictionary, "movie_timescale", "\(clock)", 0) }
     defer { unsafe av_dict_free(&dictionary) }
     try told(unsafe avformat_write_header(context, &dictionary))
     isStarted = true
     hasReservedIndex = options["reserve_index_space"] != nil
+  }
+
+  /// Units a second in which ISO media say how long one sound is, with or without a cover: its samples, since milliseconds would
+  /// round it. Nil for other outputs.
+  private var clockOfOneSound: Int32? {
+    guard ["mp4", "mov", "ipod", "f4v", "3gp", "3g2"].contains(muxer) else { return nil }
+    var sounds: [Int32] = []
+    for index in 0..<Int(unsafe context.pointee.nb_streams) {
+      guard let stream = unsafe context.pointee.streams[index]?.pointee else { continue }
+      if unsafe stream.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 { continue }
+      guard unsafe stream.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO else { return nil }
+      sounds.append(unsafe stream.codecpar.pointee.sample_rate)
+    }
+    return sounds.count == 1 && sounds[0] >= 1000 ? sounds[0] : nil
   }
 
   /// Takes the packet's bytes; its times are in units of `timeBase`.

@@ -48,7 +48,7 @@ struct PacketCopy {
       }
       let clock = clocks[packet.stream]
       clock?.time(packet)
-      try output.write(packet, to: place, timeBase: clock?.samples ?? base)
+      try output.write(packet, to: place, timeBase: clock?.unit ?? base)
     }
   }
 }

@@ -5,9 +5,14 @@ internal import WorkerKit
 @safe final class CodedSoundTrack: CodedTrack {
   /// Which packets are written, by their times; in samples.
   var kept = Int64.min..<Int64.max
+  /// The end of what has come, of sound that is counted and not timed; nil for others.
+  private var end: (count: Int64, unit: AVRational)?
 
+  /// - Parameter isCounted: whether samples follow one another, whatever times the container gives them; for what is read from
+  ///   its first packet on.
   init(
-    _ stream: MediaStream, of input: MediaInput, _ coding: SoundCoding, _ window: FilmWindow, hasGlobalHeader: Bool
+    _ stream: MediaStream, of input: MediaInput, _ coding: SoundCoding, _ window: FilmWindow, hasGlobalHeader: Bool,
+    isCounted: Bool = false
   ) throws(JobFailure) {
     let encoder = try MediaEncoder(coding.encoder, hasGlobalHeader: hasGlobalHeader)
     let rate = Self.nearest(to: stream.rate, coding.rates.isEmpty ? encoder.rates : coding.rates)
@@ -33,6 +38,7 @@ internal import WorkerKit
     if coding.bitRate > 0 { unsafe context.pointee.bit_rate = Int64(coding.bitRate * layout.channels) }
     try encoder.open(coding.options)
     let filters = FilterChain(chain, runLength: encoder.runLength)
+    end = isCounted ? (0, AVRational(num: 1, den: Int32(clamping: max(1, stream.rate)))) : nil
     try super.init(stream, of: input, encoder, filters, window, remarks)
   }
 
@@ -60,6 +66,13 @@ internal import WorkerKit
   override func timeBase(of samples: MediaFrame) -> AVRational? {
     let rate = unsafe samples.pointer.pointee.sample_rate
     return unsafe rate > 0 && samples.pointer.pointee.nb_samples > 0 ? AVRational(num: 1, den: rate) : nil
+  }
+
+  override func ownTime(of samples: MediaFrame, in base: AVRational) -> Int64? {
+    guard let end else { return nil }
+    let time = av_rescale_q(end.count, end.unit, base)
+    self.end = (time &+ Int64(samples.sampleCount), base)
+    return time
   }
 
   override func entry(of samples: MediaFrame) -> String { FilterGraph.entry(ofSamples: samples) }

@@ -46,6 +46,8 @@ internal import WorkerKit
   func describe(_ made: UnsafeMutablePointer<AVStream>) {}
   /// The unit of a frame's time among the filters; nil for what is left out.
   func timeBase(of frame: MediaFrame) -> AVRational? { nil }
+  /// When a frame begins in that unit, if not at the time that the container says.
+  func ownTime(of frame: MediaFrame, in base: AVRational) -> Int64? { nil }
   /// What comes in, as the first filter has it.
   func entry(of frame: MediaFrame) -> String { "" }
   /// Adds what is missing in a packet that is coded; false for one that is left out.
@@ -78,8 +80,8 @@ internal import WorkerKit
   private func take(_ frame: MediaFrame, _ output: MediaOutput) throws(JobFailure) {
     guard !isDone, let base = timeBase(of: frame) else { return }
     let time = unsafe frame.pointer.pointee.pts
-    if time != ffmedia_no_time {
-      let shown = av_rescale_q(times.place(time), stream.timeBase, base)
+    let told = time == ffmedia_no_time ? nil : time
+    if let shown = ownTime(of: frame, in: base) ?? told.map({ av_rescale_q(times.place($0), stream.timeBase, base) }) {
       unsafe frame.pointer.pointee.pts = shown
       if let end, Double(shown) * Double(base.num) / Double(max(1, base.den)) > end { return try finish(output) }
     }

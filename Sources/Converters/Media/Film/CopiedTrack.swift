@@ -31,8 +31,8 @@ internal import WorkerKit
     self.input = input
     source = stream.index
     clock = try SampleClock(stream, of: input)
-    timeBase = clock?.samples ?? stream.timeBase
-    origin = FilmWindow(of: input).origin(in: timeBase)
+    timeBase = clock?.unit ?? stream.timeBase
+    origin = clock?.beginsAtZero == true ? 0 : FilmWindow(of: input).origin(in: timeBase)
     let original = try unsafe input.stream(stream.index)
     delay = Int64(unsafe original.pointee.codecpar.pointee.video_delay)
     bits = try container.bitFilters[stream.codec.rawValue].map { (name) throws(JobFailure) in

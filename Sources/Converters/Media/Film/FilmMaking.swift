@@ -118,7 +118,8 @@ struct FilmMaking {
         tracks.append(pictures)
       case (.coded, .sound):
         let coding = container.soundCoding.blocked(by: rate)
-        let sound = try CodedSoundTrack(stream, of: input, coding, window, hasGlobalHeader: output.wantsGlobalHeaders)
+        let sound = try CodedSoundTrack(
+          stream, of: input, coding, window, hasGlobalHeader: output.wantsGlobalHeaders, isCounted: input.isOneSound)
         notes += sound.remarks
         tracks.append(sound)
       case (.coded, _): tracks.append(try CodedText(stream, of: input, container.textEncoder ?? "", window))
@@ -141,7 +142,8 @@ struct FilmMaking {
     _ tracks: [any MadeTrack], _ input: MediaInput, _ output: MediaOutput, _ window: FilmWindow
   ) throws(JobFailure) {
     input.use(only: Set(tracks.map(\.source)))
-    if window.start > 0 { input.enter(at: window.start) }
+    // Of one sound the samples are counted from the first on.
+    if window.start > 0, !input.isOneSound { input.enter(at: window.start) }
     let bySource = Dictionary(tracks.map { ($0.source, $0) }) { first, _ in first }
     let packet = try MediaPacket()
     let length = input.duration.map { max(0.001, min(window.end ?? $0, $0) - window.start) }

@@ -58,6 +58,16 @@ extension MediaPacket {
     }
   }
 
+  /// How many samples a packet of ALAC has that says so, as the last one does; nil for others.
+  var alacLength: Int64? {
+    let bytes = unsafe bytes
+    // After 3, 4 and 12 bits: whether 32 bits with the number come, after 3 more.
+    guard bytes.count >= 7, unsafe bytes[2] & 0x10 != 0 else { return nil }
+    let words = (2..<7).reduce(0 as Int64) { unsafe $0 << 8 | Int64(bytes[$1]) }
+    let length = words >> 1 & 0xffff_ffff
+    return length > 0 && length <= 1 << 16 ? length : nil
+  }
+
   /// How many samples a frame of DTS has (ETSI TS 102 114, 5.3); nil for what does not start with its core.
   var dtsLength: Int64? {
     let bytes = unsafe bytes

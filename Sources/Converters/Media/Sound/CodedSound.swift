@@ -57,7 +57,8 @@ struct CodedSound {
       try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
     }
     try file.finish()
-    return [coding.settings.remark, coding.feed.remark].filter { !$0.isEmpty }.joined(separator: "; ")
+    return [coding.settings.remark, coding.feed.remark, paddingRemark(of: coding.encoder)].filter { !$0.isEmpty }
+      .joined(separator: "; ")
   }
 
   /// How many bytes it will have; nil if that shows only when it is made.
@@ -113,7 +114,7 @@ struct CodedSound {
   private static let withoutPadding: Set = ["mp3", "adts", "ac3", "dts", "mp2", "gsm", "amr"]
 
   private var isMovedIntoMatroska: Bool {
-    target.muxer == "matroska" && sound.input.formatName.hasPrefix("mov") && sound.stream.codec != AV_CODEC_ID_OPUS
+    target.muxer == "matroska" && sound.input.formatName.hasPrefix("mov")
   }
 
   /// What is to be said of samples that a copy has, though its source leaves them out; empty for none.
@@ -121,9 +122,21 @@ struct CodedSound {
     let isCut = target.muxer == "mp3" && sound.map != nil
     guard !isCut, isMovedIntoMatroska || Self.withoutPadding.contains(target.muxer) else { return "" }
     let padding = try sound.frames().padding
-    let sum = padding.first + (isMovedIntoMatroska ? 0 : padding.last)
-    if sum <= 0 || target.muxer == "mp3" && padding.first >= MP3Frames.decoderDelay { return "" }
-    return "is \(SoundLoss.seconds(sum, sound.stream.rate)) s longer, since the format does not say what is padding"
+    // Opus says itself what comes before its first sample.
+    let isTold = sound.stream.codec == AV_CODEC_ID_OPUS
+    let sum = (isTold ? 0 : padding.first) + (isMovedIntoMatroska ? 0 : padding.last)
+    if target.muxer == "mp3" && padding.first >= MP3Frames.decoderDelay { return "" }
+    return Self.paddingRemark(sum, sound.stream.rate)
+  }
+
+  /// The same of what an encoder has put before and behind the samples.
+  private func paddingRemark(of encoder: SoundEncoder) -> String {
+    guard target.muxer != "mp3", Self.withoutPadding.contains(target.muxer) else { return "" }
+    return Self.paddingRemark(encoder.padding, encoder.shape.rate)
+  }
+
+  private static func paddingRemark(_ count: Int64, _ rate: Int) -> String {
+    count <= 0 ? "" : "is \(SoundLoss.seconds(count, rate)) s longer, since the format does not say what is padding"
   }
 
   /// Everything up to the first packet of sound; gives its stream's number.

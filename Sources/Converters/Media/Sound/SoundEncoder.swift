@@ -11,6 +11,10 @@ internal import WorkerKit
   private let step: Int
   /// How many it has taken.
   private(set) var count: Int64 = 0
+  private var packets: Int64 = 0
+
+  /// How many samples its packets have beside those that it has taken, of an encoder whose packets have equal lengths.
+  var padding: Int64 { packets * Int64(step) - count }
 
   init(_ settings: SoundSettings, wantsGlobalHeaders: Bool) throws(JobFailure) {
     shape = settings.shape
@@ -49,13 +53,20 @@ internal import WorkerKit
   /// Encodes what is left.
   func finish(_ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
     while queue.count > 0 { try send(min(step, queue.count), body) }
-    try encoder.encode(nil, body)
+    try code(nil, body)
   }
 
   private func send(_ count: Int, _ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
     try queue.take(count, into: frame)
     unsafe frame.pointer.pointee.pts = self.count
     self.count += Int64(count)
-    try encoder.encode(frame, body)
+    try code(frame, body)
+  }
+
+  private func code(_ frame: MediaFrame?, _ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
+    try encoder.encode(frame) { (packet) throws(JobFailure) in
+      packets += 1
+      try body(packet)
+    }
   }
 }
