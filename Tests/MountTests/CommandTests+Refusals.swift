@@ -27,6 +27,8 @@ extension CommandTests {
     Refusal("bad uid", ["-o", "uid=no such user", "S", "M"], 64, "uid=no such user", "number", "name"),
     Refusal("bad gid", ["-o", "gid=no such group", "S", "M"], 64, "gid=no such group", "number", "name"),
     Refusal("another owner of what is changed", ["-o", "rw,uid=1", "S", "M"], 64, "-o rw", "uid="),
+    Refusal("another group of what is changed", ["-o", "rw,gid=1", "S", "M"], 64, "-o rw", "gid="),
+    Refusal("other permissions of what is changed", ["-o", "rw,umask=022", "S", "M"], 64, "-o rw", "umask="),
     Refusal("value of rw", ["-o", "rw=1", "S", "M"], 64, "rw takes no value"),
     Refusal("no depth", ["-o", "depth", "S", "M"], 64, "-o depth: =N is missing", "number"),
     Refusal("no umask", ["-o", "ro,umask", "S", "M"], 64, "-o umask: =N is missing", "octal"),

@@ -13,7 +13,8 @@ import Testing
        {"name": "a\u00e9\ud83d\ude00\"\n", "type": "file", "size": 12, "modified": "2024-02-29T12:34:56.789Z", "x": [{}]},
        {"name": "as", "type": "file", "size": null, "estimate": 0, "modified": "1969-12-31T23:59:59.000Z", "view": "as-png"},
        {"name": "d", "type": "directory", "size": null, "modified": "0001-01-01T00:00:00.000Z", "extension": null},
-       {"name": "l", "type": "file", "size": 3, "modified": "", "link": "../x"},
+       {"name": "l", "type": "file", "size": 3, "modified": "2024-02-29T12:34:56.789Z", "link": "../x",
+         "linkModified": "1969-12-31T23:59:59.000Z"},
        {"name": "p", "type": "other", "special": "fifo", "modified": "9999-12-31T23:59:59.999Z"},
        {"name": "\ufffd", "encodedPath": "/q/%ff%2e", "type": "file", "size": 1, "modified": "x"}]}
       """#)
@@ -24,6 +25,8 @@ import Testing
     #expect(found[1].size == .estimate(1) && found[1].view == "as-png" && found[1].modified.seconds == -1)
     #expect(found[2].modified.seconds == -62_135_596_800)
     #expect(found[3].target == Array("../x".utf8) && found[3].size == .exact(4))
+    // Of the link, and not of the file to which it leads.
+    #expect(found[3].modified.seconds == -1)
     #expect(found[4].modified == Timestamp(seconds: 253_402_300_799, nanoseconds: 999_000_000))
     #expect(Array(found[5].name.bytes) == [0xff, UInt8(ascii: ".")] && found[5].modified.seconds == 0)
   }

@@ -1,6 +1,7 @@
 import AllViews
 import Bytes
 import Files
+import Foundation
 import Glibc
 import Jobs
 import RenditionViews
@@ -40,6 +41,27 @@ import Threads
   private static func code(_ question: () throws -> Void) -> Int32 {
     do { try question() } catch { return (error as? Fault)?.expectedErrno ?? -1 }
     return 0
+  }
+
+  /// All capabilities that count in a user namespace of the asker's own count for nothing here.
+  @Test func capabilitiesOfAnotherNamespaceDoNotCount() async throws {
+    let never = Timestamp(seconds: 0)
+    let face = Face(
+      Attributes(
+        inode: 1, kind: .file, permissions: 0o600, links: 1, owner: 4002, group: 4002, size: 0, allocated: 0,
+        accessed: never, modified: never, changed: never))
+    for (words, isCapable) in [([], true), (["unshare", "--user", "--map-root-user"], false)] {
+      let child = try MountChild(words + ["sleep", "60"])
+      defer { child.killNow() }
+      let name = "/proc/\(child.pid)/comm"
+      // Until it runs, it is this process, or the program that makes the namespace.
+      for _ in 0..<1000 where (try? String(contentsOfFile: name, encoding: .utf8)) != "sleep\n" {
+        if !child.isRunning { try Test.cancel("cannot make user namespaces here") }
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      let asker = Asker(user: 4001, group: 4001, thread: child.pid)
+      #expect(asker.may(4, face, nil) == (isCapable && getuid() == 0), "\(words)")
+    }
   }
 
   /// Everything that was public when it was looked up, and was made private without the kernel's knowledge.
