@@ -81,6 +81,11 @@ package final class RealFolder: Item {
   /// Opens it, for who has it open when it loses its name: by that it is not found again.
   func hold() { try? place.withDescriptor { _ in } }
 
+  /// Starts to note which of its files change; nil if the kernel does not tell.
+  package func watchChanges() -> ChangeWatch? {
+    (try? place.withDescriptor { (descriptor) throws(Fault) in ChangeNotices.shared.watch(descriptor) }) ?? nil
+  }
+
   package func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     let status = try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
     return Attributes(status, inode: inode)

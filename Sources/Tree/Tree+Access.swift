@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// Access checks for shared mounts: see `Secrecy`.
 ///
@@ -91,7 +92,7 @@ extension Tree {
     let before = node.toldState.load(ordering: .sequentiallyConsistent)
     if before == state { return false }
     // In this order: another thread must not rely on attributes that the kernel still has.
-    if before != 0 || !isReply { noteOutdated.withLock { $0 }([UInt64(node.id)]) }
+    if before != 0 || !isReply { noteOutdated([UInt64(node.id)]) }
     node.toldState.store(state, ordering: .sequentiallyConsistent)
     return true
   }

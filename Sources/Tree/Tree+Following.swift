@@ -1,5 +1,6 @@
 public import Bytes
 internal import Synchronization
+internal import Threads
 
 /// What follows from a change through the mount: views of what was changed are looked up again, and other names of the
 /// same file show it.
@@ -17,7 +18,7 @@ extension Tree {
 
   /// Registers a handler that is called when `consequences` are to be asked for; it must not wait.
   public func whenChanged(_ announce: @escaping @Sendable () -> Void) {
-    writing?.announce.withLock { $0 = announce }
+    writing?.announce.replace(by: announce)
   }
 
   /// What the kernel has to be told since the last call.

@@ -2,6 +2,7 @@ public import Bytes
 public import Files
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// Locks of open files. Those of real files are set in the source, so that they hold against programs outside the mount;
 /// those of a view's file hold within the mount. None of these waits.
@@ -29,7 +30,7 @@ extension Tree.OpenFile {
 
   /// Whoever gets a lock sees what others, also outside the mount, did before they gave it up.
   private func renewed(_ isLock: Bool, _ isSet: Bool) -> Bool {
-    if isLock, isSet, held != nil { tree.noteOutdated.withLock { $0 }([UInt64(node.id)]) }
+    if isLock, isSet, held != nil { tree.noteOutdated([UInt64(node.id)]) }
     return isSet
   }
 

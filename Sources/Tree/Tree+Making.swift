@@ -2,6 +2,7 @@ public import Bytes
 internal import Files
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// Making and removing real files and folders.
 ///
@@ -87,7 +88,7 @@ extension Tree {
     }
     noteLinks(of: linked)
     // What the kernel has of it was true of a file with one name.
-    noteOutdated.withLock { $0 }([UInt64(linked.id)])
+    noteOutdated([UInt64(linked.id)])
     let entry = try entry(made: name, in: node, real)
     noteChange(of: linked)
     return entry

@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Synchronization
+internal import Threads
 
 /// Renewal of nodes when a source changes: see `Node`.
 extension Tree {
@@ -10,7 +10,7 @@ extension Tree {
   ///
   /// It is called before any reply that reflects the change, and must not call the tree.
   public func whenOutdated(_ tell: (@Sendable ([UInt64]) -> Void)?) {
-    noteOutdated.withLock { $0 = tell ?? { _ in } }
+    noteOutdated.replace(by: tell)
   }
 
   /// Calls `body` with a node's item in the present state of its source, and again if that changes meanwhile. Throws
@@ -46,7 +46,7 @@ extension Tree {
     guard node === nodes.root, let folder = node.item as? RealFolder, folder.path.root.openAgain() else { return nil }
     let found = try RealFolder(root: folder.path.root)
     node.replace(found)
-    noteOutdated.withLock { $0 }([Self.root])
+    noteOutdated([Self.root])
     return found
   }
 
@@ -69,6 +69,6 @@ extension Tree {
     guard node.parent?.item.content == nil else { return }
     let nodes = [node] + (node.item.kind == .folder ? self.nodes.nodes(below: node) : [])
     for node in nodes { node.toldSize.noteInvalidation() }
-    noteOutdated.withLock { $0 }(nodes.map { UInt64($0.id) })
+    noteOutdated(nodes.map { UInt64($0.id) })
   }
 }

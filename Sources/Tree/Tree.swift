@@ -2,6 +2,7 @@ public import Bytes
 internal import Files
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// The content of a mount: real files, and beside each its views.
 ///
@@ -28,7 +29,7 @@ public final class Tree: Sendable {
   }
 
   /// Called with nodes whose attributes in the kernel's cache may be outdated.
-  let noteOutdated = Mutex<@Sendable ([UInt64]) -> Void>({ _ in })
+  let noteOutdated = Handler<[UInt64]>()
 
   /// The root's node id.
   public static let root: UInt64 = 1

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// What a tree keeps in addition where real files can be changed through it.
 final class Writing: Sendable {
@@ -43,7 +44,7 @@ final class Writing: Sendable {
   /// What others than the kernel's caller have to be told.
   let pending = Mutex(Pending())
   /// Called when there is something pending; must not wait.
-  let announce = Mutex<@Sendable () -> Void>({})
+  let announce = Handler<Void>()
   /// How many renames have begun and ended.
   private let begun = Atomic<UInt64>(0)
   private let ended = Atomic<UInt64>(0)
@@ -106,6 +107,6 @@ final class Writing: Sendable {
       defer { pending.isAnnounced = true }
       return !pending.isAnnounced
     }
-    if isFirst { announce.withLock { $0 }() }
+    if isFirst { announce() }
   }
 }

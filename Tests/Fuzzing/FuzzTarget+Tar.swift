@@ -55,8 +55,8 @@ struct TarReading {
     guard let archive = try? TarArchive(source, modified: Timestamp(seconds: 1), showingAllLinks: bytes.count % 4 == 1)
     else { return }
     let entries = archive.entries
-    // Each header takes a block and each folder a byte of a path.
-    check(entries.nodes.count <= bytes.count, "\(entries.nodes.count) nodes in \(bytes.count) bytes")
+    // Each header takes a block and each folder a byte of a path; the root takes nothing.
+    check(entries.nodes.count - 1 <= bytes.count, "\(entries.nodes.count) nodes in \(bytes.count) bytes")
     var seen = 1
     var folders = [EntryTree.root]
     while let folder = folders.popLast() {

@@ -3,6 +3,7 @@
 Each request that a reader waits for is answered that much later, however many there are at a time; nothing is said about what
 closing a file costs, since nobody waits for that. A file called .requests in the root, which is asked for without delay, has
 the requests since it was last opened: a line each, with the kind, the path, and for a read the offset and the number of bytes.
+As long as there is a file .failing in FOLDER, what is in it is a part of the names of files that cannot be read (EIO).
 Names and attributes hold for a second, as most such file systems have it; all is forgotten when the kernel's caches are.
 Speaks the kernel's protocol itself (include/uapi/linux/fuse.h), since that asks for nothing to be installed. Ends when it is
 unmounted.
@@ -26,6 +27,7 @@ NAMES = {
 LACKING = {GETXATTR, LISTXATTR}
 LARGEST = 1 << 20
 LOG = ".requests"
+FAILING = ".failing"
 THREADS = 32
 
 
@@ -90,6 +92,14 @@ class Delayed:
         with self.lock:
             self.log.append(f"{NAMES[opcode]} /{os.fsdecode(path)}{more}")
         time.sleep(self.delay)
+
+    def fail(self, path: bytes) -> None:
+        try:
+            with open(self.real(FAILING.encode()), "rb") as file:
+                if file.read().strip() in path:
+                    raise OSError(errno.EIO, "")
+        except FileNotFoundError:
+            pass
 
     def number(self, path: bytes | None) -> int:
         with self.lock:
@@ -159,6 +169,7 @@ class Delayed:
         if opcode == READ:
             handle, start, size = struct.unpack_from("=QQI", body)
             self.wait(opcode, own, f" {start} {size}")
+            self.fail(own)
             return os.pread(self.handles[handle], size, start)
         if opcode in (READDIR, READDIRPLUS):
             handle, start, size = struct.unpack_from("=QQI", body)

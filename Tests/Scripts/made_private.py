@@ -105,4 +105,37 @@ for how in ("replaced", "in place", "closed"):
             os.waitpid(child, 0)
             for end in go + told:
                 os.close(end)
+# A message of a Maildir whose file others may not read any more, and which is the same otherwise.
+os.makedirs(f"{source}/M/cur")
+for folder in ("new", "tmp"):
+    os.mkdir(f"{source}/M/{folder}")
+message = f"{source}/M/cur/1700000000.M1P1.host:2,S"
+with open(message, "wb") as file:
+    file.write(MAIL.split(b"\n", 1)[1].replace(b"PUBLIC", b"SECRET"))
+for folder in (f"{source}/M", f"{source}/M/cur", f"{source}/M/new", f"{source}/M/tmp"):
+    os.chmod(folder, 0o755)
+for delay in (0, 0.1, 1):
+    said = {}
+    for mode in (0o644, 0o600):
+        os.chmod(message, mode)
+        time.sleep(1 if mode == 0o644 else delay)
+        there, told = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.setgroups([])
+            os.setresgid(USER, USER, USER)
+            os.setresuid(USER, USER, USER)
+            try:
+                os.write(told, names(f"{mount}/M.messages") or b"nothing")
+            except OSError as error:
+                os.write(told, str(error).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        said[mode] = os.read(there, 4096)
+        for end in (there, told):
+            os.close(end)
+    if b"SECRET" not in said[0o644]:
+        print(f"a message that all may read: {said[0o644].decode()}")
+    if b"SECRET" in said[0o600]:
+        print(f"a message that became private: {said[0o600].decode()} after {delay} s")
 print("done")

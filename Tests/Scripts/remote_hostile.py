@@ -66,7 +66,7 @@ FILES = {
     "short parts": lambda first, last: part(first, min(last, len(BODY) - 1), body=BODY[first:first + 10] if first else None),
     "another part": lambda first, last: part(first + 1, min(last, len(BODY) - 1)),
     # As much as was asked for, of another place, where a lost connection is made again.
-    "a shifted rest": lambda first, last: part(first - 4096, min(last, len(BODY) - 1) - 4096) if first else
+    "a shifted rest": lambda first, last: part(first - 1000, min(last, len(BODY) - 1) - 1000) if first else
     part(0, len(BODY) - 1, body=BODY[:1 << 17], length=len(BODY)),
     "a part before": lambda first, last: part(0, 9) if first else honest(first, last),
     "a size that grows": lambda first, last: part(first, min(last, len(BODY) - 1), size=len(BODY) + first),

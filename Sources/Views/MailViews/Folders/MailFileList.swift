@@ -82,6 +82,9 @@ struct MailFileList: Sendable {
     }
   }
 
+  /// Whether a file is known to have changed, as of the last `ChangeNotices.update`.
+  var hasChanges: Bool { places.contains(where: \.hasChanges) }
+
   /// Whether the folders have the times that they had, and any change would show in those.
   func isPresent() throws(Fault) -> Bool {
     for place in places + [folder] where try !place.isPresent() { return false }
@@ -106,7 +109,7 @@ struct MailFileList: Sendable {
     for holder in holders {
       if isMaildir { rights.narrow(to: CommonRights(holder.attributes, try holder.item.accessList(), wanted: 5)) }
       let known = earlier?.places.first { $0.item.inode == holder.item.inode }
-      places.append(try WatchedFolder(known?.item ?? holder.item))
+      places.append(try WatchedFolder(known?.item ?? holder.item, notesFiles: true))
     }
     if let earlier { shares = earlier.shares }
   }
@@ -128,8 +131,15 @@ struct MailFileList: Sendable {
       isKept = Array(repeating: false, count: list.files.count)
     }
 
-    mutating func keep(all place: Int) {
-      for (index, file) in list.files.enumerated() where Int(file.folder) == place { isKept[index] = true }
+    /// Keeps the files in a folder that have not changed; returns the names of the others.
+    mutating func keep(all place: Int) -> [FileName] {
+      var changed: [FileName] = []
+      let changes = list.places[place].changes
+      for (index, file) in list.files.enumerated() where Int(file.folder) == place {
+        isKept[index] = !changes.contains(file.name)
+        if !isKept[index] { changed.append(file.name) }
+      }
+      return changed
     }
 
     /// The file that had a name in a folder, and an inode.
@@ -150,13 +160,16 @@ struct MailFileList: Sendable {
       if let trusted = known, trusted.isTrusted, trusted.list.places[place].isSettled,
         trusted.list.places[place].times == places[place].times
       {
-        known?.keep(all: place)
+        for name in known?.keep(all: place) ?? [] { try add(name, in: place, &known) }
         continue
       }
+      let changes = known?.list.places[place].changes ?? .unknown
       try forEachName(in: place) { (name, inode) throws(Fault) in
         if isMaildir {
           // A name that was there before has the same file.
-          if known?.isTrusted ?? false, let index = known?.index(of: name.bytes, inode, in: place) {
+          if known?.isTrusted ?? false, !changes.contains(name.fileName),
+            let index = known?.index(of: name.bytes, inode, in: place)
+          {
             known?.isKept[index] = true
           } else {
             try add(name.fileName, in: place, &known)

@@ -81,6 +81,7 @@ final class MessageFiles: Item, FolderState {
   }
 
   func isPresent() throws(Fault) -> Bool { try list.isPresent() }
+  var hasChanges: Bool { list.hasChanges }
 
   /// Whether this is the folder's present state. Blocks on the disk.
   func isCurrent() throws(Fault) -> Bool {

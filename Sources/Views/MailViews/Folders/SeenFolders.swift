@@ -10,12 +10,15 @@ protocol FolderState: AnyObject, Sendable {
   var state: UInt64 { get }
   /// Whether nothing has come, gone or been renamed since. Blocks on the disk, shortly.
   func isPresent() throws(Fault) -> Bool
+  /// Whether a file in it is known to have changed, as of the last `ChangeNotices.update`.
+  var hasChanges: Bool { get }
 }
 
 /// The folders that were looked at last.
 ///
 /// What comes, goes or is renamed in a folder shows in its times, which are looked at each time; a file that was changed in
-/// its place, or that others may no longer read, shows when all files are looked at again, once in a while.
+/// its place, or that others may no longer read, shows at once where the kernel tells of it, and else when all files are looked
+/// at again, once in a while.
 final class SeenFolders<Value: FolderState>: Sendable {
   /// A folder that was looked at, by one thread at a time; in use as long as somebody holds this.
   final class Known: Sendable {
@@ -132,6 +135,8 @@ final class SeenFolders<Value: FolderState>: Sendable {
   /// What is known, if it is the present state.
   private func current(_ known: Known, _ isDoubted: Bool) throws(Fault) -> Value? {
     guard let seen = known.seen.withLock({ $0 }), seen.isTrusted(isDoubted: isDoubted) else { return nil }
+    ChangeNotices.shared.update()
+    if seen.value.hasChanges { return nil }
     let start = monotonicNanoseconds()
     if !isDoubted, start < seen.restsUntil { return seen.value }
     guard try unlessDelayed({ () throws(Fault) in try seen.value.isPresent() }) ?? false else { return nil }

@@ -9,10 +9,15 @@ struct WatchedFolder: Sendable {
   let times: [Timestamp]
   /// Whether any later change shows in the times.
   private(set) var isSettled = false
+  /// Changes of the files in it; nil if they are not noted.
+  private let watch: ChangeWatch?
 
   /// To be made before the folder is read.
-  init(_ folder: any Item) throws(Fault) {
+  ///
+  /// - Parameter notesFiles: whether changes of its files are noted, where the kernel tells of them.
+  init(_ folder: any Item, notesFiles: Bool = false) throws(Fault) {
     item = folder
+    watch = notesFiles ? (folder as? RealFolder)?.watchChanges() : nil
     times = try Self.times(of: folder)
   }
 
@@ -21,9 +26,14 @@ struct WatchedFolder: Sendable {
     return [attributes.modified, attributes.changed]
   }
 
+  /// The files that have changed since.
+  var changes: ChangeWatch.Changes { watch?.changes ?? .named([]) }
+  /// Whether there are any.
+  var hasChanges: Bool { watch?.hasChanges ?? false }
+
   /// Whether nothing has changed since.
   func isPresent() throws(Fault) -> Bool {
-    if !isSettled { return false }
+    if !isSettled || hasChanges { return false }
     return try Self.times(of: item) == times
   }
 

@@ -48,6 +48,7 @@ final class MailTreeFolder: Item, FolderState {
   func accessList() throws(Fault) -> AccessList? { nil }
   func revision(_ attributes: Attributes) -> UInt64 { state }
   func isPresent() throws(Fault) -> Bool { try list.isPresent() }
+  var hasChanges: Bool { list.parts.contains { $0.files?.hasChanges ?? false } }
 
   /// The folder, if it is one on a disk.
   var identity: FolderIdentity? { (folder.item as? RealFolder)?.identity }

@@ -1,0 +1,149 @@
+public import Bytes
+internal import CPosix
+internal import Glibc
+internal import Synchronization
+
+/// The changes of files in folders that are watched, as the kernel notifies of them: inotify(7).
+///
+/// They are there before the call that changes a file returns. Changes by other machines, or through another name of the
+/// file elsewhere, are not. One descriptor serves the process.
+public final class ChangeNotices: Sendable {
+  public static let shared = ChangeNotices()
+
+  private struct Reference: Sendable {
+    weak var watch: ChangeWatch?
+  }
+
+  private struct State: ~Copyable {
+    /// Nil before the first folder is watched, or if that is not possible.
+    var descriptor: Descriptor?
+    /// By the kernel's number; several watches of one folder have one number.
+    var watches: [Int32: [ObjectIdentifier: Reference]] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  private static let noticesLength = 64 << 10
+  /// Of struct inotify_event, in bytes.
+  private static let headLength = 16
+
+  /// Starts to watch the files of an open folder; nil if that is not possible. What changes later is noted.
+  public func watch(_ folder: Int32) -> ChangeWatch? {
+    state.withLock { state in
+      if state.descriptor == nil {
+        let made = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+        guard made >= 0 else { return nil }
+        state.descriptor = Descriptor(owning: made)
+      }
+      guard let raw = state.descriptor?.raw else { return nil }
+      let mask = UInt32(IN_ATTRIB) | UInt32(IN_MODIFY) | UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
+      let number = unsafe inotify_add_watch(raw, "/proc/self/fd/\(folder)", mask)
+      guard number >= 0 else { return nil }
+      let watch = ChangeWatch(number, of: self)
+      state.watches[number, default: [:]][ObjectIdentifier(watch)] = Reference(watch: watch)
+      return watch
+    }
+  }
+
+  fileprivate func end(_ watch: ChangeWatch) {
+    state.withLock { state in
+      state.watches[watch.number]?[ObjectIdentifier(watch)] = nil
+      guard state.watches[watch.number]?.isEmpty ?? false, let raw = state.descriptor?.raw else { return }
+      state.watches[watch.number] = nil
+      _ = inotify_rm_watch(raw, watch.number)
+    }
+  }
+
+  /// Takes over what the kernel has noted. One system call where that is nothing.
+  public func update() {
+    // Released outside the lock.
+    var told: [ChangeWatch] = []
+    state.withLock { state in
+      guard let raw = state.descriptor?.raw else { return }
+      while true {
+        let notices = unsafe [UInt8](unsafeUninitializedCapacity: Self.noticesLength) { buffer, count in
+          count = unsafe max(0, read(raw, buffer.baseAddress, buffer.count))
+        }
+        if notices.isEmpty { return }
+        Self.forEach(in: notices[...]) { number, name in
+          // Without a number, some have been lost.
+          let concerned =
+            number < 0 ? state.watches.values.flatMap(\.values) : state.watches[number].map { Array($0.values) } ?? []
+          for watch in concerned.compactMap(\.watch) {
+            watch.note(name)
+            told.append(watch)
+          }
+        }
+      }
+    }
+    withExtendedLifetime(told) {}
+  }
+
+  /// `body` gets a folder's number, and a name in it; nil for any.
+  private static func forEach(in notices: ArraySlice<UInt8>, _ body: (Int32, FileName?) -> Void) {
+    var rest = notices
+    while rest.count >= headLength {
+      func word(_ place: Int) -> UInt32 {
+        rest.dropFirst(place).prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+      }
+      let (number, mask, length) = (Int32(bitPattern: word(0)), word(4), Int(word(12)))
+      let name = rest.dropFirst(headLength).prefix(length).prefix { $0 != 0 }
+      let isLost = mask & UInt32(IN_Q_OVERFLOW) != 0
+      let isAll = isLost || mask & UInt32(IN_IGNORED) != 0
+      // Without a name it is the folder itself, which is looked at by its times.
+      if isAll || !name.isEmpty { body(isLost ? -1 : number, isAll ? nil : FileName(Array(name))) }
+      rest = rest.dropFirst(headLength + length)
+    }
+  }
+}
+
+/// What has changed in a folder since it is watched, which ends with this object.
+public final class ChangeWatch: Sendable {
+  /// Names of files whose bytes or attributes have changed.
+  public enum Changes: Sendable {
+    case named(Set<FileName>)
+    /// Any may have.
+    case unknown
+
+    public func contains(_ name: FileName) -> Bool {
+      switch self {
+      case .named(let names): names.contains(name)
+      case .unknown: true
+      }
+    }
+  }
+
+  fileprivate let number: Int32
+  private let notices: ChangeNotices
+  private let noted = Mutex(Changes.named([]))
+
+  /// The maximum number of names that are kept.
+  private static let mostNames = 4096
+
+  fileprivate init(_ number: Int32, of notices: ChangeNotices) {
+    self.number = number
+    self.notices = notices
+  }
+
+  deinit { notices.end(self) }
+
+  /// As of the last `update`.
+  public var changes: Changes { noted.withLock { $0 } }
+
+  /// Whether there are any.
+  public var hasChanges: Bool {
+    noted.withLock { if case .named(let names) = $0 { !names.isEmpty } else { true } }
+  }
+
+  fileprivate func note(_ name: FileName?) {
+    noted.withLock { noted in
+      guard let name, case .named(var names) = noted, names.count < Self.mostNames else {
+        noted = .unknown
+        return
+      }
+      noted = .named([])
+      names.insert(name)
+      noted = .named(names)
+    }
+  }
+}
