@@ -17,6 +17,14 @@ import Testing
     }
   }
 
+  /// The last of 50,000 changes costs what the first did: `scripts/soak` makes more.
+  @Test func manyChangesCostNoMoreThanFew() async throws {
+    try await withScratch { scratch in
+      let said = try await script("soak.py", MountProcess.binary, scratch.path, "50000", limit: 120)
+      #expect(said.lines.last == "flat")
+    }
+  }
+
   /// Whatever was synced before a kill is in the source, and in the next mount.
   @Test(.timeLimit(.minutes(5))) func whatWasSyncedOutlivesAKill() async throws {
     try await withScratch { scratch in
