@@ -61,7 +61,7 @@ import Testing
       try scratch.write("book.ods", Self.workbook(["Umsatz", "a/b", "..", "Umsatz", ""]))
       try scratch.write("page.html", "<h1>Head</h1><p>text")
       try scratch.write("none.docx", "no archive at all, and far too short to be one")
-      let name = "EncryptedPackage".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+      let name = "EncryptedPackage\0".utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
       let mark: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
       try scratch.write("locked.docx", mark + Array(repeating: 0, count: 504) + name)
       try await withMount(scratch) { mount in

@@ -64,9 +64,11 @@ import Testing
 
   @Test func whatIsNoneSaysWhy() throws {
     let compound: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1] + Array(repeating: 0, count: 504)
-    let name = Array("EncryptedPackage".utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+    func entry(_ name: String) -> [UInt8] { (name + "\0").utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] } }
     let encrypted = "is encrypted with a password, and ffmount opens no encrypted office documents"
-    #expect(try MadeOffice.text(of: compound + name) == .failed(.locked, encrypted))
+    for name in ["EncryptedPackage", "ENCRYPTEDPACKAGE"] {
+      #expect(try MadeOffice.text(of: compound + entry(name)) == .failed(.locked, encrypted))
+    }
     #expect(
       try MadeOffice.text(of: compound)
         == .failed(.unsupported, "is a document in the form that Office had before 2007, whose text is not read"))

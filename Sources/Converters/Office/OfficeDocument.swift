@@ -65,14 +65,7 @@ public final class OfficeDocument {
 
   /// Why a compound file is not read: an encrypted document is in one, and those of before 2007 are.
   private static func refusal(ofCompound input: JobInput) -> JobFailure {
-    let name = Array("EncryptedPackage".utf16).flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
-    // A name starts an entry of 128 bytes, and those fill sectors.
-    let isEncrypted = withExtendedLifetime(input) {
-      stride(from: 0, to: input.count, by: 128).contains { place in
-        unsafe input.bytes[place...].starts(with: name)
-      }
-    }
-    return isEncrypted
+    OfficeKind.hasEntry("EncryptedPackage", in: input)
       ? encrypted
       : JobFailure(.unsupported, "is a document in the form that Office had before 2007, whose text is not read")
   }

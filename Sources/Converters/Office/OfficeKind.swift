@@ -43,11 +43,15 @@ public enum OfficeKind {
     ("word", ".docx"), ("xl", ".xlsx"), ("ppt", ".pptx"),
   ]
 
-  /// Whether a compound file has a stream of that name: it starts an entry of 128 bytes, and those fill sectors.
-  private static func hasEntry(_ name: String, in input: JobInput) -> Bool {
-    let name = (name + "\0").utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+  /// Whether a compound file has a stream of that name: it starts an entry of 128 bytes, and those fill sectors. Upper and lower
+  /// case are one, [MS-CFB] 2.6.4.
+  static func hasEntry(_ name: String, in input: JobInput) -> Bool {
+    func upper(_ byte: UInt8) -> UInt8 { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte ? byte - 0x20 : byte }
+    let name = (name + "\0").utf16.flatMap { [upper(UInt8($0 & 0xff)), UInt8($0 >> 8)] }
     return withExtendedLifetime(input) {
-      stride(from: 0, to: input.count, by: 128).contains { unsafe input.bytes[$0...].starts(with: name) }
+      stride(from: 0, to: input.count, by: 128).contains { place in
+        unsafe input.bytes[place...].prefix(name.count).lazy.map(upper).elementsEqual(name)
+      }
     }
   }
 
