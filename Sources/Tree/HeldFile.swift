@@ -8,15 +8,20 @@ internal import Synchronization
 final class HeldFile: ByteSource, DescriptorHolder {
   private let descriptor: Descriptor
   private let writing: Writing
-  /// Whose locks were set through it.
-  let lockers = Mutex<Set<Writing.Locker>>([])
+  /// The locks that were set through it. They are ended with it, where the file was closed without a flush.
+  let lockers = Mutex<[Writing.Locker: Writing.WeakLock]>([:])
 
   init(_ descriptor: consuming Descriptor, _ writing: Writing) {
     self.descriptor = descriptor
     self.writing = writing
   }
 
-  deinit { for locker in lockers.withLock({ $0 }) { writing.unlock(locker) } }
+  deinit {
+    // The same owner may have closed it, and set another lock through another open file, before this release was read.
+    for (locker, reference) in lockers.withLock({ $0 }) {
+      if let lock = reference.lock { writing.unlock(locker, only: lock) }
+    }
+  }
 
   var raw: Int32 { descriptor.raw }
   func status() throws(Fault) -> FileStatus { try descriptor.status() }

@@ -24,7 +24,7 @@ extension Tree.OpenFile {
           return own
         } ?? made
     }
-    file.lockers.withLock { _ = $0.insert(locker) }
+    file.lockers.withLock { $0[locker] = Writing.WeakLock(lock: descriptor) }
     return renewed(lock.kind != Int16(F_UNLCK), try lock.set(on: descriptor.raw))
   }
 

@@ -93,9 +93,13 @@ final class Writing: Sendable {
     }
   }
 
-  /// Ends the locks of one who closes the file.
-  func unlock(_ locker: Locker) {
-    let lock = locks.withLock { $0.isEmpty ? nil : $0.removeValue(forKey: locker) }
+  /// Ends the locks of an owner that closes the file; with `only`, if they are still set by that.
+  func unlock(_ locker: Locker, only wanted: HeldLock? = nil) {
+    let lock = locks.withLock { locks -> HeldLock? in
+      guard let found = locks[locker], wanted == nil || found === wanted else { return nil }
+      locks[locker] = nil
+      return found
+    }
     // Closed here, without the mutex.
     withExtendedLifetime(lock) {}
   }

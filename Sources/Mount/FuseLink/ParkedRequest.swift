@@ -2,7 +2,8 @@ internal import CFuse3
 internal import Glibc
 internal import Synchronization
 
-/// A request that is answered later, from another thread, unless the calling process is interrupted first.
+/// A request that is answered later, from another thread. An interruption of the calling process is answered at once, or left to
+/// the owner.
 public final class ParkedRequest: Sendable {
   private struct State: ~Copyable {
     var request: Request?
@@ -14,12 +15,19 @@ public final class ParkedRequest: Sendable {
   }
 
   private let state: Mutex<State>
+  private let answersInterruption: Bool
 
   /// Parks a request and registers for its interruption.
-  public convenience init(_ request: consuming Request) { self.init(request) {} }
+  ///
+  /// - Parameter answersInterruption: whether an interruption is answered with EINTR at once. If not, `isWaiting` tells of it,
+  ///   and the owner answers: for what must be either done or interrupted, and not both.
+  public convenience init(_ request: consuming Request, answersInterruption: Bool = true) {
+    self.init(request, answersInterruption: answersInterruption) {}
+  }
 
   /// Calls `registered` as soon as an interruption can be answered from another thread. For tests.
-  init(_ request: consuming Request, registered: () -> Void) {
+  init(_ request: consuming Request, answersInterruption: Bool = true, registered: () -> Void) {
+    self.answersInterruption = answersInterruption
     // libfuse passes the request to its callback itself. Only valid until an interruption can be answered.
     let raw = unsafe request.raw
     state = Mutex(State(request: consume request))
@@ -36,7 +44,7 @@ public final class ParkedRequest: Sendable {
       return state.isInterrupted
     }
     registered()
-    if isInterrupted { take()?.reply(error: EINTR) }
+    if isInterrupted, answersInterruption { take()?.reply(error: EINTR) }
   }
 
   deinit { _ = take() }
@@ -70,6 +78,11 @@ public final class ParkedRequest: Sendable {
     let taken: Request? = state.withLock { state in
       guard state.isRegistered else {
         state.isInterrupted = true
+        return nil
+      }
+      if !answersInterruption {
+        state.isInterrupted = true
+        body = state.interrupted.take()
         return nil
       }
       guard let request = state.request.take() else { return nil }

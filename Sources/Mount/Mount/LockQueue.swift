@@ -12,7 +12,6 @@ final class LockQueue: Sendable {
   private struct Waiter: Sendable {
     let parked: ParkedRequest
     let attempt: @Sendable () throws(Fault) -> Bool
-    let undo: @Sendable () -> Void
   }
 
   private struct State {
@@ -34,17 +33,17 @@ final class LockQueue: Sendable {
 
   func stop() { worker.stop() }
 
-  /// Calls `attempt`, which says whether it got the lock, until it does, the request is interrupted, or at once if it does
-  /// not wait. `undo` gives the lock up again if nobody wants it any more.
+  /// Calls `attempt`, which returns whether it got the lock, until it does or the request is interrupted; once if the request does
+  /// not wait. An interrupted request that got the lock is answered as one that got it: it is never given up again, which could
+  /// take away another lock of the same owner.
   func answer(
-    _ request: consuming Request, waits: Bool, _ attempt: @escaping @Sendable () throws(Fault) -> Bool,
-    undo: @escaping @Sendable () -> Void
+    _ request: consuming Request, waits: Bool, _ attempt: @escaping @Sendable () throws(Fault) -> Bool
   ) {
     do throws(Fault) {
       if try attempt() { return request.reply(error: 0) }
       if !waits { return request.reply(error: EAGAIN) }
     } catch { return request.reply(error: error.errno) }
-    let waiter = Waiter(parked: ParkedRequest(request), attempt: attempt, undo: undo)
+    let waiter = Waiter(parked: ParkedRequest(request, answersInterruption: false), attempt: attempt)
     let mustStart = state.withLock { state -> Bool in
       state.waiting.append(waiter)
       defer { state.isRunning = true }
@@ -60,7 +59,6 @@ final class LockQueue: Sendable {
     var pause = Self.shortestPause
     while !ending.hasCome {
       let waiting = state.withLock { state -> [Waiter] in
-        state.waiting.removeAll { !$0.parked.isWaiting }
         if state.waiting.isEmpty { state.isRunning = false }
         return state.waiting
       }
@@ -83,8 +81,12 @@ final class LockQueue: Sendable {
 
   private func look(_ waiter: Waiter) {
     do throws(Fault) {
-      guard waiter.parked.isWaiting, try waiter.attempt() else { return }
-      if let request = waiter.parked.take() { request.reply(error: 0) } else { waiter.undo() }
+      if waiter.parked.isWaiting {
+        guard try waiter.attempt() else { return }
+        waiter.parked.take()?.reply(error: 0)
+      } else {
+        waiter.parked.take()?.reply(error: EINTR)
+      }
     } catch { waiter.parked.take()?.reply(error: error.errno) }
     state.withLock { $0.waiting.removeAll { $0.parked === waiter.parked } }
   }

@@ -147,10 +147,6 @@ extension MountedTree: WritableFileSystem {
     let wanted = FileLock(lock)
     lockQueue.answer(request, waits: waits) { () throws(Fault) in
       try file.setLock(wanted, owner: owner)
-    } undo: {
-      var none = wanted
-      none.kind = Int16(F_UNLCK)
-      _ = try? file.setLock(none, owner: owner)
     }
     if lock.kind == Int16(F_UNLCK) { lockQueue.lookAgain() }
   }
@@ -162,8 +158,6 @@ extension MountedTree: WritableFileSystem {
     let wanted = operation & ~notBlocking
     lockQueue.answer(request, waits: operation & notBlocking == 0) { () throws(Fault) in
       try file.setLock(whole: wanted)
-    } undo: {
-      _ = try? file.setLock(whole: unlock)
     }
     if wanted == unlock { lockQueue.lookAgain() }
   }
