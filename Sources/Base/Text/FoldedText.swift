@@ -10,7 +10,7 @@ public enum FoldedText {
     let span = text.span
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
-    var writer = FoldedWriter(FoldingTable.shared)
+    var writer = FoldedWriter()
     var index = 0
     while index < span.count {
       let start = index
@@ -54,11 +54,10 @@ public enum FoldedText {
 
 /// Appends folded characters. Composes the syllables of Hangul and the voiced kana, as they are usually written.
 private struct FoldedWriter {
-  private let table: FoldingTable
+  /// Made for the first text that is not ASCII: that takes a process longer than to start.
+  private lazy var table = FoldingTable.shared
   /// The last character, which starts at the offset, if it may be composed with the next one.
   private var open: (scalar: UInt32, start: Int)?
-
-  init(_ table: FoldingTable) { self.table = table }
 
   /// Appends a character with these bytes.
   mutating func append(_ scalar: UInt32, _ bytes: Span<UInt8>, to result: inout [UInt8]) {
